@@ -7,6 +7,7 @@ import {
   carriesMark,
   type Evidence,
   notMadeNow,
+  otherThanAnswered,
   sameUrl,
   transferAgrees,
   transferShown,
@@ -170,7 +171,7 @@ async function cardAgrees(
     throw failed;
   });
   if (card === undefined) return `a read finds no card ${String(id)}`;
-  const why = evidence && notMadeNow(card, evidence);
+  const why = evidence && (notMadeNow(card, evidence) ?? otherThanAnswered(card, result));
   return why === undefined ? { result, carriesMark: carriesMark(card, evidence) } : `${OTHER_CARD}: ${why}`;
 }
 

@@ -150,6 +150,27 @@ export function notMadeNow(card: Values, evidence: Evidence): string | undefined
   return ageProblem(card['created_at'], plannedAt, margin) === TOO_OLD ? TOO_OLD : undefined;
 }
 
+/** What never changes of a card, and what an answer and a reading of one card must say alike. */
+const FIXED = ['bin_id', 'network', 'last4'] as const;
+/** An answer may tell the time of its own making, and not that of the card. */
+const MADE_APART_MS = MINUTE;
+
+/**
+ * Why a card that was read is another one than the answer describes under the same id; undefined where nothing says so. What
+ * one of the two leaves out says nothing.
+ */
+export function otherThanAnswered(card: Values, answered: Values): string | undefined {
+  const differs = FIXED.find(
+    name => typeof card[name] === 'string' && typeof answered[name] === 'string' && card[name] !== answered[name],
+  );
+  if (differs !== undefined) return `its ${differs} is ${card[differs]}, and ${answered[differs]} in the answer`;
+  const [read, told] = [card, answered].map(({ created_at: at }) =>
+    typeof at === 'string' ? Date.parse(at) : Number.NaN,
+  );
+  const apart = Math.abs((read ?? Number.NaN) - (told ?? Number.NaN));
+  return apart > MADE_APART_MS ? 'it was made at another time than the answer says' : undefined;
+}
+
 /** Whether a card that was read shows the mark of this write. */
 export function carriesMark(card: Values, evidence: Pick<Evidence, 'mark'> | undefined): boolean {
   const { mark } = evidence ?? {};

@@ -44,6 +44,8 @@ export interface StateFolder {
   readonly folder: string;
   readonly used: boolean;
   readonly known: readonly { readonly folder: string }[] | 'damaged';
+  /** Operations whose journals are damaged. */
+  readonly damaged: readonly string[];
 }
 
 const OLDEST_NODE = [20, 19] as const;
@@ -76,7 +78,14 @@ async function stateFinding({ stateFolder }: Examined, who: Identity | undefined
     const says = `${standing.message}. With the key of a service no money is moved until it is put back or accepted`;
     return { check, status: who?.mode === 'sandbox' ? 'warn' : 'fail', says };
   }
-  const { folder, used, known } = standing;
+  const { folder, used, known, damaged } = standing;
+  const [first] = damaged;
+  if (first !== undefined) {
+    const whose =
+      damaged.length === 1 ? `the journal of ${first} is` : `the journals of ${damaged.length} operations are`;
+    const says = `${whose} damaged: what was sent is not known; ${folder}`;
+    return { check, status: 'fail', says, hint: `cardwright ops show ${first}` };
+  }
   if (known === 'damaged') {
     return {
       check,

@@ -327,6 +327,8 @@ export interface Resolved {
   readonly closed: Closing;
   /** What is still to be settled or sent. */
   readonly left: Closing;
+  /** Where a damaged journal was put: it names no rows. */
+  readonly aside?: string | undefined;
 }
 
 /** An op in the hands of a process, in a journal that several people share. */

@@ -294,7 +294,10 @@ function full(): Promise<never> {
 }
 
 function wrapping(real: JournalDisk, wrap: (file: JournalFile) => JournalFile): JournalDisk {
-  return { ...real, create: async path => wrap(await real.create(path)) };
+  return {
+    ...real,
+    create: async path => (path.endsWith('journal') ? wrap(await real.create(path)) : real.create(path)),
+  };
 }
 
 function failing(real: JournalDisk, call: 'append' | 'sync' | keyof JournalDisk): JournalDisk {

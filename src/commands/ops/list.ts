@@ -2,6 +2,8 @@ import { cutTo } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
 import { choice, integer } from '../../contract/field.ts';
+import { CliError } from '../../core/errors.ts';
+import type { OpSummary } from '../../journal/types.ts';
 import { OP_COLUMNS, OP_ROW, summaryRow } from './columns.ts';
 
 const STATES = ['running', 'pending', 'open', 'unknown', 'finished', 'damaged', 'newer'] as const;
@@ -15,6 +17,7 @@ export const listOps = command({
     'STATE is finished, unknown (sent, but no trustworthy answer came), open (some rows were not sent), pending (held until other persons approve it), running, damaged, or newer (written by a newer version of cardwright; only that version can show and resume it). No request is sent.',
   ],
   reach: 'files',
+  ends: { check_failed: 'A journal in the list is damaged; all of the list is shown.' },
   flags: {
     state: option(choice(STATES, { doc: 'Only operations in this state.', basis: OURS })),
     limit: option(integer({ doc: 'Only the newest n.', basis: OURS, min: 1 })),
@@ -33,6 +36,7 @@ export const listOps = command({
       yield found.slice(0, limit).map(summaryRow);
     }
     const newer = found.filter(({ state }) => state === 'newer').length;
+    const damaged = found.filter(({ state }) => state === 'damaged');
     const unsettled = found.filter(({ state }) => state === 'unknown').length;
     return {
       listing: {
@@ -48,6 +52,16 @@ export const listOps = command({
       noun: 'operation',
       idField: 'op',
       columns: OP_COLUMNS,
+      ...(damaged.length > 0 && { failure: damagedOps(damaged) }),
     };
   },
 });
+
+function damagedOps(ops: readonly OpSummary[]): CliError {
+  const [first] = ops;
+  const message =
+    ops.length === 1
+      ? `the journal of ${first?.op} is damaged: what it has sent is not known`
+      : `the journals of ${ops.length} operations are damaged: what they have sent is not known`;
+  return new CliError('check_failed', { message, hint: `cardwright ops show ${first?.op}` });
+}

@@ -6,7 +6,7 @@ import { isResentOnCheck } from '../wal/replay.ts';
 import { doneRecord, textOf } from './done-record.ts';
 import type { EvidenceCheck } from './evidence.ts';
 import { isKeyTaken, recordKeyTaken } from './key-taken.ts';
-import { olderCard } from './older-card.ts';
+import { cardOfOtherRow, olderCard } from './older-card.ts';
 import { factsOf } from './outcome.ts';
 import { wasThere } from './reconcile.ts';
 import { ambiguityOf, checksUntilNow, decidesFirst, doneAllTheSame, NOT_SHOWN, SHOWS } from './refusal.ts';
@@ -21,7 +21,8 @@ export async function recordAnswer(context: RunContext, number: number, answered
   const { delivery, sending } = answered;
   if (delivery.class === 'done') {
     const { result, carriesMark } = delivery;
-    const older = await olderCard(context, number, { result: (result ?? {}) as Values, carriesMark });
+    const answer = { result: (result ?? {}) as Values, carriesMark };
+    const older = cardOfOtherRow(context, number, answer.result) ?? (await olderCard(context, number, answer));
     return older === undefined
       ? ended(await recordDone(context, number, answered))
       : recordOlder(context, number, { delivery, reason: older });

@@ -42,6 +42,14 @@ export async function olderCard(
   return same && `the answer names the card ${id}, which row ${same.row} of ${same.op} has made: it is no new one`;
 }
 
+/** Why the card in the answer is not the one of this row: another row of the run was answered with it; undefined where none was. */
+export function cardOfOtherRow(context: RunContext, number: number, { id }: Values): string | undefined {
+  const { plan } = context;
+  if (!plan.bulk || typeof id !== 'string' || context.row(number).item.operation !== 'cards.create') return undefined;
+  const first = context.answeredBefore(id, number);
+  return first === undefined ? undefined : `the answer names the card ${id}, which row ${first} was answered with`;
+}
+
 function isMarked({ metadata }: Values, marker: string | undefined): boolean {
   return marker !== undefined && (metadata as Values | undefined)?.[MARKER_KEY] === marker;
 }

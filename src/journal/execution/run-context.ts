@@ -6,6 +6,7 @@ import type { Capability } from '../idempotency-support.ts';
 import type { ItemRecord, PlanRecord, RowRecord } from '../wal/records.ts';
 import { afterRecord, openRow, type RowHistory } from '../wal/replay.ts';
 import type { Log } from '../wal/writer.ts';
+import { type AnsweredBefore, createAnsweredCards } from './answered-cards.ts';
 import { checkForEffect, traceOf } from './evidence.ts';
 import { createMarkerIndex, type MarkerIndex } from './marker-index.ts';
 import { type KeyAge, keyIsFresh, keyIsSure, type Moment } from './policy.ts';
@@ -76,6 +77,7 @@ export interface RunContext extends Omit<RunContextSettings, 'log'> {
   keySure(row: number): boolean;
   /** Facts about the age of the key of a row. */
   keyAge(row: number): KeyAge;
+  readonly answeredBefore: AnsweredBefore;
   /** Created cards of this run give the marker back, as far as seen. */
   markerUsable(): boolean;
 }
@@ -149,6 +151,7 @@ export function createRunContext(settings: RunContextSettings): RunContext {
       const lost = plan.mode === 'sandbox' && firstSent !== undefined && !sentHere.has(number);
       return { sentAt, latest: settings.latest, ...context.moment(), service: told ?? (lost ? 'unknown' : undefined) };
     },
+    answeredBefore: createAnsweredCards(rowIndex),
     markerUsable: () => plan.marker && echoes,
   };
   return context;

@@ -18,17 +18,41 @@ export interface Audit {
   readonly objections: readonly string[];
   /** Cards that were answered, and that no reading shows: whether they exist is not known. */
   readonly unread: readonly MadeCard[];
+  /** Rows that were answered with another card, and the one card that carries their marker. */
+  readonly misnamed: readonly Misnamed[];
 }
+
+/** A row that was answered with the card `named`, and the card that it has made. */
+export interface Misnamed {
+  readonly row: number;
+  readonly named: string;
+  readonly card: Values;
+}
+
+type Values = Readonly<Record<string, unknown>>;
 
 /** Throws as reading does when the service cannot be asked. */
 export async function auditRun(context: RunContext): Promise<Audit> {
   await untilSettled(context);
   const made = cardsOf(context.rowIndex);
-  if (made.bins.size === 0) return { objections: [], unread: [] };
-  const { missing, twice, ...listed } = await compared(context, made);
-  const others = await otherCards(context, listed);
-  const unread = await notThere(context, missing);
-  return { objections: [...others, ...twice, ...made.objections], unread };
+  if (made.bins.size === 0) return NOTHING_WRONG;
+  const { missing, unmarked, strays, ...listed } = await compared(context, made);
+  const { misnamed, twice } = await straysOf(context, strays, made.duplicates);
+  for (const { named } of misnamed) {
+    unmarked.delete(named);
+    missing.delete(named);
+  }
+  const others = await otherCards(context, { ...listed, unmarked });
+  const gone = await notThere(context, missing);
+  const unread = [...gone, ...made.again.filter(({ id }) => gone.some(card => card.id === id))];
+  const objections = [...misnamed.map(misnamedText), ...others, ...twice, ...made.objections];
+  return { objections, unread, misnamed };
+}
+
+const NOTHING_WRONG: Audit = { objections: [], unread: [], misnamed: [] };
+
+function misnamedText({ row, named, card }: Misnamed): string {
+  return `row ${row}: the answer named the card ${named}, which is another one; the card of row ${row} is ${String(card['id'])}, which carries its marker`;
 }
 
 /** What a row that was sent again on nothing but a look has done twice may show a moment later. */
@@ -51,8 +75,10 @@ async function pause(ms: number, clock: Clock, stop: AbortSignal): Promise<void>
 /** What the rows say, gone through once: there may be a hundred thousand of them. */
 interface Made {
   readonly bins: ReadonlySet<string>;
-  /** Rows by their cards. */
-  readonly rows: Map<string, number>;
+  /** Rows by their cards, the first of each. */
+  readonly rows: ReadonlyMap<string, number>;
+  /** Further rows of these cards. */
+  readonly again: readonly MadeCard[];
   readonly duplicates: Map<number, RowHistory>;
   readonly objections: readonly string[];
 }
@@ -61,12 +87,16 @@ function cardsOf(rowIndex: RowIndex): Made {
   const rows = new Map<string, number>();
   const duplicates = new Map<number, RowHistory>();
   const objections: string[] = [];
+  const again: MadeCard[] = [];
   const add = ({ row, id }: MadeCard) => {
     const first = rows.get(id);
-    if (first === undefined) rows.set(id, row);
+    if (first === undefined) {
+      rows.set(id, row);
+      return;
+    }
+    again.push({ row, id });
     // Answers went astray, and no marker in them told so.
-    else
-      objections.push(`rows ${first} and ${row}: both were answered with card ${id}, so one of them has another card`);
+    objections.push(`rows ${first} and ${row}: both were answered with card ${id}, so one of them has another card`);
   };
   for (const card of rowIndex.restingCards()) add(card);
   const bins = new Set(rows.size > 0 ? rowIndex.restingBins : []);
@@ -78,26 +108,26 @@ function cardsOf(rowIndex: RowIndex): Made {
     if (done?.id !== undefined) add({ row: item.row, id: done.id });
     objections.push(...otherAmount(row));
   }
-  return { bins, rows, duplicates, objections };
+  return { bins, rows, again, duplicates, objections };
 }
 
 /**
  * The lists of their BINs: cards that are not in them, by row, those that do not show the marker of their row there, and
- * rows of which they show several.
+ * cards with the marker of a row that was answered with none of them.
  */
-async function compared(context: RunContext, { bins, rows, duplicates }: Made) {
+async function compared(context: RunContext, { bins, rows }: Made) {
   const { reader, plan } = context;
   const missing = new Map(rows);
   const unmarked = new Map<string, number>();
   let isDenied = false;
-  /** Cards with the marker of a row that is not known to have made them. */
-  const strays = new Map<number, string[]>();
+  const strays = new Map<number, Values[]>();
   const prefix = markerPrefixOf(plan);
   const rowOf = rowsByMarker(context);
   const expected = (row: number) => expectedMarker(context, row);
   for (const binId of bins) {
     for await (const { data } of reader.pages('cards.list', { bin_id: binId, per_page: 100 })) {
-      for (const { id, metadata } of data) {
+      for (const card of data) {
+        const { id, metadata } = card;
         missing.delete(id);
         const marker = metadata?.[MARKER_KEY];
         const own = rows.get(id);
@@ -106,21 +136,48 @@ async function compared(context: RunContext, { bins, rows, duplicates }: Made) {
         if (!context.markerUsable() || typeof marker !== 'string' || !marker.startsWith(prefix)) continue;
         const row = rowOf(marker);
         if (row === undefined || own === row) continue;
-        strays.set(row, [...(strays.get(row) ?? []), id]);
+        strays.set(row, [...(strays.get(row) ?? []), card]);
       }
     }
   }
-  const found = [...strays].flatMap(([row, stray]) => {
+  return { missing, unmarked, isDenied, strays };
+}
+
+/**
+ * What a card tells that carries the marker of a row and is not the one in its answer: a second card where the answered one
+ * carries the marker too, or cannot be read for it; else the card that the row has made.
+ */
+async function straysOf(
+  context: RunContext,
+  strays: ReadonlyMap<number, readonly Values[]>,
+  duplicates: ReadonlyMap<number, RowHistory>,
+) {
+  const misnamed: Misnamed[] = [];
+  const found: RowHistory[] = [];
+  for (const [row, cards] of strays) {
     const history = context.rowIndex.row(row);
-    // Another card than the one that was answered is a second one, also where that one is not listed.
-    const ids = history?.done?.id === undefined ? stray : [history.done.id, ...stray];
-    if (history?.state !== 'done' || ids.length === 1) return [];
-    return [{ ...history, duplicate: { t: 'DUPLICATE', row, ids, at: 0 } as const }];
-  });
+    if (history?.state !== 'done') continue;
+    const named = history.done?.id;
+    const isOne = named !== undefined && (await carriesMarker(context, named, row));
+    const [card] = cards;
+    if (named !== undefined && !isOne && card !== undefined && cards.length === 1) misnamed.push({ row, named, card });
+    const ids = [...(isOne ? [named] : []), ...cards.map(({ id }) => String(id))];
+    if (ids.length > 1) found.push({ ...history, duplicate: { t: 'DUPLICATE', row, ids, at: 0 } });
+  }
   const seen = new Set(found.map(({ item }) => item.row));
   const told = [...duplicates.values()].filter(({ item }) => !seen.has(item.row));
-  const twice = [...found, ...told].flatMap(duplicateNotes);
-  return { missing, unmarked, isDenied, twice };
+  return { misnamed, twice: [...found, ...told].flatMap(duplicateNotes) };
+}
+
+/** Whether a card carries the marker of a row; also where it shows no metadata. No for a card that is not there. */
+async function carriesMarker(context: RunContext, id: string, row: number): Promise<boolean> {
+  try {
+    const { metadata } = await context.reader.read('cards.get', { card_id: id });
+    return metadata === undefined || metadata === null || metadata[MARKER_KEY] === expectedMarker(context, row);
+  } catch (thrown) {
+    if (!(thrown instanceof CliError) || thrown.kind !== 'not_found') throw thrown;
+    return false;
+  }
 }
 
 /** The marker of a row. Where it is the op's own, the row need not be read for it. */

@@ -67,6 +67,7 @@ async function usesOf(
     if (note === undefined) continue;
     if (!histories.has(note.op)) histories.set(note.op, await readHistory(dependencies.store, note.op));
     const history = histories.get(note.op);
+    if (history === undefined && note.done === undefined) await refuseRecorded(dependencies, note);
     const standing = standingOfUse(note, history);
     if (standing === undefined) continue;
     if (note.digest !== wanted.digest) {
@@ -76,6 +77,19 @@ async function usesOf(
     uses.set(wanted.row, await useOf(dependencies, note, { standing, plan, history }));
   }
   return uses;
+}
+
+/** The journal of its op was damaged and put aside: what a person said of it counts. */
+async function refuseRecorded({ store }: JournalDependencies, { name, op }: NotedIntent): Promise<void> {
+  const recorded = await store.recordedAside?.(op);
+  if (recorded?.as !== 'done') return;
+  throw new CliError('guarded', {
+    message: `the intent ${JSON.stringify(name)} was used by ${op}, which was recorded as done by hand: ${recorded.note}`,
+    notes: ['Nothing was sent. Another purchase needs another intent.'],
+    hint: 'cardwright ops list',
+    outcome: 'not_sent',
+    op,
+  });
 }
 
 /** A row that was done before its op was removed has no history. */

@@ -7,7 +7,17 @@ import { CliError } from '../../core/errors.ts';
 import { probeKeys, probeRequests, probeRows } from '../execution/probe-keys.ts';
 import { readerOf } from '../execution/run-context.ts';
 import { historyNamed, readHistory } from '../store/read-ops.ts';
-import type { Journal, OpView, PreparedRun, Probe, ReadBefore, ResumeOptions, Run, RunPlan } from '../types.ts';
+import type {
+  Closing,
+  Journal,
+  OpView,
+  PreparedRun,
+  Probe,
+  ReadBefore,
+  ResumeOptions,
+  Run,
+  RunPlan,
+} from '../types.ts';
 import type { History } from '../wal/replay.ts';
 import { beginOp } from './begin.ts';
 import { checkCards } from './check-cards.ts';
@@ -18,10 +28,12 @@ import { beginNamed, earlierUses } from './intents.ts';
 import { namedIn } from './named-rows.ts';
 import { openOp, readOnlyRun } from './open.ts';
 import { planOp, prepareOp, requestsOf } from './planned.ts';
-import { detailOf, summaries } from './queries.ts';
-import { resolveRows } from './resolve.ts';
+import { damagedDetail, detailOf, summaries } from './queries.ts';
+import { resolveDamaged, resolveRows } from './resolve.ts';
 import { refuseFinishedRows } from './shared-rows.ts';
 import { refuseTwins } from './twins.ts';
+
+const NO_ROWS: Closing = { unknown: [], unsent: [] };
 
 const KEEP_MS = 90 * DAY;
 /** Longer than a year: what is bought yearly under one name is one purchase all the same. */
@@ -79,6 +91,8 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     ...ofSeveral(dependencies),
     show: op => detailOf(dependencies, op),
     async resolve(resolution) {
+      const aside = await resolveDamaged(dependencies, resolution);
+      if (aside !== undefined) return { closed: NO_ROWS, left: NO_ROWS, detail: damagedDetail(resolution.op), aside };
       const settled = await resolveRows(dependencies, resolution);
       return { ...settled, detail: await detailOf(dependencies, resolution.op) };
     },

@@ -6,7 +6,7 @@ import { cents } from '../../core/money.ts';
 import { checksOf } from '../execution/assessment.ts';
 import { recordedOutcome } from '../execution/outcome.ts';
 import { clause } from '../execution/unknown-error.ts';
-import { historyNamed, readOrError } from '../store/read-ops.ts';
+import { historyNamed, isNewer, readOrError } from '../store/read-ops.ts';
 import type { OpDetail, OpRow, OpState, OpSummary } from '../types.ts';
 import { JOURNAL_VERSION, type PlanRecord } from '../wal/records.ts';
 import { type History, type RowHistory, stateOf } from '../wal/replay.ts';
@@ -50,9 +50,23 @@ async function summaryOf(dependencies: JournalDependencies, history: History): P
 }
 
 export async function detailOf(dependencies: JournalDependencies, op: string): Promise<OpDetail> {
-  const history = await historyNamed(dependencies.store, op);
+  const { store } = dependencies;
+  const history = await historyNamed(store, op).catch(async (thrown: unknown) => {
+    if (!(thrown instanceof CliError) || thrown.kind !== 'check_failed' || (await isNewer(store, op))) throw thrown;
+    throw damageShown(thrown, store.setAside(op));
+  });
   const rows = [...history.rows.values()].map(row => rowOf(row, history));
   return { ...(await summaryOf(dependencies, history)), origin: history.plan.origin, rowsInDetail: rows };
+}
+
+/** Whoever asks for the op itself is told the way on, not this command once more. */
+function damageShown(damage: CliError, setAside: string): CliError {
+  const notes = [
+    ...(damage.facts.notes ?? []),
+    'The audit log has a line of each operation that was begun: cardwright audit list -o wide',
+    `When you know what it has done, ${setAside}`,
+  ];
+  return damage.with({ notes, hint: 'cardwright ops list --state damaged' });
 }
 
 function rowOf(row: RowHistory, { plan }: History): OpRow {
@@ -91,6 +105,11 @@ function unreadable(op: string, plan: PlanRecord | undefined): OpSummary {
   const began = isoSeconds(at);
   const seen = { command, profile, mode, rows, started_at: began, last_at: began, cents: cents(total) };
   return { ...damaged(op), ...seen, state: 'newer' };
+}
+
+/** All that can be told of an op whose journal is damaged. */
+export function damagedDetail(op: string): OpDetail {
+  return { ...damaged(op), origin: '', rowsInDetail: [] };
 }
 
 function damaged(op: string): OpSummary {

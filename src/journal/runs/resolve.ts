@@ -3,8 +3,9 @@
 import { CliError } from '../../core/errors.ts';
 import { rowsNamed } from '../../core/row-words.ts';
 import { requestIdOf } from '../approvals/request-id.ts';
-import { historyNamed } from '../store/read-ops.ts';
+import { historyNamed, isNewer, readOrError } from '../store/read-ops.ts';
 import type { Closing, Resolution } from '../types.ts';
+import { isOp } from '../wal/op-id.ts';
 import { type History, isPending, mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { underLock } from './open.ts';
@@ -44,6 +45,25 @@ function stillHeld(op: string): CliError {
     outcome: 'not_sent',
     op,
   });
+}
+
+/**
+ * Takes an op whose journal is damaged out of the way: nobody can say which rows it had, so what a person knows is kept
+ * beside it. Tells where it lies now; undefined for one that can be read, or that a newer version has written. Throws
+ * `usage` for rows that are named, `guarded` while another process has it.
+ */
+export async function resolveDamaged(
+  { store, clock }: JournalDependencies,
+  { op, rows, as, note }: Resolution,
+): Promise<string | undefined> {
+  if (store.putAside === undefined || !isOp(op)) return undefined;
+  const damage = await readOrError(store, op);
+  if (!(damage instanceof CliError) || (await isNewer(store, op))) return undefined;
+  if (rows !== undefined) {
+    const message = `${damage.message}. Its rows cannot be told apart: name none of them`;
+    throw new CliError('usage', { message, hint: `cardwright ops list`, outcome: 'not_sent', op });
+  }
+  return store.putAside(op, { as, note, at: clock.now() });
 }
 
 function chosenOf(history: History, { op, rows, as }: Resolution): Settled {

@@ -1,12 +1,13 @@
 /** A run under its lock: rows to outcomes, several at once, then the audit and the end. */
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, sumCents } from '../../core/money.ts';
+import { doneRecord } from '../execution/done-record.ts';
 import { executeRow } from '../execution/execute-row.ts';
 import { recordedOutcome } from '../execution/outcome.ts';
 import { isShown, type MadeCard, type RowIndex, type Standing } from '../execution/row-index.ts';
 import type { RunContext } from '../execution/run-context.ts';
 import { duplicateNotes } from '../execution/unknown-error.ts';
-import { type Audit, auditRun } from '../execution/verify-run.ts';
+import { type Audit, auditRun, type Misnamed } from '../execution/verify-run.ts';
 import { resentOnCheck, walletFindings } from '../execution/verify-wallet.ts';
 import type { Counts, Finished, PlannedRow, RowOutcome, RowState, Run, RunPlan, SendPermit } from '../types.ts';
 import type { EndRecord, ItemRecord } from '../wal/records.ts';
@@ -92,6 +93,7 @@ export function createRun(open: OpenRun): Run {
       return { counts, cents: movedIn(rowIndex), objections, remarks: [], doubted: [], ended };
     }
     const audit = await auditOf(context, open.notice);
+    await nameRightCards(context, audit?.misnamed ?? []);
     const doubted = await doubtUnread(context, audit?.unread ?? []);
     const { open: unopened, ...counts } = countsIn(rowIndex);
     const moved = movedIn(rowIndex);
@@ -157,13 +159,21 @@ async function auditOf(context: RunContext, notice: (text: string) => void): Pro
     resentOnCheck(context.rowIndex).length === 0 &&
     held.every(({ done, duplicate }) => duplicate === undefined && (done === undefined || isShown(done.via)));
   // One row whose own answer showed the card has nothing to be compared with.
-  if (!context.plan.bulk && plain) return { objections: [], unread: [] };
+  if (!context.plan.bulk && plain) return { objections: [], unread: [], misnamed: [] };
   try {
     return await auditRun(context);
   } catch (thrown) {
     notice(`warning: the audit of ${context.plan.op} could not be made: ${(thrown as CliError).message}`);
     const found = held.filter(({ duplicate }) => duplicate !== undefined).flatMap(duplicateNotes);
-    return found.length > 0 ? { objections: found, unread: [] } : undefined;
+    return found.length > 0 ? { objections: found, unread: [], misnamed: [] } : undefined;
+  }
+}
+
+/** What the journal says of a row is the card that it has made, and not the one in its answer. */
+async function nameRightCards(context: RunContext, misnamed: readonly Misnamed[]): Promise<void> {
+  for (const { row, card: result } of misnamed) {
+    const requestId = context.row(row).done?.request_id;
+    await context.write(doneRecord(context, row, { result, via: 'marker', changed: true, requestId }));
   }
 }
 

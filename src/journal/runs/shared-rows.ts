@@ -52,23 +52,28 @@ export async function refuseSharedRows(
     if (other === undefined || other.origin !== record.origin) continue;
     if (other.digest === record.digest || other.digest === plan.digestInOrder) continue;
     if (!head.unfinished && (!other.bulk || (await head.end()) !== undefined)) continue;
-    await refuseSharedWith(dependencies, sharing, { op: head.op, wanted });
+    await refuseSharedWith(dependencies, sharing, { op: head.op, planned: other.rows, wanted });
   }
 }
 
 interface Looked {
   readonly op: string;
+  /** Rows of its plan. */
+  readonly planned: number;
   readonly wanted: RowLikeness;
 }
 
 async function refuseSharedWith(
   { store }: JournalDependencies,
   { plan }: Sharing,
-  { op, wanted }: Looked,
+  { op, planned, wanted }: Looked,
 ): Promise<void> {
   const history = await readOrError(store, op);
   if (history instanceof CliError) {
-    if (wanted.sharedWith(await readItems(store, op)).length > 0) throw damagedTwin(store.setAside(op), history);
+    const items = await readItems(store, op);
+    // A row that cannot be read may be one of these.
+    const isWhole = new Set(items.map(({ row }) => row)).size === planned;
+    if (!isWhole || wanted.sharedWith(items).length > 0) throw damagedTwin(store.setAside(op), history);
     return;
   }
   if (history?.planned !== true) return;

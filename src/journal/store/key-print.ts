@@ -10,8 +10,8 @@ import type { KnownState, KnownStates } from '../known-states.ts';
 import { isOp } from '../wal/op-id.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import { stateOf } from '../wal/replay.ts';
-import { bytesOf, type LocalOps } from './local-ops.ts';
-import { readOrError } from './read-ops.ts';
+import { type LocalOps, localReading } from './local-ops.ts';
+import { isNewer, readOrError } from './read-ops.ts';
 
 const SALT = /^[0-9a-f]{32}$/;
 
@@ -57,13 +57,29 @@ export interface StateStanding {
   readonly used: boolean;
   /** Those that the configuration knows of this machine. */
   readonly known: readonly KnownState[] | 'damaged';
+  /** Operations whose journals are damaged. */
+  readonly damaged: readonly string[];
 }
 
 /** Looks, and changes nothing. Throws the `guarded` that the next operation of an account would end with. */
 export async function stateStanding(folder: StateFolder): Promise<StateStanding> {
   const used = (await saltIn(folder)) !== undefined;
   if (!used) await refuseWithoutSalt(folder);
-  return { folder: folder.stateFolder, used, known: (await folder.knownStates?.read()) ?? [] };
+  const [known, damaged] = [(await folder.knownStates?.read()) ?? [], await damagedOps(folder)];
+  return { folder: folder.stateFolder, used, known, damaged };
+}
+
+async function damagedOps(folder: StateFolder): Promise<readonly string[]> {
+  const store = localReading(folder);
+  const damaged: string[] = [];
+  for (const op of await opsIn(folder))
+    if ((await readOrError(store, op)) instanceof CliError && !(await isNewer(store, op))) damaged.push(op);
+  return damaged.sort();
+}
+
+/** Those with a folder, and those that are marked: a journal may be gone. */
+async function opsIn({ disk, places }: StateFolder): Promise<ReadonlySet<string>> {
+  return new Set([...(await disk.names(places.unfinished)), ...(await disk.names(places.root))].filter(isOp));
 }
 
 async function refuseWithoutSalt(folder: StateFolder): Promise<void> {
@@ -97,8 +113,8 @@ async function saltIn({ disk, places }: StateFolder): Promise<string | undefined
 async function accountOps(folder: StateFolder): Promise<{ readonly unfinished: string[]; readonly any: boolean }> {
   const unfinished: string[] = [];
   let any = false;
-  for (const op of (await folder.disk.names(folder.places.root)).filter(isOp)) {
-    const history = await readOrError({ read: other => bytesOf(folder, other) }, op);
+  for (const op of await opsIn(folder)) {
+    const history = await readOrError(localReading(folder), op);
     if (history === undefined) continue;
     if (!(history instanceof CliError) && history.plan.mode === 'sandbox') continue;
     any = true;

@@ -6,6 +6,7 @@ import { isOp } from '../wal/op-id.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import { bytesOf, type LocalOps, localHeads } from './local-ops.ts';
 import { isOf } from './moved.ts';
+import { lengthInMark } from './unfinished-mark.ts';
 
 type Service = Pick<PlanRecord, 'origin' | 'mode'>;
 
@@ -37,7 +38,10 @@ export async function* opsOfService(local: LocalOps, service: Service): AsyncIte
   const { disk, places } = local;
   for await (const { op, unfinished, plan: planOf } of localHeads(local)) {
     const plan = await planOf();
+    // Nobody works on it, so that the mark cannot be ahead.
+    const least = await lengthInMark(local, op);
     const bytes = await bytesOf(local, op);
+    if (least !== undefined && (bytes?.length ?? 0) < least) throw damaged(op);
     if (bytes === undefined || (plan === undefined && bytes.indexOf(0x0a) === -1)) continue;
     if (plan === undefined) throw damaged(op);
     if (!isOf(plan, service)) continue;

@@ -8,6 +8,8 @@ import type { EndRecord, PlanRecord } from '../wal/records.ts';
 import type { JournalDisk, JournalFile } from '../wal/storage.ts';
 import type { HeadFilter, OpHead } from './op-store.ts';
 import type { Places } from './paths.ts';
+import type { Reading } from './read-ops.ts';
+import { lengthInMark } from './unfinished-mark.ts';
 
 export interface LocalOps {
   readonly disk: JournalDisk;
@@ -24,7 +26,9 @@ export async function* localHeads(
   const marks = new Set((await disk.names(places.unfinished)).filter(isOp));
   const all = unfinished ? [] : (await disk.names(places.root)).filter(isOp);
   for (const op of new Set([...marks, ...all])) {
-    if (writtenSince !== undefined && (await lastWritten(places.journal(op))) < writtenSince) continue;
+    // One that is marked and not there is one of which nobody knows when it was written.
+    const written = writtenSince === undefined ? undefined : await lastWritten(places.journal(op));
+    if (writtenSince !== undefined && (written ?? (marks.has(op) ? writtenSince : 0)) < writtenSince) continue;
     yield { op, unfinished: marks.has(op), plan: () => planOf(local, op), end: () => endOf(local, op) };
   }
 }
@@ -32,6 +36,11 @@ export async function* localHeads(
 /** All bytes of a journal; undefined when there is none. */
 export function bytesOf(local: LocalOps, op: string): Promise<Uint8Array | undefined> {
   return reading(local, op, file => file.readAll());
+}
+
+/** What is read of ops, with the length that their marks tell. */
+export function localReading(local: LocalOps): Reading {
+  return { read: op => bytesOf(local, op), leastLength: op => lengthInMark(local, op) };
 }
 
 async function reading<T>(
@@ -77,12 +86,12 @@ function endOf(local: LocalOps, op: string): Promise<EndRecord | undefined> {
   });
 }
 
-/** ms by the clock of the file system; 0 when there is no such file. */
-async function lastWritten(path: string): Promise<number> {
+/** ms by the clock of the file system; undefined when there is no such file. */
+async function lastWritten(path: string): Promise<number | undefined> {
   try {
     return (await stat(path)).mtimeMs;
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return 0;
+    if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

@@ -7,13 +7,15 @@ import { isLocked } from '../../files/lock.ts';
 import type { JournalFile } from '../wal/storage.ts';
 import { isOwnPlan, type KeyPrintDependencies, printOf } from './key-print.ts';
 import { forgetIntents, holdIntents, keepDoneIntents, notedIntents, noteIntents } from './local-intents.ts';
-import { bytesOf, type LocalOps, localHeads, planOf } from './local-ops.ts';
+import { bytesOf, type LocalOps, localHeads, localReading, planOf } from './local-ops.ts';
 import { localRequests } from './local-requests.ts';
 import { refuseMoved } from './moved.ts';
 import type { Claim, GivenKey, KeyHold, OpStore, Tape } from './op-store.ts';
 import { placesIn } from './paths.ts';
+import { putAside, recordedAside } from './put-aside.ts';
 import { readHistory } from './read-ops.ts';
 import { keyInUse, opInUse } from './refusals.ts';
+import { createMark, lengthInMark, markedFile, noteLength } from './unfinished-mark.ts';
 
 /** Everything is kept in `ops` below the state folder. */
 export interface LocalStoreSettings extends Omit<KeyPrintDependencies, 'places'> {
@@ -54,10 +56,13 @@ export function localStore(settings: LocalStoreSettings): OpStore {
     take: op => take(local, op),
     requests: localRequests({ ...local, random: settings.random, take: op => take(local, op) }),
     read: op => bytesOf(local, op),
+    leastLength: op => lengthInMark(local, op),
     heads: filter => localHeads(local, filter),
     isHeld: op => isLocked(places.lock(op), { pid }),
     forget: op => forget(local, op),
-    setAside: op => `move its folder away: ${places.folder(op)}`,
+    setAside: op => `record it: cardwright ops resolve ${op} --as done --note "why"`,
+    putAside: (op, note) => putAside(local, { op, note, pid }),
+    recordedAside: op => recordedAside(local, op),
   };
 }
 
@@ -76,13 +81,13 @@ async function writeDown(local: LocalOps, claim: Claim): Promise<Tape> {
   const { op, origin, given_key: key } = claim.record;
   // Before the mark: without a plan behind it a name is free.
   if (claim.intents !== undefined) await noteIntents(local, claim.record, claim.intents);
-  await disk.note(places.unfinishedMark(op), '');
-  await disk.syncNames(places.unfinished);
-  if (key !== undefined) await noteGivenKey(local, { origin, key }, op);
-  await disk.prepareFolder(places.folder(op));
-  const unlock = await disk.hold(places.lock(op));
+  const mark = await createMark(local, op);
   let file: JournalFile | undefined;
+  let unlock: (() => Promise<void>) | undefined;
   try {
+    if (key !== undefined) await noteGivenKey(local, { origin, key }, op);
+    await disk.prepareFolder(places.folder(op));
+    unlock = await disk.hold(places.lock(op));
     const lines = claim.lines();
     file = await disk.create(places.journal(op));
     for (const bytes of lines) await file.append(bytes);
@@ -90,9 +95,12 @@ async function writeDown(local: LocalOps, claim: Claim): Promise<Tape> {
     await disk.syncNames(places.folder(op));
     await disk.syncNames(places.root);
     await claim.refuseAgain();
-    return tapeOf(local, { op, file, unlock });
+    const length = await file.size();
+    await noteLength(mark, length);
+    await mark.sync();
+    return tapeOf(local, { op, file: markedFile(file, mark, length), mark, unlock });
   } catch (thrown) {
-    await takeBack(local, { op, file, unlock });
+    await takeBack(local, { op, file, mark, unlock });
     throw thrown;
   }
 }
@@ -120,7 +128,8 @@ async function take(local: LocalOps, op: string): Promise<Tape> {
       await file.close();
       throw thrown;
     });
-    return tapeOf(local, { op, file, unlock });
+    const mark = await disk.open(places.unfinishedMark(op));
+    return tapeOf(local, { op, file: markedFile(file, mark, await file.size()), mark, unlock });
   } catch (thrown) {
     await unlock();
     throw thrown;
@@ -132,14 +141,15 @@ async function refuseMovedOp(local: LocalOps, op: string): Promise<void> {
   if (plan !== undefined) await refuseMoved(local, plan);
 }
 
-interface Hands<File extends JournalFile | undefined> {
+interface Hands {
   readonly op: string;
-  readonly file: File;
-  /** Removes the lock of the op, which this process holds. */
-  readonly unlock: () => Promise<void>;
+  readonly file: JournalFile | undefined;
+  readonly mark: JournalFile | undefined;
+  /** Removes the lock of the op, which this process holds; undefined where it does not. */
+  readonly unlock: (() => Promise<void>) | undefined;
 }
 
-function tapeOf(local: LocalOps, hands: Hands<JournalFile>): Tape {
+function tapeOf(local: LocalOps, hands: Hands & Pick<Tape, 'file'>): Tape {
   const { disk, places } = local;
   const { op, file, unlock } = hands;
   return {
@@ -150,17 +160,20 @@ function tapeOf(local: LocalOps, hands: Hands<JournalFile>): Tape {
       try {
         if (finished) await disk.remove(places.unfinishedMark(op));
       } finally {
-        await unlock();
+        await unlock?.();
       }
     },
   };
 }
 
 /** Nothing of it has left, and a disk that is full wants the space back. */
-async function takeBack(local: LocalOps, { op, file, unlock }: Hands<JournalFile | undefined>): Promise<void> {
+async function takeBack(local: LocalOps, { op, file, mark, unlock }: Hands): Promise<void> {
+  // A journal that is removed on purpose is not one that is missing.
+  await mark?.truncate(0).catch(() => undefined);
+  await mark?.close().catch(() => undefined);
   await file?.close();
   await forgetPlan(local, op).catch(() => undefined);
-  await unlock();
+  await unlock?.();
 }
 
 /** The lock goes with the folder. */
@@ -171,7 +184,7 @@ async function forgetPlan({ disk, places }: LocalOps, op: string): Promise<void>
 
 async function forget(local: LocalOps, op: string): Promise<boolean> {
   const { disk, places } = local;
-  const history = await readHistory({ read: other => bytesOf(local, other) }, op);
+  const history = await readHistory(localReading(local), op);
   const { given_key: given, origin } = history?.plan ?? {};
   if (history !== undefined) await keepDoneIntents(local, history);
   if (given !== undefined && origin !== undefined && (await disk.read(places.givenKey(origin, given))) === op) {

@@ -43,6 +43,8 @@ export interface OpStore {
   read(op: string): Promise<Uint8Array | undefined>;
   /** Absent where no op can be held. */
   readonly requests?: PendingRequests;
+  /** Bytes that the journal of an op had at least when it was written last; undefined where that is not known. */
+  leastLength?(op: string): Promise<number | undefined>;
   /** Ops in any order, those that are not finished first. Of what is begun meanwhile it may see nothing. */
   heads(filter?: HeadFilter): AsyncIterable<OpHead>;
   /** Whether a process that is not provably gone has it. */
@@ -60,6 +62,21 @@ export interface OpStore {
   forget(op: string): Promise<boolean>;
   /** How a person takes a damaged op out of the way who knows what it has done: the end of a sentence. */
   setAside(op: string): string;
+  /**
+   * Takes the journal of a damaged op out of the way with what a person knows of it, and tells where it lies now. Left out
+   * where no user may. Throws `guarded` while another process has the op.
+   */
+  putAside?(op: string, note: AsideNote): Promise<string>;
+  /** What was recorded of an op that was put aside; undefined for every other. Left out with `putAside`. */
+  recordedAside?(op: string): Promise<AsideNote | undefined>;
+}
+
+/** What a person has recorded of an op whose journal can say nothing. */
+export interface AsideNote {
+  readonly as: 'done' | 'not-done';
+  readonly note: string;
+  /** ms UTC. */
+  readonly at: number;
 }
 
 /** An op of another person, which a store of several people has, is taken over with a reason. */

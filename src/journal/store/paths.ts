@@ -12,6 +12,11 @@ export interface Places {
   /** Services whose ops were moved to a shared journal. */
   readonly moved: string;
   readonly givenKeys: string;
+  /** Journals that were damaged, with what a person has recorded of them. */
+  readonly aside: string;
+  putAside(op: string): string;
+  /** What was recorded of one of them. */
+  recorded(op: string): string;
   folder(op: string): string;
   journal(op: string): string;
   lock(op: string): string;
@@ -33,6 +38,7 @@ export function placesIn(stateFolder: string): Places {
   const unfinished = join(root, 'unfinished');
   const givenKeys = join(root, 'keys');
   const intents = join(root, 'intents');
+  const aside = join(root, 'aside');
   const folder = (op: string) => join(root, op);
   return {
     root,
@@ -41,6 +47,9 @@ export function placesIn(stateFolder: string): Places {
     unfinished,
     moved: join(root, 'moved.json'),
     givenKeys,
+    aside,
+    putAside: op => join(aside, op),
+    recorded: op => join(aside, op, 'recorded.json'),
     folder,
     journal: op => join(folder(op), 'journal'),
     lock: op => join(folder(op), 'lock'),

@@ -1,0 +1,64 @@
+/**
+ * An answer to a create that describes the new card under the id of another one, or two rows that are answered with one id.
+ * What is told is the card that carries the marker; a row is never done by a card that another row was answered with.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Answered, View } from '../support/hostile-service.ts';
+import { type Arena, arena } from './arena.ts';
+
+let here: Arena;
+beforeAll(async () => {
+  here = await arena();
+});
+afterAll(() => here[Symbol.asyncDispose]());
+
+/** The honest answer under another id. */
+const under = (id: string, more: object = {}) => ({
+  effect: 'done' as const,
+  answer: ({ honest }: View): Answered => ({ ...honest, body: { ...(honest.body as object), id, ...more } }),
+});
+
+const FILE = 'bin_id,amount\nbin_1,5\nbin_1,6\nbin_1,7\n';
+
+test.each(['unknown', 'honoured'] as const)('a single create under the id of another card, keys %s', async keys => {
+  await using place = await here.enter(keys, 'test');
+  here.service.reset({ [place.key]: { cards: [{}], keys: keys === 'honoured' ? 'honoured' : 'ignored' } });
+  here.service.script({ operation: 'create', plays: [under('card_1')] });
+  const { code, out } = await place.run('cards create --bin bin_1 --amount 9 --label kim');
+  const made = [...here.service.books(place.key).cards.keys()];
+  expect({ code, id: (JSON.parse(out) as { id: string }).id, made: made.length }).toEqual({
+    code: 0,
+    id: made.at(-1),
+    made: 2,
+  });
+});
+
+test('a row of many under the id of another card: the end names the card that carries the marker, and no other to end', async () => {
+  await using place = await here.enter('unknown', 'test');
+  here.service.reset({ [place.key]: { cards: [{}] } });
+  here.service.script({ operation: 'create', plays: [under('card_1')] });
+  const { code, err } = await place.run('cards create --file -', FILE);
+  const [, right = ''] = [...here.service.books(place.key).cards.keys()];
+  expect(code).toBe(15);
+  expect(err).toContain(`row 1: the answer named the card card_1, which is another one; the card of row 1 is ${right}`);
+  expect(err).not.toMatch(/cards carry|cards (freeze|terminate)/);
+  const op = /"op":"(op_\w+)"/.exec(err)?.[1] ?? '';
+  const shown = JSON.parse((await place.run(`ops show ${op}`)).out) as { items: { card_id: string }[] };
+  expect(shown.items[0]?.card_id).toBe(right);
+  expect((await place.run(`ops resume ${op}`)).code).toBe(15);
+});
+
+test('two rows that are answered with one id that no reading knows: neither is done', async () => {
+  await using place = await here.enter('unknown', 'test');
+  here.service.reset({ [place.key]: { metadata: 'nowhere' } });
+  const ghost = under('card_77', { metadata: {} });
+  here.service.script({ operation: 'create', plays: [ghost, ghost] });
+  const { code, err, out } = await place.run('cards create --file -', FILE);
+  expect(code).toBe(11);
+  // Row 1 was told before anything spoke against it.
+  expect(out.match(/"outcome": ?"done"/g), out).toHaveLength(2);
+  expect(err).toContain('1 of 3 done, 2 unknown');
+  const op = /"op":"(op_\w+)"/.exec(err)?.[1] ?? '';
+  const { items } = JSON.parse((await place.run(`ops show ${op}`)).out) as { items: { outcome: string }[] };
+  expect(items.map(({ outcome }) => outcome)).toEqual(['unknown', 'unknown', 'done']);
+});
