@@ -117,7 +117,7 @@ export function createWriter(settings: WriteSettings) {
     }
     const admitted = await settings.pipeline.admit(changeOf(settings, wanted));
     const answer = await prepared.perform(admitted).catch(async thrown => {
-      throw await inTheUsersNumbers(ownKeyReused(thrown, options.key), operation, asked, settings.reader);
+      throw await inTheUsersNumbers(ownKeyReused(thrown, options.key), wanted, settings.reader);
     });
     return answer as WriteResult<N, Before>;
   }
@@ -291,7 +291,8 @@ function ownKeyReused(thrown: unknown, key: string | undefined): unknown {
 }
 
 /** The wallet's refusal with what was asked and what is there; the service's own words stay in the error. */
-async function inTheUsersNumbers(thrown: unknown, operation: WriteName, input: Asked, reader: () => Promise<Reader>) {
+async function inTheUsersNumbers(thrown: unknown, wanted: Wanted, reader: () => Promise<Reader>) {
+  const { operation, input } = wanted;
   if (!(thrown instanceof CliError) || thrown.kind !== 'insufficient_funds' || input.amount === undefined)
     return thrown;
   try {
@@ -301,7 +302,7 @@ async function inTheUsersNumbers(thrown: unknown, operation: WriteName, input: A
     const short = cents(input.amount - there);
     return thrown.with({
       message: `the wallet is too low: ${dollars(input.amount)} asked, ${dollars(there)} there, ${dollars(short)} short`,
-      hint: affordable(operation, input, there),
+      ...wayOn(wanted, there),
     });
   } catch {
     // The wallet could not be read either: the refusal itself is what the user must see.
@@ -323,11 +324,29 @@ function contradicted(
   });
 }
 
-/** The same command with what the wallet holds, when that is an amount the operation takes. */
-function affordable(operation: WriteName, { card_id, bin_id }: Asked, there: Cents): string {
-  if (there < LIMITS.fundingAmount.min) return 'cardwright wallet addresses';
+/** What a command that spends is made of where nothing more was asked for. */
+const BARE: Readonly<Partial<Record<WriteName, readonly string[]>>> = {
+  'cards.create': ['bin_id', 'amount'],
+  'cards.fund': ['card_id', 'amount'],
+};
+
+/**
+ * The same command with what the wallet holds, when that is an amount the operation takes and nothing else was asked for: a
+ * card without its limit or its categories is another one. Else how money comes into the wallet.
+ */
+function wayOn(
+  { operation, input, asked, intentName, key, marker }: Wanted,
+  there: Cents,
+): { readonly hint: string; readonly notes?: readonly string[] } {
+  const topUp = { hint: 'cardwright wallet addresses' };
+  if (there < LIMITS.fundingAmount.min) return topUp;
   const amount = `--amount ${plainAmount(there)}`;
-  return operation === 'cards.fund'
-    ? `cardwright cards fund ${shellWord(card_id ?? '')} ${amount}`
-    : `cardwright cards create --bin ${shellWord(bin_id ?? '')} ${amount}`;
+  const isBare =
+    Object.keys(input).every(name => BARE[operation]?.includes(name)) &&
+    [asked, intentName, key].every(each => each === undefined) &&
+    marker !== false;
+  if (!isBare) return { ...topUp, notes: [`The wallet covers the same command with ${amount}.`] };
+  const { card_id, bin_id } = input;
+  const of = operation === 'cards.fund' ? `fund ${shellWord(card_id ?? '')}` : `create --bin ${shellWord(bin_id ?? '')}`;
+  return { hint: `cardwright cards ${of} ${amount}` };
 }

@@ -8,7 +8,7 @@ test('looking opens the journal once, and taking it over once more', async () =>
     disk: real => ({
       ...real,
       async open(path) {
-        opened += 1;
+        if (path.endsWith('journal')) opened += 1;
         return real.open(path);
       },
     }),

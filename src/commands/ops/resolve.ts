@@ -25,7 +25,7 @@ export const resolveOp = command({
   },
   about: [
     'Sends nothing. The note is kept in the journal. What was recorded stays: a row that was declared not done is never sent by a resume.',
-    'An operation whose journal is damaged is recorded as a whole: its journal is put aside with the note, and it is in the way of no command any more.',
+    'An operation whose journal is damaged is recorded as a whole: its journal is moved to a folder of its own with the note, and it holds up no command then.',
     'Without rows, done is recorded for every unknown row, and the rows that a resume would send stay open. Without rows, not-done is recorded for those as well: that is asked first, and needs --yes in a script.',
   ],
   args: {
@@ -91,7 +91,7 @@ function whichOf({ unknown, unsent }: Closing): string {
 /** What was recorded, and what of the operation is still to be settled. */
 function saidOf(op: string, as: 'done' | 'not-done', { closed, left, detail, aside }: Resolved): string[] {
   if (aside !== undefined)
-    return [`Recorded. ${op} is in nobody's way any more; its damaged journal and the note lie in ${aside}`];
+    return [`Recorded. ${op} holds up no command now; its damaged journal and the note lie in ${aside}`];
   const lines: string[] = [];
   if (closed.unknown.length + closed.unsent.length > 0)
     lines.push(`Recorded as ${as === 'done' ? 'done' : 'not done'}: ${whichOf(closed)}.`);

@@ -81,7 +81,7 @@ async function usesOf(
 
 /** The journal of its op was damaged and put aside: what a person said of it counts. */
 async function refuseRecorded({ store }: JournalDependencies, { name, op }: NotedIntent): Promise<void> {
-  const recorded = await store.recordedAside?.(op);
+  const recorded = await store.recordedByHand?.(op);
   if (recorded?.as !== 'done') return;
   throw new CliError('guarded', {
     message: `the intent ${JSON.stringify(name)} was used by ${op}, which was recorded as done by hand: ${recorded.note}`,

@@ -56,14 +56,14 @@ export async function resolveDamaged(
   { store, clock }: JournalDependencies,
   { op, rows, as, note }: Resolution,
 ): Promise<string | undefined> {
-  if (store.putAside === undefined || !isOp(op)) return undefined;
+  if (store.keepDamaged === undefined || !isOp(op)) return undefined;
   const damage = await readOrError(store, op);
   if (!(damage instanceof CliError) || (await isNewer(store, op))) return undefined;
   if (rows !== undefined) {
-    const message = `${damage.message}. Its rows cannot be told apart: name none of them`;
+    const message = `${damage.message}. Its rows are not known: name none of them`;
     throw new CliError('usage', { message, hint: `cardwright ops list`, outcome: 'not_sent', op });
   }
-  return store.putAside(op, { as, note, at: clock.now() });
+  return store.keepDamaged(op, { as, note, at: clock.now() });
 }
 
 function chosenOf(history: History, { op, rows, as }: Resolution): Settled {

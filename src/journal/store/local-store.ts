@@ -12,10 +12,10 @@ import { localRequests } from './local-requests.ts';
 import { refuseMoved } from './moved.ts';
 import type { Claim, GivenKey, KeyHold, OpStore, Tape } from './op-store.ts';
 import { placesIn } from './paths.ts';
-import { putAside, recordedAside } from './put-aside.ts';
+import { keepDamaged, recordedByHand } from './keep-damaged.ts';
 import { readHistory } from './read-ops.ts';
 import { keyInUse, opInUse } from './refusals.ts';
-import { createMark, lengthInMark, markedFile, noteLength } from './unfinished-mark.ts';
+import { createMark, lengthInMark, withLengths, noteLength } from './unfinished-mark.ts';
 
 /** Everything is kept in `ops` below the state folder. */
 export interface LocalStoreSettings extends Omit<KeyPrintDependencies, 'places'> {
@@ -61,8 +61,8 @@ export function localStore(settings: LocalStoreSettings): OpStore {
     isHeld: op => isLocked(places.lock(op), { pid }),
     forget: op => forget(local, op),
     setAside: op => `record it: cardwright ops resolve ${op} --as done --note "why"`,
-    putAside: (op, note) => putAside(local, { op, note, pid }),
-    recordedAside: op => recordedAside(local, op),
+    keepDamaged: (op, note) => keepDamaged(local, { op, note, pid }),
+    recordedByHand: op => recordedByHand(local, op),
   };
 }
 
@@ -98,7 +98,7 @@ async function writeDown(local: LocalOps, claim: Claim): Promise<Tape> {
     const length = await file.size();
     await noteLength(mark, length);
     await mark.sync();
-    return tapeOf(local, { op, file: markedFile(file, mark, length), mark, unlock });
+    return tapeOf(local, { op, file: withLengths(file, mark, length), mark, unlock });
   } catch (thrown) {
     await takeBack(local, { op, file, mark, unlock });
     throw thrown;
@@ -129,7 +129,7 @@ async function take(local: LocalOps, op: string): Promise<Tape> {
       throw thrown;
     });
     const mark = await disk.open(places.unfinishedMark(op));
-    return tapeOf(local, { op, file: markedFile(file, mark, await file.size()), mark, unlock });
+    return tapeOf(local, { op, file: withLengths(file, mark, await file.size()), mark, unlock });
   } catch (thrown) {
     await unlock();
     throw thrown;

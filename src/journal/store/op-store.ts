@@ -66,13 +66,13 @@ export interface OpStore {
    * Takes the journal of a damaged op out of the way with what a person knows of it, and tells where it lies now. Left out
    * where no user may. Throws `guarded` while another process has the op.
    */
-  putAside?(op: string, note: AsideNote): Promise<string>;
-  /** What was recorded of an op that was put aside; undefined for every other. Left out with `putAside`. */
-  recordedAside?(op: string): Promise<AsideNote | undefined>;
+  keepDamaged?(op: string, note: ByHand): Promise<string>;
+  /** What was recorded of an op by `keepDamaged`; undefined for every other. Left out with it. */
+  recordedByHand?(op: string): Promise<ByHand | undefined>;
 }
 
 /** What a person has recorded of an op whose journal can say nothing. */
-export interface AsideNote {
+export interface ByHand {
   readonly as: 'done' | 'not-done';
   readonly note: string;
   /** ms UTC. */

@@ -13,8 +13,8 @@ export interface Places {
   readonly moved: string;
   readonly givenKeys: string;
   /** Journals that were damaged, with what a person has recorded of them. */
-  readonly aside: string;
-  putAside(op: string): string;
+  readonly damaged: string;
+  damagedFolder(op: string): string;
   /** What was recorded of one of them. */
   recorded(op: string): string;
   folder(op: string): string;
@@ -38,7 +38,7 @@ export function placesIn(stateFolder: string): Places {
   const unfinished = join(root, 'unfinished');
   const givenKeys = join(root, 'keys');
   const intents = join(root, 'intents');
-  const aside = join(root, 'aside');
+  const damaged = join(root, 'damaged');
   const folder = (op: string) => join(root, op);
   return {
     root,
@@ -47,9 +47,9 @@ export function placesIn(stateFolder: string): Places {
     unfinished,
     moved: join(root, 'moved.json'),
     givenKeys,
-    aside,
-    putAside: op => join(aside, op),
-    recorded: op => join(aside, op, 'recorded.json'),
+    damaged,
+    damagedFolder: op => join(damaged, op),
+    recorded: op => join(damaged, op, 'recorded.json'),
     folder,
     journal: op => join(folder(op), 'journal'),
     lock: op => join(folder(op), 'lock'),

@@ -3,14 +3,19 @@
  * emptied, cut off or removed is not taken for one that was never written. A mark without a number stands before the plan:
  * nothing was sent for it.
  */
-import type { JournalFile } from '../wal/storage.ts';
-import type { LocalOps } from './local-ops.ts';
+import type { JournalDisk, JournalFile } from '../wal/storage.ts';
+import type { Places } from './paths.ts';
+
+interface Marks {
+  readonly disk: JournalDisk;
+  readonly places: Pick<Places, 'unfinished' | 'unfinishedMark'>;
+}
 
 /** A line is a length; each journal only grows, so the last whole line counts. */
 const MOST_LINE_BYTES = 32;
 
 /** Made before anything of the op is there. */
-export async function createMark({ disk, places }: LocalOps, op: string): Promise<JournalFile> {
+export async function createMark({ disk, places }: Marks, op: string): Promise<JournalFile> {
   const mark = await disk.create(places.unfinishedMark(op));
   try {
     await disk.syncNames(places.unfinished);
@@ -27,7 +32,7 @@ export function noteLength(mark: JournalFile, length: number): Promise<void> {
 }
 
 /** Bytes that the journal of an op must have at least; undefined where there is no mark, or none that tells it. */
-export async function lengthInMark({ disk, places }: LocalOps, op: string): Promise<number | undefined> {
+export async function lengthInMark({ disk, places }: Marks, op: string): Promise<number | undefined> {
   const mark = await disk.open(places.unfinishedMark(op));
   if (mark === undefined) return undefined;
   try {
@@ -42,7 +47,7 @@ export async function lengthInMark({ disk, places }: LocalOps, op: string): Prom
 }
 
 /** A journal whose mark is told of every sync. */
-export function markedFile(file: JournalFile, mark: JournalFile | undefined, length: number): JournalFile {
+export function withLengths(file: JournalFile, mark: JournalFile | undefined, length: number): JournalFile {
   if (mark === undefined) return file;
   let size = length;
   return {
