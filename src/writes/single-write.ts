@@ -6,7 +6,7 @@ import { CALLS } from '../contract/raw.ts';
 import type { PlannedRequest, Reader, Service } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, dollars, plainAmount, toCents } from '../core/money.ts';
-import { sameCommandWithout } from '../core/same-command.ts';
+import { sameCommandWith, sameCommandWithout } from '../core/same-command.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { type Spending, spendingOf } from '../core/spending.ts';
 import type { Journal, Run, RunPlan } from '../journal/types.ts';
@@ -302,7 +302,7 @@ async function inTheUsersNumbers(thrown: unknown, wanted: Wanted, reader: () => 
     const short = cents(input.amount - there);
     return thrown.with({
       message: `the wallet is too low: ${dollars(input.amount)} asked, ${dollars(there)} there, ${dollars(short)} short`,
-      ...wayOn(wanted, there),
+      hint: wayOn(wanted, there),
     });
   } catch {
     // The wallet could not be read either: the refusal itself is what the user must see.
@@ -324,29 +324,13 @@ function contradicted(
   });
 }
 
-/** What a command that spends is made of where nothing more was asked for. */
-const BARE: Readonly<Partial<Record<WriteName, readonly string[]>>> = {
-  'cards.create': ['bin_id', 'amount'],
-  'cards.fund': ['card_id', 'amount'],
-};
-
 /**
- * The same command with what the wallet holds, when that is an amount the operation takes and nothing else was asked for: a
- * card without its limit or its categories is another one. Else how money comes into the wallet.
+ * The same command, with everything else that was asked for, and with what the wallet holds, when that is an amount the
+ * operation takes. A key of the caller's stands for the amount it was sent with, and a body that was written out has none to
+ * replace: there the wallet is to be filled.
  */
-function wayOn(
-  { operation, input, asked, intentName, key, marker }: Wanted,
-  there: Cents,
-): { readonly hint: string; readonly notes?: readonly string[] } {
-  const topUp = { hint: 'cardwright wallet addresses' };
-  if (there < LIMITS.fundingAmount.min) return topUp;
-  const amount = `--amount ${plainAmount(there)}`;
-  const isBare =
-    Object.keys(input).every(name => BARE[operation]?.includes(name)) &&
-    [asked, intentName, key].every(each => each === undefined) &&
-    marker !== false;
-  if (!isBare) return { ...topUp, notes: [`The wallet covers the same command with ${amount}.`] };
-  const { card_id, bin_id } = input;
-  const of = operation === 'cards.fund' ? `fund ${shellWord(card_id ?? '')}` : `create --bin ${shellWord(bin_id ?? '')}`;
-  return { hint: `cardwright cards ${of} ${amount}` };
+function wayOn({ key, body }: Wanted, there: Cents): string {
+  const isOwn = key !== undefined || body !== undefined;
+  if (isOwn || there < LIMITS.fundingAmount.min) return 'cardwright wallet addresses';
+  return sameCommandWith(`--amount ${plainAmount(there)}`);
 }

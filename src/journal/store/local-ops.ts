@@ -61,18 +61,21 @@ async function reading<T>(
 const MOST_PLAN_BYTES = 1 << 16;
 
 /** Of the first line; undefined where it cannot be read. */
-export function planOf(local: LocalOps, op: string): Promise<PlanRecord | undefined> {
-  return reading(local, op, async file => {
-    try {
-      const bytes = file.readAt(0, MOST_PLAN_BYTES);
-      const [first] = decodeLines(bytes.subarray(0, bytes.indexOf(0x0a) + 1), op).written;
-      return first?.record.t === 'PLAN' ? first.record : undefined;
-    } catch (thrown) {
-      // The plan itself is damaged: then there is none that could be told apart.
-      if (thrown instanceof CliError && thrown.kind === 'check_failed') return undefined;
-      throw thrown;
-    }
-  });
+function planOf(local: LocalOps, op: string): Promise<PlanRecord | undefined> {
+  return reading(local, op, async file => planIn(file, op));
+}
+
+/** As `planOf`, of a journal that is open. */
+export function planIn(file: JournalFile, op: string): PlanRecord | undefined {
+  try {
+    const bytes = file.readAt(0, MOST_PLAN_BYTES);
+    const [first] = decodeLines(bytes.subarray(0, bytes.indexOf(0x0a) + 1), op).written;
+    return first?.record.t === 'PLAN' ? first.record : undefined;
+  } catch (thrown) {
+    // The plan itself is damaged: then there is none that could be told apart.
+    if (thrown instanceof CliError && thrown.kind === 'check_failed') return undefined;
+    throw thrown;
+  }
 }
 
 /** Of the last lines: END, and RUN of whoever looked at the op after it. */

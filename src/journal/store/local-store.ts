@@ -5,17 +5,17 @@
 import { CliError } from '../../core/errors.ts';
 import { isLocked } from '../../files/lock.ts';
 import type { JournalFile } from '../wal/storage.ts';
+import { keepDamaged, recordedByHand } from './keep-damaged.ts';
 import { isOwnPlan, type KeyPrintDependencies, printOf } from './key-print.ts';
 import { forgetIntents, holdIntents, keepDoneIntents, notedIntents, noteIntents } from './local-intents.ts';
-import { bytesOf, type LocalOps, localHeads, localReading, planOf } from './local-ops.ts';
+import { bytesOf, type LocalOps, localHeads, localReading, planIn } from './local-ops.ts';
 import { localRequests } from './local-requests.ts';
 import { refuseMoved } from './moved.ts';
 import type { Claim, GivenKey, KeyHold, OpStore, Tape } from './op-store.ts';
 import { placesIn } from './paths.ts';
-import { keepDamaged, recordedByHand } from './keep-damaged.ts';
 import { readHistory } from './read-ops.ts';
 import { keyInUse, opInUse } from './refusals.ts';
-import { createMark, lengthInMark, withLengths, noteLength } from './unfinished-mark.ts';
+import { createMark, lengthInMark, noteLength, withLengths } from './unfinished-mark.ts';
 
 /** Everything is kept in `ops` below the state folder. */
 export interface LocalStoreSettings extends Omit<KeyPrintDependencies, 'places'> {
@@ -124,21 +124,19 @@ async function take(local: LocalOps, op: string): Promise<Tape> {
   try {
     const file = await disk.open(places.journal(op));
     if (file === undefined) throw new CliError('internal', { message: `${op} has no journal` });
-    await refuseMovedOp(local, op).catch(async (thrown: unknown) => {
-      await file.close();
-      throw thrown;
-    });
+    const plan = planIn(file, op);
+    if (plan !== undefined) {
+      await refuseMoved(local, plan).catch(async (thrown: unknown) => {
+        await file.close();
+        throw thrown;
+      });
+    }
     const mark = await disk.open(places.unfinishedMark(op));
     return tapeOf(local, { op, file: withLengths(file, mark, await file.size()), mark, unlock });
   } catch (thrown) {
     await unlock();
     throw thrown;
   }
-}
-
-async function refuseMovedOp(local: LocalOps, op: string): Promise<void> {
-  const plan = await planOf(local, op);
-  if (plan !== undefined) await refuseMoved(local, plan);
 }
 
 interface Hands {
