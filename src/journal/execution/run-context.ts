@@ -139,9 +139,7 @@ export function createRunContext(settings: RunContextSettings): RunContext {
       if (plan.mode === 'sandbox' && !(await timeTold(context, row))) return false;
       return keyIsFresh(context.capability(row.item.operation), context.keyAge(number));
     },
-    keySure(number) {
-      return keyIsSure(context.capability(context.row(number).item.operation), context.keyAge(number));
-    },
+    keySure: number => keyIsSure(context.capability(context.row(number).item.operation), context.keyAge(number)),
     keyAge(number) {
       const { firstSent } = context.row(number);
       const sentAt = firstSent?.at ?? 0;
