@@ -3,6 +3,7 @@
  * by the sandbox (400 `invalid_request`) and by bulk rows.
  */
 
+import { containsSecret } from '../core/card-numbers.ts';
 import { amountBehindNoise, cents, centsOf, dollars, plainAmount } from '../core/money.ts';
 import { isObject } from '../core/objects.ts';
 import { holdsKeyOrSecret } from '../core/redaction.ts';
@@ -14,7 +15,11 @@ const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{
 
 /** Said of a text that is kept and sent in clear; the text itself is never repeated. */
 export const HOLDS_SECRET =
-  'holds what looks like an API key or a webhook secret, and would be kept and sent in clear: leave it out';
+  'holds what looks like a card number, an API key or a webhook secret, and would be kept and sent in clear: leave it out';
+
+/** Said of an argument; the number itself is never repeated. */
+export const TYPED_NUMBER =
+  'looks like a card number, and would be kept and sent in clear. A card is named by its id, as cards list shows it; an id that only looks so is taken from a file';
 
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u;
 
@@ -33,12 +38,20 @@ export function limitText(field: AnyField): string {
 }
 
 /**
- * `violation` for what the caller asks for: no key and no webhook secret in a free text, which a service would take, and
- * no id that is longer than an id can be.
+ * `violation` for what the caller asks for: no key and no webhook secret in a text, no card number in a free one, which a
+ * service would take, and no id that is longer than an id can be.
  */
 export function inputViolation(field: AnyField, value: unknown): string | undefined {
-  if (!field.secret && hasSecretText(value)) return HOLDS_SECRET;
+  // The form of an id is not shown (section 2.1): digits alone may be one, and must be usable.
+  if (!field.secret && hasSecretText(value, field.names === undefined ? containsSecret : holdsKeyOrSecret))
+    return HOLDS_SECRET;
   return idViolation(field, value) ?? violation(field, value);
+}
+
+/** Of an id that a person typed: a card number is easily taken for the id of its card, and would be kept in clear. */
+export function typedIdViolation({ names, secret }: AnyField, value: unknown): string | undefined {
+  if (names === undefined || secret || typeof value !== 'string' || !containsSecret(value)) return undefined;
+  return TYPED_NUMBER;
 }
 
 /** Of a field that names something, which is an id or a short word. */
@@ -49,10 +62,10 @@ function idViolation({ names, maxLength }: AnyField, value: unknown): string | u
   return `has ${value.length} characters, and an id has at most ${max}${source(basis)}`;
 }
 
-function hasSecretText(value: unknown): boolean {
-  if (typeof value === 'string') return holdsKeyOrSecret(value);
+function hasSecretText(value: unknown, isSecret: (text: string) => boolean): boolean {
+  if (typeof value === 'string') return isSecret(value);
   if (typeof value !== 'object' || value === null) return false;
-  return Object.entries(value).some(([name, member]) => holdsKeyOrSecret(name) || hasSecretText(member));
+  return Object.entries(value).some(([name, member]) => isSecret(name) || hasSecretText(member, isSecret));
 }
 
 /** A value of the wire (money as a JSON number) against its field; undefined when it is fine. */

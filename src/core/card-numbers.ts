@@ -1,5 +1,5 @@
 /** Card numbers in texts and values that should hold none: found however they are written, and masked. */
-import { asRead, REDACTED } from './redaction.ts';
+import { asRead, holdsKeyOrSecret, REDACTED } from './redaction.ts';
 
 /** Digests, addresses and UUIDs: their digits are no number, however many stand side by side. */
 const HEX = '(?<![0-9A-Za-z])(?:0x)?(?=[0-9a-f]*[a-f])(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32})(?![0-9A-Za-z])';
@@ -24,6 +24,11 @@ export function withoutCardNumbers(text: string): string {
   if (!MAY_HOLD.test(read)) return text;
   const clean = read.replace(RUN, run => (/^[0-9]/.test(run) && !isHex(run) ? maskedRun(run) : run));
   return clean === read ? text : clean;
+}
+
+/** Whether a card number, an API key or the secret of a webhook stands in a text that is kept and sent in clear. */
+export function containsSecret(text: string): boolean {
+  return holdsKeyOrSecret(text) || withoutCardNumbers(text) !== text;
 }
 
 /** The check digit of card numbers; whatever is no digit is ignored. */

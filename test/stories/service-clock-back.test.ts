@@ -13,7 +13,7 @@ test('the overview has the wallet of now, and a statement each deposit once', as
   };
   await deposit();
   await done('mirror sync');
-  await done('sandbox clock set offset --at 2020-11-01T00:00:00Z');
+  await done('sandbox clock set offset --at 2020-11-02T00:00:00Z');
   await done('cards create --bin auto --amount 50');
   await done('reconcile -q');
   await deposit();

@@ -1,6 +1,13 @@
 /** Text from the command line to checked values, by the field. Every message names the flag and the limit. */
 import type { AnyField } from '../../contract/field.ts';
-import { HOLDS_SECRET, inputViolation, limitText, violation } from '../../contract/violation.ts';
+import {
+  HOLDS_SECRET,
+  inputViolation,
+  limitText,
+  TYPED_NUMBER,
+  typedIdViolation,
+  violation,
+} from '../../contract/violation.ts';
 import { CliError } from '../../core/errors.ts';
 import { amountBehindNoise, parseAmount, plainAmount, toUsd } from '../../core/money.ts';
 import { parseTimeWord } from './time-words.ts';
@@ -78,9 +85,9 @@ function moneyValue(name: string, field: AnyField, text: string, grouped: boolea
 
 function checked(name: string, field: AnyField, text: string, value: unknown, form: string): unknown {
   if (value === undefined) throw usage(`${name} ${quote(text)} is not ${form}`);
-  const wrong = inputViolation({ ...field, must: true }, value);
+  const wrong = typedIdViolation(field, value) ?? inputViolation({ ...field, must: true }, value);
   if (wrong === undefined) return value;
-  if (wrong === HOLDS_SECRET) throw usage(`${name} ${wrong}`);
+  if (wrong === HOLDS_SECRET || wrong === TYPED_NUMBER) throw usage(`${name} ${wrong}`);
   // A sentence about a number or a length names it itself.
   if (/^-?\d/.test(wrong)) throw usage(field.maxLength === undefined ? `${name} ${wrong}` : `${name}: ${wrong}`);
   throw usage(`${name} ${quote(text)} ${wrong}`);

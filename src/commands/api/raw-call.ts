@@ -3,8 +3,8 @@ import { quote, usage } from '../../cli/parsing/values.ts';
 import { pathProblem } from '../../contract/route.ts';
 import { SECRET_NAMES } from '../../contract/secret-names.ts';
 import { HOLDS_SECRET } from '../../contract/violation.ts';
+import { containsSecret } from '../../core/card-numbers.ts';
 import { RAW_PATH_CHARACTERS } from '../../core/input-limits.ts';
-import { holdsKeyOrSecret } from '../../core/redaction.ts';
 
 export type Members = Readonly<Record<string, unknown>>;
 
@@ -63,10 +63,10 @@ function checkedCall(typed: Typed): RawCall {
 
 /** A member that is there for a secret may hold one; its name is judged elsewhere. */
 function refuseSecrets(value: unknown): void {
-  if (typeof value === 'string' && holdsKeyOrSecret(value)) throw usage(`a field ${HOLDS_SECRET}`);
+  if (typeof value === 'string' && containsSecret(value)) throw usage(`a field ${HOLDS_SECRET}`);
   if (typeof value !== 'object' || value === null) return;
   for (const [name, member] of Object.entries(value)) {
-    if (holdsKeyOrSecret(name)) throw usage(`the name of a field ${HOLDS_SECRET}`);
+    if (containsSecret(name)) throw usage(`the name of a field ${HOLDS_SECRET}`);
     if (typeof member !== 'string' || !SECRET_NAMES.has(name.toLowerCase())) refuseSecrets(member);
   }
 }
@@ -81,7 +81,7 @@ function partsOf(typed: string): { readonly path: string; readonly query: string
   const wrong = (why: string) => usage(`the path ${quote(typed)} ${why}`, 'cardwright api --help');
   if (!typed.startsWith('/'))
     throw wrong('does not begin with /: write the part after the base address, such as /cards');
-  if (holdsKeyOrSecret(decoded(typed))) throw usage(`the path ${HOLDS_SECRET}`);
+  if (containsSecret(decoded(typed))) throw usage(`the path ${HOLDS_SECRET}`);
   if (typed.startsWith('//')) throw wrong('names another host; requests go only to the service of the profile');
   if (!/^[\x21-\x7e]+$/.test(typed) || /[\\#]/.test(typed)) {
     throw wrong('holds a character that must be percent-encoded');
