@@ -53,3 +53,8 @@ export function spentBy(record: EffectColumns): number {
   const { settled, refunded } = effectOf(record);
   return settled - refunded;
 }
+
+/** Whether it names USD or no currency: amounts are dollars (interface 2). */
+export function isInDollars({ currency }: { readonly currency?: string | null | undefined }): boolean {
+  return currency == null || currency === '' || currency.toUpperCase() === 'USD';
+}

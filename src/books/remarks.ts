@@ -1,5 +1,5 @@
 /** What the records of one purchase say by themselves: tips, exchange rates, refunds too many, records twice. */
-import { effectOf, isChangingRecord, isPending, spentBy } from './effect.ts';
+import { effectOf, isChangingRecord, isInDollars, isPending, spentBy } from './effect.ts';
 import type { SummedRow } from './rows.ts';
 import type { Structure, StructureKind } from './structure.ts';
 
@@ -67,9 +67,7 @@ function overKind({ mcc, cents }: SummedRow, over: number): 'tip' | 'over_settle
 
 function isForeign(rows: readonly SummedRow[]): boolean {
   return rows.some(
-    ({ merchant_country, currency }) =>
-      (merchant_country !== null && merchant_country.toUpperCase() !== 'US') ||
-      (currency !== null && currency.toUpperCase() !== 'USD'),
+    row => (row.merchant_country !== null && row.merchant_country.toUpperCase() !== 'US') || !isInDollars(row),
   );
 }
 

@@ -93,7 +93,7 @@ export function readObject(source: Readonly<Record<string, unknown>>, facts: Dec
       if (first.read.warning) warnings.push(`${path()} ${first.read.warning}`);
     } else if (bad !== undefined) {
       // An amount that cannot be trusted must not look like an absent one.
-      if (field.must || field.kind === 'money') problems.push({ path: path(), text: bad });
+      if (field.must || field.kind === 'money' || field.only !== undefined) problems.push({ path: path(), text: bad });
       else warnings.push(`${path()} ${bad} and is left out`);
     } else if (field.must) problems.push({ path: path(), text: isNull ? 'is null' : 'is missing' });
     else if (isNull) value[slot] = null;

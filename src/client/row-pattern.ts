@@ -57,6 +57,7 @@ function valueSource(field: AnyField | undefined): string | undefined {
     case 'object':
       return undefined;
     default:
+      if (field.usually !== undefined) return `"${anyCase(field.usually.toLowerCase())}"`;
       return field.must ? `(?!"")${TEXT}` : TEXT;
   }
 }

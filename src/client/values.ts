@@ -66,8 +66,15 @@ function readSealed(value: unknown): ReadValue {
   return Number.isSafeInteger(value) ? fine(new Secret(String(value))) : wrong('is not text');
 }
 
+/** A text that may be bound to one word, in upper or lower case. */
+function readWord({ only, usually }: AnyField, value: string): ReadValue {
+  const isOther = (word: string | undefined) => word !== undefined && value !== '' && value.toUpperCase() !== word;
+  if (isOther(only)) return wrong(`is not ${only}, and amounts are understood in ${only} alone`);
+  return isOther(usually) ? fine(value, `is not ${usually} in some records: sums leave those out`) : fine(value);
+}
+
 function readText(field: AnyField, value: unknown): ReadValue {
-  if (typeof value === 'string') return field.must && value === '' ? wrong('is empty') : fine(value);
+  if (typeof value === 'string') return field.must && value === '' ? wrong('is empty') : readWord(field, value);
   if (!Number.isSafeInteger(value)) return wrong('is not text');
   // Ids may be digits (A-130) and category codes numbers (A-43); a code may have lost leading zeros (A-52).
   return field.secret ? fine(String(value), 'is a number and may lack leading zeros') : fine(String(value));

@@ -46,6 +46,7 @@ export const showOverview = command({
           active: tells.count('Active ones.'),
           frozen: tells.count('Frozen ones.'),
           terminated: tells.count('Terminated ones.'),
+          other: tells.count('In a state that the interface does not name.'),
           idle: tells.count('Without an authorization or settlement for 30 days.'),
           near_limit: tells.count('That used about 80 % of the monthly limit.'),
           expiring: tells.count('That expire within 30 days.'),
@@ -272,8 +273,9 @@ function walletText(wallet: WalletRow, held: Cents | null): string {
   return parts.join('    ');
 }
 
-function cardsText({ active, frozen, terminated, idle, near_limit, expiring }: CardCounts): string {
+function cardsText({ active, frozen, terminated, other, idle, near_limit, expiring }: CardCounts): string {
   const more = [
+    ...(other > 0 ? [`${other} in another state`] : []),
     ...(idle > 0 ? [`${idle} idle`] : []),
     ...(near_limit > 0 ? [`${near_limit} near limit`] : []),
     ...(expiring > 0 ? [`${expiring} ${expiring === 1 ? 'expires' : 'expire'} soon`] : []),

@@ -44,6 +44,10 @@ export interface FieldFacts {
   readonly maxKeys?: number;
   /** Words the interface or we know. The sandbox refuses others, the client shows them as they are. */
   readonly choices?: readonly string[];
+  /** The one word that an answer may hold, in capitals; with another one the answer is exit 13. */
+  readonly only?: string;
+  /** The word that an answer usually holds, in capitals; another one is kept, with a warning. */
+  readonly usually?: string;
   readonly item?: AnyField;
   readonly shape?: Shape;
   /** What belongs here, `an object {"kind": …} with …`: told to whoever left it out or sent something else. */

@@ -27,7 +27,7 @@ export const BIN = {
 
 export const WALLET = {
   balance: must(money({ doc: 'Spendable balance, USD.', basis: stated('2.3') })),
-  currency: text({ doc: 'Always USD.', basis: stated('2.3') }),
+  currency: text({ doc: 'Always USD.', basis: stated('2.3'), only: 'USD' }),
   pending_deposits: money({
     doc: 'Deposits seen but not confirmed, USD.',
     basis: stated('2.3', assumed('A-60', 'sum or count is not shown')),
@@ -170,7 +170,7 @@ export const TRANSACTION = {
       unsigned: true,
     }),
   ),
-  currency: text({ doc: 'USD.', basis: recordBasis }),
+  currency: text({ doc: 'USD; sums leave out records in another currency.', basis: recordBasis, usually: 'USD' }),
   merchant: text({
     doc: 'Merchant name.',
     basis: assumed('A-42', 'the record is not shown'),

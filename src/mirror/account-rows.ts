@@ -1,11 +1,12 @@
 /** What the books ask of a copy for an overview and a policy: its cards, what its records say of their use. */
 import { Activities, type ActivityRecord, oldestCounted } from '../books/activity.ts';
+import { isInDollars } from '../books/effect.ts';
 import type { FactSources } from '../books/policy/facts.ts';
 import type { CardRow, MoveRow, ReportRow, TxRow, WalletRow } from '../books/rows.ts';
 import type { MirrorDatabase } from './database.ts';
 import { hasFolded } from './fold.ts';
 
-export type UseRecord = ActivityRecord & Pick<TxRow, 'merchant'>;
+export type UseRecord = ActivityRecord & Pick<TxRow, 'merchant' | 'currency'>;
 
 export interface AccountRows {
   /** Oldest first, also those that ended or are gone. */
@@ -35,13 +36,14 @@ export function accountRows(db: MirrorDatabase, now: number, also?: AlsoCounts):
     for (const { card_id, used_ms } of folded) activities.useAt(card_id, used_ms);
   }
   const records = db.each<UseRecord>(
-    `select tx_id, card_id, type, status, cents, authorization_id, at_ms, merchant from tx
+    `select tx_id, card_id, type, status, cents, authorization_id, at_ms, merchant, currency from tx
       where gone_at is null and at_ms >= ?`,
     Math.min(since, also?.since ?? since),
   );
   for (const record of records) {
     if (record.at_ms >= since) activities.add(record);
-    also?.add(record);
+    // An amount in another currency is no sum of dollars.
+    if (isInDollars(record)) also?.add(record);
   }
   const open = db.get<{ to_ms: number | null }>('select max(to_ms) as to_ms from open_window');
   return {

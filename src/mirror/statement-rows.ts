@@ -1,6 +1,6 @@
 /** What a statement reads of a copy: exact cuts, records and own rows from the beginning of its period on. */
 
-import { isPending } from '../books/effect.ts';
+import { isInDollars, isPending } from '../books/effect.ts';
 import type { Period } from '../books/period.ts';
 import type { CardRow, CutCardRow, CutRow, MoveRow, TxRow, WalletRow } from '../books/rows.ts';
 import type { ExactCut, PendingRow, PostedRow, StatementInput, StatementRecords } from '../books/statement-model.ts';
@@ -104,6 +104,15 @@ function recordsOf(db: MirrorDatabase, { from, to }: Pick<Period, 'from' | 'to'>
     ),
     pendingCards: new Set(pending.map(({ card_id }) => card_id)),
   };
+}
+
+/** Currencies other than USD that records of the period name, each once. */
+export function otherCurrencies(db: MirrorDatabase, { from, to }: Pick<Period, 'from' | 'to'>): readonly string[] {
+  const rows = db.all<{ currency: string | null }>(
+    'select distinct currency from record where gone_at is null and at_ms >= ? and at_ms < ?',
+    ...[from, to],
+  );
+  return rows.filter(row => !isInDollars(row)).map(({ currency }) => currency ?? '');
 }
 
 /** Authorizations of the period that are pending, oldest first, each with what its settlements have left. */

@@ -1,4 +1,5 @@
 /** The numbers of an overview: cards by state, money by place, and what needs attention. */
+import { CARD_STATUSES } from '../../contract/card.ts';
 import { DAY } from '../../core/durations.ts';
 import { type Cents, cents } from '../../core/money.ts';
 import type { FactSources } from '../policy/facts.ts';
@@ -9,6 +10,8 @@ export interface CardCounts {
   readonly active: number;
   readonly frozen: number;
   readonly terminated: number;
+  /** In a state that the interface does not name. */
+  readonly other: number;
   readonly idle: number;
   readonly near_limit: number;
   readonly expiring: number;
@@ -20,6 +23,7 @@ export function countCards(cards: readonly CardRow[], known: FactSources): CardC
     active: count(card => isAlive(card) && card.status === 'active'),
     frozen: count(card => isAlive(card) && card.status === 'frozen'),
     terminated: count(card => card.gone_at === null && card.status === 'terminated'),
+    other: count(card => isAlive(card) && !CARD_STATUSES.some(status => status === card.status)),
     idle: count(card => idleDays(card, known) !== undefined),
     near_limit: count(card => nearLimitUse(card, known) !== undefined),
     expiring: count(card => daysToExpiry(card, known) !== undefined),

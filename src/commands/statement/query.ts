@@ -11,6 +11,7 @@ import { glob } from '../../core/glob.ts';
 import { isoSeconds } from '../../core/iso-time.ts';
 import { cents, dollars } from '../../core/money.ts';
 import type { Copy } from '../../mirror/mirror.ts';
+import { otherCurrencies } from '../../mirror/statement-rows.ts';
 
 export const STATEMENT_FLAGS = {
   period: needs(
@@ -32,6 +33,7 @@ export const STATEMENT_FLAGS = {
 
 export const STATEMENT_ENDS = {
   check_failed: 'No exact cut stands at or after the end of the period.',
+  contract_mismatch: 'No exact cut proves the period, and records of it are in another currency than USD.',
   unreachable: 'With --offline there is no copy, or the service cannot be asked.',
   not_found: 'The mirror holds no such card.',
 } as const;
@@ -78,8 +80,22 @@ export async function statementFor<T>(
     ctx.notice(
       `${name} is not reconciled: the books begin at ${begin}, the first reconcile; balances before it are not known`,
     );
-  } else if (!statement.reconciled) ctx.notice(`${name} is not reconciled: no exact cut proves its closing balances`);
+  } else if (!statement.reconciled) {
+    refuseOtherCurrencies(copy, period);
+    ctx.notice(`${name} is not reconciled: no exact cut proves its closing balances`);
+  }
   return await use(statement, copy.as_of);
+}
+
+/** An exact cut proves that amounts are dollars, whatever currency a record names; without one nothing does. */
+function refuseOtherCurrencies({ db }: Copy, period: Period): void {
+  const others = otherCurrencies(db, period);
+  if (others.length === 0) return;
+  throw new CliError('contract_mismatch', {
+    message: `records of ${period.name} are in ${others.join(', ')}, and amounts are understood in USD alone`,
+    hint: 'cardwright reconcile',
+    operation: 'transactions.list',
+  });
 }
 
 interface Wish {

@@ -1,3 +1,4 @@
+import { isInDollars } from '../../books/effect.ts';
 import { dayOf, dayText } from '../../books/insight/calendar.ts';
 import { CHARTED_BY, Chart, type ChartedBy, type ChartGroup } from '../../books/insight/chart.ts';
 import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
@@ -15,6 +16,7 @@ import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts'
 import { sparkline } from '../../terminal/sparkline.ts';
 import type { Column } from '../../terminal/view.ts';
 import { refuseBackwards } from './range.ts';
+import { leftOutText } from './sums.ts';
 
 const USUAL_TOP = 10;
 
@@ -73,6 +75,7 @@ export const chartTransactions = command({
     const today = dayOf(ctx.serviceNow());
     const isLater = (record: Transaction) => to === undefined && dayOf(Date.parse(record.created_at ?? '')) > today;
     let later = 0;
+    let leftOut = 0;
     const pages = (await ctx.reader()).pages('transactions.list', { card_id: card, type, from, to });
     for await (const { data } of pagesWithProgress(pages, { noun: 'transaction', progress: ctx.progress })) {
       for (const record of data) {
@@ -80,9 +83,11 @@ export const chartTransactions = command({
         if (label !== undefined && !contains(labels.get(record.card_id ?? ''), label)) continue;
         if (!test(record)) continue;
         if (isLater(record)) later += 1;
+        else if (!isInDollars(record)) leftOut += 1;
         else add(chart, record, groupOf(record, by, labels));
       }
     }
+    if (leftOut > 0) ctx.notice(leftOutText(leftOut));
     const groups = chart.groups(today);
     const isCut = by === 'card' || by === 'merchant' || by === 'label';
     return { by, groups: isCut ? groups.slice(0, top) : groups, of: groups.length, total: chart.total(), later };

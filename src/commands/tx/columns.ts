@@ -8,6 +8,7 @@ export const TRANSACTION_COLUMNS = columnsOf(TRANSACTION, {
   type: { priority: 4 },
   status: { priority: 1 },
   amount: { priority: 1 },
+  currency: { priority: 8, wideOnly: true },
   merchant: { priority: 2, shrink: true },
   mcc: { title: 'MCC', priority: 7, wideOnly: true },
   authorization_id: { title: 'AUTHORIZATION', priority: 8, wideOnly: true },

@@ -7,7 +7,7 @@ import { choice } from '../../contract/field.ts';
 import { cents, dollars, toCents } from '../../core/money.ts';
 import type { Column, Listing } from '../../terminal/view.ts';
 import { refuseBackwards } from './range.ts';
-import { GROUPINGS, type Grouping, Summary } from './sums.ts';
+import { GROUPINGS, type Grouping, leftOutText, Summary } from './sums.ts';
 
 const by = option(choice(GROUPINGS, { doc: 'What to sum by; day by default.', basis: OURS }));
 
@@ -47,6 +47,7 @@ export const summarizeTransactions = command({
     for await (const { data } of pagesWithProgress(pages, { noun: 'transaction', progress: ctx.progress })) {
       for (const record of data) summary.add(record);
     }
+    if (summary.leftOut > 0) ctx.notice(leftOutText(summary.leftOut));
     return { by, listing: listingOf(summary, by) };
   },
   show: ({ by, listing }) => ({ listing, noun: 'group', idField: 'group', columns: columnsFor(by), bars: 'spent' }),

@@ -1,5 +1,5 @@
 /** Adds transactions up by day, merchant, card or type, in cents. */
-import { effectOf } from '../../books/effect.ts';
+import { effectOf, isInDollars } from '../../books/effect.ts';
 import type { Item } from '../../contract/calls.ts';
 import { type Cents, cents, toCents, toUsd } from '../../core/money.ts';
 
@@ -35,13 +35,19 @@ interface Tally {
 export class Summary {
   readonly #groups = new Map<string | null, Tally>();
   readonly #all = emptyTally();
+  #leftOut = 0;
   readonly #by: Grouping;
 
   constructor(by: Grouping) {
     this.#by = by;
   }
 
+  /** A record in another currency is counted alone: its amount is no sum of dollars. */
   add(record: Transaction): void {
+    if (!isInDollars(record)) {
+      this.#leftOut += 1;
+      return;
+    }
     const key = keyOf(record, this.#by);
     const group = this.#groups.get(key) ?? emptyTally();
     this.#groups.set(key, group);
@@ -55,6 +61,11 @@ export class Summary {
     const known = (a: GroupSums, b: GroupSums) => Number(a.group === null) - Number(b.group === null);
     if (this.#by === 'day') return rows.sort((a, b) => known(a, b) || byName(a, b));
     return rows.sort((a, b) => known(a, b) || b.spent - a.spent || b.pending - a.pending || byName(a, b));
+  }
+
+  /** How many records are in another currency than USD. */
+  get leftOut(): number {
+    return this.#leftOut;
   }
 
   total(): Sums {
@@ -96,4 +107,10 @@ function sumsOf({ transactions, settled, refunded, pending, declined }: Tally): 
     pending: toUsd(pending),
     declined: toUsd(declined),
   };
+}
+
+/** Said of records that the sums leave out. */
+export function leftOutText(count: number): string {
+  const records = count === 1 ? '1 record is' : `${count} records are`;
+  return `warning: ${records} in another currency than USD and left out of the sums; tx list -o wide shows the currency`;
 }

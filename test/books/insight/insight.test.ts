@@ -209,10 +209,11 @@ describe('an overview', () => {
       used('card_2', { status: 'frozen' }),
       used('card_3', { status: 'frozen' }),
       ...['card_4', 'card_5', 'card_6', 'card_7'].map(id => used(id, { status: 'terminated' })),
-      ...['active', 'frozen', 'terminated'].map(status => used(`gone_${status}`, { status, gone_at: NOW })),
+      used('card_8', { status: 'suspended' }),
+      ...['active', 'frozen', 'terminated', 'suspended'].map(status => used(`gone_${status}`, { status, gone_at: NOW })),
     ];
     const none = { idle: 0, near_limit: 0, expiring: 0 };
-    expect(countCards(cards, known)).toEqual({ active: 1, frozen: 2, terminated: 4, ...none });
+    expect(countCards(cards, known)).toEqual({ active: 1, frozen: 2, terminated: 4, other: 1, ...none });
   });
 
   it('counts idle cards, cards near their limit and cards that expire, each at its bound', () => {

@@ -1,0 +1,61 @@
+/** A service whose records are in other currencies: their amounts are not added to dollars. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { world } from '../support/world.ts';
+
+const CREATED = '2026-11-02T10:00:00Z';
+const records = ['USD', 'EUR', 'JPY'].map((currency, n) => ({
+  ...{ id: `txn_${n}`, card_id: 'card_1', type: 'settlement', status: 'completed', amount: 10 ** n },
+  ...{ currency, merchant: 'SHOP', authorization_id: null, created_at: CREATED },
+}));
+const card = { id: 'card_1', last4: '4242', status: 'suspended', balance: 9, created_at: CREATED };
+const answers: Record<string, (currency: string) => object> = {
+  '/v1/transactions': () => ({ data: records, meta: { page: 1, per_page: 25, total: 3, total_pages: 1 } }),
+  '/v1/cards': () => ({ data: [card], meta: { page: 1, per_page: 25, total: 1, total_pages: 1 } }),
+  '/v1/cards/card_1': () => card,
+  '/v1/wallet': currency => ({ balance: 90, currency, total_deposited: 100, total_spent: 1, cards_total_balance: 9 }),
+  '/v1/3ds/challenges': () => ({ data: [] }),
+};
+
+test('sums, charts, pages and statements hold dollars alone', async () => {
+  let ofWallet = 'USD';
+  const server = createServer((request, response) => {
+    const body = answers[new URL(request.url ?? '', 'http://x').pathname]?.(ofWallet);
+    response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(body ?? {}));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  await using w = await world({
+    env: {
+      CARDWRIGHT_PROFILE: '',
+      CARDWRIGHT_BASE_URL: `http://127.0.0.1:${port}/v1`,
+      CARDWRIGHT_API_KEY: 'sk_test_abcdefghijklmnop1234567890',
+    },
+  });
+  const said = '2 records are in another currency than USD and left out of the sums';
+  const sums = await w.run('tx summary --json');
+  expect(JSON.parse(sums.out)).toMatchObject({ page: { transactions: 1, spent: 1 } });
+  expect(sums.err).toContain(said);
+  expect((await w.run('tx list -o tsv')).out).toMatch(/EUR[\s\S]*JPY|JPY[\s\S]*EUR/);
+  expect((await w.run('mirror sync')).code).toBe(0);
+  expect((await w.run('tx summary --offline')).err).toContain(said);
+  expect((await w.run('tx chart --from 2026-11-01 --json')).err).toContain(said);
+  const page = JSON.parse((await w.run('overview --offline --json')).out);
+  expect(page).toMatchObject({ spent: { total: 1 }, cards: { active: 0, other: 1 } });
+  expect((await w.run('overview --offline -o table')).out).toContain('1 in another state');
+  expect(await w.run('statement --period 2026-11 --unreconciled --offline')).toMatchObject({
+    code: 13,
+    out: '',
+    err: expect.stringContaining('records of 2026-11 are in EUR, JPY'),
+  });
+  ofWallet = 'EUR';
+  expect(await w.run('wallet')).toMatchObject({
+    code: 13,
+    out: '',
+    err: expect.stringContaining('currency is not USD'),
+  });
+});
