@@ -8,10 +8,10 @@ export const TRANSACTION_COLUMNS = columnsOf(TRANSACTION, {
   type: { priority: 4 },
   status: { priority: 1 },
   amount: { priority: 1 },
-  currency: { priority: 8, wideOnly: true },
   merchant: { priority: 2, shrink: true },
   mcc: { title: 'MCC', priority: 7, wideOnly: true },
   authorization_id: { title: 'AUTHORIZATION', priority: 8, wideOnly: true },
   decline_reason: { title: 'REASON', priority: 5, wideOnly: true },
   created_at: { title: 'WHEN', priority: 2 },
+  currency: { priority: 8, wideOnly: true },
 });
