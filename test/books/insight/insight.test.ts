@@ -210,7 +210,9 @@ describe('an overview', () => {
       used('card_3', { status: 'frozen' }),
       ...['card_4', 'card_5', 'card_6', 'card_7'].map(id => used(id, { status: 'terminated' })),
       used('card_8', { status: 'suspended' }),
-      ...['active', 'frozen', 'terminated', 'suspended'].map(status => used(`gone_${status}`, { status, gone_at: NOW })),
+      ...['active', 'frozen', 'terminated', 'suspended'].map(status =>
+        used(`gone_${status}`, { status, gone_at: NOW }),
+      ),
     ];
     const none = { idle: 0, near_limit: 0, expiring: 0 };
     expect(countCards(cards, known)).toEqual({ active: 1, frozen: 2, terminated: 4, other: 1, ...none });
