@@ -33,7 +33,7 @@ function sample(field: AnyField): unknown {
     sealed: '4242',
     time: '2026-01-01',
   };
-  return samples[field.kind] ?? 'word';
+  return samples[field.kind] ?? field.only ?? 'word';
 }
 
 function nested(name: string, value: unknown): Record<string, unknown> {

@@ -11,7 +11,6 @@ import { glob } from '../../core/glob.ts';
 import { isoSeconds } from '../../core/iso-time.ts';
 import { cents, dollars } from '../../core/money.ts';
 import type { Copy } from '../../mirror/mirror.ts';
-import { otherCurrencies } from '../../mirror/statement-rows.ts';
 
 export const STATEMENT_FLAGS = {
   period: needs(
@@ -81,14 +80,15 @@ export async function statementFor<T>(
       `${name} is not reconciled: the books begin at ${begin}, the first reconcile; balances before it are not known`,
     );
   } else if (!statement.reconciled) {
-    refuseOtherCurrencies(copy, period);
+    await refuseOtherCurrencies(copy, period);
     ctx.notice(`${name} is not reconciled: no exact cut proves its closing balances`);
   }
   return await use(statement, copy.as_of);
 }
 
 /** An exact cut proves that amounts are dollars, whatever currency a record names; without one nothing does. */
-function refuseOtherCurrencies({ db }: Copy, period: Period): void {
+async function refuseOtherCurrencies({ db }: Copy, period: Period): Promise<void> {
+  const { otherCurrencies } = await import('../../mirror/statement-rows.ts');
   const others = otherCurrencies(db, period);
   if (others.length === 0) return;
   throw new CliError('contract_mismatch', {
