@@ -127,7 +127,7 @@ const bodiesOf = (next: Next): Readonly<Record<string, () => object>> => ({
       created_at: at,
     })),
   }),
-  '/wallet': () => ({ balance: 5, currency: next(), note: next() }),
+  '/wallet': () => ({ balance: 5, currency: 'USD', note: next() }),
   '/wallet/deposit-addresses': () => ({ data: many(() => ({ currency: next(), address: next(), network: next() })) }),
   '/3ds/challenges': () => ({
     data: many(index => ({
