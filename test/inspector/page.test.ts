@@ -49,8 +49,9 @@ describe.skipIf(noBrowser !== undefined)('the inspector', () => {
     const page = await browser.newPage();
     const said = complaintsOf(page);
     await page.goto(await sandbox.address(card));
-    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.locator('form[data-form="simulate.authorize"] input').first().waitFor();
     await page.keyboard.press('p');
+    await page.locator('form[data-form="simulate.authorize"] input:focus').waitFor();
     await page.keyboard.type('4000');
     await page.keyboard.press('Tab');
     await page.keyboard.type(HOSTILE);
