@@ -2,7 +2,7 @@ import type { Statement } from '../books/statement-model.ts';
 import { orNull, tells } from '../cli/answer-fields.ts';
 import type { Context } from '../cli/context.ts';
 import { command } from '../cli/parsing/command.ts';
-import { needs, OURS, option } from '../cli/parsing/flag.ts';
+import { local, needs, OURS, option } from '../cli/parsing/flag.ts';
 import { usage } from '../cli/parsing/values.ts';
 import type { Shown } from '../cli/shown.ts';
 import { choice, flag, text } from '../contract/field.ts';
@@ -55,8 +55,8 @@ export const exportStatement = command({
   flags: {
     format: needs(choice(EXPORT_FORMATS, { doc: 'Format.', basis: OURS })),
     ...STATEMENT_FLAGS,
-    out: option(text({ doc: 'Write files into this folder.', basis: OURS }), '<folder>'),
-    accounts: option(text({ doc: 'Journals, QIF and CSV: accounts file, YAML.', basis: OURS }), '<file>'),
+    out: option(local('folder', 'Write files into this folder.'), '<folder>'),
+    accounts: option(local('file', 'Journals, QIF and CSV: accounts file, YAML.'), '<file>'),
     pending: option(flag({ doc: 'Journals: open authorizations as pending entries.', basis: OURS })),
     layout: option(choice(LAYOUTS, { doc: 'CSV: columns; plain when left out.', basis: OURS })),
     dateFormat: option(choice(DATE_FORMATS, { doc: 'CSV: days; as in the layout when left out.', basis: OURS })),

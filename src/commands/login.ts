@@ -1,8 +1,8 @@
 import type { Context, KeyInput } from '../cli/context.ts';
 import { command } from '../cli/parsing/command.ts';
-import { OURS, option } from '../cli/parsing/flag.ts';
+import { local, OURS, option } from '../cli/parsing/flag.ts';
 import { usage } from '../cli/parsing/values.ts';
-import { flag, text } from '../contract/field.ts';
+import { flag } from '../contract/field.ts';
 import { Secret } from '../core/secret.ts';
 import { ONE_PROFILE_COLUMNS, PROFILE_ROW, profilePairs } from './profiles/columns.ts';
 
@@ -20,13 +20,10 @@ export const login = command({
     'With --keychain the key is kept in the keychain of this system. If that is not available, a message says so and the file is used. With --key-file or --key-command nothing is kept: the key is read from there each time.',
   ],
   flags: {
-    baseUrl: option(
-      text({ doc: 'Address of the service, with its version: https://api.example.com/v1.', basis: OURS }),
-      '<url>',
-    ),
+    baseUrl: option(local('address', 'Address of the service, with its version: https://api.example.com/v1.'), '<url>'),
     keyStdin: option(flag({ doc: 'Read the key from standard input.', basis: OURS })),
     keychain: option(flag({ doc: 'Keep it in the keychain of this system.', basis: OURS })),
-    keyFile: option(text({ doc: 'Read the key from this file each time.', basis: OURS }), '<file>'),
+    keyFile: option(local('file', 'Read the key from this file each time.'), '<file>'),
     keyCommand: option(flag({ doc: 'Run the command after -- each time; it prints the key.', basis: OURS })),
   },
   examples: [

@@ -77,6 +77,8 @@ export interface FieldFacts {
     | 'transaction'
     | 'challenge'
     | 'pending';
+  /** A place or a setting of this machine, which the service never gets: long digits in it are no card number. */
+  readonly local?: 'file' | 'folder' | 'address' | 'setting';
 }
 
 declare const wire: unique symbol;

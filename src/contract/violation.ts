@@ -42,9 +42,9 @@ export function limitText(field: AnyField): string {
  * service would take, and no id that is longer than an id can be.
  */
 export function inputViolation(field: AnyField, value: unknown): string | undefined {
-  // The form of an id is not shown (section 2.1): digits alone may be one, and must be usable.
-  if (!field.secret && hasSecretText(value, field.names === undefined ? containsSecret : holdsKeyOrSecret))
-    return HOLDS_SECRET;
+  // The form of an id is not shown (section 2.1): digits alone may be one, and must be usable. So may those of a path.
+  const isFree = field.names === undefined && field.local === undefined;
+  if (!field.secret && hasSecretText(value, isFree ? containsSecret : holdsKeyOrSecret)) return HOLDS_SECRET;
   return idViolation(field, value) ?? violation(field, value);
 }
 

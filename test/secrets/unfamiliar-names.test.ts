@@ -144,6 +144,23 @@ describe('a card number under an unfamiliar name', () => {
     expect((await here.run('audit list --json')).out).not.toMatch(new RegExp(`${NUMBER}|${DIGITS_ONLY}`));
   });
 
+  it('is not seen in the digits of a path or an address, which no service gets', async () => {
+    await using here = await world();
+    const rows = join(here.folder, `rows-${DIGITS_ONLY}.csv`);
+    await writeFile(rows, 'id,amount\ncard_1,5\n');
+    await writeFile(join(here.folder, 'key'), 'sk_test_strange_1\n', { mode: 0o600 });
+    const base = service.baseUrl;
+    const env = { CARDWRIGHT_PROFILE: '', CARDWRIGHT_API_KEY: '', CARDWRIGHT_BASE_URL: '' };
+    for (const line of [
+      `login --profile team --base-url ${base} --key-file key`,
+      `profiles set team journal postgres://ana@db.example.com/db_${DIGITS_ONLY}`,
+      'profiles set team journal local',
+      `cards fund --file ${rows} --dry-run --profile team`,
+      `audit export --out audit-${DIGITS_ONLY} --profile team`,
+    ])
+      expect(await here.run(line, { env })).toMatchObject({ code: 0 });
+  });
+
   it('is in no event that is shown, and the bytes are passed on as they were signed', async () => {
     await using here = await world();
     await writeFile(join(here.folder, 'secret'), SECRET);

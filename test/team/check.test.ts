@@ -135,9 +135,9 @@ describe.skipIf(missing())('journal check', () => {
     expect((await run('journal check --profile team')).code).toBe(2);
     const login = await run(`login --profile team --base-url ${t.proxy.url} --key-stdin`, { stdin: t.key });
     expect(login).toMatchObject({ code: 0 });
-    await run(`profiles set team journal ${urlOf(here, 'ana')}`);
-    await run(`profiles set team journal_account ${t.at.account}`);
-    expect((await run('journal check --profile team --json --jq .ok')).out).toBe('true\n');
+    for (const setting of [`journal ${urlOf(here, 'ana')}`, `journal_account ${t.at.account}`])
+      expect(await run(`profiles set team ${setting}`)).toMatchObject({ code: 0 });
+    expect(await run('journal check --profile team --json --jq .ok')).toMatchObject({ code: 0, out: 'true\n' });
     expect((await run('journal status --profile team --json --jq .role')).out).toBe('ana\n');
     expect((await run('audit verify --shared --profile team')).code).toBe(0);
   });

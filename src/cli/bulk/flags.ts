@@ -3,7 +3,7 @@ import type { Item } from '../../contract/calls.ts';
 import { flag, integer, money, must, text } from '../../contract/field.ts';
 import type { Cents } from '../../core/money.ts';
 import { CONDITIONS } from '../condition.ts';
-import { OURS, type OwnFlag, option, typedOnly } from '../parsing/flag.ts';
+import { local, OURS, type OwnFlag, option, typedOnly } from '../parsing/flag.ts';
 
 /** Most rows at once. More than a service of this kind takes from one client. */
 const MOST_WORKERS = 256;
@@ -11,9 +11,7 @@ export const USUAL_WORKERS = 8;
 
 const RUN_FLAGS = {
   file: option(
-    must(
-      text({ doc: 'Read rows from a file: CSV or NDJSON, with the fields of the request as columns.', basis: OURS }),
-    ),
+    must(local('file', 'Read rows from a file: CSV or NDJSON, with the fields of the request as columns.')),
     '<csv|ndjson|->',
   ),
   concurrency: option(

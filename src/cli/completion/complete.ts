@@ -162,8 +162,8 @@ async function operandCandidates(
   const below = operands.length === 0 ? await nextOf(located, settings.registry) : [];
   const args = Object.entries(command.args);
   const last = args.at(-1);
-  const [name, argument] = args[operands.length] ?? (last?.[1].many ? last : []);
-  if (name === 'file') return [{ value: FILES }];
+  const [, argument] = args[operands.length] ?? (last?.[1].many ? last : []);
+  if (argument?.field.local === 'file') return [{ value: FILES }];
   const values = argument === undefined ? [] : await fieldValues(argument.field, current, asking(place, settings));
   const found = [...below, ...values.filter(({ value }) => !operands.includes(value))];
   // Where an object must come next, options are no answer to what is asked, although none is known.
@@ -177,7 +177,7 @@ async function operandCandidates(
 
 async function valuesOf(option: KnownOption, typed: string, ask: AskFor): Promise<readonly Candidate[]> {
   const { field, choices, names, placeholder } = option;
-  if (/^<file\b/.test(placeholder)) return [{ value: FILES }];
+  if (field?.local === 'file' || /^<file\b/.test(placeholder)) return [{ value: FILES }];
   if (field === undefined) return choices?.map(value => ({ value })) ?? (names === undefined ? [] : ask(names));
   return [...wordsBeside(option), ...(await fieldValues(field, typed, ask))];
 }

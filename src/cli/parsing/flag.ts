@@ -3,7 +3,7 @@
  * choices and help come from the contract, or one of ours made here.
  */
 import type { Calls } from '../../contract/calls.ts';
-import type { AnyField, Field, InputFields, Shape } from '../../contract/field.ts';
+import { type AnyField, type Field, type InputFields, type Shape, text } from '../../contract/field.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 
 export type Rows = Calls & AdminOperations;
@@ -71,6 +71,11 @@ export function alsoNamed<V, Needed extends boolean>(
   ...aliases: readonly string[]
 ): OwnFlag<V, Needed> {
   return { ...flag, aliases };
+}
+
+/** A place or a setting of this machine; see `FieldFacts.local`. */
+export function local(kind: NonNullable<AnyField['local']>, doc: string) {
+  return text({ doc, basis: OURS, local: kind });
 }
 
 /** `needs(field)`: a flag that must be given. */

@@ -1,7 +1,7 @@
 import type { Context } from '../../cli/context.ts';
 import { pagedListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, lettered, OURS, option } from '../../cli/parsing/flag.ts';
+import { argument, lettered, local, OURS, option } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
 import { choice, flag, map, text } from '../../contract/field.ts';
 import { matchOperation, revealsSecret } from '../../contract/matching.ts';
@@ -38,7 +38,7 @@ export const api = command({
   flags: {
     field: lettered('f', option(map(of('A text field.')), '<key=value>')),
     typed: lettered('F', option(map(of('A JSON field: a number, a list, null.')), '<key:=json>')),
-    input: option(text(of('File with the JSON body; - for standard input.')), '<file>'),
+    input: option(local('file', 'File with the JSON body; - for standard input.'), '<file>'),
     paginate: option(flag(of('Merge all pages of a list.'))),
     include: lettered('i', option(flag(of('Also print status and headers.')))),
     intent,

@@ -1,9 +1,9 @@
 import { tells } from '../../cli/answer-fields.ts';
 import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { OURS, option } from '../../cli/parsing/flag.ts';
+import { local, option } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
-import { must, text } from '../../contract/field.ts';
+import { must } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
 import { cents, plainAmount } from '../../core/money.ts';
 import { shellWord } from '../../core/shell-quote.ts';
@@ -40,7 +40,7 @@ export const approveRequest = command({
   args: { request: requestOrFile },
   flags: {
     file,
-    out: option(must(text({ doc: 'New file for the approval.', basis: OURS })), '<file>'),
+    out: option(must(local('file', 'New file for the approval.')), '<file>'),
   },
   examples: [
     { does: 'One of the journal', run: 'approvals approve apr_00000000000000000000000001' },

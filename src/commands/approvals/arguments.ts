@@ -1,7 +1,7 @@
 /** Which request is meant: one of the journal by its id, or one of a file. */
 
 import type { Context } from '../../cli/context.ts';
-import { argument, OURS, option, optionalArgument } from '../../cli/parsing/flag.ts';
+import { argument, local, OURS, option, optionalArgument } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
 import { must, text } from '../../contract/field.ts';
 import { type CheckedRequest, readRequestFile } from '../../journal/approvals/request-file.ts';
@@ -12,10 +12,7 @@ const idField = must(text({ doc: 'Id of a request, apr_ and 26 characters.', bas
 export const request = argument(idField);
 export const requestOrFile = optionalArgument(idField);
 
-export const file = option(
-  must(text({ doc: 'A file that --approval-out has written, in place of an id.', basis: OURS })),
-  '<file>',
-);
+export const file = option(must(local('file', 'A file that --approval-out has written, in place of an id.')), '<file>');
 
 /** Throws `usage` where both or none are named, and as `ApprovalReview.find` and `readRequestFile`. */
 export async function requestNamed(

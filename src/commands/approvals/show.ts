@@ -1,6 +1,6 @@
 import { command } from '../../cli/parsing/command.ts';
-import { OURS, option } from '../../cli/parsing/flag.ts';
-import { flag, must, text } from '../../contract/field.ts';
+import { local, OURS, option } from '../../cli/parsing/flag.ts';
+import { flag, must } from '../../contract/field.ts';
 import { file, requestNamed, requestOrFile } from './arguments.ts';
 import { REQUEST_COLUMNS, REQUEST_DETAIL, requestBlocks, requestDetail, requestText } from './columns.ts';
 
@@ -18,7 +18,7 @@ export const showRequest = command({
   flags: {
     file,
     rows: option(flag({ doc: 'Show every request that would be sent.', basis: OURS })),
-    out: option(must(text({ doc: 'Write the request to a new file, for a pull request.', basis: OURS })), '<file>'),
+    out: option(must(local('file', 'Write the request to a new file, for a pull request.')), '<file>'),
   },
   examples: [
     { does: 'One of the journal', run: 'approvals show apr_00000000000000000000000001' },

@@ -1,8 +1,7 @@
 import type { Context } from '../../cli/context.ts';
 import { wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { OURS, option } from '../../cli/parsing/flag.ts';
-import { text } from '../../contract/field.ts';
+import { local, option } from '../../cli/parsing/flag.ts';
 import { brokenChain } from './broken.ts';
 import { AUDIT_COLUMNS, AUDIT_ENTRY, SHARED_ENTRY } from './columns.ts';
 import { brokenShared, SHARED, sharedChain } from './shared.ts';
@@ -20,7 +19,7 @@ export const exportAudit = command({
   reach: 'files',
   ends: { check_failed: 'The chain is broken; the log is printed anyway.' },
   flags: {
-    out: option(text({ doc: 'Write to a new file that only you can read.', basis: OURS }), '<file>'),
+    out: option(local('file', 'Write to a new file that only you can read.'), '<file>'),
     shared: SHARED,
   },
   examples: [

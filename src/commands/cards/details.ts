@@ -1,7 +1,7 @@
 import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { OURS, option, typedOnly } from '../../cli/parsing/flag.ts';
-import { choice, flag, text } from '../../contract/field.ts';
+import { local, OURS, option, typedOnly } from '../../cli/parsing/flag.ts';
+import { choice, flag } from '../../contract/field.ts';
 import { card } from './arguments.ts';
 
 const REVEALED = {
@@ -37,7 +37,7 @@ export const cardDetails = command({
     copy: option(
       choice(['number', 'cvv', 'expiry'], { doc: 'Copy to the clipboard, which is cleared after 45 s.', basis: OURS }),
     ),
-    out: option(text({ doc: 'Write to a new file that only you can read.', basis: OURS }), '<file>'),
+    out: option(local('file', 'Write to a new file that only you can read.'), '<file>'),
   },
   examples: [
     { does: 'On a screen of its own, after the last four digits', run: 'cards details card_1' },

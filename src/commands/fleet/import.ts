@@ -3,7 +3,7 @@ import { allOf, CONDITIONS } from '../../cli/condition.ts';
 import type { Context } from '../../cli/context.ts';
 import { pagesWithProgress } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { OURS, option, optionalArgument } from '../../cli/parsing/flag.ts';
+import { local, OURS, option, optionalArgument } from '../../cli/parsing/flag.ts';
 import { quote, usage } from '../../cli/parsing/values.ts';
 import type { Shown } from '../../cli/shown.ts';
 import type { Item } from '../../contract/calls.ts';
@@ -53,9 +53,7 @@ export const importFleet = command({
     'A card with the marker of this fleet gets no id, so that a lost file can be written anew from the account. A new file spends nothing until caps.per_apply is raised.',
   ],
   args: {
-    file: optionalArgument(
-      text({ doc: `Fleet in YAML; ${USUAL_FILE} when left out. Made where there is none.`, basis: OURS }),
-    ),
+    file: optionalArgument(local('file', `Fleet in YAML; ${USUAL_FILE} when left out. Made where there is none.`)),
   },
   flags: {
     card: option({ ...CARD_ID, doc: 'The card to adopt.', must: false }, '<card>'),

@@ -1,6 +1,6 @@
 import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { eachTime, OURS, option } from '../../cli/parsing/flag.ts';
+import { eachTime, local, OURS, option } from '../../cli/parsing/flag.ts';
 import { choice, flag, text } from '../../contract/field.ts';
 import { GUARDED_CLASSES, PHASES } from '../../fleet/step.ts';
 import { EXIT_CODES, type ShownPlan } from './plan-options.ts';
@@ -107,7 +107,7 @@ export const planFleetFile = command({
   ],
   args: { file: fleetFile },
   flags: {
-    out: option(text({ doc: 'Write the plan to a new file, for fleet apply --plan.', basis: OURS }), '<file>'),
+    out: option(local('file', 'Write the plan to a new file, for fleet apply --plan.'), '<file>'),
     md: option(flag({ doc: 'Print Markdown, for a pull request.', basis: OURS })),
     noAmounts: option(flag({ doc: 'With --md: without amounts and balances.', basis: OURS })),
     exitCode: option(

@@ -1,7 +1,6 @@
 /** The fleet file of a command: the one that was named, else `cards.fleet.yaml` of the working folder. */
 import type { Context } from '../../cli/context.ts';
-import { OURS, optionalArgument } from '../../cli/parsing/flag.ts';
-import { text } from '../../contract/field.ts';
+import { local, optionalArgument } from '../../cli/parsing/flag.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { Fleet } from '../../fleet/fleet-file.ts';
 import { readFleet } from '../../fleet/read.ts';
@@ -10,7 +9,7 @@ export const USUAL_FILE = 'cards.fleet.yaml';
 const MOST_BYTES = 16_777_216;
 
 export const fleetFile = optionalArgument(
-  text({ doc: `Fleet in YAML, - for standard input; ${USUAL_FILE} when left out.`, basis: OURS }),
+  local('file', `Fleet in YAML, - for standard input; ${USUAL_FILE} when left out.`),
 );
 
 /** What the form of a file is, for the help of each command that reads one. */

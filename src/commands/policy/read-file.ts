@@ -3,9 +3,8 @@
 import type { Policy } from '../../books/policy/policy.ts';
 import { readPolicy } from '../../books/policy/read.ts';
 import type { Context } from '../../cli/context.ts';
-import { OURS, optionalArgument } from '../../cli/parsing/flag.ts';
+import { local, optionalArgument } from '../../cli/parsing/flag.ts';
 import { quote, usage } from '../../cli/parsing/values.ts';
-import { text } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
 import { nearest } from '../../core/nearest.ts';
 import { shellWord } from '../../core/shell-quote.ts';
@@ -13,7 +12,7 @@ import { shellWord } from '../../core/shell-quote.ts';
 const MOST_BYTES = 1_048_576;
 
 export const policyFile = optionalArgument(
-  text({ doc: "Policy in YAML, - for standard input; the profile's when left out.", basis: OURS }),
+  local('file', "Policy in YAML, - for standard input; the profile's when left out."),
 );
 
 /** What facts and tests there are, for the help of each command that reads a policy. */

@@ -1,5 +1,5 @@
 import { command } from '../../cli/parsing/command.ts';
-import { argument, OURS } from '../../cli/parsing/flag.ts';
+import { argument, local, OURS } from '../../cli/parsing/flag.ts';
 import { text } from '../../contract/field.ts';
 import { capital } from '../../core/row-words.ts';
 import { SETTINGS } from '../../core/setting-names.ts';
@@ -25,7 +25,7 @@ export const setProfile = command({
   args: {
     profile,
     setting: argument(text({ doc: 'Name of the setting.', basis: OURS })),
-    value: argument(text({ doc: 'Its value, or none.', basis: OURS })),
+    value: argument(local('setting', 'Its value, or none.')),
   },
   examples: [
     { does: 'Refuse every change', run: 'profiles set team read_only true' },

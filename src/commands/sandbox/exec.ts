@@ -1,8 +1,8 @@
 import { command } from '../../cli/parsing/command.ts';
-import { OURS, option } from '../../cli/parsing/flag.ts';
+import { local, OURS, option } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
 import { sandboxExec } from '../../cli/sandbox-exec.ts';
-import { choice, flag, integer, text } from '../../contract/field.ts';
+import { choice, flag, integer } from '../../contract/field.ts';
 import { ADMIN_OPERATIONS, DATA_SETS } from '../../contract/sandbox/admin.ts';
 import { DIALECT_NAMES } from '../../contract/sandbox/faults.ts';
 import { readRules } from './faults/read-rules.ts';
@@ -33,8 +33,8 @@ export const sandboxExecute = command({
     transactions: option(ADMIN_OPERATIONS.reset.body.transactions),
     dialect: option(choice(DIALECT_NAMES, ours('Speak like another service, to test against its answers.'))),
     noRateLimits: option(flag(ours('Do not limit the number of requests a minute.'))),
-    fault: option(text(ours('File with fault rules to apply from the start.')), '<file>'),
-    export: option(text(ours('File for the state of the sandbox at the end.')), '<file>'),
+    fault: option(local('file', 'File with fault rules to apply from the start.'), '<file>'),
+    export: option(local('file', 'File for the state of the sandbox at the end.'), '<file>'),
     keepOnFailure: option(flag(ours('Keep the store if the program or the check fails.'))),
     noFinalCheck: option(flag(ours('Do not check the ledger at the end.'))),
   },

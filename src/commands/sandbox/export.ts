@@ -1,7 +1,6 @@
 import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, OURS } from '../../cli/parsing/flag.ts';
-import { text } from '../../contract/field.ts';
+import { argument, local } from '../../cli/parsing/flag.ts';
 import { CliError } from '../../core/errors.ts';
 
 /** Writes everything the sandbox holds into one file. */
@@ -13,7 +12,7 @@ export const exportSandbox = command({
     'The file holds lines of JSON with checksums. Its mode is 0600 because it holds test card data. An older export of that name is replaced; any other file of that name is not touched.',
   ],
   reach: 'files',
-  args: { file: argument(text({ doc: 'File to write.', basis: OURS })) },
+  args: { file: argument(local('file', 'File to write.')) },
   examples: [
     { does: 'A copy to hand on', run: 'sandbox export sandbox.ndjson' },
     { does: 'How large it is, as data', run: 'sandbox export before.ndjson --json' },

@@ -1,7 +1,6 @@
 import { confirmed } from '../../cli/confirm.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, OURS } from '../../cli/parsing/flag.ts';
-import { text } from '../../contract/field.ts';
+import { argument, local } from '../../cli/parsing/flag.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import { CliError } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
@@ -15,7 +14,7 @@ export const importSandbox = command({
   ends: { check_failed: 'The file is damaged; nothing has changed.' },
   answers: { one: ADMIN_OPERATIONS['snapshots.restore'].returns.shape },
   about: ['Every checksum is verified first. If one byte differs, that is exit 15, and nothing has changed.'],
-  args: { file: argument(text({ doc: 'File of sandbox export; - for standard input.', basis: OURS })) },
+  args: { file: argument(local('file', 'File of sandbox export; - for standard input.')) },
   examples: [
     { does: 'From a file', run: 'sandbox import sandbox.ndjson --yes' },
     { does: 'From standard input', run: 'sandbox import - --yes < sandbox.ndjson' },

@@ -1,8 +1,8 @@
 import { maybe, tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { OURS, option } from '../../cli/parsing/flag.ts';
+import { local, OURS, option } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
-import { choice, flag, integer, text } from '../../contract/field.ts';
+import { choice, flag, integer } from '../../contract/field.ts';
 import { ADMIN_OPERATIONS, DATA_SETS } from '../../contract/sandbox/admin.ts';
 import { DIALECT_NAMES } from '../../contract/sandbox/faults.ts';
 import { sizeFor } from './load-size.ts';
@@ -36,7 +36,7 @@ export const startSandbox = command({
     data: option(choice(DATA_SETS, { ...ours('Data set for a new store.'), defaults: 'demo' })),
     cards: option(ADMIN_OPERATIONS.reset.body.cards),
     transactions: option(ADMIN_OPERATIONS.reset.body.transactions),
-    readyFile: option(text(ours('File for the address (one line) while it serves.')), '<file>'),
+    readyFile: option(local('file', 'File for the address (one line) while it serves.'), '<file>'),
     noRateLimits: option(flag(ours('Do not limit the number of requests a minute.'))),
     virtualLimits: option(flag(ours('Count rate limits on the clock of the sandbox.'))),
     allowRemoteWebhooks: option(flag(ours('Send webhooks to other machines too, over https.'))),

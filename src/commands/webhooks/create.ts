@@ -1,9 +1,9 @@
 import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { OURS, option } from '../../cli/parsing/flag.ts';
+import { local, OURS, option } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
 import type { Result } from '../../contract/calls.ts';
-import { flag, text } from '../../contract/field.ts';
+import { flag } from '../../contract/field.ts';
 import { WEBHOOK_COLUMNS } from './columns.ts';
 import { checkEndpoint } from './endpoint-flag.ts';
 import { checkEvents } from './events-flag.ts';
@@ -24,7 +24,7 @@ export const createWebhook = command({
   flags: {
     url: 'body.url',
     events: 'body.events',
-    secretFile: option(text({ doc: 'File that holds the signing secret.', basis: OURS }), '<file>'),
+    secretFile: option(local('file', 'File that holds the signing secret.'), '<file>'),
     secretStdin: option(flag({ doc: 'Read the signing secret from standard input.', basis: OURS })),
   },
   examples: [

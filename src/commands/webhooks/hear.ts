@@ -1,6 +1,6 @@
 /** Events of one session, from its opening to its end, whatever ends it: a signal, a time, a program, the source. */
 import type { Context } from '../../cli/context.ts';
-import { OURS, option } from '../../cli/parsing/flag.ts';
+import { local, OURS, option } from '../../cli/parsing/flag.ts';
 import { integer, list, text } from '../../contract/field.ts';
 import { SECOND } from '../../core/durations.ts';
 import { asCliError, type CliError } from '../../core/errors.ts';
@@ -24,7 +24,7 @@ export const SESSION_FLAGS = {
     text({ doc: 'Name of the signature header; the usual names by default.', basis: OURS }),
     '<name>',
   ),
-  readyFile: option(text({ doc: 'File for the address (one line) while it listens.', basis: OURS }), '<file>'),
+  readyFile: option(local('file', 'File for the address (one line) while it listens.'), '<file>'),
 } as const;
 
 export const EVENT_PATTERNS = option(

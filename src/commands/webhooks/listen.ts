@@ -1,5 +1,5 @@
 import { command } from '../../cli/parsing/command.ts';
-import { OURS, option } from '../../cli/parsing/flag.ts';
+import { local, OURS, option } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
 import { matchesEvent } from '../../contract/events.ts';
 import { flag, list, text } from '../../contract/field.ts';
@@ -40,7 +40,7 @@ export const listenWebhooks = command({
     ...SESSION_FLAGS,
     events: EVENT_PATTERNS,
     forwardTo: option(
-      list(text({ doc: 'Address.', basis: OURS }), {
+      list(local('address', 'Address.'), {
         doc: 'Forward the bytes to [pattern=]url: https, or this machine.',
         basis: OURS,
       }),

@@ -1,13 +1,13 @@
 /** Signing secrets as commands take them: from files, never as a value of an option. */
 import type { Context } from '../../cli/context.ts';
-import { needs, OURS, option } from '../../cli/parsing/flag.ts';
+import { local, needs, OURS, option } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
-import { list, text } from '../../contract/field.ts';
+import { list } from '../../contract/field.ts';
 import { CREATE_WEBHOOK } from '../../contract/resources.ts';
 import { violation } from '../../contract/violation.ts';
 import { Secret } from '../../core/secret.ts';
 
-const file = text({ doc: 'File that holds a signing secret.', basis: OURS });
+const file = local('file', 'File that holds a signing secret.');
 const files = list(file, {
   doc: 'File that holds a signing secret; repeat it while a secret is being replaced.',
   basis: OURS,

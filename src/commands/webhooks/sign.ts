@@ -1,7 +1,6 @@
 import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { needs, OURS } from '../../cli/parsing/flag.ts';
-import { text } from '../../contract/field.ts';
+import { local, needs } from '../../cli/parsing/flag.ts';
 import { readSecrets, SECRET_FILE } from './secrets.ts';
 
 /** Signs a payload as the service does. Nothing is sent. */
@@ -12,7 +11,7 @@ export const signPayload = command({
   about: ['HMAC-SHA256 of exactly the bytes of the payload, as 64 lowercase hex digits. Nothing is sent.'],
   reach: 'files',
   flags: {
-    payload: needs(text({ doc: 'File that holds the payload; - for standard input.', basis: OURS }), '<file|->'),
+    payload: needs(local('file', 'File that holds the payload; - for standard input.'), '<file|->'),
     secretFile: SECRET_FILE,
   },
   examples: [

@@ -1,6 +1,6 @@
 import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { needs, OURS, option } from '../../cli/parsing/flag.ts';
+import { local, needs, OURS, option } from '../../cli/parsing/flag.ts';
 import { flag, text } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
@@ -28,7 +28,7 @@ export const verifySignature = command({
   reach: 'files',
   ends: { check_failed: 'The signature does not fit the payload.' },
   flags: {
-    payload: needs(text({ doc: 'File that holds the payload; - for standard input.', basis: OURS }), '<file|->'),
+    payload: needs(local('file', 'File that holds the payload; - for standard input.'), '<file|->'),
     signature: needs(text({ doc: 'Signature that came with it.', basis: OURS }), '<hex>'),
     secretFile: SECRET_FILES,
     explain: option(flag({ doc: 'Look for the usual mistakes and say which one was made.', basis: OURS })),

@@ -1,8 +1,7 @@
 import type { Context } from '../../../cli/context.ts';
 import { command } from '../../../cli/parsing/command.ts';
-import { OURS, option } from '../../../cli/parsing/flag.ts';
+import { local, option } from '../../../cli/parsing/flag.ts';
 import { usage } from '../../../cli/parsing/values.ts';
-import { text } from '../../../contract/field.ts';
 import { DELIVERY_OPERATIONS } from '../../../contract/sandbox/deliveries.ts';
 import { webhook } from '../../webhooks/columns.ts';
 import { checkEvents } from '../../webhooks/events-flag.ts';
@@ -38,7 +37,7 @@ export const sendDelivery = command({
   args: { webhook },
   flags: {
     event: 'body.event',
-    body: option(text({ doc: 'File with the exact body; - for standard input.', basis: OURS }), '<file|->'),
+    body: option(local('file', 'File with the exact body; - for standard input.'), '<file|->'),
     sign: 'body.sign',
   },
   examples: [

@@ -1,7 +1,6 @@
 import { wholeListing } from '../../../cli/listing.ts';
 import { command } from '../../../cli/parsing/command.ts';
-import { argument, OURS } from '../../../cli/parsing/flag.ts';
-import { text } from '../../../contract/field.ts';
+import { argument, local } from '../../../cli/parsing/flag.ts';
 import { FAULT_ACTIONS, FAULT_EXAMPLE } from '../../../contract/sandbox/fault-rule.ts';
 import { runAdmin } from '../simulate/run-admin.ts';
 import { FAULT_COLUMNS, FAULT_ROW, inWords } from './columns.ts';
@@ -21,7 +20,7 @@ export const addFaults = command({
     'match takes operation, method, path, card_id, key_last4, key_prefix, nth and probability; for deliveries event and webhook_id. A rule without times stays until it is removed. Rules are kept in the store, so they apply to the commands that follow.',
   ],
   operation: 'faults.add',
-  args: { file: argument(text({ doc: 'File with the rules; - for standard input.', basis: OURS })) },
+  args: { file: argument(local('file', 'File with the rules; - for standard input.')) },
   examples: [
     {
       does: 'The next card is made, and the answer lost',

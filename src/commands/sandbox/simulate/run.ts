@@ -2,8 +2,7 @@ import { orNull, tells } from '../../../cli/answer-fields.ts';
 import { confirmed } from '../../../cli/confirm.ts';
 import { wholeListing } from '../../../cli/listing.ts';
 import { command } from '../../../cli/parsing/command.ts';
-import { argument, OURS } from '../../../cli/parsing/flag.ts';
-import { text } from '../../../contract/field.ts';
+import { argument, local } from '../../../cli/parsing/flag.ts';
 import { CliError } from '../../../core/errors.ts';
 import { shellWord } from '../../../core/shell-quote.ts';
 import { stepPerformer } from './execute-step.ts';
@@ -32,7 +31,7 @@ export const runSandboxScenario = command({
   about: [
     'The whole file is checked before the first step. If it has errors, each is shown with line and column, and nothing is sent. The first step with another result than expected ends the run with 15. The format: cardwright help scenarios.',
   ],
-  args: { file: argument(text({ doc: 'Scenario in YAML; - for standard input.', basis: OURS })) },
+  args: { file: argument(local('file', 'Scenario in YAML; - for standard input.')) },
   examples: [
     { does: 'A story and its checks', run: 'sandbox simulate run purchase.yaml --yes' },
     { does: 'What each step did, as data', run: 'sandbox simulate run purchase.yaml --yes --json' },
