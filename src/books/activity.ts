@@ -1,13 +1,13 @@
 /** What the records of a card say of its use: when it was used last, what it spent, how much of its limit is used. */
 import { DAY } from '../core/durations.ts';
-import { effectOf, isChangingRecord, isPending, spentBy } from './effect.ts';
+import { effectOf, isChangingRecord, isInDollars, isPending, spentBy } from './effect.ts';
 import { purchaseOf, type TxRow } from './rows.ts';
 
 /** Columns of a record that activity is counted from. */
 export type ActivityRecord = Pick<
   TxRow,
   'tx_id' | 'card_id' | 'type' | 'status' | 'cents' | 'authorization_id' | 'at_ms'
->;
+> & { readonly currency?: TxRow['currency'] };
 
 /** Of one card, by the instant of `Activities`. Amounts are cents; a span is of days of 24 hours. */
 export interface Activity {
@@ -48,7 +48,10 @@ interface MonthPurchase {
   settled: number;
 }
 
-/** Takes records in any order, each once; those after `now` (ms UTC) are left out. */
+/**
+ * Takes records in any order, each once; those after `now` (ms UTC) are left out. One in another currency than USD is a use
+ * of its card, and its amount is in no sum.
+ */
 export class Activities {
   readonly now: number;
   /** First instant of its calendar month, UTC. */
@@ -65,10 +68,10 @@ export class Activities {
   add(record: ActivityRecord): void {
     const { card_id: card, type, at_ms: at } = record;
     if (card === null || at > this.now) return;
-    this.#addToMonth(record, card);
+    if (isInDollars(record)) this.#addToMonth(record, card);
     if (type === 'authorization' || type === 'settlement' || isChangingRecord(record)) this.useAt(card, at);
     const counted = this.#of(card);
-    const spent = spentBy(record);
+    const spent = isInDollars(record) ? spentBy(record) : 0;
     for (const days of SPANS) if (at > this.now - days * DAY) counted.spent[days] += spent;
     if (type === 'decline' && at > this.now - DAY) counted.declined1 += 1;
     if (type === 'refund' && at > this.now - 30 * DAY) counted.refunded30 += 1;

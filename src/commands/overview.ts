@@ -16,6 +16,7 @@ import type { OpSummary } from '../journal/types.ts';
 import { accountRows, movesSince, newestReport, newestWallet } from '../mirror/account-rows.ts';
 import type { Copy } from '../mirror/mirror.ts';
 import type { Block, Column } from '../terminal/view.ts';
+import { leftOutText } from './tx/sums.ts';
 
 const USUAL_DAYS = 30;
 const MOST_DAYS = 366;
@@ -142,10 +143,11 @@ interface Overview {
 async function overviewOf(ctx: Context, { db, as_of }: Copy, days: number): Promise<Overview> {
   const now = Date.parse(as_of);
   const spending = new Spending(now, days);
-  const { cards, known } = accountRows(db, now, {
+  const { cards, known, leftOut } = accountRows(db, now, {
     since: spending.oldestCounted,
     add: record => spending.add(record),
   });
+  if (leftOut > 0) ctx.notice(leftOutText(leftOut));
   const wallet = newestWallet(db);
   if (wallet === undefined) {
     throw new CliError('unreachable', {

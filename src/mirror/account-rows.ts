@@ -6,12 +6,14 @@ import type { CardRow, MoveRow, ReportRow, TxRow, WalletRow } from '../books/row
 import type { MirrorDatabase } from './database.ts';
 import { hasFolded } from './fold.ts';
 
-export type UseRecord = ActivityRecord & Pick<TxRow, 'merchant' | 'currency'>;
+export type UseRecord = ActivityRecord & Pick<TxRow, 'merchant'>;
 
 export interface AccountRows {
   /** Oldest first, also those that ended or are gone. */
   readonly cards: readonly CardRow[];
   readonly known: FactSources;
+  /** Records of the counted time in another currency than USD: their amounts are in no sum. */
+  readonly leftOut: number;
 }
 
 /** Extra readers of the records that are counted, from `since` on (ms UTC). */
@@ -40,15 +42,17 @@ export function accountRows(db: MirrorDatabase, now: number, also?: AlsoCounts):
       where gone_at is null and at_ms >= ?`,
     Math.min(since, also?.since ?? since),
   );
+  let leftOut = 0;
   for (const record of records) {
     if (record.at_ms >= since) activities.add(record);
-    // An amount in another currency is no sum of dollars.
     if (isInDollars(record)) also?.add(record);
+    else leftOut += 1;
   }
   const open = db.get<{ to_ms: number | null }>('select max(to_ms) as to_ms from open_window');
   return {
     cards: db.all<CardRow>('select * from cards order by created_ms, card_id'),
     known: { activities, wholeSince: open?.to_ms ?? Number.NEGATIVE_INFINITY },
+    leftOut,
   };
 }
 

@@ -1,7 +1,9 @@
 /** A service whose records are in other currencies: their amounts are not added to dollars. */
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { world } from '../support/world.ts';
 
@@ -44,9 +46,16 @@ test('sums, charts, pages and statements hold dollars alone', async () => {
   expect((await w.run('mirror sync')).code).toBe(0);
   expect((await w.run('tx summary --offline')).err).toContain(said);
   expect((await w.run('tx chart --from 2026-11-01 --json')).err).toContain(said);
-  const page = JSON.parse((await w.run('overview --offline --json')).out);
+  const shown = await w.run('overview --offline --json');
+  expect(shown).toMatchObject({ code: 0, err: expect.stringContaining(said) });
+  const page = JSON.parse(shown.out);
   expect(page).toMatchObject({ spent: { total: 1 }, cards: { active: 0, other: 1 } });
   expect((await w.run('overview --offline -o table')).out).toContain('1 in another state');
+  // Not a dollar of 10 EUR and 100 JPY is spent by the rules of a policy either, and the card was used all the same.
+  const rules = 'version: 1\nrules:\n  - { name: spent, when: { spent_30d: ">= 2.00" }, then: freeze }\n';
+  await writeFile(join(w.folder, 'policy.yaml'), rules);
+  const judged = await w.run('policy check policy.yaml --offline --json');
+  expect(judged).toMatchObject({ code: 0, err: expect.stringContaining(said) });
   expect(await w.run('statement --period 2026-11 --unreconciled --offline')).toMatchObject({
     code: 13,
     out: '',

@@ -26,6 +26,7 @@ import { sameCommandWith } from '../../core/same-command.ts';
 import type { PlannedRow, RowOutcome } from '../../journal/types.ts';
 import { accountRows } from '../../mirror/account-rows.ts';
 import { cardValues } from '../../mirror/records.ts';
+import { leftOutText } from '../tx/sums.ts';
 import { type NamedPolicy, onlyRule, POLICY_FORMAT, policyFile, policyOf } from './read-file.ts';
 
 const USUAL_CARDS = 20;
@@ -114,7 +115,8 @@ async function plannedChanges(ctx: Context, { policy, word }: NamedPolicy, caps:
   const mirror = await ctx.mirror();
   await mirror.sync().finally(() => ctx.progress.clear());
   using copy = await mirror.read();
-  const { cards, known } = accountRows(copy.db, Date.parse(copy.as_of));
+  const { cards, known, leftOut } = accountRows(copy.db, Date.parse(copy.as_of));
+  if (leftOut > 0) ctx.notice(leftOutText(leftOut));
   const first = planChanges(evaluatePolicy(policy, cards, known).findings);
   const alive = cards.filter(({ status, gone_at }) => status !== 'terminated' && gone_at === null).length;
   const broken = brokenCaps(first, alive, caps);

@@ -12,6 +12,7 @@ import { CliError } from '../../core/errors.ts';
 import { dollars, toUsd } from '../../core/money.ts';
 import { accountRows } from '../../mirror/account-rows.ts';
 import type { Column, Row } from '../../terminal/view.ts';
+import { leftOutText } from '../tx/sums.ts';
 import { type NamedPolicy, POLICY_FORMAT, policyFile, policyOf } from './read-file.ts';
 
 const FAIL_ON = ['error', 'warning', 'none'] as const;
@@ -75,7 +76,8 @@ export const checkPolicy = command({
     const mirror = await ctx.mirror();
     using copy = offline ? await mirror.read() : await mirror.readFresh(maxAge(age));
     ctx.progress.clear();
-    const { cards, known } = accountRows(copy.db, Date.parse(copy.as_of));
+    const { cards, known, leftOut } = accountRows(copy.db, Date.parse(copy.as_of));
+    if (leftOut > 0) ctx.notice(leftOutText(leftOut));
     return { judgement: evaluatePolicy(named.policy, cards, known), as_of: copy.as_of, failOn, named };
   },
   show: checked => showChecked(checked),
