@@ -113,9 +113,14 @@ export function rowsOf(run: Run, skipped: readonly RowOutcome[]): readonly Drive
 /** Returns why rows were left out. */
 async function* outcomesOf(
   ctx: Context,
-  { run, rows, tally, concurrency, keepGoing, recorded, beforePhase, telling }: Working,
+  { run, rows, tally, concurrency, keepGoing, recorded, beforePhase, telling, skipped }: Working,
 ): AsyncGenerator<readonly Row[], CliError | undefined> {
-  for (const { told } of rows) if (told !== undefined) tally.add(told);
+  const noRowsOfRun = new Set(skipped);
+  for (const { told } of rows) {
+    if (told === undefined) continue;
+    if (noRowsOfRun.has(told)) tally.addSkipped(told);
+    else tally.add(told);
+  }
   const driven = drive({
     run,
     rows,
@@ -161,6 +166,12 @@ async function concluded(ctx: Context, working: Working, stopped: CliError | und
   const verdict = tally.verdict({ op: run.op, objections, ended, stopped, signal });
   if (verdict !== undefined) return verdict;
   const { total } = tally.standing;
-  ctx.notice(`${total} of ${total} done${tally.moved > 0 ? `, ${dollars(tally.moved)} in all` : ''}.`);
+  ctx.notice(`${total} of ${total} done${sumText(tally)}.`);
   return undefined;
+}
+
+/** What earlier operations moved for rows of the input is no part of the sum. */
+function sumText({ moved, doneBefore }: RunCounts): string {
+  if (doneBefore === 0) return moved > 0 ? `, ${dollars(moved)} in all` : '';
+  return `, ${doneBefore} of them before this run${moved > 0 ? `, which moved ${dollars(moved)}` : ''}`;
 }

@@ -10,12 +10,16 @@ import type { Standing } from '../../terminal/progress.ts';
 export interface RunCounts {
   /** An outcome as it comes. */
   add(outcome: RowOutcome): void;
+  /** A row of the input that is no row of the run: wrong, or carried out before. The run moves nothing for it. */
+  addSkipped(outcome: RowOutcome): void;
   /** A row that came as done and is unknown by what the verification has read. */
   doubt(outcome: RowOutcome): void;
   /** One more row that the run stopped before. */
   leaveOut(): void;
   readonly standing: Standing;
-  /** Amounts of the done rows. */
+  /** Done rows that were carried out before the run. */
+  readonly doneBefore: number;
+  /** Amounts of the done rows of the run. */
   readonly moved: Cents;
   /** Amounts of the rows that may have happened. */
   readonly doubtful: Cents;
@@ -50,6 +54,7 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
   const count = { done: 0, refused: 0, unknown: 0, not_sent: 0 };
   const sum = { done: 0, refused: 0, unknown: 0, not_sent: 0 };
   let leftOut = 0;
+  let doneBefore = 0;
   let unread = false;
   const told: RowOutcome[] = [];
   /** Unknown rows that a person must decide, and those among them of which there is no trace. */
@@ -91,7 +96,9 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
       ...end.objections,
       ...told.sort((one, other) => one.row - other.row).map(noteOf),
       ...(rest > 0 ? [`${rest} more: cardwright ops show ${end.op}`] : []),
-      ...(sum.done > 0 ? [`The done rows come to ${dollars(cents(sum.done))}.`] : []),
+      ...(sum.done > 0
+        ? [`The done rows ${doneBefore > 0 ? 'of this run ' : ''}come to ${dollars(cents(sum.done))}.`]
+        : []),
       ...(count.unknown > 0 && !resumed ? ['Do not run the command again: unknown rows may have happened.'] : []),
       ...(count.unknown > 0 ? [`This only looks: cardwright ops resume ${end.op} --dry-run`] : []),
       ...(count.unknown > 0 && !resumed
@@ -124,6 +131,10 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
       if (word === 'unknown' && outcome.next === 'decide') decided.push(outcome.row);
       if (outcome.absent === true) absent.push(outcome.row);
     },
+    addSkipped({ amount: _, ...outcome }) {
+      if (outcome.outcome === 'done') doneBefore += 1;
+      this.add(outcome);
+    },
     doubt(outcome) {
       count.done -= 1;
       sum.done -= outcome.amount ?? 0;
@@ -136,6 +147,9 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
     },
     get standing() {
       return { total, done: count.done, failed: count.refused + count.not_sent, unknown: count.unknown };
+    },
+    get doneBefore() {
+      return doneBefore;
     },
     get moved() {
       return cents(sum.done);
