@@ -1,6 +1,6 @@
 /** What the records of a card say of its use: when it was used last, what it spent, how much of its limit is used. */
 import { DAY } from '../core/durations.ts';
-import { effectOf, isChangingRecord, isInDollars, isPending, spentBy } from './effect.ts';
+import { effectOf, isChangingRecord, spentBy } from './effect.ts';
 import { purchaseOf, type TxRow } from './rows.ts';
 
 /** Columns of a record that activity is counted from. */
@@ -68,10 +68,10 @@ export class Activities {
   add(record: ActivityRecord): void {
     const { card_id: card, type, at_ms: at } = record;
     if (card === null || at > this.now) return;
-    if (isInDollars(record)) this.#addToMonth(record, card);
+    this.#addToMonth(record, card);
     if (type === 'authorization' || type === 'settlement' || isChangingRecord(record)) this.useAt(card, at);
     const counted = this.#of(card);
-    const spent = isInDollars(record) ? spentBy(record) : 0;
+    const spent = spentBy(record);
     for (const days of SPANS) if (at > this.now - days * DAY) counted.spent[days] += spent;
     if (type === 'decline' && at > this.now - DAY) counted.declined1 += 1;
     if (type === 'refund' && at > this.now - 30 * DAY) counted.refunded30 += 1;
@@ -107,14 +107,14 @@ export class Activities {
   #addToMonth(record: ActivityRecord, card: string): void {
     if (record.at_ms < this.monthStart) return;
     const isOwn = isChangingRecord(record);
-    const { settled } = effectOf(record);
+    const { settled, pending } = effectOf(record);
     if (record.type !== 'authorization' && !isOwn && settled === 0) return;
     const name = purchaseOf(record);
     const purchase = this.#month.get(name) ?? { card: undefined, held: 0, settled: 0 };
     this.#month.set(name, purchase);
     purchase.settled += settled;
     if (record.type === 'authorization' || isOwn) purchase.card = card;
-    if (record.type === 'authorization' && isPending(record)) purchase.held = record.cents;
+    if (pending > 0) purchase.held = pending;
     this.#used = undefined;
   }
 

@@ -7,6 +7,8 @@ export interface EffectColumns {
   readonly status: string | null;
   readonly cents: number;
   readonly authorization_id: string | null;
+  /** USD when left out. */
+  readonly currency?: string | null;
 }
 
 /** Integer cents, each 0 or the record's amount. */
@@ -38,10 +40,12 @@ export function isPending({ status }: { readonly status: string | null }): boole
 
 /**
  * An authorization counts as long as it is pending: settled, it has a record of its own; reversed, it is nothing. A
- * refund that is its own authorization is a purchase in one changing record: both settled and given back.
+ * refund that is its own authorization is a purchase in one changing record: both settled and given back. An amount in
+ * another currency is no amount of dollars, and nobody tells the rate: it counts as nothing.
  */
 export function effectOf(record: EffectColumns): Effect {
   const { type, cents } = record;
+  if (!isInDollars(record)) return NOTHING;
   if (type === 'settlement') return { ...NOTHING, settled: cents };
   if (type === 'refund') return { ...NOTHING, refunded: cents, settled: isChangingRecord(record) ? cents : 0 };
   if (type === 'decline') return { ...NOTHING, declined: cents };

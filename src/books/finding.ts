@@ -124,7 +124,7 @@ const onSome = (candidates: readonly string[]) =>
   candidates.length > 1 ? `, on one or more of ${candidates.length} cards` : '';
 
 const TEXTS: Readonly<Record<FindingClass, Text>> = {
-  fx: amount => `settled ${shown(amount)} ${moreOrLess(amount)} than authorized, in another currency or country`,
+  fx: amount => `settled ${shown(amount)} ${moreOrLess(amount)} than authorized, in another country`,
   tip: amount => `settled ${shown(amount)} more than authorized: a tip`,
   over_settled: amount => `settled ${shown(amount)} more than authorized`,
   partial: amount => `settled ${shown(amount)} less than authorized; the rest was released`,

@@ -1,5 +1,5 @@
 /** Goes through records purchase by purchase: sums of each card, and what the structure of the records shows. */
-import { effectOf, isChangingRecord, isKnownType, isPending, spentBy } from './effect.ts';
+import { effectOf, isChangingRecord, isInDollars, isKnownType, isPending, spentBy } from './effect.ts';
 import { remarksOn } from './remarks.ts';
 import { purchaseOf, type SummedRow, type TxChangeRow } from './rows.ts';
 import type { Structure } from './structure.ts';
@@ -49,7 +49,8 @@ export interface CardTotals {
 }
 
 /**
- * Adds up rows that come purchase by purchase (`purchaseOf`). Rows that are gone count as nothing and are named.
+ * Adds up rows that come purchase by purchase (`purchaseOf`). Rows that are gone count as nothing and are named; rows in
+ * another currency than USD count as nothing.
  * Records without a card count on no card. Where sums are known with their rows, purchases that are not among the rows
  * must be closed, and be as they were at the base.
  */
@@ -108,7 +109,8 @@ class Reading implements RecordSums {
   }
 
   take(rows: readonly SummedRow[]): void {
-    const listed = rows.some(row => row.gone_at !== null) ? rows.filter(row => row.gone_at === null) : rows;
+    const isListed = (row: SummedRow) => row.gone_at === null && isInDollars(row);
+    const listed = rows.every(isListed) ? rows : rows.filter(isListed);
     for (const row of listed) this.#count(row, listed);
     if (this.#since === undefined) {
       this.structure.push(...remarksOn(listed, { isNew: () => false, terminated: this.#terminated }));
@@ -155,7 +157,7 @@ class Reading implements RecordSums {
       return;
     }
     if (row.first_seen > since && spent !== 0) this.fresh.push({ tx_id, card_id, spent });
-    if (row.first_seen > since && !isKnownType(row.type) && row.cents !== 0) {
+    if (row.first_seen > since && !isKnownType(row.type) && row.cents !== 0 && isInDollars(row)) {
       this.#note({ kind: 'fee', card_id, cents: -row.cents, records });
     }
     const changes = this.#changes.get(tx_id);

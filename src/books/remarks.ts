@@ -1,5 +1,5 @@
 /** What the records of one purchase say by themselves: tips, exchange rates, refunds too many, records twice. */
-import { effectOf, isChangingRecord, isInDollars, isPending, spentBy } from './effect.ts';
+import { effectOf, isChangingRecord, isPending, spentBy } from './effect.ts';
 import type { SummedRow } from './rows.ts';
 import type { Structure, StructureKind } from './structure.ts';
 
@@ -66,9 +66,7 @@ function overKind({ mcc, cents }: SummedRow, over: number): 'tip' | 'over_settle
 }
 
 function isForeign(rows: readonly SummedRow[]): boolean {
-  return rows.some(
-    row => (row.merchant_country !== null && row.merchant_country.toUpperCase() !== 'US') || !isInDollars(row),
-  );
+  return rows.some(row => row.merchant_country !== null && row.merchant_country.toUpperCase() !== 'US');
 }
 
 function lateRefunds(

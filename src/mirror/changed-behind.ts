@@ -48,7 +48,7 @@ function mayBeSingle(db: MirrorDatabase): boolean {
 function gapOf(db: MirrorDatabase, spent: number): number {
   let gap = spent;
   const rows = db.each<EffectColumns>(
-    `select tx_id, type, status, cents, authorization_id from record
+    `select tx_id, type, status, cents, currency, authorization_id from record
       where type in ('settlement', 'refund') and gone_at is null`,
   );
   for (const row of rows) gap -= spentBy(row);

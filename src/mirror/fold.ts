@@ -7,7 +7,7 @@ import { CliError } from '../core/errors.ts';
 import { isoTime } from '../core/iso-time.ts';
 import type { MirrorDatabase } from './database.ts';
 import type { KeptCut } from './kept-cut.ts';
-import { IS_PENDING } from './schema.ts';
+import { IS_IN_OTHER_CURRENCY, IS_PENDING } from './schema.ts';
 
 export interface Folding {
   /** ms UTC of the exact cut that has just counted everything. */
@@ -61,8 +61,9 @@ interface FoldedRow {
 
 function addToSums(db: MirrorDatabase): void {
   const rows = db.all<FoldedRow>(
-    `select card_id, type, null as status, sum(cents) as cents, count(*) as records, max(at_ms) as used_ms from record
-      where id in (select id from folding) and gone_at is null group by card_id, type`,
+    `select card_id, type, null as status, count(*) as records, max(at_ms) as used_ms,
+      coalesce(sum(case when ${IS_IN_OTHER_CURRENCY} then 0 else cents end), 0) as cents
+      from record where id in (select id from folding) and gone_at is null group by card_id, type`,
   );
   for (const { card_id, records, used_ms, ...group } of rows) {
     const { settled, refunded } = effectOf({ ...group, tx_id: '', authorization_id: null });

@@ -13,6 +13,7 @@ import { cardsAt, movesAt, recordSumsAt, walletAt } from './earlier-cut.ts';
 import { foldOlder, refuseFolded } from './fold.ts';
 import { type Instant, type InstantParts, keptInstant, readInstant } from './instant.ts';
 import type { KeptCut } from './kept-cut.ts';
+import { type LeftOut, leftOutSince } from './other-currencies.ts';
 import { recordSums } from './record-sums.ts';
 
 export interface ReconcileOptions {
@@ -34,6 +35,8 @@ export interface Reconciliation extends Reconciled {
   readonly from: CutRow | undefined;
   readonly cards: readonly CardRow[];
   readonly requests: number;
+  /** Records since the first cut of the two that count as nothing. */
+  readonly leftOut: LeftOut;
 }
 
 interface ReconcileParts extends InstantParts {
@@ -84,7 +87,7 @@ export function reconcileCuts(
     late: from === undefined ? new Map() : lateRows(db, from, to.sync),
     soleOperator,
   });
-  return { ...done, from, cards, requests: 0 };
+  return { ...done, from, cards, requests: 0, leftOut: leftOutSince(db, from, to) };
 }
 
 function madeAgainst(db: MirrorDatabase, { cut_id }: KeptCut): KeptCut | undefined {
@@ -118,7 +121,7 @@ function judged(
   }
   const cutId = `cut_${randomName(random.bytes(6))}`;
   const { done, cards } = heldAgainst(db, from, { cutId, at: instant.at, wallet, soleOperator: options.soleOperator });
-  const reconciliation = { ...done, from, cards, requests };
+  const reconciliation = { ...done, from, cards, requests, leftOut: leftOutSince(db, from) };
   keep(db, reconciliation, { instant, report: options.report(reconciliation), months });
   return reconciliation;
 }

@@ -8,7 +8,7 @@ import type { SummedRow } from '../books/rows.ts';
 import type { MirrorDatabase } from './database.ts';
 import { hasFolded } from './fold.ts';
 import type { KeptCut } from './kept-cut.ts';
-import { IS_PENDING } from './schema.ts';
+import { IS_IN_OTHER_CURRENCY, IS_PENDING } from './schema.ts';
 
 /** Of all records as they are now, compared with a cut, or with nothing. */
 export function recordSums(
@@ -33,7 +33,7 @@ interface SumRow {
   readonly cents: number;
 }
 
-/** Settled and refunded by all records of a card that are listed, and by those that were folded. */
+/** Settled and refunded in dollars by all records of a card that are listed, and by those that were folded. */
 function sumsOf(db: MirrorDatabase): Sums {
   const sums = foldedSums(db);
   const add = ({ card_id, type, cents }: SumRow, sign: 1 | -1) => {
@@ -48,6 +48,8 @@ function sumsOf(db: MirrorDatabase): Sums {
   for (const row of db.each<SumRow>(`${summed} where gone_at is not null and ${spending} group by card_id, type`)) {
     add(row, -1);
   }
+  const inOther = `${summed} where ${IS_IN_OTHER_CURRENCY} and gone_at is null and ${spending} group by card_id, type`;
+  for (const row of db.each<SumRow>(inOther)) add(row, -1);
   return sums;
 }
 

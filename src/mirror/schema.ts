@@ -18,7 +18,7 @@ import type { ChallengeValues } from './records.ts';
 
 /** Marks the file as ours ("cwmr"); stands in its header. */
 export const APPLICATION_ID = 0x63776d72;
-export const SCHEMA = 4;
+export const SCHEMA = 5;
 
 /** Authorizations that are open, whatever the service calls that (A-44); columns of `record`. */
 export const IS_PENDING = `type = 'authorization' and lower(status) in ('pending', 'authorized')`;
@@ -26,11 +26,16 @@ export const IS_PENDING = `type = 'authorization' and lower(status) in ('pending
 /** Records of types that the interface does not name; a column of `record`. */
 export const IS_OF_UNKNOWN_TYPE = `type not in ('authorization', 'settlement', 'refund', 'decline')`;
 
+/** Records in another currency than USD (`isInDollars`); columns of `record`. */
+export const IS_IN_OTHER_CURRENCY = `currency <> 'USD' and currency <> '' and upper(currency) <> 'USD'`;
+
 const PENDING_INDEX = `create index record_pending on record (at_ms) where ${IS_PENDING}`;
 const AUTHORIZATION_INDEX = `create index record_by_authorization on record (authorization_id)
     where authorization_id is not null`;
 const GONE_INDEX = 'create index record_gone on record (gone_at) where gone_at is not null';
 const UNKNOWN_TYPE_INDEX = `create index record_of_unknown_type on record (at_ms) where ${IS_OF_UNKNOWN_TYPE}`;
+const OTHER_CURRENCY_INDEX = `create index record_in_other_currency on record (card_id, type, cents)
+    where ${IS_IN_OTHER_CURRENCY}`;
 /** Sums of records that are no longer kept one by one, with how many they were and when the last of them was. */
 const FOLDED = `create table folded (
     card_id text primary key, settled_cents integer not null, refunded_cents integer not null,
@@ -64,6 +69,7 @@ export const TABLES = [
   AUTHORIZATION_INDEX,
   GONE_INDEX,
   UNKNOWN_TYPE_INDEX,
+  OTHER_CURRENCY_INDEX,
   `create index record_by_sync on record (first_sync)`,
   FOLDED,
   `create table record_change (
@@ -128,6 +134,7 @@ export const UPGRADES: readonly (readonly string[])[] = [
   ],
   ['drop index record_pending', PENDING_INDEX, AUTHORIZATION_INDEX, GONE_INDEX, FOLDED],
   [UNKNOWN_TYPE_INDEX],
+  [OTHER_CURRENCY_INDEX],
 ];
 
 export interface ViewColumn {

@@ -1,13 +1,13 @@
 /** What a statement reads of a copy: exact cuts, records and own rows from the beginning of its period on. */
 
-import { isInDollars, isPending } from '../books/effect.ts';
+import { isPending } from '../books/effect.ts';
 import type { Period } from '../books/period.ts';
 import type { CardRow, CutCardRow, CutRow, MoveRow, TxRow, WalletRow } from '../books/rows.ts';
 import type { ExactCut, PendingRow, PostedRow, StatementInput, StatementRecords } from '../books/statement-model.ts';
 import type { MirrorDatabase } from './database.ts';
 import { refuseOlder } from './fold.ts';
 import { unprovedCut } from './reconcile.ts';
-import { IS_OF_UNKNOWN_TYPE, IS_PENDING } from './schema.ts';
+import { IS_IN_OTHER_CURRENCY, IS_OF_UNKNOWN_TYPE, IS_PENDING } from './schema.ts';
 
 type StatementRows = Pick<StatementInput, 'cuts' | 'unproved' | 'cards' | 'records' | 'moves' | 'deposits'>;
 
@@ -62,10 +62,13 @@ const FROM = 'from record r left join merchant m on m.id = r.merchant';
 const COLUMNS = `r.card_id, r.currency, r.decline_reason, r.created_at, r.first_seen, r.gone_at, r.tx_id, r.type, r.status,
   r.cents, m.name as merchant, r.mcc, r.merchant_country, r.authorization_id, r.at_ms ${FROM}`;
 
+/** What nobody can count in dollars is no line. */
+const IS_IN_DOLLARS = `(${IS_IN_OTHER_CURRENCY}) is not true`;
+
 /** The records of a card in one text: a row that is handed over column by column costs more than all the rest of a line. */
 const POSTED = `select json_group_array(json_array(r.tx_id, r.type, r.status, r.cents, m.name, r.mcc, r.merchant_country,
   r.authorization_id, r.at_ms)) as posted ${FROM} where r.card_id = ? and r.type in ('settlement', 'refund') and r.at_ms >= ?
-  and r.first_sync <= ? and r.gone_at is null`;
+  and r.first_sync <= ? and r.gone_at is null and ${IS_IN_DOLLARS}`;
 
 /** In the order of `POSTED`. */
 type PostedValues = readonly [
@@ -89,7 +92,7 @@ function postedRow(values: PostedValues): PostedRow {
 function recordsOf(db: MirrorDatabase, { from, to }: Pick<Period, 'from' | 'to'>, sync: number): StatementRecords {
   const pending = db.all<{ card_id: string }>(
     `select distinct card_id from record where ${IS_PENDING}
-      and gone_at is null and card_id is not null and at_ms >= ? and at_ms < ? and first_sync <= ?`,
+      and gone_at is null and card_id is not null and ${IS_IN_DOLLARS} and at_ms >= ? and at_ms < ? and first_sync <= ?`,
     ...[from, to, sync],
   );
   return {
@@ -99,33 +102,24 @@ function recordsOf(db: MirrorDatabase, { from, to }: Pick<Period, 'from' | 'to'>
     },
     unknownTypes: db.all<TxRow>(
       `select ${COLUMNS} where ${IS_OF_UNKNOWN_TYPE} and r.at_ms >= ?
-        and r.first_sync <= ? and r.gone_at is null and r.card_id is not null`,
+        and r.first_sync <= ? and r.gone_at is null and r.card_id is not null and ${IS_IN_DOLLARS}`,
       ...[from, sync],
     ),
     pendingCards: new Set(pending.map(({ card_id }) => card_id)),
   };
 }
 
-/** Currencies other than USD that records of the period name, each once. */
-export function otherCurrencies(db: MirrorDatabase, { from, to }: Pick<Period, 'from' | 'to'>): readonly string[] {
-  const rows = db.all<{ currency: string | null }>(
-    'select distinct currency from record where gone_at is null and at_ms >= ? and at_ms < ?',
-    ...[from, to],
-  );
-  return rows.filter(row => !isInDollars(row)).map(({ currency }) => currency ?? '');
-}
-
 /** Authorizations of the period that are pending, oldest first, each with what its settlements have left. */
 export function pendingRows(db: MirrorDatabase, { from, to }: Period): readonly PendingRow[] {
   const rows = db.all<TxRow>(
-    `select * from tx where ${IS_PENDING} and gone_at is null
+    `select * from tx where ${IS_PENDING} and gone_at is null and ${IS_IN_DOLLARS}
       and at_ms >= ? and at_ms < ? order by at_ms, tx_id`,
     ...[from, to],
   );
   return rows.filter(isPending).map(record => {
     const settled = db.get<{ cents: number | null }>(
       `select sum(cents) as cents from tx where card_id = ? and type = 'settlement' and gone_at is null
-        and authorization_id = ? and at_ms >= ?`,
+        and authorization_id = ? and at_ms >= ? and ${IS_IN_DOLLARS}`,
       ...[record.card_id, record.tx_id, record.at_ms],
     );
     return { record, held: record.cents - (settled?.cents ?? 0) };

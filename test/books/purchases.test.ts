@@ -47,12 +47,11 @@ describe('what a settlement shows that differs from its authorization', () => {
     expect(tipped).toEqual(['4121', '5811', '5812', '5813', '5814', '7230', '7297']);
   });
 
-  it('is an exchange rate up to 6 % either way, in another country or currency, before anything else', () => {
+  it('is an exchange rate up to 6 % either way, in another country, before anything else', () => {
     expect(settled(100_00, 106_00, { ...abroad, ...meal })).toEqual(['fx -600 a s']);
     expect(settled(100_00, 94_00, abroad)).toEqual(['fx 600 a s']);
     expect(settled(100_00, 106_01, { ...abroad, ...meal })).toEqual(['tip -601 a s']);
     expect(settled(100_00, 93_99, abroad)).toEqual(['partial 601 a s']);
-    expect(settled(100_00, 101_00, { currency: 'EUR' })).toEqual(['fx -100 a s']);
     for (const home of [
       { merchant_country: 'us', currency: 'usd' },
       { merchant_country: null, currency: null },
@@ -227,6 +226,20 @@ describe('sums of a card', () => {
       holds: 8_00,
     });
     expect(sums(authorization(9_00, { ...pending, card_id: null }))).toBeUndefined();
+  });
+
+  it('leave out what is in another currency, and name what came to be in one', () => {
+    const euros = { currency: 'EUR' };
+    expect(sums(authorization(9_00, { ...pending, ...euros }), settlement(4_00, euros))).toBeUndefined();
+    expect(sums(authorization(9_00, pending), settlement(4_00, euros))).toMatchObject({ settled: 0, holds: 9_00 });
+    expect(sums(settlement(4_00, { currency: 'usd' }))).toMatchObject({ settled: 4_00 });
+    expect(sums(settlement(4_00, { currency: null }))).toMatchObject({ settled: 4_00 });
+    expect(shown([authorization(9_00), settlement(9_50, euros)])).toEqual(['settlement_not_listed -900 a']);
+    expect(shown([record({ tx_id: 'f', type: 'fee', cents: 5, ...euros })])).toEqual([]);
+    const changes = [change('s', 'currency', 'USD')];
+    const changed = settlement(4_00, { ...euros, first_seen: BASE });
+    expect(shown([changed], { changes })).toEqual(['record_changed 400 s']);
+    expect(addUp([changed], { since: BASE, changes }).cards.get('card_1')).toBeUndefined();
   });
 
   it('are without a bound while a changing record is pending', () => {

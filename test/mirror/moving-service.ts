@@ -33,6 +33,8 @@ export interface Manners {
   readonly order?: 'newest' | 'any';
   readonly deletes?: boolean;
   readonly backdates?: boolean;
+  /** Every fifth record is in euros, and no total of dollars has it. */
+  readonly otherCurrencies?: boolean;
   /** Behind the end of a span: excluded. */
   readonly endsExcluded?: boolean;
   /** Steps between two requests while it moves. */
@@ -109,7 +111,8 @@ export class MovingService {
   #wallet() {
     const open = this.cards.filter(({ status }) => status !== 'terminated');
     const spent = this.records.reduce(
-      (sum, { type, cents }) => sum + (type === 'settlement' ? cents : type === 'refund' ? -cents : 0),
+      (sum, { id, type, cents }) =>
+        sum + (this.#currencyOf(id) !== 'USD' ? 0 : type === 'settlement' ? cents : type === 'refund' ? -cents : 0),
       0,
     );
     return {
@@ -166,10 +169,14 @@ export class MovingService {
     const rows = found.map(({ at, cents, ...rest }) => ({
       ...rest,
       amount: cents / 100,
-      currency: 'USD',
+      currency: this.#currencyOf(rest.id),
       created_at: new Date(at).toISOString(),
     }));
     return this.#page(rows, Number(input['page'] ?? 1), 25);
+  }
+
+  #currencyOf(id: string): string {
+    return this.#manners.otherCurrencies && Number(id.slice(-6)) % 5 === 0 ? 'EUR' : 'USD';
   }
 
   #page(rows: readonly object[], page: number, perPage: number) {

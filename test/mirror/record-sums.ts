@@ -23,7 +23,7 @@ function told({ cards, structure, fresh, hasChangingRecords }: RecordSums) {
  * they must be what all records say.
  */
 export async function expectSumsOfAllRecords(seed: number): Promise<void> {
-  const service = new MovingService(seed, { deletes: true, backdates: true, steps: 3 });
+  const service = new MovingService(seed, { deletes: true, backdates: true, otherCurrencies: true, steps: 3 });
   service.live(150, 3_600_000);
   await using world = await syncing(service);
   const cuts: (KeptCut | undefined)[] = [undefined];

@@ -11,6 +11,7 @@ const SECOND_SCHEMA = [
   'drop index record_by_authorization',
   'drop index record_gone',
   'drop index record_of_unknown_type',
+  'drop index record_in_other_currency',
   'drop index record_pending',
   `create index record_pending on record (at_ms) where type = 'authorization' and status = 'pending'`,
   'pragma user_version = 2',

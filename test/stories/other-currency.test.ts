@@ -61,6 +61,18 @@ test('sums, charts, pages and statements hold dollars alone', async () => {
     out: '',
     err: expect.stringContaining('records of 2026-11 are in EUR, JPY'),
   });
+  const proved = await w.run('reconcile --json --all');
+  expect(proved).toMatchObject({ code: 0, err: expect.stringContaining(said) });
+  expect(JSON.parse(proved.out)).toMatchObject({
+    verdict: 'baseline',
+    left_out: { records: 2, currencies: ['EUR', 'JPY'] },
+    cards: [{ settled: 1, other: 10, closing: 9 }],
+  });
+  const month = await w.run('statement --period 2026-11 --unreconciled --offline --json');
+  expect(month).toMatchObject({ code: 0, err: expect.stringContaining(said) });
+  const { data } = JSON.parse(month.out) as { data: { kind: string; lines: { type: string; amount: number }[] }[] };
+  const settled = data.flatMap(each => each.lines.filter(({ type }) => type === 'settlement'));
+  expect(settled.map(({ amount }) => amount)).toEqual([-1]);
   ofWallet = 'EUR';
   expect(await w.run('wallet')).toMatchObject({
     code: 13,

@@ -7,6 +7,7 @@ import { parseDuration } from '../../cli/parsing/globals.ts';
 import { parseTimeWord } from '../../cli/parsing/time-words.ts';
 import { usage } from '../../cli/parsing/values.ts';
 import { flag, text } from '../../contract/field.ts';
+import { leftOutText } from '../tx/sums.ts';
 import { reportOf } from './report.ts';
 import { shownReport } from './shown.ts';
 
@@ -15,6 +16,11 @@ const DEFAULT_WAIT = '2m';
 const CUT = {
   cut: tells.text('Id of the cut.'),
   at: tells.time('Its instant.'),
+} as const;
+
+const LEFT_OUT = {
+  records: tells.count('How many.'),
+  currencies: tells.texts('Their currencies.'),
 } as const;
 
 const WALLET = {
@@ -70,6 +76,7 @@ export const reconcileAccount = command({
       residual: tells.usd('Sum of what is wrong, USD, without signs.'),
       requests: tells.count('Requests that were sent.'),
       cards_in_all: tells.count('Cards that were compared.'),
+      left_out: tells.object(LEFT_OUT, 'Records since the earlier cut in another currency than USD: no sum has them.'),
       wallet: tells.object(
         WALLET,
         'The wallet: closing = opening + deposits - created - funded + withdrawn + returned + other + residual.',
@@ -84,6 +91,7 @@ export const reconcileAccount = command({
   about: [
     'Brings the mirror up to date, then compares wallet, balances, records and own rows with the last exact cut. The first run is the baseline. Nothing is changed at the service; the cut and the report are kept in the mirror.',
     'With --to a cut, two kept cuts are held against each other once more, by what was known at the later one: nothing is sent and nothing is kept.',
+    'A record in another currency than USD counts as nothing, and left_out says how many there are: nobody tells the rate.',
     'A partial reversal leaves no trace in any list. What open holds explain is provisional until their authorizations close, and is judged again from the last exact cut.',
     'Exit 15 when something is not explained: a record is missing or changed, money left without one, totals disagree. What other spenders moved is named and is no failure; with --sole-operator it is one. An account that moved at each reading has no verdict: exit 8.',
   ],
@@ -125,7 +133,9 @@ export const reconcileAccount = command({
       const mirror = await ctx.mirror();
       const options = { from: base, to: to === 'now' ? undefined : to, soleOperator, offline, patienceMs };
       const report = (done: Parameters<typeof reportOf>[0]) => JSON.stringify(reportOf(done, { all: false }));
-      return reportOf(await mirror.reconcile({ ...options, report }), { all, card });
+      const done = reportOf(await mirror.reconcile({ ...options, report }), { all, card });
+      if (done.left_out.records > 0) ctx.notice(leftOutText(done.left_out.records));
+      return done;
     } finally {
       ctx.progress.clear();
     }

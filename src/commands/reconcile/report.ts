@@ -68,6 +68,7 @@ export function reportOf(done: Reconciliation, { all, card }: ReportOptions) {
     residual: usd(done.residual),
     requests: done.requests,
     cards_in_all: done.changes.length,
+    left_out: done.leftOut,
     wallet: Object.fromEntries(Object.entries(wallet).map(([name, amount]) => [name, usd(amount)])) as Record<
       keyof typeof wallet,
       Usd

@@ -11,6 +11,7 @@ import { glob } from '../../core/glob.ts';
 import { isoSeconds } from '../../core/iso-time.ts';
 import { cents, dollars } from '../../core/money.ts';
 import type { Copy } from '../../mirror/mirror.ts';
+import { leftOutText } from '../tx/sums.ts';
 
 export const STATEMENT_FLAGS = {
   period: needs(
@@ -80,19 +81,24 @@ export async function statementFor<T>(
       `${name} is not reconciled: the books begin at ${begin}, the first reconcile; balances before it are not known`,
     );
   } else if (!statement.reconciled) {
-    await refuseOtherCurrencies(copy, period);
     ctx.notice(`${name} is not reconciled: no exact cut proves its closing balances`);
   }
+  await sayOtherCurrencies(ctx, copy, { period, isProved: statement.reconciled || knownSince !== undefined });
   return await use(statement, copy.as_of);
 }
 
-/** An exact cut proves that amounts are dollars, whatever currency a record names; without one nothing does. */
-async function refuseOtherCurrencies({ db }: Copy, period: Period): Promise<void> {
-  const { otherCurrencies } = await import('../../mirror/statement-rows.ts');
-  const others = otherCurrencies(db, period);
-  if (others.length === 0) return;
+/** An exact cut proves the dollars without records in another currency; where none does they may be what is missing. */
+async function sayOtherCurrencies(
+  ctx: Context,
+  { db }: Copy,
+  { period, isProved }: { readonly period: Period; readonly isProved: boolean },
+): Promise<void> {
+  const { leftOutOfPeriod } = await import('../../mirror/other-currencies.ts');
+  const { records, currencies } = leftOutOfPeriod(db, period);
+  if (records === 0) return;
+  if (isProved) return ctx.notice(leftOutText(records));
   throw new CliError('contract_mismatch', {
-    message: `records of ${period.name} are in ${others.join(', ')}, and amounts are understood in USD alone`,
+    message: `records of ${period.name} are in ${currencies.join(', ')}, and amounts are understood in USD alone`,
     hint: 'cardwright reconcile',
     operation: 'transactions.list',
   });
