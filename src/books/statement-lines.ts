@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { effectOf } from './effect.ts';
 import type { Period } from './period.ts';
 import { rowName } from './position.ts';
-import type { CutCardRow, MoveRow, TxRow } from './rows.ts';
+import type { CutCardRow } from './rows.ts';
 import type { ExactCut, Line, PostedRow, StatementInput } from './statement-model.ts';
 
 export type Draft = Omit<Line, 'balance' | 'date' | 'time'> & {
@@ -11,6 +11,8 @@ export type Draft = Omit<Line, 'balance' | 'date' | 'time'> & {
   readonly since?: number;
   /** Of derived lines without an earlier cut: when the first one was, ms UTC. */
   readonly firstCut?: number;
+  /** It happened at any time after the one and up to the other (ms UTC): balances between are not known. */
+  readonly anyTime?: { readonly after: number; readonly until: number };
 };
 
 type CardDraft = Draft & { readonly card_id: string };
@@ -33,7 +35,7 @@ export function movedDrafts({ records, moves, cuts, unproved, period }: Statemen
     const payee = move.operation === 'cards.withdraw' ? 'To wallet' : 'From wallet';
     add({ ...transfer(rowName(move), card, cents), payee, at: move.at_ms, source: 'journal' });
   }
-  for (const draft of derived(cuts, { unknownTypes: records.unknownTypes, moves })) add(draft);
+  for (const draft of derived(cuts, { records, moves })) add(draft);
   if (unproved !== undefined) for (const draft of unexplained(unproved, cuts.at(-1), period)) add(draft);
   return byCard;
 }
@@ -74,7 +76,7 @@ function transfer(id: string, card_id: string, cents: number) {
 /** What cards changed by between two exact cuts beyond their records and own rows. */
 function derived(
   cuts: readonly ExactCut[],
-  { unknownTypes, moves }: { readonly unknownTypes: readonly TxRow[]; readonly moves: readonly MoveRow[] },
+  { records, moves }: Pick<StatementInput, 'records' | 'moves'>,
 ): CardDraft[] {
   const found: CardDraft[] = [];
   let before: ReadonlyMap<string, CutCardRow> = new Map();
@@ -89,7 +91,7 @@ function derived(
       const old = before.get(row.card_id);
       const cents = restOf(row) - (old === undefined ? 0 : restOf(old));
       if (cents === 0) continue;
-      const fee = unknownTypes.find(
+      const fee = records.unknownTypes.find(
         each =>
           each.card_id === row.card_id &&
           Math.abs(each.cents) === Math.abs(cents) &&
@@ -103,6 +105,8 @@ function derived(
       const id = derivedId([since, cut.at_ms, row.card_id, 'transfer', cents]);
       const end = (ends.get(row.card_id) ?? []).find(at => at > since && at <= cut.at_ms);
       const payee = cents < 0 ? 'To wallet' : 'From wallet';
+      const anyTime = { after: since, until: cut.at_ms };
+      const isEnd = end !== undefined && cents < 0 && !isPosted(records.of(row.card_id), end, cut.at_ms);
       found.push({
         ...transfer(id, row.card_id, cents),
         payee,
@@ -110,12 +114,19 @@ function derived(
         source: 'derived',
         since,
         ...(since === 0 && { firstCut: cut.at_ms }),
+        ...(!isEnd && { anyTime }),
       });
     }
     before = new Map(cards.map(row => [row.card_id, row]));
     since = cut.at_ms;
   }
   return found;
+}
+
+/** Whether anything was posted to a card after its own end: that went to the wallet too, at times of its own. */
+function isPosted(rows: Iterable<PostedRow>, end: number, until: number): boolean {
+  for (const { at_ms } of rows) if (at_ms > end && at_ms <= until) return true;
+  return false;
 }
 
 /**
@@ -131,7 +142,8 @@ function unexplained({ cut, cards }: ExactCut, base: ExactCut | undefined, perio
     const at = Math.min(cut.at_ms, period.to - 1);
     const isOver = row.status === 'terminated';
     const id = derivedId([base?.cut.at_ms ?? 0, cut.at_ms, row.card_id, isOver ? 'transfer' : 'unexplained', cents]);
-    const plain = { ...transfer(id, row.card_id, cents), at, source: 'derived' as const };
+    const anyTime = { after: base?.cut.at_ms ?? 0, until: at };
+    const plain = { ...transfer(id, row.card_id, cents), at, source: 'derived' as const, anyTime };
     if (isOver) return [{ ...plain, payee: cents < 0 ? 'To wallet' : 'From wallet' }];
     return [{ ...plain, type: 'unexplained' as const, counter: 'unexplained' as const, payee: UNEXPLAINED }];
   });
@@ -176,7 +188,7 @@ export function walletDrafts(
         type: 'deposit' as const,
         counter: 'deposits' as const,
       };
-      drafts.push({ ...base, payee: 'Deposit', at, source: 'derived', since });
+      drafts.push({ ...base, payee: 'Deposit', at, source: 'derived', since, anyTime: { after: since, until: at } });
     }
     [known, since] = [total, at];
   }
@@ -195,7 +207,8 @@ function unexplainedOfWallet({ cut, cards }: ExactCut, base: ExactCut | undefine
   if (cents === 0) return [];
   const id = derivedId([since, cut.at_ms, 'wallet', 'unexplained', cents]);
   const marked = { type: 'unexplained' as const, counter: 'unexplained' as const, payee: UNEXPLAINED, card_id: null };
-  return [{ ...transfer(id, '', cents), ...marked, at: Math.min(cut.at_ms, period.to - 1), source: 'derived' }];
+  const at = Math.min(cut.at_ms, period.to - 1);
+  return [{ ...transfer(id, '', cents), ...marked, at, source: 'derived', anyTime: { after: since, until: at } }];
 }
 
 const ownSum = (sum: number, { created_cents, funded_cents, withdrawn_cents }: CutCardRow) =>

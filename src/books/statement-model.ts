@@ -18,8 +18,8 @@ export interface Line {
   readonly type: LineType;
   /** Signed effect on the account, integer cents. */
   readonly cents: number;
-  /** After the line, integer cents. */
-  readonly balance: number;
+  /** After the line, integer cents; null where a derived line may have come before it or after. */
+  readonly balance: number | null;
   readonly payee: string;
   readonly memo: string;
   /** The card; on the wallet that of the transfer. */

@@ -130,18 +130,53 @@ function balanced(drafts: readonly Draft[], closingNow: number, { period, clock 
     if (at >= period.to) closing -= cents;
     if (at >= period.from) opening -= cents;
   }
+  const uncertain = uncertainBalances(drafts);
   let balance = opening;
   const lines: Line[] = [];
-  for (const draft of drafts) {
+  for (const [index, draft] of drafts.entries()) {
+    const isKnown = !uncertain(index);
     if (draft.at < period.from || draft.at >= period.to) continue;
     balance += draft.cents;
     const { date, time } = clock.at(draft.at);
-    lines.push({ ...draft, balance, date, time });
+    lines.push({ ...draft, balance: isKnown ? balance : null, date, time });
   }
   if (balance !== closing || !Number.isSafeInteger(balance)) {
     throw new CliError('internal', { message: `a statement closes at ${balance} and should at ${closing} cents` });
   }
   return { opening, lines, closing };
+}
+
+/**
+ * Tells of a draft, asked for in ascending order, whether the balance after it is not known: a derived line stands at the
+ * later of two readings, and its money may have moved before any line between them.
+ */
+function uncertainBalances(drafts: readonly Draft[]): (index: number) => boolean {
+  const changes = new Map<number, number>();
+  const change = (index: number, by: number) => changes.set(index, (changes.get(index) ?? 0) + by);
+  for (const [index, { at, anyTime }] of drafts.entries()) {
+    if (anyTime === undefined) continue;
+    const begin = firstFrom(drafts, anyTime.after + 1);
+    const end = anyTime.until > at ? firstFrom(drafts, anyTime.until) : index;
+    if (begin >= end) continue;
+    change(begin, 1);
+    change(end, -1);
+  }
+  let open = 0;
+  return index => {
+    open += changes.get(index) ?? 0;
+    return open > 0;
+  };
+}
+
+/** Index of the first one at or after that instant (ms UTC); they are sorted. */
+function firstFrom(drafts: readonly Draft[], from: number): number {
+  let [low, high] = [0, drafts.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((drafts[middle]?.at ?? from) < from) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Before the first cut nothing was observed, so nothing says that it came earlier. */

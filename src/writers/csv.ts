@@ -85,7 +85,7 @@ const FORMS: Readonly<Record<Layout, Form>> = {
       line.type,
       usd(line.cents),
       'USD',
-      usd(line.balance),
+      line.balance === null ? '' : usd(line.balance),
       line.payee,
       line.mcc ?? '',
       line.country ?? '',

@@ -34,6 +34,26 @@ describe('a statement', () => {
     }
   });
 
+  it('shows no balance but one that was', () => {
+    const found = { shown: 0, left: 0 };
+    for (const seed of seeds) {
+      const { statement, history, verdict, endedWithHolds } = simulated(seed, 60);
+      if (verdict !== 'balanced') continue;
+      for (const { card_id, lines } of statement.accounts) {
+        if (endedWithHolds.has(card_id ?? '')) continue;
+        for (const [index, { at, balance }] of lines.entries()) {
+          // Of one instant the last line stands for what there was at its end.
+          if (lines[index + 1]?.at === at) continue;
+          found[balance === null ? 'left' : 'shown'] += 1;
+          if (balance !== null)
+            expect(balance, `seed ${seed} ${card_id} ${at}`).toBe(history.get(at)?.get(card_id ?? 'wallet'));
+        }
+      }
+    }
+    expect(found.shown).toBeGreaterThan(100);
+    expect(found.left).toBeGreaterThan(100);
+  });
+
   it('both sides of a transfer carry one id, and the same cuts give the same ids', () => {
     const { input, statement } = simulated(3, 90);
     const [wallet, ...cards] = statement.accounts;

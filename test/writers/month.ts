@@ -4,7 +4,7 @@ import { WallClock } from '../../src/books/period.ts';
 import type { TxRow } from '../../src/books/rows.ts';
 import { statementOf } from '../../src/books/statement.ts';
 import type { Line, Statement, StatementAccount, StatementRecords } from '../../src/books/statement-model.ts';
-import { Account, live, Reader, randomOf } from '../books/model.ts';
+import { Account, type Card, live, Reader, randomOf } from '../books/model.ts';
 
 export const HOSTILE_NAMES = [
   'CAFÉ "CENTRAL"',
@@ -29,7 +29,7 @@ const DAY = 86_400_000;
  */
 export function simulated(seed: number, steps: number, plant: (account: Account) => void = () => {}) {
   const random = randomOf(seed);
-  const account = new Account();
+  const account = new WatchedAccount();
   const reader = new Reader(account);
   const start = account.now;
   account.deposit(5_000_00);
@@ -65,10 +65,40 @@ export function simulated(seed: number, steps: number, plant: (account: Account)
     moves: account.moves,
     deposits: [],
   };
-  const expected = new Map<string, number>([['wallet', account.wallet]]);
-  for (const card of account.cards.values()) expected.set(card.id, card.balance);
-  for (const { card, held } of account.authorizations.values()) expected.set(card, (expected.get(card) ?? 0) + held);
-  return { input, statement: kept(statementOf(input)), expected, verdict: last.verdict };
+  const expected = postedBalances(account);
+  account.note();
+  const { history, endedWithHolds } = account;
+  return { input, statement: kept(statementOf(input)), expected, verdict: last.verdict, history, endedWithHolds };
+}
+
+/** Keeps what each account had at the end of every instant. */
+class WatchedAccount extends Account {
+  readonly history = new Map<number, ReadonlyMap<string, number>>();
+  /** Cards that ended while something was held: that it was let go later stands in no list. */
+  readonly endedWithHolds = new Set<string>();
+
+  override tick(): void {
+    this.note();
+    super.tick();
+  }
+
+  override terminate(card: Card, by?: { readonly own?: boolean }): void {
+    for (const { card: of, held } of this.authorizations.values())
+      if (of === card.id && held > 0) this.endedWithHolds.add(of);
+    super.terminate(card, by);
+  }
+
+  note(): void {
+    this.history.set(this.now, postedBalances(this));
+  }
+}
+
+/** Cents by card id, with what is held; `wallet` for the wallet. */
+function postedBalances(account: Account): Map<string, number> {
+  const posted = new Map<string, number>([['wallet', account.wallet]]);
+  for (const card of account.cards.values()) posted.set(card.id, card.balance);
+  for (const { card, held } of account.authorizations.values()) posted.set(card, (posted.get(card) ?? 0) + held);
+  return posted;
 }
 
 /** Records as a copy delivers them. */

@@ -15,7 +15,9 @@ const LINE = {
   date: tells.text('Day in the asked time zone.'),
   type: tells.word('What it is.', ['settlement', 'refund', 'transfer', 'deposit', 'fee', 'unexplained']),
   amount: tells.usd('Signed effect on the account, USD.'),
-  balance: orNull(tells.usd('After the line, USD; null before books_begin.')),
+  balance: orNull(
+    tells.usd('After the line, USD; null before books_begin, and between the two readings of a derived line.'),
+  ),
   payee: tells.text('Merchant, or where a transfer went.'),
   card_id: orNull(tells.text('Card.')),
   mcc: orNull(tells.text('Merchant category code.')),
@@ -99,7 +101,7 @@ export const showStatement = command({
   },
   about: [
     'Read from the mirror, which is brought up to date first when it is older than --max-age. A card is what it has available and what is held, so a pending authorization is no line. The closing balances go back from the newest exact cut: run reconcile after the period has ended.',
-    'Own moves carry the time of the journal. Deposits and what others moved are derived from two readings and dated at the later one.',
+    'Own moves carry the time of the journal. Deposits and what others moved are derived from two readings and dated at the later one. Lines between the two have no balance: nobody knows which came first.',
     '--by adds the lines up: a row a card, a month or a label. The wallet stays a row of its own; in a month all accounts are one.',
   ],
   reach: 'service',
@@ -185,7 +187,7 @@ function groupBlocks(groups: readonly ReturnType<typeof groupAnswer>[]): Block[]
 function lineAnswer(line: Line, knownSince = Number.NEGATIVE_INFINITY) {
   const { at, cents: amount, balance, id, date, type, payee, card_id, mcc, country, counter, source } = line;
   const time = new Date(at).toISOString().replace('.000Z', 'Z');
-  const amounts = { amount: usd(amount), balance: at < knownSince ? null : usd(balance) };
+  const amounts = { amount: usd(amount), balance: at < knownSince ? null : usdOrNull(balance) };
   return { id, at: time, date, type, ...amounts, payee, card_id, mcc, country, counter, source };
 }
 
