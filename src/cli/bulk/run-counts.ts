@@ -61,6 +61,8 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
   const [decided, absent]: [number[], number[]] = [[], []];
   let bug: CliError | undefined;
   let lost: CliError | undefined;
+  /** Of a done row after which nothing more could be sent. */
+  let last: CliError | undefined;
 
   function tell(outcome: RowOutcome): void {
     // Unknown rows matter most; they take the place of others.
@@ -87,13 +89,17 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
     if (end.objections.length > 0) return 'check_failed';
     if (end.signal !== undefined && leftOut + count.not_sent > 0) return end.signal.kind;
     if (count.done === 0 && end.stopped !== undefined) return end.stopped.kind;
+    if (last !== undefined) return last.kind;
     return count.done < total ? 'partly_failed' : lost?.kind;
   }
 
   function notes(end: RunEnd): string[] {
     const rest = total - count.done - leftOut - told.length;
+    const { stopped } = end;
+    const isTold = stopped === undefined || told.some(({ error }) => error?.message === stopped.message);
     return [
       ...end.objections,
+      ...(isTold ? [] : [stopped.message]),
       ...told.sort((one, other) => one.row - other.row).map(noteOf),
       ...(rest > 0 ? [`${rest} more: cardwright ops show ${end.op}`] : []),
       ...(sum.done > 0
@@ -126,8 +132,10 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
       count[word] += 1;
       sum[word] += amount;
       if (error?.kind === 'internal') bug ??= error;
-      if (word === 'done') lost ??= error;
-      else tell(outcome);
+      if (word === 'done') {
+        lost ??= error;
+        if (outcome.stops === true) last ??= error;
+      } else tell(outcome);
       if (word === 'unknown' && outcome.next === 'decide') decided.push(outcome.row);
       if (outcome.absent === true) absent.push(outcome.row);
     },

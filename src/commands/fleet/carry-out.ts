@@ -68,15 +68,17 @@ export async function carryOut(ctx: Context, { fleet }: NamedFleet, carrying: Ca
     return showPlanned(prepared.requests);
   }
   const admitted = await ctx.pipeline.admit(change);
-  return driveRun(ctx, {
+  const telling = tellingOf(document);
+  const shown = driveRun(ctx, {
     concurrency,
     keepGoing: false,
     skipped: [],
-    telling: tellingOf(document),
+    telling,
     beforePhase: phase => lowWallet(ctx, document, phase),
     begin: () =>
       admitted.begin({ lines: 'run', op: prepared.op, spending, open: () => opened(ctx, prepared, release) }),
   });
+  return withPins(shown, telling);
 }
 
 async function opened(ctx: Context, prepared: PreparedRun, release: () => Promise<void>): Promise<Run> {
@@ -111,15 +113,34 @@ function holding(run: Run, release: () => Promise<void>): Run {
   };
 }
 
+/** A card that nobody can tell is told by its id from then on. */
+export function withPins(shown: Shown, { pins }: Pick<ReturnType<typeof tellingOf>, 'pins'>): Shown {
+  const { failure } = shown;
+  if (typeof failure !== 'function') return shown;
+  return {
+    ...shown,
+    failure() {
+      const found = failure();
+      if (found === undefined || pins.length === 0) return found;
+      const notes = [...(found.facts.notes ?? []), 'Write its id into the file, so that it is known by it:', ...pins];
+      return found.with({ notes, hint: 'cardwright fleet validate' });
+    },
+  };
+}
+
 /** Name and deed of each row, and what was spent. */
 export function tellingOf({ steps, fleet, id }: PlanDocument) {
   const byRow = new Map(steps.map(step => [step.row, step]));
+  const pins: string[] = [];
   let spent = 0;
   return {
     columns: COLUMNS,
-    row({ row, outcome }: RowOutcome): Row {
+    /** Lines of the file for cards that were made and do not show their marker. */
+    pins,
+    row({ row, outcome, cardId, error }: RowOutcome): Row {
       const step = byRow.get(row);
       if (step === undefined) return {};
+      if (outcome === 'done' && error?.kind === 'contract_mismatch') pins.push(`  ${step.name}: {card: ${cardId}}`);
       if (outcome === 'done' && (step.do === 'create' || step.do === 'fund')) spent += amountOf(step);
       return { name: step.name, do: step.do };
     },

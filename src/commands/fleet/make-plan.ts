@@ -8,6 +8,7 @@ import { cardsToRead, planFleet } from '../../fleet/plan.ts';
 import { type PlanDocument, planDocument } from '../../fleet/plan-document.ts';
 import type { Allowed, PlanInput } from '../../fleet/plan-input.ts';
 import { type Bin, binFor, rankBins } from '../bins/rank.ts';
+import { readFleetJournal } from './fleet-journal.ts';
 import { readAccount, readRecords } from './read-account.ts';
 import type { NamedFleet } from './read-file.ts';
 import { lockedNames } from './unknown-rows.ts';
@@ -25,6 +26,8 @@ export interface MadePlan {
   readonly account: Account;
   readonly records: ReadonlyMap<string, CardRecords>;
   readonly scope: Scope;
+  /** Cards that applies of this machine have made there. */
+  readonly made: ReadonlySet<string>;
 }
 
 /** Throws as `planFleet` and `readAccount` do; `contract_mismatch` where a card would be made that could not be told. */
@@ -33,17 +36,20 @@ export async function makePlan(ctx: Context, named: NamedFleet, wishes: PlanOpti
   const { allowed, lifeMs, of } = wishes;
   const { baseUrl: origin, mode } = await ctx.identity();
   const scope: Scope = { origin, mode, fleet: fleet.name };
-  const { account, bins, showsMetadata } = await readAccount(ctx, fleet, of?.bound.witness);
+  const { unknown, made } = await readFleetJournal(ctx, origin);
+  // A sandbox that was begun anew gives its ids again, and shows all of every card.
+  const marked = mode === 'sandbox' ? new Set<string>() : made;
+  const { account, bins, showsMarkers } = await readAccount(ctx, fleet, { witness: of?.bound.witness, marked });
   const records = await readRecords(ctx, cardsToRead(fleet, account), account.now);
-  const locked = await lockedNames(ctx, { fleet, account, scope });
+  const locked = lockedNames(unknown, { fleet, account, scope });
   const chosen = binsOf(of);
   const best = bestOf(bins);
   const pickBin: PlanInput['pickBin'] = (wish, wanted) => chosen.get(wanted.name) ?? best(wish, wanted);
   const planned = planFleet({ fleet, file, account, records, scope, allowed, locked, pickBin });
-  if (!showsMetadata && planned.steps.some(step => step.do === 'create')) throw cannotTell();
+  if (!showsMarkers && planned.steps.some(step => step.do === 'create')) throw cannotTell();
   const overrides = await ctx.overrides();
   const around = { fleet, account, scope, allowed, content, overrides, version: ctx.version, lifeMs };
-  return { document: planDocument(planned, around), account, records, scope };
+  return { document: planDocument(planned, around), account, records, scope, made };
 }
 
 /** As `bins pick` ranks them, of those that take as much a month. */
@@ -64,7 +70,8 @@ function binsOf(plan: PlanDocument | undefined): ReadonlyMap<string, string> {
 
 function cannotTell(): CliError {
   return new CliError('contract_mismatch', {
-    message: 'this service shows no metadata, so that a card of the fleet would look like any other: none is made',
+    message:
+      'this service does not show what a card was made with, so that a card of the fleet would look like any other: none is made',
     notes: ['Make the card with cardwright cards create, then adopt it with cardwright fleet import --card'],
     outcome: 'not_sent',
   });

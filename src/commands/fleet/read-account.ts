@@ -10,6 +10,7 @@ import {
   AccountCards,
   type CardRecords,
   type ListedCard,
+  MARKER_KEY,
   type ObservedBin,
 } from '../../fleet/account.ts';
 import { BIN_NEEDS, type Fleet } from '../../fleet/fleet-file.ts';
@@ -25,33 +26,42 @@ const AT_ONCE = 8;
 export interface AccountRead {
   readonly account: Account;
   readonly bins: readonly Bin[];
-  /** False where the service shows no metadata: a card of the fleet could not be told from another. */
-  readonly showsMetadata: boolean;
+  /** False where the service does not show markers: a card of the fleet could not be told from another. */
+  readonly showsMarkers: boolean;
+}
+
+interface AccountAsked {
+  /** Ids of an earlier plan's witness. */
+  readonly witness?: readonly string[] | undefined;
+  /** Cards that were made with a marker. */
+  readonly marked: ReadonlySet<string>;
 }
 
 /**
  * Throws `contract_mismatch` for a list that may be incomplete, for a card not seen would be made a second time, and for
  * balances that are no amounts. Reads alone.
  */
-export async function readAccount(ctx: Context, fleet: Fleet, witness: readonly string[] = []): Promise<AccountRead> {
+export async function readAccount(ctx: Context, fleet: Fleet, asked: AccountAsked): Promise<AccountRead> {
   const [{ data: bins }, wallet] = await Promise.all([ctx.read('bins.list', {}), ctx.read('wallet.get', {})]);
-  const { cards, showsMetadata } = await readCards(ctx, fleet, witness);
+  const { cards, showsMarkers } = await readCards(ctx, fleet, asked);
   const now = await ctx.askServiceTime();
   const account = cards.account({ bins: bins.map(observedBin), wallet: toCents(wallet.balance), now });
-  return { account, bins, showsMetadata };
+  return { account, bins, showsMarkers };
 }
 
 interface CardsRead {
   readonly cards: AccountCards;
-  readonly showsMetadata: boolean;
+  readonly showsMarkers: boolean;
 }
 
-async function readCards(ctx: Context, fleet: Fleet, witness: readonly string[]): Promise<CardsRead> {
+async function readCards(ctx: Context, fleet: Fleet, { witness, marked }: AccountAsked): Promise<CardsRead> {
+  const isBare = ({ id, metadata }: ListedCard) =>
+    metadata === undefined || (marked.has(id) && metadata?.[MARKER_KEY] === undefined);
   for (let tries = 1; ; tries += 1) {
     const cards = new AccountCards(fleet, witness);
     const bare: ListedCard[] = [];
     const counts = await readPages(ctx, card => {
-      if (card.metadata === undefined) bare.push(card);
+      if (isBare(card)) bare.push(card);
       else added(cards, card);
     });
     if (!counts.isWhole) {
@@ -64,10 +74,10 @@ async function readCards(ctx: Context, fleet: Fleet, witness: readonly string[])
     let shown = true;
     for (const { id } of bare) {
       const card = await ctx.read('cards.get', { card_id: id });
-      if (card.metadata === undefined) shown = false;
+      if (isBare(card)) shown = false;
       added(cards, card);
     }
-    return { cards, showsMetadata: shown };
+    return { cards, showsMarkers: shown };
   }
 }
 

@@ -6,7 +6,7 @@ import type { Context } from '../../cli/context.ts';
 import type { Shown } from '../../cli/shown.ts';
 import { CliError } from '../../core/errors.ts';
 import type { PlanDocument } from '../../fleet/plan-document.ts';
-import { tellingOf } from './carry-out.ts';
+import { tellingOf, withPins } from './carry-out.ts';
 
 export interface Earlier {
   readonly plan: PlanDocument;
@@ -31,5 +31,9 @@ export async function resumePlan(ctx: Context, { plan, earlier, concurrency }: E
   if (ctx.dryRun) return runOverview(ctx, seen.run);
   const begin = await resuming(ctx, seen, {});
   ctx.notice(`This plan was begun before; going on with ${op}.`);
-  return driveRun(ctx, { concurrency, keepGoing: false, skipped: [], begin, resumed: true, telling: tellingOf(plan) });
+  const telling = tellingOf(plan);
+  return withPins(
+    driveRun(ctx, { concurrency, keepGoing: false, skipped: [], begin, resumed: true, telling }),
+    telling,
+  );
 }

@@ -9,15 +9,14 @@ const QUIET_MS = 150_000;
  * True when it had to wait: then the plan is made anew. An apply of another machine may have sent more than the list shows,
  * where a card of the fleet is young and this journal does not know it. The list of the built-in sandbox is exact.
  */
-export async function waitUntilSettled(ctx: Context, { document, account, scope }: MadePlan): Promise<boolean> {
+export async function waitUntilSettled(ctx: Context, { document, account, scope, made }: MadePlan): Promise<boolean> {
   const spends = document.totals.create + document.totals.fund > 0;
   if (!spends || scope.mode === 'sandbox' || ctx.dryRun) return false;
   const young = [...account.cards.values()].filter(
     ({ mark, createdAt }) => mark?.fleet === document.fleet && account.now - Date.parse(createdAt) < QUIET_MS,
   );
   if (young.length === 0) return false;
-  const known = await cardsOfJournal(ctx);
-  const unknown = young.filter(({ id }) => !known.has(id));
+  const unknown = young.filter(({ id }) => !made.has(id));
   if (unknown.length === 0) return false;
   const newest = Math.max(...unknown.map(({ createdAt }) => Date.parse(createdAt)));
   const wait = newest + QUIET_MS - account.now;
@@ -27,15 +26,4 @@ export async function waitUntilSettled(ctx: Context, { document, account, scope 
   );
   await ctx.clock.sleep(wait, ctx.signal);
   return true;
-}
-
-/** Ids of cards in the rows of fleet runs of this machine. */
-async function cardsOfJournal(ctx: Context): Promise<ReadonlySet<string>> {
-  const journal = await ctx.journal();
-  const ids = new Set<string>();
-  for (const { op, command } of await journal.list()) {
-    if (command !== 'fleet apply') continue;
-    for (const { cardId } of (await journal.show(op)).rowsInDetail) if (cardId !== undefined) ids.add(cardId);
-  }
-  return ids;
 }

@@ -1,25 +1,16 @@
 /** Names of a fleet of which this machine has an operation without a known outcome. */
-import type { Context } from '../../cli/context.ts';
 import type { Account } from '../../fleet/account.ts';
 import type { Fleet } from '../../fleet/fleet-file.ts';
 import { createChain, type Scope } from '../../fleet/keys.ts';
 import { matchCards } from '../../fleet/match.ts';
 import type { Locked } from '../../fleet/step.ts';
 import type { OpRow } from '../../journal/types.ts';
+import type { UnknownRow } from './fleet-journal.ts';
 
-/** Reads the journal alone. Each name once, with the operation that would settle it. */
-export async function lockedNames(ctx: Context, { fleet, account, scope }: Around): Promise<readonly Locked[]> {
-  const journal = await ctx.journal();
-  const { profile } = await ctx.identity();
-  const unknown: { readonly op: string; readonly row: OpRow }[] = [];
-  for (const { op, state, profile: of } of await journal.list()) {
-    if (state !== 'unknown' || of !== profile) continue;
-    const { rowsInDetail, origin } = await journal.show(op);
-    if (origin !== scope.origin) continue;
-    for (const row of rowsInDetail) if (row.state === 'unknown') unknown.push({ op, row });
-  }
+/** Each name once, with the operation that would settle it. */
+export function lockedNames(unknown: readonly UnknownRow[], around: Around): readonly Locked[] {
   if (unknown.length === 0) return [];
-  const nameOf = namesBy({ fleet, account, scope });
+  const nameOf = namesBy(around);
   const locked = new Map<string, string>();
   for (const { op, row } of unknown) {
     const name = nameOf(row);

@@ -5,6 +5,7 @@ import type { RowOutcome } from '../types.ts';
 import { isResentOnCheck } from '../wal/replay.ts';
 import { doneRecord, textOf } from './done-record.ts';
 import type { EvidenceCheck } from './evidence.ts';
+import { hiddenMarker, showsMarker } from './fleet-row.ts';
 import { isKeyTaken, recordKeyTaken } from './key-taken.ts';
 import { cardOfOtherRow, olderCard } from './older-card.ts';
 import { factsOf } from './outcome.ts';
@@ -83,10 +84,13 @@ async function recordDone(context: RunContext, number: number, { delivery, sendi
   const via = sending.resent || delivery.doubted ? 'resent' : delivery.reread ? 'reread' : 'answer';
   const { changed, reread, requestId, resentOnCheck } = delivery;
   const result = delivery.result as Values;
-  await context.write(doneRecord(context, number, { result, via, changed, requestId, resentOnCheck }));
+  const shows = await showsMarker(context, context.row(number), result);
+  const facts = { result, via, changed, requestId, resentOnCheck, showsMarker: shows } as const;
+  await context.write(doneRecord(context, number, facts));
   const { row, cardId, amount, last4 } = factsOf(context.row(number));
   const throttled = delivery.throttled || undefined;
-  return { row, outcome: 'done', cardId, amount, last4, requestId, changed, reread, result, throttled };
+  const hidden = shows === false ? { error: hiddenMarker(cardId), stops: true } : undefined;
+  return { row, outcome: 'done', cardId, amount, last4, requestId, changed, reread, result, throttled, ...hidden };
 }
 
 async function recordRefusal(

@@ -14,10 +14,12 @@ export interface DoneFacts {
   readonly requestId?: string | undefined;
   /** As in `Delivery`. */
   readonly resentOnCheck?: boolean | undefined;
+  /** Whether the card shows its marker; told by the result where it is left out. */
+  readonly showsMarker?: boolean | undefined;
 }
 
 export function doneRecord(context: RunContext, number: number, facts: DoneFacts): DoneRecord {
-  const { result = {}, via, changed, requestId, resentOnCheck } = facts;
+  const { result = {}, via, changed, requestId, resentOnCheck, showsMarker } = facts;
   const row = context.row(number);
   const { item, firstSent } = row;
   const created = item.operation === 'cards.create';
@@ -33,7 +35,7 @@ export function doneRecord(context: RunContext, number: number, facts: DoneFacts
     id: textOf(result['id']),
     last4: textOf(result['last4']) ?? firstSent?.before?.last4,
     request_id: requestId,
-    echo: marked ? metadata?.[MARKER_KEY] === rowMarker(context.plan.op, item) : undefined,
+    echo: showsMarker ?? (marked ? metadata?.[MARKER_KEY] === rowMarker(context.plan.op, item) : undefined),
     balance,
     made_at: created ? timeOf(result['created_at']) : undefined,
     resent_on_check: resentOnCheck === true || isResentOnCheck(row) || undefined,

@@ -3,9 +3,12 @@ import { CliError } from '../../core/errors.ts';
 import { centsOf } from '../../core/money.ts';
 import type { RowOutcome } from '../types.ts';
 import type { RowHistory } from '../wal/replay.ts';
+import { MARKER_KEY } from './marker.ts';
 import { checkAfter } from './refusal.ts';
 import type { RunContext } from './run-context.ts';
 import { reconcileOnce, type Step } from './step.ts';
+
+type Values = Readonly<Record<string, unknown>>;
 
 /** A stored refusal is replayed for as long as the key is known, so that a chain of keys is walked this far. */
 const MOST_ATTEMPTS = 5;
@@ -43,6 +46,36 @@ export async function isMadeAlready(context: RunContext, { item }: RowHistory): 
 export async function recordMadeAlready(context: RunContext, number: number, text: string): Promise<Step> {
   await context.write({ t: 'AMBIG', row: number, reason: `its card is there: ${text}`, at: context.clock.now() });
   return reconcileOnce();
+}
+
+/**
+ * Whether the card of a create gives its marker back; undefined for a row without one of its own. An answer may repeat what was
+ * asked, and a reading show nothing of it, or the other way round: the first card is read, and each whose answer shows none.
+ */
+export async function showsMarker(
+  context: RunContext,
+  { item }: RowHistory,
+  { id, metadata }: Values,
+): Promise<boolean | undefined> {
+  if (item.marker === undefined || typeof id !== 'string') return undefined;
+  const isAnswered = (metadata as Values | undefined)?.[MARKER_KEY] === item.marker;
+  if (isAnswered && context.markerSeen()) return true;
+  try {
+    const card = await context.aside.reader.read('cards.get', { card_id: id });
+    return card.metadata?.[MARKER_KEY] === item.marker;
+  } catch (thrown) {
+    // A card that cannot be read yet: its answer is all there is.
+    if (thrown instanceof CliError && thrown.kind !== 'internal') return isAnswered;
+    throw thrown;
+  }
+}
+
+/** What is told of a card that was made and does not show its marker: the run ends with it. */
+export function hiddenMarker(cardId: string | undefined): CliError {
+  return new CliError('contract_mismatch', {
+    message: `${cardId} was made and does not show its marker; no further card is made`,
+    outcome: 'done',
+  });
 }
 
 /** Why no further card may be made: those of this run do not give their marker back, and could not be told from others. */

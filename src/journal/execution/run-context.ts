@@ -3,7 +3,7 @@ import type { Reader, ReadOptions, Service } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
 import type { Clock } from '../../platform/host.ts';
 import type { Capability } from '../idempotency-support.ts';
-import type { ItemRecord, PlanRecord, RowRecord } from '../wal/records.ts';
+import type { DoneRecord, ItemRecord, PlanRecord, RowRecord } from '../wal/records.ts';
 import { afterRecord, openRow, type RowHistory } from '../wal/replay.ts';
 import type { Log } from '../wal/writer.ts';
 import { type AnsweredBefore, createAnsweredCards } from './answered-cards.ts';
@@ -80,6 +80,8 @@ export interface RunContext extends Omit<RunContextSettings, 'log'> {
   readonly answeredBefore: AnsweredBefore;
   /** Created cards of this run give the marker back, as far as seen. */
   markerUsable(): boolean;
+  /** A created card of this run was seen with its marker. */
+  markerSeen(): boolean;
 }
 
 export function createRunContext(settings: RunContextSettings): RunContext {
@@ -87,9 +89,8 @@ export function createRunContext(settings: RunContextSettings): RunContext {
   const reader = readerOf(service);
   const aside = readerOf(service, () => ({ aside: settings.stop.aborted ? 'once' : 'patient', signal: settings.cut }));
   const [wall, monotonic] = [clock.now(), clock.monotonic()];
-  // Kept, not looked up: a run of many rows asks for it at each of them.
-  let echoes = [...rowIndex.held()].every(({ done }) => done?.echo !== false);
-  let told = !echoes;
+  const markers = markersOf(rowIndex);
+  let told = markers.isHidden();
   /** Rows whose first sending was by this process: their age is reckoned without the clock of the service too. */
   const sentHere = new Set<number>();
   const context: RunContext = {
@@ -110,8 +111,8 @@ export function createRunContext(settings: RunContextSettings): RunContext {
       if (record.t === 'SENT') sentHere.add(record.row);
       else if (record.t !== 'AMBIG' && record.t !== 'ACK') sentHere.delete(record.row);
       rowIndex.set(kept(afterRecord(context.row(record.row), record)), record.t === 'DONE' ? place : undefined);
-      if (record.t === 'DONE' && record.echo === false) echoes = false;
-      if (told || echoes) return;
+      if (record.t === 'DONE') markers.learn(record);
+      if (told || !markers.isHidden()) return;
       told = true;
       notice('warning: the service does not give the metadata of a new card back; nothing of this run is sent twice');
     },
@@ -150,9 +151,21 @@ export function createRunContext(settings: RunContextSettings): RunContext {
       return { sentAt, latest: settings.latest, ...context.moment(), service: told ?? (lost ? 'unknown' : undefined) };
     },
     answeredBefore: createAnsweredCards(rowIndex),
-    markerUsable: () => plan.marker && echoes,
+    markerUsable: () => plan.marker && !markers.isHidden(),
+    markerSeen: markers.isSeen,
   };
   return context;
+}
+
+/** What created cards show of their markers. Kept, not looked up: a run of many rows asks for it at each of them. */
+function markersOf(rowIndex: RowIndex) {
+  let [seen, hidden] = [false, false];
+  const learn = ({ echo }: Pick<DoneRecord, 'echo'>) => {
+    seen ||= echo === true;
+    hidden ||= echo === false;
+  };
+  for (const { done } of rowIndex.held()) if (done !== undefined) learn(done);
+  return { learn, isSeen: () => seen, isHidden: () => hidden };
 }
 
 /** The time of a sandbox, asked anew. A create before which none was told is looked for instead: its list is exact. */
