@@ -53,7 +53,7 @@ export interface Statement {
   /** The wallet, then the cards. Each walk makes them anew, so that one account at a time is in memory. */
   readonly accounts: Iterable<StatementAccount>;
   /** Cards that were asked for, also those without an account. */
-  readonly cards: readonly Pick<CardRow, 'card_id' | 'last4'>[];
+  readonly cards: readonly Pick<CardRow, 'card_id' | 'last4' | 'label' | 'created_ms'>[];
   /** What was asked for: the wallet and all cards, one card, or some. */
   readonly selection: 'all' | 'card' | 'cards';
   /** Open authorizations of the period, where they were asked for. They are no lines. */

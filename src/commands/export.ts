@@ -43,6 +43,7 @@ export const exportStatement = command({
   about: [
     'Read from the mirror, which is brought up to date first when it is older than --max-age. Opening and lines make the closing, or nothing is printed. OFX and QBO carry an id a line, so a second import adds nothing. Readers of QIF know no ids: import it once.',
     'Journals name accounts by an accounts file; its first rule that fits wins. Text cells of CSV are guarded against formulas; --csv-raw leaves the guard out.',
+    'One journal includes a file a period: the first as it is, the later ones with --continue. Those have no opening balances, and their closing balances hold beside the files before alone. --pending is for the last one.',
     'Without --out one file is printed. With it files are written, named after profile, period and format; the same export again replaces them, so nothing doubles, and a file of somebody else is left alone. QBO holds one account a file, the QuickBooks layout a thousand rows.',
     'What was exported is remembered in the mirror: a later export of the period tells how many lines more it has.',
   ],
@@ -57,24 +58,31 @@ export const exportStatement = command({
     ...STATEMENT_FLAGS,
     out: option(local('folder', 'Write files into this folder.'), '<folder>'),
     accounts: option(local('file', 'Journals, QIF and CSV: accounts file, YAML.'), '<file>'),
+    continue: option(
+      flag({ doc: 'Journals and QIF: without opening balances, beside the file of the period before.', basis: OURS }),
+    ),
     pending: option(flag({ doc: 'Journals: open authorizations as pending entries.', basis: OURS })),
     layout: option(choice(LAYOUTS, { doc: 'CSV: columns; plain when left out.', basis: OURS })),
     dateFormat: option(choice(DATE_FORMATS, { doc: 'CSV: days; as in the layout when left out.', basis: OURS })),
     intuBid: option(text({ doc: `QBO: number of the bank; ${DEFAULT_BID} when left out.`, basis: OURS })),
   },
   examples: [
-    { does: 'A month for hledger', run: 'export --format hledger --period 2026-10' },
+    { does: 'A month for hledger', run: 'export --format hledger --period 2026-09' },
+    { does: 'The month after it, for the same journal', run: 'export --format hledger --period 2026-10 --continue' },
     { does: 'A quarter for Xero', run: 'export --format csv --layout xero --period 2026-Q3' },
     { does: 'Every account for QuickBooks, a file each', run: 'export --format qbo --period 2026-10 --out books' },
   ],
-  async run(ctx, { out, accounts, intuBid, format, layout, dateFormat, pending = false, ...asked }) {
-    refuseUnfit(format, { layout, dateFormat, pending: pending || undefined, accounts, intuBid });
+  async run(
+    ctx,
+    { out, accounts, intuBid, format, layout, dateFormat, continue: continues = false, pending = false, ...asked },
+  ) {
+    refuseUnfit(format, { layout, dateFormat, pending, accounts, intuBid, continues });
     // A faulty file is told before anything else is looked at.
     const names = accounts === undefined ? DEFAULT_ACCOUNTS : await accountsOf(await ctx.readFile(accounts), accounts);
     if (intuBid !== undefined && !/^\d{1,10}$/.test(intuBid))
       throw usage(`--intu-bid ${JSON.stringify(intuBid)} is no number of a bank`);
     if (out !== undefined && ctx.dryRun) throw usage('export sends no change to the service; it has no dry run');
-    const bank = { intuBid: intuBid ?? DEFAULT_BID };
+    const bank = { intuBid: intuBid ?? DEFAULT_BID, continues };
     const wish = { format, layout: layout ?? 'plain', dateFormat, accounts: names, raw: ctx.csvRaw, ...bank };
     return statementFor(ctx, { ...asked, pending }, statement => given(ctx, statement, { ...asked, out, wish }));
   },
@@ -147,15 +155,17 @@ function refuseUnfit(
     pending,
     accounts,
     intuBid,
-  }: Readonly<Record<'layout' | 'dateFormat' | 'accounts' | 'intuBid', string | undefined>> & {
-    pending?: true | undefined;
-  },
+    continues,
+  }: Readonly<Record<'layout' | 'dateFormat' | 'accounts' | 'intuBid', string | undefined>> &
+    Readonly<Record<'pending' | 'continues', boolean>>,
 ): void {
   if (format !== 'csv' && layout !== undefined) throw usage(`--layout is of --format csv; ${format} has one layout`);
   if (format !== 'csv' && dateFormat !== undefined)
     throw usage(`--date-format is of --format csv; ${format} has its own`);
   if (pending && !['hledger', 'ledger', 'beancount'].includes(format))
     throw usage(`--pending is of hledger, ledger and beancount; ${format} has no entries that are pending`);
+  if (continues && !['hledger', 'ledger', 'beancount', 'qif'].includes(format))
+    throw usage(`--continue is of hledger, ledger, beancount and qif; ${format} has no opening balances`);
   if (accounts !== undefined && (format === 'ofx' || format === 'qbo'))
     throw usage(`--accounts is of journals, qif and csv; ${format} names no account on the other side`);
   if (format !== 'qbo' && intuBid !== undefined) throw usage(`--intu-bid is of --format qbo; ${format} names no bank`);

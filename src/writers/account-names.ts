@@ -33,7 +33,10 @@ export function labelPart(label: string): string {
 }
 
 /** `Assets:Cardwright:C4242-abcdef`, by the accounts file. */
-export function ledgerName({ kind, card_id, last4, label }: StatementAccount, file: AccountsFile): string {
+export function ledgerName(
+  { kind, card_id, last4, label }: Named & Pick<StatementAccount, 'label'>,
+  file: AccountsFile,
+): string {
   if (kind === 'wallet') return file.wallet;
   return file.cards
     .replaceAll('{last4}', (last4 ?? '').replace(/\D/g, '') || '0000')

@@ -34,6 +34,11 @@ export const DEFAULT_ACCOUNTS: AccountsFile = {
   rules: [],
 };
 
+/** Every account that it names itself; those of cards come from their pattern. */
+export function namesIn({ wallet, deposits, default: other, rules }: AccountsFile): readonly string[] {
+  return [wallet, deposits, other, ...rules.map(({ account }) => account)];
+}
+
 /** What hledger, ledger and beancount all take for an account. */
 const ACCOUNT = /^[A-Z][A-Za-z0-9-]*(?::[A-Z0-9][A-Za-z0-9-]*)+$/;
 const NAMES = ['wallet', 'cards', 'deposits', 'default'] as const;

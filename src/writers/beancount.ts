@@ -1,19 +1,30 @@
 /** A statement as a beancount file: accounts opened, an entry a line with its id, balances asserted to the cent. */
-import type { Statement } from '../books/statement-model.ts';
-import type { AccountsFile } from './accounts-file.ts';
-import { bookedAccounts, type EntryForms, OPENING } from './entries.ts';
+import type { Statement, StatementAccount } from '../books/statement-model.ts';
+import { ledgerName } from './account-names.ts';
+import { type AccountsFile, namesIn } from './accounts-file.ts';
+import { bookedAccounts, type EntryForms, newNames, OPENING } from './entries.ts';
 import { holdsName } from './holds.ts';
 import type { Piece } from './piece.ts';
 import { amount, bothSides, oneLine } from './text.ts';
 
-/** An account after the other, each opened before it is used. */
-export function* beancountFile(statement: Statement, file: AccountsFile): Generator<Piece> {
+/**
+ * An account after the other, each opened before it is used. One that `continues` the files of the periods before has no
+ * opening balances, and opens what they do not: beancount takes no account that is opened twice.
+ */
+export function* beancountFile(statement: Statement, file: AccountsFile, continues = false): Generator<Piece> {
   const { first, next } = statement.days;
-  yield { text: `option "operating_currency" "USD"\n${first} open ${OPENING} USD\n`, lines: 0 };
-  for (const { account, name, entries, fresh, held } of bookedAccounts(statement, file, FORMS)) {
-    let text = '\n';
-    for (const each of fresh) text += `${first} open ${each} USD\n`;
-    if (account.opening !== 0) text += `\n${first} * "Opening balance"\n${postings(name, account.opening, OPENING)}`;
+  const opened = new Set(continues ? [OPENING, ...namesIn(file)] : []);
+  const open = (names: Iterable<string>) => newNames(names, opened).map(name => `${first} open ${name} USD\n`);
+  yield { text: `option "operating_currency" "USD"\n${open([OPENING]).join('')}`, lines: 0 };
+  const isNew = newCards(statement);
+  const seen = new Set<string | null>();
+  for (const { account, name, entries, names, held } of bookedAccounts(statement, file, FORMS)) {
+    seen.add(account.card_id);
+    if (continues && !isNew(account)) opened.add(name);
+    let text = `\n${open(names).join('')}`;
+    if (account.opening !== 0 && !continues) {
+      text += `\n${first} * "Opening balance"\n${postings(name, account.opening, OPENING)}`;
+    }
     for (const entry of entries) text += `\n${entry.text}`;
     // With the holds below an account. A balance is asserted at the beginning of its day, and without a tolerance of its
     // own it lets a cent pass.
@@ -21,6 +32,30 @@ export function* beancountFile(statement: Statement, file: AccountsFile): Genera
     if (held > 0) text += `${next} balance ${holdsName(account, file)} ${amount(held)} ~ 0.001 USD\n`;
     yield { text, lines: account.lines.length };
   }
+  yield { text: open(namesForLater(statement, file, { continues, seen })).join(''), lines: 0 };
+}
+
+/** Whether no file of a period before can have opened it. */
+function newCards({ cards, period }: Statement): (account: Pick<StatementAccount, 'card_id' | 'opening'>) => boolean {
+  const made = new Map(cards.map(({ card_id, created_ms }) => [card_id, created_ms]));
+  return ({ card_id, opening }) =>
+    card_id !== null && opening === 0 && (made.get(card_id) ?? period.from) >= period.from;
+}
+
+interface Opened {
+  readonly continues: boolean;
+  /** Cards with an account in the file. */
+  readonly seen: ReadonlySet<string | null>;
+}
+
+/** What a file that continues this one takes for opened, though nothing of it stands here. */
+function namesForLater({ cards, period }: Statement, file: AccountsFile, { continues, seen }: Opened): string[] {
+  const begin = continues ? period.from : Number.NEGATIVE_INFINITY;
+  const idle = cards.filter(
+    ({ card_id, created_ms }) =>
+      !seen.has(card_id) && created_ms !== null && created_ms >= begin && created_ms < period.to,
+  );
+  return [...(continues ? [] : namesIn(file)), ...idle.map(card => ledgerName({ ...card, kind: 'card' }, file))];
 }
 
 const FORMS: EntryForms = {

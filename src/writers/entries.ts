@@ -32,8 +32,8 @@ export interface BookedAccount {
   readonly account: StatementAccount;
   readonly name: string;
   readonly entries: readonly Entry[];
-  /** Names that no account before has used: a format declares them first. */
-  readonly fresh: readonly string[];
+  /** Its own, and those on the other side of its entries. */
+  readonly names: ReadonlySet<string>;
   /** Cents that open authorizations hold. */
   readonly held: number;
 }
@@ -45,18 +45,10 @@ export function* bookedAccounts(
   forms: EntryForms,
 ): Generator<BookedAccount> {
   const open = new PendingByCard(holds);
-  const used = new Set([OPENING]);
   for (const account of accounts) {
     // A name takes a digest, so it is made once and not for each line.
     const name = ledgerName(account, file);
     const entries: Entry[] = [];
-    const fresh: string[] = [];
-    const use = (each: string) => {
-      if (used.has(each)) return;
-      used.add(each);
-      fresh.push(each);
-    };
-    use(name);
     for (const line of account.lines) {
       // A transfer stands on both sides of a statement and once in a journal: on the card's.
       if (line.type === 'transfer' && account.kind === 'wallet') continue;
@@ -66,9 +58,16 @@ export function* bookedAccounts(
     const held = open.of(account);
     if (held.length > 0) entries.push(...pendingEntries(held, { name, other: holdsName(account, file) }, forms));
     if (held.length > 0) entries.sort(byTime);
-    for (const { other } of entries) use(other);
-    yield { account, name, entries, fresh, held: open.sum(account) };
+    const names = new Set([name, ...entries.map(({ other }) => other)]);
+    yield { account, name, entries, names, held: open.sum(account) };
   }
+}
+
+/** Names that come for the first time, in their order: a format declares them. They are known from then on. */
+export function newNames(names: Iterable<string>, known: Set<string>): readonly string[] {
+  const found = [...names].filter(name => !known.has(name));
+  for (const name of found) known.add(name);
+  return found;
 }
 
 function pendingEntries(held: readonly OpenHold[], sides: Sides, forms: EntryForms): readonly Entry[] {

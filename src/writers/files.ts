@@ -14,6 +14,8 @@ export interface ExportWish {
   readonly raw: boolean;
   /** QBO: number of the bank. */
   readonly intuBid: string;
+  /** Journals and QIF: without opening balances, as a file of the period before stands beside it. */
+  readonly continues: boolean;
 }
 
 /** Whose statement it is, for the names of files. */
@@ -83,7 +85,7 @@ function* named(base: readonly string[], { ending, mark }: Kind, parts: Iterable
 }
 
 async function partsOf(statement: Statement, wish: ExportWish): Promise<Iterable<Part>> {
-  const { format, accounts } = wish;
+  const { format, accounts, continues } = wish;
   switch (format) {
     case 'csv':
       return counted((await import('./csv.ts')).csvFiles(statement, wish));
@@ -94,11 +96,11 @@ async function partsOf(statement: Statement, wish: ExportWish): Promise<Iterable
     case 'qbo':
       return anAccountEach(statement, wish.intuBid, (await import('./ofx.ts')).ofxFile);
     case 'qif':
-      return whole((await import('./qif.ts')).qifFile(statement, accounts));
+      return whole((await import('./qif.ts')).qifFile(statement, accounts, continues));
     case 'beancount':
-      return whole((await import('./beancount.ts')).beancountFile(statement, accounts));
+      return whole((await import('./beancount.ts')).beancountFile(statement, accounts, continues));
     default:
-      return whole((await import('./journal.ts')).journalFile(statement, format, accounts));
+      return whole((await import('./journal.ts')).journalFile(statement, format, accounts, continues));
   }
 }
 

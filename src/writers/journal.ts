@@ -1,7 +1,7 @@
 /** A statement as a journal of hledger or ledger: an entry a line, a transfer once, the closing balances asserted. */
 import type { Statement } from '../books/statement-model.ts';
 import type { AccountsFile } from './accounts-file.ts';
-import { type BookedAccount, bookedAccounts, type EntryForms, OPENING } from './entries.ts';
+import { type BookedAccount, bookedAccounts, type EntryForms, newNames, OPENING } from './entries.ts';
 import { holdsName } from './holds.ts';
 import type { Piece } from './piece.ts';
 import { amount, bothSides, oneLine } from './text.ts';
@@ -14,21 +14,24 @@ const COMMODITY = {
 
 /**
  * An account after the other: its name, what was there before, its entries by time. An account is declared before it is
- * used, as ledger wants it. At the end the closing balances are asserted.
+ * used, as ledger wants it. At the end the closing balances are asserted. One that `continues` the file of the period before
+ * has no opening balances: both are included by one journal.
  */
 export function* journalFile(
   statement: Statement,
   program: keyof typeof COMMODITY,
   file: AccountsFile,
+  continues = false,
 ): Generator<Piece> {
   const { days } = statement;
+  const declared = new Set([OPENING]);
   yield { text: [...COMMODITY[program], `account ${OPENING}`, ''].join('\n'), lines: 0 };
   let closings = `\n${days.last} * Closing balances\n`;
   for (const booked of bookedAccounts(statement, file, FORMS)) {
-    const { account, name, entries, fresh } = booked;
+    const { account, name, entries, names } = booked;
     let text = '\n';
-    for (const each of fresh) text += `account ${each}\n`;
-    if (account.opening !== 0) {
+    for (const each of newNames(names, declared)) text += `account ${each}\n`;
+    if (account.opening !== 0 && !continues) {
       text += `\n${days.first} * Opening balance\n${postings(name, account.opening, OPENING)}`;
     }
     for (const entry of entries) text += `\n${entry.text}`;

@@ -6,8 +6,8 @@ import { day } from './csv.ts';
 import type { Piece } from './piece.ts';
 import { amount, ascii } from './text.ts';
 
-/** One file with an account after the other, each opened by its balance. */
-export function* qifFile(statement: Statement, accounts: AccountsFile): Generator<Piece> {
+/** One file with an account after the other, each opened by its balance, where it does not continue an earlier file. */
+export function* qifFile(statement: Statement, accounts: AccountsFile, continues = false): Generator<Piece> {
   const { accounts: each, days } = statement;
   const names = namesIn(statement);
   for (const account of each) {
@@ -18,16 +18,19 @@ export function* qifFile(statement: Statement, accounts: AccountsFile): Generato
       'TBank',
       '^',
       '!Type:Bank',
-      `D${day(days.first, 'MM/DD/YYYY')}`,
-      `T${amount(account.opening)}`,
-      'C*',
-      'POpening Balance',
-      `L[${name}]`,
-      '^',
+      ...(continues ? [] : opening(account, { name, first: days.first })),
       ...account.lines.flatMap(line => entry(line, account, { names, accounts })),
     ];
     yield { text: `${lines.join('\r\n')}\r\n`, lines: account.lines.length };
   }
+}
+
+function opening(
+  account: StatementAccount,
+  { name, first }: { readonly name: string; readonly first: string },
+): readonly string[] {
+  const date = day(first, 'MM/DD/YYYY');
+  return [`D${date}`, `T${amount(account.opening)}`, 'C*', 'POpening Balance', `L[${name}]`, '^'];
 }
 
 /** Accounts that a transfer may name: those that are in the file. */

@@ -10,7 +10,7 @@ import { beancountFile } from '../../src/writers/beancount.ts';
 import { csvFiles } from '../../src/writers/csv.ts';
 import { journalFile } from '../../src/writers/journal.ts';
 import { ofxFile } from '../../src/writers/ofx.ts';
-import { textOf } from '../../src/writers/piece.ts';
+import { type Piece, textOf } from '../../src/writers/piece.ts';
 import { qifFile } from '../../src/writers/qif.ts';
 import { requires } from '../support/programs.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -38,6 +38,91 @@ function ofAtMost(statement: KeptStatement, lines: number): KeptStatement {
   return { ...statement, accounts };
 }
 
+function run(program: string, words: readonly string[], input = '') {
+  const { status, stdout, stderr } = spawnSync(program, words, {
+    encoding: 'utf8',
+    input,
+    env: { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8' },
+    maxBuffer: 2 ** 30,
+  });
+  return { status, stdout, stderr };
+}
+
+/** A life cut in three at midnights, and cents of each account at its end. */
+export interface Months {
+  readonly months: readonly KeptStatement[];
+  readonly expected: ReadonlyMap<string, number>;
+}
+
+/** One journal includes a file a month: the programs find the closing balances of each, and the sums of all. */
+export async function monthsGoTogether({ months, expected }: Months): Promise<void> {
+  const folder = await temporaryFolder();
+  afterAll(() => folder[Symbol.asyncDispose]());
+  const file = (name: string, text: string) => {
+    const path = join(folder.path, name);
+    writeFileSync(path, text);
+    return path;
+  };
+  const cards = [...new Map(months.flatMap(({ accounts }) => accounts.map(each => [each.card_id, each]))).values()];
+  const wanted = Object.fromEntries(
+    cards.flatMap(card => {
+      const sum = expected.get(card.card_id ?? 'wallet');
+      return sum === 0 ? [] : [[ledgerName(card, DEFAULT_ACCOUNTS), sum]];
+    }),
+  );
+  const included = (ending: string, write: (month: KeptStatement, continues: boolean) => Iterable<Piece>) => {
+    const journal = (name: string, isContinued: (nth: number) => boolean, word: string) => {
+      const paths = months.map((month, nth) =>
+        file(`${name}-${nth}.${ending}`, textOf(write(month, isContinued(nth)))),
+      );
+      return file(`${name}.${ending}`, paths.map(path => `${word}\n`.replace('FILE', path)).join(''));
+    };
+    const word = ending === 'beancount' ? 'include "FILE"' : 'include FILE';
+    return { main: journal('main', nth => nth > 0, word), wrong: journal('wrong', () => false, word) };
+  };
+  const summed = (text: string, row: RegExp) =>
+    Object.fromEntries(
+      [...text.matchAll(row)].flatMap(([, name = '', sum = '']) =>
+        Number(sum) === 0 ? [] : [[name, Math.round(Number(sum) * 100)]],
+      ),
+    );
+
+  describe('months that are included by one journal', { timeout: PATIENCE_MS }, () => {
+    it.skipIf(requires('hledger'))('hledger, and it refuses a second opening', () => {
+      const { main, wrong } = included('journal', (month, continues) =>
+        journalFile(month, 'hledger', DEFAULT_ACCOUNTS, continues),
+      );
+      expect(run('hledger', ['-f', main, 'check', '--strict']).stderr).toBe('');
+      const { stdout } = run('hledger', ['-f', main, 'bal', 'Assets', '-N', '--flat', '-O', 'csv']);
+      expect(summed(stdout, /^"([^"]+)","(-?[\d.]+) USD"$/gm)).toEqual(wanted);
+      expect(run('hledger', ['-f', wrong, 'check', '--strict']).status).not.toBe(0);
+    });
+
+    it.skipIf(requires('ledger'))('ledger, and it refuses a second opening', () => {
+      const { main, wrong } = included('ledger', (month, continues) =>
+        journalFile(month, 'ledger', DEFAULT_ACCOUNTS, continues),
+      );
+      const format = '%(account) %(quantity(scrub(display_total)))\n';
+      const asked = ['--args-only', '--pedantic', 'bal', 'Assets', '--flat', '--no-total', '--balance-format', format];
+      const { stdout, stderr } = run('ledger', [...asked, '-f', main]);
+      expect(stderr).toBe('');
+      expect(summed(stdout, /^(\S+) (-?[\d.]+)$/gm)).toEqual(wanted);
+      expect(run('ledger', [...asked, '-f', wrong]).status).not.toBe(0);
+    });
+
+    it.skipIf(requires('beancount'))('beancount, and it refuses a second opening', () => {
+      const { main, wrong } = included('beancount', (month, continues) =>
+        beancountFile(month, DEFAULT_ACCOUNTS, continues),
+      );
+      expect(run('bean-check', ['-C', main])).toEqual({ status: 0, stdout: '', stderr: '' });
+      const query = "select account, sum(number) where account ~ 'Assets' group by account";
+      const { stdout } = run('bean-query', ['-q', '-f', 'csv', main, query]);
+      expect(summed(stdout, /^(Assets\S+?)\s*,\s*(-?[\d.]+)\s*$/gm)).toEqual(wanted);
+      expect(run('bean-check', ['-C', wrong]).status).not.toBe(0);
+    });
+  });
+}
+
 /** Registers a test a program; those that are not here are named and skipped. */
 export async function judgesAgree({ statement, expected }: Judged): Promise<void> {
   const folder = await temporaryFolder();
@@ -50,16 +135,6 @@ export async function judgesAgree({ statement, expected }: Judged): Promise<void
       account => [nameOf(account), expected.get(account.card_id ?? 'wallet') ?? Number.NaN] as const,
     );
     return Object.fromEntries(named);
-  }
-
-  function run(program: string, words: readonly string[], input = '') {
-    const { status, stdout, stderr } = spawnSync(program, words, {
-      encoding: 'utf8',
-      input,
-      env: { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8' },
-      maxBuffer: 2 ** 30,
-    });
-    return { status, stdout, stderr };
   }
 
   function file(name: string, text: string): string {

@@ -27,9 +27,9 @@ const DAY = 86_400_000;
  * Statement of everything that happened in about so many steps, what `plant` does at the end with it; cents of each account
  * by card id, `wallet` for the wallet.
  */
-export function simulated(seed: number, steps: number, plant: (account: Account) => void = () => {}) {
+export function simulated(seed: number, steps: number, plant: (account: Account) => void = () => {}, stepMs = 1000) {
   const random = randomOf(seed);
-  const account = new WatchedAccount();
+  const account = new WatchedAccount(stepMs);
   const reader = new Reader(account);
   const start = account.now;
   account.deposit(5_000_00);
@@ -52,7 +52,12 @@ export function simulated(seed: number, steps: number, plant: (account: Account)
   const period = { name: 'all', from: Math.floor(start / DAY) * DAY, to };
   const at = last.cut.at_ms;
   const records = recordsOf([...account.records.values()].map(row => ({ ...row, first_seen: at })));
-  const cards = reader.cardRows().map((card, index) => ({ ...card, last4: String(1000 + index), label: 'ads; "x"' }));
+  const cards = reader.cardRows().map((card, index) => ({
+    ...card,
+    last4: String(1000 + index),
+    label: 'ads; "x"',
+    created_ms: account.created.get(card.card_id) ?? null,
+  }));
   const unproved = last.cut.exact === 1 ? {} : { unproved: { cut: last.cut, cards: last.cutCards } };
   const input = {
     ...unproved,
@@ -76,10 +81,23 @@ class WatchedAccount extends Account {
   readonly history = new Map<number, ReadonlyMap<string, number>>();
   /** Cards that ended while something was held: that it was let go later stands in no list. */
   readonly endedWithHolds = new Set<string>();
+  readonly created = new Map<string, number>();
+  readonly #stepMs: number;
+
+  constructor(stepMs: number) {
+    super();
+    this.#stepMs = stepMs;
+  }
 
   override tick(): void {
     this.note();
-    super.tick();
+    this.now += this.#stepMs;
+  }
+
+  override create(amount: number, by?: Parameters<Account['create']>[1]): Card {
+    const card = super.create(amount, by);
+    this.created.set(card.id, this.now);
+    return card;
   }
 
   override terminate(card: Card, by?: { readonly own?: boolean }): void {
@@ -164,7 +182,12 @@ export function long(lines: number): { readonly statement: KeptStatement; readon
   const deposit = { ...base, id: 'cw-deposit', type: 'deposit' as const, cents: lines * 20_00, card_id: null };
   const wallet = account(null, [{ ...deposit, payee: 'Deposit', counter: 'deposits' }, ...sent]);
   const days = { first: '2025-01-01', last: '2025-12-31', next: '2026-01-01' };
-  const known = cards.map(card_id => ({ card_id, last4: card_id.slice(-4) }));
+  const known = cards.map(card_id => ({
+    card_id,
+    last4: card_id.slice(-4),
+    label: 'ads; "x"',
+    created_ms: from,
+  }));
   const rest = { holds: [], straddling: [], final: true, reconciled: true, selection: 'all' as const };
   const period = { name: '2025', from, to };
   return { statement: { period, days, cards: known, accounts: [wallet, ...made], ...rest }, expected };
