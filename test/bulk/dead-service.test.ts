@@ -76,7 +76,6 @@ const deaths: readonly Death[] = [
 
 test.each(deaths.flatMap(death => [8, 64].map(workers => ({ death, workers }))))(
   '$death, $workers workers',
-  { timeout: 60_000 },
   async ({ death, workers }) => {
     await using service = await dying(death, 0);
     const { code, out, err } = await runOf(service, workers, death);

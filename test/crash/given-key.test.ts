@@ -47,7 +47,7 @@ test.each([
   ['that are all the same', () => 100, false],
   ['with one intent and other amounts', (nth: number) => 100 + nth, true],
   ['with one intent that are all the same', () => 100, true],
-])('six commands at once %s: one card a key', { timeout: 60_000 }, async (_name, amountOf, named) => {
+])('six commands at once %s: one card a key', async (_name, amountOf, named) => {
   await using child = await program(SOURCE);
   await using sandbox = await startSandbox({ wallet: 1000, ids: 'counted', rateLimits: false });
   await using proxy = await startFaultProxy({ target: sandbox.url });

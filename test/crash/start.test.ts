@@ -2,9 +2,7 @@
 import { expect, it } from 'vitest';
 import { killRounds } from './started.ts';
 
-it('is there again after kill -9 in the middle of writes, with everything it answered', {
-  timeout: 60_000,
-}, async () => {
+it('is there again after kill -9 in the middle of writes, with everything it answered', async () => {
   const took = await killRounds(3);
   expect(took).toHaveLength(3);
 });

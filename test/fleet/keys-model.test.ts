@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { playHistories } from './keys-model.ts';
 
-const HISTORIES = 400;
+const HISTORIES = 150;
 const NONE = { secondCards: 0, notEmpty: 0, lost: 0, touched: 0 };
 
 test('derived keys that are honoured: never a second card', () => {

@@ -25,7 +25,8 @@ async function addFault(place: Home, rule: object): Promise<void> {
 
 const walletOf = async (place: Home) => JSON.parse((await run(place, 'wallet', '--json')).out).balance as number;
 
-test.each(OPERATIONS)('$operation $words: resumed a day later', async ({ operation, words, moved }) => {
+// Side by side: most of each is waiting.
+test.concurrent.each(OPERATIONS)('$operation $words: resumed a day later', async ({ operation, words, moved }) => {
   await using place = await home();
   const { card, before } = await prepared(place);
   const lost = { match: { operation }, phase: 'after_commit', action: { kind: 'reset' }, times: 9 };

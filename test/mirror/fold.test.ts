@@ -19,7 +19,7 @@ function judged({ cut, cutCards, verdict, findings }: Awaited<ReturnType<Mirror[
 }
 
 async function month(account: Played): Promise<void> {
-  for (let left = 15; left > 0; left -= 1) await account.step();
+  for (let left = 10; left > 0; left -= 1) await account.step();
   await account.advance('30d');
 }
 

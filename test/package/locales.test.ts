@@ -37,7 +37,7 @@ beforeAll(async () => {
   // The store is made once; its clock goes on, and pipes get times as they were written.
   await place.run(['--sandbox', 'wallet']);
   expected = await outputs({ LC_ALL: 'C.UTF-8', TZ: 'UTC' });
-}, 60_000);
+});
 afterAll(() => place[Symbol.asyncDispose]());
 
 describe('into a pipe', () => {

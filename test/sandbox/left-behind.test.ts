@@ -20,7 +20,7 @@ const snapshotsOf = (pid: number | undefined) =>
 
 const LONG_AGO = new Date('2020-01-01T00:00:00Z');
 
-it('goes with the next one after kill -9, and while it lives stays', { timeout: 60_000 }, async () => {
+it('goes with the next one after kill -9, and while it lives stays', async () => {
   await using child = await program(`
     import { startSandbox } from './src/sandbox/serving/start.ts';
     import { ask } from './test/support/sandbox-http.ts';

@@ -212,7 +212,7 @@ it('shares one store between embedded runs and a started one, and keeps what the
   await rm(folder, { recursive: true });
 });
 
-it('removes sockets of the dead and leaves those of the living', { timeout: 60_000 }, async () => {
+it('removes sockets of the dead and leaves those of the living', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'cw-left-'));
   const sockets = join(folder, 'run', 'sandbox');
   await mkdir(sockets, { mode: 0o700, recursive: true });

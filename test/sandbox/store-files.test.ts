@@ -170,7 +170,7 @@ await sandbox.stop();
 console.log('left', (await readdir(folders.runtime, { recursive: true })).join());
 `;
 
-it('makes folders 0700 and files 0600 under any umask, and takes its socket away', { timeout: 60_000 }, async () => {
+it('makes folders 0700 and files 0600 under any umask, and takes its socket away', async () => {
   await using child = await program(UMASK_SOURCE);
   const told = (await child.run(folder)).trim().split('\n');
   expect(told).toEqual(

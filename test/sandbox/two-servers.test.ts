@@ -38,7 +38,7 @@ async function served(store: string, deliveries: 'sent' | 'queued' = 'queued') {
 
 const binOf = async (server: Served) => (await ask(server, { path: '/bins' })).json.data[0].id as string;
 
-it('gives one effect and one answer to a key that reaches both at once', { timeout: 60_000 }, async () => {
+it('gives one effect and one answer to a key that reaches both at once', async () => {
   await using folder = await temporaryFolder();
   const store = join(folder.path, 'store.db');
   await using one = await served(store);
@@ -77,7 +77,7 @@ async function beginDelivery(server: Served, inbox: { readonly url: string; unti
   await inbox.until(1);
 }
 
-it('sends again what a killed process was sending, and not while it lives', { timeout: 60_000 }, async () => {
+it('sends again what a killed process was sending, and not while it lives', async () => {
   await using folder = await temporaryFolder();
   const store = join(folder.path, 'store.db');
   await using inbox = await receiver((response, nth) => void (nth === 1 || response.end()));
@@ -136,7 +136,7 @@ it('takes a lease over when its time is up, and then the late answer counts for 
   expect(inbox.received).toHaveLength(2);
 });
 
-it('fires each timer once, whichever of the two comes to it first', { timeout: 60_000 }, async () => {
+it('fires each timer once, whichever of the two comes to it first', async () => {
   await using folder = await temporaryFolder();
   const store = join(folder.path, 'store.db');
   await using one = await served(store);

@@ -273,7 +273,7 @@ describe.runIf(process.platform === 'linux')('no byte outside the chosen place',
       const { out, err } = await run({ words, stdin: key });
       expect([words, held(out), held(err)]).toEqual([words, [], []]);
     }
-  }, 60_000);
+  });
 
   it('every command the registry has keeps them, with --debug and as data', async () => {
     await using here = await world({ env: { CARDWRIGHT_PROFILE: '' } });

@@ -127,5 +127,5 @@ describe.each(Object.keys(ANSWERS))('%s', name => {
     await run('audit list --json');
     found.push(...(await kept(here.folder)).map(path => ({ path })));
     expect(found).toEqual([]);
-  }, 20_000);
+  });
 });

@@ -107,7 +107,7 @@ describe('a working folder and a PATH full of traps', () => {
     }
     expect(await readdir(trap)).not.toContain(SPRUNG);
     await rm(elsewhere, { recursive: true });
-  }, 60_000);
+  });
 
   it.skipIf(requires('strace'))('are not even opened (needs strace)', async () => {
     const trace = join(place.folder, 'trace');

@@ -58,4 +58,4 @@ test('exit 2 says so before anything is read; help needs no home', async () => {
   const named = { HOME: '', CARDWRIGHT_CONFIG_DIR: join(folder, 'mine') };
   expect((await run(named, ['--sandbox', 'wallet', '--json'])).code).toBe(0);
   await rm(folder, { recursive: true });
-}, 60_000);
+});

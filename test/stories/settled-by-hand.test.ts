@@ -5,7 +5,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { READ_LAG } from '../../src/contract/spans.ts';
 import { type World, world } from '../support/world.ts';
+
+const QUICK = { onPause: () => undefined, longestPause: READ_LAG };
 
 /** card_1 to card_6 with $5.00 each; funded from a file by $1.00 each: 2 and 4 without an answer, 5 and 6 not sent. */
 async function stopped(): Promise<{ here: World; op: string; err: string }> {
@@ -25,7 +28,7 @@ async function stopped(): Promise<{ here: World; op: string; err: string }> {
   await here.run('sandbox faults add -', { stdin: JSON.stringify([lost('card_2'), lost('card_4'), slow]) });
   const rows = [1, 2, 3, 4, 5, 6].map(card => `card_${card},1\n`).join('');
   await writeFile(join(here.folder, 'rows.csv'), `card_id,amount\n${rows}`);
-  const { code, err } = await here.run('cards fund --file rows.csv --concurrency 1 --yes');
+  const { code, err } = await here.run('cards fund --file rows.csv --concurrency 1 --yes', QUICK);
   expect(code, err).toBe(11);
   const [op = ''] = /op_\w{26}/.exec(err) ?? [];
   return { here, op, err };
@@ -54,7 +57,7 @@ test('done for every unknown row: what stays open is said, and a resume sends it
     0,
     'Dry run: nothing was sent. A resume would: send 2 rows ($2.00). Over: 4 done.\n',
   ]);
-  expect((await here.run(`ops resume ${op} --yes`)).code).toBe(0);
+  expect((await here.run(`ops resume ${op} --yes`, QUICK)).code).toBe(0);
   expect(JSON.parse((await here.run('wallet --json')).out).balance).toBe(1000 - 30 - 6);
 });
 
@@ -99,7 +102,7 @@ test('a resume that can find out no more says so, and names what leads on; a dry
   );
   expect([dry.code, dry.err]).toEqual([11, expect.stringContaining(`"hint":"cardwright ops resume ${op}"`)]);
   expect(await outcomes(here, op)).toBe('done unknown done unknown not_sent open');
-  const resumed = await here.run(`ops resume ${op}`);
+  const resumed = await here.run(`ops resume ${op}`, QUICK);
   const shown = (await here.run(`ops show ${op} -o csv`)).out.split('\n');
   expect(shown[0]).toBe('row,outcome,card_id,last4,amount,reason,request_id,found');
   expect(shown[2]).toMatch(/^2,unknown,card_2,\d{4},1\.00,.+,card card_2 \$5\.00 -> \$6\.00$/);

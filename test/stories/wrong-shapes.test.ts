@@ -102,7 +102,7 @@ test.each(Object.entries(READERS))('%s: any member of another shape', async (_na
   expect(bugs).toEqual([]);
 });
 
-test('presets: every command that reads them', { timeout: 60_000 }, async () => {
+test('presets: every command that reads them', async () => {
   await using here = await world();
   await mkdir(join(here.folder, 'config'), { recursive: true, mode: 0o700 });
   const bugs: string[] = [];

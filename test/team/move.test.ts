@@ -167,7 +167,7 @@ describe.skipIf(missing())('journal move', () => {
     expect((await t.ana.run('cards fund card_1 --amount 7 --journal local')).code).toBe(14);
   });
 
-  it('cut off around any call it is run again, and everything is there once', { timeout: 60_000 }, async () => {
+  it('cut off around any call it is run again, and everything is there once', async () => {
     await using t = await alone();
     const state = join(t.ana.folder, 'state', 'ops');
     const service = { origin: t.proxy.url, mode: 'test' } as const;
