@@ -291,6 +291,7 @@ const HOST_FILES = [
   'library-client.ts',
   'library-journal.ts',
   'app/process-host.ts',
+  'app/process-streams.ts',
   'sandbox/serving/library-host.ts',
   'engine/open.ts',
 ];

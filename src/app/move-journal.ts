@@ -1,9 +1,9 @@
 /** `journal move`: the files of this machine and the shared journal of this run, put side by side. */
 import { CliError } from '../core/errors.ts';
 import { accountPrint } from '../core/key-print.ts';
+import type { MovedJournal } from '../journal/shared-ops.ts';
 import { localStore } from '../journal/store/local-store.ts';
 import { placesIn } from '../journal/store/paths.ts';
-import type { MovedJournal } from '../journal/types.ts';
 import { moveToLocal, moveToShared } from '../team/move.ts';
 import { type Around, localSettings, sharedSettings } from './journal.ts';
 import { openShared } from './shared-journal.ts';

@@ -3,7 +3,8 @@
  * the outcomes out in the order of the input. What one row takes is the journal's matter.
  */
 import { asCliError, CliError } from '../core/errors.ts';
-import type { RowOutcome, Run } from '../journal/types.ts';
+import type { RowOutcome } from '../journal/row-outcome.ts';
+import type { Run } from '../journal/types.ts';
 import { createInFlightLimiter, type InFlightRow } from './in-flight-limiter.ts';
 
 /** A row to drive; with an outcome already it is only told in its turn. */

@@ -12,7 +12,7 @@ import type { Shown } from '../cli/shown.ts';
 import { flag, integer } from '../contract/field.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, dollars, toUsd } from '../core/money.ts';
-import type { OpSummary } from '../journal/types.ts';
+import type { OpSummary } from '../journal/shown-ops.ts';
 import { accountRows, movesSince, newestReport, newestWallet } from '../mirror/account-rows.ts';
 import type { Copy } from '../mirror/mirror.ts';
 import type { Block, Column } from '../terminal/view.ts';

@@ -6,10 +6,12 @@
 import type { WriteName } from '../contract/calls.ts';
 import type { Balances } from '../contract/evidence.ts';
 import type { Delivery, PlannedRequest } from '../contract/service.ts';
-import type { CliError } from '../core/errors.ts';
 import type { Cents } from '../core/money.ts';
 
 import type { Capability } from './idempotency-support.ts';
+import type { Counts, RowOutcome, RowResult } from './row-outcome.ts';
+import type { CheckedJournal, OpLease, RecoveredOps } from './shared-ops.ts';
+import type { OpDetail, OpSummary, Resolution, Resolved } from './shown-ops.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -120,42 +122,6 @@ export interface RunPlan {
   readonly again?: boolean | undefined;
 }
 
-export type RowResult = 'done' | 'refused' | 'unknown' | 'not_sent';
-
-/**
- * What a resume does with a row that is not over: it sends it, sends it again under its own key, or looks for it once
- * more; with `decide` it leads no further, and a person says what came of the row.
- */
-export type NextOfRow = 'send' | 'send_again' | 'look' | 'decide';
-
-/** What came of a row, as far as it is known. */
-export interface RowOutcome {
-  readonly row: number;
-  readonly outcome: RowResult;
-  /** Done rows: false when the card was in the wanted state already. */
-  readonly changed?: boolean | undefined;
-  /** Done rows: the resource, money as JSON numbers; absent when the journal alone knows of it. */
-  readonly result?: Values | undefined;
-  /** The answer did not show it and the resource was read. */
-  readonly reread?: boolean | undefined;
-  /** Of rows that were only looked at, and of unknown rows that a resume has looked at. */
-  readonly next?: NextOfRow | undefined;
-  /** An unknown row that was looked for when nothing could be on its way any more, and is not there. */
-  readonly absent?: boolean | undefined;
-  /** Every outcome but done; carries `op`, the outcome and what to do next. */
-  readonly error?: CliError | undefined;
-  readonly cardId?: string | undefined;
-  readonly last4?: string | undefined;
-  readonly amount?: Cents | undefined;
-  readonly requestId?: string | undefined;
-  /** Cards found with the marker of this row when there is more than one. Never terminated by itself. */
-  readonly duplicate?: readonly string[] | undefined;
-  /** The service asked to slow down while this row was under way; a bulk run halves its workers. */
-  readonly throttled?: boolean | undefined;
-  /** Nothing more may be sent by this run: key refused, guard, journal lost. */
-  readonly stops?: boolean | undefined;
-}
-
 /** Where a row stands by the journal: `open` rows may be performed. */
 export interface RowState {
   readonly row: number;
@@ -173,13 +139,6 @@ export interface Decided {
   /** ms UTC. */
   readonly at: number;
   readonly pid: number | undefined;
-}
-
-export interface Counts {
-  readonly done: number;
-  readonly refused: number;
-  readonly unknown: number;
-  readonly not_sent: number;
 }
 
 export interface Finished {
@@ -254,155 +213,6 @@ export interface OpView {
   readonly run: Run;
   /** As `Journal.resume`; what was seen is read again under the lock. */
   takeOver(options?: ResumeOptions): Promise<Run>;
-}
-
-export type OpState = 'running' | 'pending' | 'open' | 'unknown' | 'finished' | 'damaged' | 'newer';
-
-export interface OpSummary {
-  readonly op: string;
-  readonly command: string;
-  /** ISO 8601 UTC. */
-  readonly started_at: string;
-  /** Of the latest record. */
-  readonly last_at: string;
-  readonly profile: string;
-  readonly mode: 'sandbox' | 'test' | 'live';
-  readonly state: OpState;
-  readonly rows: number;
-  readonly counts: Counts & { readonly open: number };
-  /** Sum of the planned amounts. */
-  readonly cents: Cents;
-}
-
-export interface OpRow {
-  readonly row: number;
-  readonly state: RowResult | 'open';
-  readonly operation: WriteName;
-  readonly cardId?: string | undefined;
-  readonly last4?: string | undefined;
-  readonly amount?: Cents | undefined;
-  readonly label?: string | undefined;
-  readonly intent?: string | undefined;
-  readonly idempotencyKey?: string | undefined;
-  readonly requestId?: string | undefined;
-  /** ISO 8601 UTC of the last time bytes may have left. */
-  readonly sentAt?: string | undefined;
-  /** The same by the clock of the service, ms UTC, where it was known. */
-  readonly serviceSentAt?: number | undefined;
-  /** Why it is not done, in one clause. */
-  readonly reason?: string | undefined;
-  /** Times it was looked for, and when last. */
-  readonly checks?: number | undefined;
-  readonly checkedAt?: string | undefined;
-  /** What the last look saw. */
-  readonly found?: string | undefined;
-  readonly resolved?: { readonly as: 'done' | 'not-done'; readonly note: string; readonly at: string } | undefined;
-  readonly duplicate?: readonly string[] | undefined;
-}
-
-export interface OpDetail extends OpSummary {
-  readonly origin: string;
-  readonly rowsInDetail: readonly OpRow[];
-}
-
-/** Rows of one operation by their numbers, in order: those of unknown outcome, and those a resume would send. */
-export interface Closing {
-  readonly unknown: readonly number[];
-  readonly unsent: readonly number[];
-}
-
-export interface Resolution {
-  readonly op: string;
-  /** When left out: as done every unknown row, as not-done every row that is not settled. */
-  readonly rows?: readonly number[] | undefined;
-  readonly as: 'done' | 'not-done';
-  readonly note: string;
-  /** Told what would be recorded, before it is; what it throws ends it, and nothing was written. */
-  agree?(closing: Closing): Promise<void>;
-}
-
-export interface Resolved {
-  readonly detail: OpDetail;
-  /** What was recorded. */
-  readonly closed: Closing;
-  /** What is still to be settled or sent. */
-  readonly left: Closing;
-  /** Where a damaged journal was put: it names no rows. */
-  readonly aside?: string | undefined;
-}
-
-/** An op in the hands of a process, in a journal that several people share. */
-export interface OpLease {
-  readonly op: string;
-  readonly command: string;
-  /** Role, and the machine it works on. */
-  readonly holder: string;
-  readonly host: string;
-  readonly epoch: number;
-  readonly leftMs: number;
-  readonly unknown: number;
-  readonly open: number;
-  /** ISO 8601 UTC. */
-  readonly startedAt: string;
-}
-
-/** What earlier commands of this machine had seen and could not write down in a shared journal. */
-export interface PushedOps {
-  /** Ops that learnt of outcomes, and of how many rows. */
-  readonly brought: readonly { readonly op: string; readonly rows: number }[];
-  /** Ops that are not there: the database has lost them, or is another one. */
-  readonly missing: readonly string[];
-}
-
-/** The same after a database has lost what was written last. */
-export interface RecoveredOps extends PushedOps {
-  /** Ops that were brought back, and how many rows each has. */
-  readonly recovered: readonly { readonly op: string; readonly rows: number }[];
-  /** Lines of the audit log that this machine had seen and the database does not hold. */
-  readonly lostLines: number;
-  /** Names of theirs that belong to another op since then. */
-  readonly clashes: readonly { readonly op: string; readonly with: string; readonly name: string }[];
-}
-
-/** Something in a journal of several people that cannot be so. */
-export interface JournalFlaw {
-  /** `chain`: lines of its audit log; `op`: records; `intent`, `day`: what is kept beside them; `card`: made past it. */
-  readonly what: 'chain' | 'op' | 'intent' | 'day' | 'card';
-  readonly op?: string;
-  readonly card?: string;
-  /** Of the chain. */
-  readonly line?: number;
-  readonly text: string;
-}
-
-/** What a store says of itself. */
-export interface StoreCheck {
-  /** Lines of the chain. */
-  readonly lines: number;
-  readonly ops: ReadonlySet<string>;
-  readonly records: number;
-  /** When the account was made in it, ms UTC: what is older was done elsewhere. */
-  readonly since: number;
-  readonly flaws: readonly JournalFlaw[];
-}
-
-/** The same beside the cards of the service. */
-export interface CheckedJournal extends Pick<StoreCheck, 'lines' | 'records' | 'flaws'> {
-  readonly ops: number;
-  /** Cards that carry the marker of an operation. */
-  readonly cards: number;
-}
-
-/** What was moved from one journal to another. */
-export interface MovedJournal {
-  readonly to: 'shared' | 'local';
-  /** Ops, and the rows in them. */
-  readonly moved: number;
-  readonly rows: number;
-  /** Ops that were there already. */
-  readonly there: number;
-  /** Names of callers whose ops were removed before. */
-  readonly names: number;
 }
 
 /** All operations of this user. Every method throws `check_failed` for a damaged journal it must read. */

@@ -4,7 +4,7 @@
  */
 import { CliError } from '../core/errors.ts';
 import { cents, dollars } from '../core/money.ts';
-import type { JournalFlaw, StoreCheck } from '../journal/types.ts';
+import type { JournalFlaw, StoreCheck } from '../journal/shared-ops.ts';
 import { decodeLines } from '../journal/wal/codec.ts';
 import type { StoredRecord } from '../journal/wal/records.ts';
 import { readSharedChain } from './chain.ts';

@@ -3,13 +3,13 @@
  * a note says first that it counts no more (docs/design/team.md, section 6). Killed at any point it is run again.
  */
 import { CliError } from '../core/errors.ts';
+import type { MovedJournal } from '../journal/shared-ops.ts';
 import { type LocalOp, opsOfService, refuseWorking, saveOp } from '../journal/store/local-export.ts';
 import { addIntents, intentsOfService } from '../journal/store/local-intents.ts';
 import { bytesOf, type LocalOps, localHeads } from '../journal/store/local-ops.ts';
 import { isOf, type MovedTo, movedFrom, noteMoved } from '../journal/store/moved.ts';
 import type { NotedIntent } from '../journal/store/op-store.ts';
 import { readHistory } from '../journal/store/read-ops.ts';
-import type { MovedJournal } from '../journal/types.ts';
 import { decodeWhole } from '../journal/wal/codec.ts';
 import type { PlanRecord } from '../journal/wal/records.ts';
 import { isPending } from '../journal/wal/replay.ts';

@@ -2,7 +2,7 @@
  * After a failover or a restore: what this machine has written to the database and the database does not have any more. The
  * copies of its ops bring it back; an op whose row was sent counts as sent (docs/design/team.md, section 5).
  */
-import type { RecoveredOps } from '../journal/types.ts';
+import type { RecoveredOps } from '../journal/shared-ops.ts';
 import { importOp } from './import-op.ts';
 import { type SharedOps, segmentRefused } from './shared-ops.ts';
 import { bytesAt, type KeptCopy, keptCopies, leftCopies, lockCopy, pushSpool } from './spool.ts';

@@ -3,6 +3,7 @@
  * before the claim, and once more where the database says that somebody came between (docs/decisions/0023-op-store.md).
  */
 import { CliError } from '../core/errors.ts';
+import type { OpLease } from '../journal/shared-ops.ts';
 import type {
   Claim,
   IntentsHold,
@@ -13,7 +14,6 @@ import type {
   Tape,
 } from '../journal/store/op-store.ts';
 import { keyInUse, opInUse } from '../journal/store/refusals.ts';
-import type { OpLease } from '../journal/types.ts';
 import { decodeLines, decodeWhole } from '../journal/wal/codec.ts';
 import type { PlanRecord } from '../journal/wal/records.ts';
 import { historyOf } from '../journal/wal/replay.ts';

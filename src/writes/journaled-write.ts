@@ -4,7 +4,8 @@ import { CALLS } from '../contract/raw.ts';
 import type { Reader } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, centsOf } from '../core/money.ts';
-import type { Balances, EarlierUse, PlannedRow, ReadBefore, RowOutcome, Run, RunPlan } from '../journal/types.ts';
+import type { RowOutcome } from '../journal/row-outcome.ts';
+import type { Balances, EarlierUse, PlannedRow, ReadBefore, Run, RunPlan } from '../journal/types.ts';
 import { inputDigest } from '../journal/wal/op-id.ts';
 import { afterwards } from './post-effect.ts';
 

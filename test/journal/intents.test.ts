@@ -5,7 +5,8 @@ import { expect, test } from 'vitest';
 import { DAY } from '../../src/core/durations.ts';
 import type { CliError } from '../../src/core/errors.ts';
 import { cents } from '../../src/core/money.ts';
-import type { Journal, PlannedRow, RowOutcome, RunPlan } from '../../src/journal/types.ts';
+import type { RowOutcome } from '../../src/journal/row-outcome.ts';
+import type { Journal, PlannedRow, RunPlan } from '../../src/journal/types.ts';
 import { bench, createRow, fundRow, planOf } from './bench.ts';
 
 const createPath = /\/cards$/;

@@ -1,6 +1,7 @@
 /** Rows of an input whose intents were carried out before: they are shown as done, and the others are the run. */
 import { type Cents, cents } from '../../core/money.ts';
-import type { EarlierUse, PlannedRow, RowOutcome, Rows } from '../../journal/types.ts';
+import type { RowOutcome } from '../../journal/row-outcome.ts';
+import type { EarlierUse, PlannedRow, Rows } from '../../journal/types.ts';
 import { digestInOrder, inputDigest } from '../../journal/wal/op-id.ts';
 import type { ReadRows } from './read-rows.ts';
 

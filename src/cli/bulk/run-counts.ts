@@ -4,7 +4,7 @@
 import { CliError, type ErrorKind } from '../../core/errors.ts';
 import { type Cents, cents, dollars } from '../../core/money.ts';
 import { resolveCommand, rowsNamed } from '../../core/row-words.ts';
-import type { RowOutcome } from '../../journal/types.ts';
+import type { RowOutcome } from '../../journal/row-outcome.ts';
 import type { Standing } from '../../terminal/progress.ts';
 
 export interface RunCounts {

@@ -1,7 +1,7 @@
 import { maybe, tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { CliError } from '../../core/errors.ts';
-import type { CheckedJournal } from '../../journal/types.ts';
+import type { CheckedJournal } from '../../journal/shared-ops.ts';
 
 /** Reads a shared journal whole, and the cards of the service beside it. */
 export const checkJournal = command({

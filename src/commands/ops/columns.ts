@@ -2,7 +2,7 @@
 import { maybe, tells } from '../../cli/answer-fields.ts';
 import { SHORT_ID } from '../../cli/columns.ts';
 import { toUsd } from '../../core/money.ts';
-import type { OpDetail, OpRow, OpSummary } from '../../journal/types.ts';
+import type { OpDetail, OpRow, OpSummary } from '../../journal/shown-ops.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 
 export const OP_COLUMNS: readonly Column[] = [

@@ -3,7 +3,7 @@ import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
 import { choice, integer } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
-import type { OpSummary } from '../../journal/types.ts';
+import type { OpSummary } from '../../journal/shown-ops.ts';
 import { OP_COLUMNS, OP_ROW, summaryRow } from './columns.ts';
 
 const STATES = ['running', 'pending', 'open', 'unknown', 'finished', 'damaged', 'newer'] as const;

@@ -1,7 +1,7 @@
 import { tells } from '../../cli/answer-fields.ts';
 import { SHORT_ID } from '../../cli/columns.ts';
 import { command } from '../../cli/parsing/command.ts';
-import type { OpLease } from '../../journal/types.ts';
+import type { OpLease } from '../../journal/shared-ops.ts';
 import type { Row } from '../../terminal/view.ts';
 
 /** Who works on what in a shared journal right now. */

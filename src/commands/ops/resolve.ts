@@ -6,7 +6,7 @@ import { usage } from '../../cli/parsing/values.ts';
 import { choice, integer, must, text } from '../../contract/field.ts';
 import { capital, rowCount, rowsNamed } from '../../core/row-words.ts';
 import { shellWord } from '../../core/shell-quote.ts';
-import type { Closing, Resolved } from '../../journal/types.ts';
+import type { Closing, Resolved } from '../../journal/shown-ops.ts';
 import { op } from './arguments.ts';
 import { OP_DETAIL } from './columns.ts';
 import { showDetail } from './show.ts';

@@ -3,7 +3,7 @@ import { command } from '../../cli/parsing/command.ts';
 import type { Shown } from '../../cli/shown.ts';
 import { dollars } from '../../core/money.ts';
 import { requestIdOf } from '../../journal/approvals/request-id.ts';
-import type { OpDetail, OpRow } from '../../journal/types.ts';
+import type { OpDetail, OpRow } from '../../journal/shown-ops.ts';
 import { op } from './arguments.ts';
 import { detailRow, itemRow, OP_COLUMNS, OP_DETAIL } from './columns.ts';
 

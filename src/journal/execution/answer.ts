@@ -1,7 +1,7 @@
 /** The answer to a row: written down as what it is, or as a doubt that is looked into. */
 import type { Delivery } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
-import type { RowOutcome } from '../types.ts';
+import type { RowOutcome } from '../row-outcome.ts';
 import { isResentOnCheck } from '../wal/replay.ts';
 import { doneRecord, textOf } from './done-record.ts';
 import type { EvidenceCheck } from './evidence.ts';

@@ -1,7 +1,7 @@
 /** What is different for a row whose key and marker follow from its intention: other machines may do the very same. */
 import { CliError } from '../../core/errors.ts';
 import { centsOf } from '../../core/money.ts';
-import type { RowOutcome } from '../types.ts';
+import type { RowOutcome } from '../row-outcome.ts';
 import type { RowHistory } from '../wal/replay.ts';
 import { MARKER_KEY } from './marker.ts';
 import { checkAfter } from './refusal.ts';

@@ -2,7 +2,7 @@
 import { CliError } from '../../core/errors.ts';
 import { cents } from '../../core/money.ts';
 import { shellWord } from '../../core/shell-quote.ts';
-import type { RowOutcome } from '../types.ts';
+import type { RowOutcome } from '../row-outcome.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import type { RowHistory } from '../wal/replay.ts';
 import { unknownError } from './unknown-error.ts';

@@ -4,7 +4,7 @@ import type { Operation } from '../../contract/operation.ts';
 import { CALLS } from '../../contract/raw.ts';
 import { CliError } from '../../core/errors.ts';
 import { isoSeconds } from '../../core/iso-time.ts';
-import type { RowOutcome } from '../types.ts';
+import type { RowOutcome } from '../row-outcome.ts';
 import { mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import { doneRecord } from './done-record.ts';
 import { absenceProves, checkForEffect, type EvidenceCheck, shownByCheck, traceOf } from './evidence.ts';

@@ -3,7 +3,8 @@
  * and names the next one; `execute-row.ts` goes from one to the next.
  */
 import type { Delivery } from '../../contract/service.ts';
-import type { Balances, RowOutcome, SendPermit } from '../types.ts';
+import type { RowOutcome } from '../row-outcome.ts';
+import type { Balances, SendPermit } from '../types.ts';
 
 export const STEP_NAMES = ['begin', 'prepare', 'send', 'answer', 'reconcile', 'end'] as const;
 

@@ -1,6 +1,6 @@
 /** Outcomes of rows of which nothing was sent. */
 import { CliError } from '../../core/errors.ts';
-import type { RowOutcome } from '../types.ts';
+import type { RowOutcome } from '../row-outcome.ts';
 import type { RowHistory } from '../wal/replay.ts';
 import { factsOf, recordedOutcome } from './outcome.ts';
 import type { RunContext } from './run-context.ts';

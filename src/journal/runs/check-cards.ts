@@ -2,7 +2,7 @@
 import { CLOCK_MARGIN_MS } from '../../contract/evidence.ts';
 import type { Reader } from '../../contract/service.ts';
 import { MARKER_KEY } from '../execution/marker.ts';
-import type { CheckedJournal, JournalFlaw, StoreCheck } from '../types.ts';
+import type { CheckedJournal, JournalFlaw, StoreCheck } from '../shared-ops.ts';
 
 /** `markerOf`; the markers of a fleet name no op. */
 const MARKER = /^(op_[0-9a-z]{26})\.\d+$/;

@@ -6,18 +6,9 @@ import { DAY, SECOND } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { probeKeys, probeRequests, probeRows } from '../execution/probe-keys.ts';
 import { readerOf } from '../execution/run-context.ts';
+import type { Closing } from '../shown-ops.ts';
 import { historyNamed, readHistory } from '../store/read-ops.ts';
-import type {
-  Closing,
-  Journal,
-  OpView,
-  PreparedRun,
-  Probe,
-  ReadBefore,
-  ResumeOptions,
-  Run,
-  RunPlan,
-} from '../types.ts';
+import type { Journal, OpView, PreparedRun, Probe, ReadBefore, ResumeOptions, Run, RunPlan } from '../types.ts';
 import type { History } from '../wal/replay.ts';
 import { beginOp } from './begin.ts';
 import { checkCards } from './check-cards.ts';

@@ -3,8 +3,8 @@
 import { CliError } from '../../core/errors.ts';
 import { rowsNamed } from '../../core/row-words.ts';
 import { requestIdOf } from '../approvals/request-id.ts';
+import type { Closing, Resolution } from '../shown-ops.ts';
 import { historyNamed, isNewer, readOrError } from '../store/read-ops.ts';
-import type { Closing, Resolution } from '../types.ts';
 import { isOp } from '../wal/op-id.ts';
 import { type History, isPending, mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';

@@ -4,7 +4,7 @@
  * twin and what a refusal tells is decided by its callers, once for every store (docs/decisions/0023-op-store.md).
  */
 import type { Spending } from '../../core/spending.ts';
-import type { OpLease, RecoveredOps, StoreCheck } from '../types.ts';
+import type { OpLease, RecoveredOps, StoreCheck } from '../shared-ops.ts';
 import type { ApprovalRecord, DeniedRecord, EndRecord, PlanRecord } from '../wal/records.ts';
 import type { JournalFile } from '../wal/storage.ts';
 

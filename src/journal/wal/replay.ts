@@ -1,6 +1,7 @@
 /** What the records of a journal amount to: the plan, and where every row stands. */
 import { CliError } from '../../core/errors.ts';
-import type { OpState, RowResult } from '../types.ts';
+import type { RowResult } from '../row-outcome.ts';
+import type { OpState } from '../shown-ops.ts';
 import type {
   ApprovedRecord,
   DeniedRecord,

@@ -1,0 +1,75 @@
+/** What is known of a journal that several people share, beyond one operation: leases, lines brought later, checks. */
+
+/** An op in the hands of a process, in a journal that several people share. */
+export interface OpLease {
+  readonly op: string;
+  readonly command: string;
+  /** Role, and the machine it works on. */
+  readonly holder: string;
+  readonly host: string;
+  readonly epoch: number;
+  readonly leftMs: number;
+  readonly unknown: number;
+  readonly open: number;
+  /** ISO 8601 UTC. */
+  readonly startedAt: string;
+}
+
+/** What earlier commands of this machine had seen and could not write down in a shared journal. */
+export interface PushedOps {
+  /** Ops that learnt of outcomes, and of how many rows. */
+  readonly brought: readonly { readonly op: string; readonly rows: number }[];
+  /** Ops that are not there: the database has lost them, or is another one. */
+  readonly missing: readonly string[];
+}
+
+/** The same after a database has lost what was written last. */
+export interface RecoveredOps extends PushedOps {
+  /** Ops that were brought back, and how many rows each has. */
+  readonly recovered: readonly { readonly op: string; readonly rows: number }[];
+  /** Lines of the audit log that this machine had seen and the database does not hold. */
+  readonly lostLines: number;
+  /** Names of theirs that belong to another op since then. */
+  readonly clashes: readonly { readonly op: string; readonly with: string; readonly name: string }[];
+}
+
+/** Something in a journal of several people that cannot be so. */
+export interface JournalFlaw {
+  /** `chain`: lines of its audit log; `op`: records; `intent`, `day`: what is kept beside them; `card`: made past it. */
+  readonly what: 'chain' | 'op' | 'intent' | 'day' | 'card';
+  readonly op?: string;
+  readonly card?: string;
+  /** Of the chain. */
+  readonly line?: number;
+  readonly text: string;
+}
+
+/** What a store says of itself. */
+export interface StoreCheck {
+  /** Lines of the chain. */
+  readonly lines: number;
+  readonly ops: ReadonlySet<string>;
+  readonly records: number;
+  /** When the account was made in it, ms UTC: what is older was done elsewhere. */
+  readonly since: number;
+  readonly flaws: readonly JournalFlaw[];
+}
+
+/** The same beside the cards of the service. */
+export interface CheckedJournal extends Pick<StoreCheck, 'lines' | 'records' | 'flaws'> {
+  readonly ops: number;
+  /** Cards that carry the marker of an operation. */
+  readonly cards: number;
+}
+
+/** What was moved from one journal to another. */
+export interface MovedJournal {
+  readonly to: 'shared' | 'local';
+  /** Ops, and the rows in them. */
+  readonly moved: number;
+  readonly rows: number;
+  /** Ops that were there already. */
+  readonly there: number;
+  /** Names of callers whose ops were removed before. */
+  readonly names: number;
+}

@@ -1,0 +1,79 @@
+/** Operations as queries show them, and what a person decides about their rows. */
+import type { WriteName } from '../contract/calls.ts';
+import type { Cents } from '../core/money.ts';
+import type { Counts, RowResult } from './row-outcome.ts';
+
+export type OpState = 'running' | 'pending' | 'open' | 'unknown' | 'finished' | 'damaged' | 'newer';
+
+export interface OpSummary {
+  readonly op: string;
+  readonly command: string;
+  /** ISO 8601 UTC. */
+  readonly started_at: string;
+  /** Of the latest record. */
+  readonly last_at: string;
+  readonly profile: string;
+  readonly mode: 'sandbox' | 'test' | 'live';
+  readonly state: OpState;
+  readonly rows: number;
+  readonly counts: Counts & { readonly open: number };
+  /** Sum of the planned amounts. */
+  readonly cents: Cents;
+}
+
+export interface OpRow {
+  readonly row: number;
+  readonly state: RowResult | 'open';
+  readonly operation: WriteName;
+  readonly cardId?: string | undefined;
+  readonly last4?: string | undefined;
+  readonly amount?: Cents | undefined;
+  readonly label?: string | undefined;
+  readonly intent?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
+  readonly requestId?: string | undefined;
+  /** ISO 8601 UTC of the last time bytes may have left. */
+  readonly sentAt?: string | undefined;
+  /** The same by the clock of the service, ms UTC, where it was known. */
+  readonly serviceSentAt?: number | undefined;
+  /** Why it is not done, in one clause. */
+  readonly reason?: string | undefined;
+  /** Times it was looked for, and when last. */
+  readonly checks?: number | undefined;
+  readonly checkedAt?: string | undefined;
+  /** What the last look saw. */
+  readonly found?: string | undefined;
+  readonly resolved?: { readonly as: 'done' | 'not-done'; readonly note: string; readonly at: string } | undefined;
+  readonly duplicate?: readonly string[] | undefined;
+}
+
+export interface OpDetail extends OpSummary {
+  readonly origin: string;
+  readonly rowsInDetail: readonly OpRow[];
+}
+
+/** Rows of one operation by their numbers, in order: those of unknown outcome, and those a resume would send. */
+export interface Closing {
+  readonly unknown: readonly number[];
+  readonly unsent: readonly number[];
+}
+
+export interface Resolution {
+  readonly op: string;
+  /** When left out: as done every unknown row, as not-done every row that is not settled. */
+  readonly rows?: readonly number[] | undefined;
+  readonly as: 'done' | 'not-done';
+  readonly note: string;
+  /** Told what would be recorded, before it is; what it throws ends it, and nothing was written. */
+  agree?(closing: Closing): Promise<void>;
+}
+
+export interface Resolved {
+  readonly detail: OpDetail;
+  /** What was recorded. */
+  readonly closed: Closing;
+  /** What is still to be settled or sent. */
+  readonly left: Closing;
+  /** Where a damaged journal was put: it names no rows. */
+  readonly aside?: string | undefined;
+}
