@@ -6,6 +6,9 @@ import { asCliError, CliError } from '../core/errors.ts';
 import type { RowOutcome } from '../journal/row-outcome.ts';
 import type { Run } from '../journal/types.ts';
 import { createInFlightLimiter, type InFlightRow } from './in-flight-limiter.ts';
+import { createLanes } from './lanes.ts';
+import { createPace } from './pace.ts';
+import { createPhases } from './phases.ts';
 
 /** A row to drive; with an outcome already it is only told in its turn. */
 export interface DriveRow {
@@ -52,12 +55,8 @@ export interface Drive {
   stoppedBy(): CliError | undefined;
 }
 
-/** Workers before the first row is done: a service that is not there must not be asked by all of them. */
-const FIRST_WORKERS = 8;
 /** Rows in a row without a usable answer after which the service counts as gone. */
 const SILENT_ROWS = 8;
-/** A service that slowed us down is tried with one worker more after so many rows. */
-const CLEAN_ROWS = 20;
 /** With fewer workers nothing is written down ahead: a crash then leaves no row in doubt that was not on the wire. */
 const MANY = 8;
 /** Rows after which what has ended is handed over, however fast more of them come. */
@@ -223,30 +222,6 @@ export function drive(settings: DriveSettings): Drive {
   return { outcomes: inOrder(), inFlight: slots.flying, stoppedBy: () => cause };
 }
 
-/** Rows in phases: which phase is on, and which rows are not begun because of others. */
-function createPhases(before: DriveSettings['beforePhase']) {
-  const notDone = new Set<number>();
-  let [now, isEmpty] = [0, false];
-  return {
-    now: () => now,
-    /** Undefined where it begins at once. */
-    enter(phase: number): Promise<CliError | undefined> | undefined {
-      now = phase;
-      return before?.(phase);
-    },
-    learn({ row, phase }: DriveRow, { outcome, error }: RowOutcome): void {
-      if (phase === undefined || outcome === 'done') return;
-      notDone.add(row);
-      if (error?.kind === 'insufficient_funds') isEmpty = true;
-    },
-    skips({ row, phase, needs = [], spends = false }: DriveRow): boolean {
-      const skipped = phase !== undefined && ((spends && isEmpty) || needs.some(each => notDone.has(each)));
-      if (skipped) notDone.add(row);
-      return skipped;
-    },
-  };
-}
-
 /** Outcomes that came before their turn. A ring: a Map that is filled and emptied leaves tables for the collector. */
 function createWindow(size: number) {
   const ring: (DrivenOutcome | undefined)[] = new Array(size);
@@ -266,60 +241,6 @@ interface Underway {
   readonly index: number;
   readonly slot: InFlightRow;
   readonly epoch: number;
-}
-
-/** How many rows at once: halved when the service asks to slow down, one more after a while without. */
-function createPace(most: number) {
-  let [limit, epoch, clean] = [most, 0, 0];
-  let proved = false;
-  return {
-    workers: () => (proved ? limit : Math.min(limit, FIRST_WORKERS)),
-    proved: () => proved,
-    /** Rows of one epoch that are slowed down together halve it once. */
-    epoch: () => epoch,
-    learn({ outcome, throttled }: RowOutcome, begunIn: number): void {
-      if (throttled === true) {
-        clean = 0;
-        if (begunIn !== epoch) return;
-        epoch += 1;
-        limit = Math.max(1, Math.floor(limit / 2));
-      } else if (outcome === 'done') {
-        proved = true;
-        clean += 1;
-        if (clean < CLEAN_ROWS) return;
-        clean = 0;
-        limit = Math.min(most, limit + 1);
-      }
-    },
-  };
-}
-
-/** Rows that wait for another row of their lane. */
-function createLanes() {
-  const waiting = new Map<string, number[]>();
-  const free: number[] = [];
-  const entering = new Set<number>();
-  return {
-    /** A row whose lane has become free, oldest first. */
-    ready: () => {
-      const index = free.shift();
-      if (index !== undefined) entering.add(index);
-      return index;
-    },
-    /** False when another is under way; the row waits then. */
-    enter(lane: string, index: number): boolean {
-      if (entering.delete(index)) return true;
-      const line = waiting.get(lane);
-      if (line === undefined) waiting.set(lane, []);
-      else line.push(index);
-      return line === undefined;
-    },
-    leave(lane: string): void {
-      const index = waiting.get(lane)?.shift();
-      if (index === undefined) waiting.delete(lane);
-      else free.push(index);
-    },
-  };
 }
 
 function stops({ outcome, error, stops: told }: RowOutcome, keepGoing: boolean): boolean {

@@ -15,7 +15,8 @@ import type { Context } from './context.ts';
 import { type Candidate, candidates, isOfSandbox, KINDS, type Kind } from './id-candidates.ts';
 import type { Command } from './parsing/command.ts';
 import { effectOf, flagsOf } from './parsing/resolved-flags.ts';
-import { quote, usage } from './parsing/values.ts';
+import { quote } from './parsing/values.ts';
+import { byDigits, candidateText, fits, isShortened, LISTS, type Typed, theOne } from './short-id-match.ts';
 import type { Shown } from './shown.ts';
 
 /** What `help output` says of reading short ids, and `help safety` of changing by them; `withShortIds` keeps both. */
@@ -24,12 +25,6 @@ export const SHORT_IDS_READ =
 export const SHORT_IDS_CHANGE =
   'A change by a short id asks first; in a script it needs --yes, and so does a reveal. To terminate or reveal a card by its last four digits, a person must answer.';
 
-/** The most candidates an error names. */
-const MOST_NAMED = 10;
-
-const MARKS = /(?:…|\.\.\.)$/u;
-/** As printed in a column of its own, with the mark that a copied short id has. */
-const LAST_FOUR = /^\d{4}(?:…|\.\.\.)?$/u;
 /** Shorter than most ids, and none that is counted: a dry run, which asks nothing, cannot tell what it is. */
 const LOOKS_CUT = /^[a-z]+_(?!\d+$)[a-z0-9]{0,15}$/i;
 
@@ -42,14 +37,6 @@ interface Line {
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** An id in the input that a person typed. */
-interface Typed {
-  readonly key: string;
-  readonly kind: Kind;
-  readonly word: string;
-  readonly isOperand: boolean;
-}
-
 interface Resolved extends Typed {
   readonly found: Candidate;
 }
@@ -60,7 +47,7 @@ interface Resolved extends Typed {
  */
 export async function withShortIds(line: Line, execute: (input: Input) => Promise<Shown>): Promise<Shown> {
   const typed = typedIds(line);
-  const marked = typed.filter(isMarked);
+  const marked = typed.filter(isShortened);
   const unsure = unsureBefore(line.command, typed);
   const resolved = await resolve(line, marked, unsure);
   await agree(line, resolved);
@@ -145,10 +132,6 @@ function asTyped(word: string): string {
   return `note: ${word} is shown as typed: a dry run does not look it up. If it is only the beginning of an id, the command itself finds the whole one, and so does this dry run for ${word}…`;
 }
 
-function isMarked(typed: Typed): boolean {
-  return MARKS.test(typed.word) || byDigits(typed);
-}
-
 /** Ids of kinds that can be looked up, typed on the line itself: what a file or a pipe holds is whole. */
 function typedIds({ command, argv, input }: Line): readonly Typed[] {
   const isTyped = (word: string) => argv.some(each => each === word || each.endsWith(`=${word}`));
@@ -183,7 +166,7 @@ function replaced(input: Input, resolved: readonly Resolved[]): Input {
  * come when the others are done. What a command waits for or follows has no answer that says that it is not there.
  */
 function unsureBefore(command: Command, typed: readonly Typed[]): readonly Typed[] {
-  const unmarked = typed.filter(each => !isMarked(each));
+  const unmarked = typed.filter(each => !isShortened(each));
   const several = typed.filter(({ isOperand }) => isOperand).length > 1;
   const waits = Object.hasOwn(command.flags, 'waitTimeout');
   return unmarked.filter(({ isOperand }) => (isOperand ? several : waits));
@@ -212,7 +195,7 @@ async function fittingOf(line: Line, kind: Kind, wanted: readonly Typed[], maybe
   const found: Candidate[] = [];
   let shortest = Number.POSITIVE_INFINITY;
   try {
-    for await (const candidate of candidates({ ...line, kind, isMarked: words.some(isMarked) })) {
+    for await (const candidate of candidates({ ...line, kind, isMarked: words.some(isShortened) })) {
       shortest = Math.min(shortest, candidate.id.length);
       if (words.some(({ word }) => fits(candidate, word))) found.push(candidate);
       if (wanted.length === 0 && maybe.every(({ word }) => word.length >= shortest)) break;
@@ -242,7 +225,7 @@ async function resolveBeginning(line: Line, typed: readonly Typed[]): Promise<re
 async function beginningWith(line: Line, typed: Typed): Promise<readonly Candidate[]> {
   const { kind, word } = typed;
   const found: Candidate[] = [];
-  for await (const candidate of candidates({ ...line, kind, isMarked: isMarked(typed) })) {
+  for await (const candidate of candidates({ ...line, kind, isMarked: isShortened(typed) })) {
     if (candidate.id.length <= word.length) return [];
     if (fits(candidate, word)) found.push(candidate);
   }
@@ -255,70 +238,12 @@ function unread(thrown: unknown): readonly Candidate[] {
   throw thrown;
 }
 
-function fits({ id, last4 }: Candidate, word: string): boolean {
-  const written = word.replace(MARKS, '');
-  if (id.startsWith(written) || (LAST_FOUR.test(word) && last4 === written)) return true;
-  // The part behind the prefix, where the mark says that it was copied from a table.
-  return MARKS.test(word) && written !== '' && id.slice(id.lastIndexOf('_') + 1).startsWith(written);
-}
-
-function theOne(typed: Typed, found: readonly Candidate[]): Candidate {
-  const { kind, word } = typed;
-  const fitting = found.filter(candidate => fits(candidate, word));
-  const [first] = fitting;
-  const exact = fitting.find(({ id }) => id === word);
-  if (exact !== undefined) return exact;
-  const written = word.replace(MARKS, '');
-  const begins = `has an id that begins with ${quote(written)}`;
-  const wanted = byDigits(typed) ? [`ends in ${written}`, ...(written === word ? [] : [begins])].join(' or ') : begins;
-  const hint = LISTS[kind];
-  if (first === undefined) {
-    throw new CliError('not_found', { message: `no ${NOUNS[kind]} ${wanted}`, hint, outcome: 'not_sent' });
-  }
-  if (fitting.length === 1) return first;
-  const more = fitting.length > MOST_NAMED ? [`and ${fitting.length - MOST_NAMED} more`] : [];
-  const { message, facts } = usage(
-    `${quote(word)} fits ${fitting.length} ${NOUNS[kind]}s: write more characters of the id`,
-    hint,
-  );
-  const notes = [...fitting.slice(0, MOST_NAMED).map(told), ...more];
-  throw new CliError('usage', { ...facts, message, notes });
-}
-
-const NOUNS: Readonly<Record<Kind, string>> = {
-  card: 'card',
-  bin: 'BIN',
-  webhook: 'subscription',
-  op: 'operation',
-  transaction: 'transaction',
-  challenge: 'challenge',
-  pending: 'authorization or challenge',
-};
-const LISTS: Readonly<Record<Kind, string>> = {
-  card: 'cardwright cards list --all',
-  bin: 'cardwright bins list',
-  webhook: 'cardwright webhooks list',
-  op: 'cardwright ops list',
-  transaction: 'cardwright tx list --all',
-  challenge: 'cardwright 3ds list',
-  pending: 'cardwright 3ds list',
-};
-
-function told({ id, facts }: Candidate): string {
-  return `${id} (${facts})`;
-}
-
-/** The last four digits: only the service knows them. */
-function byDigits({ kind, word }: Typed): boolean {
-  return kind === 'card' && LAST_FOUR.test(word);
-}
-
 /** Says what each short id stands for. A change by one is asked about; what cannot be undone, by four digits, always. */
 async function agree(line: Line, resolved: readonly Resolved[]): Promise<void> {
   if (resolved.length === 0) return;
   const { command, context } = line;
   const effect = askedEffect(command);
-  const meanings = resolved.map(({ word, found }) => `${word} is ${told(found)}`);
+  const meanings = resolved.map(({ word, found }) => `${word} is ${candidateText(found)}`);
   const say = () => {
     for (const meaning of meanings) context.notice(meaning);
   };

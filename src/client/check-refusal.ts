@@ -7,8 +7,9 @@ import type { RequestFacts } from './answer.ts';
 import { classifyUnusable } from './classify.ts';
 import { unshown } from './effect.ts';
 import { errorOf } from './error-messages.ts';
-import type { Interpretation } from './interpret-response.ts';
-import { findEffect, isListed, paramsOf, type ReadBackParts } from './read-back.ts';
+import type { Interpretation } from './interpretation.ts';
+import { findEffect, isListed } from './read-back.ts';
+import { paramsOf, type ReadBackParts } from './readings.ts';
 import { rest } from './retry.ts';
 
 type Values = Readonly<Record<string, unknown>>;

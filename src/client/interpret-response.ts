@@ -3,84 +3,22 @@
 import { answerWord } from '../contract/answer-words.ts';
 import { HEADERS } from '../contract/envelopes.ts';
 import type { Evidence } from '../contract/evidence.ts';
-import type { ListPage, PageFacts } from '../contract/operation.ts';
-import type { RefusalRule } from '../contract/refusal-weight.ts';
-import { type RefusalName, refusalNamed } from '../contract/refusals.ts';
+import { refusalNamed } from '../contract/refusals.ts';
 import type { CliError, ServiceRefusal } from '../core/errors.ts';
 import { isObject } from '../core/objects.ts';
-import type { RawRows } from '../core/raw-rows.ts';
-import { type Decoded, decodeAnswer, type RequestFacts } from './answer.ts';
+import { type Decoded, decodeAnswer } from './answer.ts';
 import { type Body, readBody } from './body.ts';
-import { type Classified, classifyError, classifySilence, classifyUnusable, type FailureClass } from './classify.ts';
+import { type Classified, classifyError, classifySilence, classifyUnusable } from './classify.ts';
 import { unshown } from './effect.ts';
 import { isWrite } from './encode.ts';
 import { isErrorAnswer, readErrorBody } from './error-body.ts';
 import { errorOf, type Happened } from './error-messages.ts';
 import { dateOf, headerText, retryAfterMs } from './headers.ts';
+import type { Ambiguity, Answered, Interpretation, Judged, Received } from './interpretation.ts';
 import { decodeRaw, withoutSecrets } from './raw-answer.ts';
 import type { Redactor } from './redact.ts';
-import type { CutPage, Cutter } from './row-slicer.ts';
+import { cutOf, learningFrom, withRowTexts } from './text-page.ts';
 import type { Exchange } from './transport.ts';
-
-/** What is missing from a 2xx answer of a write. */
-export type Ambiguity =
-  /** 202: accepted, not done. */
-  | 'pending'
-  /** 204 or `{"success": true}`: done, and nothing to show. */
-  | 'no_content'
-  /** A member that must be there is not, or the wanted state does not show yet. */
-  | 'lacking'
-  /** Empty, unreadable, not of this API, or about something else. */
-  | 'worthless';
-
-export interface Received {
-  readonly status: number;
-  readonly requestId: string | undefined;
-}
-
-export type Interpretation =
-  /** `reread` when it was not the answer that showed it. */
-  | (Received & {
-      readonly class: 'done';
-      readonly decoded: Decoded;
-      readonly reread?: boolean;
-      /** Of a write: as it was judged by, its times by the clock of the service. */
-      readonly evidence?: Evidence | undefined;
-    })
-  /** `error` is what to throw when the effect cannot be confirmed. */
-  | (Received & {
-      readonly class: 'unverified';
-      readonly doubt: Ambiguity;
-      readonly partial: Readonly<Record<string, unknown>>;
-      readonly error: CliError;
-      /** As it was judged by, its times by the clock of the service. */
-      readonly evidence: Evidence | undefined;
-    })
-  | (Partial<Received> & {
-      readonly class: FailureClass;
-      readonly error: CliError;
-      readonly again: boolean;
-      readonly refusal?: RefusalName | undefined;
-      /** Of a refused write. */
-      readonly rule?: RefusalRule | undefined;
-      /** The clause of the error that says what was answered. */
-      readonly said: string;
-    });
-
-export interface Judged extends RequestFacts {
-  /** For pages whose rows may stay text. */
-  readonly cutter?: Cutter | undefined;
-  readonly idempotencyKey: string | undefined;
-  /** When the answer came, ms UTC by this machine. */
-  readonly answeredAt: number;
-  /** Scheme and host the request went to, for redirects. */
-  readonly origin: string;
-  /** Variables of the environment that name address and key. */
-  readonly variables?: readonly string[] | undefined;
-  readonly redactor: Redactor;
-}
-
-type Answered = Extract<Exchange, { status: number }>;
 
 /**
  * Judges how one attempt ended. Never throws. Whatever an error, and with it the journal and every message, will repeat
@@ -119,73 +57,12 @@ function interpretationOf(exchange: Exchange, judged: Judged): Interpretation {
   }
   const cut = cutOf(exchange, judged);
   if (cut !== undefined) {
-    return withWritten(judgeSuccess(exchange, { kind: 'json', value: cut.rest }, judged), cut.written);
+    return withRowTexts(judgeSuccess(exchange, { kind: 'json', value: cut.rest }, judged), cut.written);
   }
   const body = readBody(exchange);
   if (exchange.status >= 300) return judgeError(exchange, body, judged);
   const verdict = judgeSuccess(exchange, body, judged);
   return judged.cutter === undefined ? verdict : learningFrom(verdict, judged.cutter, { exchange, body });
-}
-
-/** The page as text where its rows need no reading. */
-function cutOf({ status, bytes, headers, failure }: Answered, { cutter }: Judged): CutPage | undefined {
-  if (cutter === undefined || status !== 200 || failure !== undefined) return undefined;
-  return headerText(headers, 'content-encoding') === undefined ? cutter.cut(bytes) : undefined;
-}
-
-/** A page whose rows are parsed when they are asked for as objects. */
-class TextPage implements ListPage<unknown> {
-  readonly page: PageFacts;
-  readonly written: RawRows;
-  #parsed: readonly unknown[] | undefined;
-
-  constructor(page: PageFacts, written: RawRows) {
-    this.page = page;
-    this.written = written;
-  }
-
-  get count(): number {
-    return this.written.count;
-  }
-
-  get data(): readonly unknown[] {
-    const { count } = this;
-    this.#parsed ??= Array.from({ length: count }, (_, index) => JSON.parse(this.written.row(index)) as unknown);
-    return this.#parsed;
-  }
-}
-
-function withWritten(verdict: Interpretation, written: RawRows): Interpretation {
-  if (verdict.class !== 'done') return verdict;
-  const { page } = verdict.decoded.result as ListPage<unknown>;
-  return { ...verdict, decoded: { ...verdict.decoded, result: new TextPage(page, written) } };
-}
-
-interface Read {
-  readonly exchange: Answered;
-  readonly body: Body;
-}
-
-/** Whoever asks a page that was read for its text pays for learning what its rows look like; others do not. */
-function learningFrom(verdict: Interpretation, cutter: Cutter, { exchange, body }: Read): Interpretation {
-  if (verdict.class !== 'done' || exchange.status !== 200 || verdict.decoded.warnings.length > 0) return verdict;
-  const { data, page } = verdict.decoded.result as ListPage<unknown>;
-  let written: RawRows | undefined;
-  let isAsked = false;
-  const result: ListPage<unknown> = {
-    data,
-    page,
-    get written() {
-      if (!isAsked && body.kind === 'json') {
-        cutter.learn(body.value, data);
-        // What was learnt from this page holds for it as well.
-        written = cutter.cut(exchange.bytes)?.written;
-      }
-      isAsked = true;
-      return written;
-    },
-  };
-  return { ...verdict, decoded: { ...verdict.decoded, result } };
 }
 
 type Extra = Omit<Happened, 'target' | 'input' | 'idempotencyKey'>;

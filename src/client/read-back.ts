@@ -2,28 +2,25 @@
 
 import {
   type Balances,
-  balancesIn,
-  type CardAndWallet,
   carriesMark,
   type Evidence,
   notMadeNow,
   otherThanAnswered,
-  sameUrl,
   transferAgrees,
   transferShown,
 } from '../contract/evidence.ts';
 import { MADE } from '../contract/operation.ts';
 import { CliError } from '../core/errors.ts';
-import { type Cents, cents, centsOf } from '../core/money.ts';
+import type { Cents } from '../core/money.ts';
 import { isObject } from '../core/objects.ts';
 import { shellWord } from '../core/shell-quote.ts';
-import type { Clock, Randomness } from '../platform/host.ts';
 import { stretched } from '../platform/jitter.ts';
 import { type RequestFacts, withRequested } from './answer.ts';
 import { classifyUnusable } from './classify.ts';
 import { proofOf, unshown } from './effect.ts';
 import { errorOf } from './error-messages.ts';
-import type { Interpretation } from './interpret-response.ts';
+import type { Interpretation } from './interpretation.ts';
+import { paramsOf, type ReadBackParts, readBalances, readCard } from './readings.ts';
 import { rest } from './retry.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -37,15 +34,6 @@ const POLL_MS = 1_000;
 const LAG_MS = [250, 500, 1_000];
 /** How often a reading that was put off by a rate limit is tried once more, beyond the attempts of every reading. */
 const THROTTLED_READS = 5;
-
-export interface ReadBackParts {
-  /** Sends a reading operation and returns its result. Throws as `send` does. */
-  readonly read: (operation: string, input: Values) => Promise<Values>;
-  readonly clock: Clock;
-  readonly random: Randomness;
-  readonly timeoutMs: number | undefined;
-  readonly signal: AbortSignal | undefined;
-}
 
 /**
  * The resource after a write whose 2xx answer did not show it. Throws `outcome_unknown` when nothing confirms it,
@@ -194,101 +182,6 @@ async function balancesAgree(
   return { result: { ...result, ...balances } };
 }
 
-async function readCard(read: ReadBackParts['read'], cardId: unknown): Promise<Balances> {
-  const card = await read('cards.get', { card_id: cardId });
-  const balance = typeof card['balance'] === 'number' ? centsOf(card['balance']) : undefined;
-  if (balance !== undefined) return { card: cents(balance) };
-  throw new CliError('contract_mismatch', { message: 'the balance of the card is not an amount' });
-}
-
-/** Card and wallet as they are now. Throws as reading does; `contract_mismatch` for a balance that is no amount. */
-export async function readBalances(read: ReadBackParts['read'], cardId: unknown): Promise<CardAndWallet> {
-  const [card, wallet] = await Promise.all([read('cards.get', { card_id: cardId }), read('wallet.get', {})]);
-  const balances = balancesIn(card['balance'], wallet['balance']);
-  if (balances !== undefined) return balances;
-  throw new CliError('contract_mismatch', { message: 'the balance of the card or of the wallet is not an amount' });
-}
-
-/** The wallet as it is now. Throws as `readBalances`. */
-export async function readWallet(read: ReadBackParts['read']): Promise<Cents> {
-  const { balance } = await read('wallet.get', {});
-  const amount = typeof balance === 'number' ? centsOf(balance) : undefined;
-  if (amount !== undefined) return amount;
-  throw new CliError('contract_mismatch', { message: 'the balance of the wallet is not an amount' });
-}
-
-/**
- * The member that a change of state sets, as it is now; undefined when it cannot be read: the change is asked for all the
- * same. Throws where the key is not accepted: the change would not be either, and what nobody may read nobody can look at.
- */
-export async function stateBefore(
-  target: RequestFacts['target'],
-  input: Values,
-  read: ReadBackParts['read'],
-): Promise<string | undefined> {
-  const { readBack = '', leadsTo } = target.row;
-  try {
-    const { [leadsTo?.field ?? '']: was } = await read(readBack, paramsOf({ target, input }));
-    return typeof was === 'string' ? was : undefined;
-  } catch (failed) {
-    if (!(failed instanceof CliError) || failed.facts.httpStatus === 401) throw failed;
-    return undefined;
-  }
-}
-
-/** Whether card and wallet show that a refused transfer has not happened; false where they cannot be read. */
-async function isUnmoved({ target, input, evidence }: RequestFacts, { read }: ReadBackParts): Promise<boolean> {
-  const { transfer } = target.row;
-  if (transfer === undefined || evidence?.before === undefined) return false;
-  try {
-    const after = await readBalances(read, input['card_id']);
-    return transferShown({ transfer, amount: input['amount'] as Cents }, evidence, after) === 'unchanged';
-  } catch (failed) {
-    if (failed instanceof CliError) return false;
-    throw failed;
-  }
-}
-
-/**
- * Whether reading shows that a write has not happened: the state of its card, card and wallet, the list of subscriptions;
- * of a create the wallet, where nothing else moves it. False where that cannot be told.
- */
-export async function isUndone(asked: RequestFacts, settling: ReadBackParts): Promise<boolean> {
-  const { leadsTo, makes, transfer } = asked.target.row;
-  if (transfer !== undefined) return isUnmoved(asked, settling);
-  if (makes === 'webhook') return isNotSubscribed(asked, settling);
-  if (makes === 'card') return isUnspent(asked, settling);
-  if (leadsTo === undefined) return false;
-  try {
-    const { [leadsTo.field]: is } = await settling.read(asked.target.row.readBack ?? '', paramsOf(asked));
-    return typeof is === 'string' && is !== leadsTo.value;
-  } catch (failed) {
-    if (failed instanceof CliError) return false;
-    throw failed;
-  }
-}
-
-async function isUnspent({ evidence }: RequestFacts, { read }: ReadBackParts): Promise<boolean> {
-  if (evidence?.wallet === undefined) return false;
-  try {
-    return (await readWallet(read)) === evidence.wallet;
-  } catch (failed) {
-    if (failed instanceof CliError) return false;
-    throw failed;
-  }
-}
-
-/** Whether the list shows no subscription for the address of a refused create; false where it cannot be read. */
-async function isNotSubscribed({ input }: RequestFacts, { read }: ReadBackParts): Promise<boolean> {
-  try {
-    const { data } = await read('webhooks.list', {});
-    return Array.isArray(data) && !data.some(each => isObject(each) && sameUrl(each['url'], input['url']));
-  } catch (failed) {
-    if (failed instanceof CliError) return false;
-    throw failed;
-  }
-}
-
 /** A refusal that may have followed the deed. */
 export function doubtful({ facts }: CliError): CliError {
   return new CliError('outcome_unknown', { ...facts, message: `${facts.message}${DOUBT}`, outcome: 'unknown' });
@@ -380,9 +273,4 @@ function madeOtherwise(error: CliError, { id, difference }: { id: string; differ
 
 function lost({ facts }: CliError, what: string): CliError {
   return new CliError('contract_mismatch', { ...facts, message: `${facts.operation}: ${what}`, outcome: 'done' });
-}
-
-/** The parameters of the path, by which the resource is read. */
-export function paramsOf({ target, input }: RequestFacts): Values {
-  return Object.fromEntries(Object.keys(target.row.params ?? {}).map(name => [name, input[name]]));
 }

@@ -12,8 +12,10 @@ import { checkRefusal, type RefusalCheck, type Refused } from './check-refusal.t
 import type { OutcomeClass } from './classify.ts';
 import { anyOf } from './deadline.ts';
 import { isWrite } from './encode.ts';
-import type { Interpretation } from './interpret-response.ts';
-import { confirmAnswer, confirmWrite, findEffect, isReadAfter, isUndone, type ReadBackParts } from './read-back.ts';
+import type { Interpretation } from './interpretation.ts';
+import { isUndone } from './not-happened.ts';
+import { confirmAnswer, confirmWrite, findEffect, isReadAfter } from './read-back.ts';
+import type { ReadBackParts } from './readings.ts';
 import { type Repeated, repeatWhileSafe, type Wait } from './retry.ts';
 
 type Values = Readonly<Record<string, unknown>>;

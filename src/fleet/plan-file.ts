@@ -1,5 +1,6 @@
 /** A plan file read back: its form is checked here, what it says is checked against the account. */
 import { CliError } from '../core/errors.ts';
+import { isObject } from '../core/objects.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { type PlanDocument, planIdOf } from './plan-document.ts';
 import { GUARDED_CLASSES, PHASES } from './step.ts';
@@ -40,10 +41,6 @@ function parsed(text: string): Values | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is Values {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const TEXT = (value: unknown) => typeof value === 'string';

@@ -9,7 +9,8 @@ import { connectTo } from '../engine/open.ts';
 import { privateFile, privateFolder } from '../files/private-at-once.ts';
 import type { Clock } from '../platform/host.ts';
 import { MirrorDatabase } from './database.ts';
-import { APPLICATION_ID, SCHEMA, TABLES, UPGRADES, VIEWS } from './schema.ts';
+import { APPLICATION_ID, SCHEMA, TABLES, UPGRADES } from './schema.ts';
+import { VIEWS } from './views.ts';
 
 export const mirrorPath = (dataFolder: string, profile: string): string =>
   join(dataFolder, 'mirror', `${profile}.sqlite`);
