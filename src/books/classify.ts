@@ -196,11 +196,8 @@ class Classification {
     }
     for (const card of [...this.#rest.outside]) {
       const rest = this.#rest.of(card);
-      const records = fresh.get(-rest) ?? [];
-      const fitting = records.filter(
-        record =>
-          record.card_id !== card && !this.#rest.isOver(record.card_id) && this.#rest.of(record.card_id) === -rest,
-      );
+      // Neither the card itself nor one that is terminated has the opposite rest.
+      const fitting = (fresh.get(-rest) ?? []).filter(record => this.#rest.of(record.card_id) === -rest);
       const [first] = fitting;
       if (first === undefined || !this.#rest.takeIfLess(...moved(first, card))) continue;
       const candidates = [card, ...new Set(fitting.map(record => record.card_id))];

@@ -83,8 +83,9 @@ export function amountBehindNoise(text: string): Cents | undefined {
 
 /** `1234.50`: for machines, files and commands to copy. */
 export function plainAmount(amount: Cents): string {
-  const digits = String(Math.abs(amount)).padStart(3, '0');
-  return `${amount < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
+  const size = Math.abs(amount);
+  const fraction = size % 100;
+  return `${amount < 0 ? '-' : ''}${(size - fraction) / 100}.${fraction < 10 ? '0' : ''}${fraction}`;
 }
 
 /** `$1,234.50`: for people, whatever the locale. */

@@ -66,26 +66,37 @@ const COLUMNS = `r.card_id, r.currency, r.decline_reason, r.created_at, r.first_
 const IS_IN_DOLLARS = `(${IS_IN_OTHER_CURRENCY}) is not true`;
 
 /** The records of a card in one text: a row that is handed over column by column costs more than all the rest of a line. */
-const POSTED = `select json_group_array(json_array(r.tx_id, r.type, r.status, r.cents, m.name, r.mcc, r.merchant_country,
-  r.authorization_id, r.at_ms)) as posted ${FROM} where r.card_id = ? and r.type in ('settlement', 'refund') and r.at_ms >= ?
+const POSTED = `select json_group_array(json_array(r.tx_id, r.type, r.status, r.cents, r.merchant, r.mcc, r.merchant_country,
+  r.authorization_id, r.at_ms)) as posted from record r where r.card_id = ? and r.type in ('settlement', 'refund') and r.at_ms >= ?
   and r.first_sync <= ? and r.gone_at is null and ${IS_IN_DOLLARS}`;
 
 /** In the order of `POSTED`. */
 type PostedValues = readonly [
-  PostedRow['tx_id'],
-  PostedRow['type'],
-  PostedRow['status'],
-  PostedRow['cents'],
-  PostedRow['merchant'],
-  PostedRow['mcc'],
-  PostedRow['merchant_country'],
-  PostedRow['authorization_id'],
-  PostedRow['at_ms'],
+  tx_id: PostedRow['tx_id'],
+  type: PostedRow['type'],
+  status: PostedRow['status'],
+  cents: PostedRow['cents'],
+  merchant: number | null,
+  mcc: PostedRow['mcc'],
+  merchant_country: PostedRow['merchant_country'],
+  authorization_id: PostedRow['authorization_id'],
+  at_ms: PostedRow['at_ms'],
 ];
 
-function postedRow(values: PostedValues): PostedRow {
-  const [tx_id, type, status, cents, merchant, mcc, merchant_country, authorization_id, at_ms] = values;
-  return { tx_id, type, status, cents, merchant, mcc, merchant_country, authorization_id, at_ms };
+const MOST_NAMES = 10_000;
+
+/** Names of merchants by their number: to join them costs a third of reading a record, and few have most of the records. */
+function merchantNames(db: MirrorDatabase): (merchant: number | null) => string | null {
+  const names = new Map<number, string | null>();
+  return merchant => {
+    if (merchant === null) return null;
+    const known = names.get(merchant);
+    if (known !== undefined) return known;
+    const name = db.get<{ name: string }>('select name from merchant where id = ?', merchant)?.name ?? null;
+    if (names.size >= MOST_NAMES) names.clear();
+    names.set(merchant, name);
+    return name;
+  };
 }
 
 /** By card, so that those of one card at a time are in memory. `sync`: the last one that is looked at. */
@@ -95,10 +106,16 @@ function recordsOf(db: MirrorDatabase, { from, to }: Pick<Period, 'from' | 'to'>
       and gone_at is null and card_id is not null and ${IS_IN_DOLLARS} and at_ms >= ? and at_ms < ? and first_sync <= ?`,
     ...[from, to, sync],
   );
+  const nameOf = merchantNames(db);
   return {
     of(card) {
       const read = db.get<{ posted: string }>(POSTED, card, from, sync);
-      return (JSON.parse(read?.posted ?? '[]') as readonly PostedValues[]).map(postedRow);
+      return (JSON.parse(read?.posted ?? '[]') as readonly PostedValues[]).map(
+        ([tx_id, type, status, cents, merchant, mcc, merchant_country, authorization_id, at_ms]) => {
+          const name = nameOf(merchant);
+          return { tx_id, type, status, cents, merchant: name, mcc, merchant_country, authorization_id, at_ms };
+        },
+      );
     },
     unknownTypes: db.all<TxRow>(
       `select ${COLUMNS} where ${IS_OF_UNKNOWN_TYPE} and r.at_ms >= ?

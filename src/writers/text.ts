@@ -1,8 +1,12 @@
 /** Texts and numbers as every format of an export has them. */
 import { cents, plainAmount } from '../core/money.ts';
 
+/** Most texts have nothing to be replaced. */
+const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
+
 /** Control, format and line separating characters become one blank, so that a text stays within its line and its place. */
 export function oneLine(text: string): string {
+  if (PLAIN.test(text)) return text;
   return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Zs}]+/gu, ' ').trim();
 }
 

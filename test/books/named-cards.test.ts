@@ -221,3 +221,69 @@ it('one fund is certain to the cent, whatever its card released', () => {
   const [moved] = reader.reconcile().findings;
   expect(moved).toMatchObject({ class: 'other_funded', cents: 30_00, candidates: [card.id], isAbout: false });
 });
+
+it('a record of the amount that left another card is on its own card, where that has no rest', () => {
+  const { account, reader } = begun();
+  const [drained, spending] = [account.create(100_00), account.create(100_00)];
+  reader.reconcile();
+  drained.balance -= 9_00;
+  account.settle(account.authorize(spending, 9_00), 9_00, true);
+  // An open hold on which the record could be missed.
+  account.authorize(spending, 30_00);
+  expect(said(reader.reconcile())).toEqual([['unrecorded_debit', -9_00, drained.id]]);
+});
+
+it('what left one card and what came to another are no moves of others, also beside a hold that could hide the rest', () => {
+  const { account, reader } = begun();
+  const [one, other, held] = [account.create(100_00), account.create(100_00), account.create(100_00)];
+  reader.reconcile();
+  one.balance += 10_00;
+  other.balance -= 7_00;
+  account.authorize(held, 20_00);
+  const done = reader.reconcile();
+  expect(done.verdict).toBe('unexplained');
+  expect(said(done)).toEqual([
+    ['unrecorded_credit', 10_00, one.id],
+    ['unrecorded_debit', -7_00, other.id],
+  ]);
+});
+
+it.each([
+  { effect: 'before the first cut', isIn: true },
+  { effect: 'after it', isIn: false },
+])(
+  'a row of unknown outcome that is resolved as done had its effect $effect, and nobody else moved anything',
+  ({ isIn }) => {
+    const cards: Card[] = [];
+    const { account, reader } = begun(made => {
+      const card = made.create(100_00);
+      cards.push(card);
+      if (isIn) made.fund(card, 25_00, { outcome: 'unknown' });
+      else made.nothing(card.id, 25_00);
+    });
+    const [card] = cards;
+    if (card === undefined) throw new RangeError('no card');
+    if (!isIn) {
+      card.balance += 25_00;
+      account.wallet -= 25_00;
+    }
+    account.moves.splice(
+      0,
+      account.moves.length,
+      ...account.moves.map(move => ({ ...move, outcome: 'done' as const })),
+    );
+    const done = reader.reconcile({ soleOperator: true });
+    expect({ verdict: done.verdict, said: said(done) }).toEqual({ verdict: 'balanced', said: [] });
+    expect(done.changes.map(({ funded, residual }) => [funded, residual])).toEqual([[isIn ? 0 : 25_00, 0]]);
+  },
+);
+
+it('a card whose first purchase has closed is judged to the cent, also while another one is open', () => {
+  const { account, reader, card, of } = heldAtFirst();
+  account.settle(of, 40_00, true);
+  expect(reader.reconcile().verdict).toBe('balanced');
+  account.authorize(card, 50_00);
+  expect(reader.reconcile().verdict).toBe('balanced');
+  card.balance -= 4_00;
+  expect(said(reader.reconcile())).toEqual([['unrecorded_debit', -4_00, card.id]]);
+});

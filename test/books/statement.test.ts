@@ -304,6 +304,77 @@ describe('a statement of one card, made by hand', () => {
     ]);
   });
 
+  it.each([
+    { looked: 'before and in it', since: FROM - 1, at: FROM, names: true },
+    { looked: 'before and after it', since: FROM - 1, at: TO + 1, names: true },
+    { looked: 'in it and after it', since: TO - 1, at: TO, names: true },
+    { looked: 'at its beginning and in it', since: FROM, at: FROM + 1, names: false },
+    { looked: 'in it twice', since: TO - 2, at: TO - 1, names: false },
+    { looked: 'before it twice', since: FROM - 2, at: FROM - 1, names: false },
+    { looked: 'at its end and after it', since: TO, at: TO + 1, names: false },
+  ])('names a deposit that came between two looks where an end lies between: $looked', ({ since, at, names }) => {
+    const cuts = [exact(FINAL, {}, { total_deposited_cents: 9_00, wallet_cents: 9_00 })];
+    const deposits = [
+      { at_ms: since, total_deposited_cents: cents(0) },
+      { at_ms: at, total_deposited_cents: cents(9_00) },
+    ];
+    const { straddling } = made({ cuts, deposits }, {});
+    expect(straddling.map(({ kind, cents: amount }) => [kind, amount])).toEqual(names ? [['wallet', 9_00]] : []);
+    // Before the first look nothing was seen, so nothing says that it came earlier.
+    expect(made({ cuts, deposits: deposits.slice(1) }, {}).straddling).toEqual([]);
+  });
+
+  it('refuses sums beyond what a number holds', () => {
+    expect(() => made({ cuts: [exact(TO, {}, { wallet_cents: 2 ** 53 })] }, {})).toThrow('a statement closes at');
+  });
+
+  const MIDDLE = FROM + 10 * DAY;
+  const deposit = (at_ms: number) => ({ at_ms, total_deposited_cents: cents(5_00) });
+  const young = [card({ card_id: 'card_1', created_ms: FROM })];
+  const deposited = (at: number) => [exact(Math.max(at, TO), {}, { total_deposited_cents: 5_00, wallet_cents: 5_00 })];
+  it.each([
+    {
+      books: 'a card had money that nothing explains',
+      input: { cuts: [exact(MIDDLE, { balance_cents: 5_00 }), exact(TO, { balance_cents: 5_00 })] },
+      since: [MIDDLE, MIDDLE],
+    },
+    {
+      books: 'the card was empty before the period too',
+      input: { cuts: [exact(FROM, { balance_cents: 5_00 }), exact(TO, { balance_cents: 5_00 })] },
+      since: [undefined, undefined],
+    },
+    {
+      books: 'a deposit may be as old as a card that is older than the period',
+      input: { cuts: deposited(MIDDLE), deposits: [deposit(MIDDLE)] },
+      since: [MIDDLE],
+    },
+    {
+      books: 'a deposit was first seen when the period began',
+      input: { cuts: deposited(FROM), deposits: [deposit(FROM)] },
+      since: [FROM],
+    },
+    {
+      books: 'no card is older than the period',
+      input: { cuts: deposited(MIDDLE), deposits: [deposit(MIDDLE)], cards: young },
+      since: [undefined],
+    },
+    {
+      books: 'a deposit was first seen when the period was over',
+      input: { cuts: deposited(TO), deposits: [deposit(TO)], cards: young },
+      since: [TO],
+    },
+    {
+      books: 'a deposit was seen before the period',
+      input: { cuts: deposited(FROM), deposits: [deposit(FROM - 1)] },
+      since: [undefined],
+    },
+  ])('tells from when on balances are known: $books', ({ input, since }) => {
+    const found = made(input, {});
+    expect(found.accounts.map(account => account.knownSince)).toEqual(since);
+    expect(found.knownSince).toBe(since[0]);
+    expect(found.reconciled).toBe(since[0] === undefined);
+  });
+
   it('lists what open authorizations of its cards hold', () => {
     const held = (id: string, amount: number, more: Partial<TxRow> = {}) => ({
       record: record({ tx_id: id, type: 'authorization', at_ms: FROM, ...more, cents: 9_00 }),
