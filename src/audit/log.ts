@@ -7,6 +7,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError } from '../core/errors.ts';
+import { keepOpen } from '../files/keep-open.ts';
 import { withLock } from '../files/lock.ts';
 import {
   type FileDependencies,
@@ -210,9 +211,10 @@ async function checked(path: string, files: FileDependencies): Promise<void> {
 
 async function openPrivate(path: string): Promise<FileHandle> {
   const file = await open(path, constants.O_RDWR | constants.O_CREAT | NO_FOLLOW | NO_WAITING, 0o600);
-  if ((await file.stat()).isFile()) return file;
-  await file.close();
-  throw unsafe(path, 'is not an ordinary file');
+  return keepOpen(file, async () => {
+    if ((await file.stat()).isFile()) return file;
+    throw unsafe(path, 'is not an ordinary file');
+  });
 }
 
 interface Tail {

@@ -4,6 +4,7 @@ import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import { CliError } from '../core/errors.ts';
 import { sizeText } from '../core/input-limits.ts';
 import type { Clock } from '../platform/host.ts';
+import { keepOpen } from './keep-open.ts';
 import { openPipe } from './pipe.ts';
 import { systemCode } from './private-files.ts';
 import { systemWords } from './system-words.ts';
@@ -65,7 +66,7 @@ async function ordinary(file: FileHandle, name: string): Promise<InputFile> {
     const { size, mtimeNs, ctimeNs } = await file.stat({ bigint: true });
     return `${size} ${mtimeNs} ${ctimeNs}`;
   };
-  const before = await inTheUsersWords(name, state);
+  const before = await keepOpen(file, () => inTheUsersWords(name, state));
   async function* pieces(): AsyncGenerator<Uint8Array> {
     for (;;) {
       const { bytesRead, buffer } = await inTheUsersWords(name, () =>

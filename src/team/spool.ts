@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
+import { keepOpen } from '../files/keep-open.ts';
 import { decodeLines, encodeLines } from '../journal/wal/codec.ts';
 import type { JournalRecord, StoredRecord } from '../journal/wal/records.ts';
 import type { JournalDisk, JournalFile } from '../journal/wal/storage.ts';
@@ -35,8 +36,10 @@ export async function localCopy(
   const path = join(folder, `${op}.${by}`);
   // While it is held no other command takes it for one that was left.
   const release = await disk.hold(`${path}.lock`);
-  const file = await disk.create(path);
-  await file.append(bytes);
+  const file = await copied(disk, path, bytes).catch(async (thrown: unknown) => {
+    await release();
+    throw thrown;
+  });
   return {
     file,
     async end(how) {
@@ -50,6 +53,12 @@ export async function localCopy(
       await release();
     },
   };
+}
+
+async function copied(disk: JournalDisk, path: string, bytes: Uint8Array): Promise<JournalFile> {
+  const file = await disk.create(path);
+  await keepOpen(file, () => file.append(bytes));
+  return file;
 }
 
 function dayOf(at: number): string {

@@ -13,6 +13,7 @@ import type { Journal, PlannedRow, Run, RunPlan } from '../../src/journal/types.
 import { inputDigest } from '../../src/journal/wal/op-id.ts';
 import { createDisk, type JournalDisk, type JournalFile } from '../../src/journal/wal/storage.ts';
 import { random, realClock, waitingClock } from '../support/clocks.ts';
+import { type WatchedDisk, watchedDisk } from '../support/watched-disk.ts';
 
 export interface Order {
   readonly url: string;
@@ -156,6 +157,22 @@ export const sending =
       return delivery;
     },
   });
+
+/** The wraps of a process that only seems to die, within this one. `letGo` closes what it had open, as the system would. */
+export function dyingHere(effect: Effect): { readonly wraps: Wraps; letGo(): Promise<void> } {
+  const disks: WatchedDisk[] = [];
+  const disk = (real: JournalDisk) => {
+    const watched = watchedDisk(real);
+    disks.push(watched);
+    return dying(effect, false)(watched.disk);
+  };
+  return {
+    wraps: { disk, service: sending(effect) },
+    async letGo() {
+      for (const watched of disks) await watched.closeAll();
+    },
+  };
+}
 
 export const dying =
   (effect: Effect, sentTooLate: boolean) =>

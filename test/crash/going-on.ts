@@ -14,7 +14,7 @@ import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { realClock, waitingClock } from '../support/clocks.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { ask } from '../support/sandbox-http.ts';
-import { dying, type Effect, journalFor, type Order, performAll, planOf, sending } from './driver.ts';
+import { dyingHere, type Effect, journalFor, type Order, performAll, planOf } from './driver.ts';
 
 /** Above the highest pid Linux gives. */
 const GONE = 4_194_305;
@@ -209,7 +209,7 @@ async function killedAt(order: Order): Promise<{ killed: boolean; answered: bool
     return new Promise<never>(() => undefined);
   };
   const last: AfterAnswer[] = [];
-  const wraps = { disk: dying(effect, false), service: sending(effect) };
+  const { wraps, letGo } = dyingHere(effect);
   const journal = journalFor(order, wraps, realClock, { pid: GONE, afterAnswer: work => void last.push(work) });
   const whole = (async () => {
     await performAll(await journal.begin(planOf(order)), 1);
@@ -218,6 +218,7 @@ async function killedAt(order: Order): Promise<{ killed: boolean; answered: bool
     return 'ended' as const;
   })();
   const how = await Promise.race([dead, whole]);
+  await letGo();
   const ops = await journalFor(order).list();
   const answered = ops.length > 0 && ops[0]?.state === 'finished' && !(await isMarked(order, ops[0].op));
   return { killed: how === 'dead', answered };

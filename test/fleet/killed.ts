@@ -14,7 +14,7 @@ import { cardsToRead, planFleet } from '../../src/fleet/plan.ts';
 import type { Planned } from '../../src/fleet/step.ts';
 import type { Journal, Run, RunPlan } from '../../src/journal/types.ts';
 import { startSandbox } from '../../src/sandbox/serving/start.ts';
-import { dying, type Effect, journalFor, type Order, sending } from '../crash/driver.ts';
+import { dyingHere, type Effect, journalFor, type Order } from '../crash/driver.ts';
 import { realClock, waitingClock } from '../support/clocks.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { ask, type Served } from '../support/sandbox-http.ts';
@@ -179,12 +179,14 @@ async function killedApply(sandbox: Served, text: string, order: Order): Promise
     die();
     return new Promise<never>(() => undefined);
   };
-  const journal = journalFor(order, { disk: dying(effect, false), service: sending(effect) }, realClock, { pid: GONE });
+  const { wraps, letGo } = dyingHere(effect);
+  const journal = journalFor(order, wraps, realClock, { pid: GONE });
   const whole = (async () => {
     await performPhases(await journal.begin(plan));
     return 'ended' as const;
   })();
   const how = await Promise.race([dead, whole]);
+  await letGo();
   return { killed: how === 'dead', steps: plan.rows.length };
 }
 

@@ -235,7 +235,7 @@ test('the fence behind the lock: whoever appends RUN later stops the earlier one
   // A lock that lets everybody in.
   const disk = (real: JournalDisk): JournalDisk => ({ ...real, hold: async () => async () => undefined });
   await using b = await bench({ disk });
-  const first = await b.journal.begin(planOf([createRow(b.bin)]));
+  await using first = await b.journal.begin(planOf([createRow(b.bin)]));
   await using second = await b.another().resume(first.op);
   await expect(first.perform(1)).rejects.toThrow(/taken over/);
   expect(b.proxy.posts()).toHaveLength(0);

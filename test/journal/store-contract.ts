@@ -19,7 +19,7 @@ const ORIGIN = 'https://api.example.com';
 const hex = (bytes: number) => randomBytes(bytes).toString('hex');
 const tick = () => new Promise(resolve => setImmediate(resolve));
 
-function record(more: Partial<PlanRecord> = {}): PlanRecord {
+export function record(more: Partial<PlanRecord> = {}): PlanRecord {
   return {
     t: 'PLAN',
     version: 1,
@@ -46,7 +46,7 @@ function bytesOf(plan: PlanRecord, by = '0a0a0a0a'): Uint8Array {
 }
 
 /** A claim that nothing is in the way of. */
-function claimOf(plan: PlanRecord, more: Partial<Claim> = {}): Claim {
+export function claimOf(plan: PlanRecord, more: Partial<Claim> = {}): Claim {
   return {
     record: plan,
     spending: () => spendingOf([]),

@@ -3,6 +3,7 @@
  * a note for each key of the caller's. The order of what is written and synced is docs/design/reliability.md, section 6.
  */
 import { CliError } from '../../core/errors.ts';
+import { keepOpen } from '../../files/keep-open.ts';
 import { isLocked } from '../../files/lock.ts';
 import type { JournalFile } from '../wal/storage.ts';
 import { keepDamaged, recordedByHand } from './keep-damaged.ts';
@@ -124,15 +125,13 @@ async function take(local: LocalOps, op: string): Promise<Tape> {
   try {
     const file = await disk.open(places.journal(op));
     if (file === undefined) throw new CliError('internal', { message: `${op} has no journal` });
-    const plan = planIn(file, op);
-    if (plan !== undefined) {
-      await refuseMoved(local, plan).catch(async (thrown: unknown) => {
-        await file.close();
-        throw thrown;
-      });
-    }
-    const mark = await disk.open(places.unfinishedMark(op));
-    return tapeOf(local, { op, file: withLengths(file, mark, await file.size()), mark, unlock });
+    const [mark, size] = await keepOpen(file, async () => {
+      const plan = planIn(file, op);
+      if (plan !== undefined) await refuseMoved(local, plan);
+      const marked = await disk.open(places.unfinishedMark(op));
+      return keepOpen(marked, async () => [marked, await file.size()] as const);
+    });
+    return tapeOf(local, { op, file: withLengths(file, mark, size), mark, unlock });
   } catch (thrown) {
     await unlock();
     throw thrown;

@@ -3,6 +3,7 @@
  * emptied, cut off or removed is not taken for one that was never written. A mark without a number stands before the plan:
  * nothing was sent for it.
  */
+import { keepOpen } from '../../files/keep-open.ts';
 import type { JournalDisk, JournalFile } from '../wal/storage.ts';
 import type { Places } from './paths.ts';
 
@@ -17,13 +18,8 @@ const MOST_LINE_BYTES = 32;
 /** Made before anything of the op is there. */
 export async function createMark({ disk, places }: Marks, op: string): Promise<JournalFile> {
   const mark = await disk.create(places.unfinishedMark(op));
-  try {
-    await disk.syncNames(places.unfinished);
-    return mark;
-  } catch (thrown) {
-    await mark.close();
-    throw thrown;
-  }
+  await keepOpen(mark, () => disk.syncNames(places.unfinished));
+  return mark;
 }
 
 /** Notes how long the journal is; it must be durable by now. The mark itself is durable after its own `sync`. */
@@ -68,8 +64,11 @@ export function withLengths(file: JournalFile, mark: JournalFile | undefined, le
       await noteLength(mark, there).catch(() => undefined);
     },
     async close() {
-      await mark.close();
-      await file.close();
+      try {
+        await mark.close();
+      } finally {
+        await file.close();
+      }
     },
   };
 }

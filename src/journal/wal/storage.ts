@@ -3,6 +3,7 @@ import { constants, fdatasync, fstatSync, readSync, writeSync } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { CliError } from '../../core/errors.ts';
 import { createWhole } from '../../files/create-whole.ts';
+import { keepOpen } from '../../files/keep-open.ts';
 import { type LockOptions, withLock } from '../../files/lock.ts';
 import { type FileSystems, networkFileSystem } from '../../files/network-file-system.ts';
 import {
@@ -87,21 +88,19 @@ export function createDisk(around: DiskDependencies): JournalDisk {
       inOurWords(path, async () => {
         const file = await open(path, FLAGS | constants.O_CREAT | constants.O_EXCL, 0o600);
         // A strange umask may have taken our own bits away.
-        await file.chmod(0o600);
+        await keepOpen(file, () => file.chmod(0o600));
         return journalFile(file, path);
       }),
     open: path =>
       inOurWords(path, async () => {
         const file = await orNothing(undefined, () => open(path, FLAGS | NO_WAITING));
         if (file === undefined) return undefined;
-        const found = await file.stat();
-        if (!found.isFile()) {
-          await file.close();
-          throw unsafe(path, 'is not an ordinary file');
-        }
-        const { mode } = found;
-        if (around.platform !== 'win32' && (mode & 0o077) !== 0) await file.chmod(0o600);
-        return journalFile(file, path);
+        return keepOpen(file, async () => {
+          const found = await file.stat();
+          if (!found.isFile()) throw unsafe(path, 'is not an ordinary file');
+          if (around.platform !== 'win32' && (found.mode & 0o077) !== 0) await file.chmod(0o600);
+          return journalFile(file, path);
+        });
       }),
     note: (path, text) =>
       inOurWords(path, async () => {
