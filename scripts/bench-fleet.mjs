@@ -4,6 +4,7 @@
  * number of cards is a multiple of 1,000. Needs GNU time (apt-get install time).
  */
 import { fork, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -21,7 +22,7 @@ else await main(Number(process.argv[2] ?? 10_000), Number(process.argv[3] ?? 3))
 
 function serve(cards) {
   const card = number => ({
-    id: `card_${String(number).padStart(24, '0')}`,
+    id: cardId(number),
     bin_id: 'bin_1',
     network: 'visa',
     last4: String(number % 10_000).padStart(4, '0'),
@@ -65,6 +66,12 @@ function serve(cards) {
   });
   server.listen(0, '127.0.0.1', () => process.send(server.address().port));
   process.on('disconnect', () => process.exit());
+}
+
+/** 24 digits of base 32, as the service gives them: an id of decimal digits is looked into for a card number. */
+function cardId(number) {
+  const digits = [...createHash('sha256').update(String(number)).digest().subarray(0, 24)];
+  return `card_${digits.map(byte => 'abcdefghijklmnopqrstuvwxyz234567'[byte & 31]).join('')}`;
 }
 
 async function main(cards, rounds) {

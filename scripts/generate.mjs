@@ -1,6 +1,6 @@
 /**
  * Writes what is made from code: the completion scripts, the reference, the list of manual pages in package.json,
- * llms.txt and the skill, and the table of docs/testing.md between its marks. With --check nothing
+ * llms.txt and the skill, the schema of fleet files, and the table of docs/testing.md between its marks. With --check nothing
  * is written; a file that differs is named and the exit code is 1.
  */
 import { rmSync } from 'node:fs';
@@ -46,6 +46,8 @@ for (const [name, text] of await referencePages(REGISTRY)) files.push([join('doc
 const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 const man = [...(await manualPages(REGISTRY))].map(([name]) => `./man/${name}.gz`).sort();
 files.push(['package.json', `${JSON.stringify({ ...manifest, man }, null, 2)}\n`]);
+const { fleetSchema } = await load('src/fleet/schema.ts');
+files.push([join('examples', 'fleet', 'fleet-1.schema.json'), `${JSON.stringify(fleetSchema(), null, 2)}\n`]);
 const { llmsText, skillText } = await load('src/cli/docs/agent-pages.ts');
 const topics = await REGISTRY.find(({ name }) => name === 'help').leaves();
 const { listing } = await (await topics['help scripting']()).execute({}, {});

@@ -38,6 +38,8 @@ export function completionValues(host: AppHost): ValueProvider {
         return presets(host);
       case 'op':
         return ops(host, wanted);
+      case 'fleet':
+        return fleets(host);
       default:
         return contractValues(wanted);
     }
@@ -132,4 +134,12 @@ async function ops(host: AppHost, { command }: WantedName): Promise<readonly Can
     const day = new Date(at).toISOString().slice(0, 10);
     return { value: op, means: [asked, day].filter(Boolean).join(', ') };
   });
+}
+
+/** Fleets that this machine has applied: the file of one of them may be lost. */
+async function fleets(host: AppHost): Promise<readonly Candidate[]> {
+  const { recentOps } = await import('../journal/store/recent-ops.ts');
+  const found = await recentOps(host.folders.state, { unfinished: false, most: MOST_OPS });
+  const names = new Set(found.flatMap(({ fleet }) => fleet ?? []));
+  return [...names].map(value => ({ value, means: 'a fleet of this machine' }));
 }

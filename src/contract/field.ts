@@ -74,6 +74,7 @@ export interface FieldFacts {
     | 'preset'
     | 'profile'
     | 'op'
+    | 'fleet'
     | 'transaction'
     | 'challenge'
     | 'pending';

@@ -1,7 +1,14 @@
 /** A fleet file from its YAML tree: every fault at once, each with the place where it stands. */
 import type { CliError } from '../core/errors.ts';
 import { cents } from '../core/money.ts';
-import { faultyFile, type YamlEntry, type YamlNode, type YamlPosition, type YamlText } from '../terminal/yaml-tree.ts';
+import {
+  faultyFile,
+  type YamlEntry,
+  type YamlFault,
+  type YamlNode,
+  type YamlPosition,
+  type YamlText,
+} from '../terminal/yaml-tree.ts';
 import { type Entry, expandEntries } from './expand.ts';
 import type { Caps, Fleet, Replaced, Retired, Wish } from './fleet-file.ts';
 import { LAYER_FIELDS, type Layer, readLayer } from './layer.ts';
@@ -49,8 +56,8 @@ export function readFleet({ faults, root }: YamlText, source: Source): Fleet {
   throw faultyFile(onePerPlace(reading), { file: source.file, hint: 'cardwright fleet validate --help' });
 }
 
-/** A card number under a key that speaks of one is one fault. */
-function onePerPlace({ faults }: Reading) {
+/** A card number under a key that speaks of one is one fault, and so is a field that several cards have from one place. */
+function onePerPlace({ faults }: Pick<Reading, 'faults'>) {
   const seen = new Set<string>();
   return faults.filter(({ line, column, text }) => {
     const place = `${line}:${column}:${text}`;
@@ -279,6 +286,6 @@ export function faultAt(wish: Wish, field: string, text: string) {
 }
 
 /** Of faults that only the account can tell. */
-export function faultyFleet(faults: readonly { line: number; column: number; text: string }[], file: string): CliError {
-  return faultyFile(faults, { file, hint: 'cardwright fleet validate --help' });
+export function faultyFleet(faults: readonly YamlFault[], file: string): CliError {
+  return faultyFile(onePerPlace({ faults: [...faults] }), { file, hint: 'cardwright fleet validate --help' });
 }

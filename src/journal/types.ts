@@ -120,6 +120,8 @@ export interface RunPlan {
   readonly phased?: boolean | undefined;
   /** `--again`: the same bulk input a second time within 24 hours is meant. */
   readonly again?: boolean | undefined;
+  /** `--resend-absent`: as `ResumeOptions` has it, in the very run that is begun. */
+  readonly resendAbsent?: boolean | undefined;
 }
 
 /** Where a row stands by the journal: `open` rows may be performed. */

@@ -159,6 +159,40 @@ it('goes on under the next key where another request has used the first', async 
   ]);
 });
 
+it('leaves a name unknown whose key is taken where the list may be behind, until a person says to send it', async () => {
+  await using here = await world({ wallet: 500, served: true });
+  await write(here, FILE);
+  const env = {
+    CARDWRIGHT_PROFILE: '',
+    CARDWRIGHT_API_KEY: here.sandbox.key.expose(),
+    CARDWRIGHT_BASE_URL: here.sandbox.url,
+  };
+  // With these patient applies all pauses pass at once; what lasts 41 s is a deadline.
+  const patient = { env, onPause: () => undefined, longestPause: 40_000 };
+  // An account without cards is another one as soon as there is a card.
+  expect((await here.run('cards create --bin bin_1 --amount 5 --yes', { env })).code).toBe(0);
+  const plan = await here.run('fleet plan --out plan.json', { env });
+  expect(plan.code).toBe(0);
+  const { steps } = JSON.parse(await readFile(join(here.folder, 'plan.json'), 'utf8')) as PlanDocument;
+  const [first] = steps;
+  const idempotencyKey = first?.do === 'create' ? first.key : '';
+  const older = { method: 'POST', path: '/cards', body: { bin_id: 'bin_1', amount: 7 }, idempotencyKey };
+  expect((await ask(here.sandbox, older)).status).toBe(201);
+  const locked = await here.run('fleet apply --plan plan.json --yes --timeout 41s', patient);
+  expect([locked.code, locked.err.includes('another apply has used the key')]).toEqual([11, true]);
+  const again = await here.run('fleet apply --plan plan.json --yes --timeout 41s', patient);
+  expect(again.code).toBe(11);
+  const sent = await here.run('fleet apply --plan plan.json --resend-absent --yes --timeout 41s', patient);
+  expect({ code: sent.code, err: sent.err }).toMatchObject({ code: 0 });
+  const markers = (await cardsOf(here)).flatMap(({ metadata }) => metadata['cardwright'] ?? []);
+  expect(markers.filter(marker => marker.startsWith('fleet/')).sort()).toEqual([
+    'fleet/ads/event-1#1',
+    'fleet/ads/event-2#1',
+    'fleet/ads/search#1',
+  ]);
+  expect((await here.run('fleet plan --exit-code any', { env })).code).toBe(0);
+});
+
 it('walks over a refusal that was kept for its key once the wallet covers it', async () => {
   await using here = await world({ wallet: 20 });
   await write(here, FILE);

@@ -174,3 +174,12 @@ it('never offers a secret', async () => {
   for (const secret of [number, 'abcdefgh12345678', 's3cr3t']) expect(text).not.toContain(secret);
   expect(text).not.toMatch(/whsec_\w/);
 });
+
+it('a fleet whose file is lost is named by what this machine has applied', async () => {
+  await using here = await world();
+  const head = 'version: 1\nfleet: ads\ncaps: {per_apply: 50, cards: 3}\n';
+  await writeFile(join(here.folder, 'cards.fleet.yaml'), `${head}cards: {a: {amount: 5, bin: bin_1}}\n`);
+  expect((await here.run('fleet plan --out plan.json')).code).toBe(0);
+  expect((await here.run('fleet apply --plan plan.json --yes')).code).toBe(0);
+  expect(await offered(here, `fleet import --fleet ''`)).toEqual(['ads\ta fleet of this machine']);
+});

@@ -1,9 +1,9 @@
 import { RESULT_ROW, RUN_PAGE, tells } from '../../cli/answer-fields.ts';
 import { USUAL_WORKERS } from '../../cli/bulk/flags.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { OURS, option } from '../../cli/parsing/flag.ts';
+import { local, OURS, option, typedOnly } from '../../cli/parsing/flag.ts';
 import type { Shown } from '../../cli/shown.ts';
-import { integer, money, text } from '../../contract/field.ts';
+import { flag, integer, money } from '../../contract/field.ts';
 import { PHASES } from '../../fleet/step.ts';
 import { FLEET_FORMAT, fleetFile } from './read-file.ts';
 
@@ -50,8 +50,11 @@ export const applyFleet = command({
   ],
   args: { file: fleetFile },
   flags: {
-    plan: option(text({ doc: 'The plan to carry out, from fleet plan --out.', basis: OURS }), '<plan.json>'),
+    plan: option(local('file', 'The plan to carry out, from fleet plan --out.'), '<file>'),
     maxTotal: option(money({ doc: 'Refuse a plan that spends more.', basis: OURS, min: 0 })),
+    resendAbsent: typedOnly(
+      option(flag({ doc: 'Also send steps of which no trace was found, as ops resume does.', basis: OURS })),
+    ),
     concurrency: option(
       integer({
         doc: 'Steps to send at the same time.',

@@ -25,6 +25,8 @@ export interface Carrying {
   readonly document: PlanDocument;
   readonly concurrency: number;
   readonly maxTotal: Cents | undefined;
+  /** Steps of which no trace was found are sent again. */
+  readonly resendAbsent: boolean;
   /** Lets another apply of the fleet begin. */
   release(): Promise<void>;
 }
@@ -36,7 +38,7 @@ const COLUMNS: readonly Column[] = [
 
 /** Guards, asks and sends. Throws before anything is sent: `guarded`, `insufficient_funds`, `not_confirmed`. */
 export async function carryOut(ctx: Context, { fleet }: NamedFleet, carrying: Carrying): Promise<Shown> {
-  const { document, concurrency, maxTotal, release } = carrying;
+  const { document, concurrency, maxTotal, resendAbsent, release } = carrying;
   if (document.steps.length === 0) return nothingToDo(ctx, carrying);
   const rows = rowsOfSteps(document.steps, fleet);
   const plan: RunPlan = {
@@ -49,6 +51,7 @@ export async function carryOut(ctx: Context, { fleet }: NamedFleet, carrying: Ca
     markerPrefix: markPrefix(fleet.name),
     phased: true,
     again: true,
+    resendAbsent,
     ...(maxTotal !== undefined && { maxTotal }),
   };
   const prepared = await (await ctx.journal()).prepare(plan);

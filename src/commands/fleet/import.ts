@@ -61,7 +61,7 @@ export const importFleet = command({
     where: CONDITIONS,
     none: option(flag({ doc: 'Only make a new file, with comments.', basis: OURS })),
     fleet: option(
-      text({ doc: `Name of the fleet of a new file; ${USUAL_FLEET} when left out.`, basis: OURS }),
+      text({ doc: `Name of the fleet of a new file; ${USUAL_FLEET} when left out.`, basis: OURS, names: 'fleet' }),
       '<name>',
     ),
   },

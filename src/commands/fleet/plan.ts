@@ -121,7 +121,7 @@ export const planFleetFile = command({
       text({ doc: 'How long it may be applied: 1h to 7d; 24h when left out.', basis: OURS }),
       '<duration>',
     ),
-    show: option(text({ doc: 'Print a plan that was written before; nothing is asked.', basis: OURS }), '<plan>'),
+    show: option(local('file', 'Print a plan that was written before; nothing is asked.'), '<file>'),
   },
   examples: [
     { does: 'What would change', run: 'fleet plan' },

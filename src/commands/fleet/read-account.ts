@@ -100,9 +100,13 @@ async function readPages({ reader, progress }: Context, take: (card: ListedCard)
   let [first, last]: (number | undefined)[] = [];
   // Always the whole list: between two filters a card can change its state and be in neither.
   const pages = (await reader()).pages('cards.list', { per_page: 100 });
-  for await (const { data, page } of pagesWithProgress(pages, { noun: 'card', progress })) {
+  for await (const list of pagesWithProgress(pages, { noun: 'card', progress })) {
+    const { page } = list;
     first ??= page.total;
     last = page.total ?? last;
+    // Asked for, the text of a page teaches what rows look like: those of further pages are parsed and no more.
+    void list.written;
+    const { data } = list;
     rows += data.length;
     for (const card of data) take(card);
   }

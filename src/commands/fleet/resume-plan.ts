@@ -12,10 +12,11 @@ export interface Earlier {
   readonly plan: PlanDocument;
   readonly earlier: { readonly op: string; readonly ended: number | undefined };
   readonly concurrency: number;
+  readonly resendAbsent: boolean;
 }
 
 /** Goes on with its operation. Throws `guarded` where that has ended: a plan is carried out once. */
-export async function resumePlan(ctx: Context, { plan, earlier, concurrency }: Earlier): Promise<Shown> {
+export async function resumePlan(ctx: Context, { plan, earlier, concurrency, resendAbsent }: Earlier): Promise<Shown> {
   const { op, ended } = earlier;
   if (ended !== undefined) {
     throw new CliError('guarded', {
@@ -27,9 +28,9 @@ export async function resumePlan(ctx: Context, { plan, earlier, concurrency }: E
       op,
     });
   }
-  const seen = await (await ctx.journal()).look(op);
+  const seen = await (await ctx.journal()).look(op, { resendAbsent });
   if (ctx.dryRun) return runOverview(ctx, seen.run);
-  const begin = await resuming(ctx, seen, {});
+  const begin = await resuming(ctx, seen, { resendAbsent });
   ctx.notice(`This plan was begun before; going on with ${op}.`);
   const telling = tellingOf(plan);
   return withPins(

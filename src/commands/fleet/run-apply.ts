@@ -23,17 +23,19 @@ export interface ApplyFlags {
   readonly plan?: string | undefined;
   readonly maxTotal?: Cents | undefined;
   readonly concurrency: number;
+  readonly resendAbsent?: boolean | undefined;
 }
 
 /** Throws before anything is sent: `usage`, `guarded`, `insufficient_funds`, `not_confirmed`, and as `makePlan`. */
-export async function runApply(ctx: Context, { file, plan: path, maxTotal, concurrency }: ApplyFlags): Promise<Shown> {
+export async function runApply(ctx: Context, flags: ApplyFlags): Promise<Shown> {
+  const { file, plan: path, maxTotal, concurrency, resendAbsent = false } = flags;
   if (path === undefined && !ctx.canAsk && !ctx.dryRun) throw await planNeeded(ctx, file);
   const named = await fleetOf(ctx, file);
-  const limits = { maxTotal, concurrency };
+  const limits = { maxTotal, concurrency, resendAbsent };
   if (path === undefined) return locked(ctx, named, release => applyNow(ctx, named, { ...limits, release }));
   const plan = readPlanFile(await ctx.readFile(path), path);
   const earlier = await (await ctx.journal()).begunAs(plan.id);
-  if (earlier !== undefined) return resumePlan(ctx, { plan, earlier, concurrency });
+  if (earlier !== undefined) return resumePlan(ctx, { plan, earlier, concurrency, resendAbsent });
   return locked(ctx, named, release => applyPlan(ctx, named, { ...limits, release, plan, path }));
 }
 
@@ -53,7 +55,7 @@ async function locked(
   }
 }
 
-type Limits = Pick<Carrying, 'maxTotal' | 'concurrency' | 'release'>;
+type Limits = Pick<Carrying, 'maxTotal' | 'concurrency' | 'resendAbsent' | 'release'>;
 
 /** On a terminal: made, shown and asked about. */
 async function applyNow(ctx: Context, named: NamedFleet, limits: Limits): Promise<Shown> {

@@ -123,7 +123,7 @@ async function runOf(
       latest: run.at,
       rowIndex: placedRows({ op, readAt }, places),
       log,
-      resendAbsent: false,
+      resendAbsent: plan.resendAbsent ?? false,
       resumed: false,
       tape,
     });

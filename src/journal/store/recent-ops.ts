@@ -9,6 +9,8 @@ import { type Places, placesIn } from './paths.ts';
 export interface RecentOp {
   readonly op: string;
   readonly command: string | undefined;
+  /** Of an apply: the fleet whose markers its cards carry. */
+  readonly fleet: string | undefined;
   /** Of its last record, ms UTC. */
   readonly at: number;
 }
@@ -24,7 +26,7 @@ export async function recentOps(stateFolder: string, wish: { unfinished: boolean
   const ops = names.filter(isOp).slice(0, MOST_LOOKED_AT);
   const dated = await Promise.all(ops.map(async op => ({ op, at: await changed(places, op) })));
   const newest = dated.sort((one, other) => other.at - one.at).slice(0, wish.most);
-  return Promise.all(newest.map(async ({ op, at }) => ({ op, at, command: await commandOf(places, op) })));
+  return Promise.all(newest.map(async ({ op, at }) => ({ op, at, ...(await plannedAs(places, op)) })));
 }
 
 function changed(places: Places, op: string): Promise<number> {
@@ -34,19 +36,24 @@ function changed(places: Places, op: string): Promise<number> {
   );
 }
 
-/** Of the plan, which is the first line; undefined when that is not whole, or too long to be read here. */
-async function commandOf(places: Places, op: string): Promise<string | undefined> {
+type Planned = Pick<RecentOp, 'command' | 'fleet'>;
+
+/** By the plan, which is the first line; nothing when that is not whole, or too long to be read here. */
+async function plannedAs(places: Places, op: string): Promise<Planned> {
+  const nothing = { command: undefined, fleet: undefined };
   try {
     const file = await open(places.journal(op), constants.O_RDONLY | NO_WAITING);
     try {
       const { buffer, bytesRead } = await file.read(new Uint8Array(HEAD_BYTES), 0, HEAD_BYTES, 0);
       const line = buffer.subarray(0, buffer.subarray(0, bytesRead).indexOf(0x0a) + 1);
       const [first] = decodeLines(line, op).written;
-      return first?.record.t === 'PLAN' ? first.record.command : undefined;
+      if (first?.record.t !== 'PLAN') return nothing;
+      const { command, marker_prefix: prefix } = first.record;
+      return { command, fleet: /^fleet\/([^/]+)\/$/.exec(prefix ?? '')?.[1] };
     } finally {
       await file.close();
     }
   } catch {
-    return undefined;
+    return nothing;
   }
 }
