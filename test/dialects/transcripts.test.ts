@@ -1,16 +1,19 @@
 /**
- * Stories under another way of speaking. On every change: `minimal`, which says least, with the first story of each
- * folder and the first for each reason to tell one otherwise; `transcripts.full.ts` has all stories and all dialects.
+ * Stories under another way of speaking. On every change: `minimal`, which says least, with the shortest story of each
+ * folder and the shortest for each reason to tell one otherwise; `transcripts.full.ts` has all stories and all dialects.
  */
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DIFFERENCES, expectSame, transcripts } from './transcripts.ts';
+import { DIFFERENCES, expectSame, lengthOf, transcripts } from './transcripts.ts';
 
 const names = await transcripts();
-const firstOfFolder = names.filter((name, at) => at === 0 || dirname(name) !== dirname(names[at - 1] ?? ''));
-const reasons = Object.entries(DIFFERENCES.minimal);
-const firstOfReason = reasons.filter(([, reason], at) => reasons.findIndex(([, other]) => other === reason) === at);
-const chosen = new Set([...firstOfFolder, ...firstOfReason.map(([name]) => name)]);
+const shortestFirst = names.toSorted((a, b) => lengthOf(a) - lengthOf(b));
+const shortestOfEach = (keyOf: (name: string) => string | undefined) =>
+  shortestFirst.filter((name, at) => {
+    const key = keyOf(name);
+    return key !== undefined && shortestFirst.findIndex(other => keyOf(other) === key) === at;
+  });
+const chosen = new Set([...shortestOfEach(dirname), ...shortestOfEach(name => DIFFERENCES.minimal[name])]);
 
 describe('minimal', () => {
   it.each([...chosen])('%s', name => expectSame(name, 'minimal'));

@@ -2,6 +2,7 @@
  * Every transcript under another dialect. Request numbers differ wherever the client reads once more; everything else
  * must be byte for byte the same, but for what this table says a dialect cannot tell, or tells otherwise.
  */
+import { statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -104,6 +105,9 @@ export const DIFFERENCES: Readonly<Record<DialectName, Reasons>> = {
 export async function transcripts(): Promise<readonly string[]> {
   return (await readdir(folder, { recursive: true })).filter(name => name.endsWith('.md')).sort();
 }
+
+/** Bytes of a transcript. */
+export const lengthOf = (name: string): number => statSync(join(folder, name)).size;
 
 /** Runs one transcript under a dialect and compares what must be equal. */
 export async function expectSame(name: string, dialect: DialectName): Promise<void> {

@@ -209,14 +209,26 @@ const OF_FUND_ALONE = cellsFor(['fund'], 'every', {}).filter(
   ({ answers: [name = ''] }) => !CREATE_ANSWERS.has(name) && !TYPICAL.has(name.slice(0, name.lastIndexOf(','))),
 );
 
+const classOf = ({ answers: [name = ''] }: Cell) => name.slice(0, name.lastIndexOf(','));
+
+/** Of classes that are not typical one cell each: done behind the first, not done behind the next, and so on. */
+function withOneEffectEach(cells: readonly Cell[]): Cell[] {
+  const classes = [...new Set(cells.map(classOf))].filter(each => !TYPICAL.has(each));
+  const chosen = classes.flatMap((name, at) => {
+    const effects = cells.filter(cell => classOf(cell) === name);
+    return effects.slice(at % effects.length, (at % effects.length) + 1);
+  });
+  return [...cells.filter(cell => TYPICAL.has(classOf(cell))), ...chosen];
+}
+
 /** Every class once for create or fund, the typical ones for both, and one of each thing around it. */
 export const SHORT: readonly Cell[] = [
   ...FEW_REFUSAL_CELLS,
   ...FEW_LATE_CELLS,
   ...FEW_FORGOTTEN_CELLS,
-  ...cellsFor(['create'], 'every', {}),
+  ...withOneEffectEach(cellsFor(['create'], 'every', {})),
   ...cellsFor(['fund'], 'typical', {}),
-  ...OF_FUND_ALONE,
+  ...withOneEffectEach(OF_FUND_ALONE),
   ...REPEATS.filter(({ operation, answers }) => operation === 'fund' && answers.join() === LOST_DONE),
   ...cellsOf(['fund'], { mode: 'live', known: 'other key honoured', keys: 'ignored' }, [LOST_DONE]),
   ...cellsOf(['fund'], { known: 'honoured', keys: 'forgotten', doze: true }, [LOST_DONE, THROTTLED]),
