@@ -67,7 +67,15 @@ export interface Statement {
   /** An exact cut proves the closing balances, and every account is known throughout. */
   readonly reconciled: boolean;
   /** Derived lines whose two cuts lie on both sides of an end of the period: their day may be another. */
-  readonly straddling: readonly (Omit<Line, 'balance'> & Pick<StatementAccount, 'kind'>)[];
+  readonly straddling: readonly StraddlingLine[];
+}
+
+/** A derived line whose money may have moved on the other side of an end of the period. */
+export interface StraddlingLine extends Omit<Line, 'balance'>, Pick<StatementAccount, 'kind'> {
+  /** Day of the earlier of its two cuts, on the wall of the asked zone. */
+  readonly since_date: string;
+  /** It stands in the period, and may be older; else it stands behind it, and may belong to it. */
+  readonly isCounted: boolean;
 }
 
 /** Balances of an account as far as anybody knows them, integer cents; null before the books begin. */

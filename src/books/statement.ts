@@ -38,7 +38,15 @@ export function statementOf(input: StatementInput): Statement {
       ...cards.map(({ card_id }) => ({ kind: 'card' as const, drafts: moved.get(card_id) ?? [] })),
       { kind: 'wallet' as const, drafts: wallet },
     ].flatMap(({ kind, drafts }) =>
-      drafts.filter(draft => isStraddling(draft, period)).map(draft => ({ ...draft, kind, ...clock.at(draft.at) })),
+      drafts
+        .filter(draft => isStraddling(draft, period))
+        .map(draft => ({
+          ...draft,
+          kind,
+          ...clock.at(draft.at),
+          since_date: day(draft.since ?? 0),
+          isCounted: draft.at < period.to,
+        })),
     ),
   };
 }
@@ -197,8 +205,8 @@ function firstFrom(drafts: readonly Draft[], from: number): number {
   return low;
 }
 
-/** Before the first cut nothing was observed, so nothing says that it came earlier. */
-function isStraddling({ at, since = 0 }: Draft, { from, to }: Period): boolean {
-  if (since <= 0) return false;
+/** Before the first cut nothing was observed, so nothing says that it came earlier. An own end has a time of its own. */
+function isStraddling({ at, since = 0, anyTime }: Draft, { from, to }: Period): boolean {
+  if (since <= 0 || anyTime === undefined) return false;
   return at >= from && at < to ? since < from : since < to && at >= to;
 }

@@ -54,7 +54,7 @@ test('cards that somebody else made: their opening is not known before the first
   expect((await here.run('reconcile -q')).code).toBe(0);
   const { err: named } = await here.run('statement --period 2027-01');
   expect(named).toBe(
-    'card card_1, derived at 2027-02-01: $10.00 came between two cuts around an end of 2027-01\n' +
-      'wallet, derived at 2027-02-01: -$10.00 came between two cuts around an end of 2027-01\n',
+    'card card_1: $10.00 moved between 2027-01-01 and 2027-02-01. It is counted on 2027-02-01, and may belong to 2027-01\n' +
+      'wallet: -$10.00 moved between 2027-01-01 and 2027-02-01. It is counted on 2027-02-01, and may belong to 2027-01\n',
   );
 });

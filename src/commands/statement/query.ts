@@ -1,6 +1,6 @@
 /** The statement that a command line asks for, from the copy, which is brought up to date first. */
 import { type Period, readPeriod, WallClock } from '../../books/period.ts';
-import type { Statement } from '../../books/statement-model.ts';
+import type { Statement, StraddlingLine } from '../../books/statement-model.ts';
 import type { Context } from '../../cli/context.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
 import { needs, OURS, option } from '../../cli/parsing/flag.ts';
@@ -68,12 +68,7 @@ export async function statementFor<T>(
   using copy = offline ? await mirror.read() : await mirror.readFresh(allowed);
   ctx.progress.clear();
   const statement = await readStatement(ctx, copy, { period, clock, card, label, unreconciled, pending });
-  for (const { date, cents: amount, ...line } of statement.straddling) {
-    const whose = line.kind === 'wallet' ? 'wallet' : `card ${line.card_id}`;
-    ctx.notice(
-      `${whose}, derived at ${date}: ${dollars(cents(amount))} came between two cuts around an end of ${name}`,
-    );
-  }
+  for (const line of statement.straddling) ctx.notice(straddlingText(line, name));
   const { knownSince } = statement;
   if (knownSince !== undefined) {
     const begin = isoSeconds(knownSince);
@@ -85,6 +80,12 @@ export async function statementFor<T>(
   }
   await sayOtherCurrencies(ctx, copy, { period, isProved: statement.reconciled || knownSince !== undefined });
   return await use(statement, copy.as_of);
+}
+
+function straddlingText({ kind, card_id, cents: amount, ...line }: StraddlingLine, period: string): string {
+  const whose = kind === 'wallet' ? 'wallet' : `card ${card_id}`;
+  const moved = `${whose}: ${dollars(cents(amount))} moved between ${line.since_date} and ${line.date}`;
+  return `${moved}. It is counted on ${line.date}, and may ${line.isCounted ? 'be older than' : 'belong to'} ${period}`;
 }
 
 /** An exact cut proves the dollars without records in another currency; where none does they may be what is missing. */

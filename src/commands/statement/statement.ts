@@ -116,8 +116,9 @@ export const showStatement = command({
     { does: 'Days of one card, as data', run: 'statement --period 2026-10-01..2026-10-15 --card card_1 --json' },
   ],
   run: async (ctx, { by, ...asked }) => {
-    const { displayName } = await import('../../writers/account-names.ts');
-    return statementFor(ctx, asked, (statement, as_of) => documentOf(statement, { as_of, by, nameOf: displayName }));
+    return statementFor(ctx, asked, (statement, as_of) =>
+      documentOf(statement, { as_of, by, nameOf: namesOf(statement) }),
+    );
   },
   show: document => {
     const { groups } = document;
@@ -144,7 +145,21 @@ function standing({ final, reconciled }: { readonly final: boolean; readonly rec
   return final ? 'final' : 'not final yet';
 }
 
-type NameOf = (account: StatementAccount) => string;
+type NameOf = (account: Named) => string;
+type Named = Pick<StatementAccount, 'card_id' | 'last4' | 'label'>;
+
+/** `Card 4242 ads`, as `reconcile` names it; two cards of one name have their id behind it. */
+function namesOf({ cards }: Statement): NameOf {
+  const plain = ({ last4, label }: Named) => ['Card', last4, label].filter(Boolean).join(' ');
+  const seen = new Set<string>();
+  const shared = new Set(['Card']);
+  for (const name of cards.map(plain)) (seen.has(name) ? shared : seen).add(name);
+  return card => {
+    if (card.card_id === null) return 'Cardwright Wallet';
+    const name = plain(card);
+    return shared.has(name) ? `${name} ${card.card_id}` : name;
+  };
+}
 
 interface Telling {
   readonly as_of: string;
