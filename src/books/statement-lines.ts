@@ -143,7 +143,13 @@ function unexplained({ cut, cards }: ExactCut, base: ExactCut | undefined, perio
     const isOver = row.status === 'terminated';
     const id = derivedId([base?.cut.at_ms ?? 0, cut.at_ms, row.card_id, isOver ? 'transfer' : 'unexplained', cents]);
     const anyTime = { after: base?.cut.at_ms ?? 0, until: at };
-    const plain = { ...transfer(id, row.card_id, cents), at, source: 'derived' as const, anyTime };
+    const plain = {
+      ...transfer(id, row.card_id, cents),
+      at,
+      source: 'derived' as const,
+      anyTime,
+      unproved: true as const,
+    };
     if (isOver) return [{ ...plain, payee: cents < 0 ? 'To wallet' : 'From wallet' }];
     return [{ ...plain, type: 'unexplained' as const, counter: 'unexplained' as const, payee: UNEXPLAINED }];
   });
@@ -208,7 +214,8 @@ function unexplainedOfWallet({ cut, cards }: ExactCut, base: ExactCut | undefine
   const id = derivedId([since, cut.at_ms, 'wallet', 'unexplained', cents]);
   const marked = { type: 'unexplained' as const, counter: 'unexplained' as const, payee: UNEXPLAINED, card_id: null };
   const at = Math.min(cut.at_ms, period.to - 1);
-  return [{ ...transfer(id, '', cents), ...marked, at, source: 'derived', anyTime: { after: since, until: at } }];
+  const anyTime = { after: since, until: at };
+  return [{ ...transfer(id, '', cents), ...marked, at, source: 'derived', anyTime, unproved: true }];
 }
 
 const ownSum = (sum: number, { created_cents, funded_cents, withdrawn_cents }: CutCardRow) =>

@@ -30,6 +30,8 @@ export interface Line {
   readonly counter: Counter;
   /** `derived`: no record and no own row says it; the difference of two cuts does. */
   readonly source: 'record' | 'journal' | 'derived';
+  /** Derived since the last exact cut: a later reading may show it with another id, amount or day, or not at all. */
+  readonly unproved?: true;
 }
 
 export interface StatementAccount {
@@ -42,6 +44,8 @@ export interface StatementAccount {
   readonly closing: number;
   /** Before this instant (ms UTC) nobody knows what it had: the books begin there. Undefined: it is known throughout. */
   readonly knownSince?: number | undefined;
+  /** What it had at `knownSince`, integer cents. */
+  readonly atBegin?: number | undefined;
   /** Nothing of it is pending in the period and 35 days have passed. */
   readonly final: boolean;
 }
@@ -81,10 +85,19 @@ export interface StraddlingLine extends Omit<Line, 'balance'>, Pick<StatementAcc
 /** Balances of an account as far as anybody knows them, integer cents; null before the books begin. */
 export function provedBalances(
   { opening, closing, knownSince }: Pick<StatementAccount, 'opening' | 'closing' | 'knownSince'>,
-  { to }: Period,
+  { to }: Pick<Period, 'to'>,
 ): { readonly opening: number | null; readonly closing: number | null } {
   if (knownSince === undefined) return { opening, closing };
   return { opening: null, closing: knownSince < to ? closing : null };
+}
+
+/** The balance that is known at the end of the period, or else the first one after it: integer cents, and when (ms UTC). */
+export function knownBalance(
+  { closing, knownSince, atBegin = closing }: Pick<StatementAccount, 'closing' | 'knownSince' | 'atBegin'>,
+  { to }: Pick<Period, 'to'>,
+): { readonly cents: number; readonly at: number } {
+  if (knownSince === undefined || knownSince < to) return { cents: closing, at: to };
+  return { cents: atBegin, at: knownSince };
 }
 
 export interface ExactCut {

@@ -88,8 +88,8 @@ function* accountsOf(input: StatementInput, parts: Parts): Generator<StatementAc
   if (input.only === undefined) {
     const none = { card_id: null, last4: null, label: null };
     const final = isLate && pendingCards.size === 0;
-    const known = { knownSince: since.get(null), final };
-    yield { kind: 'wallet', ...none, ...known, ...balanced(wallet, newest.cut.wallet_cents, input) };
+    const closingNow = newest.cut.wallet_cents;
+    yield { kind: 'wallet', ...none, final, ...balanced(wallet, { closingNow, knownSince: since.get(null) }, input) };
   }
   const posted = new Map(newest.cards.map(row => [row.card_id, row.balance_cents + row.holds_cents]));
   for (const { card_id, last4, label } of cards) {
@@ -98,12 +98,12 @@ function* accountsOf(input: StatementInput, parts: Parts): Generator<StatementAc
       const draft = ofRecord(row, card_id);
       if (draft.cents !== 0) drafts.push(draft);
     }
-    const account = balanced(drafts.sort(byTime), posted.get(card_id) ?? 0, input);
+    const now = { closingNow: posted.get(card_id) ?? 0, knownSince: since.get(card_id) };
+    const account = balanced(drafts.sort(byTime), now, input);
     const { lines, opening, closing } = account;
     // A card that was asked for has its statement, and says that nothing happened.
     if (input.isOneCard !== true && lines.length === 0 && opening === 0 && closing === 0) continue;
-    const known = { knownSince: since.get(card_id), final: isLate && !pendingCards.has(card_id) };
-    yield { kind: 'card', card_id, last4, label, ...known, ...account };
+    yield { kind: 'card', card_id, last4, label, final: isLate && !pendingCards.has(card_id), ...account };
   }
 }
 
@@ -131,22 +131,26 @@ function holdsOf({ pending = [], clock }: StatementInput, cards: readonly CardRo
 }
 
 /** Goes back from what the account has at the newest cut, and forth again through the lines of the period. */
-function balanced(drafts: readonly Draft[], closingNow: number, { period, clock }: StatementInput) {
-  let closing = closingNow;
-  let opening = closingNow;
+function balanced(
+  drafts: readonly Draft[],
+  { closingNow, knownSince }: { readonly closingNow: number; readonly knownSince: number | undefined },
+  { period, clock }: StatementInput,
+) {
+  let [opening, closing, atBegin] = [closingNow, closingNow, closingNow];
   for (const { at, cents } of drafts) {
     if (at >= period.to) closing -= cents;
     if (at >= period.from) opening -= cents;
+    if (knownSince !== undefined && at > knownSince) atBegin -= cents;
   }
   const uncertain = uncertainBalances(drafts);
   let balance = opening;
   const lines: Line[] = [];
   for (const [index, draft] of drafts.entries()) {
-    const isKnown = !uncertain(index);
+    const isKnown = !uncertain(index) && (knownSince === undefined || draft.at >= knownSince);
     if (draft.at < period.from || draft.at >= period.to) continue;
     balance += draft.cents;
     const { date, time } = clock.at(draft.at);
-    const { id, at, type, cents, payee, memo, card_id, mcc, country, authorization_id, counter, source } = draft;
+    const { id, at, type, cents, payee, memo, card_id, mcc, country, authorization_id, counter, source, unproved } = draft;
     // Named one by one: to spread a draft takes four times as long, and there is one for each line.
     lines.push({
       id,
@@ -164,12 +168,13 @@ function balanced(drafts: readonly Draft[], closingNow: number, { period, clock 
       authorization_id,
       counter,
       source,
+      ...(unproved && { unproved }),
     });
   }
   if (balance !== closing || !Number.isSafeInteger(balance)) {
     throw new CliError('internal', { message: `a statement closes at ${balance} and should at ${closing} cents` });
   }
-  return { opening, lines, closing };
+  return { opening, lines, closing, ...(knownSince !== undefined && { knownSince, atBegin }) };
 }
 
 /**

@@ -32,6 +32,9 @@ export const exportStatement = command({
             tells.count('Lines more than in the export before, negative for fewer; null for the first one.'),
           ),
           since: orNull(tells.time('When that was.')),
+          left_out: tells.count(
+            'With --unreconciled: lines that nothing proves yet, and that stand in journals alone.',
+          ),
           files: tells.rows(
             { file: tells.text('The file.'), lines: tells.count('Its lines.'), sha256: tells.text('Its digest.') },
             'Files that were written, with --out.',
@@ -44,6 +47,7 @@ export const exportStatement = command({
     'Read from the mirror, which is brought up to date first when it is older than --max-age. Opening and lines make the closing, or nothing is printed. OFX and QBO carry an id a line, so a second import adds nothing. Readers of QIF know no ids: import it once.',
     'Journals name accounts by an accounts file; its first rule that fits wins. Text cells of CSV are guarded against formulas; --csv-raw leaves the guard out.',
     'One journal includes a file a period: the first as it is, the later ones with --continue. Those have no opening balances, and their closing balances hold beside the files before alone. --pending is for the last one.',
+    'A balance before the books begin is not known: no file asserts one, and an opening entry that is computed says so. With --unreconciled, lines that nothing proves yet stand in journals alone; other formats leave them out and say how many, so that no import books them twice.',
     'Without --out one file is printed. With it files are written, named after profile, period and format; the same export again replaces them, so nothing doubles, and a file of somebody else is left alone. QBO holds one account a file, the QuickBooks layout a thousand rows.',
     'What was exported is remembered in the mirror: a later export of the period tells how many lines more it has.',
   ],
@@ -97,12 +101,14 @@ interface Giving extends StatementQuery {
 type Given = string | Kept;
 
 async function given(ctx: Context, statement: Statement, { out, wish, ...asked }: Giving): Promise<Given> {
-  const [{ exportFiles }, { ExportCount, noticeOf, remembered }] = await Promise.all([
+  const [{ exportFiles }, { ProvedLines }, { ExportCount, noticesOf, remembered }] = await Promise.all([
     import('../writers/files.ts'),
+    import('../writers/proved-lines.ts'),
     import('./statement/remembered.ts'),
   ]);
   const { profile } = await ctx.identity();
-  const files = await exportFiles(statement, { ...wish, profile, label: asked.label });
+  const proved = new ProvedLines(statement, wish.format);
+  const files = await exportFiles(proved.statement, { ...wish, profile, label: asked.label });
   if (wish.format === 'qif') ctx.notice('Readers of QIF know no ids: import this once.');
   const written = new ExportCount();
   let text = '';
@@ -112,22 +118,21 @@ async function given(ctx: Context, statement: Statement, { out, wish, ...asked }
     if (out === undefined) for (const piece of counted) text += piece;
     else written.named(await ctx.replaceFile([out, name], { pieces: counted, mark }));
   }
-  const kept = await remembered(ctx, { statement, written, asked, wish });
-  const notice = noticeOf(kept);
-  if (notice !== undefined) ctx.notice(notice);
+  const kept = await remembered(ctx, { statement, written, asked, wish, left_out: proved.leftOut });
+  for (const notice of noticesOf(kept)) ctx.notice(notice);
   return out === undefined ? text : kept;
 }
 
 function shown(given: Given): Shown {
   if (typeof given === 'string') return { verbatim: given, noun: 'file', columns: [] };
-  const { period, format, final, lines, more, since, files } = given;
+  const { period, format, final, lines, more, since, left_out, files } = given;
   const columns = [
     { field: 'file', title: 'FILE', kind: 'text', priority: 1 },
     { field: 'lines', title: 'LINES', kind: 'integer', priority: 2 },
     { field: 'sha256', title: 'SHA256', kind: 'text', priority: 5, wideOnly: true },
   ] as const;
   return {
-    data: { period, format, final, lines, more, since, files },
+    data: { period, format, final, lines, more, since, left_out, files },
     noun: 'file',
     idField: 'period',
     quiet: files.map(each => each.file),

@@ -1,8 +1,8 @@
 /** A statement as a beancount file: accounts opened, an entry a line with its id, balances asserted to the cent. */
-import type { Statement, StatementAccount } from '../books/statement-model.ts';
+import { provedBalances, type Statement, type StatementAccount } from '../books/statement-model.ts';
 import { ledgerName } from './account-names.ts';
 import { type AccountsFile, namesIn } from './accounts-file.ts';
-import { bookedAccounts, type EntryForms, newNames, OPENING } from './entries.ts';
+import { bookedAccounts, type EntryForms, newNames, OPENING, openingText, unknownClosing } from './entries.ts';
 import { holdsName } from './holds.ts';
 import type { Piece } from './piece.ts';
 import { amount, bothSides, oneLine } from './text.ts';
@@ -23,12 +23,14 @@ export function* beancountFile(statement: Statement, file: AccountsFile, continu
     if (continues && !isNew(account)) opened.add(name);
     let text = `\n${open(names).join('')}`;
     if (account.opening !== 0 && !continues) {
-      text += `\n${first} * "Opening balance"\n${postings(name, account.opening, OPENING)}`;
+      text += `\n${first} * ${quoted(openingText(account))}\n${postings(name, account.opening, OPENING)}`;
     }
     for (const entry of entries) text += `\n${entry.text}`;
     // With the holds below an account. A balance is asserted at the beginning of its day, and without a tolerance of its
     // own it lets a cent pass.
-    text += `\n${next} balance ${name} ${amount(account.closing)} ~ 0.001 USD\n`;
+    const { closing } = provedBalances(account, statement.period);
+    if (closing === null) text += `\n${unknownClosing(account)}`;
+    else text += `\n${next} balance ${name} ${amount(closing)} ~ 0.001 USD\n`;
     if (held > 0) text += `${next} balance ${holdsName(account, file)} ${amount(held)} ~ 0.001 USD\n`;
     yield { text, lines: account.lines.length };
   }

@@ -1,11 +1,23 @@
 /** What the formats of plain text accounting have in common: accounts one after the other, each with its entries by time. */
 import type { Line, OpenHold, Statement, StatementAccount } from '../books/statement-model.ts';
+import { isoSeconds } from '../core/iso-time.ts';
 import { categoryOf, ledgerName } from './account-names.ts';
 import type { AccountsFile } from './accounts-file.ts';
 import { holdsName, PendingByCard } from './holds.ts';
 
 /** Where opening balances come from. */
 export const OPENING = 'Equity:Opening-Balances';
+
+/** What an opening entry is called. One that nobody knows is there all the same: later closing balances rest on it. */
+export function openingText({ knownSince }: StatementAccount): string {
+  if (knownSince === undefined) return 'Opening balance';
+  return `Opening balance, computed and not known: the books begin at ${isoSeconds(knownSince)}`;
+}
+
+/** A comment in place of a closing balance that nobody knows. */
+export function unknownClosing({ knownSince = 0 }: StatementAccount): string {
+  return `; its closing balance is not known: the books begin at ${isoSeconds(knownSince)}\n`;
+}
 
 /** An entry, and the account on its other side. */
 interface Entry {

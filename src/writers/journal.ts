@@ -1,7 +1,15 @@
 /** A statement as a journal of hledger or ledger: an entry a line, a transfer once, the closing balances asserted. */
-import type { Statement } from '../books/statement-model.ts';
+import { provedBalances, type Statement } from '../books/statement-model.ts';
 import type { AccountsFile } from './accounts-file.ts';
-import { type BookedAccount, bookedAccounts, type EntryForms, newNames, OPENING } from './entries.ts';
+import {
+  type BookedAccount,
+  bookedAccounts,
+  type EntryForms,
+  newNames,
+  OPENING,
+  openingText,
+  unknownClosing,
+} from './entries.ts';
 import { holdsName } from './holds.ts';
 import type { Piece } from './piece.ts';
 import { amount, bothSides, oneLine } from './text.ts';
@@ -26,18 +34,21 @@ export function* journalFile(
   const { days } = statement;
   const declared = new Set([OPENING]);
   yield { text: [...COMMODITY[program], `account ${OPENING}`, ''].join('\n'), lines: 0 };
-  let closings = `\n${days.last} * Closing balances\n`;
+  let closings = '';
   for (const booked of bookedAccounts(statement, file, FORMS)) {
     const { account, name, entries, names } = booked;
     let text = '\n';
     for (const each of newNames(names, declared)) text += `account ${each}\n`;
     if (account.opening !== 0 && !continues) {
-      text += `\n${days.first} * Opening balance\n${postings(name, account.opening, OPENING)}`;
+      text += `\n${days.first} * ${openingText(account)}\n${postings(name, account.opening, OPENING)}`;
     }
     for (const entry of entries) text += `\n${entry.text}`;
+    const known = provedBalances(account, statement.period).closing;
+    if (known === null) text += `\n${unknownClosing(account)}`;
+    else closings += `${closing(booked, file).join('\n')}\n`;
     yield { text, lines: account.lines.length };
-    closings += `${closing(booked, file).join('\n')}\n`;
   }
+  if (closings !== '') closings = `\n${days.last} * Closing balances\n${closings}`;
   yield { text: closings, lines: 0 };
 }
 

@@ -1,5 +1,5 @@
 /** A statement as OFX 1.0.2, and as the QBO of QuickBooks: one bank account a card, ids that make a second import add nothing. */
-import type { Line, Statement, StatementAccount } from '../books/statement-model.ts';
+import { knownBalance, type Line, type Statement, type StatementAccount } from '../books/statement-model.ts';
 import { accountNumber } from './account-names.ts';
 import type { Piece } from './piece.ts';
 import { amount, ascii, short } from './text.ts';
@@ -50,6 +50,7 @@ export function* ofxFile(
 }
 
 function accountLines(account: StatementAccount, nth: number, { from, to }: Statement['period']): readonly string[] {
+  const balance = knownBalance(account, { to });
   return [
     `<STMTTRNRS><TRNUID>${nth}<STATUS><CODE>0<SEVERITY>INFO</STATUS>`,
     '<STMTRS><CURDEF>USD',
@@ -57,7 +58,7 @@ function accountLines(account: StatementAccount, nth: number, { from, to }: Stat
     `<BANKTRANLIST><DTSTART>${moment(from)}<DTEND>${moment(to)}`,
     ...account.lines.map(transaction),
     '</BANKTRANLIST>',
-    `<LEDGERBAL><BALAMT>${amount(account.closing)}<DTASOF>${moment(to)}</LEDGERBAL>`,
+    `<LEDGERBAL><BALAMT>${amount(balance.cents)}<DTASOF>${moment(balance.at)}</LEDGERBAL>`,
     '</STMTRS></STMTTRNRS>',
   ];
 }

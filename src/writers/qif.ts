@@ -3,6 +3,7 @@ import type { Line, Statement, StatementAccount } from '../books/statement-model
 import { categoryOf, displayName, type Named } from './account-names.ts';
 import type { AccountsFile } from './accounts-file.ts';
 import { day } from './csv.ts';
+import { openingText } from './entries.ts';
 import type { Piece } from './piece.ts';
 import { amount, ascii } from './text.ts';
 
@@ -30,7 +31,9 @@ function opening(
   { name, first }: { readonly name: string; readonly first: string },
 ): readonly string[] {
   const date = day(first, 'MM/DD/YYYY');
-  return [`D${date}`, `T${amount(account.opening)}`, 'C*', 'POpening Balance', `L[${name}]`, '^'];
+  const memo = account.knownSince === undefined ? [] : [`M${openingText(account)}`];
+  // Programs know an opening by this payee, whatever it is worth.
+  return [`D${date}`, `T${amount(account.opening)}`, 'C*', 'POpening Balance', ...memo, `L[${name}]`, '^'];
 }
 
 /** Accounts that a transfer may name: those that are in the file. */

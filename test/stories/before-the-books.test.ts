@@ -58,3 +58,45 @@ test('cards that somebody else made: their opening is not known before the first
       'wallet: -$10.00 moved between 2027-01-01 and 2027-02-01. It is counted on 2027-02-01, and may belong to 2027-01\n',
   );
 });
+
+test('files of a time before the books state no balance that nobody knows', async () => {
+  await using here = await world();
+  const other = { env: { CARDWRIGHT_CONFIG_DIR: `${here.folder}/other` } };
+  const setup = async (line: string, options = {}) =>
+    expect({ line, code: (await here.run(line, options)).code }).toEqual({ line, code: 0 });
+  await setup('cards create --bin bin_1 --amount 50', other);
+  await setup('sandbox simulate authorize --card card_1 --amount 19.07 --merchant SHOP', other);
+  await setup('sandbox simulate settle txn_1', other);
+  await setup('sandbox clock advance 41d -q', other);
+  await setup('reconcile -q');
+  await setup('sandbox clock advance 1d -q', other);
+  await setup('reconcile -q');
+  const file = async (words: string) => {
+    const { code, out } = await here.run(`export ${words}`);
+    expect({ words, code }).toEqual({ words, code: 0 });
+    return out;
+  };
+  const begin = 'the books begin at 2026-12-31T14:03:11Z';
+  for (const format of ['hledger', 'ledger']) {
+    const [before, within] = [
+      await file(`--format ${format} --period 2026-11`),
+      await file(`--format ${format} --period 2026-12`),
+    ];
+    expect(before).toContain(`; its closing balance is not known: ${begin}\n`);
+    expect(before).not.toMatch(/ = |Closing balances|\* Opening balance\n/);
+    expect(within).toContain('= 30.93 USD');
+    expect(within).toContain(`* Opening balance, computed and not known: ${begin}\n`);
+    expect(within).not.toMatch(/\* Opening balance\n/);
+  }
+  const bean = await file('--format beancount --period 2026-11');
+  expect(bean).toContain(`; its closing balance is not known: ${begin}\n`);
+  expect(bean).not.toMatch(/ balance Assets|"Opening balance"/);
+  expect(await file('--format beancount --period 2026-12 --continue')).toMatch(/ balance Assets\S+ 30\.93 /);
+  expect(await file('--format csv --period 2026-11')).toMatch(/,settlement,-19\.07,USD,,SHOP,/);
+  // OFX must state a balance: the first one that is known, with its own date.
+  expect(await file('--format ofx --period 2026-11')).toContain('<LEDGERBAL><BALAMT>30.93<DTASOF>20261231140311<');
+  expect(await file('--format ofx --period 2026-12')).toContain('<LEDGERBAL><BALAMT>30.93<DTASOF>20270101000000<');
+  expect(await file('--format qif --period 2026-12')).toMatch(
+    /POpening Balance\r\nMOpening balance, computed and not known/,
+  );
+});

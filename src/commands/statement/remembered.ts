@@ -17,6 +17,8 @@ export interface Kept {
   readonly more: number | null;
   /** ISO 8601 UTC of the one before. */
   readonly since: string | null;
+  /** Lines that nothing proves yet, and that are in no file. */
+  readonly left_out: number;
   /** As many lines as before may hold other ones. */
   readonly differs: boolean;
   readonly files: readonly ExportedFile[];
@@ -68,10 +70,11 @@ interface Exported {
   readonly written: ExportCount;
   readonly asked: StatementQuery;
   readonly wish: ExportWish;
+  readonly left_out: number;
 }
 
 /** Keeps the export in the mirror, and compares it with the one before. */
-export async function remembered(ctx: Context, { statement, written, asked, wish }: Exported): Promise<Kept> {
+export async function remembered(ctx: Context, { statement, written, asked, wish, left_out }: Exported): Promise<Kept> {
   const { format, layout } = wish;
   const { sha256, files } = written.done();
   const lines = files.reduce((sum, file) => sum + file.lines, 0);
@@ -93,13 +96,22 @@ export async function remembered(ctx: Context, { statement, written, asked, wish
     lines,
     more: before === undefined ? null : lines - before.lines,
     since: before === undefined ? null : isoTime(before.at_ms),
+    left_out,
     differs: before !== undefined && before.sha256 !== sha256,
     files,
   };
 }
 
-/** What a person is told; undefined where nothing is otherwise than before. */
-export function noticeOf({ period, more, since, differs }: Kept): string | undefined {
+/** What a person is told of an export. */
+export function noticesOf(kept: Kept): readonly string[] {
+  const { period, format, left_out } = kept;
+  const changed = changedSince(kept);
+  const lines = left_out === 1 ? '1 line is' : `${left_out} lines are`;
+  const leftOut = `${period}: ${lines} left out of ${format}: nothing proves them yet, and an import would book them again after the next reconcile`;
+  return [...(left_out === 0 ? [] : [leftOut]), ...(changed === undefined ? [] : [changed])];
+}
+
+function changedSince({ period, more, since, differs }: Kept): string | undefined {
   if (more === null || since === null || !differs) return undefined;
   const day = since.slice(0, 10);
   if (more === 0) return `${period}: as many lines as on ${day}, and not the same text`;

@@ -182,7 +182,7 @@ function accountAnswer(
 ) {
   const { kind, card_id, lines, final, knownSince } = account;
   const { opening, closing } = provedBalances(account, period);
-  const answers = lines.map(line => lineAnswer(line, knownSince));
+  const answers = lines.map(lineAnswer);
   const shown = { account: name, kind, card_id, opening: usdOrNull(opening), lines: answers };
   const begin = knownSince === undefined ? {} : { books_begin: isoSeconds(knownSince) };
   return { ...shown, closing: usdOrNull(closing), final, ...begin };
@@ -199,10 +199,10 @@ function groupBlocks(groups: readonly ReturnType<typeof groupAnswer>[]): Block[]
   return groups.length === 0 ? [] : [{ kind: 'table', columns: GROUP_COLUMNS, rows: groups }];
 }
 
-function lineAnswer(line: Line, knownSince = Number.NEGATIVE_INFINITY) {
+function lineAnswer(line: Line) {
   const { at, cents: amount, balance, id, date, type, payee, card_id, mcc, country, counter, source } = line;
   const time = new Date(at).toISOString().replace('.000Z', 'Z');
-  const amounts = { amount: usd(amount), balance: at < knownSince ? null : usdOrNull(balance) };
+  const amounts = { amount: usd(amount), balance: usdOrNull(balance) };
   return { id, at: time, date, type, ...amounts, payee, card_id, mcc, country, counter, source };
 }
 
