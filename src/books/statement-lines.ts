@@ -244,6 +244,7 @@ export function base32(bytes: Uint8Array): string {
   return text;
 }
 
+/** Where a clock went back, several readings are of one instant: what was read first stands first. */
 export function byTime(a: Draft, b: Draft): number {
-  return a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+  return a.at - b.at || (a.since ?? a.at) - (b.since ?? b.at) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }

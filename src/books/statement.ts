@@ -150,7 +150,8 @@ function balanced(
     if (draft.at < period.from || draft.at >= period.to) continue;
     balance += draft.cents;
     const { date, time } = clock.at(draft.at);
-    const { id, at, type, cents, payee, memo, card_id, mcc, country, authorization_id, counter, source, unproved } = draft;
+    const { id, at, type, cents, payee, memo, card_id, mcc, country, authorization_id, counter, source, unproved } =
+      draft;
     // Named one by one: to spread a draft takes four times as long, and there is one for each line.
     lines.push({
       id,
