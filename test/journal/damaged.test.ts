@@ -2,6 +2,8 @@
 import { access, mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { cents } from '../../src/core/money.ts';
+import type { RunPlan } from '../../src/journal/types.ts';
 import { newOp } from '../../src/journal/wal/op-id.ts';
 import { random } from '../support/clocks.ts';
 import { type Bench, bench, createRow, planOf } from './bench.ts';
@@ -11,6 +13,13 @@ const missing = (path: string) =>
     () => false,
     () => true,
   );
+
+async function once(b: Bench, plan: RunPlan) {
+  await using run = await b.journal.begin(plan);
+  const outcome = await run.perform(1);
+  await run.finish();
+  return outcome;
+}
 
 /** A create whose answer is lost: its outcome is unknown. */
 async function unknownCreate(b: Bench): Promise<{ op: string; journal: string; text: string }> {
@@ -64,6 +73,18 @@ test.each([
   expect(await b.another().list()).toEqual([]);
   await using run = await b.another().begin(plan);
   expect(run.op).not.toBe(op);
+});
+
+test('cards are frozen and terminated all the same, and no other change is made', async () => {
+  await using b = await bench({ stripKeys: true });
+  const { cardId: card = '' } = await once(b, planOf([createRow(b.bin, 1, cents(300))]));
+  const { journal } = await unknownCreate(b);
+  await truncate(journal, 0);
+  const rowOf = (operation: 'cards.freeze' | 'cards.unfreeze' | 'cards.terminate') =>
+    planOf([{ row: 1, operation, input: { card_id: card }, cardId: card }], { marker: false, digest: operation });
+  expect(await once(b, rowOf('cards.freeze'))).toMatchObject({ outcome: 'done' });
+  await expect(b.another().begin(rowOf('cards.unfreeze'))).rejects.toMatchObject({ kind: 'check_failed' });
+  expect(await once(b, rowOf('cards.terminate'))).toMatchObject({ outcome: 'done' });
 });
 
 test.each([

@@ -33,11 +33,17 @@ export async function refuseTwins(dependencies: JournalDependencies, like: Liken
     if (isAnother(await plan(), like)) continue;
     const history = await readOrError(store, op);
     if (history instanceof CliError) {
-      if (unfinished) throw damagedTwin(store.setAside(op), history);
+      if (unfinished && !onlyStops(like.plan)) throw damagedTwin(store.setAside(op), history);
     } else if (history?.planned === true) await refuseTwin(dependencies, like, { history, marked: unfinished });
   }
   await refuseSharedRows(dependencies, like, among);
   await refuseOverlaps(dependencies, like);
+}
+
+/** A card that is stopped twice is stopped: a journal that nobody can read keeps no one from it. */
+function onlyStops({ rows }: Likeness['plan']): boolean {
+  for (const { operation } of rows) if (operation !== 'cards.freeze' && operation !== 'cards.terminate') return false;
+  return true;
 }
 
 interface Twin {
