@@ -11,15 +11,19 @@ import { isRequester } from '../journal/approvals/approvers.ts';
 import { type Counted, countedApprovals } from '../journal/approvals/counted.ts';
 import { type ApprovalPayload, type PlannedItem, payloadText, readPayload } from '../journal/approvals/payload.ts';
 import { checkedRequest, requestFile } from '../journal/approvals/request-file.ts';
-import { isAnyRule, whyPending } from '../journal/approvals/rule.ts';
+import { type ApprovalRule, isAnyRule, judgedRows, stricter, whyPending } from '../journal/approvals/rule.ts';
 import { shownRequest } from '../journal/approvals/shown-request.ts';
 import { type ApprovalGate, cameToNothing, type UnwrittenPlan } from '../journal/runs/approval-gate.ts';
 import { spentByOp } from '../journal/runs/spent.ts';
+import type { ApprovalStanding } from '../journal/store/op-store.ts';
 import { historyNamed } from '../journal/store/read-ops.ts';
+import { isPendingByAccount } from '../journal/store/refusals.ts';
+import type { RunPlan } from '../journal/types.ts';
 import type { DeniedRecord } from '../journal/wal/records.ts';
 import type { History } from '../journal/wal/replay.ts';
 import { type ApprovalDependencies, type ApprovalParts, approvalParts } from './approval-parts.ts';
-import { cardBefore, isIrreversible, requestPayload } from './approval-request.ts';
+import { recheckOpenRows } from './approval-recheck.ts';
+import { cardBefore, requestPayload } from './approval-request.ts';
 
 interface Around extends ApprovalDependencies {
   readonly parts: ApprovalParts;
@@ -28,8 +32,16 @@ interface Around extends ApprovalDependencies {
 export function approvalGate(surroundings: ApprovalDependencies): ApprovalGate {
   const around = { ...surroundings, parts: approvalParts(surroundings) };
   return {
+    async foresee({ rows }) {
+      const { profile } = await around.opened.identity();
+      const judging = { rows, profile, at: around.host.clock.now() };
+      const account = await around.parts.account();
+      const seen = (await account?.mayHold()) === true ? await account?.standing() : undefined;
+      return whyHeld(around, { judging, own: await around.parts.profileRule(), account: seen });
+    },
     judge: (planned, begin) => judge(around, planned, begin),
     verify: history => verify(around, history),
+    recheck: history => recheck(around, history),
     async pending({ plan: { op } }) {
       const history = await historyNamed(await around.store(), op);
       return pendingError(around, history, await countedOf(around, history));
@@ -37,27 +49,75 @@ export function approvalGate(surroundings: ApprovalDependencies): ApprovalGate {
   };
 }
 
-async function judge<T>(around: Around, planned: UnwrittenPlan, begin: (request?: string) => Promise<T>): Promise<T> {
-  const rule = await around.parts.rule();
-  if (!isAnyRule(rule)) return begin(undefined);
-  const { plan } = planned;
-  const spending = spendingOf(plan.rows);
-  const ofDay = rule.day !== undefined && spending.total > 0;
-  const judged = async () => {
-    const why = whyPending(rule, {
-      spending,
-      irreversible: isIrreversible(plan.rows),
-      rows: [...plan.rows].filter(({ operation }) => operation !== 'cards.freeze').length,
-      today: ofDay ? await leftToday(around, planned) : sumCents([]),
-    });
+async function judge<T>(around: Around, planned: UnwrittenPlan, begin: Begin<T>): Promise<T> {
+  const account = await around.parts.account();
+  try {
+    const seen = (await account?.mayHold()) === true ? await account?.standing() : undefined;
+    return await judged(around, { planned, begin, account: seen });
+  } catch (thrown) {
+    // A rule was made since, or others have moved money since: the claim has said so.
+    if (account === undefined || !isPendingByAccount(thrown)) throw thrown;
+    return judged(around, { planned, begin, account: await account.standing() });
+  }
+}
+
+type Begin<T> = (request?: string) => Promise<T>;
+
+interface Judging<T> {
+  readonly planned: UnwrittenPlan;
+  readonly begin: Begin<T>;
+  /** What the account of a shared journal says, where it may hold anything. */
+  readonly account: ApprovalStanding | undefined;
+}
+
+async function judged<T>(around: Around, { planned, begin, account }: Judging<T>): Promise<T> {
+  const own = await around.parts.profileRule();
+  const ofDay = own.day !== undefined && spendingOf(planned.plan.rows).total > 0;
+  const work = async () => {
+    const { profile, at } = planned.record;
+    const judging = { rows: planned.plan.rows, profile, at };
+    const why = await whyHeld(around, { judging, own, account });
     if (why === undefined) return begin(undefined);
-    const requester = await around.parts.requester();
-    await refuseTooFew(around, { needed: rule.needed, requester });
-    const [requests, reader] = [await around.parts.requests(), await around.reader()];
-    const journal = await requests.journal();
-    return begin(payloadText(await requestPayload({ planned, rule, why, requester, journal, reader })));
+    return begin(await requestFor(around, { planned, why, account }));
   };
-  return ofDay ? oneAtATime(around, planned, judged) : judged();
+  return ofDay ? oneAtATime(around, planned, work) : work();
+}
+
+interface JudgedNow extends Pick<RunPlan, 'rows'> {
+  readonly profile: string;
+  /** ms UTC. */
+  readonly at: number;
+}
+
+/** Why a plan is held, in words. Nothing is written. */
+async function whyHeld(
+  around: Around,
+  {
+    judging,
+    own,
+    account,
+  }: Pick<Judging<unknown>, 'account'> & { readonly judging: JudgedNow; readonly own: ApprovalRule },
+): Promise<string | undefined> {
+  const { rows } = judging;
+  const plan = { ...judgedRows(rows), spending: spendingOf(rows) };
+  const ofDay = own.day !== undefined && plan.spending.total > 0;
+  const today = ofDay ? await leftToday(around, judging) : sumCents([]);
+  const why = isAnyRule(own) ? whyPending(own, { ...plan, today }) : undefined;
+  return why ?? (account && whyPending(account.rule, { ...plan, today: account.leftToday }));
+}
+
+async function requestFor(
+  around: Around,
+  { planned, why, account }: Pick<Judging<unknown>, 'planned' | 'account'> & { readonly why: string },
+): Promise<string> {
+  const { parts } = around;
+  const rule = account === undefined ? await parts.rule() : stricter(await parts.profileRule(), account.rule);
+  const requester = await parts.requester();
+  await refuseTooFew(around, { needed: rule.needed, requester });
+  const journal = await (await parts.requests()).journal();
+  const now = account?.now ?? ((await parts.account()) === undefined ? planned.record.at : await parts.now(0));
+  const named = { account: await parts.accountOf(planned.record), journal, requester, now };
+  return payloadText(await requestPayload({ planned, rule, why, ...named, reader: await around.reader() }));
 }
 
 /** Two commands at once would each find the sum of the day below the rule. */
@@ -70,9 +130,9 @@ async function oneAtATime<T>({ host }: Around, { record }: UnwrittenPlan, work: 
   return withLock(join(folder, `${record.profile}.approval.lock`), options, work);
 }
 
-async function leftToday({ store }: Around, { record }: UnwrittenPlan): Promise<Cents> {
-  const since = Math.floor(record.at / DAY) * DAY;
-  const asked = { profile: record.profile, since, writtenSince: since - DAY, unapproved: true };
+async function leftToday({ store }: Around, { profile, at }: JudgedNow): Promise<Cents> {
+  const since = Math.floor(at / DAY) * DAY;
+  const asked = { profile, since, writtenSince: since - DAY, unapproved: true };
   return sumCents([...(await spentByOp(await store(), asked)).values()]);
 }
 
@@ -91,6 +151,11 @@ async function refuseTooFew(
     hint: 'cardwright approvals key show',
     outcome: 'not_sent',
   });
+}
+
+async function recheck(around: Around, history: History): Promise<void> {
+  const account = await around.parts.account();
+  if (account !== undefined) await recheckOpenRows(account, history, each => requestOf(around, each));
 }
 
 async function verify(around: Around, history: History) {
@@ -115,7 +180,7 @@ async function requestOf({ parts }: Around, { plan, rows }: History) {
   const isSame =
     payload.op === plan.op &&
     payload.journal === journal &&
-    payload.account === plan.profile &&
+    payload.account === (await parts.accountOf(plan)) &&
     payload.origin === plan.origin &&
     payload.mode === plan.mode &&
     payload.rows === plan.rows &&

@@ -8,9 +8,10 @@ import { sameCommandWith } from '../core/same-command.ts';
 import { readPrivate } from '../files/private-files.ts';
 import { type Approver, readApprovers } from '../journal/approvals/approvers.ts';
 import type { GivenApproval } from '../journal/approvals/counted.ts';
-import { type ApprovalRule, ruleOfProfile } from '../journal/approvals/rule.ts';
+import { type ApprovalRule, ruleOfProfile, stricter } from '../journal/approvals/rule.ts';
 import { readKeyFile } from '../journal/approvals/signing-key.ts';
-import type { OpStore, PendingRequests } from '../journal/store/op-store.ts';
+import type { ApprovingAccount, OpStore, PendingRequests } from '../journal/store/op-store.ts';
+import type { PlanRecord } from '../journal/wal/records.ts';
 import type { AppHost } from './app-host.ts';
 import type { Connections } from './connections.ts';
 
@@ -24,13 +25,23 @@ export interface ApprovalDependencies {
 }
 
 export interface ApprovalParts {
+  /** Of the profile alone. */
+  profileRule(): Promise<ApprovalRule>;
+  /** Of the profile and the account: what either holds is held. */
   rule(): Promise<ApprovalRule>;
-  /** Throws `guarded` where nobody is named. */
+  /** Those of the account in a shared journal, else those of the profile. Throws `guarded` where nobody is named. */
   approvers(): Promise<readonly Approver[]>;
+  /** The account of a shared journal; undefined for the journal of this machine. */
+  account(): Promise<ApprovingAccount | undefined>;
+  /** What a request calls the account that a plan is for. */
+  accountOf(plan: Pick<PlanRecord, 'profile'>): Promise<string>;
   requester(): Promise<Requester>;
   /** Throws `guarded` for a store in which no op can be held. */
   requests(): Promise<PendingRequests>;
-  /** ms UTC, and never before what the journal has written since: a clock that is set back makes no request young. */
+  /**
+   * ms UTC: the clock of a shared journal; of this machine never before what its journal has written since. A clock that is
+   * set back makes no request young.
+   */
   now(since: number): Promise<number>;
   /** Those of `--approval`. */
   given(): Promise<readonly GivenApproval[]>;
@@ -48,9 +59,19 @@ export function approvalParts({ host, globals, opened, store, notice }: Approval
   const keyFile = join(host.folders.config, 'approval-key.json');
   const files = { platform: host.platform, random: host.noise, warn: (text: string) => notice(`warning: ${text}`) };
   const keyText = () => readPrivate(keyFile, files);
+  const account = async () => (await store()).requests?.account;
+  const profileRule = async () => ruleOfProfile(await opened.settings());
   return {
-    rule: async () => ruleOfProfile(await opened.settings()),
+    profileRule,
+    account,
+    async rule() {
+      const [own, shared] = [await profileRule(), await (await account())?.standing()];
+      return shared === undefined ? own : stricter(own, shared.rule);
+    },
+    accountOf: async ({ profile }) => (await (await account())?.name()) ?? profile,
     async approvers() {
+      const shared = await (await account())?.standing();
+      if (shared !== undefined) return shared.approvers.filter(({ removedAt }) => removedAt === undefined);
       const { approvers_file: path } = await opened.settings();
       if (path === undefined) throw nobodyNamed((await opened.identity()).profile);
       return readApprovers(await host.readFile(path), path);
@@ -58,14 +79,18 @@ export function approvalParts({ host, globals, opened, store, notice }: Approval
     async requester() {
       const text = await keyText();
       const own = text === undefined ? {} : { requester_key: readKeyFile(text, keyFile).keyid };
-      return { requested_by: `${host.user}@${host.machine}`, ...own };
+      const inAccount = await (await account())?.requester();
+      return { requested_by: inAccount ?? `${host.user}@${host.machine}`, ...own };
     },
     async requests() {
       const { requests } = await store();
       if (requests === undefined) throw notInShared();
       return requests;
     },
-    now: async since => Math.max(host.clock.now(), await latestIn(await store(), since)),
+    async now(since) {
+      const shared = await (await account())?.standing();
+      return shared?.now ?? Math.max(host.clock.now(), await latestIn(await store(), since));
+    },
     given: () =>
       Promise.all(
         globals.approval.map(async path => ({ name: path, text: await host.readFile(resolve(host.cwd, path)) })),

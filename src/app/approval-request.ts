@@ -1,6 +1,5 @@
 /** What is asked of approvers for a plan: its facts, the cards it is about, and the digest of its requests. */
 
-import { CALLS } from '../contract/raw.ts';
 import type { Reader } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import { isoSeconds } from '../core/iso-time.ts';
@@ -13,7 +12,7 @@ import {
   planDigest,
 } from '../journal/approvals/payload.ts';
 import { requestIdOf } from '../journal/approvals/request-id.ts';
-import type { ApprovalRule } from '../journal/approvals/rule.ts';
+import { type ApprovalRule, judgedRows } from '../journal/approvals/rule.ts';
 import type { UnwrittenPlan } from '../journal/runs/approval-gate.ts';
 import type { ItemRecord } from '../journal/wal/records.ts';
 import type { Requester } from './approval-parts.ts';
@@ -25,6 +24,10 @@ export interface Asking {
   readonly why: string;
   readonly requester: Requester;
   readonly journal: string;
+  /** Account of a shared journal, or the profile. */
+  readonly account: string;
+  /** When it is asked, ms UTC by the clock that it expires by. */
+  readonly now: number;
   readonly reader: Reader;
 }
 
@@ -35,6 +38,8 @@ export async function requestPayload({
   why,
   requester,
   journal,
+  account,
+  now,
   reader,
 }: Asking): Promise<ApprovalPayload> {
   const { record, items, plan } = planned;
@@ -44,7 +49,7 @@ export async function requestPayload({
     largest = Math.max(largest, item.amount ?? 0);
     if (named.length < MOST_TARGETS) named.push(item);
   }
-  const irreversible = isIrreversible(plan.rows);
+  const { irreversible } = judgedRows(plan.rows);
   const [first] = named;
   const single = irreversible && record.rows === 1 ? first?.card : undefined;
   return {
@@ -52,7 +57,7 @@ export async function requestPayload({
     v: 1,
     id: requestIdOf(record.op),
     journal,
-    account: record.profile,
+    account,
     origin: record.origin,
     mode: record.mode,
     op: record.op,
@@ -69,15 +74,9 @@ export async function requestPayload({
     needed: rule.needed,
     requested_by: normal(requester.requested_by),
     ...(requester.requester_key !== undefined && { requester_key: requester.requester_key }),
-    requested_at: isoSeconds(record.at),
-    expires_at: isoSeconds(record.at + rule.standsMs),
+    requested_at: isoSeconds(now),
+    expires_at: isoSeconds(now + rule.standsMs),
   };
-}
-
-/** What a raw request does is known to nobody here; it is judged by itself. */
-export function isIrreversible(rows: Iterable<{ readonly operation: keyof typeof CALLS }>): boolean {
-  for (const { operation } of rows) if (CALLS[operation].effect === 'irreversible') return true;
-  return false;
 }
 
 /** Status and balance of a card, which an irreversible change must still find as they were. */

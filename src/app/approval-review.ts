@@ -101,7 +101,12 @@ async function standingOf({ parts, host }: Around, history: History): Promise<St
   const counted = countedApprovals({ ...request, approvers }, given).approvals.map(({ person }) => person);
   const persons = history.approved?.persons ?? counted;
   const { needed } = request.payload;
-  return { ...request, persons, needed, state: stateOf(history, { ...request, persons, now: host.clock.now() }) };
+  return {
+    ...request,
+    persons,
+    needed,
+    state: stateOf(history, { ...request, persons, now: await nowIn({ parts, host }) }),
+  };
 }
 
 /** Whoever only looks may do so without the file of approvers: then nobody counts. */
@@ -125,10 +130,16 @@ async function refuse({ parts, host }: Around, request: CheckedRequest): Promise
   const { payload } = request;
   const state = 'state' in request ? (request as StoredRequest).state : 'pending';
   if (state !== 'pending' && state !== 'approved') throw notPending(payload.op);
-  if (host.clock.now() >= Date.parse(payload.expires_at)) throw expired(payload);
+  if ((await nowIn({ parts, host })) >= Date.parse(payload.expires_at)) throw expired(payload);
   const { publicKey, keyid } = readKeyFile(await ownKey(parts), parts.keyFile);
-  const own = { person: host.user, key: publicKey, keyid, users: [] };
+  const [user = ''] = (await parts.requester()).requested_by.split('@');
+  const own = { person: user, key: publicKey, keyid, users: [] };
   if (isRequester(own, [own], payload)) throw ownRequest(payload);
+}
+
+/** The clock of a shared journal, else that of this machine. */
+async function nowIn({ parts, host }: Pick<Around, 'parts' | 'host'>): Promise<number> {
+  return (await (await parts.account())?.standing())?.now ?? host.clock.now();
 }
 
 async function ownKey(parts: ApprovalParts): Promise<string> {

@@ -57,6 +57,10 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
     const { storeFor } = await import('./journal.ts');
     return storeFor({ host, globals, opened, keys: opening.keys, notice });
   });
+  const reviewStore = once(async () => {
+    const { reviewStoreFor } = await import('./journal.ts');
+    return reviewStoreFor({ host, globals, opened, keys: opening.keys, notice });
+  });
   const journal = once(async () => {
     const { journalFor } = await import('./journal.ts');
     const keep = (work: AfterAnswer) => void afterAnswer.push(work);
@@ -64,7 +68,7 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
   });
   const approvals = once(async () => {
     const { approvalReview } = await import('./approval-review.ts');
-    return approvalReview({ host, globals, opened, store, reader, notice });
+    return approvalReview({ host, globals, opened, store: reviewStore, reader, notice });
   });
   const kept = auditDependencies(opening, warn);
   const audit = once(async () => {
@@ -78,7 +82,7 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
   });
   const readOnly = async () => (await opened.settings()).read_only === true;
   const pipeline = createPipeline({ ...settings, recorder, holdSpending: spendingOf(opening, parts, store), readOnly });
-  const writer = createWriter({ ...settings, pipeline, journal, planned, onOp: op => void ops.push(op) });
+  const writer = createWriter({ ...settings, notice, pipeline, journal, planned, onOp: op => void ops.push(op) });
   return {
     context: {
       planned,

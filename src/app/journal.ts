@@ -82,15 +82,32 @@ export async function storeFor(around: Around): Promise<OpStore> {
   return sharedStoreFor(settings);
 }
 
+/** The same for whoever answers requests: in a shared journal that is named here he needs neither an API key nor a profile. */
+export async function reviewStoreFor(around: Around): Promise<OpStore> {
+  const { host, globals } = around;
+  const isChosen = globals.sandbox || globals.profile !== undefined || Boolean(host.env['CARDWRIGHT_PROFILE']);
+  const settings = isSharedNamed(around) && !isChosen ? await sharedSettings(around) : undefined;
+  if (settings === undefined) return storeFor(around);
+  const { sharedStoreFor } = await import('./shared-journal.ts');
+  return sharedStoreFor({ ...settings, actsAs: undefined });
+}
+
 /** Undefined where ops are kept on this machine. Nothing is connected to. Throws `usage` where no account is named. */
 export async function sharedSettings(around: Around): Promise<SharedJournalSettings | undefined> {
   const { host, globals, opened, keys, notice } = around;
   const { namedJournal } = await import('./team-journal.ts');
   const connection = await namedJournal({ host, keys, flag: globals.journal, settings: opened.settings });
   if (connection === undefined) return undefined;
-  const account = host.env['CARDWRIGHT_JOURNAL_ACCOUNT'] ?? (await opened.settings()).journal_account;
+  const account =
+    host.env['CARDWRIGHT_JOURNAL_ACCOUNT'] ?? (await opened.settings().catch(nobodyChosen))?.journal_account;
   if (account === undefined) throw accountNotNamed(connection.shown);
-  return { host, opened, connection, account, notice, writeTotalMs: globals.timeoutMs ?? WRITE_TOTAL_MS };
+  const actsAs = opened.identity;
+  return { host, opened, connection, account, actsAs, notice, writeTotalMs: globals.timeoutMs ?? WRITE_TOTAL_MS };
+}
+
+/** Whoever answers requests may have no profile. */
+function nobodyChosen(thrown: unknown): undefined {
+  if (!(thrown instanceof CliError) || thrown.kind !== 'not_authenticated') throw thrown;
 }
 
 function isSharedNamed({ host: { env }, globals }: Pick<Around, 'host' | 'globals'>): boolean {

@@ -1,8 +1,10 @@
 /** The store of a shared journal for the account of this run, opened when it is first asked for. */
 import { CliError } from '../core/errors.ts';
+import type { Identity } from '../core/identity.ts';
 import { accountPrint } from '../core/key-print.ts';
 import type { OpStore } from '../journal/store/op-store.ts';
 import { createDisk } from '../journal/wal/storage.ts';
+import type { JournalStatus } from '../team/calls.ts';
 import type { JournalConnection } from '../team/connect.ts';
 import { isBehind } from '../team/recover.ts';
 import { refuseOtherSchema } from '../team/refusals.ts';
@@ -18,6 +20,8 @@ export interface SharedJournalSettings {
   readonly opened: Connections;
   readonly connection: JournalConnection;
   readonly account: string;
+  /** What it acts as must be the account's; undefined for whoever only answers requests, and needs no API key. */
+  readonly actsAs?: (() => Promise<Pick<Identity, 'baseUrl' | 'mode'>>) | undefined;
   /** Longest life of one write, ms. */
   readonly writeTotalMs: number;
   readonly notice: (text: string) => void;
@@ -51,13 +55,12 @@ async function pushedBy(shared: SharedOps, notice: (text: string) => void): Prom
 
 /** Throws `guarded` where the journal is not that of the account this run acts for. */
 export async function openShared(settings: SharedJournalSettings): Promise<SharedOps> {
-  const { host, opened, connection, account, writeTotalMs, notice } = settings;
+  const { host, connection, account, actsAs, writeTotalMs, notice } = settings;
   const { platform, random, clock, pid, folders } = host;
   const statements = statementsOver(connection);
-  const [status, { baseUrl, mode }] = await Promise.all([statements.status(account), opened.identity()]);
+  const [status, acting] = await Promise.all([statements.status(account), actsAs?.()]);
   refuseOtherSchema(status, connection.shown);
-  const isHere = status.mode === mode && (status.origin === baseUrl || status.origin === new URL(baseUrl).origin);
-  if (!isHere) throw otherAccount(status, { shown: connection.shown, baseUrl, mode });
+  if (acting !== undefined) refuseOtherAccount(status, acting, connection.shown);
   if (Math.abs(status.clock_ms - clock.now()) > MOST_CLOCK_MS) {
     notice('warning: the clock of this machine is more than a minute off that of the shared journal');
   }
@@ -74,6 +77,9 @@ export async function openShared(settings: SharedJournalSettings): Promise<Share
   return {
     statements: () => statements,
     account,
+    journalId: status.journal_id,
+    role: status.role,
+    mayHold: Object.keys(status.rules).length > 0,
     host: host.machine,
     clock,
     random: host.noise,
@@ -86,12 +92,14 @@ export async function openShared(settings: SharedJournalSettings): Promise<Share
 
 const MOST_CLOCK_MS = 60_000;
 
-function otherAccount(
-  { account, origin, mode }: { readonly account: string; readonly origin: string; readonly mode: string },
-  here: { readonly shown: string; readonly baseUrl: string; readonly mode: string },
-): CliError {
-  return new CliError('guarded', {
-    message: `the account ${account} of the shared journal ${here.shown} is at ${origin}, ${mode}; this run acts at ${here.baseUrl}, ${here.mode}`,
+function refuseOtherAccount(
+  { account, origin, mode }: Pick<JournalStatus, 'account' | 'origin' | 'mode'>,
+  here: Pick<Identity, 'baseUrl' | 'mode'>,
+  shown: string,
+): void {
+  if (mode === here.mode && (origin === here.baseUrl || origin === new URL(here.baseUrl).origin)) return;
+  throw new CliError('guarded', {
+    message: `the account ${account} of the shared journal ${shown} is at ${origin}, ${mode}; this run acts at ${here.baseUrl}, ${here.mode}`,
     notes: ['Another profile, or another account of the journal, is meant.'],
     hint: 'cardwright whoami',
     outcome: 'not_sent',

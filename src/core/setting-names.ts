@@ -46,6 +46,11 @@ const KEPT = {
     form: 'a whole number from 1 to 9, or none',
     example: '2',
   },
+  approve_within_hours: {
+    means: 'hours that a request for approval stands, 24 when not set',
+    form: 'a whole number from 1 to 168, or none',
+    example: '48',
+  },
   approvers_file: {
     means: 'file of those who may approve, one key a line',
     form: 'a path, or none',

@@ -198,6 +198,8 @@ export interface PreparedRun {
   readonly op: string;
   /** As they would be sent, for dry runs. */
   readonly requests: Rows<PlannedRequest>;
+  /** Why it would be held for approval, in words; undefined where it would not. Nothing is written. */
+  held(): Promise<string | undefined>;
   /** As `Journal.begin`. */
   begin(seen?: ReadBefore): Promise<Run>;
 }

@@ -19,6 +19,7 @@ export interface ProfileSettings extends Partial<Record<KeptSetting, SettingValu
   readonly approve_irreversible?: boolean;
   readonly approve_rows?: number;
   readonly approvals_needed?: number;
+  readonly approve_within_hours?: number;
   /** Absolute path. */
   readonly approvers_file?: string;
   /** Absolute path. */
@@ -60,6 +61,12 @@ function parseLimit(text: string): string | undefined {
 
 function parseCount(text: string): number | undefined {
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+}
+
+/** A week at most: afterwards somebody asks anew. */
+function parseStandingHours(text: string): number | undefined {
+  const hours = parseCount(text);
+  return hours !== undefined && hours >= 1 && hours <= 168 ? hours : undefined;
 }
 
 /** Refunds come for weeks, and counts of the last 35 days are compared: fewer months would be read again and again. */
@@ -105,6 +112,7 @@ export const PROFILE_SETTINGS = {
   approve_irreversible: onOff,
   approve_rows: { home: 'settings', parse: parseCount },
   approvals_needed: { home: 'settings', parse: text => (/^[1-9]$/.test(text) ? Number(text) : undefined) },
+  approve_within_hours: { home: 'settings', parse: parseStandingHours },
   approvers_file: { home: 'settings', ...path },
   journal: { home: 'settings', parse: parseJournal },
   journal_url_file: { home: 'settings', ...path },

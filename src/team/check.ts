@@ -7,11 +7,11 @@ import { cents, dollars } from '../core/money.ts';
 import type { JournalFlaw, StoreCheck } from '../journal/shared-ops.ts';
 import { decodeLines } from '../journal/wal/codec.ts';
 import type { StoredRecord } from '../journal/wal/records.ts';
+import type { DaySums, OpenRows, OpHead, Segment } from './calls.ts';
 import { readSharedChain } from './chain.ts';
 import { digestOfSegments } from './records-digest.ts';
 import type { SharedOps } from './shared-ops.ts';
 import { createStanding } from './standing.ts';
-import type { DaySums, OpenRows, OpHead, Segment } from './statements.ts';
 
 type Checked = Pick<SharedOps, 'statements' | 'account' | 'head'>;
 

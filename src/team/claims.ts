@@ -5,10 +5,12 @@ import { CALLS } from '../contract/raw.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, dollars } from '../core/money.ts';
 import type { Claim } from '../journal/store/op-store.ts';
+import { pendingByAccount } from '../journal/store/refusals.ts';
+import { decodeWhole } from '../journal/wal/codec.ts';
 import type { PlanRecord } from '../journal/wal/records.ts';
+import type { ClaimResult, Facts, OverCap, Standing, WantedOp } from './calls.ts';
 import type { SharedOps } from './shared-ops.ts';
 import type { Standing as RowStandings } from './standing.ts';
-import type { ClaimResult, Facts, Standing, WantedOp } from './statements.ts';
 
 /** Bounds of a lease, ms: a process that dies keeps an op for three minutes, or a little longer than its writes may take. */
 const LEAST_LEASE_MS = 180_000;
@@ -21,10 +23,11 @@ export function leaseMsFor({ writeTotalMs }: Pick<SharedOps, 'writeTotalMs'>): n
 /** The claim of a plan whose first lines were read. */
 export function wantedOf(
   shared: SharedOps,
-  { record, intents, spending, again }: Claim,
+  { record, intents, spending, judged, again }: Claim,
   standing: RowStandings,
 ): WantedOp {
   const { op, command, digest, bulk, rows, total_cents, key_print, given_key } = record;
+  const { irreversible, rows: judgedRows } = judged();
   const { largest, total, cards, bins, untold } = spending();
   return {
     account: shared.account,
@@ -42,10 +45,18 @@ export function wantedOf(
     rows,
     cents: total_cents,
     spending: { largest, total, cards, bins: [...bins], ...(untold && { untold }) },
+    irreversible,
+    judged_rows: judgedRows,
     counts: standing.counts(),
     ...(intents !== undefined && { intents }),
     ...(given_key !== undefined && { key: { value: given_key, digest } }),
   };
+}
+
+/** The plan of an op by its first line. */
+export function planIn(line: string | undefined): PlanRecord | undefined {
+  const [record] = line === undefined ? [] : decodeWhole(Buffer.from(`${line}\n`));
+  return record?.t === 'PLAN' ? record : undefined;
 }
 
 /** What tells twins apart. */
@@ -101,6 +112,8 @@ export function refusalOf(no: No): CliError {
       );
     case 'cap':
       return overCap(no);
+    case 'pending':
+      return pendingByAccount(no.rule);
   }
 }
 
@@ -124,7 +137,7 @@ const CAPS = {
   bins: 'BINs',
 } as const;
 
-function overCap({ cap, limit, used, asked, untold }: Extract<No, { readonly verdict: 'cap' }>): CliError {
+export function overCap({ cap, limit, used, asked, untold }: OverCap): CliError {
   const amount = (value: unknown) =>
     typeof value === 'number' && cap !== 'max_cards' ? dollars(cents(value) as Cents) : String(value);
   const standing =

@@ -5,10 +5,10 @@ import { withoutMarker } from '../journal/runs/shared-rows.ts';
 import { decodeLines } from '../journal/wal/codec.ts';
 import { intentDigest } from '../journal/wal/op-id.ts';
 import type { ItemRecord, PlanRecord, StoredRecord } from '../journal/wal/records.ts';
+import type { ClaimedIntent, Clash, ImportedOp } from './calls.ts';
 import { factsOf, operationFacts } from './claims.ts';
 import type { SharedOps } from './shared-ops.ts';
 import { createStanding, type Standing } from './standing.ts';
-import type { ClaimedIntent, Clash, ImportedOp } from './statements.ts';
 
 export interface OpBytes {
   readonly op: string;
@@ -24,7 +24,7 @@ export interface OpBytes {
   readonly ownsKey?: boolean | undefined;
 }
 
-/** `nothing` where its plan was never whole, so that nothing was sent; `there` where everything is there already. */
+/** `nothing` where its plan was never whole or is held, so that nothing was sent; `there` where everything is there already. */
 export type Imported = 'nothing' | 'there' | { readonly rows: number; readonly clashes: readonly Clash[] };
 
 /** Longer ops go in parts: a call has 20 seconds. */
@@ -42,6 +42,8 @@ export async function importOp(shared: SharedOps, written: OpBytes): Promise<Imp
   standing.read(bytes);
   const first = lines[0]?.record;
   if (first?.t !== 'PLAN' || !standing.planned()) return 'nothing';
+  // What waits for approval has a request in one journal alone: it is asked for anew.
+  if (first.approval !== undefined && !lines.some(({ record }) => record.t === 'APPROVED')) return 'nothing';
   const there = await sizeThere(shared, op, bytes);
   if (there === 'whole') return 'there';
   const call = callOf(shared, written, { plan: first, lines, standing });

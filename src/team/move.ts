@@ -13,9 +13,9 @@ import { readHistory } from '../journal/store/read-ops.ts';
 import { decodeWhole } from '../journal/wal/codec.ts';
 import type { PlanRecord } from '../journal/wal/records.ts';
 import { isPending } from '../journal/wal/replay.ts';
+import type { ClaimedIntent, Clash, JournalStatus, UsedIntent } from './calls.ts';
 import { importOp } from './import-op.ts';
 import type { SharedOps } from './shared-ops.ts';
-import type { ClaimedIntent, Clash, JournalStatus, UsedIntent } from './statements.ts';
 
 export interface MoveParts {
   readonly local: LocalOps;

@@ -3,10 +3,10 @@
  * copies of its ops bring it back; an op whose row was sent counts as sent (docs/design/team.md, section 5).
  */
 import type { RecoveredOps } from '../journal/shared-ops.ts';
+import type { JournalStatus } from './calls.ts';
 import { importOp } from './import-op.ts';
 import { type SharedOps, segmentRefused } from './shared-ops.ts';
 import { bytesAt, type KeptCopy, keptCopies, leftCopies, lockCopy, pushSpool } from './spool.ts';
-import type { JournalStatus } from './statements.ts';
 
 /** Lines of the chain that this machine has seen and the database does not hold; 0 where it holds the last of them. */
 export async function linesLost({ statements, account, head }: SharedOps, status: JournalStatus): Promise<number> {

@@ -1,9 +1,9 @@
 /** What the database of a shared journal refuses, in our words. */
 import { CliError, type ErrorKind } from '../core/errors.ts';
 import { PostgresRefusal, UnsafeLogin } from '../postgres/refusal.ts';
+import type { JournalStatus } from './calls.ts';
 import type { JournalUrl } from './journal-url.ts';
 import { SCHEMA_NUMBER } from './schema/tables.ts';
-import type { JournalStatus } from './statements.ts';
 
 interface Words {
   readonly kind: ErrorKind;

@@ -4,11 +4,18 @@ import { CliError } from '../core/errors.ts';
 import type { JournalDisk } from '../journal/wal/storage.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { PostgresRefusal } from '../postgres/refusal.ts';
-import type { JournalHead, OpHead, Statements } from './statements.ts';
+import type { JournalHead, OpHead } from './calls.ts';
+import type { Statements } from './statements.ts';
 
 export interface SharedOps {
   statements(): Statements;
   readonly account: string;
+  /** Name of the journal: random, made once. */
+  readonly journalId: string;
+  /** Login role of this process. */
+  readonly role: string;
+  /** Whether rules of approval were seen in the account. */
+  mayHold: boolean;
   /** Name of this machine, for people who look at a lease. */
   readonly host: string;
   readonly clock: Clock;

@@ -4,28 +4,21 @@
  */
 import { CliError } from '../core/errors.ts';
 import type { OpLease } from '../journal/shared-ops.ts';
-import type {
-  Claim,
-  IntentsHold,
-  NamedIntents,
-  NotedIntent,
-  OpStore,
-  TakeOver,
-  Tape,
-} from '../journal/store/op-store.ts';
-import { keyInUse, opInUse } from '../journal/store/refusals.ts';
+import type { Claim, IntentsHold, NamedIntents, NotedIntent, OpStore, Tape } from '../journal/store/op-store.ts';
+import { keyInUse } from '../journal/store/refusals.ts';
 import { decodeLines, decodeWhole } from '../journal/wal/codec.ts';
-import type { PlanRecord } from '../journal/wal/records.ts';
 import { historyOf } from '../journal/wal/replay.ts';
+import type { ClaimResult, HeadFilter, OpHead } from './calls.ts';
 import { checkShared } from './check.ts';
-import { factsOf, leaseMsFor, refusalOf, wantedOf } from './claims.ts';
+import { factsOf, planIn, refusalOf, wantedOf } from './claims.ts';
 import { pushAll } from './recover.ts';
 import { holdName } from './shared-name.ts';
 import type { SharedOps } from './shared-ops.ts';
+import { sharedRequests } from './shared-requests.ts';
 import { sharedTape } from './shared-tape.ts';
 import { localCopy } from './spool.ts';
 import { createStanding, type Standing } from './standing.ts';
-import type { ClaimResult, HeadFilter, OpHead, TakeResult } from './statements.ts';
+import { takeOp } from './taking.ts';
 
 export interface SharedStoreSettings {
   /** Connects at the first call. Throws `guarded` where the journal cannot be used for what this run acts as. */
@@ -64,6 +57,7 @@ export function sharedStore({ shared, opened, keyPrint }: SharedStoreSettings): 
     holdName: async name => holdName(await shared(), name),
     claim: async claim => claimOp(await shared(), claim),
     take: async (op, how) => takeOp(await shared(), op, how),
+    requests: sharedRequests(shared),
     async read(op) {
       const { statements, account } = await shared();
       const segments = await statements().readOp(account, op, 1);
@@ -135,18 +129,13 @@ function headOf({ statements, account }: SharedOps, head: OpHead) {
   return {
     op,
     unfinished: state !== 'finished',
-    plan: async () => planIn(plan === null ? undefined : Buffer.from(`${plan}\n`)),
+    plan: async () => planIn(plan ?? undefined),
     async end() {
       // END is in the last segment, or before the lines of processes that looked at the op after it.
       const segments = await statements().readOp(account, op, Math.max(1, n - 3));
       return decodeWhole(Buffer.concat(segments.map(({ bytes }) => bytes))).findLast(record => record.t === 'END');
     },
   };
-}
-
-function planIn(line: Uint8Array | undefined): PlanRecord | undefined {
-  const [record] = line === undefined ? [] : decodeWhole(line);
-  return record?.t === 'PLAN' ? record : undefined;
 }
 
 async function claimOp(shared: SharedOps, claim: Claim): Promise<Tape> {
@@ -207,6 +196,7 @@ async function claimed(
         copy,
       });
     }
+    shared.mayHold ||= answer.verdict === 'pending';
     await refuseFrom(shared, claim);
     if (answer.verdict === 'changed') {
       changes += 1;
@@ -230,64 +220,6 @@ function refusedBy(answer: Exclude<ClaimResult, { verdict: 'claimed' | 'changed'
   const { given_key: key } = record;
   const isKey = key !== undefined && 'key' in answer && answer.key !== undefined;
   return isKey ? (keyInUse(key, refused) as CliError) : refused;
-}
-
-async function takeOp(shared: SharedOps, op: string, { reason }: TakeOver = {}): Promise<Tape> {
-  const { statements, account, clock, random, host, head } = shared;
-  const by = Buffer.from(random.bytes(4)).toString('hex');
-  const since = clock.monotonic();
-  const ttl_ms = leaseMsFor(shared);
-  const call = { account, known: head.known(), op, by, host, ttl_ms, resume: reason === undefined };
-  const why = reason === undefined ? {} : { reason };
-  const answer = await statements().take(call, { event: 'taken', op, ...why });
-  head.learn(answer.head);
-  if (answer.verdict === 'finished') return overTape(shared, op, by);
-  if (answer.verdict !== 'taken') throw notTaken(op, answer);
-  // Nobody else writes from here on.
-  const segments = await statements().readOp(account, op, 1);
-  const bytes = Buffer.concat(segments.map(segment => segment.bytes));
-  const standing = createStanding();
-  standing.read(bytes);
-  const [known] = await statements().heads(account, { op, plan: true });
-  const plan = planIn(known?.plan == null ? undefined : Buffer.from(`${known.plan}\n`));
-  const facts = plan === undefined ? { op } : factsOf(plan, 'taken');
-  const copy = await localCopy(shared, { op, by, bytes });
-  const { epoch, n, lease_ms: leaseMs } = answer;
-  const reserved = known?.reserved ?? 0;
-  await head.keep();
-  return sharedTape(shared, { op, epoch, n, leaseMs, reserved, since, facts, standing, copy });
-}
-
-/** What is over may still be looked at; what is written behind its end is kept nowhere. */
-async function overTape(shared: SharedOps, op: string, by: string): Promise<Tape> {
-  const segments = await shared.statements().readOp(shared.account, op, 1);
-  const copy = await localCopy(shared, { op, by, bytes: Buffer.concat(segments.map(({ bytes }) => bytes)) });
-  const end = () => copy.end('gone');
-  return { op, file: copy.file, abandon: end, release: end };
-}
-
-function notTaken(op: string, answer: Exclude<TakeResult, { verdict: 'taken' | 'finished' }>): unknown {
-  if (answer.verdict === 'absent') {
-    return new CliError('usage', {
-      message: `there is no operation ${op} in the shared journal`,
-      hint: 'cardwright ops list',
-      outcome: 'not_sent',
-      op,
-    });
-  }
-  const { holder, host } = answer;
-  if (answer.verdict === 'held') {
-    const seconds = Math.ceil(answer.left_ms / 1000);
-    const message = `${holder} on ${host} has it; without a sign of life it can be taken up in ${seconds} s`;
-    return opInUse(op, new CliError('guarded', { message, outcome: 'not_sent', retryAfterMs: answer.left_ms }));
-  }
-  return new CliError('guarded', {
-    message: `${op} was begun by ${holder} on ${host}, who is another operator`,
-    notes: ['Who takes it over says why; the reason stands in the audit log of the account.'],
-    hint: `cardwright ops takeover ${op} --reason "why"`,
-    outcome: 'not_sent',
-    op,
-  });
 }
 
 /** Its records go; that it was there stays, with the names of rows that are done. */

@@ -4,10 +4,10 @@
  * is pushed later (docs/design/team.md, section 5).
  */
 import type { Tape } from '../journal/store/op-store.ts';
+import type { Ending, Facts, Holding, JournalHead } from './calls.ts';
 import { type SharedOps, segmentRefused } from './shared-ops.ts';
 import type { LocalCopy } from './spool.ts';
 import type { Standing } from './standing.ts';
-import type { Ending, Facts, Holding, JournalHead } from './statements.ts';
 
 /** What of an op goes with its calls. */
 export interface Hands {

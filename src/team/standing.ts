@@ -1,7 +1,7 @@
 /** Where the rows of an op stand by its lines, as they are written: what goes with each segment and with the end. */
 import { decodeSigned } from '../journal/wal/codec.ts';
 import type { EndRecord, JournalRecord, StoredRecord } from '../journal/wal/records.ts';
-import type { OpenRows } from './statements.ts';
+import type { OpenRows } from './calls.ts';
 
 type RowStanding = 'open' | 'unknown' | 'done' | 'over';
 
@@ -37,12 +37,18 @@ export function createStanding(): Standing {
     rows.set(row, standing);
   }
 
+  /** A request that came to nothing: nothing of it is ever sent. */
+  function giveUp(): void {
+    for (const [row, standing] of rows) if (standing === 'open') set(row, 'over');
+  }
+
   function take({ by, record }: StoredRecord): void {
     writer = by;
     lines.set(by, (lines.get(by) ?? 0) + 1);
     if (record.t === 'PLAN') bulk = record.bulk;
     else if (record.t === 'PLANNED') planned = true;
     else if (record.t === 'END') end = record;
+    else if (record.t === 'DENIED') giveUp();
     else if ('row' in record) {
       if (record.t === 'ITEM' && record.intent !== undefined) intents.set(record.row, record.intent);
       const standing = after(record, bulk);

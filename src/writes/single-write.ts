@@ -9,9 +9,10 @@ import { type Cents, cents, dollars, plainAmount, toCents } from '../core/money.
 import { sameCommandWith, sameCommandWithout } from '../core/same-command.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { type Spending, spendingOf } from '../core/spending.ts';
-import type { Journal, Run, RunPlan } from '../journal/types.ts';
+import type { Journal, PreparedRun, Run, RunPlan } from '../journal/types.ts';
 import { learnedFrom, recordOf } from './audit-record.ts';
 import type { GuardDecision } from './guard.ts';
+import { tellPending } from './pending-notice.ts';
 import type { Admitted, Change, Pipeline } from './pipeline.ts';
 import { type Asker, type ChangeQuestion, confirmWithPerson } from './question.ts';
 
@@ -65,6 +66,7 @@ export interface WriteSettings extends Asker {
   /** Dry runs put their requests here. */
   readonly planned: PlannedRequest[];
   readonly signal: AbortSignal;
+  readonly notice: (text: string) => void;
   readonly journal: () => Promise<Journal>;
   /** Told of every operation of the journal that was carried out. */
   readonly onOp: (op: string) => void;
@@ -93,6 +95,8 @@ interface Prepared {
   readonly settled?: () => Promise<Answer>;
   readonly requests: Iterable<PlannedRequest>;
   readonly spending: Spending;
+  /** Of a journaled write. */
+  readonly held?: PreparedRun['held'];
   /** What its beginning would refuse it for; a dry run asks for it. */
   check?(): Promise<void>;
   /** What is left of the pipeline once it is admitted. */
@@ -110,8 +114,9 @@ export function createWriter(settings: WriteSettings) {
     const prepared = isJournaled(operation) ? await throughJournal(settings, wanted) : await straight(settings, wanted);
     if (prepared.settled !== undefined) return (await prepared.settled()) as WriteResult<N, Before>;
     if (settings.dryRun) {
-      const { check, spending } = prepared;
+      const { check, spending, held } = prepared;
       await settings.pipeline.foresee({ ...changeOf(settings, wanted), ...(check && { check }) }, spending);
+      if (held !== undefined) await tellPending(settings.notice, { held });
       settings.planned.push(...prepared.requests);
       throw new DryRun(options.intent);
     }
@@ -159,6 +164,7 @@ async function throughJournal(
   let seen: unknown;
   return {
     requests: prepared.requests,
+    held: prepared.held,
     spending,
     // A key or a name of the caller leads to the run that has it.
     ...(key === undefined && earlier === undefined && { check: () => journal.refuseTwin(plan) }),

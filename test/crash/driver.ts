@@ -5,6 +5,7 @@ import type { Service } from '../../src/contract/service.ts';
 import { cents } from '../../src/core/money.ts';
 import { Secret } from '../../src/core/secret.ts';
 import type { Capability } from '../../src/journal/idempotency-support.ts';
+import type { ApprovalGate } from '../../src/journal/runs/approval-gate.ts';
 import type { AfterAnswer } from '../../src/journal/runs/dependencies.ts';
 import { createJournal } from '../../src/journal/runs/journal.ts';
 import { localStore } from '../../src/journal/store/local-store.ts';
@@ -97,6 +98,7 @@ export interface Running {
   readonly afterAnswer?: (work: AfterAnswer) => void;
   /** Where ops are kept, when that is not the folder. */
   readonly store?: OpStore;
+  readonly approvals?: ApprovalGate;
 }
 
 export function journalFor(order: Order, wraps?: Wraps, clock = realClock, running: Running = {}): Journal {
@@ -139,6 +141,7 @@ export function journalFor(order: Order, wraps?: Wraps, clock = realClock, runni
     cut: new AbortController().signal,
     hold: () => () => undefined,
     notice: () => undefined,
+    approvals: running.approvals,
     ...(running.afterAnswer && { afterAnswer: running.afterAnswer }),
   });
 }

@@ -102,6 +102,8 @@ describe('an op that is held', () => {
       if (given.length === 0) throw new Error(`nobody has approved ${op}`);
       return { persons: given, envelopes: given };
     },
+    foresee: async () => 'all is held',
+    recheck: async () => undefined,
     pending: async ({ plan: { op } }) => new Error(op) as never,
   });
 

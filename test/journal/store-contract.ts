@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { spendingOf } from '../../src/core/spending.ts';
+import { judgedRows } from '../../src/journal/approvals/rule.ts';
 import { planLines } from '../../src/journal/runs/plan-lines.ts';
 import type { Claim, HeadFilter, OpStore, Tape } from '../../src/journal/store/op-store.ts';
 import { encodeLines } from '../../src/journal/wal/codec.ts';
@@ -50,6 +51,7 @@ export function claimOf(plan: PlanRecord, more: Partial<Claim> = {}): Claim {
   return {
     record: plan,
     spending: () => spendingOf([]),
+    judged: () => judgedRows([]),
     refuse: async () => undefined,
     lines: () => [bytesOf(plan)],
     refuseAgain: async () => undefined,
@@ -165,6 +167,7 @@ function claiming(place: () => Promise<StorePlace>): void {
     const tape = await one.claim({
       record: plan,
       spending: () => spendingOf([]),
+      judged: () => judgedRows([]),
       refuse: () => step('refuse'),
       *lines() {
         steps.push('lines');

@@ -13,10 +13,12 @@ import { SCHEMA_SQL } from '../../src/team/schema/print.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { type Server, type Settings, startServer } from './server.ts';
 
-/** Login roles that every database has: two operators, an admin, an auditor, and one who belongs to nothing. */
+/** Login roles that every database has: two operators, two approvers, an admin, an auditor, and one who belongs to nothing. */
 export const PEOPLE = {
   ana: 'cardwright_operator',
   ben: 'cardwright_operator',
+  bob: 'cardwright_approver',
+  cyd: 'cardwright_approver',
   ada: 'cardwright_admin',
   eve: 'cardwright_auditor',
   out: undefined,

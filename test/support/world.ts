@@ -140,7 +140,8 @@ export async function world(options: WorldOptions = {}): Promise<World> {
     stop: async () => undefined,
   });
   let counted = options.countFrom ?? 0;
-  let noise = options.countFrom ?? 0;
+  // Writers of a shared journal draw from both: no two of them are the same.
+  let noise = options.countFrom === undefined ? 0 : options.countFrom + 5_000;
   async function run(line: string, told: RunOptions = {}): Promise<Ran> {
     const terminal = told.terminal ?? options.terminal;
     const streams = new Recorder({ columns: terminal, stdoutPiped: told.stdoutPiped === true, ...told });

@@ -1,6 +1,6 @@
 /** `claim`: every verdict, and the same one again for the same call. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { WantedOp } from '../../src/team/statements.ts';
+import type { WantedOp } from '../../src/team/calls.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
 import {

@@ -1,6 +1,7 @@
 /** What a claimed op goes through: records, its end, other hands, outcomes that come late. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Resolving, statementsOver, type Taking } from '../../src/team/statements.ts';
+import type { Resolving, Taking } from '../../src/team/calls.ts';
+import { statementsOver } from '../../src/team/statements.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
 import {

@@ -1,6 +1,7 @@
 /** A process that was stopped past its lease, and what another operator has taken meanwhile. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { spendingOf } from '../../src/core/spending.ts';
+import { judgedRows } from '../../src/journal/approvals/rule.ts';
 import { planLines } from '../../src/journal/runs/plan-lines.ts';
 import type { OpStore, Tape } from '../../src/journal/store/op-store.ts';
 import { encodeLines } from '../../src/journal/wal/codec.ts';
@@ -81,6 +82,7 @@ describe.skipIf(missing())('an op in other hands', () => {
     store.claim({
       record,
       spending: () => spendingOf([]),
+      judged: () => judgedRows([]),
       refuse: async () => undefined,
       lines: () => lines,
       refuseAgain: async () => undefined,

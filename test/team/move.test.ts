@@ -77,6 +77,9 @@ describe.skipIf(missing())('journal move', () => {
       shared: {
         statements: () => statements,
         account: at.account,
+        journalId: 'jrn_test',
+        role: 'ana',
+        mayHold: false,
         host: 'laptop',
         clock: realClock,
         random,

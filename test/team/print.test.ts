@@ -56,23 +56,25 @@ describe.skipIf(missing())('the printed SQL', () => {
       where relnamespace = 'cardwright'::regnamespace and relkind = 'r' order by 1`,
   ];
 
-  it('brings a journal of an older release here, with what it keeps', async () => {
+  it.each([1, 2])('brings a journal of schema %i here, with what it keeps', async from => {
     const root = await here.as('postgres');
-    const name = `${here.name}_old`;
+    const name = `${here.name}_old_${from}`;
     await root.call(`create database ${name}`, []);
     const old = await connect(here.server, 'postgres', name);
     const run = async (text: string) => {
       for (const statement of statementsOf(text)) await old.call(statement, []);
     };
-    await run(await readFile(join(import.meta.dirname, 'schema-1.sql'), 'utf8'));
+    await run(await readFile(join(import.meta.dirname, `schema-${from}.sql`), 'utf8'));
     await run('commit');
     await old.call(`select cardwright.add_account('main', 'https://api.example.com', 'test', 'postgres')`, []);
     await old.call(`select cardwright.set_cap('main', 'max_per_day', 500000)`, []);
-    await run(upgradeSql(1));
+    await run(upgradeSql(from));
     const [[status] = []] = await old.call(`select cardwright.status('main')`, []);
     expect(JSON.parse(status ?? '')).toMatchObject({ schema: SCHEMA_NUMBER, caps: { max_per_day: 500_000 } });
     for (const question of SHAPE) expect(await old.call(question, [])).toEqual(await root.call(question, []));
-    await expect(run(upgradeSql(1))).rejects.toThrow(`the journal has schema ${SCHEMA_NUMBER}, and this file is for 1`);
+    await expect(run(upgradeSql(from))).rejects.toThrow(
+      `the journal has schema ${SCHEMA_NUMBER}, and this file is for ${from}`,
+    );
     await old.end();
   });
 });

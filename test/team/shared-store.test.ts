@@ -38,6 +38,9 @@ describe.skipIf(missing())('the shared store', () => {
           return {
             statements: () => statements,
             account,
+            journalId: 'jrn_test',
+            role: 'ana',
+            mayHold: false,
             host: `machine-${machines}`,
             clock: realClock,
             random,

@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { accountPrint } from '../../src/core/key-print.ts';
 import { startSandbox } from '../../src/sandbox/serving/start.ts';
-import type { Database } from '../postgres/shared.ts';
+import type { Database, Person } from '../postgres/shared.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { ask } from '../support/sandbox-http.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -25,7 +25,7 @@ export async function team(here: Database, { wallet = 100, stripKeys = true, del
   const origin = new URL(proxy.url).origin;
   const at = await testAccount(here, { origin, keyPrint: account => accountPrint(sandbox.key, account) });
   const machines: World[] = [];
-  const machine = async (role: 'ana' | 'ben' | 'eve', more: Readonly<Record<string, string>> = {}) => {
+  const machine = async (role: Person, more: Readonly<Record<string, string>> = {}) => {
     const env = {
       CARDWRIGHT_PROFILE: '',
       CARDWRIGHT_API_KEY: key,

@@ -4,7 +4,8 @@ import { encodeLines } from '../../src/journal/wal/codec.ts';
 import { newOp } from '../../src/journal/wal/op-id.ts';
 import type { JournalRecord } from '../../src/journal/wal/records.ts';
 import type { PostgresSession } from '../../src/postgres/client.ts';
-import { type Appending, type Statements, statementsOver, type WantedOp } from '../../src/team/statements.ts';
+import type { Appending, WantedOp } from '../../src/team/calls.ts';
+import { type Statements, statementsOver } from '../../src/team/statements.ts';
 import type { Database } from '../postgres/shared.ts';
 
 export const KEY_PRINT = '0123456789abcdef';

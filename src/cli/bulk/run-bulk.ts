@@ -9,6 +9,7 @@ import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts'
 import { sameCommandWith } from '../../core/same-command.ts';
 import { spendingOf } from '../../core/spending.ts';
 import type { RunPlan } from '../../journal/types.ts';
+import { tellPending } from '../../writes/pending-notice.ts';
 import type { Change } from '../../writes/pipeline.ts';
 import type { Context } from '../context.ts';
 import { showPlanned } from '../dry-run.ts';
@@ -96,6 +97,7 @@ export async function runRows(ctx: Context, given: RowsToRun): Promise<Shown> {
   const spending = spendingOf(read.rows);
   if (ctx.dryRun) {
     await ctx.pipeline.foresee(change, spending);
+    await tellPending(ctx.notice, prepared);
     return showPlanned(prepared.requests);
   }
   const admitted = await ctx.pipeline.admit(change);

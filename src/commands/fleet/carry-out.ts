@@ -16,6 +16,7 @@ import { amountOf } from '../../fleet/stale.ts';
 import type { RowOutcome } from '../../journal/row-outcome.ts';
 import type { PreparedRun, Run, RunPlan } from '../../journal/types.ts';
 import type { Column, Row } from '../../terminal/view.ts';
+import { tellPending } from '../../writes/pending-notice.ts';
 import type { Change } from '../../writes/pipeline.ts';
 import { refuseLowWallet, refuseOverCaps } from './make-plan.ts';
 import type { NamedFleet } from './read-file.ts';
@@ -69,6 +70,7 @@ export async function carryOut(ctx: Context, { fleet }: NamedFleet, carrying: Ca
   };
   if (ctx.dryRun) {
     await ctx.pipeline.foresee(change, spending);
+    await tellPending(ctx.notice, prepared);
     return showPlanned(prepared.requests);
   }
   const admitted = await ctx.pipeline.admit(change);

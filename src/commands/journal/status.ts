@@ -4,8 +4,9 @@ import { OURS, option } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
 import { must, text } from '../../contract/field.ts';
 import { cents, toUsd } from '../../core/money.ts';
+import type { JournalStatus } from '../../team/calls.ts';
 import { refuseOtherSchema } from '../../team/refusals.ts';
-import { type JournalStatus, statementsOver } from '../../team/statements.ts';
+import { statementsOver } from '../../team/statements.ts';
 
 /** Where the shared journal of an account stands; it writes nothing. */
 export const journalStatus = command({
@@ -32,6 +33,9 @@ export const journalStatus = command({
       day: tells.text('Day that spending counts for, UTC.'),
       used: tells.usd('Spent and held on that day, USD.'),
       caps: tells.map('Caps of the account: max_per_call, max_per_run and max_per_day in USD, max_cards.'),
+      rules: tells.map(
+        'What other persons must approve: approve_above and approve_day in USD, approve_irreversible (1), approve_rows, approvals_needed, approve_within_hours.',
+      ),
       bins: tells.texts('BINs that cards may be made with; empty for all.'),
       clock_off_ms: tells.number('Time of the server less that of this machine, ms.'),
     },
@@ -80,15 +84,24 @@ export const journalStatus = command({
 });
 
 function answerOf(status: JournalStatus, { shown, now }: { readonly shown: string; readonly now: number }) {
-  const { head, clock_ms, caps, used, ...rest } = status;
-  const inUsd = Object.entries(caps).map(([name, value]) => [name, name === 'max_cards' ? value : toUsd(cents(value))]);
+  const { head, clock_ms, caps, rules, used, ...rest } = status;
   return {
     journal: shown,
     ...rest,
     lines: head.seq,
     last: head.hash,
     used: toUsd(cents(used)),
-    caps: Object.fromEntries(inUsd) as Readonly<Record<string, number>>,
+    caps: inUsd(caps, ['max_cards']),
+    rules: inUsd(rules, ['approve_irreversible', 'approve_rows', 'approvals_needed', 'approve_within_hours']),
     clock_off_ms: clock_ms - now,
   };
+}
+
+/** Amounts as numbers in USD; what the names count stays as it is. */
+function inUsd(values: Readonly<Record<string, number>>, counts: readonly string[]): Readonly<Record<string, number>> {
+  const told = Object.entries(values).map(([name, value]) => [
+    name,
+    counts.includes(name) ? value : toUsd(cents(value)),
+  ]);
+  return Object.fromEntries(told) as Readonly<Record<string, number>>;
 }

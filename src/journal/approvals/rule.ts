@@ -1,6 +1,8 @@
 /** Which operations are held until other persons have agreed. Freezing is the safe direction and is never held. */
-import { DAY } from '../../core/durations.ts';
-import { type Cents, dollars, parseAmount } from '../../core/money.ts';
+import type { WriteName } from '../../contract/calls.ts';
+import { CALLS } from '../../contract/raw.ts';
+import { DAY, HOUR } from '../../core/durations.ts';
+import { type Cents, cents, dollars, parseAmount } from '../../core/money.ts';
 import type { Spending } from '../../core/spending.ts';
 
 /** What is absent holds nothing. */
@@ -19,14 +21,29 @@ export interface ApprovalRule {
   readonly standsMs: number;
 }
 
-/** What is judged. */
-export interface JudgedPlan {
-  readonly spending: Spending;
+/** What of the rows of a plan is judged, their amounts aside. */
+export interface JudgedRows {
+  /** Something in them cannot be undone. */
   readonly irreversible: boolean;
   /** Rows, those that freeze a card aside. */
   readonly rows: number;
+}
+
+/** What is judged. */
+export interface JudgedPlan extends JudgedRows {
+  readonly spending: Spending;
   /** What left the wallet on this day without approval. */
   readonly today: Cents;
+}
+
+/** What a raw request does is known to nobody here; it is judged by itself. */
+export function judgedRows(rows: Iterable<{ readonly operation: WriteName }>): JudgedRows {
+  let [irreversible, count] = [false, 0];
+  for (const { operation } of rows) {
+    irreversible ||= CALLS[operation].effect === 'irreversible';
+    if (operation !== 'cards.freeze') count += 1;
+  }
+  return { irreversible, rows: count };
 }
 
 /** Why it is held, in words with the name of the setting; undefined when it is not. */
@@ -60,6 +77,7 @@ export function stricter(one: ApprovalRule, other: ApprovalRule): ApprovalRule {
   };
 }
 
+/** How long a request stands where nothing else is said. */
 const USUAL_STAND_MS = DAY;
 
 /** What a profile says of approvals; amounts are decimal USD text. */
@@ -69,6 +87,7 @@ export interface ApprovalSettings {
   readonly approve_irreversible?: boolean | undefined;
   readonly approve_rows?: number | undefined;
   readonly approvals_needed?: number | undefined;
+  readonly approve_within_hours?: number | undefined;
 }
 
 export function ruleOfProfile(settings: ApprovalSettings): ApprovalRule {
@@ -79,8 +98,25 @@ export function ruleOfProfile(settings: ApprovalSettings): ApprovalRule {
     irreversible: settings.approve_irreversible === true,
     rows: settings.approve_rows,
     needed: settings.approvals_needed ?? 1,
-    standsMs: USUAL_STAND_MS,
+    standsMs: standingFor(settings.approve_within_hours),
   };
+}
+
+/** The rule of an account whose values are cents, rows, persons and hours. */
+export function ruleOfAccount(values: Readonly<Partial<Record<keyof ApprovalSettings, number>>>): ApprovalRule {
+  const amount = (value: number | undefined) => (value === undefined ? undefined : cents(value));
+  return {
+    above: amount(values.approve_above),
+    day: amount(values.approve_day),
+    irreversible: (values.approve_irreversible ?? 0) > 0,
+    rows: values.approve_rows,
+    needed: values.approvals_needed ?? 1,
+    standsMs: standingFor(values.approve_within_hours),
+  };
+}
+
+function standingFor(hours: number | undefined): number {
+  return hours === undefined ? USUAL_STAND_MS : hours * HOUR;
 }
 
 /** Whether it holds anything at all. */

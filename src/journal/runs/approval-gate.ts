@@ -15,6 +15,8 @@ export interface UnwrittenPlan {
 }
 
 export interface ApprovalGate {
+  /** Why a plan would be held, in words; undefined where it would not. Nothing is written. */
+  foresee(plan: Pick<RunPlan, 'rows'>): Promise<string | undefined>;
   /**
    * Begins a plan by `begin`, with what is to be signed where a rule holds it. No other plan that the same sum of the day
    * counts for is judged meanwhile. Throws `guarded` for a rule that nobody can meet.
@@ -25,6 +27,11 @@ export interface ApprovalGate {
    * `check_failed` for an approval that must not count and for a request that came to nothing.
    */
   verify(history: History): Promise<VerifiedApprovals>;
+  /**
+   * Of an op that is not held, before rows of it are sent that never were: what released it, and whether a rule holds it
+   * now. Throws `check_failed` where its approvals are none, `guarded` where it was begun without any and needs them.
+   */
+  recheck(history: History): Promise<void>;
   /** The refusal of an op that is held. */
   pending(history: Pick<History, 'plan'>): Promise<CliError>;
 }

@@ -2,6 +2,7 @@
 import { CliError } from '../../core/errors.ts';
 import { spendingOf } from '../../core/spending.ts';
 import { identify } from '../../files/process-identity.ts';
+import { judgedRows } from '../approvals/rule.ts';
 import { placedRows } from '../execution/row-index.ts';
 import type { Tape } from '../store/op-store.ts';
 import type { Run } from '../types.ts';
@@ -50,6 +51,7 @@ function claimed(dependencies: JournalDependencies, planned: PlannedOp, { lines 
     record,
     again: plan.again,
     spending: () => spendingOf(plan.rows),
+    judged: () => judgedRows(plan.rows),
     intents: namedIn(plan)?.claimed,
     refuse: () => refuseTwins(dependencies, planned),
     lines,

@@ -7,10 +7,11 @@ import { recordedOutcome } from '../execution/outcome.ts';
 import type { NotedIntent, OpStore } from '../store/op-store.ts';
 import { readHistory } from '../store/read-ops.ts';
 import type { EarlierUse, PlannedRow, Run, RunPlan } from '../types.ts';
-import { type History, mayBePerformed, type RowHistory } from '../wal/replay.ts';
+import { type History, isPending, mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { type Named, namedIn } from './named-rows.ts';
 import { rowWithoutMarker, standingOf, withoutMarker } from './shared-rows.ts';
+import { pendingTwin } from './twins.ts';
 
 /** See `Journal.earlierUses`. */
 export async function earlierUses(
@@ -123,6 +124,7 @@ async function useOf(
   const { bulk } = history.plan;
   const use = { intent: name, op, row, bulk };
   if (standing.state !== 'done') {
+    if ((bulk || plan.bulk) && isPending(history)) throw pendingTwin(op);
     // A resume of many rows would send others than the one that is asked for.
     if (bulk || plan.bulk) throw unsettledUse(use, history);
     return use;

@@ -50,6 +50,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     return {
       op: prepared.op,
       requests: requestsOf(prepared),
+      held: async () => dependencies.approvals?.foresee(plan),
       async begin(seen) {
         const known = { ...prepared, plan: withSeen(plan, seen) };
         const { key } = plan;

@@ -60,6 +60,7 @@ export async function openOp(
   try {
     if (history.denied !== undefined) throw cameToNothing(history);
     if (isPending(history)) await useApprovals(dependencies, { history, log, approved });
+    else await dependencies.approvals?.recheck(history);
     const context = await runContextFor(dependencies, { ...wishesOf(history, { log, resendAbsent }), tape });
     const others = () => movedMeanwhile(dependencies, history.plan);
     const approvedBy = history.approved?.persons ?? approved?.persons;
@@ -85,10 +86,11 @@ async function approvedOf(
 
 /** From here on the request is used up: the op is one that was begun, and is settled like any other. */
 async function useApprovals(
-  { clock }: JournalDependencies,
+  { clock, store }: JournalDependencies,
   { history, log, approved }: Pick<Held, 'history' | 'log'> & { readonly approved: VerifiedApprovals | undefined },
 ): Promise<void> {
-  if (approved === undefined) throw pendingElsewhere(history);
+  // A journal of several people counts them itself, and has said so in the records.
+  if (approved === undefined || store.requests?.account !== undefined) throw pendingElsewhere(history);
   const { persons, envelopes } = approved;
   await log.append({ t: 'APPROVED', persons, envelopes, at: clock.now() });
 }

@@ -59,7 +59,9 @@ async function refuseTwin(
 ): Promise<void> {
   const { store, clock, begunAt } = dependencies;
   const { op, bulk } = history.plan;
-  if (isPending(history)) throw heldTwin(op);
+  if (isPending(history)) throw pendingTwin(op);
+  // What came to nothing by its request may be asked for again at once.
+  if (history.denied !== undefined && !marked) return;
   if (history.end !== undefined && !marked) {
     const isRecent = clock.now() - history.end.at < AGAIN_MS;
     const endedMeanwhile = history.end.at > begunAt && history.end.at <= clock.now();
@@ -101,7 +103,7 @@ function isAnother(written: PlanRecord | undefined, { plan, record }: Likeness):
 }
 
 /** Asked for a second time, it could be approved and sent twice. */
-function heldTwin(op: string): CliError {
+export function pendingTwin(op: string): CliError {
   return new CliError('pending_approval', {
     message: `the same operation is held until other persons have approved it: ${op}`,
     notes: ['When it is approved, its resume sends it once.'],

@@ -3,7 +3,10 @@
  * that several machines share. A store keeps bytes and hands an op to one process at a time. What the bytes say, who is a
  * twin and what a refusal tells is decided by its callers, once for every store (docs/decisions/0023-op-store.md).
  */
+import type { Cents } from '../../core/money.ts';
 import type { Spending } from '../../core/spending.ts';
+import type { Approver } from '../approvals/approvers.ts';
+import type { ApprovalRule, JudgedRows } from '../approvals/rule.ts';
 import type { OpLease, RecoveredOps, StoreCheck } from '../shared-ops.ts';
 import type { ApprovalRecord, DeniedRecord, EndRecord, PlanRecord } from '../wal/records.ts';
 import type { JournalFile } from '../wal/storage.ts';
@@ -96,6 +99,33 @@ export interface PendingRequests {
   keep(op: string, approval: ApprovalRecord): Promise<void>;
   /** Ends the op: no row of it is ever sent. Throws as `keep`. */
   deny(op: string, denied: DeniedRecord): Promise<void>;
+  /** What a journal of several people says itself; left out where the profile alone says who approves what. */
+  readonly account?: ApprovingAccount | undefined;
+}
+
+/** The account of a shared journal, as far as it holds and approves. */
+export interface ApprovingAccount {
+  name(): Promise<string>;
+  /** Who asks in it, `role@machine`. */
+  requester(): Promise<string>;
+  /** False where no rule was seen: nothing is asked for then, and the claim says when that was wrong. */
+  mayHold(): Promise<boolean>;
+  standing(): Promise<ApprovalStanding>;
+  /** When the request of an op was used, ms UTC by the clock of the journal; undefined where it was not. */
+  usedAt(op: string): Promise<number | undefined>;
+}
+
+export interface ApprovalStanding {
+  readonly rule: ApprovalRule;
+  /** With keys that were removed. */
+  readonly approvers: readonly (Approver & {
+    /** ms UTC. */
+    readonly removedAt?: number | undefined;
+  })[];
+  /** What the caller has moved today (UTC) without approval, with what may still be. */
+  readonly leftToday: Cents;
+  /** By the clock of the journal, ms UTC. */
+  readonly now: number;
 }
 
 export interface HeadFilter {
@@ -161,6 +191,8 @@ export interface Claim {
   readonly record: PlanRecord;
   /** What it would take from the wallet; asked for by a store that keeps caps. */
   spending(): Spending;
+  /** What rules of approval judge by; asked for by a store that keeps rules. */
+  judged(): JudgedRows;
   /** `--again`: the same many rows within 24 hours are meant. */
   readonly again?: boolean | undefined;
   /** Names of its rows; they are held, and belong to this op from before its plan is there. */

@@ -25,6 +25,33 @@ export function keyInUse(key: string, thrown: unknown): unknown {
   });
 }
 
+const HELD_BY_ACCOUNT = 'approval_rule';
+
+/** A rule of the account holds a plan that asks nobody. */
+export function pendingByAccount(rule: string): CliError {
+  return new CliError('pending_approval', {
+    message: `the rule ${rule} of the shared journal holds this until other persons have approved it`,
+    reason: HELD_BY_ACCOUNT,
+    hint: 'cardwright journal status',
+    outcome: 'not_sent',
+  });
+}
+
+export function isPendingByAccount(thrown: unknown): boolean {
+  return thrown instanceof CliError && thrown.facts.reason === HELD_BY_ACCOUNT;
+}
+
+/** A request that stood until now. */
+export function requestExpired(op: string): CliError {
+  return new CliError('guarded', {
+    message: `the request for ${op} has expired`,
+    reason: 'approval_expired',
+    hint: `cardwright ops show ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
 /** An op that waits for no approval: it was used, rejected or never held. */
 export function notPending(op: string): CliError {
   return new CliError('guarded', {

@@ -142,6 +142,7 @@ const OPERATING = [
   'resolve(jsonb, bytea, text)',
   'witness(jsonb, bytea)',
   'pushed(jsonb)',
+  'release(jsonb, bytea, text)',
   'import_op(jsonb, bytea, text)',
   'import_names(jsonb)',
   'prune_op(jsonb, text)',
@@ -149,7 +150,11 @@ const OPERATING = [
   'hold_name(jsonb)',
   'release_name(jsonb)',
 ];
+/** What those who operate and those who approve both do. */
+const DENYING = ['deny(jsonb, bytea, text)'];
 const READING = [
+  'approval_standing(text)',
+  'request_of(text, text)',
   'read_op(text, text, int)',
   'heads(text, jsonb)',
   'intents_of(text, jsonb)',
@@ -166,14 +171,17 @@ const ADMINISTERING = [
   'add_key(text, text)',
   'remove_key(text, text)',
   'add_member(text, text, text[])',
+  'set_rule(text, text, bigint)',
+  'add_approver(text, text, text[])',
+  'remove_approver(text, text)',
   'freeze_account(text, text)',
   'accept_failover(text, text, text[])',
 ];
 
 /** What each group may execute; everything else is closed to everybody but the owner. */
 export const GRANTED: Readonly<Record<(typeof GROUPS)[number], readonly string[]>> = {
-  cardwright_operator: [...OPERATING, ...READING],
-  cardwright_approver: READING,
+  cardwright_operator: [...OPERATING, ...DENYING, ...READING],
+  cardwright_approver: ['approve(jsonb, text)', ...DENYING, ...READING],
   cardwright_auditor: READING,
   cardwright_admin: [...ADMINISTERING, ...READING],
 };

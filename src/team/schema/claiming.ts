@@ -65,7 +65,8 @@ begin
   if is_bulk and not coalesce((wanted ->> 'again')::boolean, false)
     and jsonb_array_length(coalesce(wanted -> 'intents', '[]')) < (wanted ->> 'rows')::int then
     select * into o from op x where x.account = a.id and x.bulk and x.digest = any(digests)
-      and x.ended_at > clock_timestamp() - interval '24 hours' order by x.ended_at desc limit 1;
+      and x.ended_at > clock_timestamp() - interval '24 hours'
+      and not exists (select from approval_request r where r.op = x.op and r.state <> 'used') order by x.ended_at desc limit 1;
     if o.op is not null then
       return jsonb_build_object('verdict', 'repeated', 'op', o.op, 'holder', o.holder, 'host', o.host);
     end if;
@@ -107,8 +108,8 @@ create function day_now(a account) returns date language sql as $f$
   select greatest((clock_timestamp() at time zone 'UTC')::date, (select max(d.day) from spend_day d where d.account = a.id));
 $f$;
 
--- Holds the whole amount for the day, or says what is left of it.
-create function reserve(a account, today date, amount bigint) returns jsonb language plpgsql as $f$
+-- Whether the cap of the day leaves room.
+create function day_verdict(a account, today date, amount bigint) returns jsonb language plpgsql as $f$
 declare
   limit_cents bigint;
   used bigint;
@@ -120,6 +121,15 @@ begin
   if used + amount > limit_cents then
     return jsonb_build_object('verdict', 'cap', 'cap', 'max_per_day', 'limit', limit_cents, 'used', used, 'asked', amount);
   end if;
+  return null;
+end $f$;
+
+-- Holds the whole amount for the day, or says what is left of it.
+create function reserve(a account, today date, amount bigint) returns jsonb language plpgsql as $f$
+declare
+  verdict jsonb := day_verdict(a, today, amount);
+begin
+  if amount = 0 or verdict is not null then return verdict; end if;
   insert into spend_day (account, day, held, spent) values (a.id, today, amount, 0)
     on conflict (account, day) do update set held = spend_day.held + amount;
   return null;
@@ -141,19 +151,20 @@ begin
   end if;
 end $f$;
 
-create function insert_op(a account, wanted jsonb, bytes bytea, today date) returns op language plpgsql as $f$
+create function insert_op(a account, wanted jsonb, bytes bytea, today date, amount bigint) returns op
+language plpgsql as $f$
 declare
   o op;
 begin
   insert into op (op, account, nonce, command, digest, bulk, moves, freely, rows, cents, state, unknown, open, epoch,
-      holder, host, writer, ttl_ms, lease_until, day, reserved, claimed_seq, n, size)
+      holder, host, writer, ttl_ms, lease_until, day, reserved, claimed_seq, n, size, begun_by)
     values (wanted ->> 'op', a.id, wanted ->> 'nonce', wanted ->> 'command', wanted ->> 'digest',
       (wanted ->> 'bulk')::boolean, (wanted ->> 'moves')::boolean, (wanted ->> 'freely')::boolean,
       (wanted ->> 'rows')::int, (wanted ->> 'cents')::bigint, 'running',
       (wanted #>> '{counts,unknown}')::int, (wanted #>> '{counts,open}')::int, 1,
       session_user, wanted ->> 'host', wanted ->> 'by', (wanted ->> 'ttl_ms')::int,
       clock_timestamp() + (wanted ->> 'ttl_ms')::int * interval '1 millisecond', today,
-      (wanted #>> '{spending,total}')::bigint, a.audit_seq + 1, 1, octet_length(bytes))
+      amount, a.audit_seq + 1, 1, octet_length(bytes), session_user)
     returning * into o;
   insert into segment (op, n, account, epoch, writer, bytes) values (o.op, 1, a.id, 1, o.writer, bytes);
   insert into intent (account, name, digest, op, row)
@@ -171,8 +182,10 @@ exception
     perform bad_call('claim');
 end $f$;
 
+-- With a request for approval in its plan nothing is held for it, and it waits from its let_go on until other persons have
+-- agreed. Without one the rules of the account hold it: pending.
 -- wanted: account, known, looked, op, nonce, by, host, command, digest, digest_in_order, bulk, moves, freely, rows, cents,
--- spending, counts {unknown, open}, ttl_ms, key_print, again, intents [{row, name, digest, op}], key {value, digest}.
+-- spending, irreversible, judged_rows, counts {unknown, open}, ttl_ms, key_print, again, intents [{row, name, digest, op}], key {value, digest}.
 create function claim(wanted jsonb, bytes bytea, facts text) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
@@ -180,6 +193,8 @@ declare
   o op;
   verdict jsonb;
   today date;
+  asked text := asked_in(bytes);
+  amount bigint := (wanted #>> '{spending,total}')::bigint;
 begin
   perform check_wanted(wanted, bytes);
   select * into o from op x where x.op = wanted ->> 'op';
@@ -189,13 +204,15 @@ begin
     return jsonb_build_object('verdict', 'key', 'head', head_of(a));
   end if;
   verdict := coalesce(intent_verdict(a, wanted), given_key_verdict(a, wanted), twin_verdict(a, wanted),
-    cap_verdict(a, wanted -> 'spending'), changed_verdict(a, wanted));
+    cap_verdict(a, wanted -> 'spending'), changed_verdict(a, wanted),
+    case when asked is null then rule_verdict(a, wanted) else request_verdict(a, wanted, asked) end);
   if verdict is null then
     today := day_now(a);
-    verdict := reserve(a, today, (wanted #>> '{spending,total}')::bigint);
+    verdict := case when asked is null then reserve(a, today, amount) else day_verdict(a, today, amount) end;
   end if;
   if verdict is not null then return verdict || jsonb_build_object('head', head_of(a)); end if;
-  o := insert_op(a, wanted, bytes, today);
+  o := insert_op(a, wanted, bytes, today, case when asked is null then amount else 0 end);
+  if asked is not null then perform insert_request(o, wanted, asked); end if;
   perform write_audit(a, facts, o.host);
   return claimed_answer(o);
 end $f$;

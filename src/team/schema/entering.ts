@@ -30,7 +30,7 @@ create function enter_reading(account_name text) returns int language sql as $f$
   select membership(account_name, array['read', 'operate', 'approve', 'admin']);
 $f$;
 
--- First line of all that writes. call: account, known {seq, hash}.
+-- First line of all that writes. call: account, known {seq, hash}. wants: what the role may do, one word of several.
 create function enter(call jsonb, wants text, lock boolean, frozen_too boolean default false) returns account
 language plpgsql as $f$
 declare
@@ -53,7 +53,7 @@ begin
     perform set_config('synchronous_commit', 'on', true);
   end if;
   perform set_config('lock_timeout', '10s', true);
-  perform membership(call ->> 'account', array[wants]);
+  perform membership(call ->> 'account', string_to_array(wants, ' '));
   if lock then
     select * into a from account where name = call ->> 'account' for no key update;
   else

@@ -58,14 +58,16 @@ declare
   a account := enter(case when recovered then call - 'known' else call end, 'operate', true, recovered);
   o op;
   clashes jsonb := import_clashes(a, call);
+  was_held boolean;
 begin
   select * into o from op x where x.op = call ->> 'op' for update;
+  was_held := recovered and exists (select from approval_request r where r.op = o.op and r.state = 'open');
   -- The answer of the same call was lost.
   if o.size = from_size + octet_length(bytes) and (o.state <> 'pending') = whole
     and exists (select from segment s where s.op = o.op and s.n = o.n and s.bytes = import_op.bytes) then
     return jsonb_build_object('verdict', 'imported', 'size', o.size, 'clashes', coalesce(clashes, '[]'), 'head', head_of(a));
   end if;
-  if coalesce(o.size, 0) <> from_size or o.state = 'finished' or o.holder <> session_user
+  if coalesce(o.size, 0) <> from_size or o.state = 'finished' or (o.holder <> session_user and not was_held)
     or (o.lease_until > clock_timestamp() and o.writer <> call ->> 'by') then
     perform fenced(o);
   end if;
@@ -75,6 +77,7 @@ begin
     end if;
     o := insert_imported(a, call);
   end if;
+  if was_held then o := used_elsewhere(a, o, call); end if;
   perform insert_segment(o, o.n + 1, call ->> 'by', bytes);
   o := counted(o, call, bytes);
   update op set state = case when whole then 'running' else 'pending' end, lease_until = clock_timestamp()
@@ -135,6 +138,8 @@ begin
   delete from intent i where i.op = o.op and i.done is null;
   delete from given_key g where g.op = o.op;
   delete from segment s where s.op = o.op;
+  delete from approval y where y.op = o.op;
+  delete from approval_request r where r.op = o.op;
   update op set n = 0, size = 0, pruned_at = clock_timestamp() where op.op = o.op;
   a := write_audit(a, facts, call ->> 'host');
   return jsonb_build_object('verdict', 'pruned', 'head', head_of(a));

@@ -1,5 +1,6 @@
 /** The schema of a shared journal as one SQL file, for an admin of a database. cardwright never runs it itself. */
 import { ADMINISTRATION_SQL, GRANTS_SQL } from './administration.ts';
+import { APPROVAL_ADMINISTRATION_SQL, APPROVING_SQL } from './approving.ts';
 import { CLAIMING_SQL } from './claiming.ts';
 import { ENTERING_SQL } from './entering.ts';
 import { IMPORTING_SQL } from './importing.ts';
@@ -15,7 +16,17 @@ export interface FirstAccount {
   readonly mode: 'test' | 'live';
 }
 
-const FUNCTIONS = [ENTERING_SQL, CLAIMING_SQL, WRITING_SQL, IMPORTING_SQL, READING_SQL, ADMINISTRATION_SQL, GRANTS_SQL];
+const FUNCTIONS = [
+  ENTERING_SQL,
+  CLAIMING_SQL,
+  WRITING_SQL,
+  APPROVING_SQL,
+  IMPORTING_SQL,
+  READING_SQL,
+  ADMINISTRATION_SQL,
+  APPROVAL_ADMINISTRATION_SQL,
+  GRANTS_SQL,
+];
 const PARTS = [ROLES_SQL, TABLES_SQL, stepsFrom(1), ...FUNCTIONS];
 
 /** Roles, schema, functions and grants, in one transaction that is not yet committed. */
@@ -100,4 +111,8 @@ const COMMIT_AND_ROLES = [
   '-- API keys that may be used, by their print, and what all operators together may spend, in cents.',
   "-- select cardwright.add_key(<account>, '0123456789abcdef');",
   "-- select cardwright.set_cap(<account>, 'max_per_day', 500000);",
+  '',
+  '-- What other persons must approve, and who they are: a key as approvals key show prints it, and the roles of the person.',
+  "-- select cardwright.set_rule(<account>, 'approve_above', 100000);",
+  "-- select cardwright.add_approver(<account>, 'bo ed25519 <key>', '{bo}');",
 ];

@@ -115,6 +115,7 @@ begin
     'moved', moved,
     'clock_ms', floor(extract(epoch from clock_timestamp()) * 1000)::bigint,
     'caps', (select coalesce(jsonb_object_agg(k.name, k.value), '{}') from cap k),
+    'rules', (select coalesce(jsonb_object_agg(r.name, r.value), '{}') from approval_rule r),
     'bins', (select coalesce(jsonb_agg(b.bin order by b.bin), '[]') from cap_bin b),
     'day', day_now(a),
     'used', (select coalesce(sum(d.held + d.spent), 0)::bigint from spend_day d where d.day = day_now(a)));

@@ -30,6 +30,60 @@ create table name_hold (
 ${guarding(['name_hold'])}
 `,
   },
+  {
+    to: 3,
+    sql: `
+-- Who began it, whoever has it now.
+alter table op add column begun_by text;
+
+create table approval_rule (
+  account int not null references account,
+  name text not null check (name in
+    ('approve_above', 'approve_day', 'approve_irreversible', 'approve_rows', 'approvals_needed', 'approve_within_hours')),
+  value bigint not null check (value >= 0),
+  primary key (account, name),
+  check (name <> 'approvals_needed' or value between 1 and 9),
+  check (name <> 'approve_within_hours' or value between 1 and 168)
+);
+-- A removed key stays: what it approved before that was approved.
+create table approver (
+  account int not null references account,
+  keyid text not null check (keyid ~ '^[0-9a-f]{16}$'),
+  person text not null,
+  roles text[] not null,
+  key text not null,
+  added_by text not null,
+  added_at timestamptz not null default clock_timestamp(),
+  removed_at timestamptz,
+  primary key (account, keyid)
+);
+-- What was asked of other persons, an operation each.
+create table approval_request (
+  op text primary key references op,
+  account int not null references account,
+  payload text not null,
+  needed int not null check (needed between 1 and 9),
+  requester text not null,
+  requester_key text,
+  spending jsonb not null,
+  expires_at timestamptz not null,
+  asked_at timestamptz not null default clock_timestamp(),
+  state text not null default 'open' check (state in ('open', 'used', 'rejected', 'expired', 'stale')),
+  used_at timestamptz
+);
+create table approval (
+  op text not null references approval_request,
+  account int not null references account,
+  keyid text not null,
+  person text not null,
+  role text not null,
+  envelope text not null check (octet_length(envelope) <= 65536),
+  at timestamptz not null default clock_timestamp(),
+  primary key (op, keyid)
+);
+${guarding(['approval_rule', 'approver', 'approval_request', 'approval'])}
+`,
+  },
 ];
 
 /** The steps after a number. */

@@ -95,11 +95,14 @@ declare
 begin
   select * into o from op x where x.op = call ->> 'op' for update;
   if o.op is null or o.epoch <> (call ->> 'epoch')::int or o.holder <> session_user
-    or (o.state <> 'running' and not (is_end and o.state = 'finished')) then
+    or (o.state <> 'running' and o.state <> case when is_end then 'finished' else 'pending' end) then
     perform fenced(o);
   end if;
   if o.state = 'running' then
     perform end_op(o, coalesce(nullif(call -> 'ending', 'null'), '{}'));
+    -- What was asked of other persons is in nobody's hands now.
+    update op set state = 'pending', lease_until = null where op.op = o.op and not is_end
+      and exists (select from approval_request r where r.op = o.op and r.state = 'open');
     if is_end then a := write_audit(a, ending_facts(o.op, call -> 'ending', facts), o.host); end if;
   end if;
   return jsonb_build_object('verdict', 'let_go', 'head', head_of(a));
@@ -124,6 +127,8 @@ begin
     delete from intent i where i.op = o.op;
     delete from given_key g where g.op = o.op;
     delete from segment s where s.op = o.op;
+    delete from approval y where y.op = o.op;
+    delete from approval_request r where r.op = o.op;
     delete from op x where x.op = o.op;
     a := write_audit(a, facts, o.host);
   end if;

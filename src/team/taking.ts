@@ -1,0 +1,133 @@
+/** An op of a shared journal taken up: one's own, another operator's with a reason, or one that was approved. */
+import { CliError } from '../core/errors.ts';
+import { readEnvelope } from '../journal/approvals/envelope.ts';
+import { requestIdOf } from '../journal/approvals/request-id.ts';
+import type { TakeOver, Tape } from '../journal/store/op-store.ts';
+import { opInUse, requestExpired } from '../journal/store/refusals.ts';
+import { encodeLines } from '../journal/wal/codec.ts';
+import type { Taken, TakeResult } from './calls.ts';
+import { factsOf, leaseMsFor, overCap, planIn } from './claims.ts';
+import type { SharedOps } from './shared-ops.ts';
+import { sharedTape } from './shared-tape.ts';
+import { localCopy } from './spool.ts';
+import { createStanding } from './standing.ts';
+
+/** Takes an op up. Throws `guarded` where another process or operator has it, and as `release` of what was held. */
+export async function takeOp(shared: SharedOps, op: string, { reason, approved }: TakeOver = {}): Promise<Tape> {
+  const released = approved && (await releaseOp(shared, op, approved));
+  if (released !== undefined) return released;
+
+  const { statements, account, clock, random, host, head } = shared;
+  const by = Buffer.from(random.bytes(4)).toString('hex');
+  const since = clock.monotonic();
+  const ttl_ms = leaseMsFor(shared);
+  const call = { account, known: head.known(), op, by, host, ttl_ms, resume: reason === undefined };
+  const why = reason === undefined ? {} : { reason };
+  const answer = await statements().take(call, { event: 'taken', op, ...why });
+  head.learn(answer.head);
+  if (answer.verdict === 'finished') return overTape(shared, op, by);
+  if (answer.verdict !== 'taken') throw notTaken(op, answer);
+  return takenTape(shared, { op, by, since }, answer);
+}
+
+interface Taking {
+  readonly op: string;
+  readonly by: string;
+  /** Monotonic ms when the call began. */
+  readonly since: number;
+}
+
+async function takenTape(shared: SharedOps, { op, by, since }: Taking, answer: Taken): Promise<Tape> {
+  const { statements, account, head } = shared;
+  // Nobody else writes from here on.
+  const segments = await statements().readOp(account, op, 1);
+  const bytes = Buffer.concat(segments.map(segment => segment.bytes));
+  const standing = createStanding();
+  standing.read(bytes);
+  const [known] = await statements().heads(account, { op, plan: true });
+  const plan = planIn(known?.plan ?? undefined);
+  const facts = plan === undefined ? { op } : factsOf(plan, 'taken');
+  const copy = await localCopy(shared, { op, by, bytes });
+  const { epoch, n, lease_ms: leaseMs } = answer;
+  const reserved = known?.reserved ?? 0;
+  await head.keep();
+  return sharedTape(shared, { op, epoch, n, leaseMs, reserved, since, facts, standing, copy });
+}
+
+/** What is over may still be looked at; what is written behind its end is kept nowhere. */
+async function overTape(shared: SharedOps, op: string, by: string): Promise<Tape> {
+  const segments = await shared.statements().readOp(shared.account, op, 1);
+  const copy = await localCopy(shared, { op, by, bytes: Buffer.concat(segments.map(({ bytes }) => bytes)) });
+  const end = () => copy.end('gone');
+  return { op, file: copy.file, abandon: end, release: end };
+}
+
+/**
+ * An op that was approved, in hand from here on: its request is used up, its cents are held, and APPROVED stands in its
+ * journal. Undefined for one that was released before. Throws what the database says against it; nothing was sent.
+ */
+async function releaseOp(shared: SharedOps, op: string, approved: Approved): Promise<Tape | undefined> {
+  const { statements, account, clock, random, host, head } = shared;
+  const by = Buffer.from(random.bytes(4)).toString('hex');
+  const since = clock.monotonic();
+  const [known] = await statements().heads(account, { op, plan: true });
+  const plan = planIn(known?.plan ?? undefined);
+  const keys = approved.envelopes.flatMap(text => readEnvelope(text, op).signatures.map(({ keyid }) => keyid));
+  const call = { account, known: head.known(), op, by, host, ttl_ms: leaseMsFor(shared), keys };
+  const record = { t: 'APPROVED', ...approved, at: clock.now() } as const;
+  const facts = plan === undefined ? { event: 'released', op } : factsOf(plan, 'released');
+  const answer = await statements().release(call, encodeLines(by, 0, [record]), facts);
+  head.learn(answer.head);
+  switch (answer.verdict) {
+    case 'used':
+      return undefined;
+    case 'taken':
+      return takenTape(shared, { op, by, since }, answer);
+    case 'finished':
+      return overTape(shared, op, by);
+    case 'cap':
+      throw overCap(answer).with({ op });
+    case 'expired':
+      throw requestExpired(op);
+    case 'unapproved':
+      throw tooFew(op, answer);
+    default:
+      throw notTaken(op, answer);
+  }
+}
+
+type Approved = NonNullable<TakeOver['approved']>;
+
+function tooFew(op: string, { have, needed }: { readonly have: number; readonly needed: number }): CliError {
+  return new CliError('pending_approval', {
+    message: `${op} is held until ${needed} persons have approved it; by the shared journal ${have} have`,
+    reason: 'approval',
+    hint: `cardwright approvals show ${requestIdOf(op)}`,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+function notTaken(op: string, answer: Exclude<TakeResult, { verdict: 'taken' | 'finished' }>): unknown {
+  if (answer.verdict === 'absent') {
+    return new CliError('usage', {
+      message: `there is no operation ${op} in the shared journal`,
+      hint: 'cardwright ops list',
+      outcome: 'not_sent',
+      op,
+    });
+  }
+  const { holder, host } = answer;
+  if (answer.verdict === 'held') {
+    const seconds = Math.ceil(answer.left_ms / 1000);
+    const message = `${holder} on ${host} has it; without a sign of life it can be taken up in ${seconds} s`;
+    return opInUse(op, new CliError('guarded', { message, outcome: 'not_sent', retryAfterMs: answer.left_ms }));
+  }
+  return new CliError('guarded', {
+    message: `${op} was begun by ${holder} on ${host}, who is another operator`,
+    notes: ['Who takes it over says why; the reason stands in the audit log of the account.'],
+    hint: `cardwright ops takeover ${op} --reason "why"`,
+    outcome: 'not_sent',
+    op,
+  });
+}

@@ -1,0 +1,68 @@
+/** Two machines and two persons: what the rule of an account holds, who may agree to it, and that it is done once. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { missing } from '../postgres/server.ts';
+import { type Database, database } from '../postgres/shared.ts';
+import { addApproverRoles } from './approver.ts';
+import { team } from './team.ts';
+
+describe.skipIf(missing())('approvals over a shared journal', () => {
+  let here: Database;
+  beforeAll(async () => {
+    here = await database();
+  });
+  afterAll(() => here.close());
+
+  it('a request of one machine is approved on another, and its command goes on', async () => {
+    await using t = await team(here, { wallet: 500 });
+    await addApproverRoles(t.at);
+    const [asks, approves] = [await t.machine('ana'), await t.machine('bob', { CARDWRIGHT_API_KEY: '' })];
+    const at = { terminal: 200, typed: ['correct horse', 'correct horse'] };
+    expect(await approves.run('approvals key create', at)).toMatchObject({ code: 0 });
+    const line = (await approves.run('approvals key show -q')).out.trim().replace(/^\S+/, 'bob');
+    await t.at.admin(`add_approver('${line}', '{bob}')`);
+    await t.at.admin(`set_rule('approve_above', 10000)`);
+    const create = await asks.run('cards create --bin bin_1 --amount 50 -q');
+    expect(create).toMatchObject({ code: 0 });
+    const fund = 'cards fund card_1 --amount 250 --intent ads-nov';
+    const held = await asks.run(`${fund} --json`);
+    expect({ code: held.code, err: held.err }).toMatchObject({ code: 17 });
+    const { error } = JSON.parse(held.err.trim().split('\n').at(-1) ?? '');
+    expect(error).toMatchObject({ kind: 'pending_approval', outcome: 'not_sent', approval: { needed: 1, have: 0 } });
+    expect((await t.at.ana.status(t.at.account)).used).toBe(5000);
+    expect(await t.at.ana.heads(t.at.account, { unfinished: true })).toMatchObject([
+      { op: error.op, state: 'pending', reserved: 0, lease_ms: 0 },
+    ]);
+    expect((await asks.run(fund)).code).toBe(17);
+    expect((await asks.run(`ops resume ${error.op}`)).code).toBe(17);
+    const listed = await approves.run('approvals list --json');
+    expect(listed.code).toBe(0);
+    expect(JSON.parse(listed.out).data).toMatchObject([
+      { id: error.approval.id, state: 'pending', requested_by: 'ana@desk', have: 0, needed: 1 },
+    ]);
+    const approved = await approves.run(`approvals approve ${error.approval.id}`, {
+      terminal: 200,
+      typed: ['250.00', 'correct horse'],
+    });
+    expect({ code: approved.code, err: approved.err }).toMatchObject({ code: 0 });
+    expect(JSON.parse((await asks.run('approvals list --json')).out).data).toMatchObject([
+      { id: error.approval.id, state: 'approved', have: 1 },
+    ]);
+    const done = await asks.run(`${fund} --json`);
+    expect({ code: done.code, err: done.err }).toMatchObject({ code: 0 });
+    expect(JSON.parse(done.out)).toMatchObject({ card_balance: 300 });
+    expect((await asks.run(fund)).code).toBe(0);
+    expect(await t.balance()).toBe(200);
+    expect(t.proxy.posts()).toHaveLength(2);
+    expect((await t.at.ana.status(t.at.account)).used).toBe(30_000);
+    const chain = (await t.at.eve.auditPage(t.at.account, 1)).map(text => JSON.parse(text));
+    expect(
+      chain.filter(({ op }) => op === error.op).map(({ event, who, approved_by: by }) => ({ event, who, by })),
+    ).toEqual([
+      { event: 'begun', who: 'ana@desk', by: undefined },
+      { event: 'approved', who: 'bob@desk', by: undefined },
+      { event: 'released', who: 'ana@desk', by: 'bob' },
+      { event: 'outcome', who: 'ana@desk', by: undefined },
+    ]);
+    expect(JSON.parse((await asks.run('journal check --json')).out)).toMatchObject({ flaws: [] });
+  });
+});
