@@ -24,7 +24,7 @@ export function differencesOf(wish: Wish, card: ObservedCard, bins: readonly Obs
   const found: Difference[] = [];
   const fixed = (field: string, is: unknown, wanted: unknown) =>
     found.push({ name, card: card.id, field, class: 'fixed', is, wanted });
-  if (wish.label !== undefined && wish.label.normalize('NFC') !== card.label.normalize('NFC')) {
+  if (wish.label !== undefined && !isSameText(wish.label, card.label)) {
     fixed('label', card.label, wish.label);
   }
   if (wish.limit !== undefined && wish.limit !== card.limit) fixed('limit', usdOf(card.limit), usdOf(wish.limit));
@@ -49,7 +49,12 @@ function usdOf(amount: number | null | undefined): number | null {
   return amount === null || amount === undefined ? null : amount / 100;
 }
 
+function isSameText(one: string, other: string): boolean {
+  return one === other || one.normalize('NFC') === other.normalize('NFC');
+}
+
 function isSameSet(one: readonly string[], other: readonly string[]): boolean {
+  if (one.length === other.length && one.every((each, index) => each === other[index])) return true;
   const [a, b] = [new Set(one), new Set(other)];
   return a.size === b.size && [...a].every(each => b.has(each));
 }

@@ -34,7 +34,9 @@ export function matchCards(fleet: Fleet, { cards }: Account): Match {
   for (const card of cards.values()) {
     if (card.mark?.fleet !== fleet.name) continue;
     const name = fleet.moved.get(card.mark.name) ?? card.mark.name;
-    byName.set(name, [...(byName.get(name) ?? []), card]);
+    const same = byName.get(name);
+    if (same === undefined) byName.set(name, [card]);
+    else same.push(card);
   }
   const retired = new Set(fleet.retired.map(({ card }) => card));
   const pinned = new Map(fleet.wishes.flatMap(wish => (wish.pin === undefined ? [] : [[wish.pin, wish] as const])));
@@ -117,6 +119,7 @@ function adoptedBefore(
 
 /** Two cards that are not terminated with one marker: both are named, none is chosen. */
 function duplicatesIn(marked: readonly ObservedCard[]): readonly string[] {
+  if (marked.length < 2) return [];
   const byMark = new Map<string, ObservedCard[]>();
   for (const card of marked) {
     if (!isLive(card) || card.mark === undefined) continue;

@@ -3,6 +3,7 @@ import type { Cents } from '../core/money.ts';
 import type { Account, CardRecords } from './account.ts';
 import type { BinWish, Fleet } from './fleet-file.ts';
 import type { Scope } from './keys.ts';
+import type { Match } from './match.ts';
 import type { GuardedClass, Locked, Step } from './step.ts';
 
 /** Exact numbers that a person has allowed. */
@@ -13,6 +14,8 @@ export interface PlanInput {
   /** What the file was called, for faults that only the account can tell. */
   readonly file: string;
   readonly account: Account;
+  /** Which card is which, where it was found out already. */
+  readonly match?: Match | undefined;
   /** Records of the cards that `cardsToRead` names. */
   readonly records: ReadonlyMap<string, CardRecords>;
   readonly scope: Scope;

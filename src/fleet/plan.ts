@@ -23,8 +23,8 @@ import {
 import { isBelowFloor } from './top-up.ts';
 
 /** Cards whose records decide something: below their floor, or retired and frozen. */
-export function cardsToRead(fleet: Fleet, account: Account): readonly string[] {
-  const { matched } = matchCards(fleet, account);
+export function cardsToRead(fleet: Fleet, account: Account, match?: Match): readonly string[] {
+  const { matched } = match ?? matchCards(fleet, account);
   const due = matched
     .filter(({ wish, present }) => present !== undefined && isBelowFloor(wish, present.balance))
     .flatMap(({ present }) => (present === undefined ? [] : [present.id]));
@@ -39,7 +39,7 @@ export function cardsToRead(fleet: Fleet, account: Account): readonly string[] {
 export function planFleet(input: PlanInput): Planned {
   const { fleet, account, file } = input;
   refuseRenamed(fleet, account);
-  const match = matchCards(fleet, account);
+  const match = input.match ?? matchCards(fleet, account);
   const faults = [
     ...match.lost.map(wish => faultAt(wish, 'card', `${wish.pin} is no card of this account`)),
     ...fleet.retired

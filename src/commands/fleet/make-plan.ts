@@ -4,6 +4,7 @@ import { CliError } from '../../core/errors.ts';
 import { type Cents, centsOf, dollars, toCents } from '../../core/money.ts';
 import type { Account, CardRecords } from '../../fleet/account.ts';
 import type { Scope } from '../../fleet/keys.ts';
+import { matchCards } from '../../fleet/match.ts';
 import { cardsToRead, planFleet } from '../../fleet/plan.ts';
 import { type PlanDocument, planDocument } from '../../fleet/plan-document.ts';
 import type { Allowed, PlanInput } from '../../fleet/plan-input.ts';
@@ -40,12 +41,13 @@ export async function makePlan(ctx: Context, named: NamedFleet, wishes: PlanOpti
   // A sandbox that was begun anew gives its ids again, and shows all of every card.
   const marked = mode === 'sandbox' ? new Set<string>() : made;
   const { account, bins, showsMarkers } = await readAccount(ctx, fleet, { witness: of?.bound.witness, marked });
-  const records = await readRecords(ctx, cardsToRead(fleet, account), account.now);
+  const match = matchCards(fleet, account);
+  const records = await readRecords(ctx, cardsToRead(fleet, account, match), account.now);
   const locked = lockedNames(unknown, { fleet, account, scope });
   const chosen = binsOf(of);
   const best = bestOf(bins);
   const pickBin: PlanInput['pickBin'] = (wish, wanted) => chosen.get(wanted.name) ?? best(wish, wanted);
-  const planned = planFleet({ fleet, file, account, records, scope, allowed, locked, pickBin });
+  const planned = planFleet({ fleet, file, account, match, records, scope, allowed, locked, pickBin });
   if (!showsMarkers && planned.steps.some(step => step.do === 'create')) throw cannotTell();
   const overrides = await ctx.overrides();
   const around = { fleet, account, scope, allowed, content, overrides, version: ctx.version, lifeMs };

@@ -4,6 +4,7 @@ import { local, optionalArgument } from '../../cli/parsing/flag.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { Fleet } from '../../fleet/fleet-file.ts';
 import { readFleet } from '../../fleet/read.ts';
+import { readPlainYaml } from '../../terminal/yaml-lines.ts';
 
 export const USUAL_FILE = 'cards.fleet.yaml';
 const MOST_BYTES = 16_777_216;
@@ -36,7 +37,9 @@ export async function fleetOf(ctx: Context, file: string | undefined): Promise<N
 
 /** The same of a text that stands in no file yet. */
 export async function parsedFleet(ctx: Context, content: string, name: string): Promise<Fleet> {
+  const source = { file: name, text: content, now: ctx.clock.now() };
+  const plain = readPlainYaml(content);
+  if (plain !== undefined) return readFleet({ faults: [], root: plain }, source);
   const { readYaml } = await import('../../terminal/yaml-text.ts');
-  const tree = readYaml(content, { uniqueKeys: false });
-  return readFleet(tree, { file: name, text: content, now: ctx.clock.now() });
+  return readFleet(readYaml(content, { uniqueKeys: false }), source);
 }
