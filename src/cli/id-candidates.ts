@@ -1,4 +1,5 @@
 /** Ids of an account that a short id may mean, each with facts that tell it from the others. */
+import { incompleteList } from '../contract/whole-list.ts';
 import { dollars, toCents } from '../core/money.ts';
 import type { Context } from './context.ts';
 import type { Command } from './parsing/command.ts';
@@ -22,7 +23,10 @@ export interface CandidateSearch {
   readonly isMarked: boolean;
 }
 
-/** Every id of the kind, over all pages. Throws `usage` for a sandbox that was not chosen. */
+/**
+ * Every id of the kind, over all pages. Throws `usage` for a sandbox that was not chosen, and `contract_mismatch` at the end
+ * of a list of cards that may be incomplete.
+ */
 export async function* candidates(search: CandidateSearch): AsyncIterable<Candidate> {
   const { command, context: ctx, kind, isMarked } = search;
   if (isOfSandbox(command) && (await ctx.identity()).mode !== 'sandbox') {
@@ -62,12 +66,17 @@ async function* cardsFor(command: Command, ctx: Context, isMarked: boolean): Asy
 }
 
 async function* cards(reader: Awaited<ReturnType<Context['reader']>>): AsyncIterable<Candidate> {
-  for await (const { data } of reader.pages('cards.list', { per_page: 100 })) {
+  let doubt: string | undefined;
+  const onDoubt = (why: string) => {
+    doubt = why;
+  };
+  for await (const { data } of reader.pages('cards.list', { per_page: 100 }, { onDoubt })) {
     for (const { id, last4, network, status, balance, label } of data) {
       const name = `${network ?? 'card'} ending ${last4}`;
       yield { id, last4, facts: facts([name, status, dollars(toCents(balance)), label && JSON.stringify(label)]) };
     }
   }
+  if (doubt !== undefined) throw incompleteList('cards.list', `${doubt}. A short id could mean another card`);
 }
 
 /** Cards that the audit log names: a word without a mark costs no request where all else is on this machine. */

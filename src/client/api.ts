@@ -259,7 +259,7 @@ function createCalls(settings: ServiceSettings<Table>) {
       const cutter = raw ? undefined : createCutter(returns.shape);
       const fetch = (page: number, onArrival: () => void) =>
         fetchPage({ operation, options }, page === 1 ? input : { ...input, page }, { cutter, onArrival });
-      return walkPages({ from, fetch, warn, operation });
+      return walkPages({ from, fetch, warn, onDoubt: options.onDoubt, operation });
     },
     async close(): Promise<void> {
       await wire?.transport.close();

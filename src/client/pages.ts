@@ -23,6 +23,8 @@ export interface Paging {
   /** `onArrival` is called when the page is there and not read yet. */
   readonly fetch: (page: number, onArrival: () => void) => Promise<ArrivedPage>;
   readonly warn: (text: string) => void;
+  /** As in `ReadOptions`: told in place of a warning. */
+  readonly onDoubt?: ((why: string) => void) | undefined;
   /** Named in warnings. */
   readonly operation: string;
   readonly maxPages?: number;
@@ -31,18 +33,19 @@ export interface Paging {
 /**
  * Yields pages without the rows that were there before: new rows shift the ones behind them onto later pages.
  * Ends when the paging object says so; else at an empty page, one shorter than the first, or one without a new
- * row. Warns when the list may be incomplete. Errors of `fetch` pass through; 404 past the first page is the end.
+ * row. Warns, or tells `onDoubt`, when the list may be incomplete. Errors of `fetch` pass through; 404 past the first page is the end.
  * From the second page on the next one is asked for while one is worked on.
  */
 export async function* walkPages(paging: Paging): AsyncGenerator<ListPage<Row>> {
   const { from, warn, operation, maxPages = MAX_PAGES } = paging;
+  const doubted = paging.onDoubt ?? ((why: string) => warn(`the list of ${operation} may be incomplete: ${why}`));
   const seen = recentIds();
   const ahead = readAhead(paging);
   const counts: Counts = { first: undefined, last: undefined, rows: 0, moved: 0 };
   let firstLength = 0;
   const end = (why?: string) => {
     const reason = doubtOf(counts, from) ?? why;
-    if (reason !== undefined) warn(`the list of ${operation} may be incomplete: ${reason}`);
+    if (reason !== undefined) doubted(reason);
   };
   for (let number = from; number < from + maxPages; number += 1) {
     const page = await ahead.take(number);

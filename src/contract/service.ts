@@ -35,6 +35,8 @@ export interface ReadOptions {
   readonly aside?: 'patient' | 'once' | undefined;
   /** Cuts the request off, and the attempts after it; its reason is thrown when that is a `CliError`. */
   readonly signal?: AbortSignal | undefined;
+  /** Of pages: told why the list may be incomplete, at most once, in place of a warning. */
+  readonly onDoubt?: ((why: string) => void) | undefined;
 }
 
 /** A request as it would be sent, for dry runs, debug lines and the journal. Bytes are final. */

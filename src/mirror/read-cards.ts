@@ -2,6 +2,7 @@
 
 import { LIMITS } from '../contract/limits.ts';
 import type { PageFacts } from '../contract/operation.ts';
+import { incompleteList } from '../contract/whole-list.ts';
 import { CliError } from '../core/errors.ts';
 import { isLastPage } from './paced-reader.ts';
 import type { Card } from './records.ts';
@@ -31,26 +32,60 @@ export async function readCards(run: SyncRun): Promise<void> {
   db.commit(() => db.setFact('cards_at', run.now));
 }
 
-/** Reads all pages, again where rows moved meanwhile. Resolves to false where cards of other states came. */
+/**
+ * Reads all pages, again where rows moved meanwhile. Resolves to false where cards of other states came. Throws
+ * `contract_mismatch` where the service counts other cards than it shows, of this state and in all.
+ */
 async function readState(run: SyncRun, status: Status, seen: Set<string>): Promise<boolean> {
-  for (let attempt = 0; ; attempt += 1) {
-    const found = new Map<string, Card>();
-    let isFiltered = true;
-    let [first, last]: (number | undefined)[] = [];
-    for (let number = 1; ; number += 1) {
-      const { data, page } = await cardPage(run, status, number);
-      const before = found.size;
-      for (const card of data) found.set(card.id, card);
-      if (number === 1) first = page.total;
-      last = page.total ?? last;
-      isFiltered &&= data.every(card => card.status === status);
-      const standing = { number, rows: data.length, fresh: found.size - before, distinct: found.size };
-      if (isLastPage(page, standing)) break;
-    }
+  const keep = (found: ReadonlyMap<string, Card>) => {
     run.db.commit(() => storeCards(run, [...found.values()]));
     for (const id of found.keys()) seen.add(id);
+  };
+  let before: ReadList | undefined;
+  for (let attempt = 0; ; attempt += 1) {
+    const list = await readList(run, status);
+    const { found, first, last } = list;
+    keep(found);
+    const isFiltered = [...found.values()].every(card => card.status === status);
     const isWhole = first === undefined || (first === last && first === found.size);
-    if (isWhole || attempt === TRIES || !isFiltered) return isFiltered;
+    if (isWhole) return isFiltered;
+    const isSteady = first === last && before?.first === first && before?.found.size === found.size;
+    before = list;
+    if (attempt < TRIES) continue;
+    // A list that moves is as good as it gets; one that stands still and lacks cards is not.
+    if (!isSteady) return isFiltered;
+    // A service may count the cards of every state.
+    const all = await readList(run, undefined);
+    keep(all.found);
+    if (all.first !== all.last || all.first === all.found.size) return false;
+    throw missingCards(all.first, all.found.size);
+  }
+}
+
+function missingCards(total: number | undefined, rows: number): CliError {
+  const why = `the service counts ${total}, but ${rows} were received`;
+  return incompleteList('cards.list', `${why}. Nothing can be decided by a copy that lacks cards`);
+}
+
+interface ReadList {
+  readonly found: ReadonlyMap<string, Card>;
+  /** What the first and the last page count that tell it. */
+  readonly first: number | undefined;
+  readonly last: number | undefined;
+}
+
+/** All pages once; of every state without `status`. */
+async function readList(run: SyncRun, status: Status | undefined): Promise<ReadList> {
+  const found = new Map<string, Card>();
+  let [first, last]: (number | undefined)[] = [];
+  for (let number = 1; ; number += 1) {
+    const { data, page } = await cardPage(run, status, number);
+    const before = found.size;
+    for (const card of data) found.set(card.id, card);
+    if (number === 1) first = page.total;
+    last = page.total ?? last;
+    const standing = { number, rows: data.length, fresh: found.size - before, distinct: found.size };
+    if (isLastPage(page, standing)) return { found, first, last };
   }
 }
 
@@ -76,17 +111,23 @@ async function readTerminated(run: SyncRun, seen: Set<string>): Promise<void> {
     if (fresh.length === 0 && (page.total === undefined || page.total === here)) return;
     const standing = { number, rows: data.length, fresh: came.size - distinct, distinct: came.size };
     distinct = came.size;
-    if (isLastPage(page, standing)) return;
+    if (!isLastPage(page, standing)) continue;
+    if (page.total !== undefined && page.total !== came.size) await readState(run, 'terminated', seen);
+    return;
   }
 }
 
 async function cardPage(
   { ask }: SyncRun,
-  status: Status,
+  status: Status | undefined,
   number: number,
 ): Promise<{ data: readonly Card[]; page: PageFacts }> {
   try {
-    return await ask.read('cards.list', { status, per_page: PER_PAGE, ...(number > 1 && { page: number }) });
+    return await ask.read('cards.list', {
+      ...(status && { status }),
+      per_page: PER_PAGE,
+      ...(number > 1 && { page: number }),
+    });
   } catch (error) {
     if (number > 1 && error instanceof CliError && error.kind === 'not_found') return { data: [], page: {} };
     throw error;

@@ -1,6 +1,7 @@
 /** Which cards had no transaction for a while: asked over all pages of the transactions since then. */
 
 import type { Reader } from '../../contract/service.ts';
+import { fromWholeList } from '../../contract/whole-list.ts';
 import { durationOf } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { isoTime } from '../../core/iso-time.ts';
@@ -23,37 +24,26 @@ export function idleSpan(text: string): number {
   return span;
 }
 
-/** Rows may move between pages while they are read; a second reading is then whole. */
-const READINGS = 3;
-
 /**
  * A test for cards that are older than `since` and have no transaction of any kind at or after it; a decline counts.
- * Throws `unreachable` when the list of transactions does not come whole: a card could be taken for idle wrongly.
+ * Throws `contract_mismatch` when the list of transactions does not come whole: a card could be taken for idle wrongly.
  */
 export async function idleCards({ reader, progress, since }: Idling): Promise<Test> {
-  for (let reading = 0; reading < READINGS; reading += 1) {
-    const used = new Set<string>();
-    let [rows, first, last]: [number, number | undefined, number | undefined] = [0, undefined, undefined];
-    const pages = reader.pages('transactions.list', { from: isoTime(since) });
-    for await (const { data, page } of pagesWithProgress(pages, { noun: 'transaction', progress })) {
-      rows += data.length;
-      first ??= page.total;
-      last = page.total ?? last;
+  const because = 'A card whose transaction is not seen would count as idle. Nothing was sent';
+  const list = { reader, operation: 'transactions.list', input: { from: isoTime(since) }, because } as const;
+  const used = await fromWholeList(list, async pages => {
+    const ids = new Set<string>();
+    for await (const { data } of pagesWithProgress(pages, { noun: 'transaction', progress })) {
       // A service that leaves `from` out of account sends older ones too; a time that cannot be read counts.
       for (const { card_id, created_at } of data) {
         if (isBefore(created_at, since)) continue;
         if (typeof card_id !== 'string') throw withoutCard();
-        used.add(card_id);
+        ids.add(card_id);
       }
     }
-    if (last === undefined || (last === rows && first === last))
-      return ({ id, created_at }) => isBefore(created_at, since) && !used.has(String(id));
-  }
-  throw new CliError('unreachable', {
-    message: 'the list of transactions is incomplete, so idle cards cannot be determined. Nothing was sent',
-    hint: 'the same command again, when fewer transactions come in',
-    outcome: 'not_sent',
+    return ids;
   });
+  return ({ id, created_at }) => isBefore(created_at, since) && !used.has(String(id));
 }
 
 /** False for a time that is missing or cannot be read. */

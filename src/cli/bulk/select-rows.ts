@@ -4,6 +4,7 @@ import type { Item } from '../../contract/calls.ts';
 import { CARD } from '../../contract/card.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { violation } from '../../contract/violation.ts';
+import { fromWholeList } from '../../contract/whole-list.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import { sameCommandWith } from '../../core/same-command.ts';
@@ -29,7 +30,8 @@ const TOLD_CARDS = 20;
 
 /**
  * Every card that meets the conditions and that the operation can act on, oldest first. Throws `usage` for conditions
- * that cannot be read, and for cards that need an amount outside the limits unless `--keep-going` leaves them out.
+ * that cannot be read, and for cards that need an amount outside the limits unless `--keep-going` leaves them out;
+ * `contract_mismatch` for a list that may be incomplete.
  */
 export async function selectRows(ctx: Context, operation: BulkOperation, input: BulkInput): Promise<ReadRows> {
   const { where = [], idle, to, amount, keepGoing = false } = input;
@@ -115,11 +117,15 @@ async function matching(ctx: Context, operation: BulkOperation, { test, idle }: 
   const states = statesFor(operation) ?? statesFor('cards.terminate') ?? [];
   const reader = await ctx.reader();
   const { progress } = ctx;
-  const cards: Card[] = [];
-  const pages = reader.pages('cards.list', { per_page: 100 });
-  for await (const { data } of pagesWithProgress(pages, { noun: 'card', progress })) {
-    for (const card of data) if (test(card)) cards.push(card);
-  }
+  const because = 'A card that meets the conditions could be missing. Nothing was sent';
+  const list = { reader, operation: 'cards.list', input: { per_page: 100 }, because } as const;
+  const cards = await fromWholeList(list, async pages => {
+    const met: Card[] = [];
+    for await (const { data } of pagesWithProgress(pages, { noun: 'card', progress })) {
+      for (const card of data) if (test(card)) met.push(card);
+    }
+    return met;
+  });
   // Known to the clock of the service only after an answer of it.
   const isIdle =
     span === undefined || cards.length === 0

@@ -1,6 +1,7 @@
 /** Ends leased cards that their runs left behind. */
 import type { Context } from '../../cli/context.ts';
 import type { Item } from '../../contract/calls.ts';
+import { fromWholeList } from '../../contract/whole-list.ts';
 import { CliError } from '../../core/errors.ts';
 import type { GuardDecision } from '../../writes/guard.ts';
 import { LEASE_MARK, terminate } from './leases.ts';
@@ -52,16 +53,30 @@ async function askForReaping(ctx: Context, verdict: GuardDecision, due: readonly
   });
 }
 
-async function leasedCards(ctx: Context) {
+interface LeasedCard {
+  readonly id: string;
+  readonly lease: string;
+  /** ms UTC. */
+  readonly until: number;
+}
+
+async function leasedCards(ctx: Context): Promise<readonly LeasedCard[]> {
   const reader = await ctx.reader();
-  const found: { readonly id: string; readonly lease: string; readonly until: number }[] = [];
+  const because = 'A leased card that is not seen would stay open';
+  const found: LeasedCard[] = [];
   for (const status of ['active', 'frozen'] as const) {
-    for await (const { data } of reader.pages('cards.list', { status, per_page: 100 })) {
-      for (const card of data) {
-        const mark = markOf(card);
-        if (mark !== undefined) found.push({ id: card.id, ...mark });
+    const list = { reader, operation: 'cards.list', input: { status, per_page: 100 }, because } as const;
+    const marked = await fromWholeList(list, async pages => {
+      const cards: LeasedCard[] = [];
+      for await (const { data } of pages) {
+        for (const card of data) {
+          const mark = markOf(card);
+          if (mark !== undefined) cards.push({ id: card.id, ...mark });
+        }
       }
-    }
+      return cards;
+    });
+    found.push(...marked);
   }
   return found;
 }

@@ -9,6 +9,7 @@ import type { Shown } from '../../cli/shown.ts';
 import type { Item } from '../../contract/calls.ts';
 import { CARD, CARD_ID } from '../../contract/card.ts';
 import { flag, text } from '../../contract/field.ts';
+import { fromWholeList } from '../../contract/whole-list.ts';
 import { CliError } from '../../core/errors.ts';
 import { cents } from '../../core/money.ts';
 import { type ObservedCard, observedCard } from '../../fleet/account.ts';
@@ -118,10 +119,16 @@ async function cardsToAdopt(ctx: Context, { card, where = [] }: Partial<Words>):
   if (card !== undefined) found.push((await ctx.read('cards.get', { card_id: card })) as Card);
   else {
     const test = allOf(where, { shape: CARD, flag: '--where', now: () => ctx.serviceNow() });
-    const pages = (await ctx.reader()).pages('cards.list', { per_page: 100 });
-    for await (const { data } of pagesWithProgress(pages, { noun: 'card', progress: ctx.progress })) {
-      for (const each of data) if (test(each)) found.push(each);
-    }
+    const because = 'A card that meets the conditions could be missing';
+    const list = { reader: await ctx.reader(), operation: 'cards.list', input: { per_page: 100 }, because } as const;
+    const met = await fromWholeList(list, async pages => {
+      const cards: Card[] = [];
+      for await (const { data } of pagesWithProgress(pages, { noun: 'card', progress: ctx.progress })) {
+        for (const each of data) if (test(each)) cards.push(each);
+      }
+      return cards;
+    });
+    found.push(...met);
   }
   return found.map(each => {
     const seen = observedCard(each);

@@ -3,6 +3,7 @@ import { Activities } from '../../books/activity.ts';
 import { effectOf } from '../../books/effect.ts';
 import type { Context } from '../../cli/context.ts';
 import { pagesWithProgress } from '../../cli/listing.ts';
+import { fromWholeList, incompleteList } from '../../contract/whole-list.ts';
 import { CliError } from '../../core/errors.ts';
 import { cents, centsOf, toCents } from '../../core/money.ts';
 import {
@@ -19,8 +20,6 @@ import type { Bin } from '../bins/rank.ts';
 
 /** Cards that are read one by one where the list shows no metadata. */
 const MOST_SINGLE_READS = 200;
-/** A list that moves while it is read is read again. */
-const TRIES = 3;
 const AT_ONCE = 8;
 
 export interface AccountRead {
@@ -57,67 +56,45 @@ interface CardsRead {
 async function readCards(ctx: Context, fleet: Fleet, { witness, marked }: AccountAsked): Promise<CardsRead> {
   const isBare = ({ id, metadata }: ListedCard) =>
     metadata === undefined || (marked.has(id) && metadata?.[MARKER_KEY] === undefined);
-  for (let tries = 1; ; tries += 1) {
-    const cards = new AccountCards(fleet, witness);
-    const bare: ListedCard[] = [];
-    const counts = await readPages(ctx, card => {
-      if (isBare(card)) bare.push(card);
-      else added(cards, card);
-    });
-    if (!counts.isWhole) {
-      if (tries < TRIES) continue;
-      throw incomplete(`the service counts ${counts.total}, but ${counts.rows} were received`);
+  const { progress } = ctx;
+  // Always the whole list: between two filters a card can change its state and be in neither.
+  const list = {
+    reader: await ctx.reader(),
+    operation: 'cards.list',
+    input: { per_page: 100 },
+    because: TWICE,
+  } as const;
+  const { cards, bare } = await fromWholeList(list, async pages => {
+    const read = { cards: new AccountCards(fleet, witness), bare: [] as ListedCard[] };
+    for await (const list of pagesWithProgress(pages, { noun: 'card', progress })) {
+      // Asked for, the text of a page teaches what rows look like: those of further pages are parsed and no more.
+      void list.written;
+      for (const card of list.data) {
+        if (isBare(card)) read.bare.push(card);
+        else added(read.cards, card);
+      }
     }
-    if (bare.length > MOST_SINGLE_READS) {
-      throw incomplete(`it shows no metadata, and ${bare.length} cards are too many to read one by one`);
-    }
-    let shown = true;
-    for (const { id } of bare) {
-      const card = await ctx.read('cards.get', { card_id: id });
-      if (isBare(card)) shown = false;
-      added(cards, card);
-    }
-    return { cards, showsMarkers: shown };
+    return read;
+  });
+  if (bare.length > MOST_SINGLE_READS) {
+    const many = `it shows no metadata, and ${bare.length} cards are too many to read one by one`;
+    throw incompleteList('cards.list', `${many}. ${TWICE}`);
   }
+  let shown = true;
+  for (const { id } of bare) {
+    const card = await ctx.read('cards.get', { card_id: id });
+    if (isBare(card)) shown = false;
+    added(cards, card);
+  }
+  return { cards, showsMarkers: shown };
 }
+
+const TWICE = 'A card that is not seen would be made a second time';
 
 function added(cards: AccountCards, card: ListedCard): void {
   if (cards.add(card)) return;
   throw new CliError('contract_mismatch', {
     message: `the balance of ${card.id} is not an amount`,
-    outcome: 'not_sent',
-  });
-}
-
-interface Counts {
-  readonly rows: number;
-  readonly total: number | undefined;
-  readonly isWhole: boolean;
-}
-
-async function readPages({ reader, progress }: Context, take: (card: ListedCard) => void): Promise<Counts> {
-  let rows = 0;
-  let [first, last]: (number | undefined)[] = [];
-  // Always the whole list: between two filters a card can change its state and be in neither.
-  const pages = (await reader()).pages('cards.list', { per_page: 100 });
-  for await (const list of pagesWithProgress(pages, { noun: 'card', progress })) {
-    const { page } = list;
-    first ??= page.total;
-    last = page.total ?? last;
-    // Asked for, the text of a page teaches what rows look like: those of further pages are parsed and no more.
-    void list.written;
-    const { data } = list;
-    rows += data.length;
-    for (const card of data) take(card);
-  }
-  return { rows, total: last, isWhole: last === undefined || (last === rows && first === last) };
-}
-
-function incomplete(why: string): CliError {
-  return new CliError('contract_mismatch', {
-    message: `the list of cards may be incomplete: ${why}. A card that is not seen would be made a second time`,
-    hint: 'the same command again',
-    operation: 'cards.list',
     outcome: 'not_sent',
   });
 }

@@ -87,11 +87,14 @@ async function lookForMarker(marked: MarkerIndex, row: RowHistory, plan: PlanRec
   let { cards } = await marked(marker, binId);
   // Pages may shift while they are read: only what is seen twice is believed.
   for (let tries = 0; tries < 3; tries += 1) {
-    const { cards: again, unreadable } = await marked(marker, binId);
+    const { cards: again, unreadable, doubt } = await marked(marker, binId);
     if (sameIds(cards, again)) {
       const ids = again.map(card => String(card['id']));
       if (ids.length === 0 && unreadable.length > 0) {
         return { found: 'unclear', text: `${where}: none, but ${unreadable.join(', ')} without metadata`, cards: [] };
+      }
+      if (ids.length === 0 && doubt !== undefined) {
+        return { found: 'unclear', text: `${where}: none, but the list may be incomplete: ${doubt}`, cards: [] };
       }
       if (ids.length === 0) return { found: 'nothing', text: `${where}: none`, cards: [] };
       return { found: ids.length === 1 ? 'it' : 'several', text: `${where}: ${ids.join(', ')}`, cards: again };

@@ -15,6 +15,8 @@ export interface CardsWithMarker {
   readonly cards: readonly Values[];
   /** Ids of cards of which no metadata is shown, and which are young enough to be any of the plan's. */
   readonly unreadable: readonly string[];
+  /** Why the list may be incomplete: that a card is not in it shows nothing. */
+  readonly doubt?: string | undefined;
 }
 
 /** The cards of a BIN that carry a marker, as the service lists them after the question was put. */
@@ -23,6 +25,7 @@ export type MarkerIndex = (marker: string, binId: string) => Promise<CardsWithMa
 interface Found {
   readonly byMarker: ReadonlyMap<string, readonly Values[]>;
   readonly unreadable: readonly string[];
+  readonly doubt: string | undefined;
 }
 
 const MOST_SINGLE_READS = 200;
@@ -51,8 +54,8 @@ export function createMarkerIndex(reader: Reader, plan: MarkedPlan): MarkerIndex
   }
 
   return async (marker, binId) => {
-    const { byMarker, unreadable } = await nextReading(binId);
-    return { cards: byMarker.get(marker) ?? [], unreadable };
+    const { byMarker, unreadable, doubt } = await nextReading(binId);
+    return { cards: byMarker.get(marker) ?? [], unreadable, doubt };
   };
 }
 
@@ -63,7 +66,11 @@ async function readMarked(reader: Reader, plan: MarkedPlan, binId: string): Prom
     const marker = card.metadata?.[MARKER_KEY];
     if (marker?.startsWith(markerPrefixOf(plan))) byMarker.set(marker, [...(byMarker.get(marker) ?? []), card]);
   };
-  for await (const { data } of reader.pages('cards.list', { bin_id: binId, per_page: 100 })) {
+  let doubt: string | undefined;
+  const onDoubt = (why: string) => {
+    doubt = why;
+  };
+  for await (const { data } of reader.pages('cards.list', { bin_id: binId, per_page: 100 }, { onDoubt })) {
     for (const card of data) {
       keep(card);
       // A card made before the plan cannot be ours.
@@ -83,5 +90,5 @@ async function readMarked(reader: Reader, plan: MarkedPlan, binId: string): Prom
     keep(card);
     if (card.metadata === undefined || card.metadata === null) unreadable.push(id);
   }
-  return { byMarker, unreadable };
+  return { byMarker, unreadable, doubt };
 }

@@ -1,17 +1,29 @@
 /** Cards whose marker names an op that a shared journal does not have: somebody has made them past it. */
+import type { Item } from '../../contract/calls.ts';
 import { CLOCK_MARGIN_MS } from '../../contract/evidence.ts';
+import type { ListPage } from '../../contract/operation.ts';
 import type { Reader } from '../../contract/service.ts';
+import { fromWholeList } from '../../contract/whole-list.ts';
 import { MARKER_KEY } from '../execution/marker.ts';
 import type { CheckedJournal, JournalFlaw, StoreCheck } from '../shared-ops.ts';
 
 /** `markerOf`; the markers of a fleet name no op. */
 const MARKER = /^(op_[0-9a-z]{26})\.\d+$/;
 
+/** Throws `contract_mismatch` for a list that may be incomplete. */
 export async function checkCards(reader: Reader, store: StoreCheck): Promise<CheckedJournal> {
-  const { lines, ops, records, since } = store;
-  const flaws: JournalFlaw[] = [...store.flaws];
+  const because = 'A card that was made past the journal could be missing';
+  const list = { reader, operation: 'cards.list', input: { per_page: 100 }, because } as const;
+  return fromWholeList(list, pages => checkPages(pages, store));
+}
+
+async function checkPages(
+  pages: AsyncIterable<ListPage<Item<'cards.list'>>>,
+  { lines, ops, records, since, flaws: known }: StoreCheck,
+): Promise<CheckedJournal> {
+  const flaws: JournalFlaw[] = [...known];
   const first = new Map<string, string>();
-  for await (const { data } of reader.pages('cards.list', { per_page: 100 })) {
+  for await (const { data } of pages) {
     for (const { id, metadata, created_at } of data) {
       const marker = metadata?.[MARKER_KEY];
       const [, op] = MARKER.exec(marker ?? '') ?? [];
