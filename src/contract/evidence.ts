@@ -191,12 +191,48 @@ function cardDifferences(card: Values, asked: Values): string[] {
     const differs = asked[name] !== undefined && typeof card[name] === 'string' && !isSaid(card[name], asked[name]);
     if (differs) differences.push(`its ${name} is another than was asked for`);
   }
-  const metadata = membersOf(card['metadata']);
-  const other = Object.entries(membersOf(asked['metadata'])).find(
-    ([key, value]) => metadata[key] !== undefined && !isSaid(metadata[key], value),
-  );
-  if (other !== undefined) differences.push('its metadata is other than was asked for');
+  for (const name of ['spending_limit', 'auto_freeze_at']) {
+    if (isShownOtherwise(card, asked, name, sameAmount)) differences.push(`its ${name} is another than was asked for`);
+  }
+  if (isShownOtherwise(card, asked, 'allowed_categories', sameCategories)) {
+    differences.push('its allowed_categories are others than were asked for');
+  }
+  if (!hasMetadata(membersOf(card['metadata']), membersOf(asked['metadata']))) {
+    differences.push('its metadata is other than was asked for');
+  }
   return differences;
+}
+
+/** A member that is left out shows nothing; null shows that there is none. */
+function isShownOtherwise(
+  card: Values,
+  asked: Values,
+  name: string,
+  isSame: (shown: unknown, wanted: unknown) => boolean,
+): boolean {
+  return asked[name] !== undefined && card[name] !== undefined && !isSame(card[name], asked[name]);
+}
+
+/** USD of an answer, and cents that were asked for. */
+function sameAmount(shown: unknown, asked: unknown): boolean {
+  return typeof shown === 'number' && centsOf(shown) === asked;
+}
+
+/** As sets, in any case. A service may tell a code for a word, or a word for a code (A-134). */
+function sameCategories(shown: unknown, asked: unknown): boolean {
+  if (!Array.isArray(asked)) return true;
+  const [is, wanted] = [shown ?? [], asked].map(list => new Set([list].flat().map(each => String(each).toLowerCase())));
+  if (is === undefined || wanted === undefined) return true;
+  if (is.size === wanted.size && [...is].every(each => wanted.has(each))) return true;
+  const isCode = (category: string) => /^\d{4}$/.test(category);
+  return is.size > 0 && wanted.size > 0 && [...is].every(isCode) !== [...wanted].every(isCode);
+}
+
+/** A service that shows none of the entries gives no metadata back; one that shows some has lost the others. */
+function hasMetadata(shown: Values, asked: Values): boolean {
+  const wanted = Object.entries(asked);
+  const isGiven = wanted.some(([key]) => shown[key] !== undefined);
+  return !isGiven || wanted.every(([key, value]) => isSaid(shown[key], value));
 }
 
 /** Whether a text of an answer is the one that was asked for; where it looks like a card number, the answer is masked. */

@@ -21,6 +21,22 @@ const made =
     return { status: 201, body: shownCard(card) };
   };
 
+type Shown = Readonly<Record<string, unknown>>;
+
+const LIMITED =
+  'cards create --bin bin_1 --amount 25 --spending-limit 100 --allow-category software --auto-freeze-at 5 --metadata team=ads --metadata owner=kim';
+const AS_ASKED = {
+  spending_limit: 100,
+  allowed_categories: ['Travel', 'Software'],
+  auto_freeze_at: 5,
+};
+
+/** What becomes of a create that sets every limit, where the service shows and keeps these members so. */
+async function createdWith(s: ScriptedWorld, change: Shown, line = `${LIMITED} --allow-category travel`) {
+  s.service.script = made(s, { ...AS_ASKED, ...change } as Partial<ScriptedCard>);
+  return s.run(line);
+}
+
 const without = (s: ScriptedWorld): Script => made(s, { metadata: undefined });
 
 describe('an answer with a card that is none of ours', () => {
@@ -92,6 +108,65 @@ describe('a card that is ours by its marker, and not as it was asked for', () =>
     expect([code, error['outcome'], error['hint']]).toEqual([13, 'done', 'cardwright cards get card_1']);
     // It is done: the same command is another one.
     expect((await s.run('ops list')).out).toContain('"finished"');
+  });
+});
+
+describe('a card with the limits that were asked for', () => {
+  test.each<[string, Shown]>([
+    ['in another order and case', {}],
+    ['and none of them shown', { spending_limit: undefined, allowed_categories: undefined, auto_freeze_at: undefined }],
+    ['and codes in place of words', { allowed_categories: ['5734', '4722'] }],
+  ])('%s: 0', async (_name, change) => {
+    await using s = await scriptedWorld();
+    const { code, err } = await createdWith(s, change);
+    expect({ code, err }).toEqual({ code: 0, err: expect.not.stringContaining('asked for') });
+  });
+});
+
+describe('a card whose limits are not those that were asked for', () => {
+  const wrong: [string, Shown][] = [
+    ['its spending_limit is another', { spending_limit: 50_000 }],
+    ['its spending_limit is another', { spending_limit: null }],
+    ['its allowed_categories are others', { allowed_categories: [] }],
+    ['its allowed_categories are others', { allowed_categories: null }],
+    ['its allowed_categories are others', { allowed_categories: ['software'] }],
+    ['its allowed_categories are others', { allowed_categories: ['software', 'travel', 'fuel'] }],
+    ['its auto_freeze_at is another', { auto_freeze_at: null }],
+    ['its auto_freeze_at is another', { auto_freeze_at: 6 }],
+  ];
+  test.each(wrong)('%s: 13 (%j)', async (text, change) => {
+    await using s = await scriptedWorld();
+    const { code, error } = await createdWith(s, change);
+    expect({ code, ...error }).toMatchObject({
+      code: 13,
+      outcome: 'done',
+      message: expect.stringContaining(`but ${text}`),
+      hint: 'cardwright cards get card_1',
+    });
+  });
+
+  test('an entry of its metadata is lost: 13', async () => {
+    await using s = await scriptedWorld();
+    s.service.script = write => {
+      write.execute();
+      const card = s.service.cards.get('card_1') as ScriptedCard;
+      const { owner: _, ...kept } = card.metadata ?? {};
+      card.metadata = kept;
+      return { status: 201, body: shownCard(card) };
+    };
+    const { code, error } = await s.run(LIMITED);
+    expect({ code, message: error['message'] }).toEqual({
+      code: 13,
+      message: expect.stringContaining('but its metadata is other than was asked for'),
+    });
+  });
+
+  test('in a file: the row tells it', async () => {
+    await using s = await scriptedWorld();
+    await writeFile(join(s.here.folder, 'cards.csv'), 'bin_id,amount,spending_limit\nbin_1,5,100\n');
+    await createdWith(s, { spending_limit: 50_000 }, 'cards get card_old');
+    const { code, err } = await s.here.run('cards create --file cards.csv --yes');
+    expect({ code, err }).toEqual({ code: 13, err: expect.stringContaining('but its spending_limit is another') });
   });
 });
 

@@ -57,6 +57,8 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
   let doneBefore = 0;
   let unread = false;
   const told: RowOutcome[] = [];
+  /** Done rows that came out otherwise than was asked for. */
+  const otherwise: RowOutcome[] = [];
   /** Unknown rows that a person must decide, and those among them of which there is no trace. */
   const [decided, absent]: [number[], number[]] = [[], []];
   let bug: CliError | undefined;
@@ -100,7 +102,7 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
     return [
       ...end.objections,
       ...(isTold ? [] : [stopped.message]),
-      ...told.sort((one, other) => one.row - other.row).map(noteOf),
+      ...[...told, ...otherwise].sort((one, other) => one.row - other.row).map(noteOf),
       ...(rest > 0 ? [`${rest} more: cardwright ops show ${end.op}`] : []),
       ...(sum.done > 0
         ? [`The done rows ${doneBefore > 0 ? 'of this run ' : ''}come to ${dollars(cents(sum.done))}.`]
@@ -135,6 +137,7 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
       if (word === 'done') {
         lost ??= error;
         if (outcome.stops === true) last ??= error;
+        else if (error !== undefined && otherwise.length < TOLD_ROWS) otherwise.push(outcome);
       } else tell(outcome);
       if (word === 'unknown' && outcome.next === 'decide') decided.push(outcome.row);
       if (outcome.absent === true) absent.push(outcome.row);
