@@ -6,10 +6,12 @@ import { ATTEMPT_COLUMNS, ATTEMPT_ROW, type Attempts, confirmAll, forEachCard } 
 import type { Shown } from '../../cli/shown.ts';
 import type { Result } from '../../contract/calls.ts';
 import { CARD } from '../../contract/card.ts';
+import type { Reader } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
 import type { UsedIntent } from '../../writes/single-write.ts';
 import { CARD_COLUMNS, cardName, money } from './columns.ts';
 import { repeatedLines, withIntent } from './intent-flag.ts';
+import { beforeTermination, notReturned } from './returned-balance.ts';
 
 type StateOperation = 'cards.freeze' | 'cards.unfreeze' | 'cards.terminate';
 type Card = Result<'cards.freeze'>;
@@ -35,8 +37,16 @@ export async function changeState(
   const intent = (id: string) => `${verb[0]?.toUpperCase()}${verb.slice(1)} ${id}`;
   const [only] = ids;
   if (ids.length === 1 && only !== undefined) {
-    const asked = { intent: intent(only), intentName };
-    const { result, changed, intent: used } = await ctx.write(operation, { card_id: only }, asked);
+    // The sandbox credits at once, and nobody else uses its wallet.
+    const isWatched = operation === 'cards.terminate' && !ctx.dryRun && (await ctx.identity()).mode !== 'sandbox';
+    const asked = {
+      intent: intent(only),
+      intentName,
+      ...(isWatched && { before: (reader: Reader) => beforeTermination(reader, only) }),
+    };
+    const { result, changed, before, intent: used } = await ctx.write(operation, { card_id: only }, asked);
+    const remark = changed ? await notReturned(await ctx.reader(), before) : undefined;
+    if (remark !== undefined) ctx.notice(remark);
     return { card: result, changed, ...(used && { used }) };
   }
   if (intentName !== undefined) throw severalNamed();

@@ -10,6 +10,7 @@ export const terminateCards = command({
   answers: STATE_ANSWERS,
   about: [
     'Asks for the last four digits, or for several cards for their number; --yes skips the question. A card that is already terminated is a success with changed: false.',
+    'Of a single card outside the sandbox the wallet is compared: where it did not grow by the balance of the card, a note says so.',
     '--where chooses cards that meet a condition, as in cards list. --idle 90d chooses cards without a transaction for 90 days.',
   ],
   operation: 'cards.terminate',
