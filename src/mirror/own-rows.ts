@@ -67,13 +67,41 @@ export async function hasMovedSince(
 
 /** Sandboxes of one seed give the same ids: elsewhere a row that is older than the card is of another one. */
 const OLDER_BY_MS = 5 * MINUTE;
+/** A service tells the time of a card, and the journal that of a row, in whole seconds. */
+const ROUNDED_MS = 2 * SECOND;
 
-function isOfCopy(db: MirrorDatabase, { op, row, card_id, at_ms }: MoveRow, { isMine, isHere }: OwnRows): boolean {
-  if (isMine) return true;
-  if (card_id !== null) {
-    const card = db.get<{ created_ms: number | null }>('select created_ms from card where card_id = ?', card_id);
-    return card !== undefined && (isHere || at_ms >= (card.created_ms ?? 0) - OLDER_BY_MS);
-  }
+function isOfCopy(db: MirrorDatabase, move: MoveRow, { isMine, isHere }: OwnRows): boolean {
+  const { card_id, at_ms } = move;
+  if (isMine && (card_id === null || db.fact('origin') !== EMBEDDED)) return true;
+  if (card_id === null) return isMarkedBy(db, move);
+  const card = db.get<MadeCard>(
+    `select coalesce(created_ms, 0) as created_ms, metadata like '%"cardwright":"op\\_%' escape '\\' as isOfAnOp
+      from card where card_id = ?`,
+    card_id,
+  );
+  if (card === undefined) return false;
+  if (isMine) return isOfThisSandbox(db, move, card);
+  return isHere || at_ms >= card.created_ms - OLDER_BY_MS;
+}
+
+const EMBEDDED = 'embedded';
+
+interface MadeCard {
+  readonly created_ms: number;
+  /** 1 where its marker names an operation of a journal. */
+  readonly isOfAnOp: number;
+}
+
+/** The sandbox of this user starts over with a reset, and gives the same ids again: a row of before it is of no card here. */
+function isOfThisSandbox(db: MirrorDatabase, move: MoveRow, { created_ms, isOfAnOp }: MadeCard): boolean {
+  if (move.at_ms >= created_ms - ROUNDED_MS) return true;
+  if (move.operation !== 'cards.create') return false;
+  // A slow answer: the card is younger than the sending of its own row.
+  return isOfAnOp === 1 ? isMarkedBy(db, move) : move.at_ms >= created_ms - OLDER_BY_MS;
+}
+
+/** Whether a card carries the marker of the row. */
+function isMarkedBy(db: MirrorDatabase, { op, row }: MoveRow): boolean {
   const marker = `%"cardwright":${JSON.stringify(`${op}.${row}`).replace(/[%_\\]/g, '\\$&')}%`;
   return db.get(`select 1 from card where metadata like ? escape '\\'`, marker) !== undefined;
 }
