@@ -46,7 +46,7 @@ export interface ChainHead {
 /** Reads what an earlier command has kept. A file that cannot be read stands for nothing: it only ever adds a check. */
 export async function chainHead(disk: JournalDisk, path: string): Promise<ChainHead> {
   let head = headIn(await disk.read(path));
-  let kept = head?.seq;
+  let kept = head?.hash;
   let looked = 0;
   return {
     known: () => head,
@@ -62,9 +62,10 @@ export async function chainHead(disk: JournalDisk, path: string): Promise<ChainH
       looked = Math.max(looked, seq);
     },
     async keep() {
-      if (head === undefined || head.seq === kept) return;
+      // After a failover another line may have the same number.
+      if (head === undefined || head.hash === kept) return;
       await disk.replace(path, JSON.stringify(head));
-      kept = head.seq;
+      kept = head.hash;
     },
   };
 }

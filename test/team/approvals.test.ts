@@ -1,9 +1,12 @@
 /** Two machines and two persons: what the rule of an account holds, who may agree to it, and that it is done once. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { missing } from '../postgres/server.ts';
-import { type Database, database } from '../postgres/shared.ts';
+import { type Database, database, statementsOf } from '../postgres/shared.ts';
 import { addApproverRoles } from './approver.ts';
 import { team } from './team.ts';
+import { FACTS, linesOf, sent, testAccount, wanted } from './test-account.ts';
 
 describe.skipIf(missing())('approvals over a shared journal', () => {
   let here: Database;
@@ -64,5 +67,39 @@ describe.skipIf(missing())('approvals over a shared journal', () => {
       { event: 'outcome', who: 'ana@desk', by: undefined },
     ]);
     expect(JSON.parse((await asks.run('journal check --json')).out)).toMatchObject({ flaws: [] });
+  });
+
+  it('the guide says what an admin runs', async () => {
+    const at = await testAccount(here);
+    const guide = await readFile(join(import.meta.dirname, '../../docs/guide/teams.md'), 'utf8');
+    const [, sql = ''] = /```sql\n(select cardwright\.set_rule[\s\S]*?)```/.exec(guide) ?? [];
+    const statements = [...statementsOf(sql), /`(select cardwright\.remove_approver[^`]*)`/.exec(guide)?.[1] ?? ''];
+    expect(statements).toHaveLength(4);
+    const ada = await here.as('ada');
+    for (const statement of statements) await ada.call(statement.replace("'main'", `'${at.account}'`), []);
+    expect(await at.eve.approvalStanding(at.account)).toMatchObject({
+      rule: { approve_above: 100_000 },
+      approvers: [{ person: 'bo', roles: ['bo'], removed_ms: expect.any(Number) }],
+    });
+  });
+
+  it('a claim that asks nobody is pending, and leaves nothing behind', async () => {
+    const at = await testAccount(here);
+    await at.admin(`set_rule('approve_above', 1000)`);
+    const claim = wanted(at.account, 1001);
+    const lines = linesOf(claim.by, sent(1));
+    expect(await at.ana.claim(claim, lines, FACTS)).toMatchObject({ verdict: 'pending', rule: 'approve_above' });
+    expect(await at.ana.heads(at.account, {})).toEqual([]);
+    expect((await at.ana.status(at.account)).used).toBe(0);
+    expect(await at.ana.claim(wanted(at.account, 1000), lines, FACTS)).toMatchObject({ verdict: 'claimed' });
+    const untold = { largest: 0, total: 0, cards: 0, bins: [], untold: true };
+    const raw = { ...wanted(at.account, 0), spending: untold };
+    expect(await at.ana.claim(raw, lines, FACTS)).toMatchObject({ verdict: 'pending' });
+    await at.admin(`set_rule('approve_above', null)`);
+    await at.admin(`set_rule('approve_rows', 1)`);
+    expect(await at.ana.claim({ ...wanted(at.account, 1), judged_rows: 2 }, lines, FACTS)).toMatchObject({
+      verdict: 'pending',
+      rule: 'approve_rows',
+    });
   });
 });

@@ -5,7 +5,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { statementsOver } from '../../src/team/statements.ts';
 import { missing } from '../postgres/server.ts';
+import { addApproverRoles, signer } from './approver.ts';
 import { type OwnServer, ownServer } from './own-server.ts';
 import { team } from './team.ts';
 
@@ -100,5 +102,37 @@ describe.skipIf(missing())('a drill', () => {
     expect(await run(ana, 'journal push --json')).toMatchObject({ code: 0, json: { recovered: [{}, {}] } });
     expect(await run(ben, 'journal push --json')).toMatchObject({ code: 0, json: { recovered: [{ rows: 2 }] } });
     await wholeAgain(t);
+  });
+
+  it('failover after an approval was used: it comes back as used, and nothing is sent a second time', async () => {
+    await using server = await ownServer();
+    await using t = await team(server, { wallet: 500 });
+    const [ana, ben, bob] = [await t.machine('ana'), await t.machine('ben'), signer('bob')];
+    await addApproverRoles(t.at);
+    await t.at.admin(`add_approver('${bob.line}', '{bob}')`);
+    await t.at.admin(`set_rule('approve_above', 10000)`);
+    expect(await ana.run('cards create --bin bin_1 --amount 10')).toMatchObject({ code: 0 });
+    const asked = await ana.run('cards fund card_1 --amount 250 --intent po-7 --json');
+    expect(asked).toMatchObject({ code: 17 });
+    const { op, approval } = JSON.parse(asked.err.trim().split('\n').at(-1) ?? '').error;
+    const envelope = bob.approves(Buffer.from(approval.payload, 'base64'));
+    const call = { account: t.at.account, op, host: 'bob', keyid: bob.keyid, envelope };
+    const kept = await statementsOver(await server.as('bob')).approve(call, { event: 'approved', op });
+    expect(kept.verdict).toBe('approved');
+    await server.backup();
+    expect(await ben.run(`ops resume ${op}`)).toMatchObject({ code: 0 });
+    expect(await t.balance()).toBe(240);
+    await server.restore('promoted');
+    expect(await ana.run(`ops resume ${op}`)).toMatchObject({ code: 14 });
+    for (const machine of [ben, ana]) expect(await machine.run('journal push')).toMatchObject({ code: 0 });
+    const accept = `select cardwright.accept_failover($1, 'the disk of the primary failed')`;
+    await (await server.as('ada')).call(accept, [t.at.account]);
+    expect(await ana.run('cards fund card_1 --amount 250 --intent po-7')).toMatchObject({ code: 0 });
+    expect(await ana.run(`ops resume ${op}`)).toMatchObject({ code: 0 });
+    expect([await t.balance(), t.proxy.posts().length]).toEqual([240, 2]);
+    const listed = JSON.parse((await ana.run('approvals list --all --json')).out).data;
+    expect(listed).toMatchObject([{ op, state: 'used', approved_by: ['bob'] }]);
+    expect(JSON.parse((await ben.run('journal check --json')).out)).toMatchObject({ flaws: [] });
+    expect((await statementsOver(await server.as('ana')).status(t.at.account)).used).toBe(26_000);
   });
 });
