@@ -92,7 +92,7 @@ export function provedBalances(
 }
 
 /** The balance that is known at the end of the period, or else the first one after it: integer cents, and when (ms UTC). */
-export function knownBalance(
+export function provedBalance(
   { closing, knownSince, atBegin = closing }: Pick<StatementAccount, 'closing' | 'knownSince' | 'atBegin'>,
   { to }: Pick<Period, 'to'>,
 ): { readonly cents: number; readonly at: number } {

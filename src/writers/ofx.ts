@@ -1,5 +1,5 @@
 /** A statement as OFX 1.0.2, and as the QBO of QuickBooks: one bank account a card, ids that make a second import add nothing. */
-import { knownBalance, type Line, type Statement, type StatementAccount } from '../books/statement-model.ts';
+import { type Line, provedBalance, type Statement, type StatementAccount } from '../books/statement-model.ts';
 import { accountNumber } from './account-names.ts';
 import type { Piece } from './piece.ts';
 import { amount, ascii, short } from './text.ts';
@@ -50,7 +50,7 @@ export function* ofxFile(
 }
 
 function accountLines(account: StatementAccount, nth: number, { from, to }: Statement['period']): readonly string[] {
-  const balance = knownBalance(account, { to });
+  const balance = provedBalance(account, { to });
   return [
     `<STMTTRNRS><TRNUID>${nth}<STATUS><CODE>0<SEVERITY>INFO</STATUS>`,
     '<STMTRS><CURDEF>USD',
