@@ -24,6 +24,7 @@ export async function readCards(run: SyncRun): Promise<void> {
   if (isFiltered) {
     await readState(run, 'frozen', seen);
     await readTerminated(run, seen);
+    await readOthers(run, seen);
   }
   const left = db.all<{ card_id: string }>(
     `select card_id from card where gone_at is null and status <> 'terminated' order by card_id`,
@@ -114,6 +115,26 @@ async function readTerminated(run: SyncRun, seen: Set<string>): Promise<void> {
     if (!isLastPage(page, standing)) continue;
     if (page.total !== undefined && page.total !== came.size) await readState(run, 'terminated', seen);
     return;
+  }
+}
+
+/** Cards in a state that the interface does not name are in no list of a state: the count of all tells of them. */
+async function readOthers(run: SyncRun, seen: Set<string>): Promise<void> {
+  const { db } = run;
+  const { page } = await run.ask.read('cards.list', { per_page: 1 });
+  const known = () => db.get<{ count: number }>('select count(*) as count from card where gone_at is null')?.count ?? 0;
+  let distinct = 0;
+  const came = new Set<string>();
+  for (let number = 1; page.total !== undefined && known() < page.total; number += 1) {
+    const { data, page: facts } = await cardPage(run, undefined, number);
+    const isKnown = (id: string) => db.get('select 1 as one from card where card_id = ? and gone_at is null', id);
+    const fresh = data.filter(({ id }) => isKnown(id) === undefined);
+    if (fresh.length > 0) db.commit(() => storeCards(run, fresh));
+    for (const { id } of fresh) seen.add(id);
+    for (const { id } of data) came.add(id);
+    const standing = { number, rows: data.length, fresh: came.size - distinct, distinct: came.size };
+    distinct = came.size;
+    if (isLastPage(facts, standing)) return;
   }
 }
 

@@ -1,7 +1,7 @@
 /** A service whose records are in other currencies: their amounts are not added to dollars. */
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -21,6 +21,44 @@ const answers: Record<string, (currency: string) => object> = {
   '/v1/3ds/challenges': () => ({ data: [] }),
 };
 
+function speaksTo(server: Server): Record<string, string> {
+  return {
+    CARDWRIGHT_PROFILE: '',
+    CARDWRIGHT_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    CARDWRIGHT_API_KEY: 'sk_test_abcdefghijklmnop1234567890',
+  };
+}
+
+test('cards in a state that the interface does not name are in the copy of a service that filters by state', async () => {
+  const of = (status: string, id: string) => ({ ...card, id, status });
+  const cards = [
+    of('active', 'card_1'),
+    of('suspended', 'card_2'),
+    of('terminated', 'card_3'),
+    of('expired', 'card_4'),
+  ];
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '', 'http://x');
+    const state = url.searchParams.get('status');
+    const perPage = Number(url.searchParams.get('per_page') ?? 25);
+    const list = cards.filter(({ status }) => state === null || status === state);
+    const meta = { page: 1, per_page: perPage, total: list.length, total_pages: Math.ceil(list.length / perPage) };
+    const body =
+      url.pathname === '/v1/cards'
+        ? { data: list.slice(0, perPage), meta }
+        : url.pathname === '/v1/transactions'
+          ? { data: [], meta: { page: 1, per_page: 25, total: 0, total_pages: 0 } }
+          : (cards.find(({ id }) => url.pathname === `/v1/cards/${id}`) ?? answers[url.pathname]?.('USD') ?? {});
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void server.close());
+  await using w = await world({ env: speaksTo(server) });
+  const page = await w.run('overview --json');
+  expect(page.code).toBe(0);
+  expect(JSON.parse(page.out)).toMatchObject({ cards: { active: 1, terminated: 1, other: 2 } });
+});
+
 test('sums, charts, pages and statements hold dollars alone', async () => {
   let ofWallet = 'USD';
   const server = createServer((request, response) => {
@@ -30,14 +68,7 @@ test('sums, charts, pages and statements hold dollars alone', async () => {
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
-  await using w = await world({
-    env: {
-      CARDWRIGHT_PROFILE: '',
-      CARDWRIGHT_BASE_URL: `http://127.0.0.1:${port}/v1`,
-      CARDWRIGHT_API_KEY: 'sk_test_abcdefghijklmnop1234567890',
-    },
-  });
+  await using w = await world({ env: speaksTo(server) });
   const said = '2 records are in another currency than USD and left out of the sums';
   const sums = await w.run('tx summary --json');
   expect(JSON.parse(sums.out)).toMatchObject({ page: { transactions: 1, spent: 1 } });
