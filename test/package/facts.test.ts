@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { publint } from 'publint';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { home, ROOT } from './built.ts';
-import { pack } from './tarball.ts';
+import { type Home, home, ROOT } from './built.ts';
+import { type Packed, pack } from './tarball.ts';
 
 const read = (name: string) => JSON.parse(readFileSync(join(ROOT, name), 'utf8'));
 
@@ -87,32 +87,41 @@ describe('package-lock.json', () => {
 });
 
 describe('the packed package', () => {
+  let place: Home;
+  let packed: Packed;
+  beforeAll(async () => {
+    place = await home();
+    packed = await pack(place.folder);
+  });
+  afterAll(() => place[Symbol.asyncDispose]());
+
   it('holds what the committed list says, with nothing that another build would name otherwise', async () => {
-    await using place = await home();
-    const { files } = await pack(place.folder);
-    const names = files.map(({ path, mode }) => `${(mode & 0o777).toString(8)} ${path}\n`);
+    const names = packed.files.map(({ path, mode }) => `${(mode & 0o777).toString(8)} ${path}\n`);
     await expect(names.sort().join('')).toMatchFileSnapshot('packed.txt');
   });
 
   it('holds what its pages link to, and the pages of CI that the README names', async () => {
-    await using place = await home();
-    const packed = new Set((await pack(place.folder)).files.map(({ path }) => path));
-    const pages = [...packed].filter(path => /\.md$|^llms\.txt$/.test(path));
+    const there = new Set(packed.files.map(({ path }) => path));
+    const pages = [...there].filter(path => /\.md$|^llms\.txt$/.test(path));
     const dead = pages.flatMap(page => {
       const links = readFileSync(join(ROOT, page), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g);
       return [...links]
         .map(([, target = '']) => join(dirname(page), target))
-        .filter(target => !packed.has(target))
+        .filter(target => !there.has(target))
         .map(target => `${page} -> ${target}`);
     });
     expect(pages).toContain('llms.txt');
     expect(dead).toEqual([]);
-    expect([...packed]).toEqual(expect.arrayContaining(['docs/CI.md', 'docs/testing.md', 'action.yml']));
+    expect([...there]).toEqual(expect.arrayContaining(['docs/CI.md', 'docs/testing.md', 'action.yml']));
+  });
+
+  it('has at most 5 MB beside WebAssembly (docs/decisions/0028-package-size.md)', () => {
+    const counted = packed.files.filter(({ path }) => !path.endsWith('.wasm'));
+    expect(counted.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(5_000_000);
   });
 
   it('is what publint would have it be', async () => {
-    await using place = await home();
-    const tarball = await readFile((await pack(place.folder)).path);
+    const tarball = await readFile(packed.path);
     const { messages } = await publint({ pack: { tarball: new Uint8Array(tarball).buffer }, strict: true });
     expect(messages).toEqual([]);
   });

@@ -14,7 +14,7 @@ async function ready(here: World, file = 'ready'): Promise<string> {
         address = await readFile(join(here.folder, file), 'utf8').catch(() => '');
         return address;
       },
-      { interval: 5, timeout: 5_000 },
+      { interval: 5, timeout: 60_000 },
     )
     .not.toBe('');
   return address.trim();

@@ -10,8 +10,8 @@ import { CliError } from '../../core/errors.ts';
 import type { ReceivedEvent } from '../../events/listener.ts';
 import { durationText } from '../../terminal/times.ts';
 import { checkPatterns } from './events-flag.ts';
-import { type Hearing, hear, SESSION_EFFECT, SESSION_ENDS, SESSION_FLAGS } from './hear.ts';
 import { codesIn, EVENT_ROW, RECEIVED_COLUMNS } from './received.ts';
+import { type Hearing, hear, SESSION_EFFECT, SESSION_ENDS, SESSION_FLAGS } from './session.ts';
 
 const DEFAULT_WAIT = '30s';
 

@@ -9,6 +9,7 @@ import { durationText } from '../../terminal/times.ts';
 import type { Row } from '../../terminal/view.ts';
 import { LIVE_FLAGS, liveFor } from '../wait/flags.ts';
 import { checkPatterns } from './events-flag.ts';
+import { codesIn, eventLine, footerOf, LISTEN_ANSWERS, RECEIVED_COLUMNS } from './received.ts';
 import {
   EVENT_PATTERNS,
   type Hearing,
@@ -17,8 +18,7 @@ import {
   SESSION_EFFECT,
   SESSION_ENDS,
   SESSION_FLAGS,
-} from './hear.ts';
-import { codesIn, eventLine, footerOf, LISTEN_ANSWERS, RECEIVED_COLUMNS } from './received.ts';
+} from './session.ts';
 
 const DRAIN_MS = 5_000;
 

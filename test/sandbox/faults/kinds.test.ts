@@ -107,7 +107,7 @@ it('carries out late what was held up before its work, although nobody waits any
   const delivery = await here.deliver('cards.fund', { card_id: here.card, amount: cents(500) }, false);
   expect(delivery.class).toBe('ambiguous');
   expect((await here.balances()).card).toBe(100);
-  await expect.poll(async () => (await here.balances()).card, { timeout: 5_000 }).toBe(105);
+  await expect.poll(async () => (await here.balances()).card, { timeout: 60_000 }).toBe(105);
 });
 
 it('ends at once although a fault holds a request up', async () => {
