@@ -287,3 +287,70 @@ it('a card whose first purchase has closed is judged to the cent, also while ano
   card.balance -= 4_00;
   expect(said(reader.reconcile())).toEqual([['unrecorded_debit', -4_00, card.id]]);
 });
+
+it('a withdrawal of unknown outcome that is resolved as done was in the first cut', () => {
+  const { account, reader } = begun(made => {
+    const card = made.create(100_00);
+    made.withdraw(card, 25_00);
+    made.moves.push({ ...made.moves.splice(-1)[0], outcome: 'unknown' } as (typeof made.moves)[number]);
+  });
+  account.moves.push({ ...account.moves.splice(-1)[0], outcome: 'done' } as (typeof account.moves)[number]);
+  const done = reader.reconcile({ soleOperator: true });
+  expect({ verdict: done.verdict, said: said(done) }).toEqual({ verdict: 'balanced', said: [] });
+});
+
+/** A terminated card whose first purchase was held higher than the books can see. */
+function endedAtFirst(prepare: (account: Account) => void = () => undefined) {
+  const { account, reader } = begun(made => {
+    const ended = made.create(100_00);
+    made.reverse(made.authorize(ended, 50_00), 10_00);
+    made.terminate(ended);
+    prepare(made);
+  });
+  const [of] = account.authorizations.values();
+  if (of === undefined) throw new RangeError('no purchase');
+  return { account, reader, of };
+}
+
+it('a late row is in the first cut where that explains more sums, also if more cents are left to holds', () => {
+  const { account, reader, of } = endedAtFirst(made => {
+    const card = made.create(200_00);
+    made.authorize(card, 100_00);
+    made.fund(card, 25_00, { outcome: 'unknown' });
+  });
+  const [, held] = account.authorizations.values();
+  if (held === undefined) throw new RangeError('no purchase');
+  account.settle(of, 40_00, true);
+  account.reverse(held, 30_00);
+  account.moves.splice(0, account.moves.length, ...account.moves.map(move => ({ ...move, outcome: 'done' as const })));
+  const done = reader.reconcile();
+  expect(done.verdict).toBe('provisional');
+  expect(done.changes.map(({ funded }) => funded)).toEqual([0, 0]);
+});
+
+it('a hold of a card that ended may hide what another released, and not what a living card holds', () => {
+  const { account, reader } = endedAtFirst();
+  const [second, living] = [account.create(100_00), account.create(100_00)];
+  for (const card of [second, living]) account.authorize(card, 20_00);
+  account.terminate(second);
+  const { cutCards } = reader.reconcile();
+  expect(cutCards.map(({ unverified }) => unverified)).toEqual([1, 1, 0]);
+  // Where the books saw each hold begin, nothing hides.
+  const seen = begun();
+  const ended = seen.account.create(100_00);
+  seen.account.authorize(ended, 20_00);
+  seen.account.terminate(ended);
+  expect(seen.reader.reconcile().cutCards.map(({ unverified }) => unverified)).toEqual([0]);
+});
+
+it('a way to count that leaves nothing to holds goes before one that does', () => {
+  const account = new Account({ withHolds: true });
+  account.deposit(1_000_00);
+  const card = account.create(100_00);
+  const reader = new Reader(account);
+  expect(reader.reconcile().rules[0]?.balance).toBe('available');
+  account.authorize(card, 10_00);
+  const done = reader.reconcile();
+  expect({ verdict: done.verdict, said: said(done) }).toEqual({ verdict: 'balanced', said: [] });
+  expect(done.rules.map(({ balance }) => balance).slice(0, 2)).toEqual(['with_holds', 'available']);
+});
