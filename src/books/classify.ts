@@ -98,6 +98,7 @@ class Classification {
     for (const each of records.structure) {
       const cause = causeOf(each);
       const explains = cause !== undefined && this.#rest.takeIfLess(...cause);
+      if (each.isAfterBase && !explains) continue;
       if (each.kind === 'record_changed' && records.hasChangingRecords) continue;
       if (each.kind === 'fee') {
         if (explains || this.#tryFee(each)) {

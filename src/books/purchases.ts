@@ -119,8 +119,12 @@ class Reading implements RecordSums {
     const since = this.#since;
     const isNew = (row: SummedRow) => row.first_seen > since || this.#changes.has(row.tx_id);
     if (!rows.some(row => isNew(row) || (row.gone_at ?? 0) > since)) return;
-    for (const row of rows) this.#compare(row, since);
-    this.structure.push(...remarksOn(listed, { isNew, terminated: this.#terminated }));
+    const compared = rows.flatMap(row => this.#compare(row, since));
+    const moved = new Set(compared.flatMap(each => (each.kind === 'record_moved' ? each.records : [])));
+    const remarks = remarksOn(listed, { isNew, terminated: this.#terminated });
+    // A record that left the card of its authorization is one finding.
+    const others = remarks.filter(({ kind, records }) => kind !== 'record_moved' || !records.some(id => moved.has(id)));
+    this.structure.push(...compared, ...others);
   }
 
   #count(row: SummedRow, purchase: readonly SummedRow[]): void {
@@ -145,33 +149,28 @@ class Reading implements RecordSums {
     return sums;
   }
 
-  /** What is otherwise than it was when the base was made. */
-  #compare(row: SummedRow, since: number): void {
+  /** What is otherwise than it was when the base was made, or first seen. */
+  #compare(row: SummedRow, since: number): readonly Structure[] {
     const { tx_id, card_id } = row;
-    if (card_id === null) return;
+    if (card_id === null) return [];
     const spent = spentBy(row);
-    const records = [tx_id];
+    const isAfterBase = row.first_seen > since;
+    const shared = { card_id, records: [tx_id], ...(isAfterBase && { isAfterBase }) };
     if (row.gone_at !== null) {
-      // A record that came and went after the base was in no sum.
-      if (row.gone_at > since && spent !== 0) this.#note({ kind: 'record_gone', card_id, cents: -spent, records });
-      return;
+      return row.gone_at > since && spent !== 0 ? [{ ...shared, kind: 'record_gone', cents: -spent }] : [];
     }
-    if (row.first_seen > since && spent !== 0) this.fresh.push({ tx_id, card_id, spent });
-    if (row.first_seen > since && !isKnownType(row.type) && row.cents !== 0 && isInDollars(row)) {
-      this.#note({ kind: 'fee', card_id, cents: -row.cents, records });
+    if (isAfterBase && spent !== 0) this.fresh.push({ tx_id, card_id, spent });
+    if (isAfterBase && !isKnownType(row.type) && row.cents !== 0 && isInDollars(row)) {
+      return [{ card_id, records: [tx_id], kind: 'fee', cents: -row.cents }];
     }
     const changes = this.#changes.get(tx_id);
-    if (changes === undefined || isChangingRecord(row)) return;
+    if (changes === undefined || isChangingRecord(row)) return [];
     const was = before(row, changes);
     if (was.card_id !== card_id && was.card_id !== null && spent !== 0) {
-      this.#note({ kind: 'record_moved', card_id, other_card: was.card_id, cents: -spent, records });
-    } else if (spentBy(was) !== spent) {
-      this.#note({ kind: 'record_changed', card_id, cents: spentBy(was) - spent, records });
+      return [{ ...shared, kind: 'record_moved', other_card: was.card_id, cents: -spent }];
     }
-  }
-
-  #note(structure: Structure): void {
-    this.structure.push(structure);
+    const cents = spentBy(was) - spent;
+    return cents === 0 ? [] : [{ ...shared, kind: 'record_changed', cents }];
   }
 }
 

@@ -25,4 +25,6 @@ export interface Structure {
   readonly records: readonly string[];
   /** `record_moved`: the card the record belongs to. */
   readonly other_card?: string;
+  /** The base has no such record: that it went or changed is only wrong where the sums miss it. */
+  readonly isAfterBase?: boolean;
 }

@@ -1,6 +1,8 @@
 /** Small accounts made by hand: which card, which record and which row a finding names, and which it leaves out. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Reconciled } from '../../src/books/reconcile.ts';
+import type { TxRow } from '../../src/books/rows.ts';
+import { cents } from '../../src/core/money.ts';
 import { Account, type Card, Reader } from './model.ts';
 
 /** An account with an exact first cut, and what reads it. */
@@ -353,4 +355,59 @@ it('a way to count that leaves nothing to holds goes before one that does', () =
   const done = reader.reconcile();
   expect({ verdict: done.verdict, said: said(done) }).toEqual({ verdict: 'balanced', said: [] });
   expect(done.rules.map(({ balance }) => balance).slice(0, 2)).toEqual(['with_holds', 'available']);
+});
+
+describe('a service that shows a new purchase wrong, and then right', () => {
+  const wrongFirst = (lie: (row: TxRow, other: Card) => TxRow | undefined) => {
+    const { account, reader } = begun();
+    const [card, other] = [account.create(100_00), account.create(100_00)];
+    reader.reconcile();
+    const settled = account.settle(account.authorize(card, 9_00), 9_00, true);
+    reader.lies.push(({ records }) => {
+      const row = records.get(settled);
+      const shown = row === undefined ? undefined : lie(row, other);
+      if (shown === undefined) records.delete(settled);
+      else records.set(settled, shown);
+    });
+    const before = reader.reconcile();
+    reader.lies.length = 0;
+    return { before, after: reader.reconcile() };
+  };
+
+  it.each([
+    { wrong: 'on another card', lie: (row: TxRow, other: Card) => ({ ...row, card_id: other.id }) },
+    { wrong: 'of another amount', lie: (row: TxRow) => ({ ...row, cents: cents(12_00) }) },
+    { wrong: 'not at all', lie: () => undefined },
+  ])('is an alarm, and none any more: $wrong', ({ lie }) => {
+    const { before, after } = wrongFirst(lie);
+    expect(before.verdict).toBe('unexplained');
+    expect({ verdict: after.verdict, said: said(after) }).toEqual({ verdict: 'balanced', said: [] });
+  });
+
+  it('also where a record comes that nobody paid, and goes', () => {
+    const { account, reader } = begun();
+    const card = account.create(100_00);
+    reader.reconcile();
+    const paid = account.forcePost(card, 9_00);
+    expect(reader.reconcile().verdict).toBe('balanced');
+    reader.lies.push(({ records }) => {
+      const row = records.get(paid);
+      if (row !== undefined) records.set('txn_none', { ...row, tx_id: 'txn_none', cents: cents(5_00) });
+    });
+    expect(reader.reconcile().verdict).toBe('unexplained');
+    reader.lies.length = 0;
+    const after = reader.reconcile();
+    expect({ verdict: after.verdict, said: said(after) }).toEqual({ verdict: 'balanced', said: [] });
+  });
+});
+
+it('a known record that moved to another card is one finding', () => {
+  const { account, reader } = begun();
+  const [card, other] = [account.create(100_00), account.create(100_00)];
+  const settled = account.settle(account.authorize(card, 9_00), 9_00, true);
+  reader.reconcile();
+  account.change(settled, { card_id: other.id });
+  const done = reader.reconcile();
+  expect(done.residual).toBe(9_00);
+  expect(said(done)).toEqual([['record_moved', -9_00, [card.id, other.id].sort().join(' ')]]);
 });
