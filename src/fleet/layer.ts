@@ -111,8 +111,9 @@ export function mergedLayer(layers: readonly Layer[]): Layer {
   const merged: Layer = { places: new Map() };
   for (const { places, metadata, ...rest } of layers) {
     for (const [name, place] of places) merged.places.set(name, place);
-    const said = Object.entries(rest).filter(([, value]) => value !== undefined);
-    Object.assign(merged, Object.fromEntries(said));
+    for (const [name, value] of Object.entries(rest)) {
+      if (value !== undefined) (merged as unknown as Record<string, unknown>)[name] = value;
+    }
     if (metadata !== undefined) merged.metadata = { ...merged.metadata, ...metadata };
   }
   return merged;

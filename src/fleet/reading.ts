@@ -38,7 +38,7 @@ export class Reading {
       const first = entries.get(name);
       if (first !== undefined) {
         this.fault(entry, `${what === 'cards' ? 'card ' : ''}"${name}" stands twice, first at line ${first.line}`);
-      } else if (isSecretName(name) && known?.includes(name) !== true) {
+      } else if (known?.includes(name) !== true && isSecretName(name)) {
         this.fault(entry, `a key called ${name} speaks of a secret; it must not be in a file`);
       } else if (known !== undefined && !known.includes(name)) {
         this.fault(entry, unknownField(name, known));
@@ -58,7 +58,9 @@ export class Reading {
   text(node: YamlNode, what: string): string | undefined {
     if (node.kind !== 'value') return this.fault(node, `${what} is a text`);
     if (typeof node.value === 'string') {
-      return /\p{Cc}/u.test(node.value) ? this.fault(node, `${what} holds a control character`) : node.value;
+      return /[\x00-\x1f\x7f-\x9f]/.test(node.value)
+        ? this.fault(node, `${what} holds a control character`)
+        : node.value;
     }
     if (node.value === null) return this.fault(node, `${what} is empty`);
     const kind = typeof node.value === 'number' ? 'number' : 'truth value';
