@@ -164,6 +164,8 @@ describe('the release', () => {
     expect(step(repository).status).toBe(0);
     expect(JSON.parse(readFileSync(join(place, 'package.json'), 'utf8'))).toMatchObject({
       repository: { type: 'git', url: 'git+https://github.com/someone/cardwright.git' },
+      homepage: 'https://github.com/someone/cardwright#readme',
+      bugs: { url: 'https://github.com/someone/cardwright/issues' },
     });
     const [publish = '', onGitHub = ''] = lines('publish', /./);
     expect(step(publish)).toMatchObject({ status: 0, stdout: `+ cardwright@${version}\n` });
