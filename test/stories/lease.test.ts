@@ -88,6 +88,20 @@ describe('cards lease', () => {
     expect(await left(here)).toHaveLength(1);
   });
 
+  it.each([
+    ['ran', undefined, 'the program ended with 3'],
+    ['was refused the card', 'cards.details', 'the program was not run: '],
+  ])('says of a program that %s what became of it where the card cannot be ended', async (_name, refused, words) => {
+    await using here = await world();
+    for (const operation of ['cards.terminate', ...(refused === undefined ? [] : [refused])]) {
+      const code = operation === refused ? 403 : 500;
+      const rule = JSON.stringify({ match: { operation }, times: 99, action: { kind: 'status', code } });
+      expect((await here.run('sandbox faults add -', { stdin: rule })).code).toBe(0);
+    }
+    const { code, err } = await here.run(`${LEASE} -- node -e process.exit(3)`, { onPause: () => undefined });
+    expect({ code, err }).toEqual({ code: 11, err: expect.stringContaining(`; ${words}`) });
+  });
+
   it('reaps nothing where nothing is left, and prints no line for it', async () => {
     await using here = await world();
     expect(await here.run('cards lease --reap --yes')).toMatchObject({ code: 0, out: '' });

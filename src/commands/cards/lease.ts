@@ -11,6 +11,7 @@ import { PROGRAM_FLAGS } from './arguments.ts';
 import { intent, intentNamed } from './intent-flag.ts';
 import { LEASE_ANSWERS } from './lease-answers.ts';
 import { reapLeases } from './lease-reaper.ts';
+import { programEnd, withProgramEnd } from './leased-program.ts';
 import { confirmLease, endLease, makeLease } from './leases.ts';
 
 const DEFAULT_TTL = '20m';
@@ -78,18 +79,16 @@ export const leaseCard = command({
         },
         () => undefined,
       );
-      try {
-        const exit =
-          stopped === undefined
-            ? await ctx.runWithCard(lease.cardId, { program: ctx.rest, reveal, mask })
-            : exitAfter(stopped);
-        // What was paid after the end of the lease failed, whatever the program made of it.
-        return { reaped: undefined, exit: isLate && exit === 0 ? 8 : exit };
-      } finally {
-        over.abort();
-        await expiry;
-        await endLease(ctx, lease);
-      }
+      const run = () => ctx.runWithCard(lease.cardId, { program: ctx.rest, reveal, mask });
+      const program = await programEnd(run, stopped);
+      over.abort();
+      await expiry;
+      await endLease(ctx, lease).catch((thrown: unknown) => {
+        throw withProgramEnd(thrown, program);
+      });
+      const exit = program.exit();
+      // What was paid after the end of the lease failed, whatever the program made of it.
+      return { reaped: undefined, exit: isLate && exit === 0 ? 8 : exit };
     } finally {
       takeBack();
     }
@@ -110,7 +109,3 @@ export const leaseCard = command({
           ],
         },
 });
-
-function exitAfter(signal: NodeJS.Signals): number {
-  return signal === 'SIGINT' ? 130 : 143;
-}
