@@ -321,7 +321,8 @@ async function fail(machine: Machine, thrown: CliError, look: Look & Words): Pro
   const { stderr } = streams;
   const error = errorWithRepeated(thrown, look);
   // Before the lines are broken: a secret that goes on in the next line would not be known.
-  const text = machine.redact(look.json ? errorLine(error) : errorText(error));
+  const { withoutTypedNumbers } = await import('../core/card-numbers.ts');
+  const text = withoutTypedNumbers(machine.redact(look.json ? errorLine(error) : errorText(error)), machine.host.argv);
   await stderr.write(look.json ? text : await errorOnScreen(text, { choice: look.colour, env, stream: stderr }));
   const trace = error.facts.cause instanceof Error ? error.facts.cause.stack : undefined;
   if (look.debug && trace !== undefined) await stderr.write(`${machine.redact(trace)}\n`);

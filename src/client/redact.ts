@@ -5,6 +5,10 @@ import { withoutCardNumbers } from '../core/card-numbers.ts';
 import { asRead, REDACTED, SHORTEST_SECRET, withoutPatterns } from '../core/redaction.ts';
 import type { Secret } from '../core/secret.ts';
 
+/** The code of a card in a sentence of the service. */
+const CODE_IN_WORDS =
+  /\b((?:cvv|cvc|csc|cid)2?|(?:card )?(?:security|verification) (?:code|value))(\W{1,3}|(?: was| is|:)? )\d{3,4}(?![\w.])/gi;
+
 export interface Redactor {
   /** The text without anything that is or looks like a secret. */
   text(text: string): string;
@@ -29,7 +33,10 @@ export function createRedactor(): Redactor {
     text(text) {
       const read = asRead(text);
       const clean = [...known.values()].reduce((left, pattern) => left.replace(pattern, REDACTED), read);
-      const shapeless = withoutCardNumbers(withoutPatterns(clean).replace(MEMBER, `$1"${REDACTED}"`));
+      const shapeless = withoutCardNumbers(withoutPatterns(clean).replace(MEMBER, `$1"${REDACTED}"`)).replace(
+        CODE_IN_WORDS,
+        `$1$2${REDACTED}`,
+      );
       return shapeless === read ? text : shapeless;
     },
   };

@@ -6,7 +6,11 @@ const HEX = '(?<![0-9A-Za-z])(?:0x)?(?=[0-9a-f]*[a-f])(?:[0-9a-f]{64}|[0-9a-f]{4
 const UUID = '(?<![0-9A-Za-z])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![0-9A-Za-z])';
 /** What stands between groups of digits. */
 const DASHES = '\\-\\u2010-\\u2015\\u2212';
-const BETWEEN = `(?:[ \\t${DASHES}]{1,2}|\\r?\\n|[./_\\u00b7])`;
+/** Between numbers of a list as well, so that only groups as a card's are taken for one. */
+const LISTING = ' ?[,;:*|] ?';
+const BETWEEN = `(?:[ \\t][${DASHES}][ \\t]|[ \\t${DASHES}]{1,2}|\\r?\\n|[./_\\u00b7]|${LISTING})`;
+/** Groups of four, of which the last may be shorter, and those of a number with 15 digits. */
+const CARD_GROUPS = /^(?:(?:4,){3}[1-4]|(?:4,){4}[1-3]|4,6,[45])$/;
 /** Longer lines of digits are a list of numbers, and no number in groups. */
 const LONGEST_LINE = 6;
 const RUN = new RegExp(`${HEX}|${UUID}|[0-9]+(?:${BETWEEN}[0-9]+)*`, 'gi');
@@ -24,6 +28,15 @@ export function withoutCardNumbers(text: string): string {
   if (!MAY_HOLD.test(read)) return text;
   const clean = read.replace(RUN, run => (/^[0-9]/.test(run) && !isHex(run) ? maskedRun(run) : run));
   return clean === read ? text : clean;
+}
+
+/**
+ * The text of an error without the card number that somebody typed, in whatever words it is repeated. Where none was typed
+ * the text stays: an id of a service may look like one.
+ */
+export function withoutTypedNumbers(text: string, typed: readonly string[]): string {
+  const words = typed.join(' ');
+  return withoutCardNumbers(words) === words ? text : withoutCardNumbers(text);
 }
 
 /** Whether a card number, an API key or the secret of a webhook stands in a text that is kept and sent in clear. */
@@ -84,10 +97,16 @@ function lastOfNumber(groups: readonly Group[], first: number): number {
     const group = groups[index]?.digits ?? '';
     digits += group;
     if (digits.length > LONGEST || (kindOf(groups[first]?.between) === 'line' && group.length > LONGEST_LINE)) break;
-    if (isNumber(digits)) found = index;
+    if (isNumber(digits) && isGroupedSo(groups.slice(first, index + 1))) found = index;
     if (kindOf(groups[index]?.between) !== kindOf(groups[first]?.between)) break;
   }
   return found;
+}
+
+/** Numbers of a list stand beside each other by chance: of those only the groups that a card's number has are one. */
+function isGroupedSo(groups: readonly Group[]): boolean {
+  if (groups.length === 1 || kindOf(groups[0]?.between) !== 'list') return true;
+  return CARD_GROUPS.test(groups.map(({ digits }) => digits.length).join(','));
 }
 
 /** No network's cards begin with 0 or 1, as counters and times in milliseconds do; zeros in front are filled up with. */
@@ -98,6 +117,7 @@ function isNumber(digits: string): boolean {
 
 /** Spaces and dashes are mixed by people; a dot between two of them is an amount's. */
 function kindOf(between = ''): string {
+  if (/[,;:*|]/.test(between)) return 'list';
   if (/^[./_\u00b7]/.test(between)) return between;
   return between.endsWith('\n') ? 'line' : 'gap';
 }
@@ -219,7 +239,7 @@ function isPlain(value: unknown): value is Members {
 
 /** UTF-8 read as Latin-1, or its escapes in JSON, that could be digits or what stands between them. */
 const WRITTEN_OTHERWISE =
-  /\xef\xbc[\x90-\x99]|\xd9[\xa0-\xa9]|\xdb[\xb0-\xb9]|\xdf[\x80-\x89]|\xe0(?:[\xa5\xa7\xa9\xab\xad\xaf\xb1\xb3\xb5][\xa6-\xaf]|[\xb9\xbb][\x90-\x99]|\xbc[\xa0-\xa9])|(?<!\\u)[0-9]{3,6}\\(?:n|r\\n|\/)[0-9]{3}|[0-9](?:\xc2[\xa0\xad\xb7]|\xe2\x80[\x80-\xaf]|\xe2\x81\xa0|\xe3\x80\x80)[0-9]|\\u(?:003\d|000[ad]|06[6f]|0[7-9a-f][4-9c-f]|00[2ab][0-9ad]|20[0-6]|3000|ff1)/i;
+  /\xef\xbc[\x90-\x99]|\xd9[\xa0-\xa9]|\xdb[\xb0-\xb9]|\xdf[\x80-\x89]|\xe0(?:[\xa5\xa7\xa9\xab\xad\xaf\xb1\xb3\xb5][\xa6-\xaf]|[\xb9\xbb][\x90-\x99]|\xbc[\xa0-\xa9])|(?<!\\u)[0-9]{3,6}\\(?:[nt]|r\\n|\/)[0-9]{3}|[0-9](?:\xc2[\xa0\xad\xb7]|\xe2\x80[\x80-\xaf]|\xe2\x81\xa0|\xe3\x80\x80)[0-9]|\\u(?:003\d|000[ad]|06[6f]|0[7-9a-f][4-9c-f]|00[2ab][0-9ad]|20[0-6]|3000|ff1)/i;
 
 /** Whether JSON text, its UTF-8 read as Latin-1, may hold a card number; quick where it holds none. */
 export function mayHoldCardNumber(latin1: string): boolean {
