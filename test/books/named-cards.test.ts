@@ -411,3 +411,12 @@ it('a known record that moved to another card is one finding', () => {
   expect(done.residual).toBe(9_00);
   expect(said(done)).toEqual([['record_moved', -9_00, [card.id, other.id].sort().join(' ')]]);
 });
+
+it('a card of unknown outcome that is resolved as made was in the first cut', () => {
+  const cards: Card[] = [];
+  const { account, reader } = begun(made => void cards.push(made.create(20_00, { outcome: 'unknown' })));
+  const card_id = cards[0]?.id ?? null;
+  account.moves.splice(0, 1, ...account.moves.slice(0, 1).map(row => ({ ...row, card_id, outcome: 'done' as const })));
+  const done = reader.reconcile({ soleOperator: true });
+  expect({ verdict: done.verdict, said: said(done) }).toEqual({ verdict: 'balanced', said: [] });
+});
