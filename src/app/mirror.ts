@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import type { MoveRow } from '../books/rows.ts';
 import type { Reader } from '../contract/service.ts';
 import { SECOND } from '../core/durations.ts';
+import type { Identity } from '../core/identity.ts';
 import { keyPrint } from '../core/key-print.ts';
 import { cents } from '../core/money.ts';
 import { SECRET_VARIABLES } from '../core/redaction.ts';
@@ -12,6 +13,7 @@ import { mirrorPath } from '../mirror/file.ts';
 import { createMirror, type Mirror } from '../mirror/mirror.ts';
 import type { OwnOperation } from '../mirror/own-rows.ts';
 import type { Line, QueryRequest } from '../mirror/query-child.ts';
+import { checkBaseUrl } from '../profile/base-url.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { SignOfLife } from '../terminal/sign-of-life.ts';
 import type { AppHost } from './app-host.ts';
@@ -60,6 +62,7 @@ export async function mirrorFor({
     }),
     reader,
     serviceNow: opened.serviceNow,
+    ...(isOnThisMachine(mode, baseUrl) && { movedClock: () => askedTime(opened, reader) }),
     ownOperations: async () => operationsIn(await journal(), { profile, mode, origin: baseUrl }),
     warn,
     onRows(more) {
@@ -72,6 +75,21 @@ export async function mirrorFor({
     program: [...host.program, '__query'],
     env: Object.fromEntries(Object.entries(host.env).filter(([name]) => !isSecret(name))),
   });
+}
+
+/** Sandboxes are there alone: nobody moves the clock of another service. */
+function isOnThisMachine(mode: Identity['mode'], baseUrl: string): boolean {
+  return mode === 'sandbox' || checkBaseUrl(baseUrl, mode).loopback;
+}
+
+/** Any answer tells the time. A sandbox that gives none keeps nobody from reading the copy. */
+async function askedTime(opened: Connections, reader: () => Promise<Reader>): Promise<number | undefined> {
+  if (opened.serviceNow() === undefined) {
+    await reader()
+      .then(service => service.read('wallet.get', {}))
+      .catch(() => undefined);
+  }
+  return opened.serviceNow();
 }
 
 /** A copy of some hundred thousand records. */

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ExportRow } from '../books/rows.ts';
 import type { Reader } from '../contract/service.ts';
-import { MINUTE } from '../core/durations.ts';
+import { MINUTE, SECOND } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { isoTime } from '../core/iso-time.ts';
 import { withLock } from '../files/lock.ts';
@@ -88,6 +88,8 @@ export interface MirrorParts {
   readonly account: () => Promise<Account>;
   readonly reader: () => Promise<Reader>;
   readonly serviceNow: () => number | undefined;
+  /** Asks for the time of a service whose clock may be moved, ms UTC; undefined where it goes as ours does, or does not tell. */
+  readonly movedClock?: () => Promise<number | undefined>;
   readonly ownOperations: () => Promise<readonly OwnOperation[]>;
   readonly warn: (text: string) => void;
   readonly onRows: (rows: number) => void;
@@ -220,11 +222,22 @@ async function isFresh(parts: MirrorParts, maxAgeMs: number): Promise<boolean> {
     const age = parts.clock.now() - (syncedAt ?? Number.NEGATIVE_INFINITY);
     // A clock that was set back makes no copy young for ever.
     if (age < 0 || age > maxAgeMs || openWindows(db) > 0) return false;
+    if (!isYoungThere(db.number('as_of'), await parts.movedClock?.(), maxAgeMs)) return false;
     // What this machine did since then must be in what it shows next.
     return !(await hasMovedSince(db, await parts.ownOperations(), syncedAt ?? 0));
   } finally {
     db.close();
   }
+}
+
+/** Both clocks are told in whole seconds, and their times are no more exact. */
+const ROUNDED_MS = 2 * SECOND;
+
+/** By the clock of a sandbox: who moved it expects of a copy what the time there says. */
+function isYoungThere(asOf: number | undefined, now: number | undefined, maxAgeMs: number): boolean {
+  if (asOf === undefined || now === undefined) return true;
+  const age = now - asOf;
+  return age >= -ROUNDED_MS && age <= maxAgeMs + ROUNDED_MS;
 }
 
 async function readCopy(parts: MirrorParts): Promise<Copy> {

@@ -28,3 +28,29 @@ test.each(['fund', 'create'] as const)('%s: its answer is lost, and a day passes
   expect(isMoved, all).toBe(true);
   expect([code, (await json('wallet')).balance], all).toEqual([name === 'create' ? 0 : 11, 950]);
 });
+
+test('a copy is as old as the clock of the sandbox says, wherever that was moved to', async () => {
+  await using w = await world({ wallet: 1000 });
+  const done = async (line: string) => {
+    const { code, out, err } = await w.run(line);
+    expect({ line, code, err: code === 0 ? '' : err }).toEqual({ line, code: 0, err: '' });
+    return out.trim();
+  };
+  // By another machine: a copy that lacks what this one did is never young.
+  const other = await w.run('cards create --bin bin_1 --amount 25', {
+    env: { CARDWRIGHT_CONFIG_DIR: `${w.folder}/o` },
+  });
+  expect(other.code).toBe(0);
+  await done('mirror sync -q');
+  expect(await done('tx search shop -q')).toBe('');
+  const txn = await done('sandbox simulate authorize --card card_1 --amount 4 --merchant SHOP -q');
+  // The copy is young still: nothing is read.
+  expect(await done('tx search shop -q')).toBe('');
+  await done('sandbox clock advance --by 16m -q');
+  expect(await done('tx search shop -q')).toBe(txn);
+  await done('sandbox simulate authorize --card card_1 --amount 3 --merchant SHOP -q');
+  await done('sandbox clock advance --by 40d -q');
+  expect(JSON.parse(await done('overview --json'))).toMatchObject({ as_of: expect.stringMatching(/^2026-12-30T/) });
+  await done('sandbox clock set frozen --at 2026-11-20T00:00:00Z');
+  expect(JSON.parse(await done('overview --json'))).toMatchObject({ as_of: '2026-11-20T00:00:00Z' });
+});
