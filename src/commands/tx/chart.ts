@@ -72,23 +72,25 @@ export const chartTransactions = command({
     const test = allOf(where ?? [], { shape: TRANSACTION, now: () => ctx.serviceNow(), flag: '--where' });
     const labels = by === 'label' || label !== undefined ? await labelsOf(ctx) : new Map<string, string>();
     const chart = new Chart(by);
-    const today = dayOf(ctx.serviceNow());
-    const isLater = (record: Transaction) => to === undefined && dayOf(Date.parse(record.created_at ?? '')) > today;
+    // Told by the answers: before the first one nobody knows the time of the service.
+    const today = () => dayOf(ctx.serviceNow());
     let later = 0;
     let leftOut = 0;
     const pages = (await ctx.reader()).pages('transactions.list', { card_id: card, type, from, to });
     for await (const { data } of pagesWithProgress(pages, { noun: 'transaction', progress: ctx.progress })) {
+      const last = to === undefined ? today() : Number.POSITIVE_INFINITY;
       for (const record of data) {
         if (merchant !== undefined && !contains(record.merchant, merchant)) continue;
         if (label !== undefined && !contains(labels.get(record.card_id ?? ''), label)) continue;
         if (!test(record)) continue;
-        if (isLater(record)) later += 1;
+        if (dayOf(Date.parse(record.created_at ?? '')) > last) later += 1;
         else if (!isInDollars(record)) leftOut += 1;
         else add(chart, record, groupOf(record, by, labels));
       }
     }
     if (leftOut > 0) ctx.notice(leftOutText(leftOut));
-    const groups = chart.groups(today);
+    if (later > 0) ctx.notice(laterText(later));
+    const groups = chart.groups(today());
     const isCut = by === 'card' || by === 'merchant' || by === 'label';
     return { by, groups: isCut ? groups.slice(0, top) : groups, of: groups.length, total: chart.total(), later };
   },
@@ -162,10 +164,9 @@ function showChart({ by, groups, of, total, later }: Charted): Shown {
       batches: batches(),
       page: () => ({ by, total: toUsd(total), groups: of, later }),
       footer(count) {
-        const leftOut = later === 0 ? '' : ` Dated after today and left out: ${later}. They are shown with --to.`;
-        if (count === 0) return `No transactions.${leftOut}`;
+        if (count === 0) return 'No transactions.';
         const cut = count < of ? `, ${count} of ${of} shown` : '';
-        return `${dollars(total)} spent, the largest row ${dollars(cents(largest))}${cut}.${joinedText(groups)}${leftOut}`;
+        return `${dollars(total)} spent, the largest row ${dollars(cents(largest))}${cut}.${joinedText(groups)}`;
       },
     },
     noun: 'group',
@@ -175,6 +176,10 @@ function showChart({ by, groups, of, total, later }: Charted): Shown {
       ? { bars: 'spent' }
       : { courses: { beside: 'spent', of: row => courses.get(row['group'] as string) ?? [] } }),
   };
+}
+
+function laterText(later: number): string {
+  return `${later === 1 ? '1 record is' : `${later} records are`} dated after today and left out; --to shows them`;
 }
 
 /** What one character of the lines stands for, where that is not a day. */
