@@ -154,15 +154,19 @@ export function nameFor(label: string, last4: string, taken: ReadonlySet<string>
   }
 }
 
-/** A new file: nothing is spent until a person raises `per_apply`. */
-export function starterText(fleet: string): string {
+/** Room of the cap of a new file, and the step in which it grows with the cards that are adopted. */
+const ROOM = 100;
+
+/** A new file for so many cards: nothing is spent until a person raises `per_apply`, and the cap of cards has room for one. */
+export function starterText(fleet: string, adopted = 0): string {
+  const most = String((Math.floor(adopted / ROOM) + 1) * ROOM);
   return `# Which cards ${fleet} has. cardwright fleet plan shows how the account differs, cardwright fleet apply changes it.
 # The form: cardwright fleet validate --schema
 version: 1
 fleet: ${fleet}
 caps:
   per_apply: 0.00        # most that one apply takes from the wallet; raise it when cards are to be made
-  cards: 100             # most cards of this fleet
+  cards: ${most.padEnd(15)} # most cards of this fleet
 defaults: {bin: auto, amount: 25.00}
 # templates:
 #   ads: {limit: 500.00, categories: [advertising], auto_freeze_at: 5.00}

@@ -118,3 +118,11 @@ export function retireLines({ to_retire: cards, created_at: at }: PlanDocument):
   const since = at.slice(0, 10);
   return cards.map(({ card }) => `  ${card}: {since: ${since}}`);
 }
+
+/** What is left in the wallet, and what keeps an apply from beginning. */
+export function walletAfterText({ totals, caps }: Pick<PlanDocument, 'totals' | 'caps'>): string {
+  const after = toCents(totals.wallet_after);
+  const short = cents(toCents(caps.wallet_reserve) - after);
+  const refused = totals.spend === 0 || short <= 0 ? '' : `, ${dollars(short)} short: fleet apply is refused`;
+  return `wallet after ${dollars(after)}${refused}`;
+}

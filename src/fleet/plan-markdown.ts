@@ -1,7 +1,7 @@
 /** A plan as Markdown, for a pull request: foreign text can neither mention, link nor break the table. */
 import { dollars, toCents } from '../core/money.ts';
 import type { PlanDocument } from './plan-document.ts';
-import { countsText, type PlanLine, planLines, retireLines } from './plan-lines.ts';
+import { countsText, type PlanLine, planLines, retireLines, walletAfterText } from './plan-lines.ts';
 
 /** A comment of a pull request takes 65,536 characters. */
 const LONGEST = 60_000;
@@ -18,9 +18,7 @@ export function planMarkdown(document: PlanDocument, { amounts }: MarkdownOption
   const lines = planLines(document);
   const steps = lines.filter(({ sign }) => sign !== '!' && sign !== '?');
   const waiting = lines.filter(({ sign }) => sign === '!' || sign === '?');
-  const money = amounts
-    ? `spends ${dollars(toCents(totals.spend))} · wallet after ${dollars(toCents(totals.wallet_after))}`
-    : '';
+  const money = amounts ? `spends ${dollars(toCents(totals.spend))} · ${walletAfterText(document)}` : '';
   const counts = countsText(document);
   const head = [
     `### Cards of ${escaped(fleet)} (${escaped(bound.mode)})`,

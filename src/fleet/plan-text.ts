@@ -1,7 +1,7 @@
 /** A plan for people on a terminal: a sign in the first column, so that it reads without colour. */
 import { dollars, toCents } from '../core/money.ts';
 import type { PlanDocument } from './plan-document.ts';
-import { countsText, type PlanLine, planLines, retireLines } from './plan-lines.ts';
+import { countsText, type PlanLine, planLines, retireLines, walletAfterText } from './plan-lines.ts';
 
 const WIDEST_NAME = 24;
 const LONGEST_ID = 12;
@@ -43,7 +43,7 @@ function nothingText({ blocked, held_back: held, unknown }: PlanDocument): strin
 function footLines(document: PlanDocument): readonly string[] {
   const { totals, caps, as_wanted: wanted, notes, differences } = document;
   const counts = countsText(document);
-  const money = `spends ${dollars(toCents(totals.spend))} of ${dollars(toCents(caps.per_apply))} · wallet after ${dollars(toCents(totals.wallet_after))}`;
+  const money = `spends ${dollars(toCents(totals.spend))} of ${dollars(toCents(caps.per_apply))} · ${walletAfterText(document)}`;
   const told = differences.filter(each => each.class === 'note').length;
   const retire = retireLines(document);
   return [

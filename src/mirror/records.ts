@@ -9,7 +9,7 @@ import { CARD } from '../contract/card.ts';
 import { TRANSACTION } from '../contract/resources.ts';
 import { withoutCardNumbers } from '../core/card-numbers.ts';
 import { type Cents, toCents } from '../core/money.ts';
-import { withoutPatterns } from '../core/redaction.ts';
+import { REDACTED, withoutPatterns } from '../core/redaction.ts';
 
 export type Transaction = Item<'transactions.list'>;
 export type Card = Item<'cards.list'>;
@@ -57,11 +57,17 @@ export function recordValues(record: Transaction): RecordValues {
   };
 }
 
+/** Null where a service shows more than four digits: what is left of a masked text names no card. */
+function lastDigits(last4: string | null | undefined): string | null {
+  const shown = word(last4);
+  return shown === null || shown.includes(REDACTED) ? null : shown.slice(-4);
+}
+
 export function cardValues(card: Card): CardValues {
   return {
     bin_id: id(card.bin_id),
     network: word(card.network),
-    last4: word(card.last4)?.slice(-4) ?? null,
+    last4: lastDigits(card.last4),
     label: word(card.label),
     status: word(card.status) ?? '',
     balance_cents: amountOf(card.balance),

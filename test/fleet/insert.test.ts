@@ -89,3 +89,8 @@ test('an adopted account has an empty plan, and the file before it is the file b
     { numRuns: 150 },
   );
 });
+
+test('a new file has room for a card more than it adopts', () => {
+  const capOf = (adopted: number) => Number(/^ {2}cards: (\d+) +# most/m.exec(starterText('team', adopted))?.[1]);
+  expect([0, 1, 99, 100, 144].map(capOf)).toEqual([100, 100, 100, 200, 200]);
+});

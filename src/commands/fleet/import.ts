@@ -75,9 +75,11 @@ export const importFleet = command({
     checkWords({ card, name, where, none, fleet });
     const before = await ctx.textOf(file);
     if (none && before !== undefined) throw usage(`${file} is there already, and is not overwritten`);
-    const start = before ?? starterText(fleet);
-    const parsed = await parsedFleet(ctx, start, file);
+    // Faults of a file that is there are told before anything is asked.
+    const there = before === undefined ? undefined : await parsedFleet(ctx, before, file);
     const found = none ? [] : await cardsToAdopt(ctx, { card, where });
+    const start = before ?? starterText(fleet, found.length);
+    const parsed = there ?? (await parsedFleet(ctx, start, file));
     const chosen = chosenOf(parsed, found, { name, isOne: card !== undefined });
     const { readYaml } = await import('../../terminal/yaml-text.ts');
     const root = readYaml(start, { uniqueKeys: false }).root;

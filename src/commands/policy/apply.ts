@@ -28,10 +28,9 @@ import type { PlannedRow } from '../../journal/types.ts';
 import { accountRows } from '../../mirror/account-rows.ts';
 import { cardValues } from '../../mirror/records.ts';
 import { leftOutText } from '../tx/sums.ts';
+import { flagsThatAllow, USUAL_CARDS, USUAL_SHARE } from './caps.ts';
 import { type NamedPolicy, onlyRule, POLICY_FORMAT, policyFile, policyOf } from './read-file.ts';
 
-const USUAL_CARDS = 20;
-const USUAL_SHARE = '30%';
 /** Cards shown one by one before the question. */
 const SHOWN_CARDS = 20;
 
@@ -66,7 +65,7 @@ export const applyPolicy = command({
     { does: 'What would be sent', run: 'policy apply policy.yaml --max-share 100% --dry-run' },
     { does: 'Freeze what one rule says', run: 'policy apply policy.yaml --rule unused --max-share 100% --yes' },
   ],
-  async run(ctx, { file, rule, maxCards = USUAL_CARDS, maxShare = USUAL_SHARE }): Promise<Shown> {
+  async run(ctx, { file, rule, maxCards = USUAL_CARDS, maxShare = `${USUAL_SHARE}%` }): Promise<Shown> {
     const named = await policyOf(ctx, file);
     const caps = { maxCards, maxShare: shareOf(maxShare) };
     const planned = await plannedChanges(ctx, { ...named, policy: onlyRule(named, rule) }, caps);
@@ -218,16 +217,15 @@ function nothingToChange(ctx: Context, name: string): Shown {
   };
 }
 
-function tooMany({ touched, of, broken }: CapsBroken, { maxCards, maxShare }: Caps, word: string): CliError {
-  const over = broken.map(cap =>
+function tooMany(over: CapsBroken, { maxCards, maxShare }: Caps, word: string): CliError {
+  const { touched, of, broken } = over;
+  const caps = broken.map(cap =>
     cap === 'maxCards' ? `--max-cards ${maxCards}` : `--max-share ${maxShare / 100}% of the ${countOf(of)} there are`,
   );
-  const share = Math.ceil((touched * 100) / Math.max(1, of));
-  const flags = broken.map(cap => (cap === 'maxCards' ? `--max-cards ${touched}` : `--max-share ${share}%`));
   return new CliError('guarded', {
     reason: 'policy_caps',
-    message: `the policy would change ${countOf(touched)}, over ${over.join(' and ')}. Nothing was sent`,
-    notes: [`If what it would change is right: ${sameCommandWith(...flags)}`],
+    message: `the policy would change ${countOf(touched)}, over ${caps.join(' and ')}. Nothing was sent`,
+    notes: [`If what it would change is right: ${sameCommandWith(...flagsThatAllow(over))}`],
     hint: `cardwright policy check ${word}`,
     outcome: 'not_sent',
   });

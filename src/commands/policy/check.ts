@@ -1,5 +1,6 @@
 import type { Evaluation, Finding } from '../../books/policy/evaluate.ts';
 import { evaluatePolicy } from '../../books/policy/evaluate.ts';
+import { brokenCaps, planChanges } from '../../books/policy/plan.ts';
 import { SEVERITIES } from '../../books/policy/policy.ts';
 import { orNull, tells } from '../../cli/answer-fields.ts';
 import { SHORT_ID } from '../../cli/columns.ts';
@@ -13,6 +14,7 @@ import { dollars, toUsd } from '../../core/money.ts';
 import { accountRows } from '../../mirror/account-rows.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 import { leftOutText } from '../tx/sums.ts';
+import { flagsThatAllow, USUAL_CARDS, USUAL_SHARE } from './caps.ts';
 import { type NamedPolicy, POLICY_FORMAT, policyFile, policyOf } from './read-file.ts';
 
 const FAIL_ON = ['error', 'warning', 'none'] as const;
@@ -78,13 +80,19 @@ export const checkPolicy = command({
     ctx.progress.clear();
     const { cards, known, leftOut } = accountRows(copy.db, Date.parse(copy.as_of));
     if (leftOut > 0) ctx.notice(leftOutText(leftOut));
-    return { judgement: evaluatePolicy(named.policy, cards, known), as_of: copy.as_of, failOn, named };
+    const judgement = evaluatePolicy(named.policy, cards, known);
+    const alive = cards.filter(({ status, gone_at }) => status !== 'terminated' && gone_at === null).length;
+    const caps = { maxCards: USUAL_CARDS, maxShare: USUAL_SHARE * 100 };
+    const broken = brokenCaps(planChanges(judgement.findings), alive, caps);
+    return { judgement, applied: broken === undefined ? [] : flagsThatAllow(broken), as_of: copy.as_of, failOn, named };
   },
   show: checked => showChecked(checked),
 });
 
 interface Checked {
   readonly judgement: Evaluation;
+  /** Flags that an apply of it all needs. */
+  readonly applied: readonly string[];
   readonly as_of: string;
   readonly failOn: FailOn;
   readonly named: NamedPolicy;
@@ -99,7 +107,7 @@ const COLUMNS: readonly Column[] = [
   { field: 'severity', title: 'SEVERITY', kind: 'word', priority: 5 },
 ];
 
-function showChecked({ judgement, as_of, failOn, named }: Checked): Shown {
+function showChecked({ judgement, applied, as_of, failOn, named }: Checked): Shown {
   const { cards, findings, skipped } = judgement;
   const rows = findings.map(finding => ({
     rule: finding.rule,
@@ -128,7 +136,7 @@ function showChecked({ judgement, as_of, failOn, named }: Checked): Shown {
       { kind: 'table', columns: COLUMNS, rows },
       ...[summary, ...missing].map(text => ({ kind: 'line', text }) as const),
     ],
-    ...(isWrong && { failure: wrongCards(named, { wrong, milder: findings.length - wrong.length, failOn }) }),
+    ...(isWrong && { failure: wrongCards(named, { wrong, applied, milder: findings.length - wrong.length, failOn }) }),
   };
 }
 
@@ -167,19 +175,19 @@ function wouldOf({ change }: Finding): string {
   return change.do === 'freeze' ? 'freeze' : `withdraw ${dollars(change.amount)}`;
 }
 
-interface Wrong {
+interface Wrong extends Pick<Checked, 'applied'> {
   readonly wrong: readonly Finding[];
   /** Findings that are not severe enough to fail. */
   readonly milder: number;
   readonly failOn: FailOn;
 }
 
-function wrongCards({ name, word }: NamedPolicy, { wrong, milder, failOn }: Wrong): CliError {
+function wrongCards({ name, word }: NamedPolicy, { wrong, applied, milder, failOn }: Wrong): CliError {
   const cards = new Set(wrong.map(({ card }) => card.card_id)).size;
   const changes = wrong.some(({ change }) => change !== undefined);
   return new CliError('check_failed', {
     message: `${name}: ${countOf(wrong.length, 'finding')} on ${countOf(cards, 'card')}${milder > 0 ? ` of severity ${mildest(failOn)} or worse; ${milder} milder` : ''}`,
-    ...(changes && { hint: `cardwright policy apply ${word} --dry-run` }),
+    ...(changes && { hint: ['cardwright policy apply', word, ...applied, '--dry-run'].join(' ') }),
   });
 }
 
