@@ -1,7 +1,7 @@
 /** One value of an answer against its field: what the client tolerates when reading (reading rules 3, 4, 6, 11). */
 
 import type { AnyField } from '../contract/field.ts';
-import { centsOf } from '../core/money.ts';
+import { centsOf, isTooLarge } from '../core/money.ts';
 import { isObject } from '../core/objects.ts';
 import { Secret } from '../core/secret.ts';
 
@@ -48,6 +48,7 @@ function readMoney(value: unknown): ReadValue {
   }
   if (typeof value !== 'number') return wrong('is not an amount of money');
   // More decimals, infinite, negative zero or beyond safe cents: such a number must not decide anything.
+  if (isTooLarge(value)) return wrong('is larger than an amount whose cents are exact');
   return centsOf(value) === undefined ? wrong('is not an amount with at most two decimals (A-139)') : fine(value);
 }
 

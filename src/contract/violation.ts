@@ -4,7 +4,7 @@
  */
 
 import { containsSecret } from '../core/card-numbers.ts';
-import { amountBehindNoise, cents, centsOf, dollars, plainAmount } from '../core/money.ts';
+import { amountBehindNoise, cents, centsOf, dollars, isTooLarge, plainAmount } from '../core/money.ts';
 import { isObject } from '../core/objects.ts';
 import { holdsKeyOrSecret } from '../core/redaction.ts';
 import { type Basis, basisText } from './basis.ts';
@@ -94,6 +94,7 @@ export function violation(field: AnyField, value: unknown): string | undefined {
 
 function moneyViolation(field: AnyField, value: unknown): string | undefined {
   if (typeof value !== 'number') return 'must be a number of USD';
+  if (isTooLarge(value)) return 'is larger than an amount whose cents are exact';
   const amount = centsOf(value);
   if (amount === undefined) {
     const meant = amountBehindNoise(String(value));

@@ -34,6 +34,11 @@ export function centsOf(usd: number): Cents | undefined {
   return cents(rounded);
 }
 
+/** Whether an amount has so many cents that a JSON number does not tell them exactly. */
+export function isTooLarge(usd: number): boolean {
+  return Math.abs(usd) * 100 > Number.MAX_SAFE_INTEGER;
+}
+
 /** Cents of an amount already checked by the contract. Throws `internal` for a number that is not money. */
 export function toCents(usd: Usd | number): Cents {
   const value = centsOf(usd);

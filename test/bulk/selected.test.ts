@@ -1,5 +1,6 @@
 /** Cards that are brought to a balance: never beyond it, whatever happens between the choice and the last answer. */
 import { describe, expect, it } from 'vitest';
+import { scriptedWorld } from '../support/scripted-world.ts';
 import { world } from '../support/world.ts';
 import { serviceWorld } from './service-world.ts';
 
@@ -63,5 +64,23 @@ describe('a run that brings cards to a balance', () => {
     const other = await here.run("cards fund --to 50 --where 'balance<=15' --yes");
     expect({ code: other.code, err: other.err }).toEqual({ code: 14, err: expect.stringContaining(opIn(lost.err)) });
     expect((await here.cards()).map(({ balance }) => balance)).toEqual([15]);
+  });
+});
+
+it('shows no label where the service tells null', async () => {
+  await using place = await scriptedWorld();
+  const card = place.service.cards.get('card_old');
+  if (card !== undefined) Object.assign(card, { label: null });
+  const { code, err } = await place.here.run("cards freeze --where 'balance>1' --dry-run");
+  expect({ code, err }).toEqual({ code: 0, err: expect.stringMatching(/card_old .*\$100\.00$/m) });
+});
+
+it('says of a balance that is too large that its size is the reason', async () => {
+  await using place = await scriptedWorld();
+  place.service.reads = path => (path === '/wallet' ? { status: 200, body: { balance: 1e15 } } : undefined);
+  const { code, err } = await place.here.run('wallet');
+  expect({ code, err }).toEqual({
+    code: 13,
+    err: expect.stringContaining('is larger than an amount whose cents are exact'),
   });
 });

@@ -51,6 +51,10 @@ describe('the verdict says what was seen', () => {
       'cannot be determined: the answer shows card card_9, and no reading does yet; the wallet has not moved',
       { records: [ANSWERED], look: { moved: { wallet: 0 } } },
     ],
+    [
+      'cannot be determined: the answer shows card card_9, and no reading does yet',
+      { records: [ANSWERED], operation: 'cards.terminate', look: { found: 'nothing' } },
+    ],
     ['no trace yet: neither the card nor the wallet has moved', fund('nothing', 0, 0)],
     [
       'cannot be determined: the card has not moved; the wallet holds $25.00 less, its amount',

@@ -165,7 +165,7 @@ function cardLine(operation: BulkOperation, card: Card, moved: Cents | undefined
   const balance = toCents(card.balance);
   const after = cents(operation === 'cards.fund' ? balance + (moved ?? 0) : balance - (moved ?? 0));
   const money = moved === undefined ? dollars(balance) : `${dollars(balance)} -> ${dollars(after)}`;
-  const label = card.label === undefined || card.label === '' ? [] : [JSON.stringify(card.label)];
+  const label = card.label ? [JSON.stringify(card.label)] : [];
   return `  ${[card.id, `${card.network} ${card.last4}`, card.status, money, ...label].map(printable).join('  ')}`;
 }
 

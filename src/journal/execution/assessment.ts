@@ -36,9 +36,15 @@ function wordFor(row: RowHistory, seen: ShownByCheck | undefined, isAnswered: bo
   if (row.item.operation === 'cards.create' && isMoved) {
     return isAnswered || seen.wallet === -(row.item.amount ?? 0) ? 'probably done' : 'cannot be determined';
   }
-  // An answer that shows its card, and a wallet that denies it, contradict each other.
-  if (isAnswered) return seen?.wallet === 0 ? 'cannot be determined' : 'probably done';
+  // An answer that shows the effect, and a reading that denies it, contradict each other.
+  if (isAnswered) return isDenied(row, seen) ? 'cannot be determined' : 'probably done';
   return seen?.found === 'nothing' && !isMoved ? 'no trace yet' : 'cannot be determined';
+}
+
+/** A wallet or a card that has not moved, or a card in its former state. A list may show a new card late. */
+function isDenied({ item }: RowHistory, seen: ShownByCheck | undefined): boolean {
+  if (seen?.wallet === 0 || seen?.card === 0) return true;
+  return seen?.found === 'nothing' && item.operation !== 'cards.create';
 }
 
 function answerText({ shown, id }: Answer): string {
