@@ -13,7 +13,7 @@ import { run as runMachine } from '../../src/cli/run.ts';
 import { CliError } from '../../src/core/errors.ts';
 import { systemWords } from '../../src/files/system-words.ts';
 import { foldersFor } from '../../src/platform/folders.ts';
-import type { Clock, Environment, Host, OutputStream } from '../../src/platform/host.ts';
+import type { Clock, Environment, Folders, Host, OutputStream } from '../../src/platform/host.ts';
 import type { Keychain } from '../../src/profile/keychain.ts';
 import type { EmbeddedSandbox } from '../../src/sandbox/serving/embedded.ts';
 import { type RunningSandbox, startSandbox } from '../../src/sandbox/serving/start.ts';
@@ -21,6 +21,13 @@ import { FIRST_SIGN_MS } from '../../src/terminal/sign-of-life.ts';
 import { copiedHints } from './copied-hints.ts';
 import { promisedExit } from './promised-exit.ts';
 import { words } from './words.ts';
+
+/** As of a user whose other folders stand where they are: a journal of their own, with the same profiles and sandbox. */
+function foldersIn(folder: string, env: Environment): Folders {
+  const folders = foldersFor({ env, platform: 'linux', home: folder, temporary: folder });
+  const state = env['XDG_STATE_HOME'];
+  return state === undefined ? folders : { ...folders, state: join(state, 'cardwright') };
+}
 
 /** An empty `CARDWRIGHT_` variable takes away what a world sets by itself, as `env -u` does. */
 function given(env: Environment): Environment {
@@ -186,7 +193,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
         sleep: (ms, signal) => (ms === FIRST_SIGN_MS && !told.onErr ? pause(3_600_000, signal) : sleep(ms, signal)),
       },
       random,
-      folders: foldersFor({ env, platform: 'linux', home: folder, temporary: folder }),
+      folders: foldersIn(folder, env),
       platform: process.platform,
       pid: process.pid,
       cwd: folder,
