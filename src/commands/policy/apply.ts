@@ -57,7 +57,7 @@ export const applyPolicy = command({
     rule: option(text({ doc: 'Only this rule.', basis: OURS })),
     maxCards: option(integer({ doc: 'Most cards that may be changed.', basis: OURS, min: 1, defaults: USUAL_CARDS })),
     maxShare: option(
-      text({ doc: `Most of the cards that may be changed; ${USUAL_SHARE} when left out.`, basis: OURS }),
+      text({ doc: `Most of the cards that may be changed; ${USUAL_SHARE}% when left out.`, basis: OURS }),
       '<percent>',
     ),
   },
