@@ -170,6 +170,19 @@ describe('a card whose limits are not those that were asked for', () => {
   });
 });
 
+test('a fleet: the apply tells it, and does not ask for the id of a card that shows its marker', async () => {
+  await using s = await scriptedWorld();
+  const file =
+    'version: 1\nfleet: t\ncaps: {per_apply: 90.00, cards: 5}\ncards:\n  one: {bin: bin_1, amount: 20.00, limit: 100.00}\n';
+  await writeFile(join(s.here.folder, 'f.yaml'), file);
+  s.service.script = made(s, { spending_limit: 50_000 } as Partial<ScriptedCard>);
+  const planned = await s.here.run('fleet plan f.yaml --out plan.json');
+  expect(planned.code, planned.all).toBe(0);
+  const { code, err } = await s.here.run('fleet apply f.yaml --plan plan.json --yes');
+  expect({ code, err }).toEqual({ code: 13, err: expect.stringContaining('but its spending_limit is another') });
+  expect(err).not.toContain('Write its id');
+});
+
 describe('a service that gives no metadata back', () => {
   test('works, and it is said', async () => {
     await using s = await scriptedWorld();

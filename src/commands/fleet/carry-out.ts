@@ -143,10 +143,12 @@ export function tellingOf({ steps, fleet, id }: PlanDocument) {
     columns: COLUMNS,
     /** Lines of the file for cards that were made and do not show their marker. */
     pins,
-    row({ row, outcome, cardId, error }: RowOutcome): Row {
+    row({ row, outcome, cardId, error, stops }: RowOutcome): Row {
       const step = byRow.get(row);
       if (step === undefined) return {};
-      if (outcome === 'done' && error?.kind === 'contract_mismatch') pins.push(`  ${step.name}: {card: ${cardId}}`);
+      // Another card than was asked for, with its marker, does not stop the run.
+      if (outcome === 'done' && stops === true && error?.kind === 'contract_mismatch')
+        pins.push(`  ${step.name}: {card: ${cardId}}`);
       if (outcome === 'done' && (step.do === 'create' || step.do === 'fund')) spent += amountOf(step);
       return { name: step.name, do: step.do };
     },
