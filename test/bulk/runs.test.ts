@@ -152,23 +152,26 @@ test('a refused key stops everything: no row is done, exit 4', async () => {
 });
 
 test('Ctrl-C after some answers: what is under way ends, 130, and resume does the rest exactly once', async () => {
-  await using here = await serviceWorld();
+  await using here = await serviceWorld({ delayMs: 200 });
   const wanted = amounts(60);
   const file = await here.creates('team.csv', wanted);
   const stop = new AbortController();
   const { CliError } = await import('../../src/core/errors.ts');
   let told = 0;
-  const stopped = await here.run(`cards create --file ${file} --yes -o csv --concurrency 4`, {
+  const running = here.run(`cards create --file ${file} --yes -o csv --concurrency 4`, {
     signal: stop.signal,
     onOut(text) {
+      const before = told;
       told += text.split('\n').length - 1;
-      if (told > 10 && !stop.signal.aborted) stop.abort(new CliError('interrupted', { message: 'stopped by Ctrl-C' }));
+      if (before <= 10 && told > 10)
+        here.proxy.fail('POST', /\/cards$/, ...Array<'late-answer'>(4).fill('late-answer'));
     },
   });
+  while (here.proxy.happened()['late-answer'] !== 4) await new Promise(resolve => setImmediate(resolve));
+  stop.abort(new CliError('interrupted', { message: 'stopped by Ctrl-C' }));
+  const stopped = await running;
   expect(stopped.code).toBe(130);
-  expect(stopped.err).toMatch(
-    /Stopping: \d requests? (?:is|are) on their way\. Ctrl-C again leaves them to ops resume\./,
-  );
+  expect(stopped.err).toContain('Stopping: 4 requests are on their way. Ctrl-C again leaves them to ops resume.');
   const rows = rowsOf(stopped.out);
   const done = rows.filter(([, outcome]) => outcome === 'done').length;
   expect(rows.length).toBe(60);
