@@ -4,7 +4,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Those that wait for real time, and those that take longest: one of them begun last would run on alone. */
 const LONGEST = [
-  'package/throttled',
   'crash/kill',
   'answers/examples',
   'transcripts/transcripts',

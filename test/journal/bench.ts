@@ -15,7 +15,7 @@ import type { Journal, PlannedRow, RunPlan } from '../../src/journal/types.ts';
 import { inputDigest } from '../../src/journal/wal/op-id.ts';
 import { createDisk, type JournalDisk } from '../../src/journal/wal/storage.ts';
 import { startSandbox } from '../../src/sandbox/serving/start.ts';
-import { random, realClock, waitingClock } from '../support/clocks.ts';
+import { random, realClock, skippingClock, waitingClock } from '../support/clocks.ts';
 import { type FaultProxy, type ProxySettings, startFaultProxy } from '../support/fault-proxy.ts';
 
 export interface BenchWishes extends Partial<ProxySettings> {
@@ -25,6 +25,8 @@ export interface BenchWishes extends Partial<ProxySettings> {
   /** What a probe has found. */
   readonly capability?: Capability;
   readonly timeoutMs?: number;
+  /** Pauses between attempts are over at once. */
+  readonly skipsPauses?: true;
   /** What holds plans. */
   readonly approvals?: ApprovalGate;
   readonly disk?: (real: JournalDisk) => JournalDisk;
@@ -68,7 +70,7 @@ export async function bench(options: BenchWishes = {}): Promise<Bench> {
       overrides: { operations, fields: {}, headers: {} },
       table: OPERATIONS,
       connection: { baseUrl, key: async () => sandbox.key },
-      clock: realClock,
+      clock: options.skipsPauses ? skippingClock() : realClock,
       random,
       env: {},
       userAgent: 'cardwright/0 test',

@@ -47,7 +47,7 @@ test.each([
   'nine minutes, %s: looked for, and sent again under its key where nothing shows',
   async (fault, requests) => {
     const minutes = (clock: Bench['clock']) => clock.advance(9 * MINUTE);
-    await using b = await bench({ capability: honoured });
+    await using b = await bench({ capability: honoured, skipsPauses: true });
     b.proxy.fail('POST', /\/cards$/, fault);
     const passed = b.proxy.posted(1).then(() => minutes(b.clock));
     await using run = await b.journal.begin(planOf([createRow(b.bin)]));

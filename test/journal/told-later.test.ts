@@ -25,7 +25,7 @@ test.concurrent.each([
 ] as const)(
   '%s, and it cannot be looked for: unknown, never sent again, and a resume ends it',
   async (fault, posts) => {
-    await using b = await bench({ stripKeys: true });
+    await using b = await bench({ stripKeys: true, skipsPauses: true });
     b.proxy.fail('POST', createPath, fault);
     b.proxy.fail('GET', listPath, ...noList);
     const run = await b.journal.begin(planOf([createRow(b.bin)], { bulk: true }));
