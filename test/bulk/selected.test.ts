@@ -1,11 +1,13 @@
 /** Cards that are brought to a balance: never beyond it, whatever happens between the choice and the last answer. */
 import { describe, expect, it } from 'vitest';
+import { READ_LAG } from '../../src/contract/spans.ts';
 import { scriptedWorld } from '../support/scripted-world.ts';
 import { world } from '../support/world.ts';
 import { serviceWorld } from './service-world.ts';
 
 const FUND = "cards fund --to 50 --where 'balance<20' --yes";
 const SLOW_DOWN = '{"match":{"operation":"cards.fund"},"times":99,"action":{"kind":"status","code":429}}';
+const QUICK = { onPause: () => undefined, longestPause: READ_LAG };
 const opIn = (text: string) => /op_\w{26}/.exec(text)?.[0] ?? '';
 
 describe('a run that brings cards to a balance', () => {
@@ -13,15 +15,15 @@ describe('a run that brings cards to a balance', () => {
     await using here = await world();
     for (const amount of [5, 6]) await here.run(`cards create --bin bin_1 --amount ${amount}`);
     await here.run('sandbox faults add -', { stdin: SLOW_DOWN });
-    const stopped = await here.run(FUND);
+    const stopped = await here.run(FUND, QUICK);
     expect(stopped.code).toBe(7);
     await here.run('sandbox faults clear --yes');
-    const again = await here.run(FUND);
+    const again = await here.run(FUND, QUICK);
     expect({ code: again.code, err: again.err }).toEqual({
       code: 14,
       err: expect.stringContaining(`cardwright ops resume ${opIn(stopped.err)}`),
     });
-    const resumed = await here.run(`ops resume ${opIn(stopped.err)} --yes`);
+    const resumed = await here.run(`ops resume ${opIn(stopped.err)} --yes`, QUICK);
     expect(resumed.code, resumed.err).toBe(0);
     expect((await here.run('cards list -o csv --fields balance')).out).toBe('balance\n50.00\n50.00\n');
     expect((await here.run(FUND)).err).toBe('No cards match balance<20. There is nothing to do.\n');
@@ -40,10 +42,10 @@ describe('a run that brings cards to a balance', () => {
     await using here = await world();
     await here.run('cards create --bin bin_1 --amount 5');
     await here.run('sandbox faults add -', { stdin: SLOW_DOWN.replace('cards.fund', operation) });
-    const op = opIn((await here.run(line)).err);
+    const op = opIn((await here.run(line, QUICK)).err);
     await here.run('sandbox faults clear --yes');
     expect((await here.run(meanwhile)).code).toBe(0);
-    const resumed = await here.run(`ops resume ${op} --yes`);
+    const resumed = await here.run(`ops resume ${op} --yes`, QUICK);
     expect(resumed.code).toBe(9);
     expect(resumed.err).toContain('card_1 has changed since it was chosen');
     const [wanted] = JSON.parse((await here.run('cards list --json')).out).data as { balance: number }[];

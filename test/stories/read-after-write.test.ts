@@ -1,6 +1,7 @@
 /** An answer that shows its effect is told as done when a reading shows it too (docs/design/reliability.md, section 1). */
 import { expect, test } from 'vitest';
 import { stoppedBy } from '../../src/cli/run.ts';
+import { READ_LAG } from '../../src/contract/spans.ts';
 import { json, type Served, serve } from '../client/served.ts';
 import { world } from '../support/world.ts';
 
@@ -51,6 +52,9 @@ function books({ lag = 0, spent = 0, failing = 0, onWrite }: Plan): Promise<Serv
   });
 }
 
+/** Without pauses, but where one is to be stopped. */
+const QUICK = { onPause: () => undefined, longestPause: READ_LAG };
+
 async function run(line: string, plan: Plan, more: { readonly stdin?: string; readonly signal?: AbortSignal } = {}) {
   const service = await books(plan);
   await using here = await world();
@@ -59,7 +63,7 @@ async function run(line: string, plan: Plan, more: { readonly stdin?: string; re
     CARDWRIGHT_API_KEY: 'sk_test_9c1e77aa03d24bfe',
     CARDWRIGHT_BASE_URL: service.baseUrl,
   };
-  const ran = await here.run(`${line} --json`, { env, ...more });
+  const ran = await here.run(`${line} --json`, { env, ...(more.signal ? {} : QUICK), ...more });
   await service.close();
   return { ...ran, asked: service.seen.map(({ method, url }) => `${method} ${url.replace('/v1', '')}`) };
 }
