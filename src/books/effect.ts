@@ -1,4 +1,5 @@
 /** What one transaction record does to the sums of its card (A-40, A-41, A-44, A-45). */
+import { isInDollars } from '../contract/currency.ts';
 
 /** Columns of a record that decide its effect; `cents` is never negative. */
 export interface EffectColumns {
@@ -56,9 +57,4 @@ export function effectOf(record: EffectColumns): Effect {
 export function spentBy(record: EffectColumns): number {
   const { settled, refunded } = effectOf(record);
   return settled - refunded;
-}
-
-/** Whether it names USD or no currency: amounts are dollars (interface 2). */
-export function isInDollars({ currency }: { readonly currency?: string | null | undefined }): boolean {
-  return currency == null || currency === '' || currency.toUpperCase() === 'USD';
 }

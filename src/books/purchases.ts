@@ -1,5 +1,6 @@
 /** Goes through records purchase by purchase: sums of each card, and what the structure of the records shows. */
-import { effectOf, isChangingRecord, isInDollars, isKnownType, isPending, spentBy } from './effect.ts';
+import { isInDollars } from '../contract/currency.ts';
+import { effectOf, isChangingRecord, isKnownType, isPending, spentBy } from './effect.ts';
 import { remarksOn } from './remarks.ts';
 import { purchaseOf, type SummedRow, type TxChangeRow } from './rows.ts';
 import type { Structure } from './structure.ts';

@@ -1,6 +1,8 @@
 /** Interface 2.2 to 2.7 and the resources it leaves unshown: BIN, wallet, address, deposit, challenge, transaction, webhook. */
+
 import { assumed, stated } from './basis.ts';
 import { CARD_ID, NETWORK } from './card.ts';
+import { ACCOUNT_CURRENCY } from './currency.ts';
 import { choice, flag, integer, list, money, must, nullable, number, text, time } from './field.ts';
 import { LIMITS } from './limits.ts';
 
@@ -27,7 +29,7 @@ export const BIN = {
 
 export const WALLET = {
   balance: must(money({ doc: 'Spendable balance, USD.', basis: stated('2.3') })),
-  currency: text({ doc: 'Always USD.', basis: stated('2.3'), only: 'USD' }),
+  currency: text({ doc: 'Always USD.', basis: stated('2.3'), only: ACCOUNT_CURRENCY }),
   pending_deposits: money({
     doc: 'Deposits seen but not confirmed, USD.',
     basis: stated('2.3', assumed('A-60', 'sum or count is not shown')),
@@ -170,7 +172,11 @@ export const TRANSACTION = {
       unsigned: true,
     }),
   ),
-  currency: text({ doc: 'USD; sums leave out records in another currency.', basis: recordBasis, usually: 'USD' }),
+  currency: text({
+    doc: 'USD; sums leave out records in another currency.',
+    basis: recordBasis,
+    usually: ACCOUNT_CURRENCY,
+  }),
   merchant: text({
     doc: 'Merchant name.',
     basis: assumed('A-42', 'the record is not shown'),

@@ -2,6 +2,7 @@
  * The tables in the file of a mirror, which may change with its schema number. Only these columns are ever written: no
  * number, code, key or raw answer.
  */
+import { ACCOUNT_CURRENCY } from '../contract/currency.ts';
 
 /** Marks the file as ours ("cwmr"); stands in its header. */
 export const APPLICATION_ID = 0x63776d72;
@@ -14,7 +15,7 @@ export const IS_PENDING = `type = 'authorization' and lower(status) in ('pending
 export const IS_OF_UNKNOWN_TYPE = `type not in ('authorization', 'settlement', 'refund', 'decline')`;
 
 /** Records in another currency than USD (`isInDollars`); columns of `record`. */
-export const IS_IN_OTHER_CURRENCY = `currency <> 'USD' and currency <> '' and upper(currency) <> 'USD'`;
+export const IS_IN_OTHER_CURRENCY = `currency <> '${ACCOUNT_CURRENCY}' and currency <> '' and upper(currency) <> '${ACCOUNT_CURRENCY}'`;
 
 const PENDING_INDEX = `create index record_pending on record (at_ms) where ${IS_PENDING}`;
 const AUTHORIZATION_INDEX = `create index record_by_authorization on record (authorization_id)

@@ -3,6 +3,7 @@ import { type Line, provedBalances, type Statement, type StatementAccount } from
 import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
+import { ACCOUNT_CURRENCY } from '../../contract/currency.ts';
 import { choice } from '../../contract/field.ts';
 import { isoSeconds } from '../../core/iso-time.ts';
 import { cents, dollars, toCents, toUsd } from '../../core/money.ts';
@@ -173,7 +174,7 @@ function documentOf(statement: Statement, { as_of, by, nameOf }: Telling) {
   const data = accounts.map(account => accountAnswer(account, { name: nameOf(account), period }));
   const groups = by === undefined ? {} : { groups: groupsOf({ ...statement, accounts }, by, nameOf).map(groupAnswer) };
   const begin = knownSince === undefined ? {} : { books_begin: isoSeconds(knownSince) };
-  return { period: period.name, currency: 'USD', as_of, final, reconciled, ...begin, data, ...groups };
+  return { period: period.name, currency: ACCOUNT_CURRENCY, as_of, final, reconciled, ...begin, data, ...groups };
 }
 
 function accountAnswer(

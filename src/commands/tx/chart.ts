@@ -1,4 +1,3 @@
-import { isInDollars } from '../../books/effect.ts';
 import { dayOf, dayText } from '../../books/insight/calendar.ts';
 import { CHARTED_BY, Chart, type ChartedBy, type ChartGroup } from '../../books/insight/chart.ts';
 import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
@@ -10,6 +9,7 @@ import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
 import type { Shown } from '../../cli/shown.ts';
 import type { Item } from '../../contract/calls.ts';
+import { isInDollars } from '../../contract/currency.ts';
 import { choice, integer, text } from '../../contract/field.ts';
 import { TRANSACTION } from '../../contract/resources.ts';
 import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';

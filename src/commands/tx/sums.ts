@@ -1,6 +1,7 @@
 /** Adds transactions up by day, merchant, card or type, in cents. */
-import { effectOf, isInDollars } from '../../books/effect.ts';
+import { effectOf } from '../../books/effect.ts';
 import type { Item } from '../../contract/calls.ts';
+import { isInDollars } from '../../contract/currency.ts';
 import { type Cents, cents, toCents, toUsd } from '../../core/money.ts';
 
 type Transaction = Item<'transactions.list'>;
