@@ -1,10 +1,8 @@
 /** One run of the program: words to a command, its value to output, an error to an exit code. */
-import { SECOND } from '../core/durations.ts';
+import { wholeSeconds } from '../core/durations.ts';
 import { asCliError, CliError, type ErrorKind, OutputError } from '../core/errors.ts';
 import { WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import type { Host } from '../platform/host.ts';
-import type { JqFilter } from '../terminal/jq-filter.ts';
-import type { Presentation } from '../terminal/view.ts';
 import type { LineToComplete } from './complete-line.ts';
 import type { ValueProvider, WantedName } from './completion/complete.ts';
 import type { Context } from './context.ts';
@@ -14,6 +12,7 @@ import type { Command, Registry } from './parsing/command.ts';
 import type { Globals } from './parsing/globals.ts';
 import type { Located } from './parsing/locate.ts';
 import type { Shown } from './shown.ts';
+import { namesFields, promisedFields, writeAnswer } from './write-answer.ts';
 
 /** What the composition root hands to a run. */
 export interface Machine {
@@ -144,8 +143,8 @@ async function execute(
     const input = await parsed.values(settings, () => context.stdin.readAll(WHOLE_INPUT_BYTES));
     const found = await withIds(command, { context, argv, input });
     const shown = offline?.mark(found) ?? found;
-    const promised = await promisedFields(command, globals, typed);
-    await answer(machine, globals, { shown, jq, promised, now: () => context.serviceNow() }).catch(async thrown => {
+    const promised = await promisedFields(command, globals, typed.typed);
+    await writeAnswer(host, globals, { shown, jq, promised, now: () => context.serviceNow() }).catch(async thrown => {
       told = 'lost';
       const { carriedOut, onlyLost } = await import('./post-effect-error.ts');
       if (!globals.dryRun) throw carriedOut(thrown, command, { shown, ops: context.ops });
@@ -226,72 +225,6 @@ async function withDryRun(
 async function filterOf(expression: string, { signal }: Host) {
   const { openJq } = await import('../terminal/jq-filter.ts');
   return openJq(expression, signal);
-}
-
-interface Answer {
-  readonly shown: Shown;
-  readonly jq: JqFilter | undefined;
-  /** Undefined where no field was asked for, or nobody promised any. */
-  readonly promised: Iterable<string> | undefined;
-  /** The clock of the service, ms UTC; asked when ages are written, for the rows tell it. */
-  readonly now: () => number;
-}
-
-function namesFields({ fields, columns, sort }: Globals): boolean {
-  return fields !== undefined || columns !== undefined || sort !== undefined;
-}
-
-async function promisedFields(
-  command: Command,
-  globals: Globals,
-  { typed }: Parsed,
-): Promise<Iterable<string> | undefined> {
-  if (!namesFields(globals)) return undefined;
-  const { fieldNames } = await import('./docs/answers.ts');
-  const { rowSource } = await import('./bulk/flags.ts');
-  const fromFile = command.runFlags !== undefined && rowSource(typed) !== undefined;
-  return fieldNames(command, { dryRun: globals.dryRun, fromFile });
-}
-
-async function answer({ host }: Machine, globals: Globals, { shown, jq, promised, now }: Answer): Promise<void> {
-  const { verbatim, prose, failure: _failure, exit: _exit, goesOn: _goesOn, ...presentation } = shown;
-  const text = jq === undefined ? (verbatim ?? (readsAsPage(globals) ? prose : undefined)) : undefined;
-  if (text !== undefined || verbatim === '') return host.streams.stdout.write(text ?? '');
-  const { present } = await import('../terminal/present.ts');
-  const { format, byName, fields, columns, sort, quiet, accessible, csvRaw, colour } = globals;
-  const chosen = {
-    ...(fields && { fields }),
-    ...(columns && { columns }),
-    ...(sort !== undefined && { sort }),
-    ...(promised && { promised }),
-  };
-  const filter = jq === undefined ? {} : { jq: (value: unknown) => jq.apply(value) };
-  const settings = {
-    ...{ format, byName, quiet, accessible, csvRaw, colour, ...chosen, ...filter },
-    get now() {
-      return wholeSeconds(now());
-    },
-  };
-  // Text that is the answer as it stands is, to an expression, a string.
-  const told = verbatim === undefined ? presentation : { ...presentation, data: verbatim.replace(/\n$/, '') };
-  await present((await withOptions(told, globals)) as Presentation, settings, host.streams, host.env);
-}
-
-/** A service tells no more, and what is due in five minutes is not due in four. */
-function wholeSeconds(ms: number): number {
-  return Math.floor(ms / SECOND) * SECOND;
-}
-
-/** The notes of an answer tell what to run next; here as the same service is asked again. */
-async function withOptions<T extends { readonly notes?: readonly string[] }>(told: T, { repeated }: Globals) {
-  if (told.notes === undefined || repeated.length === 0) return told;
-  const { withRepeated } = await import('./repeated.ts');
-  return { ...told, notes: told.notes.map(note => withRepeated(note, repeated)) };
-}
-
-/** Nothing was said about how the answer should look. */
-function readsAsPage({ format, fields, columns, sort }: Globals): boolean {
-  return format === 'table' && fields === undefined && columns === undefined && sort === undefined;
 }
 
 async function help(machine: Machine, located: Located): Promise<number> {

@@ -1,7 +1,6 @@
 /** The service of the contract over HTTP: typed calls of a table of operations. */
 import type { NameIn, Table } from '../contract/calls.ts';
 import type { Evidence } from '../contract/evidence.ts';
-import type { Shape } from '../contract/field.ts';
 import type { InputOf, ListPage, Operation, ResultOf } from '../contract/operation.ts';
 import { NO_OVERRIDES, type Overrides } from '../contract/overrides.ts';
 import type {
@@ -14,13 +13,14 @@ import type {
   ServiceOf,
 } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
-import { Secret } from '../core/secret.ts';
+import type { Secret } from '../core/secret.ts';
 import type { Clock, Environment, Randomness } from '../platform/host.ts';
 import type { Observed, PageReading, Wire } from './attempt.ts';
 import { createBudget } from './budget.ts';
 import type { OutcomeClass } from './classify.ts';
 import { createDeadlines } from './deadline.ts';
 import { isWrite, planRequest, type Target } from './encode.ts';
+import { learnSecrets } from './learn-secrets.ts';
 import { isUndone } from './not-happened.ts';
 import { type ArrivedPage, type Row, walkPages } from './pages.ts';
 import { doubtful } from './read-back.ts';
@@ -151,13 +151,13 @@ function createCalls(settings: ServiceSettings<Table>) {
     const target = targetOf(operation);
     const { input, policy, signals, paging } = given;
     const { redactor } = theWire();
-    learnSecrets(redactor, target, input);
+    learnSecrets(redactor, target.row, input);
     const key = given.key ?? (await connection.key());
     redactor.learn(key);
     const asked = { target, input, evidence: policy.evidence, keyOfCaller: policy.keyOfCaller };
     const parcel = { asked, paging, plan: planned, key, signals, policy };
     const delivered = await sendCall(parcel, theWire(), delivering);
-    if (delivered.class === 'done') learnSecrets(redactor, target, delivered.result);
+    if (delivered.class === 'done') learnSecrets(redactor, target.row, delivered.result);
     return delivered;
   }
 
@@ -296,34 +296,6 @@ function createWire(settings: ServiceSettings<Table>, warn: (text: string) => vo
     asking: settings.onAsk,
     warn,
   };
-}
-
-/** Secrets that were sent or received must not come back in a message or a debug line. */
-function learnSecrets(redactor: Wire['redactor'], { row }: Target, values: unknown): void {
-  const secret = secretNamesOf(row);
-  if (secret.length === 0 || typeof values !== 'object' || values === null) return;
-  const rows = 'data' in values && Array.isArray(values.data) ? (values.data as Values[]) : [values as Values];
-  for (const value of rows.flatMap(each => secret.map(name => each[name]))) {
-    if (value instanceof Secret) redactor.learn(value);
-    else if (typeof value === 'string') redactor.learn(new Secret(value));
-  }
-}
-
-const NAMES = new WeakMap<Operation, readonly string[]>();
-
-/** Names of the secrets an operation sends or gets. Of most there are none, and that is asked at every request. */
-function secretNamesOf(row: Operation): readonly string[] {
-  const known = NAMES.get(row);
-  if (known !== undefined) return known;
-  const names = [...secretNames(row.body ?? {}), ...secretNames(row.returns.shape)];
-  NAMES.set(row, names);
-  return names;
-}
-
-function secretNames(shape: Shape): string[] {
-  const names: string[] = [];
-  for (const name in shape) if (shape[name]?.secret) names.push(name);
-  return names;
 }
 
 /** A stop asked for by the user is the reason, unless a write is in the air: then not knowing is what matters. */

@@ -38,7 +38,7 @@ export const REGISTRY: Registry = [
     name: 'overview',
     heading: 'Cards and money',
     summary: 'one page of the account: money, cards, spending, what needs attention',
-    leaves: alone('overview', async () => (await import('./overview.ts')).showOverview),
+    leaves: alone('overview', async () => (await import('./overview/overview.ts')).showOverview),
   },
   {
     name: 'mirror',

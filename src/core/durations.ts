@@ -19,3 +19,8 @@ export function durationOf(text: string): number | undefined {
   const sum = parts.reduce((ms, [, count, unit]) => ms + Number(count) * LENGTHS[unit as keyof typeof LENGTHS], 0);
   return sum > 0 ? sum : undefined;
 }
+
+/** Full seconds of a time in milliseconds. A service tells no more, and what is due in five minutes is not due in four. */
+export function wholeSeconds(ms: number): number {
+  return Math.floor(ms / SECOND) * SECOND;
+}

@@ -1,7 +1,7 @@
 /** An op that was written elsewhere, brought into a shared journal: its bytes as they are, what is counted of it, its names. */
 import { spendingOf } from '../core/spending.ts';
+import { withoutMarker } from '../journal/runs/row-likeness.ts';
 import { plannedOf } from '../journal/runs/run.ts';
-import { withoutMarker } from '../journal/runs/shared-rows.ts';
 import { decodeLines } from '../journal/wal/codec.ts';
 import { intentDigest } from '../journal/wal/op-id.ts';
 import type { ItemRecord, PlanRecord, StoredRecord } from '../journal/wal/records.ts';

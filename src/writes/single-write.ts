@@ -1,12 +1,11 @@
-/** One write of a command: what it asks for, what is asked of a person, and what its refusal is called. */
+/** One write of a command: what it asks for, and what is asked of a person. */
 
 import type { Input, Result, WriteName } from '../contract/calls.ts';
-import { LIMITS } from '../contract/limits.ts';
 import { CALLS } from '../contract/raw.ts';
 import type { PlannedRequest, Reader, Service } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
-import { type Cents, cents, dollars, plainAmount, toCents } from '../core/money.ts';
-import { sameCommandWith, sameCommandWithout } from '../core/same-command.ts';
+import { dollars, toCents } from '../core/money.ts';
+import { sameCommandWithout } from '../core/same-command.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { type Spending, spendingOf } from '../core/spending.ts';
 import type { Journal, PreparedRun, Run, RunPlan } from '../journal/types.ts';
@@ -15,6 +14,7 @@ import type { GuardDecision } from './guard.ts';
 import { tellPending } from './pending-notice.ts';
 import type { Admitted, Change, Pipeline } from './pipeline.ts';
 import { type Asker, type ChangeQuestion, confirmWithPerson } from './question.ts';
+import { explainRefusal, type NamedInput } from './refused-write.ts';
 
 /** Thrown in a dry run in place of sending; the run prints what was planned and ends with 0. */
 export class DryRun extends Error {
@@ -82,13 +82,6 @@ interface Answer {
   readonly intent?: UsedIntent;
 }
 
-/** What of an input an explanation may name. */
-interface Asked extends Readonly<Record<string, unknown>> {
-  readonly amount?: Cents;
-  readonly card_id?: string;
-  readonly bin_id?: string;
-}
-
 /** A write with its request made; nothing was written or sent. */
 interface Prepared {
   /** An earlier command with the same name has done it: nothing is asked or sent. */
@@ -109,8 +102,7 @@ export function createWriter(settings: WriteSettings) {
     input: Input<N>,
     options: WriteOptions<Before>,
   ): Promise<WriteResult<N, Before>> {
-    const asked = input as Asked;
-    const wanted = { operation, input: asked, ...options };
+    const wanted = { operation, input: input as NamedInput, ...options };
     const prepared = isJournaled(operation) ? await throughJournal(settings, wanted) : await straight(settings, wanted);
     if (prepared.settled !== undefined) return (await prepared.settled()) as WriteResult<N, Before>;
     if (settings.dryRun) {
@@ -122,7 +114,7 @@ export function createWriter(settings: WriteSettings) {
     }
     const admitted = await settings.pipeline.admit(changeOf(settings, wanted));
     const answer = await prepared.perform(admitted).catch(async thrown => {
-      throw await inTheUsersNumbers(ownKeyReused(thrown, options.key), wanted, settings.reader);
+      throw await explainRefusal(thrown, wanted, settings.reader);
     });
     return answer as WriteResult<N, Before>;
   }
@@ -135,7 +127,7 @@ export function createWriter(settings: WriteSettings) {
 
 interface Wanted extends WriteOptions<unknown> {
   readonly operation: WriteName;
-  readonly input: Asked;
+  readonly input: NamedInput;
 }
 
 /** Create, fund, withdraw and terminate: a run of one row. */
@@ -284,59 +276,4 @@ async function readBefore<Before>(reading: Promise<Before>): Promise<Before | un
     if (thrown instanceof CliError && thrown.kind === 'not_found') return undefined;
     throw thrown;
   });
-}
-/** A key the caller chose and used before for something else is the caller's matter, not a bug of ours. */
-function ownKeyReused(thrown: unknown, key: string | undefined): unknown {
-  if (key === undefined || !(thrown instanceof CliError) || thrown.kind !== 'internal') return thrown;
-  return new CliError('refused', {
-    ...thrown.facts,
-    message: `the service knows the idempotency key ${JSON.stringify(key)} from a different request; this command has changed nothing`,
-    notes: ['No operation of this machine has used it: another machine or program did.'],
-    hint: 'the same command with another --idempotency-key',
-  });
-}
-
-/** The wallet's refusal with what was asked and what is there; the service's own words stay in the error. */
-async function inTheUsersNumbers(thrown: unknown, wanted: Wanted, reader: () => Promise<Reader>) {
-  const { operation, input } = wanted;
-  if (!(thrown instanceof CliError) || thrown.kind !== 'insufficient_funds' || input.amount === undefined)
-    return thrown;
-  try {
-    const wallet = await (await reader()).read('wallet.get', {});
-    const there = toCents(wallet.balance);
-    if (there >= input.amount) return contradicted(thrown, operation, { asked: input, there });
-    const short = cents(input.amount - there);
-    return thrown.with({
-      message: `the wallet is too low: ${dollars(input.amount)} asked, ${dollars(there)} there, ${dollars(short)} short`,
-      hint: wayOn(wanted, there),
-    });
-  } catch {
-    // The wallet could not be read either: the refusal itself is what the user must see.
-    return thrown;
-  }
-}
-
-/** The wallet was topped up meanwhile, or the money moved all the same: what is there now fits no shortage. */
-function contradicted(
-  thrown: CliError,
-  operation: WriteName,
-  { asked, there }: { asked: Asked; there: Cents },
-): CliError {
-  return thrown.with({
-    message: `the service says that the wallet is too low for ${dollars(asked.amount ?? cents(0))}, but it holds ${dollars(there)}`,
-    notes: ['Look whether it happened before you repeat it.'],
-    hint:
-      operation === 'cards.fund' ? `cardwright cards get ${shellWord(asked.card_id ?? '')}` : 'cardwright cards list',
-  });
-}
-
-/**
- * The same command, with everything else that was asked for, and with what the wallet holds, when that is an amount the
- * operation takes. A key of the caller's stands for the amount it was sent with, and a body that was written out has none to
- * replace: there the wallet is to be filled.
- */
-function wayOn({ key, body }: Wanted, there: Cents): string {
-  const isOwn = key !== undefined || body !== undefined;
-  if (isOwn || there < LIMITS.fundingAmount.min) return 'cardwright wallet addresses';
-  return sameCommandWith(`--amount ${plainAmount(there)}`);
 }

@@ -13,7 +13,8 @@ import { digestInOrder, inputDigest } from '../../journal/wal/op-id.ts';
 import type { Context } from '../context.ts';
 import { quote } from '../parsing/values.ts';
 import type { BulkDeclaration, BulkOperation } from './flags.ts';
-import { checkColumns, INTENT_COLUMN, movesMoney, plannedRow, rowFields, rowOf } from './row-values.ts';
+import { checkColumns, INTENT_COLUMN, movesMoney, rowFields } from './row-columns.ts';
+import { plannedRow, rowOf } from './row-values.ts';
 
 export interface ReadRows {
   /** How the input is called in messages. */

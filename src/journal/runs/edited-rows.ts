@@ -9,15 +9,9 @@ import { sameCommandWith } from '../../core/same-command.ts';
 import { readOrError } from '../store/read-ops.ts';
 import type { History } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
+import { countedDigests, createDigests, rowBeforeChoice, sharedRowsOf } from './row-likeness.ts';
 import { secondTime } from './second-time.ts';
-import {
-  countedDigests,
-  createDigests,
-  rowBeforeChoice,
-  type Sharing,
-  sharedRowsOf,
-  standingOf,
-} from './shared-rows.ts';
+import { type Sharing, standingOf } from './shared-rows.ts';
 
 /** An unfinished run that was last worked on longer ago is no file that was just edited. */
 const EDITED_MS = DAY;

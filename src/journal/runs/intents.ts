@@ -10,7 +10,8 @@ import type { EarlierUse, PlannedRow, Run, RunPlan } from '../types.ts';
 import { type History, isPending, mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { type Named, namedIn } from './named-rows.ts';
-import { rowWithoutMarker, standingOf, withoutMarker } from './shared-rows.ts';
+import { rowWithoutMarker, withoutMarker } from './row-likeness.ts';
+import { standingOf } from './shared-rows.ts';
 import { pendingTwin } from './twins.ts';
 
 /** See `Journal.earlierUses`. */

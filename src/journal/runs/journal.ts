@@ -14,6 +14,7 @@ import { beginOp } from './begin.ts';
 import { checkCards } from './check-cards.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { refuseEditedRows } from './edited-rows.ts';
+import { refuseFinishedRows } from './finished-rows.ts';
 import { beginWithKey } from './given-key.ts';
 import { beginNamed, earlierUses } from './intents.ts';
 import { namedIn } from './named-rows.ts';
@@ -21,7 +22,6 @@ import { openOp, readOnlyRun } from './open.ts';
 import { planOp, prepareOp, requestsOf } from './planned.ts';
 import { damagedDetail, detailOf, summaries } from './queries.ts';
 import { resolveDamaged, resolveRows } from './resolve.ts';
-import { refuseFinishedRows } from './shared-rows.ts';
 import { refuseTwins } from './twins.ts';
 
 const NO_ROWS: Closing = { unknown: [], unsent: [] };

@@ -2,20 +2,15 @@
  * Rows that a run which is not finished has too. After a kill a file is often edited before it is run again: as a whole
  * it is another input then, and some of its rows are done already.
  */
-import { CALLS } from '../../contract/raw.ts';
-import { DAY } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { capital, resolveCommand, rowsNamed } from '../../core/row-words.ts';
-import { MARKER_KEY } from '../execution/marker.ts';
 import type { HeadFilter } from '../store/op-store.ts';
 import { readItems, readOrError } from '../store/read-ops.ts';
-import type { PlannedRow, RunPlan } from '../types.ts';
-import { rowDigest } from '../wal/op-id.ts';
+import type { RunPlan } from '../types.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import { type History, mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
-import { isNamed } from './named-rows.ts';
-import { secondTime } from './second-time.ts';
+import { createLikeness, type RowLikeness } from './row-likeness.ts';
 
 /** A plan, or what is known of it before it has an op. */
 export interface Sharing {
@@ -99,65 +94,6 @@ function isInTheWay(row: RowHistory, { plan }: History, held: boolean): boolean 
   return moves && (state === 'unknown' || state === 'open');
 }
 
-interface Digests {
-  /** Whether there is any row that must not be done twice. */
-  any(): boolean;
-  /** How many of the rows are there too; of equal rows as many as both have. */
-  sharedWith(digests: ReadonlyMap<string, number>): number;
-}
-
-type ComparedRow = Pick<PlannedRow, 'operation' | 'input' | 'asked' | 'marker'>;
-
-/** The rows of a plan, to be compared with those of other operations. */
-interface RowLikeness {
-  /** Whether there is any row that must not be done twice. */
-  any(): boolean;
-  /**
-   * Those that are among the others too: sent alike, or asked for alike where a value was chosen for the caller, who may be
-   * given another one the next time. Of equal rows as many as both have.
-   */
-  sharedWith(others: readonly ComparedRow[]): readonly PlannedRow[];
-}
-
-function createLikeness(rows: Iterable<PlannedRow>): RowLikeness {
-  const sent = createDigests(rows);
-  const asked = createDigests(rows, rowBeforeChoice);
-  let isChosen: boolean | undefined;
-  return {
-    any: () => sent.any(),
-    sharedWith(others) {
-      isChosen ??= [...rows].some(row => row.asked !== undefined);
-      const bySent = countedDigests(others.map(rowWithoutMarker));
-      const byAsked = isChosen ? countedDigests(others.map(rowBeforeChoice)) : new Map<string, number>();
-      const [same, alike] = [sent.sharedWith(bySent), asked.sharedWith(byAsked)];
-      if (same + alike === 0) return [];
-      return alike > same ? sharedRowsOf(rows, byAsked, rowBeforeChoice) : sharedRowsOf(rows, bySent);
-    },
-  };
-}
-
-/** The rows of a plan whose digests are among those given; of equal rows as many as both have. */
-export function sharedRowsOf(
-  rows: Iterable<PlannedRow>,
-  digests: ReadonlyMap<string, number>,
-  digestOf = rowWithoutMarker,
-): PlannedRow[] {
-  const left = new Map(digests);
-  return [...rows].filter(row => {
-    const digest = digestOf(row);
-    const count = left.get(digest) ?? 0;
-    if (count > 0) left.set(digest, count - 1);
-    return count > 0;
-  });
-}
-
-/** How often each stands there. */
-export function countedDigests(digests: Iterable<string>): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const digest of digests) counts.set(digest, (counts.get(digest) ?? 0) + 1);
-  return counts;
-}
-
 /** How far a run is: the one count that every refusal for its sake tells. */
 export function standingOf({ rows }: History): string {
   let [done, unknown] = [0, 0];
@@ -166,51 +102,6 @@ export function standingOf({ rows }: History): string {
     else if (state === 'unknown') unknown += 1;
   }
   return `${done} of its ${rows.size} rows done${unknown === 0 ? '' : `, ${unknown} unknown`}`;
-}
-
-/** Digest of a row: the same for a row of a plan and for the item its journal keeps: the marker is no part of what was asked for. */
-export function rowWithoutMarker({
-  operation,
-  input,
-  marker,
-}: Pick<PlannedRow, 'operation' | 'input' | 'marker'>): string {
-  // The marker of a fleet is what was asked for: which of its cards it is.
-  return rowDigest({ operation, input: marker === undefined ? withoutMarker(input) : input });
-}
-
-/** The same of what was asked for, where the input holds what was chosen for the caller. */
-export function rowBeforeChoice({ input, asked, ...row }: ComparedRow): string {
-  return rowWithoutMarker({ ...row, input: { ...input, ...asked } });
-}
-
-/** What was asked for. */
-export function withoutMarker(input: PlannedRow['input']): PlannedRow['input'] {
-  const { metadata, ...rest } = input;
-  if (typeof metadata !== 'object' || metadata === null) return input;
-  const { [MARKER_KEY]: _, ...own } = metadata as Readonly<Record<string, unknown>>;
-  return Object.keys(own).length === 0 ? rest : { ...rest, metadata: own };
-}
-
-/** Made once, when they are first asked for: most often no other operation is there to be compared with. */
-export function createDigests(rows: Iterable<PlannedRow>, digestOf = rowWithoutMarker): Digests {
-  const counted = () => {
-    const digests: string[] = [];
-    for (const row of rows) if (CALLS[row.operation].repeat !== 'freely') digests.push(digestOf(row));
-    return countedDigests(digests);
-  };
-  let kept: ReadonlyMap<string, number> | undefined;
-  return {
-    any() {
-      for (const { operation } of rows) if (CALLS[operation].repeat !== 'freely') return true;
-      return false;
-    },
-    sharedWith(digests) {
-      kept ??= counted();
-      let shared = 0;
-      for (const [digest, count] of kept) shared += Math.min(count, digests.get(digest) ?? 0);
-      return shared;
-    },
-  };
 }
 
 interface Shares {
@@ -239,82 +130,6 @@ function sharedRows(history: History, { shared, of, held }: Shares): CliError {
       ],
     }),
     hint: held ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`,
-    outcome: 'not_sent',
-    op,
-  });
-}
-
-/** Within this time after its end a run of many rows is told of. */
-const TOLD_MS = DAY;
-
-/**
- * Rows of a run of many that are the same as in one that was finished less than 24 hours ago. The input as a whole is
- * another one, most often a file that was corrected: its done rows would be done twice. Throws `guarded`; with `again` it
- * is said.
- */
-export async function refuseFinishedRows(dependencies: JournalDependencies, { plan, record }: Sharing): Promise<void> {
-  const { store, clock, notice } = dependencies;
-  // What a card is brought to is moved at most once, whatever was moved before.
-  if (!plan.bulk || [...firstOf(plan.rows)].some(({ aim }) => aim !== undefined)) return;
-  const wanted = createLikeness(plan.rows);
-  if (!wanted.any()) return;
-  const named = isNamed(plan.rows);
-  for await (const head of store.heads()) {
-    const { op } = head;
-    const other = await head.plan();
-    if (other === undefined || other.origin !== record.origin || !other.bulk) continue;
-    // Whoever runs the whole of it again has said so.
-    if (other.digest === record.digest || other.digest === plan.digestInOrder) continue;
-    const end = await head.end();
-    if (end === undefined || clock.now() - end.at >= TOLD_MS) continue;
-    const history = await readOrError(store, op);
-    if (history === undefined || history instanceof CliError) continue;
-    // Rows that are named otherwise than ours are other purchases; one without a name may be the same.
-    const mayBeOurs = ({ item }: RowHistory) => !named || item.intent === undefined;
-    const rows = [...history.rows.values()].filter(row => row.state === 'done' && mayBeOurs(row));
-    const sharing = wanted.sharedWith(rows.map(({ item }) => item));
-    const shared = sharing.length;
-    if (shared === 0) continue;
-    const of = plan.rows.length;
-    const some =
-      shared === of ? `all of these ${of} rows are` : `${shared} of these ${of} rows ${shared === 1 ? 'is' : 'are'}`;
-    const these = of === 1 ? 'this row is' : some;
-    const message = `${these} done in ${op}, finished ${new Date(end.at).toISOString()}`;
-    if (plan.again !== true) {
-      const again = secondTime(sharing, of);
-      throw finishedRows(op, { message, again, left: of - shared });
-    }
-    notice(`warning: ${message}`);
-  }
-}
-
-function* firstOf<T>(rows: Iterable<T>): Iterable<T> {
-  for (const row of rows) {
-    yield row;
-    return;
-  }
-}
-
-interface FinishedRows {
-  readonly message: string;
-  /** What `--again` does. */
-  readonly again: string;
-  /** Rows of the plan that are not done there. */
-  readonly left: number;
-}
-
-function finishedRows(op: string, { message, again, left }: FinishedRows): CliError {
-  const rest =
-    left === 0
-      ? [`Nothing is left to run. ${again}`]
-      : [
-          `Run the other ${left === 1 ? 'row in a file of its own' : `${left} rows in a file of their own`}. ${again}`,
-          `The rows that are done, in the order of their file: cardwright ops show ${op} -o csv`,
-        ];
-  return new CliError('guarded', {
-    message,
-    notes: rest,
-    hint: `cardwright ops show ${op}`,
     outcome: 'not_sent',
     op,
   });

@@ -1,0 +1,92 @@
+/** What a refused write says beside the service's own words: what was asked, what is there, what to do next. */
+
+import type { WriteName } from '../contract/calls.ts';
+import { LIMITS } from '../contract/limits.ts';
+import type { Reader } from '../contract/service.ts';
+import { CliError } from '../core/errors.ts';
+import { type Cents, cents, dollars, plainAmount, toCents } from '../core/money.ts';
+import { sameCommandWith } from '../core/same-command.ts';
+import { shellWord } from '../core/shell-quote.ts';
+
+/** What of an input an explanation may name. */
+export interface NamedInput extends Readonly<Record<string, unknown>> {
+  readonly amount?: Cents;
+  readonly card_id?: string;
+  readonly bin_id?: string;
+}
+
+/** The write that was refused. */
+export interface RefusedWrite {
+  readonly operation: WriteName;
+  readonly input: NamedInput;
+  /** Idempotency key chosen by the caller. */
+  readonly key?: string | undefined;
+  /** Exact text of the body, where the caller wrote it. */
+  readonly body?: string | undefined;
+}
+
+/** The error of a refused write, explained where the numbers or the key of the user explain it; else as it came. */
+export async function explainRefusal(
+  thrown: unknown,
+  write: RefusedWrite,
+  reader: () => Promise<Reader>,
+): Promise<unknown> {
+  const error = ownKeyReused(thrown, write.key);
+  if (!(error instanceof CliError) || error.kind !== 'insufficient_funds') return error;
+  return shortOfFunds(error, write, reader);
+}
+
+/** A key the caller chose and used before for something else is the caller's matter, not a bug of ours. */
+function ownKeyReused(thrown: unknown, key: string | undefined): unknown {
+  if (key === undefined || !(thrown instanceof CliError) || thrown.kind !== 'internal') return thrown;
+  return new CliError('refused', {
+    ...thrown.facts,
+    message: `the service knows the idempotency key ${JSON.stringify(key)} from a different request; this command has changed nothing`,
+    notes: ['No operation of this machine has used it: another machine or program did.'],
+    hint: 'the same command with another --idempotency-key',
+  });
+}
+
+/** The wallet's refusal with what was asked and what is there; the service's own words stay in the error. */
+async function shortOfFunds(refused: CliError, write: RefusedWrite, reader: () => Promise<Reader>): Promise<CliError> {
+  const { operation, input } = write;
+  if (input.amount === undefined) return refused;
+  try {
+    const wallet = await (await reader()).read('wallet.get', {});
+    const there = toCents(wallet.balance);
+    if (there >= input.amount) return contradicted(refused, operation, { input, there });
+    const short = cents(input.amount - there);
+    return refused.with({
+      message: `the wallet is too low: ${dollars(input.amount)} asked, ${dollars(there)} there, ${dollars(short)} short`,
+      hint: affordable(write, there),
+    });
+  } catch {
+    // The wallet could not be read either: the refusal itself is what the user must see.
+    return refused;
+  }
+}
+
+/** The wallet was topped up meanwhile, or the money moved all the same: what is there now fits no shortage. */
+function contradicted(
+  refused: CliError,
+  operation: WriteName,
+  { input, there }: { input: NamedInput; there: Cents },
+): CliError {
+  return refused.with({
+    message: `the service says that the wallet is too low for ${dollars(input.amount ?? cents(0))}, but it holds ${dollars(there)}`,
+    notes: ['Look whether it happened before you repeat it.'],
+    hint:
+      operation === 'cards.fund' ? `cardwright cards get ${shellWord(input.card_id ?? '')}` : 'cardwright cards list',
+  });
+}
+
+/**
+ * The same command, with everything else that was asked for, and with what the wallet holds, when that is an amount the
+ * operation takes. A key of the caller's stands for the amount it was sent with, and a body that was written out has none to
+ * replace: there the wallet is to be filled.
+ */
+function affordable({ key, body }: RefusedWrite, there: Cents): string {
+  const isOwn = key !== undefined || body !== undefined;
+  if (isOwn || there < LIMITS.fundingAmount.min) return 'cardwright wallet addresses';
+  return sameCommandWith(`--amount ${plainAmount(there)}`);
+}
