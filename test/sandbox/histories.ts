@@ -96,7 +96,7 @@ async function perform(world: DomainWorld, state: State, { op, pick, amount, wid
     }
     case 'answer': {
       const challenge_id = state.challenges.at(-1)?.id ?? 'tds_none';
-      return outcome(await world.admin('simulate.answer', { challenge_id, answer: pick > 2 ? 'right' : 'wrong' }));
+      return outcome(await world.admin('simulate.answer', { challenge_id, answer: pick > 3 ? 'right' : 'wrong' }));
     }
     case 'deposit':
       return outcome(await world.admin('simulate.deposit', { currency: wide ? 'btc' : 'sol', amount: asked }));
