@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { bound, placeholders, plainRow } from '../../src/engine/bind.ts';
 import { connectTo } from '../../src/engine/open.ts';
 import type { SqlValue } from '../../src/sandbox/store/sql.ts';
-import { Statements } from '../../src/sandbox/store/statements.ts';
+import { Statements } from '../../src/sandbox/store/sqlite/statements.ts';
 import { codePoint } from '../support/code-point.ts';
 
 /** Statements on a memory database, inside a transaction. */

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Connection } from '../../src/engine/connection.ts';
 import { closeConnection, connectTo } from '../../src/engine/open.ts';
-import { QueuedStore } from '../../src/sandbox/store/queue.ts';
 import { type Sql, type Store, StoreBusy } from '../../src/sandbox/store/sql.ts';
+import { QueuedStore } from '../../src/sandbox/store/sqlite/queue.ts';
 import { StoreBroken } from '../../src/sandbox/store/store-broken.ts';
 import { idSource, setClock } from '../support/sandbox-http.ts';
 

@@ -10,7 +10,7 @@ import type { Clock } from '../../src/platform/host.ts';
 import { openEmbedded } from '../../src/sandbox/serving/embedded.ts';
 import { libraryHost } from '../../src/sandbox/serving/library-host.ts';
 import { resetHard } from '../../src/sandbox/serving/reset-hard.ts';
-import { openStore } from '../../src/sandbox/store/open.ts';
+import { openStore } from '../../src/sandbox/store/sqlite/open.ts';
 import { program } from '../support/child.ts';
 
 let folder: string;

@@ -15,9 +15,9 @@ import { checkLedger } from '../../src/sandbox/checks/ledger-check.ts';
 import { fireDue, type Timer } from '../../src/sandbox/clock/timers.ts';
 import { loadDataSet } from '../../src/sandbox/data/load.ts';
 import { HANDLERS } from '../../src/sandbox/handlers/table.ts';
-import { openStore } from '../../src/sandbox/store/open.ts';
 import { TABLES } from '../../src/sandbox/store/schema.ts';
 import type { Sql, Store } from '../../src/sandbox/store/sql.ts';
+import { openStore } from '../../src/sandbox/store/sqlite/open.ts';
 
 export const ACCOUNT = 'acct_1';
 export const START = Date.parse('2026-11-20T14:00:00Z');

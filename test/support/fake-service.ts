@@ -18,9 +18,9 @@ import { RequestNumbers } from '../../src/sandbox/service/request-numbers.ts';
 import { ACCOUNT, type ServiceParts } from '../../src/sandbox/service/service.ts';
 import { TurnedLog } from '../../src/sandbox/service/turned-log.ts';
 import { type ServerLimits, serve } from '../../src/sandbox/serving/server.ts';
-import { openStore } from '../../src/sandbox/store/open.ts';
 import { TABLES } from '../../src/sandbox/store/schema.ts';
 import type { Store } from '../../src/sandbox/store/sql.ts';
+import { openStore } from '../../src/sandbox/store/sqlite/open.ts';
 import { idSource, type Served, setClock } from './sandbox-http.ts';
 
 export const NOON = Date.parse('2026-11-20T12:00:00Z');

@@ -2,10 +2,11 @@
 import { createHash } from 'node:crypto';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { engineCode, isBusy, losesAll } from '../../engine/faults.ts';
+
 import { systemCode } from '../../files/private-files.ts';
 import { ARCHIVED, columnsIn, emptyArchived } from '../store/archived.ts';
 import { BulkInsert, inBulk } from '../store/bulk.ts';
+import { isRefusedStatement } from '../store/faults.ts';
 import { forgetCheck } from '../store/ledger-checks.ts';
 import { TRANSACTION_INDEXES } from '../store/schema.ts';
 import type { Sql, SqlValue } from '../store/sql.ts';
@@ -38,7 +39,7 @@ export async function restoreFrom(folder: string, manifest: Manifest, sql: Sql, 
     await forgetCheck(sql, account);
     await sql.run('update meta set seed = ?, ids = ? where one = 1', manifest.seed, manifest.ids);
   } catch (error) {
-    if (engineCode(error) === undefined || isBusy(error) || losesAll(error)) throw error;
+    if (!isRefusedStatement(error)) throw error;
     throw new Damaged(`a row cannot be stored: ${error instanceof Error ? error.message : 'no reason given'}`);
   }
 }

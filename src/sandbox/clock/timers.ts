@@ -4,8 +4,8 @@
  * (docs/design/sandbox.md, section 6).
  */
 import type { EventName } from '../../contract/events.ts';
-import { isBusy, losesAll } from '../../engine/faults.ts';
 import type { IdSource } from '../calls/handler.ts';
+import { endsTransaction } from '../store/faults.ts';
 import type { Sql, Store } from '../store/sql.ts';
 
 export interface Timer {
@@ -111,7 +111,7 @@ export async function fireOne(sql: Sql, firing: Firing): Promise<Fired | undefin
     return timer;
   } catch (error) {
     // Of these the transaction itself is lost, or must be tried again.
-    if (losesAll(error) || isBusy(error)) throw error;
+    if (endsTransaction(error)) throw error;
     await sql.run('rollback to timer');
     await sql.run('release timer');
     await unschedule(sql, timer);

@@ -3,7 +3,6 @@
  * All of it commits together and is answered after, so that a request costs one sync, shared with its turn's others.
  */
 import type { Shape } from '../../contract/field.ts';
-import { isBusy, losesAll } from '../../engine/faults.ts';
 import { type Call, Refused } from '../calls/handler.ts';
 import { waitBefore } from '../faults/applied-fault.ts';
 import { faultFor } from '../faults/rules.ts';
@@ -24,6 +23,7 @@ import {
 } from '../http/request.ts';
 import { logRequest, requestRow } from '../service/request-log.ts';
 import { catchUp, type ServiceHandlers, type ServiceParts, transactionCall } from '../service/service.ts';
+import { endsTransaction, isRefusedStatement } from '../store/faults.ts';
 import type { Sql } from '../store/sql.ts';
 import { type Admitted, admit, isPlainRead, TIMERS_DUE } from './admission.ts';
 
@@ -210,11 +210,11 @@ async function carefully(
     return answer === undefined ? {} : { answer };
   } catch (error) {
     // Of these the transaction itself is lost, or must be tried again.
-    if (losesAll(error) || isBusy(error)) throw error;
+    if (endsTransaction(error)) throw error;
     if (hasPoint) {
       await sql.run('rollback to effect');
       await sql.run('release effect');
-    } else if (sql.written() > before) {
+    } else if (sql.written() > before || isRefusedStatement(error)) {
       throw new ToUndo('there is something to undo', { cause: error });
     }
     if (error instanceof Refused) return { refused: error, answer: refusedAnswer(error, requestId) };

@@ -27,9 +27,9 @@ import { ACCOUNT, type ServiceParts } from '../service/service.ts';
 import { TurnedLog } from '../service/turned-log.ts';
 import { keepCheck } from '../store/ledger-checks.ts';
 import type { IdForm } from '../store/meta.ts';
-import { openStore } from '../store/open.ts';
 import { TABLES } from '../store/schema.ts';
 import type { Sql } from '../store/sql.ts';
+import { openStore } from '../store/sqlite/open.ts';
 import { type ListenAddress, type RunningServer, serve } from './server.ts';
 import { checkStoreOptions, type StoreOptions } from './store-options.ts';
 

@@ -8,6 +8,8 @@ import type { SqlRow, SqlValue } from '../../engine/connection.ts';
 export type { SqlRow, SqlValue };
 
 export interface Sql {
+  /** For the few things that only one of them has. */
+  readonly engine: 'sqlite' | 'postgres';
   /** First row, or undefined. `?` marks a value; the number of values is checked. */
   get<Row = SqlRow>(statement: string, ...values: readonly SqlValue[]): Promise<Row | undefined>;
   all<Row = SqlRow>(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;

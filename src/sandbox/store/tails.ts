@@ -52,12 +52,15 @@ export class Tails {
     return this.#keys.get(tail)?.has(keyText(key)) ?? false;
   }
 
-  /** The one row of an account; `read` asks the store for it, once in a transaction. */
-  single(single: Single<string>, account: string, read: () => Kept['row']): Kept['row'] {
-    const name = `${single.table} ${account}`;
-    const known = this.#singles.get(name) ?? { single, account, row: read(), isChanged: false };
-    this.#singles.set(name, known);
-    return known.row;
+  /** The one row of an account as it was read or changed in this transaction; undefined when it was not read yet. */
+  keptSingle(single: Single<string>, account: string): { readonly row: Kept['row'] } | undefined {
+    return this.#singles.get(`${single.table} ${account}`);
+  }
+
+  /** Keeps what was read of it, for the rest of the transaction. */
+  rememberSingle(single: Single<string>, account: string, row: Kept['row']): Kept['row'] {
+    this.#singles.set(`${single.table} ${account}`, { single, account, row, isChanged: false });
+    return row;
   }
 
   keepSingle(single: Single<string>, account: string, row: Readonly<Record<string, number>>): void {
@@ -65,12 +68,16 @@ export class Tails {
     this.#names.add(single.table);
   }
 
-  /** The number after the last one of a table; `last` asks the store for it, once in a transaction. */
-  next(table: string, account: string, last: () => number): number {
-    const name = `${table} ${account}`;
-    const number = (this.#numbers.get(name) ?? last()) + 1;
-    this.#numbers.set(name, number);
-    return number;
+  /** The number after the last one of a table; undefined when nobody asked for one in this transaction yet. */
+  next(table: string, account: string): number | undefined {
+    const last = this.#numbers.get(`${table} ${account}`);
+    return last === undefined ? undefined : this.firstAfter(table, account, last);
+  }
+
+  /** The number after `last`, which the store told. */
+  firstAfter(table: string, account: string, last: number): number {
+    this.#numbers.set(`${table} ${account}`, last + 1);
+    return last + 1;
   }
 
   /** Whether rows of one of these tables wait; any rows, where it is not known which tables are meant. */
@@ -117,6 +124,14 @@ export class Tails {
     }
   }
 }
+
+/** Asks for the one row an account has in a table. */
+export const singleText = ({ table, columns }: Single<string>) =>
+  `select ${columns.join(', ')} from ${table} where account_id = ?`;
+
+/** Asks for the last number an account has in a table. */
+export const lastText = ({ table, number }: Tail & { readonly number: string }) =>
+  `select max(${number}) as last from ${table} where account_id = ?`;
 
 /** Text has no NUL. */
 function keyText(key: readonly Bound[]): string {

@@ -1,17 +1,17 @@
 /** Opens the store: a file or memory, made and filled where there is none. */
 
-import type { Connection } from '../../engine/connection.ts';
-import { isBusy } from '../../engine/faults.ts';
-import { connectTo } from '../../engine/open.ts';
-import { privateFile } from '../../files/private-at-once.ts';
-import type { Clock, Randomness } from '../../platform/host.ts';
-import { between } from '../../platform/jitter.ts';
-import { KIB_ELSE } from './bulk.ts';
-import { createTables, type IdForm, type Meta, migrate, openingError, readMeta } from './meta.ts';
+import type { Connection } from '../../../engine/connection.ts';
+import { isBusy } from '../../../engine/faults.ts';
+import { connectTo } from '../../../engine/open.ts';
+import { privateFile } from '../../../files/private-at-once.ts';
+import type { Clock, Randomness } from '../../../platform/host.ts';
+import { between } from '../../../platform/jitter.ts';
+import { KIB_ELSE } from '../bulk.ts';
+import { createTables, type IdForm, type Meta, migrate, openingError, readMeta } from '../meta.ts';
+import { type Sql, type Store, StoreBusy } from '../sql.ts';
+import type { StoreBroken } from '../store-broken.ts';
+import { SCHEMA } from '../system-tables.ts';
 import { QueuedStore } from './queue.ts';
-import { type Sql, type Store, StoreBusy } from './sql.ts';
-import type { StoreBroken } from './store-broken.ts';
-import { SCHEMA } from './system-tables.ts';
 
 export interface StoreRequest {
   /** Path of the file, created 0600 when missing, or `memory`. */

@@ -1,34 +1,16 @@
 /** Prepared statements of one connection, and what they are spared: answers remembered, rows gathered and written together. */
 
-import { bound, placeholders, plainRow } from '../../engine/bind.ts';
-import type { Connection, Statement } from '../../engine/connection.ts';
-import type { KeyedTail, Sql, SqlRow, SqlValue } from './sql.ts';
-import { Tails } from './tails.ts';
+import { bound, plainRow } from '../../../engine/bind.ts';
+import type { Connection, Statement } from '../../../engine/connection.ts';
+import type { KeyedTail, Sql, SqlRow, SqlValue } from '../sql.ts';
+import { factsOf, nameOf, OVER, READ_ONLY, type StatementFacts } from '../statement-facts.ts';
+import { lastText, singleText, Tails } from '../tails.ts';
 
-interface Prepared {
+interface Prepared extends StatementFacts {
   readonly statement: Statement;
-  readonly count: number;
-  readonly writes: boolean;
-  /** The one table it writes; undefined where that is not plain to see. */
-  readonly table: string | undefined;
-  /** It tells which rows it wrote. */
-  readonly returns: boolean;
-  /** Names of the tables it speaks of, among other words; undefined where they are not plain to see. */
-  readonly tables: ReadonlySet<string> | undefined;
   /** Answers it gave, by its values; they hold until one of its tables is written. */
   readonly known: Map<string, unknown>;
 }
-
-const READS = /^\s*(?:select|with|values|pragma)\b/i;
-const WRITES_ONE = /^\s*(?:insert\s+into|update|delete\s+from)\s+(\w+)/i;
-const CHANGES_NOTHING = /^\s*(?:savepoint|release)\b/i;
-const NAMES_TABLES = /^\s*(?:select|insert|update|delete)\b/i;
-/**
- * What follows these words: names of tables, each perhaps with a shorter one, and the word after them. After the table
- * of an update come its columns, and one of those has the name of a table.
- */
-const TABLES = /\b(?:from|join|into)\s+(\w+(?:\s+\w+){0,2}(?:\s*,\s*\w+(?:\s+\w+){0,2})*)|\bupdate\s+(\w+)/gi;
-const OVER = 'the transaction of this statement is over';
 
 /** Answers remembered of one statement; a page of cards may be 60 KB. */
 const MOST_KNOWN = 16;
@@ -57,14 +39,14 @@ export class Statements {
       if (over) throw new Error(OVER);
       const prepared = this.#ready(text, values.length, waits);
       if (!prepared.writes) return prepared;
-      if (access === 'read') throw new Error('a reading transaction cannot write');
+      if (access === 'read') throw new Error(READ_ONLY);
       written += 1;
       this.#forgetReadersOf(prepared.table);
       return prepared;
     };
     /** What is written later, in other statements. */
     const writing = (table: string) => {
-      if (over || access === 'read') throw new Error(over ? OVER : 'a reading transaction cannot write');
+      if (over || access === 'read') throw new Error(over ? OVER : READ_ONLY);
       this.#forgetReadersOf(table);
       written += 1;
     };
@@ -95,6 +77,7 @@ export class Statements {
       return prepared.known.get(name);
     };
     const sql: Sql = {
+      engine: 'sqlite',
       known: async <Row>(text: string, ...values: readonly SqlValue[]) =>
         remembered(text, values, first) as Row | undefined,
       knownAll: async <Row>(text: string, ...values: readonly SqlValue[]) =>
@@ -119,20 +102,18 @@ export class Statements {
       },
       single: async (single, account) => {
         if (over) throw new Error(OVER);
-        return this.#tails.single(single, account, () => {
-          const text = `select ${single.columns.join(', ')} from ${single.table} where account_id = ?`;
-          return first(text, [account]) as Readonly<Record<string, number>> | undefined;
-        });
+        const kept = this.#tails.keptSingle(single, account);
+        if (kept !== undefined) return kept.row;
+        const row = first(singleText(single), [account]) as Readonly<Record<string, number>> | undefined;
+        return this.#tails.rememberSingle(single, account, row);
       },
       keepSingle: async (single, account, row) => {
         writing(single.table);
         this.#tails.keepSingle(single, account, row);
       },
       next: async (tail, account) =>
-        this.#tails.next(tail.table, account, () => {
-          const text = `select max(${tail.number}) as last from ${tail.table} where account_id = ?`;
-          return Number(first(text, [account])?.['last'] ?? 0);
-        }),
+        this.#tails.next(tail.table, account) ??
+        this.#tails.firstAfter(tail.table, account, Number(first(lastText(tail), [account])?.['last'] ?? 0)),
     };
     return {
       sql,
@@ -230,33 +211,8 @@ export class Statements {
     const known = this.#prepared.get(text);
     if (known !== undefined) return known;
     const statement = this.#connection.prepare(text);
-    const fresh: Prepared = {
-      statement,
-      count: placeholders(text),
-      writes: !READS.test(text) && !CHANGES_NOTHING.test(text),
-      table: WRITES_ONE.exec(text)?.[1]?.toLowerCase(),
-      returns: / returning /i.test(text),
-      tables: tablesOf(text),
-      known: new Map(),
-    };
+    const fresh: Prepared = { ...factsOf(text), statement, known: new Map() };
     this.#prepared.set(text, fresh);
     return fresh;
   }
-}
-
-/** Words of a statement among which are all its tables; text in quotes is none of it. */
-function tablesOf(statement: string): ReadonlySet<string> | undefined {
-  if (!NAMES_TABLES.test(statement)) return undefined;
-  const parts = statement
-    .toLowerCase()
-    .replace(/'[^']*'/g, '')
-    .matchAll(TABLES);
-  return new Set([...parts].flatMap(([, names = '', updated = '']) => `${names} ${updated}`.match(/\w+/g) ?? []));
-}
-
-/** Tells lists of values apart; stored text has no NUL. */
-function nameOf(values: readonly SqlValue[]): string {
-  let name = '';
-  for (const value of values) name += `${typeof value} ${value}\u0000`;
-  return name;
 }

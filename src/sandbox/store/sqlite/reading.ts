@@ -1,9 +1,9 @@
 /** Reads of one turn of the event loop share a transaction. */
 
-import type { Connection } from '../../engine/connection.ts';
-import { isBusy } from '../../engine/faults.ts';
-import type { Clock } from '../../platform/host.ts';
-import { type Sql, StoreBusy } from './sql.ts';
+import type { Connection } from '../../../engine/connection.ts';
+import { isBusy } from '../../../engine/faults.ts';
+import type { Clock } from '../../../platform/host.ts';
+import { type Sql, StoreBusy } from '../sql.ts';
 import type { Statements } from './statements.ts';
 
 /** A piece of work that waits for the one connection. */

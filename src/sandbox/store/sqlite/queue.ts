@@ -4,15 +4,15 @@
  * unfair and stops the event loop (docs/design/sandbox.md, section 11).
  */
 
-import type { Connection } from '../../engine/connection.ts';
-import { isBusy, isFull, leftNothing, losesAll } from '../../engine/faults.ts';
-import { closeConnection } from '../../engine/open.ts';
-import type { Clock, Randomness } from '../../platform/host.ts';
-import { between } from '../../platform/jitter.ts';
+import type { Connection } from '../../../engine/connection.ts';
+import { isBusy, isFull, leftNothing, losesAll } from '../../../engine/faults.ts';
+import { closeConnection } from '../../../engine/open.ts';
+import type { Clock, Randomness } from '../../../platform/host.ts';
+import { between } from '../../../platform/jitter.ts';
+import { type Manner, type Sql, type Store, StoreBusy } from '../sql.ts';
+import { StoreBroken } from '../store-broken.ts';
 import { type Job, type Reading, readAll } from './reading.ts';
-import { type Manner, type Sql, type Store, StoreBusy } from './sql.ts';
 import { Statements } from './statements.ts';
-import { StoreBroken } from './store-broken.ts';
 
 export interface QueueParts {
   readonly connection: Connection;
