@@ -134,9 +134,9 @@ function clockFinding({ clock }: Examined, answer: Answer | undefined, { mode }:
   if (mode === 'sandbox') return { check, status: 'skip', says: 'the sandbox has a clock of its own' };
   if (answer?.dateMs === undefined) return { check, status: 'skip', says: 'the service told no time' };
   const apart = Math.abs(answer.dateMs - clock.now());
-  const says = `${Math.round(apart / 1000)} s apart from the service`;
   const status = apart > CLOCK_FAIL_MS ? 'fail' : apart > CLOCK_WARN_MS ? 'warn' : 'ok';
-  return { check, status, says, ...(status !== 'ok' && { hint: 'set the clock of this machine' }) };
+  const todo = status === 'ok' ? '' : ': set the clock of this machine';
+  return { check, status, says: `${Math.round(apart / 1000)} s apart from the service${todo}` };
 }
 
 function certificateFinding(origin: URL | undefined, answer: Answer | undefined): Finding {

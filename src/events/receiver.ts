@@ -11,6 +11,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CliError } from '../core/errors.ts';
+import { sameCommandWithout } from '../core/same-command.ts';
 
 export interface Delivery {
   readonly bytes: Uint8Array;
@@ -95,9 +96,7 @@ function listening(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const refuse = (error: NodeJS.ErrnoException) => {
       const message = `cannot listen on port ${port} of 127.0.0.1: ${error.code ?? error.message}`;
-      reject(
-        new CliError('unreachable', { message, outcome: 'not_sent', hint: 'another --port, or none for any free one' }),
-      );
+      reject(new CliError('unreachable', { message, outcome: 'not_sent', hint: sameCommandWithout('--port') }));
     };
     server.once('error', refuse);
     server.listen({ host: '127.0.0.1', port }, () => {

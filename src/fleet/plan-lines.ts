@@ -1,6 +1,7 @@
 /** One line for each thing that a plan says, the same for a terminal and for Markdown. */
-import { type Cents, cents, dollars, toCents } from '../core/money.ts';
+import { type Cents, cents, centsOf, dollars, toCents } from '../core/money.ts';
 import { printable } from '../terminal/printable.ts';
+import type { Difference } from './compare.ts';
 import { byName } from './plan.ts';
 import type { PlanDocument } from './plan-document.ts';
 import type { GuardedClass, NumberedStep } from './step.ts';
@@ -25,9 +26,10 @@ export interface PlanLine {
 /** Steps first, then what is blocked, unknown and held back, each by name. */
 export function planLines(document: PlanDocument): readonly PlanLine[] {
   const { steps, blocked, unknown, held_back: heldBack } = document;
+  const fixed = fixedByName(document);
   return [
     ...steps.map(lineOf),
-    ...blocked.map(name => blockedLine(document, name)),
+    ...blocked.map(name => blockedLine(name, fixed.get(name) ?? [])),
     ...unknown.map(({ name, op }) => ({
       ...nothing(name),
       sign: '?' as const,
@@ -77,8 +79,18 @@ function nothing(name: string) {
   return { name, card: '', last4: '', amount: undefined, below: [] };
 }
 
-function blockedLine({ differences }: PlanDocument, name: string): PlanLine {
-  const fixed = differences.filter(each => each.name === name && each.class === 'fixed');
+function fixedByName({ differences }: PlanDocument): ReadonlyMap<string, readonly Difference[]> {
+  const found = new Map<string, Difference[]>();
+  for (const each of differences) {
+    if (each.class !== 'fixed') continue;
+    const ofName = found.get(each.name);
+    if (ofName === undefined) found.set(each.name, [each]);
+    else ofName.push(each);
+  }
+  return found;
+}
+
+function blockedLine(name: string, fixed: readonly Difference[]): PlanLine {
   const card = fixed[0]?.card ?? '';
   const why = fixed.map(({ field, is, wanted }) => `${field} ${valueText(is)} -> ${valueText(wanted)}`).join(', ');
   const back = fixed.map(({ field, is }) => `${field} ${valueText(is)}`).join(', ');
@@ -88,7 +100,10 @@ function blockedLine({ differences }: PlanDocument, name: string): PlanLine {
 
 function valueText(value: unknown): string {
   if (value === null || value === '') return 'none';
-  if (typeof value === 'number') return dollars(cents(Math.round(value * 100)));
+  if (typeof value === 'number') {
+    const amount = centsOf(value);
+    return amount === undefined ? String(value) : dollars(amount);
+  }
   return Array.isArray(value) ? `[${value.map(valueText).join(', ')}]` : printable(String(value));
 }
 

@@ -26,12 +26,23 @@ export function planMarkdown(document: PlanDocument, { amounts }: MarkdownOption
     `${counts === '' ? 'Nothing to do' : counts}${money === '' ? '' : ` · ${money}`} · ${id}, until ${expires}`,
     '',
   ];
-  const foot = [
-    ...waiting.map(line => `- ${waitingText(line, amounts)}`),
-    ...notes.map(note => `- note: ${amounts ? escaped(note) : escaped(withoutMoney(note))}`),
-    ...fenced(retireLines(document)),
+  const table = tableOf(steps, amounts);
+  const parts = [
+    { before: table.slice(0, 2), lines: table.slice(2), after: [''], noun: 'steps' },
+    { before: [], lines: waiting.map(line => `- ${waitingText(line, amounts)}`), after: [], noun: 'cards that wait' },
+    { before: [], lines: notes.map(note => `- note: ${noteText(note, amounts)}`), after: [], noun: 'notes' },
+    {
+      before: ['', 'To retire, for the file:', '', '```yaml', 'retired:'],
+      lines: retireLines(document),
+      after: ['```'],
+      noun: 'cards to retire',
+    },
   ];
-  return fitted(head, tableOf(steps, amounts), foot);
+  return `${[...head, ...fitted(parts, LONGEST - head.join('\n').length)].join('\n').trimEnd()}\n`;
+}
+
+function noteText(note: string, amounts: boolean): string {
+  return escaped(amounts ? note : withoutMoney(note));
 }
 
 function tableOf(steps: readonly PlanLine[], amounts: boolean): readonly string[] {
@@ -49,30 +60,45 @@ function waitingText({ sign, name, what, why }: PlanLine, amounts: boolean): str
   return `\`${sign}\` **${escaped(name)}** ${what}: ${escaped(amounts ? why : withoutMoney(why))}`;
 }
 
-function fenced(lines: readonly string[]): readonly string[] {
-  return lines.length === 0 ? [] : ['', 'To retire, for the file:', '', '```yaml', 'retired:', ...lines, '```'];
+/** Lines of a page that belong together. */
+interface Part {
+  readonly before: readonly string[];
+  readonly lines: readonly string[];
+  readonly after: readonly string[];
+  /** What the lines are, where some of them are left out. */
+  readonly noun: string;
 }
 
-/** Rows that do not fit are counted. */
-function fitted(head: readonly string[], table: readonly string[], foot: readonly string[]): string {
-  const [titles, rows] = [table.slice(0, 2), table.slice(2)];
-  const folds = rows.length > FOLDED;
-  const around = [...head, ...titles, ...foot].join('\n').length + 200;
-  let [length, taken] = [around, 0];
-  while (taken < rows.length && length + (rows[taken]?.length ?? 0) + 1 < LONGEST) {
-    length += (rows[taken]?.length ?? 0) + 1;
+/** What a fold and a count of what is left out take. */
+const AROUND = 200;
+
+/** All parts in so many characters. Each may take its share, and what the parts below it have left. */
+function fitted(parts: readonly Part[], room: number): readonly string[] {
+  const shown: (readonly string[])[] = [];
+  let [left, waiting] = [room, parts.length];
+  for (const part of [...parts].reverse()) {
+    const lines = partText(part, Math.floor(left / waiting));
+    left -= lines.join('\n').length + 1;
+    waiting -= 1;
+    shown.unshift(lines);
+  }
+  return shown.flat();
+}
+
+/** Lines that do not fit are counted. */
+function partText({ before, lines, after, noun }: Part, room: number): readonly string[] {
+  if (lines.length === 0) return [];
+  let length = [...before, ...after].join('\n').length + AROUND;
+  let taken = 0;
+  while (taken < lines.length && length + (lines[taken]?.length ?? 0) + 1 < room) {
+    length += (lines[taken]?.length ?? 0) + 1;
     taken += 1;
   }
-  const left = rows.length - taken;
-  const body = [
-    ...(folds ? ['<details>', `<summary>${rows.length} steps</summary>`, ''] : []),
-    ...titles,
-    ...rows.slice(0, taken),
-    ...(left > 0 ? ['', `and ${left} more steps`] : []),
-    ...(folds ? ['', '</details>'] : []),
-    ...(rows.length > 0 ? [''] : []),
-  ];
-  return `${[...head, ...body, ...foot].join('\n').trimEnd().slice(0, LONGEST)}\n`;
+  const body = [...before, ...lines.slice(0, taken), ...after];
+  const rest = lines.length - taken;
+  const told = rest === 0 ? body : [...body, '', `and ${rest} more ${noun}`, ''];
+  if (lines.length <= FOLDED) return told;
+  return ['<details>', `<summary>${lines.length} ${noun}</summary>`, '', ...told, '', '</details>', ''];
 }
 
 function withoutMoney(text: string): string {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { CliError } from '../core/errors.ts';
 import { GIVEN_NAME, GIVEN_NAME_RULE } from '../core/given-name.ts';
 import { isObject } from '../core/objects.ts';
+import { shellWord } from '../core/shell-quote.ts';
 import { withLock } from '../files/lock.ts';
 import { type FileDependencies, preparePrivateFolder, readPrivate, writePrivate } from '../files/private-files.ts';
 import type { IsRunning } from '../files/process-identity.ts';
@@ -76,8 +77,8 @@ function parsed<Preset extends StoredPreset>(path: string, text: string): readon
   const presets = isObject(whole) ? whole['presets'] : undefined;
   if (Array.isArray(presets) && presets.every(isPreset)) return presets as Preset[];
   throw new CliError('check_failed', {
-    message: `${path} is damaged; it was not changed`,
-    hint: 'move it aside, then save the presets again',
+    message: `${path} is damaged; it was not changed. Move it to another name, then save the presets again`,
+    hint: `mv ${shellWord(path)} ${shellWord(`${path}.damaged`)}`,
     outcome: 'not_sent',
   });
 }

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, dollars, parseAmount, sumCents } from '../core/money.ts';
+import { shellWord } from '../core/shell-quote.ts';
 import type { SpendHold, Spending } from '../core/spending.ts';
 import { type LockOptions, withLock } from '../files/lock.ts';
 import {
@@ -205,8 +206,8 @@ function readDay(text: string | undefined, path: string): Day | undefined {
     // Falls through to the one refusal: what is not JSON is as damaged as what has no day.
   }
   throw new CliError('check_failed', {
-    message: `${path} is damaged: what was spent today is not known; nothing was sent`,
-    hint: `look into the file, then remove it: ${path}`,
+    message: `${path} is damaged: what was spent today is not known; nothing was sent. Look into the file, then remove it`,
+    hint: `cat ${shellWord(path)}`,
     outcome: 'not_sent',
   });
 }

@@ -107,13 +107,11 @@ export function refuseOtherSchema({ schema }: Pick<JournalStatus, 'schema'>, sho
   if (schema === SCHEMA_NUMBER) return;
   const isNewer = schema > SCHEMA_NUMBER;
   throw new CliError(isNewer ? 'check_failed' : 'guarded', {
-    message: `the shared journal ${shown} has schema ${schema}, and this cardwright knows ${SCHEMA_NUMBER}`,
-    ...(isNewer
-      ? { hint: 'install the newer version and repeat the command' }
-      : {
-          notes: ['An admin of the database runs what this prints; until then nothing is written.'],
-          hint: `cardwright journal init --print-sql --from ${schema}`,
-        }),
+    message: `the shared journal ${shown} has schema ${schema}, and this cardwright knows ${SCHEMA_NUMBER}${isNewer ? '. Install the newer version and repeat the command' : ''}`,
+    ...(!isNewer && {
+      notes: ['An admin of the database runs what this prints; until then nothing is written.'],
+      hint: `cardwright journal init --print-sql --from ${schema}`,
+    }),
     outcome: 'not_sent',
   });
 }

@@ -136,8 +136,7 @@ function unconfirmed(why: string, { flag }: Substitute): CliError {
 
 function missing(why: string, { flag }: Substitute): CliError {
   return new CliError('usage', {
-    message: `${why}: ${flag} is missing`,
-    hint: `give ${flag} on the command line`,
+    message: `${why}: give ${flag} on the command line`,
     outcome: 'not_sent',
   });
 }

@@ -41,9 +41,8 @@ function ownKeyReused(thrown: unknown, key: string | undefined): unknown {
   if (key === undefined || !(thrown instanceof CliError) || thrown.kind !== 'internal') return thrown;
   return new CliError('refused', {
     ...thrown.facts,
-    message: `the service knows the idempotency key ${JSON.stringify(key)} from a different request; this command has changed nothing`,
+    message: `the service knows the idempotency key ${JSON.stringify(key)} from a different request; this command has changed nothing. Another purchase needs another key`,
     notes: ['No operation of this machine has used it: another machine or program did.'],
-    hint: 'the same command with another --idempotency-key',
   });
 }
 

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { sameCommandWith, sameCommandWithout, withTypedWords } from '../../src/core/same-command.ts';
+import { sameCommandAgain, sameCommandWith, sameCommandWithout, withTypedWords } from '../../src/core/same-command.ts';
 
 const SOURCE = join(import.meta.dirname, '..', '..', 'src');
 
@@ -18,6 +18,10 @@ test.each([
   ['3ds wait --latest', ['--latest'], '3ds wait --latest'],
 ] as const)('%s, with %j', (typed, options, whole) => {
   expect(withTypedWords(sameCommandWith(...options), typed.split(' '))).toBe(`cardwright ${whole}`);
+});
+
+test('the same command again is the line that was typed', () => {
+  expect(withTypedWords(sameCommandAgain(), ['fleet', 'plan', 'a b.yaml'])).toBe("cardwright fleet plan 'a b.yaml'");
 });
 
 test('an option is left out with its value', () => {
@@ -41,7 +45,7 @@ test('what cannot be a whole command stays as it is', () => {
   for (const text of [
     'the same command with --plan <plan.json>',
     'the same command with the whole id',
-    'the same command again',
+    'run the same command again with another output',
   ])
     expect(withTypedWords(text, ['whoami'])).toBe(text);
 });
@@ -49,7 +53,19 @@ test('what cannot be a whole command stays as it is', () => {
 test('nobody else writes the phrase', () => {
   const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.ts'));
   const written = files.filter(name =>
-    /['"`][^'"`\n]*the same command with(?:out)? --/i.test(readFileSync(join(SOURCE, name), 'utf8')),
+    /['"`][^'"`\n]*the same command (?:with(?:out)? --|again['"`])/i.test(readFileSync(join(SOURCE, name), 'utf8')),
   );
   expect(written).toEqual(['core/same-command.ts']);
+});
+
+test('a hint is a command to copy: what is no command stands in the message or a note', () => {
+  const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.ts'));
+  const programs = ['cardwright', 'cat', 'chmod', 'export', 'kill', 'mv', 'rm', 'ulimit', 'unset'];
+  const literal = /\bhint: (?!'port' in )['"`](?!\$\{)([^\s'"`]*)/g;
+  const others = files.flatMap(name =>
+    [...readFileSync(join(SOURCE, name), 'utf8').matchAll(literal)]
+      .filter(([, word = '']) => !programs.includes(word))
+      .map(([found]) => `${name} ${found}`),
+  );
+  expect(others).toEqual([]);
 });

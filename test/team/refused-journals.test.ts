@@ -95,7 +95,7 @@ describe.skipIf(missing())('a journal is refused', () => {
     const schema = (number: string) => t.at.root.call(`update cardwright.meta set schema_number = ${number}`, []);
     await schema('schema_number + 1');
     const newer = await machine.run(CREATE);
-    expect(newer).toMatchObject({ code: 15, err: expect.stringContaining('install the newer version') });
+    expect(newer).toMatchObject({ code: 15, err: expect.stringContaining('Install the newer version') });
     await schema('schema_number - 2');
     const older = await machine.run(CREATE);
     expect(older).toMatchObject({

@@ -162,7 +162,10 @@ describe('no answer', () => {
     const output = new PassThrough();
     const prompts = createPrompts({ streams: memoryStreams(terminals), allowed, input, output });
     expect(prompts.available).toBe(false);
-    const refusal = (kind: string, flag: string) => ({ kind, facts: { hint: expect.stringContaining(flag) } });
+    const refusal = (kind: string, flag: string) => ({
+      kind,
+      facts: { [kind === 'usage' ? 'message' : 'hint']: expect.stringContaining(flag) },
+    });
     await expect(prompts.confirm('Sure?', YES)).rejects.toMatchObject(refusal('not_confirmed', '--yes'));
     await expect(prompts.typed('?', { expect: '4242', flag: '--reveal' })).rejects.toMatchObject(
       refusal('not_confirmed', '--reveal'),

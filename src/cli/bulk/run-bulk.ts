@@ -203,7 +203,7 @@ function overMaxTotal(name: string, total: Cents, most: Cents): CliError {
   return new CliError('guarded', {
     reason: 'max_total',
     message: `${name} adds up to ${dollars(total)}, more than --max-total ${dollars(most)}`,
-    hint: 'check the amounts, or give a higher --max-total',
+    notes: ['Check the amounts, or give a higher --max-total.'],
     outcome: 'not_sent',
   });
 }

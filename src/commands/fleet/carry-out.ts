@@ -190,7 +190,7 @@ function overMaxTotal(total: Cents, most: Cents): CliError {
   return new CliError('guarded', {
     reason: 'max_total',
     message: `the plan spends ${dollars(total)}, more than --max-total ${dollars(most)}`,
-    hint: 'look at the plan, or give a higher --max-total',
+    notes: ['Look at the plan, or give a higher --max-total.'],
     outcome: 'not_sent',
   });
 }

@@ -225,8 +225,7 @@ function checkResult({ wishes }: Fleet, { entries }: Chosen): void {
     const [first] = differencesOf({ ...wish, bin: { by: 'auto' } }, card, []).filter(each => each.class === 'fixed');
     if (first === undefined) continue;
     throw new CliError('usage', {
-      message: `${card.id} cannot be written as it is: its ${first.field} is ${JSON.stringify(first.is)}, and the file would say ${JSON.stringify(first.wanted)}. Nothing was changed`,
-      hint: 'take the field out of the defaults of the file',
+      message: `${card.id} cannot be written as it is: its ${first.field} is ${JSON.stringify(first.is)}, and the file would say ${JSON.stringify(first.wanted)}. Nothing was changed; take the field out of the defaults of the file`,
       outcome: 'not_sent',
     });
   }

@@ -91,8 +91,7 @@ export function refuseOverCaps({ document }: Pick<MadePlan, 'document'>): void {
   if (over.length === 0) return;
   throw new CliError('guarded', {
     reason: 'fleet_caps',
-    message: `the plan of ${fleet} is beyond its caps: ${over.join('; ')}. Nothing was sent`,
-    hint: 'raise caps in the file, when that is meant',
+    message: `the plan of ${fleet} is beyond its caps: ${over.join('; ')}. Nothing was sent; raise caps in the file, when that is meant`,
     outcome: 'not_sent',
   });
 }

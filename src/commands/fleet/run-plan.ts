@@ -3,6 +3,7 @@ import type { Context } from '../../cli/context.ts';
 import { quote, usage } from '../../cli/parsing/values.ts';
 import { DAY, durationOf, HOUR } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
+import { shellWord } from '../../core/shell-quote.ts';
 import { differs, type PlanDocument } from '../../fleet/plan-document.ts';
 import { readPlanFile } from '../../fleet/plan-file.ts';
 import type { Allowed } from '../../fleet/plan-input.ts';
@@ -23,7 +24,7 @@ export async function runPlan(ctx: Context, flags: PlanFlags): Promise<ShownPlan
   if (show !== undefined) return shownPlan(readPlanFile(await ctx.readFile(show), show), flags, undefined);
   const named = await fleetOf(ctx, file);
   const { document } = await makePlan(ctx, named, { allowed: allowedOf(allow), lifeMs: lifeOf(expires) });
-  const failure = failureOf(document, { exitCode, word: named.word });
+  const failure = failureOf(document, { exitCode, word: named.word, out });
   if (out !== undefined && failure?.kind !== 'guarded') await writePlan(ctx, out, document);
   return shownPlan(document, flags, failure);
 }
@@ -66,10 +67,12 @@ function lifeOf(typed: string | undefined): number {
 interface Asked {
   readonly exitCode: ExitCode | undefined;
   readonly word: string;
+  /** Where the plan was written to. */
+  readonly out: string | undefined;
 }
 
 /** What the exit code says of a plan that was printed. */
-function failureOf(document: PlanDocument, { exitCode, word }: Asked): CliError | undefined {
+function failureOf(document: PlanDocument, { exitCode, word, out }: Asked): CliError | undefined {
   try {
     refuseOverCaps({ document });
   } catch (thrown) {
@@ -99,7 +102,13 @@ function failureOf(document: PlanDocument, { exitCode, word }: Asked): CliError 
   const what = exitCode === 'drift' ? `${drifted.length} changed at the service` : told.join(', ');
   return new CliError('differs', {
     message: `the cards of ${fleet} differ from the file: ${what}. Nothing was sent`,
-    hint: `cardwright fleet plan ${word} --out plan.json`,
+    // Without a step there is no command: the page tells what to write into the file, or to allow.
+    ...(steps.length > 0 && { hint: nextCommand(word, out) }),
     outcome: 'not_sent',
   });
+}
+
+function nextCommand(word: string, out: string | undefined): string {
+  if (out === undefined) return `cardwright fleet plan ${word} --out plan.json`;
+  return `cardwright fleet apply ${word} --plan ${shellWord(out)}`;
 }

@@ -2,6 +2,7 @@
 import type { Balances } from '../../contract/evidence.ts';
 import { CliError } from '../../core/errors.ts';
 import { cents, dollars } from '../../core/money.ts';
+import { sameCommandAgain } from '../../core/same-command.ts';
 import type { ItemRecord } from '../wal/records.ts';
 import { cardNow } from './evidence.ts';
 import type { RunContext } from './run-context.ts';
@@ -24,7 +25,7 @@ export async function missesAim(
   const [has, step, goal] = [dollars(balance), dollars(cents(amount)), dollars(cents(aim))];
   const error = new CliError('guarded', {
     message: `${card} has changed since it was chosen: it has ${has}, and ${step} ${moved} would be ${side} ${goal}`,
-    hint: 'the same command again, for what is still needed',
+    hint: sameCommandAgain(),
     outcome: 'not_sent',
     operation,
   });

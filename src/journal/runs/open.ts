@@ -223,8 +223,7 @@ function planOf({ plan, rows }: History): RunPlan {
 
 function neverPlanned(op: string): CliError {
   return new CliError('usage', {
-    message: `${op} was stopped before its plan was written; nothing was sent, and there is nothing to resume`,
-    hint: 'the command it was begun with',
+    message: `${op} was stopped before its plan was written; nothing was sent, and there is nothing to resume. Run the command that began it again`,
     outcome: 'not_sent',
     op,
   });

@@ -215,8 +215,7 @@ export function stateOf(history: History): Exclude<OpState, 'running' | 'damaged
 
 function newer({ op, version }: PlanRecord): CliError {
   return new CliError('check_failed', {
-    message: `the journal of ${op} was written by a newer cardwright (version ${version}); nothing was sent`,
-    hint: 'install the newer version and repeat the command',
+    message: `the journal of ${op} was written by a newer cardwright (version ${version}); nothing was sent. Install that version and repeat the command`,
     outcome: 'not_sent',
     op,
   });
