@@ -40,6 +40,14 @@ const MEANT_FIRST: Readonly<Record<string, string>> = {
   status: 'whoami',
 };
 
+/** A command with its options, for words below a group that one word does not answer. */
+const MEANT_BELOW: Readonly<Record<string, string>> = {
+  'fleet diff': 'plan',
+  'fleet drift': 'plan --exit-code drift',
+  'fleet init': 'import --none',
+  'fleet sync': 'apply',
+};
+
 /** What no command does, and why; by the words typed. */
 const ABSENT: Readonly<Record<string, string>> = {
   'cards update': 'The properties of a card cannot be changed; make a new card.',
@@ -55,6 +63,11 @@ export function meantWords(word: string): readonly string[] {
 /** The command line that a word at the head of the line means. */
 export function meantFirst(word: string): string | undefined {
   return Object.hasOwn(MEANT_FIRST, word) ? MEANT_FIRST[word] : undefined;
+}
+
+/** The words of ours, with options, that words below a group mean. */
+export function meantBelow(words: string): string | undefined {
+  return Object.hasOwn(MEANT_BELOW, words) ? MEANT_BELOW[words] : undefined;
 }
 
 /** Why there is no such command; undefined where nothing more can be said. */

@@ -2,7 +2,7 @@
 
 import { nearest } from '../../core/nearest.ts';
 import { shellWord } from '../../core/shell-quote.ts';
-import { meantFirst, meantWords, whyAbsent } from '../synonyms.ts';
+import { meantBelow, meantFirst, meantWords, whyAbsent } from '../synonyms.ts';
 import type { Command, Group, Registry } from './command.ts';
 import { GLOBALS, type GlobalOption } from './globals.ts';
 import { secretRefusal } from './secret-flags.ts';
@@ -76,7 +76,7 @@ export async function locate(argv: readonly string[], registry: Registry): Promi
   const isCommand = paths.includes(where);
   if (!isCommand && found.length < words.length) {
     const next = words[found.length] ?? '';
-    throw refusedBefore(argv, next) ?? unknownWord(next, meantBelow(next, nextWords(found, paths)), where);
+    throw refusedBefore(argv, next) ?? unknownWord(next, meantIn(where, next, nextWords(found, paths)), where);
   }
   return { group, paths, command: isCommand ? await leaves[where]?.() : undefined, words: found };
 }
@@ -123,7 +123,9 @@ function refusedBefore(argv: readonly string[], word: string) {
 const MOST_MEANT = 3;
 
 /** What a word below a group may mean: the word of ours for it, else the nearest. */
-function meantBelow(word: string, known: readonly string[]): readonly string[] {
+function meantIn(where: string, word: string, known: readonly string[]): readonly string[] {
+  const line = meantBelow(`${where} ${word}`);
+  if (line !== undefined) return [line];
   const ours = meantWords(word).filter(each => known.includes(each));
   const near = ours[0] ?? nearest(word, known);
   return near === undefined ? [] : [near];
