@@ -76,7 +76,7 @@ export function addUp(rows: Iterable<SummedRow>, options: ReadingOptions): Recor
 const NUMBERS: ReadonlySet<string> = new Set(['cents', 'at_ms', 'gone_at']);
 
 /** A record as it was before the first of these changes; they come in their order. */
-export function before(row: SummedRow, changes: readonly TxChangeRow[]): SummedRow {
+export function before<Row extends SummedRow>(row: Row, changes: readonly TxChangeRow[]): Row {
   const old: Record<string, unknown> = {};
   for (const { field, old: value } of changes) {
     if (field in old) continue;

@@ -36,9 +36,13 @@ const COLUMN = {
   unexplained: 'unexplained',
 } as const satisfies Readonly<Record<Line['type'], keyof Sums>>;
 
+type Grouped = Pick<Statement, 'period' | 'days' | 'knownSinceDay'> & {
+  readonly accounts: readonly StatementAccount[];
+};
+
 /** `nameOf` names an account. Groups stand in the order of the accounts; months and labels in their own. */
 export function groupsOf(
-  statement: Pick<Statement, 'period' | 'knownSinceDay'> & { readonly accounts: readonly StatementAccount[] },
+  statement: Grouped,
   by: GroupedBy,
   nameOf: (account: StatementAccount) => string,
 ): readonly StatementGroup[] {
@@ -75,21 +79,24 @@ function sumOrNull(sum: number | null, part: number | null): number | null {
   return sum === null || part === null ? null : sum + part;
 }
 
-function monthsOf({
-  accounts,
-  knownSinceDay,
-}: Pick<Statement, 'knownSinceDay'> & { readonly accounts: readonly StatementAccount[] }): readonly StatementGroup[] {
-  const begin = knownSinceDay?.slice(0, 7) ?? '';
+const monthOf = (date: string) => date.slice(0, 7);
+
+function monthsOf({ accounts, days, knownSinceDay }: Grouped): readonly StatementGroup[] {
+  const begin = monthOf(knownSinceDay ?? '');
   const months = new Map<string, { sums: Sums; cards: Set<string> }>();
   for (const { lines, kind, card_id } of accounts) {
     for (const line of lines) {
-      const name = line.date.slice(0, 7);
+      const name = monthOf(line.date);
       const month = months.get(name) ?? { sums: noSums(), cards: new Set() };
       months.set(name, month);
       count(month.sums, line);
       if (kind === 'card' && card_id !== null) month.cards.add(card_id);
     }
   }
+  const spans = uncertainSpans(accounts);
+  /** A month that ends between two readings, or begins there. */
+  const endsWithin = (month: string) => spans.some(({ from, to }) => from <= month && month < to);
+  const beginsWithin = (month: string) => spans.some(({ from, to }) => from < month && month <= to);
   let balance = accounts.reduce((sum, { opening }) => sum + opening, 0);
   return [...months]
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -97,9 +104,33 @@ function monthsOf({
       const opening = balance;
       const { deposits, transfers, settled, refunded, fees, unexplained } = sums;
       balance += deposits + transfers + settled + refunded + fees + unexplained;
-      const known = { opening: group <= begin ? null : opening, closing: group < begin ? null : balance };
+      // What lies on both sides of the beginning of the period is told by a notice, as of its end.
+      const isFirst = group === monthOf(days.first);
+      const known = {
+        opening: group <= begin || (!isFirst && beginsWithin(group)) ? null : opening,
+        closing: group < begin || endsWithin(group) ? null : balance,
+      };
       return { group, cards: cards.size, ...sums, ...known };
     });
+}
+
+/**
+ * From the month of the earlier reading to that of the later one, of derived lines that change what all accounts have
+ * together: at the ends of the months between, nobody knows whether the money had moved.
+ */
+function uncertainSpans(
+  accounts: readonly StatementAccount[],
+): readonly { readonly from: string; readonly to: string }[] {
+  const spans = new Map<string, { readonly from: string; readonly to: string; cents: number }>();
+  for (const { lines } of accounts) {
+    for (const { id, date, since_date, cents } of lines) {
+      if (since_date === undefined || monthOf(since_date) === monthOf(date)) continue;
+      const span = spans.get(id) ?? { from: monthOf(since_date), to: monthOf(date), cents: 0 };
+      span.cents += cents;
+      spans.set(id, span);
+    }
+  }
+  return [...spans.values()].filter(({ cents }) => cents !== 0);
 }
 
 function count(sums: Sums, { type, cents }: Line): void {

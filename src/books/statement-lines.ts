@@ -4,7 +4,7 @@ import { effectOf } from './effect.ts';
 import type { Period } from './period.ts';
 import { rowName } from './position.ts';
 import type { CutCardRow } from './rows.ts';
-import type { ExactCut, Line, PostedRow, StatementInput } from './statement-model.ts';
+import type { ExactCut, Line, PostedRow, StatementInput, StatementRecords } from './statement-model.ts';
 
 export type Draft = Omit<Line, 'balance' | 'date' | 'time'> & {
   /** Of derived lines: the earlier of the two cuts. */
@@ -40,8 +40,32 @@ export function movedDrafts({ records, moves, cuts, unproved, period }: Statemen
   return byCard;
 }
 
-/** Records of other types are told by the sums alone. */
-export function ofRecord(row: PostedRow, card_id: string): CardDraft {
+/** Records of other types are told by the sums alone. An amount under a known id never changes: what came later is a line. */
+export function* draftsOfRecord(row: PostedRow, card_id: string): Generator<Draft> {
+  const { steps, tx_id } = row;
+  const plain = ofRecord(row, card_id);
+  if (steps === undefined) {
+    if (plain.cents !== 0) yield plain;
+    return;
+  }
+  let before = 0;
+  for (const [index, { at, since, spent }] of steps.entries()) {
+    const cents = before - spent;
+    const type = cents > 0 ? 'refund' : 'settlement';
+    const id = index === 0 ? tx_id : `${tx_id}-${index + 1}`;
+    yield {
+      ...plain,
+      id,
+      at,
+      type,
+      cents,
+      ...(since !== undefined && { since, anyTime: { after: since, until: at } }),
+    };
+    before = spent;
+  }
+}
+
+function ofRecord(row: PostedRow, card_id: string): CardDraft {
   const { settled, refunded } = effectOf(row);
   return {
     id: row.tx_id,
@@ -106,7 +130,7 @@ function derived(
       const end = (ends.get(row.card_id) ?? []).find(at => at > since && at <= cut.at_ms);
       const payee = cents < 0 ? 'To wallet' : 'From wallet';
       const anyTime = { after: since, until: cut.at_ms };
-      const isEnd = end !== undefined && cents < 0 && !isPosted(records.of(row.card_id), end, cut.at_ms);
+      const isEnd = end !== undefined && cents < 0 && isAtOnce(records, old, { ...row, since, end, until: cut.at_ms });
       found.push({
         ...transfer(id, row.card_id, cents),
         payee,
@@ -123,10 +147,17 @@ function derived(
   return found;
 }
 
-/** Whether anything was posted to a card after its own end: that went to the wallet too, at times of its own. */
-function isPosted(rows: Iterable<PostedRow>, end: number, until: number): boolean {
-  for (const { at_ms } of rows) if (at_ms > end && at_ms <= until) return true;
-  return false;
+/**
+ * Whether all that a card gave back went to the wallet at its own end. What was posted after it, or held then and let go
+ * later, went at times of its own.
+ */
+function isAtOnce(
+  records: StatementRecords,
+  old: CutCardRow | undefined,
+  { card_id, since, end, until }: Readonly<Record<'since' | 'end' | 'until', number>> & Pick<CutCardRow, 'card_id'>,
+): boolean {
+  for (const { at_ms } of records.of(card_id)) if (at_ms > end && at_ms <= until) return false;
+  return (old?.holds_cents ?? 0) === 0 && !records.mayHold(card_id, { since, at: end });
 }
 
 /**

@@ -30,6 +30,8 @@ export interface Line {
   readonly counter: Counter;
   /** `derived`: no record and no own row says it; the difference of two cuts does. */
   readonly source: 'record' | 'journal' | 'derived';
+  /** Of a derived line whose money may have moved at any time since: the day of the earlier of its two readings. */
+  readonly since_date?: string;
   /** Derived since the last exact cut: a later reading may show it with another id, amount or day, or not at all. */
   readonly unproved?: true;
 }
@@ -54,6 +56,8 @@ export interface Statement {
   readonly period: Period;
   /** First and last day of the period and the day after, on the wall of the asked zone. */
   readonly days: { readonly first: string; readonly last: string; readonly next: string };
+  /** What is shown reaches to this instant, ms UTC: the end of the period, or what was read last where that is earlier. */
+  readonly until: number;
   /** The wallet, then the cards. Each walk makes them anew, so that one account at a time is in memory. */
   readonly accounts: Iterable<StatementAccount>;
   /** Cards that were asked for, also those without an account. */
@@ -76,10 +80,11 @@ export interface Statement {
 
 /** A derived line whose money may have moved on the other side of an end of the period. */
 export interface StraddlingLine extends Omit<Line, 'balance'>, Pick<StatementAccount, 'kind'> {
-  /** Day of the earlier of its two cuts, on the wall of the asked zone. */
+  /** Days of its two cuts, on the wall of the asked zone. */
   readonly since_date: string;
-  /** It stands in the period, and may be older; else it stands behind it, and may belong to it. */
-  readonly isCounted: boolean;
+  readonly until_date: string;
+  /** It stands in the period, and may be older or later; else it stands behind it, and may belong to it. */
+  readonly may: 'be older than' | 'be later than' | 'belong to';
 }
 
 /** Balances of an account as far as anybody knows them, integer cents; null before the books begin. */
@@ -91,12 +96,12 @@ export function provedBalances(
   return { opening: null, closing: knownSince < to ? closing : null };
 }
 
-/** The balance that is known at the end of the period, or else the first one after it: integer cents, and when (ms UTC). */
+/** The balance that is known at the end of what is shown, or else the first one after it: integer cents, and when (ms UTC). */
 export function provedBalance(
   { closing, knownSince, atBegin = closing }: Pick<StatementAccount, 'closing' | 'knownSince' | 'atBegin'>,
-  { to }: Pick<Period, 'to'>,
+  until: number,
 ): { readonly cents: number; readonly at: number } {
-  if (knownSince === undefined || knownSince < to) return { cents: closing, at: to };
+  if (knownSince === undefined || knownSince < until) return { cents: closing, at: until };
   return { cents: atBegin, at: knownSince };
 }
 
@@ -109,12 +114,26 @@ export interface ExactCut {
 export type PostedRow = Pick<
   TxRow,
   'tx_id' | 'type' | 'status' | 'cents' | 'merchant' | 'mcc' | 'merchant_country' | 'authorization_id' | 'at_ms'
->;
+> & {
+  /** Of a purchase in one changing record (A-40) that was seen to change: a line each, oldest first. */
+  readonly steps?: readonly PostedStep[];
+};
+
+/** What a purchase had spent in all from then on: settled less refunded, integer cents. */
+export interface PostedStep {
+  /** ms UTC: of the purchase, or when the change was seen. */
+  readonly at: number;
+  readonly spent: number;
+  /** It happened at any time from then on (ms UTC); undefined for the time of the purchase. */
+  readonly since?: number;
+}
 
 /** Records of and after the period and seen by the newest cut, those that are gone left out. */
 export interface StatementRecords {
   /** Settlements and refunds of a card, in any order. */
   of(card_id: string): Iterable<PostedRow>;
+  /** Whether an authorization of the card that is younger than `since` may have held money at `at` and let it go (ms UTC). */
+  mayHold(card_id: string, span: { readonly since: number; readonly at: number }): boolean;
   /** Of types that the interface does not name. */
   readonly unknownTypes: readonly TxRow[];
   /** Cards with an authorization that is pending and began before the end of the period. */

@@ -2,8 +2,16 @@
 import { CliError } from '../core/errors.ts';
 import { isPast, type Period } from './period.ts';
 import type { CardRow } from './rows.ts';
-import { byTime, type Draft, movedDrafts, ofRecord, walletDrafts } from './statement-lines.ts';
-import type { ExactCut, Line, OpenHold, Statement, StatementAccount, StatementInput } from './statement-model.ts';
+import { byTime, type Draft, draftsOfRecord, movedDrafts, walletDrafts } from './statement-lines.ts';
+import type {
+  ExactCut,
+  Line,
+  OpenHold,
+  Statement,
+  StatementAccount,
+  StatementInput,
+  StraddlingLine,
+} from './statement-model.ts';
 
 /**
  * The statement of a period. Throws `check_failed` when no exact cut stands at or after the end of the period; a walk
@@ -27,6 +35,7 @@ export function statementOf(input: StatementInput): Statement {
   return {
     period,
     days: { first: day(period.from), last: day(period.to - 1), next: day(period.to) },
+    until: Math.min(period.to, newest.cut.at_ms),
     cards,
     accounts: { [Symbol.iterator]: () => accountsOf(input, parts) },
     selection: only === undefined ? 'all' : input.isOneCard === true ? 'card' : 'cards',
@@ -37,17 +46,7 @@ export function statementOf(input: StatementInput): Statement {
     straddling: [
       ...cards.map(({ card_id }) => ({ kind: 'card' as const, drafts: moved.get(card_id) ?? [] })),
       { kind: 'wallet' as const, drafts: wallet },
-    ].flatMap(({ kind, drafts }) =>
-      drafts
-        .filter(draft => isStraddling(draft, period))
-        .map(draft => ({
-          ...draft,
-          kind,
-          ...clock.at(draft.at),
-          since_date: day(draft.since ?? 0),
-          isCounted: draft.at < period.to,
-        })),
-    ),
+    ].flatMap(({ kind, drafts }) => drafts.flatMap(draft => straddling(draft, { kind, period, clock }))),
   };
 }
 
@@ -94,10 +93,7 @@ function* accountsOf(input: StatementInput, parts: Parts): Generator<StatementAc
   const posted = new Map(newest.cards.map(row => [row.card_id, row.balance_cents + row.holds_cents]));
   for (const { card_id, last4, label } of cards) {
     const drafts = [...(moved.get(card_id) ?? [])];
-    for (const row of records.of(card_id)) {
-      const draft = ofRecord(row, card_id);
-      if (draft.cents !== 0) drafts.push(draft);
-    }
+    for (const row of records.of(card_id)) drafts.push(...draftsOfRecord(row, card_id));
     const now = { closingNow: posted.get(card_id) ?? 0, knownSince: since.get(card_id) };
     const account = balanced(drafts.sort(byTime), now, input);
     const { lines, opening, closing } = account;
@@ -150,8 +146,8 @@ function balanced(
     if (draft.at < period.from || draft.at >= period.to) continue;
     balance += draft.cents;
     const { date, time } = clock.at(draft.at);
-    const { id, at, type, cents, payee, memo, card_id, mcc, country, authorization_id, counter, source, unproved } =
-      draft;
+    const { id, at, type, cents, payee, memo, card_id, mcc, country, authorization_id, counter, source } = draft;
+    const { anyTime, unproved } = draft;
     // Named one by one: to spread a draft takes four times as long, and there is one for each line.
     lines.push({
       id,
@@ -169,6 +165,7 @@ function balanced(
       authorization_id,
       counter,
       source,
+      ...(anyTime && { since_date: clock.at(anyTime.after).date }),
       ...(unproved && { unproved }),
     });
   }
@@ -212,7 +209,23 @@ function firstFrom(drafts: readonly Draft[], from: number): number {
 }
 
 /** Before the first cut nothing was observed, so nothing says that it came earlier. An own end has a time of its own. */
-function isStraddling({ at, since = 0, anyTime }: Draft, { from, to }: Period): boolean {
-  if (since <= 0 || anyTime === undefined) return false;
-  return at >= from && at < to ? since < from : since < to && at >= to;
+function straddling(
+  { anyTime, since = 0, ...draft }: Draft,
+  { kind, period, clock }: Pick<StatementInput, 'period' | 'clock'> & Pick<StatementAccount, 'kind'>,
+): readonly StraddlingLine[] {
+  if (since <= 0 || anyTime === undefined) return [];
+  const may = mayBelong({ at: draft.at, since, until: anyTime.until }, period);
+  if (may === undefined) return [];
+  const days = { since_date: clock.at(since).date, until_date: clock.at(anyTime.until).date };
+  return [{ ...draft, kind, ...clock.at(draft.at), ...days, may }];
+}
+
+function mayBelong(
+  { at, since, until }: Readonly<Record<'at' | 'since' | 'until', number>>,
+  { from, to }: Period,
+): StraddlingLine['may'] | undefined {
+  if (at >= to) return since < to ? 'belong to' : undefined;
+  if (at < from) return until >= from ? 'belong to' : undefined;
+  if (since < from) return 'be older than';
+  return until >= to ? 'be later than' : undefined;
 }

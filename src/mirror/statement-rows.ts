@@ -2,12 +2,14 @@
 
 import { isPending } from '../books/effect.ts';
 import type { Period } from '../books/period.ts';
-import type { CardRow, CutCardRow, CutRow, MoveRow, TxRow, WalletRow } from '../books/rows.ts';
-import type { ExactCut, PendingRow, PostedRow, StatementInput, StatementRecords } from '../books/statement-model.ts';
+import type { CardRow, CutCardRow, MoveRow, TxRow, WalletRow } from '../books/rows.ts';
+import type { ExactCut, PendingRow, StatementInput, StatementRecords } from '../books/statement-model.ts';
 import type { MirrorDatabase } from './database.ts';
 import { refuseOlder } from './fold.ts';
+import type { KeptCut } from './kept-cut.ts';
+import { type Closing, IS_IN_DOLLARS, postedRecords } from './posted-records.ts';
 import { unprovedCut } from './reconcile.ts';
-import { IS_IN_OTHER_CURRENCY, IS_OF_UNKNOWN_TYPE, IS_PENDING } from './schema.ts';
+import { IS_OF_UNKNOWN_TYPE, IS_PENDING } from './schema.ts';
 
 type StatementRows = Pick<StatementInput, 'cuts' | 'unproved' | 'cards' | 'records' | 'moves' | 'deposits'>;
 
@@ -21,7 +23,7 @@ export function statementRows(
   { unreconciled = false }: { readonly unreconciled?: boolean } = {},
 ): StatementRows {
   refuseOlder(db, from, name);
-  const kept = db.all<CutRow & { readonly sync: number }>('select * from cut where exact = 1 order by sync, at_ms');
+  const kept = db.all<KeptCut>('select * from cut where exact = 1 order by sync, at_ms');
   const newest = kept.at(-1);
   // The last one before the period, for what was derived since; none before it: the account began within.
   const first = Math.max(
@@ -39,7 +41,7 @@ export function statementRows(
     cuts,
     ...(unproved !== undefined && { unproved }),
     cards: db.all<CardRow>('select * from cards order by created_ms, card_id'),
-    records: recordsOf(db, { from, to }, unproved === undefined ? (newest?.sync ?? 0) : Number.MAX_SAFE_INTEGER),
+    records: recordsOf(db, { from, to }, unproved === undefined && newest !== undefined ? newest : ALL_THERE_IS),
     moves: db.all<MoveRow>('select * from moves where at_ms >= ? and at_ms <= ? order by at_ms, op, row', from, end),
     deposits: readingsUpTo(db, end),
   };
@@ -57,66 +59,28 @@ function readingsUpTo(db: MirrorDatabase, end: number): readonly WalletRow[] {
     .reverse();
 }
 
+const ALL_THERE_IS: Closing = { sync: Number.MAX_SAFE_INTEGER, changes: Number.MAX_SAFE_INTEGER };
+
 const FROM = 'from record r left join merchant m on m.id = r.merchant';
 
 const COLUMNS = `r.card_id, r.currency, r.decline_reason, r.created_at, r.first_seen, r.gone_at, r.tx_id, r.type, r.status,
   r.cents, m.name as merchant, r.mcc, r.merchant_country, r.authorization_id, r.at_ms ${FROM}`;
 
-/** What nobody can count in dollars is no line. */
-const IS_IN_DOLLARS = `(${IS_IN_OTHER_CURRENCY}) is not true`;
+/** A purchase that is one changing record (A-40) does not show when it was settled. */
+const MAY_HOLD = `select 1 from record r where r.card_id = ? and r.at_ms <= ? and r.first_sync <= ? and r.gone_at is null
+  and (r.authorization_id = r.tx_id
+    or r.at_ms > ? and r.type = 'authorization' and lower(coalesce(r.status, '')) <> 'settled') limit 1`;
 
-/** The records of a card in one text: a row that is handed over column by column costs more than all the rest of a line. */
-const POSTED = `select json_group_array(json_array(r.tx_id, r.type, r.status, r.cents, r.merchant, r.mcc, r.merchant_country,
-  r.authorization_id, r.at_ms)) as posted from record r where r.card_id = ? and r.type in ('settlement', 'refund') and r.at_ms >= ?
-  and r.first_sync <= ? and r.gone_at is null and ${IS_IN_DOLLARS}`;
-
-/** In the order of `POSTED`. */
-type PostedValues = readonly [
-  tx_id: PostedRow['tx_id'],
-  type: PostedRow['type'],
-  status: PostedRow['status'],
-  cents: PostedRow['cents'],
-  merchant: number | null,
-  mcc: PostedRow['mcc'],
-  merchant_country: PostedRow['merchant_country'],
-  authorization_id: PostedRow['authorization_id'],
-  at_ms: PostedRow['at_ms'],
-];
-
-const MOST_NAMES = 10_000;
-
-/** Names of merchants by their number: to join them costs a third of reading a record, and few have most of the records. */
-function merchantNames(db: MirrorDatabase): (merchant: number | null) => string | null {
-  const names = new Map<number, string | null>();
-  return merchant => {
-    if (merchant === null) return null;
-    const known = names.get(merchant);
-    if (known !== undefined) return known;
-    const name = db.get<{ name: string }>('select name from merchant where id = ?', merchant)?.name ?? null;
-    if (names.size >= MOST_NAMES) names.clear();
-    names.set(merchant, name);
-    return name;
-  };
-}
-
-/** By card, so that those of one card at a time are in memory. `sync`: the last one that is looked at. */
-function recordsOf(db: MirrorDatabase, { from, to }: Pick<Period, 'from' | 'to'>, sync: number): StatementRecords {
+function recordsOf(db: MirrorDatabase, { from, to }: Pick<Period, 'from' | 'to'>, closing: Closing): StatementRecords {
+  const { sync } = closing;
   const pending = db.all<{ card_id: string }>(
     `select distinct card_id from record where ${IS_PENDING}
       and gone_at is null and card_id is not null and ${IS_IN_DOLLARS} and at_ms >= ? and at_ms < ? and first_sync <= ?`,
     ...[from, to, sync],
   );
-  const nameOf = merchantNames(db);
   return {
-    of(card) {
-      const read = db.get<{ posted: string }>(POSTED, card, from, sync);
-      return (JSON.parse(read?.posted ?? '[]') as readonly PostedValues[]).map(
-        ([tx_id, type, status, cents, merchant, mcc, merchant_country, authorization_id, at_ms]) => {
-          const name = nameOf(merchant);
-          return { tx_id, type, status, cents, merchant: name, mcc, merchant_country, authorization_id, at_ms };
-        },
-      );
-    },
+    of: postedRecords(db, { from }, closing),
+    mayHold: (card, { since, at }) => db.get(MAY_HOLD, card, at, sync, since) !== undefined,
     unknownTypes: db.all<TxRow>(
       `select ${COLUMNS} where ${IS_OF_UNKNOWN_TYPE} and r.at_ms >= ?
         and r.first_sync <= ? and r.gone_at is null and r.card_id is not null and ${IS_IN_DOLLARS}`,

@@ -90,8 +90,8 @@ async function partsOf(statement: Statement, wish: ExportWish): Promise<Iterable
     case 'csv':
       return counted((await import('./csv.ts')).csvFiles(statement, wish));
     case 'ofx': {
-      const { period } = statement;
-      return whole((await import('./ofx.ts')).ofxFile(statement.accounts, period, { at: period.to }));
+      const { period, until } = statement;
+      return whole((await import('./ofx.ts')).ofxFile(statement.accounts, period, { until }));
     }
     case 'qbo':
       return anAccountEach(statement, wish.intuBid, (await import('./ofx.ts')).ofxFile);
@@ -115,12 +115,12 @@ function* counted(files: Iterable<Iterable<Piece>>): Generator<Part> {
 }
 
 function* anAccountEach(
-  { accounts, period, selection }: Statement,
+  { accounts, period, until, selection }: Statement,
   intuBid: string,
   ofxFile: typeof import('./ofx.ts').ofxFile,
 ): Generator<Part> {
   for (const account of accounts) {
-    const pieces = ofxFile([account], period, { at: period.to, intuBid });
+    const pieces = ofxFile([account], period, { until, intuBid });
     // The name of one card is in front already.
     yield { pieces, part: selection === 'card' ? '' : accountPart(account) };
   }

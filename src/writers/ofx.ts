@@ -5,8 +5,8 @@ import type { Piece } from './piece.ts';
 import { amount, ascii, short } from './text.ts';
 
 export interface OfxOptions {
-  /** ms UTC: when the file is made. Same cuts and same time give same bytes. */
-  readonly at: number;
+  /** ms UTC: what is shown reaches to it. Same cuts and same time give same bytes. */
+  readonly until: number;
   /** QBO: number of the bank that QuickBooks knows, and one account a file. */
   readonly intuBid?: string;
 }
@@ -28,13 +28,13 @@ const HEADER = [
 export function* ofxFile(
   accounts: Iterable<StatementAccount>,
   period: Statement['period'],
-  { at, intuBid }: OfxOptions,
+  { until, intuBid }: OfxOptions,
 ): Generator<Piece> {
   const head = [
     ...HEADER,
     '<OFX>',
     '<SIGNONMSGSRSV1><SONRS><STATUS><CODE>0<SEVERITY>INFO</STATUS>',
-    `<DTSERVER>${moment(at)}<LANGUAGE>ENG`,
+    `<DTSERVER>${moment(until)}<LANGUAGE>ENG`,
     ...(intuBid === undefined ? [] : [`<FI><ORG>CARDWRIGHT<FID>${escaped(intuBid)}</FI><INTU.BID>${escaped(intuBid)}`]),
     '</SONRS></SIGNONMSGSRSV1>',
     '<BANKMSGSRSV1>',
@@ -44,18 +44,24 @@ export function* ofxFile(
   let nth = 0;
   for (const account of accounts) {
     nth += 1;
-    yield { text: `${accountLines(account, nth, period).join('\r\n')}\r\n`, lines: account.lines.length };
+    yield {
+      text: `${accountLines(account, nth, { from: period.from, until }).join('\r\n')}\r\n`,
+      lines: account.lines.length,
+    };
   }
   yield { text: '</BANKMSGSRSV1>\r\n</OFX>\r\n', lines: 0 };
 }
 
-function accountLines(account: StatementAccount, nth: number, { from, to }: Statement['period']): readonly string[] {
-  const balance = provedBalance(account, { to });
+/** ms UTC. */
+type Span = Readonly<Record<'from' | 'until', number>>;
+
+function accountLines(account: StatementAccount, nth: number, { from, until }: Span): readonly string[] {
+  const balance = provedBalance(account, until);
   return [
     `<STMTTRNRS><TRNUID>${nth}<STATUS><CODE>0<SEVERITY>INFO</STATUS>`,
     '<STMTRS><CURDEF>USD',
     `<BANKACCTFROM><BANKID>000000000<ACCTID>${accountNumber(account)}<ACCTTYPE>CHECKING</BANKACCTFROM>`,
-    `<BANKTRANLIST><DTSTART>${moment(from)}<DTEND>${moment(to)}`,
+    `<BANKTRANLIST><DTSTART>${moment(from)}<DTEND>${moment(until)}`,
     ...account.lines.map(transaction),
     '</BANKTRANLIST>',
     `<LEDGERBAL><BALAMT>${amount(balance.cents)}<DTASOF>${moment(balance.at)}</LEDGERBAL>`,

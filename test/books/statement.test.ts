@@ -37,10 +37,9 @@ describe('a statement', () => {
   it('shows no balance but one that was', () => {
     const found = { shown: 0, left: 0 };
     for (const seed of seeds) {
-      const { statement, history, verdict, endedWithHolds } = simulated(seed, 60);
+      const { statement, history, verdict } = simulated(seed, 60);
       if (verdict !== 'balanced') continue;
       for (const { card_id, lines } of statement.accounts) {
-        if (endedWithHolds.has(card_id ?? '')) continue;
         for (const [index, { at, balance }] of lines.entries()) {
           // Of one instant the last line stands for what there was at its end.
           if (lines[index + 1]?.at === at) continue;
@@ -144,7 +143,7 @@ describe('a statement of one card, made by hand', () => {
         now: FINAL,
         cuts: [exact(TO, { balance_cents: 0 })],
         cards: [card({ card_id: 'card_1' })],
-        records: { of: () => [], unknownTypes: [], pendingCards: new Set() },
+        records: { of: () => [], mayHold: () => false, unknownTypes: [], pendingCards: new Set() },
         moves: [],
         deposits: [],
         ...one,
@@ -155,6 +154,7 @@ describe('a statement of one card, made by hand', () => {
     made(more).accounts.flatMap(({ lines }) => lines.map(({ type, cents, payee, at }) => [type, cents, payee, at]));
   const records = (...rows: readonly TxRow[]): StatementInput['records'] => ({
     of: () => rows,
+    mayHold: () => false,
     unknownTypes: [],
     pendingCards: new Set(),
   });
@@ -162,7 +162,7 @@ describe('a statement of one card, made by hand', () => {
   it('is final 35 days after its end, once nothing of it is pending', () => {
     expect(made().final).toBe(true);
     expect(made({ now: FINAL - 1 }).final).toBe(false);
-    const none = { of: () => [], unknownTypes: [] };
+    const none = { of: () => [], mayHold: () => false, unknownTypes: [] };
     const pending = (card_id: string) => made({ records: { ...none, pendingCards: new Set([card_id]) } });
     expect([pending('card_1').final, pending('card_1').accounts[0]?.final]).toEqual([false, false]);
     expect([pending('card_2').final, pending('card_2').accounts[0]?.final]).toEqual([true, true]);
@@ -268,6 +268,27 @@ describe('a statement of one card, made by hand', () => {
     ] as const)
       expect(ended(at, more)).toEqual([]);
   });
+
+  it.each([
+    { held: 'nothing', before: 0, mayHold: false, balance: 0, straddling: [] },
+    { held: 'something since the cut before', before: 0, mayHold: true, balance: null, straddling: ['be later than'] },
+    { held: 'something at the cut before', before: 1, mayHold: false, balance: null, straddling: ['be later than'] },
+  ])(
+    'shows after the end of a card no balance where it may have held $held',
+    ({ before, mayHold, balance, ...wanted }) => {
+      const own = (row: number, operation: MoveRow['operation'], amount: number, at_ms: number): MoveRow => ({
+        ...{ op: 'op', row, operation, outcome: 'done', card_id: 'card_1', cents: cents(amount), at_ms },
+      });
+      const created = { created_cents: 8_00 };
+      const { accounts, straddling } = made({
+        cuts: [exact(FROM, { ...created, balance_cents: 8_00 - before, holds_cents: before }), exact(TO, created)],
+        records: { ...records(), mayHold: () => mayHold },
+        moves: [own(1, 'cards.create', 8_00, 1), own(2, 'cards.terminate', 0, FROM + 5)],
+      });
+      expect(accounts[0]?.lines.map(line => [line.cents, line.balance])).toEqual([[-8_00, balance]]);
+      expect(straddling.map(line => line.may)).toEqual(wanted.straddling);
+    },
+  );
 
   it('shows without a proof what an ended card gave back, in the wallet too, and marks nothing else', () => {
     const created = { created_cents: 8_00 };
@@ -424,6 +445,51 @@ describe('sums of a statement', () => {
       const group = by === 'month' ? '2026-11' : by === 'label' ? 'ads' : 'card_1';
       expect(groupsOf({ ...statement, accounts: [card] }, by, nameOf)).toEqual([{ group, ...row }]);
     }
+  });
+
+  it('shows no balance of a month end that lies between the two readings of a derived line', () => {
+    const derived = (id: string, amount: number, since_date: string) =>
+      ({ id, type: 'transfer', cents: amount, date: '2026-12-05', since_date }) as Line;
+    const line = (date: string) => ({ id: date, type: 'settlement', cents: -1, date }) as Line;
+    const of = (card_id: string | null, lines: readonly Line[]): StatementAccount => ({
+      kind: card_id === null ? 'wallet' : 'card',
+      card_id,
+      label: null,
+      last4: null,
+      opening: 10,
+      lines,
+      closing: 10 + lines.reduce((sum, { cents }) => sum + cents, 0),
+      final: true,
+    });
+    const months = (...accounts: readonly StatementAccount[]) =>
+      groupsOf({ ...statement, days: { ...statement.days, first: '2026-10-01' }, accounts }, 'month', nameOf).map(
+        ({ group, opening, closing }) => [group, opening, closing],
+      );
+    const days = [line('2026-10-31'), line('2026-11-30')];
+    expect(months(of('card_1', [...days, derived('d', 7, '2026-11-20')]))).toEqual([
+      ['2026-10', 10, 9],
+      ['2026-11', 9, null],
+      ['2026-12', null, 15],
+    ]);
+    // Older than the period: its opening is told by a notice, the ends of months within are not known.
+    expect(months(of('card_1', [...days, derived('d', 7, '2026-09-20')]))).toEqual([
+      ['2026-10', 10, null],
+      ['2026-11', null, null],
+      ['2026-12', null, 15],
+    ]);
+    const within = [
+      ['2026-10', 10, 9],
+      ['2026-11', 9, 8],
+      ['2026-12', 8, 15],
+    ];
+    expect(months(of('card_1', [...days, derived('d', 7, '2026-12-01')]))).toEqual(within);
+    // Both sides of a transfer stand in the month: together they move nothing.
+    const sides = [of(null, [derived('d', -7, '2026-11-20')]), of('card_1', [...days, derived('d', 7, '2026-11-20')])];
+    expect(months(...sides)).toEqual([
+      ['2026-10', 20, 19],
+      ['2026-11', 19, 18],
+      ['2026-12', 18, 18],
+    ]);
   });
 
   it('keeps the wallet apart from a label that is called like it', () => {

@@ -167,6 +167,18 @@ describe('docs/CI.md', () => {
     const month = new Date(Date.now() - new Date().getUTCDate() * 86_400_000).toISOString().slice(0, 7);
     const { out } = await shell('ls books');
     expect(out).toBe(`sandbox-${month}.beancount\nsandbox-${month}.csv\n`);
+    await script(
+      'bin/cardwright',
+      `echo "$*" >>lines; exec ${process.execPath} ${join(ROOT, 'bin', 'cardwright.js')} "$@"`,
+    );
+    const beancount = async () => {
+      const { code, err } = await shell(`rm -f lines\n${scripts[2]}`);
+      expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
+      return (await readFile(join(folder, 'lines'), 'utf8')).split('\n')[0];
+    };
+    expect(await beancount()).toMatch(/ --out books$/);
+    await writeFile(join(folder, 'books', 'sandbox-2020-01.beancount'), '');
+    expect(await beancount()).toMatch(/ --out books --continue$/);
     await writeFile(join(folder, 'policy.yaml'), 'version: 1\nrules: [{ name: any, when: { balance: ">= 0" } }]\n');
     expect((await shell(scripts[1] ?? '')).code).toBe(15);
   });

@@ -12,6 +12,23 @@ async function done(here: World, line: string, options = {}): Promise<string> {
 const linesOf = (ofx: string) =>
   [...ofx.matchAll(/<TRNAMT>(-?[\d.]+)<FITID>([^<]+)/g)].map(([, amount, id]) => `${amount} ${id}`);
 
+it.each([
+  ['ofx', 'before the month has ended', '--at 2026-11-25T10:00:00Z', '20261125100000'],
+  ['qbo --card card_1', 'before the month has ended', '--at 2026-11-25T10:00:00Z', '20261125100000'],
+  ['ofx', 'after it', '--at 2026-12-02T10:00:00Z', '20261201000000'],
+])('%s %s states the balance as of what was read', async (format, _, at, wanted) => {
+  await using here = await world({ wallet: 1000 });
+  await done(here, 'cards create --bin bin_1 --amount 100');
+  await done(here, 'reconcile');
+  await done(here, `sandbox clock set frozen ${at}`);
+  await done(here, 'mirror sync');
+  const file = await done(here, `export --format ${format} --period 2026-11 --unreconciled`);
+  for (const name of ['DTSERVER', 'DTEND', 'DTASOF']) {
+    const found = [...file.matchAll(new RegExp(`<${name}>(\\d+)`, 'g'))].map(([, moment]) => moment);
+    expect([...new Set(found)]).toEqual([wanted]);
+  }
+});
+
 it('what another spender moved is booked once, however often the month is exported', async () => {
   await using here = await world({ wallet: 1000 });
   await done(here, 'cards create --bin bin_1 --amount 100');

@@ -148,7 +148,7 @@ export async function judgesAgree({ statement, expected }: Judged): Promise<void
   const withoutNothing = (sums: Record<string, number>) =>
     Object.fromEntries(Object.entries(sums).filter(([, sum]) => sum !== 0));
 
-  const bankFile = ({ accounts, period }: KeptStatement) => textOf(ofxFile(accounts, period, { at: period.to }));
+  const bankFile = ({ accounts, period, until }: KeptStatement) => textOf(ofxFile(accounts, period, { until }));
 
   /** What ofxdump says: sums of the lines, closing balances, and (account, id) of every line. */
   function readBank(dumped: string) {
@@ -244,8 +244,8 @@ export async function judgesAgree({ statement, expected }: Judged): Promise<void
     });
 
     it.skipIf(requires('ofxdump'))('libofx reads each file of QuickBooks, an account a file', () => {
-      const { period } = statement;
-      const options = { at: period.to, intuBid: '3000' };
+      const { period, until } = statement;
+      const options = { until, intuBid: '3000' };
       const files = statement.accounts.map(account => textOf(ofxFile([account], period, options)));
       const sums = files.map((text, at) => readBank(run('ofxdump', [file(`${at}.qbo`, text)]).stdout).sums);
       expect(sums.every(each => Object.keys(each).length === 1)).toBe(true);

@@ -72,15 +72,13 @@ export function simulated(seed: number, steps: number, plant: (account: Account)
   };
   const expected = postedBalances(account);
   account.note();
-  const { history, endedWithHolds } = account;
-  return { input, statement: kept(statementOf(input)), expected, verdict: last.verdict, history, endedWithHolds };
+  const { history } = account;
+  return { input, statement: kept(statementOf(input)), expected, verdict: last.verdict, history };
 }
 
 /** Keeps what each account had at the end of every instant. */
 class WatchedAccount extends Account {
   readonly history = new Map<number, ReadonlyMap<string, number>>();
-  /** Cards that ended while something was held: that it was let go later stands in no list. */
-  readonly endedWithHolds = new Set<string>();
   readonly created = new Map<string, number>();
   readonly #stepMs: number;
 
@@ -100,12 +98,6 @@ class WatchedAccount extends Account {
     return card;
   }
 
-  override terminate(card: Card, by?: { readonly own?: boolean }): void {
-    for (const { card: of, held } of this.authorizations.values())
-      if (of === card.id && held > 0) this.endedWithHolds.add(of);
-    super.terminate(card, by);
-  }
-
   note(): void {
     this.history.set(this.now, postedBalances(this));
   }
@@ -123,6 +115,11 @@ function postedBalances(account: Account): Map<string, number> {
 function recordsOf(rows: readonly TxRow[]): StatementRecords {
   return {
     of: card => rows.filter(row => row.card_id === card && ['settlement', 'refund'].includes(row.type)),
+    mayHold: (card, { since, at }) =>
+      rows.some(
+        ({ card_id, type, status, at_ms }) =>
+          card_id === card && type === 'authorization' && status !== 'settled' && at_ms > since && at_ms <= at,
+      ),
     unknownTypes: [],
     pendingCards: new Set(rows.flatMap(row => (isPending(row) && row.card_id !== null ? [row.card_id] : []))),
   };
@@ -190,7 +187,7 @@ export function long(lines: number): { readonly statement: KeptStatement; readon
   }));
   const rest = { holds: [], straddling: [], final: true, reconciled: true, selection: 'all' as const };
   const period = { name: '2025', from, to };
-  return { statement: { period, days, cards: known, accounts: [wallet, ...made], ...rest }, expected };
+  return { statement: { period, days, until: to, cards: known, accounts: [wallet, ...made], ...rest }, expected };
 }
 
 /** The same statement with a cent more on one line: what a judge must refuse. */

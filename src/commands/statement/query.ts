@@ -84,8 +84,8 @@ export async function statementFor<T>(
 
 function straddlingText({ kind, card_id, cents: amount, ...line }: StraddlingLine, period: string): string {
   const whose = kind === 'wallet' ? 'wallet' : `card ${card_id}`;
-  const moved = `${whose}: ${dollars(cents(amount))} moved between ${line.since_date} and ${line.date}`;
-  return `${moved}. It is counted on ${line.date}, and may ${line.isCounted ? 'be older than' : 'belong to'} ${period}`;
+  const moved = `${whose}: ${dollars(cents(amount))} moved between ${line.since_date} and ${line.until_date}`;
+  return `${moved}. It is counted on ${line.date}, and may ${line.may} ${period}`;
 }
 
 /** An exact cut proves the dollars without records in another currency; where none does they may be what is missing. */

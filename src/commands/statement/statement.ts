@@ -45,18 +45,20 @@ const ACCOUNT = {
   books_begin: maybe(tells.time('Its balances before this are not known.')),
 } as const;
 
+const UNKNOWN = 'null before books_begin, and at the end of a month between the two readings of a derived line.';
+
 const GROUP = {
   group: orNull(tells.text('Account, month or label; null for cards without a label.')),
   cards: tells.count('Cards in it; of a month those that moved.'),
   lines: tells.count('Lines.'),
-  opening: orNull(tells.usd('Before, USD; null where it is before books_begin.')),
+  opening: orNull(tells.usd(`Before, USD; ${UNKNOWN}`)),
   deposits: tells.usd('Deposited, USD.'),
   transfers: tells.usd('Between wallet and cards, USD; 0 where both are in it.'),
   settled: tells.usd('Settled, USD, negative.'),
   refunded: tells.usd('Refunded, USD.'),
   fees: tells.usd('Records of types that the interface does not name, USD.'),
   unexplained: tells.usd('Not explained, USD.'),
-  closing: orNull(tells.usd('After, USD; null where it is before books_begin.')),
+  closing: orNull(tells.usd(`After, USD; ${UNKNOWN}`)),
 } as const;
 
 const GROUP_COLUMNS: readonly Column[] = [
