@@ -8,7 +8,7 @@ import type { JournalStatus } from '../team/calls.ts';
 import type { JournalConnection } from '../team/connect.ts';
 import { isBehind } from '../team/recover.ts';
 import { refuseOtherSchema } from '../team/refusals.ts';
-import { chainHead, placesOf, type SharedOps } from '../team/shared-ops.ts';
+import { answersOf, chainHead, placesOf, type SharedOps } from '../team/shared-ops.ts';
 import { sharedStore } from '../team/shared-store.ts';
 import { leftCopies, pushSpool } from '../team/spool.ts';
 import { statementsOver } from '../team/statements.ts';
@@ -30,14 +30,22 @@ export interface SharedJournalSettings {
 export function sharedStoreFor(settings: SharedJournalSettings): OpStore {
   const { opened, connection, account } = settings;
   opened.onClose(async () => connection[Symbol.asyncDispose]());
-  const shared = once(() => openShared(settings));
+  let [opening, pushed]: Promise<SharedOps>[] = [];
+  const open = (names?: readonly string[]) => {
+    opening ??= openShared(settings, names);
+    return opening;
+  };
+  const bring = async (names?: readonly string[]) => {
+    const ops = await open(names);
+    await pushedBy(ops, settings.notice);
+    return ops;
+  };
   return sharedStore({
-    shared: once(async () => {
-      const ops = await shared();
-      await pushedBy(ops, settings.notice);
-      return ops;
-    }),
-    opened: shared,
+    shared(names) {
+      pushed ??= bring(names);
+      return pushed;
+    },
+    opened: open,
     keyPrint: async () => accountPrint(await opened.key(), account),
   });
 }
@@ -45,6 +53,7 @@ export function sharedStoreFor(settings: SharedJournalSettings): OpStore {
 /** Before anything else: what is known here may decide what the rules say. */
 async function pushedBy(shared: SharedOps, notice: (text: string) => void): Promise<void> {
   if ((await leftCopies(shared)).length === 0 || (await isBehind(shared))) return;
+  shared.recent = undefined;
   const pushed = await pushSpool(shared);
   for (const { op, rows } of pushed.brought) {
     notice(`note: the outcome of ${rows === 1 ? '1 row' : `${rows} rows`} of ${op} was brought to the shared journal`);
@@ -53,12 +62,14 @@ async function pushedBy(shared: SharedOps, notice: (text: string) => void): Prom
     notice(`warning: ${op} is not in the shared journal, and was begun there: cardwright journal push`);
 }
 
-/** Throws `guarded` where the journal is not that of the account this run acts for. */
-export async function openShared(settings: SharedJournalSettings): Promise<SharedOps> {
+/** Throws `guarded` where the journal is not that of the account this run acts for. The names are asked for in the same call. */
+export async function openShared(settings: SharedJournalSettings, names: readonly string[] = []): Promise<SharedOps> {
   const { host, connection, account, actsAs, writeTotalMs, notice } = settings;
   const { platform, random, clock, pid, folders } = host;
   const statements = statementsOver(connection);
-  const [status, acting] = await Promise.all([statements.status(account), actsAs?.()]);
+  const at = clock.monotonic();
+  const [told, acting] = await Promise.all([statements.opening(account, names), actsAs?.()]);
+  const { status } = told;
   refuseOtherSchema(status, connection.shown);
   if (acting !== undefined) refuseOtherAccount(status, acting, connection.shown);
   if (Math.abs(status.clock_ms - clock.now()) > MOST_CLOCK_MS) {
@@ -86,6 +97,7 @@ export async function openShared(settings: SharedJournalSettings): Promise<Share
     disk,
     writeTotalMs,
     head,
+    recent: answersOf(told, { names, at }),
     spoolFolder,
   };
 }

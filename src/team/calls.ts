@@ -93,6 +93,8 @@ export interface WantedOp extends Entering, Holder {
   readonly key_print: string;
   /** How far the chain was when other ops were looked at; what was claimed behind it is to be looked at first. */
   readonly looked?: number | undefined;
+  /** SENT goes with it, and tells what was read before. */
+  readonly sent?: boolean | undefined;
   readonly command: string;
   readonly digest: string;
   readonly digest_in_order?: string | undefined;
@@ -330,6 +332,14 @@ export interface JournalStatus {
   readonly day: string;
   /** Cents of this day, spent and held. */
   readonly used: number;
+}
+
+/** What a connection begins with: where the account stands, its ops that are not finished, names that were asked for. */
+export interface JournalOpening {
+  readonly status: JournalStatus;
+  /** With their first lines, a thousand at most. */
+  readonly unfinished: readonly OpHead[];
+  readonly intents: readonly UsedIntent[];
 }
 
 /** A day by its row and by the ops of the account, cents. */

@@ -25,14 +25,13 @@ export function wantedOf(
   shared: SharedOps,
   { record, intents, spending, judged, again }: Claim,
   standing: RowStandings,
-): WantedOp {
+): Omit<WantedOp, 'nonce'> {
   const { op, command, digest, bulk, rows, total_cents, key_print, given_key } = record;
   const { irreversible, rows: judgedRows } = judged();
   const { largest, total, cards, bins, untold } = spending();
   return {
     account: shared.account,
     op,
-    nonce: Buffer.from(shared.random.bytes(16)).toString('hex'),
     by: standing.writer() ?? '',
     host: shared.host,
     ttl_ms: leaseMsFor(shared),
@@ -64,7 +63,7 @@ export function operationFacts({ capability }: Pick<PlanRecord, 'capability'>): 
   const operations = Object.keys(capability) as WriteName[];
   return {
     moves: operations.some(operation => operation === 'cards.fund' || operation === 'cards.withdraw'),
-    freely: operations.every(operation => CALLS[operation].repeat === 'freely'),
+    freely: operations.length > 0 && operations.every(operation => CALLS[operation].repeat === 'freely'),
   };
 }
 

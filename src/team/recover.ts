@@ -3,6 +3,7 @@
  * copies of its ops bring it back; an op whose row was sent counts as sent (docs/design/team.md, section 5).
  */
 import type { RecoveredOps } from '../journal/shared-ops.ts';
+import { decodeLines } from '../journal/wal/codec.ts';
 import type { JournalStatus } from './calls.ts';
 import { importOp } from './import-op.ts';
 import { type SharedOps, segmentRefused } from './shared-ops.ts';
@@ -34,7 +35,7 @@ export async function pushAll(shared: SharedOps): Promise<RecoveredOps> {
   const copies = [...(await leftCopies(shared)), ...(behind ? await keptCopies(shared) : [])];
   for (const copy of copies) {
     // Of what the database has, outcomes alone are brought: its rows may be in other hands.
-    if (!behind && (await statements().heads(account, { op: copy.op, pruned: true })).length > 0) continue;
+    if (!behind && !(await isLost(shared, copy))) continue;
     const brought = await recoverCopy(shared, copy);
     if (brought === undefined) continue;
     recovered.push({ op: copy.op, rows: brought.rows });
@@ -48,6 +49,12 @@ export async function pushAll(shared: SharedOps): Promise<RecoveredOps> {
     await head.keep();
   }
   return { brought, missing, recovered, lostLines: lost, clashes };
+}
+
+/** The database has it no more, and a row of it may have been sent; what was never claimed has sent nothing. */
+async function isLost({ statements, account, disk }: SharedOps, { op, path }: KeptCopy): Promise<boolean> {
+  if ((await statements().heads(account, { op, pruned: true })).length > 0) return false;
+  return decodeLines(await bytesAt(disk, path), op).written.some(({ record }) => record.t === 'SENT');
 }
 
 /** Undefined where the database has it, or knows more of it. */

@@ -4,7 +4,7 @@ import { CliError } from '../core/errors.ts';
 import type { JournalDisk } from '../journal/wal/storage.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { PostgresRefusal } from '../postgres/refusal.ts';
-import type { JournalHead, OpHead } from './calls.ts';
+import type { JournalHead, JournalOpening, OpHead, UsedIntent } from './calls.ts';
 import type { Statements } from './statements.ts';
 
 export interface SharedOps {
@@ -26,8 +26,33 @@ export interface SharedOps {
   readonly head: ChainHead;
   /** While the rules of one claim look: what of the unfinished ops they have read already. */
   looking?: Map<string, Promise<readonly OpHead[]>> | undefined;
+  /** What was told when it was opened; whoever changes something there drops it. */
+  recent?: RecentAnswers | undefined;
   /** Where copies of ops lie while they are worked on, and afterwards those that could not be written to the end. */
   spoolFolder(): Promise<string>;
+}
+
+/** What the database has told lately, so that it need not be asked twice; a claim says when it is no longer true. */
+export interface RecentAnswers {
+  /** Monotonic ms. */
+  readonly at: number;
+  readonly unfinished: readonly OpHead[];
+  /** Names that were asked for; undefined for a free one. */
+  readonly names: Map<string, UsedIntent | undefined>;
+}
+
+const RECENT_MS = 5_000;
+
+export function answersOf(
+  { unfinished, intents }: Pick<JournalOpening, 'unfinished' | 'intents'>,
+  { names, at }: { readonly names: readonly string[]; readonly at: number },
+): RecentAnswers {
+  return { at, unfinished, names: new Map(names.map(name => [name, intents.find(each => each.name === name)])) };
+}
+
+/** Undefined where it is too old. */
+export function lately({ recent, clock }: Pick<SharedOps, 'recent' | 'clock'>): RecentAnswers | undefined {
+  return recent !== undefined && clock.monotonic() - recent.at < RECENT_MS ? recent : undefined;
 }
 
 /** Where the chain stood when we saw it last: a database that does not hold it has lost what was written. */

@@ -1,28 +1,24 @@
-/**
- * Ops in a database that several machines share. Claims of an account come one after the other there; the rules are asked
- * before the claim, and once more where the database says that somebody came between (docs/decisions/0023-op-store.md).
- */
-import { CliError } from '../core/errors.ts';
+/** Ops in a database that several machines share (docs/decisions/0023-op-store.md). */
 import type { OpLease } from '../journal/shared-ops.ts';
-import type { Claim, IntentsHold, NamedIntents, NotedIntent, OpStore, Tape } from '../journal/store/op-store.ts';
-import { keyInUse } from '../journal/store/refusals.ts';
+import type { IntentsHold, NamedIntents, NotedIntent, OpStore } from '../journal/store/op-store.ts';
 import { decodeLines, decodeWhole } from '../journal/wal/codec.ts';
 import { historyOf } from '../journal/wal/replay.ts';
-import type { ClaimResult, HeadFilter, OpHead } from './calls.ts';
+import type { HeadFilter, OpHead, UsedIntent } from './calls.ts';
 import { checkShared } from './check.ts';
-import { factsOf, planIn, refusalOf, wantedOf } from './claims.ts';
+import { claimOp } from './claim-op.ts';
+import { factsOf, planIn } from './claims.ts';
 import { pushAll } from './recover.ts';
 import { holdName } from './shared-name.ts';
-import type { SharedOps } from './shared-ops.ts';
+import { lately, type SharedOps } from './shared-ops.ts';
 import { sharedRequests } from './shared-requests.ts';
-import { sharedTape } from './shared-tape.ts';
-import { localCopy } from './spool.ts';
-import { createStanding, type Standing } from './standing.ts';
 import { takeOp } from './taking.ts';
 
 export interface SharedStoreSettings {
-  /** Connects at the first call. Throws `guarded` where the journal cannot be used for what this run acts as. */
-  readonly shared: () => Promise<SharedOps>;
+  /**
+   * Connects at the first call, and asks for these names then. Throws `guarded` where the journal cannot be used for what
+   * this run acts as.
+   */
+  readonly shared: (names?: readonly string[]) => Promise<SharedOps>;
   /** The same, and nothing that was left is brought. */
   readonly opened: () => Promise<SharedOps>;
   /** Print of the API key, 16 hexadecimal digits. */
@@ -51,8 +47,8 @@ export function sharedStore({ shared, opened, keyPrint }: SharedStoreSettings): 
       const { statements, account } = await shared();
       return { usedFor: () => statements().givenKeyOf(account, key), release: async () => undefined };
     },
-    notedIntents: async wanted => noted(await shared(), wanted),
-    holdIntents: async wanted => held(await shared(), wanted),
+    notedIntents: async wanted => noted(await shared([...wanted.names]), wanted),
+    holdIntents: async wanted => held(await shared([...wanted.names]), wanted),
     forgetIntents: async before => forgetNames(await shared(), before),
     holdName: async name => holdName(await shared(), name),
     claim: async claim => claimOp(await shared(), claim),
@@ -84,12 +80,17 @@ export function sharedStore({ shared, opened, keyPrint }: SharedStoreSettings): 
   };
 }
 
-async function noted(
-  { statements, account }: SharedOps,
-  { names }: NamedIntents,
-): Promise<ReadonlyMap<string, NotedIntent>> {
-  const known = await statements().intentsOf(account, [...names]);
+async function noted(shared: SharedOps, { names }: NamedIntents): Promise<ReadonlyMap<string, NotedIntent>> {
+  const known = await usedNames(shared, [...names]);
   return new Map(known.map(({ done, ...each }) => [each.name, { ...each, ...(done && { done }) }]));
+}
+
+async function usedNames(shared: SharedOps, names: readonly string[]): Promise<readonly UsedIntent[]> {
+  const recent = lately(shared);
+  if (recent === undefined || names.some(name => !recent.names.has(name))) {
+    return shared.statements().intentsOf(shared.account, names);
+  }
+  return names.flatMap(name => recent.names.get(name) ?? []);
 }
 
 /** Nobody is kept waiting: of two claims with one name the database takes the first. */
@@ -98,21 +99,15 @@ async function held(shared: SharedOps, wanted: NamedIntents): Promise<IntentsHol
 }
 
 /** The rules of one claim ask several times; what came between is told by the claim itself. */
-function headsPage(shared: SharedOps, filter: HeadFilter): Promise<readonly OpHead[]> {
+async function headsPage(shared: SharedOps, filter: HeadFilter): Promise<readonly OpHead[]> {
   const { statements, account, looking } = shared;
+  const { unfinished: told } = lately(shared) ?? {};
+  const isTold = filter.unfinished === true && filter.written_since === undefined && filter.skip === 0;
+  if (told !== undefined && told.length < PAGE && isTold) return told;
   const name = JSON.stringify(filter);
   const page = looking?.get(name) ?? statements().heads(account, filter);
   looking?.set(name, page);
   return page;
-}
-
-async function refuseFrom(shared: SharedOps, claim: Claim): Promise<void> {
-  shared.looking = new Map();
-  try {
-    await claim.refuse();
-  } finally {
-    shared.looking = undefined;
-  }
 }
 
 async function leasesOf({ statements, account }: SharedOps): Promise<readonly OpLease[]> {
@@ -136,90 +131,6 @@ function headOf({ statements, account }: SharedOps, head: OpHead) {
       return decodeWhole(Buffer.concat(segments.map(({ bytes }) => bytes))).findLast(record => record.t === 'END');
     },
   };
-}
-
-async function claimOp(shared: SharedOps, claim: Claim): Promise<Tape> {
-  await refuseFrom(shared, claim);
-  const lines = claim.lines()[Symbol.iterator]();
-  const standing = createStanding();
-  let first = new Uint8Array();
-  while (standing.writer() === undefined) {
-    const { value, done } = lines.next();
-    if (done === true) throw new CliError('internal', { message: 'a plan without lines' });
-    standing.read(value);
-    first = Buffer.concat([first, value]);
-  }
-  const tape = await claimed(shared, claim, { first, standing });
-  try {
-    for (let next = lines.next(); next.done !== true; next = lines.next()) {
-      await tape.file.append(next.value);
-      await tape.file.sync();
-    }
-    await claim.refuseAgain();
-    await shared.head.keep();
-    return tape;
-  } catch (thrown) {
-    // What the database does not take back is not planned, or is open: a resume says so.
-    await tape.abandon().catch(() => undefined);
-    throw thrown;
-  }
-}
-
-/** The same call again where somebody came between and the rules do not know him; a second no is the last word. */
-async function claimed(
-  shared: SharedOps,
-  claim: Claim,
-  { first, standing }: { readonly first: Uint8Array; readonly standing: Standing },
-): Promise<Tape> {
-  const { statements, head, clock } = shared;
-  const wanted = wantedOf(shared, claim, standing);
-  const facts = factsOf(claim.record, 'begun');
-  let again = false;
-  for (let changes = 0; ; ) {
-    const since = clock.monotonic();
-    const looked = changes < MOST_CHANGES ? head.looked() : undefined;
-    const answer = await statements().claim({ ...wanted, known: head.known(), looked }, first, facts);
-    head.learn(answer.head);
-    if (answer.verdict === 'claimed') {
-      const { epoch, n, lease_ms: leaseMs } = answer;
-      const copy = await localCopy(shared, { op: wanted.op, by: wanted.by, bytes: first });
-      const reserved = wanted.spending.total;
-      return sharedTape(shared, {
-        op: wanted.op,
-        epoch,
-        n,
-        leaseMs,
-        reserved,
-        since,
-        facts,
-        standing,
-        copy,
-      });
-    }
-    shared.mayHold ||= answer.verdict === 'pending';
-    await refuseFrom(shared, claim);
-    if (answer.verdict === 'changed') {
-      changes += 1;
-      continue;
-    }
-    if (again || !isPassing(answer)) throw refusedBy(answer, claim);
-    again = true;
-  }
-}
-
-/** Where others claim all the time the rules are asked so often; then the database alone decides. */
-const MOST_CHANGES = 5;
-
-/** Somebody may be through by now. */
-function isPassing({ verdict }: ClaimResult): boolean {
-  return verdict === 'twin' || verdict === 'repeated';
-}
-
-function refusedBy(answer: Exclude<ClaimResult, { verdict: 'claimed' | 'changed' }>, { record }: Claim): CliError {
-  const refused = refusalOf(answer);
-  const { given_key: key } = record;
-  const isKey = key !== undefined && 'key' in answer && answer.key !== undefined;
-  return isKey ? (keyInUse(key, refused) as CliError) : refused;
 }
 
 /** Its records go; that it was there stays, with the names of rows that are done. */

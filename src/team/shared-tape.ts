@@ -21,6 +21,8 @@ export interface Hands {
   /** Monotonic ms when the call began that was answered with the lease. */
   readonly since: number;
   readonly facts: Facts;
+  /** Nobody repeats it who was not told: it is finished with its END, in one call. */
+  readonly endsUntold?: boolean | undefined;
   readonly standing: Standing;
   /** It holds every byte of the journal already. */
   readonly copy: LocalCopy;
@@ -35,18 +37,20 @@ export function sharedTape(shared: SharedOps, hands: Hands): Tape {
   const lease = leaseOf(shared, hands);
   let n = hands.n;
   let pending: Uint8Array[] = [];
-  let isPushed = true;
+  let [isPushed, isFinished] = [true, false];
 
   async function sync(): Promise<void> {
     if (pending.length === 0) return;
     const bytes = Buffer.concat(pending);
     pending = [];
     standing.read(bytes);
-    const by = standing.writer() ?? '';
-    const counts = standing.counts();
+    const isLast = hands.endsUntold === true && standing.end() !== undefined && !isFinished;
+    const told = { n: n + 1, by: standing.writer() ?? '', counts: standing.counts() };
+    const [ending, outcome] = isLast ? [{ ending: endingOf(hands) }, outcomeFacts(hands)] : [];
     try {
-      await lease.accepted(holding => statements().append({ ...holding, n: n + 1, by, counts }, bytes));
+      await lease.accepted(holding => statements().append({ ...holding, ...told, ...ending }, bytes, outcome));
       n += 1;
+      isFinished ||= isLast;
     } catch (thrown) {
       isPushed = false;
       // What came of an answer is known to this file alone.
@@ -56,8 +60,8 @@ export function sharedTape(shared: SharedOps, hands: Hands): Tape {
     }
   }
 
-  const facts = (event: string, more: Facts = {}) => ({ ...hands.facts, event, ...more });
-  const abandonClaim = () => lease.accepted(holding => statements().abandon(holding, facts('abandoned')));
+  const abandoned = { ...hands.facts, event: 'abandoned' };
+  const abandonClaim = () => lease.accepted(holding => statements().abandon(holding, abandoned));
 
   return {
     op,
@@ -87,18 +91,18 @@ export function sharedTape(shared: SharedOps, hands: Hands): Tape {
         await letGo(finished);
       } finally {
         // Every line of it is in the database, whatever became of the lease.
-        await copy.end(standing.planned() ? (finished ? 'finished' : 'open') : 'gone');
+        await copy.end(standing.planned() ? (finished || isFinished ? 'finished' : 'open') : 'gone');
       }
       await head.keep();
     },
   };
 
   async function letGo(finished: boolean): Promise<void> {
+    if (isFinished) return;
     // A plan that was never whole is in nobody's way.
     if (!standing.planned()) return void (await abandonClaim());
     const ending = finished ? endingOf(hands) : { finished: false };
-    const outcome = facts('outcome', outcomeIn(standing));
-    await lease.accepted(holding => statements().letGo({ ...holding, ending }, outcome));
+    await lease.accepted(holding => statements().letGo({ ...holding, ending }, outcomeFacts(hands)));
   }
 }
 
@@ -173,7 +177,7 @@ function endingOf({ standing, reserved }: Hands): Ending {
   };
 }
 
-function outcomeIn(standing: Standing): Facts {
-  const end = standing.end();
-  return end === undefined ? {} : { done: end.done, refused: end.refused, not_sent: end.not_sent, cents: end.cents };
+function outcomeFacts({ standing, facts }: Hands): Facts {
+  const { done, refused, not_sent, cents } = standing.end() ?? {};
+  return { ...facts, event: 'outcome', ...(done !== undefined && { done, refused, not_sent, cents }) };
 }

@@ -16,6 +16,7 @@ import type {
   ImportResult,
   InHands,
   JournalHead,
+  JournalOpening,
   JournalStatus,
   NotTaken,
   OpHead,
@@ -88,7 +89,12 @@ export interface Statements extends ApprovalStatements {
   /** Names in use behind one, in order, a thousand at most. */
   intentsPage(account: string, behind: string): Promise<readonly UsedIntent[]>;
   status(account: string): Promise<JournalStatus>;
+  /** All of one moment, in one call. */
+  opening(account: string, names: readonly string[]): Promise<JournalOpening>;
 }
+
+const OPENING = `select cardwright.status($1),
+  (select coalesce(jsonb_agg(h.head), '[]') from cardwright.heads($1, $2) h), cardwright.intents_of($1, $3)`;
 
 export function statementsOver({ call }: Pick<PostgresSession, 'call'>): Statements {
   const one = async <T>(text: string, values: Parameters<typeof call>[1]) => jsonOf<T>((await call(text, values))[0]);
@@ -140,6 +146,15 @@ export function statementsOver({ call }: Pick<PostgresSession, 'call'>): Stateme
     daySums: account => one('select cardwright.day_sums($1)', [account]),
     intentsPage: (account, behind) => one('select cardwright.intents_page($1, $2)', [account, behind]),
     status: account => one('select cardwright.status($1)', [account]),
+    async opening(account, names) {
+      const [row] = await call(OPENING, [account, json({ unfinished: true, plan: true, most: 1000 }), json(names)]);
+      const [status, unfinished, intents] = row ?? [];
+      return {
+        status: jsonOf([status ?? null]),
+        unfinished: jsonOf([unfinished ?? null]),
+        intents: jsonOf([intents ?? null]),
+      };
+    },
   };
 }
 

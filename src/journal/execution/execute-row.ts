@@ -9,6 +9,7 @@ import type { Balances } from '../types.ts';
 import { attemptKey } from '../wal/op-id.ts';
 import type { ItemRecord, SentRecord } from '../wal/records.ts';
 import { mayBePerformed, type RowHistory } from '../wal/replay.ts';
+import { OutdatedFacts } from '../wal/writer.ts';
 import { missesAim } from './aim.ts';
 import { recordAmbiguousAgain, recordAnswer, recordRefusedAndDone } from './answer.ts';
 import { textOf } from './done-record.ts';
@@ -66,7 +67,7 @@ function taken(context: RunContext, number: number, { step, performing }: Taking
     case 'begin':
       return begin(context, number, performing);
     case 'prepare':
-      return prepare(context, number, performing);
+      return prepare(context, number, step.anew ? { permit: performing.permit } : performing);
     case 'send':
       return send(context, number, step.sending);
     case 'answer':
@@ -163,7 +164,12 @@ async function send(context: RunContext, number: number, sending: Sending): Prom
   const at = context.clock.now();
   const { keyHonoured, permit, onCheck } = sending;
   const facts = { at, service_at: serviceAt, before, was, wallet, after_429: after, resent_on_check: onCheck };
-  await context.write({ t: 'SENT', row, attempt, ...facts });
+  try {
+    await context.write({ t: 'SENT', row, attempt, ...facts });
+  } catch (thrown) {
+    if (thrown instanceof OutdatedFacts) return { name: 'prepare', anew: true };
+    throw thrown;
+  }
   const may = permit?.acquire() ?? true;
   if (may !== true && !(await may)) return ended(await withheld(context, number, sending));
   if (!(await context.mayLeave())) throw takenOver(context.plan.op);

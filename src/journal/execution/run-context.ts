@@ -9,6 +9,7 @@ import type { Log } from '../wal/writer.ts';
 import { type AnsweredBefore, createAnsweredCards } from './answered-cards.ts';
 import { checkForEffect, traceOf } from './evidence.ts';
 import { createMarkerIndex, type MarkerIndex } from './marker-index.ts';
+import { ownEnd } from './own-end.ts';
 import { type KeyAge, keyIsFresh, keyIsSure, type Moment } from './policy.ts';
 import type { RowIndex } from './row-index.ts';
 
@@ -61,8 +62,13 @@ export interface RunContext extends Omit<RunContextSettings, 'log'> {
   /** Looks at a row that no record of their own tells of, since its last doubt was written down. */
   readonly unrecordedLooks: Map<number, number>;
   row(row: number): RowHistory;
-  /** Makes a record durable, then counts on it. Rejects with `guarded` as the log does. */
+  /**
+   * Makes a record durable, with END where the op is over by it, then counts on it. Rejects with `guarded` as the log does, and
+   * with `OutdatedFacts`.
+   */
   write(record: RowRecord): Promise<void>;
+  /** END went with an outcome. */
+  hasEnded(): boolean;
   /** A new attempt of a row after a definite refusal: new key, same bytes. */
   writeItem(item: ItemRecord): Promise<void>;
   moment(): Moment;
@@ -90,7 +96,7 @@ export function createRunContext(settings: RunContextSettings): RunContext {
   const aside = readerOf(service, () => ({ aside: settings.stop.aborted ? 'once' : 'patient', signal: settings.cut }));
   const [wall, monotonic] = [clock.now(), clock.monotonic()];
   const markers = markersOf(rowIndex);
-  let told = markers.isHidden();
+  let [told, hasEnded] = [markers.isHidden(), false];
   /** Rows whose first sending was by this process: their age is reckoned without the clock of the service too. */
   const sentHere = new Set<number>();
   const context: RunContext = {
@@ -107,7 +113,9 @@ export function createRunContext(settings: RunContextSettings): RunContext {
     },
     async write(record) {
       if (log === undefined) return;
-      const place = await log.append(record);
+      const end = rowIndex.size === 1 ? ownEnd(record, { plan, row: context.row(record.row) }) : undefined;
+      const [place] = await Promise.all([log.append(record), end && log.append(end)]);
+      hasEnded ||= end !== undefined;
       if (record.t === 'SENT') sentHere.add(record.row);
       else if (record.t !== 'AMBIG' && record.t !== 'ACK') sentHere.delete(record.row);
       rowIndex.set(kept(afterRecord(context.row(record.row), record)), record.t === 'DONE' ? place : undefined);
@@ -116,6 +124,7 @@ export function createRunContext(settings: RunContextSettings): RunContext {
       told = true;
       notice('warning: the service does not give the metadata of a new card back; nothing of this run is sent twice');
     },
+    hasEnded: () => hasEnded,
     async writeItem(item) {
       await log?.append(item);
       rowIndex.set(openRow(item));
@@ -125,15 +134,7 @@ export function createRunContext(settings: RunContextSettings): RunContext {
       return { now, drift: now - wall - (clock.monotonic() - monotonic) };
     },
     async askTime(number) {
-      const { firstSent } = context.row(number);
-      if (plan.mode !== 'sandbox' || firstSent?.service_at === undefined || sentHere.has(number)) return;
-      if (settings.serviceNow() !== undefined) return;
-      try {
-        await reader.read('wallet.get', {});
-      } catch (thrown) {
-        // A time that is not told is told as such; the row itself may still be settled by looking.
-        if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
-      }
+      if (!sentHere.has(number)) await askTime(context, number);
     },
     async keyUsable(number) {
       const row = context.row(number);
@@ -166,6 +167,16 @@ function markersOf(rowIndex: RowIndex) {
   };
   for (const { done } of rowIndex.held()) if (done !== undefined) learn(done);
   return { learn, isSeen: () => seen, isHidden: () => hidden };
+}
+
+async function askTime({ plan, reader, row, serviceNow }: RunContext, number: number): Promise<void> {
+  if (plan.mode !== 'sandbox' || row(number).firstSent?.service_at === undefined || serviceNow() !== undefined) return;
+  try {
+    await reader.read('wallet.get', {});
+  } catch (thrown) {
+    // A time that is not told is told as such; the row itself may still be settled by looking.
+    if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
+  }
 }
 
 /** The time of a sandbox, asked anew. A create before which none was told is looked for instead: its list is exact. */

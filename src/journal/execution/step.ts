@@ -45,7 +45,8 @@ export interface Reconciling {
 /** What happens to a row next. */
 export type Step =
   | { readonly name: 'begin' }
-  | { readonly name: 'prepare' }
+  /** `anew`: what was read before is old by now. */
+  | { readonly name: 'prepare'; readonly anew?: true }
   | { readonly name: 'send'; readonly sending: Sending }
   | { readonly name: 'answer'; readonly answered: Answered }
   | { readonly name: 'reconcile'; readonly reconciling: Reconciling }

@@ -50,6 +50,7 @@ function claimed(dependencies: JournalDependencies, planned: PlannedOp, { lines 
   return dependencies.store.claim({
     record,
     again: plan.again,
+    sentNext: !plan.bulk && record.approval === undefined,
     spending: () => spendingOf(plan.rows),
     judged: () => judgedRows(plan.rows),
     intents: namedIn(plan)?.claimed,

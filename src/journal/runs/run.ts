@@ -106,7 +106,8 @@ export function createRun(open: OpenRun): Run {
     if (unsettled) return { counts, cents: moved, objections, remarks: [], doubted, ended };
     const { done, refused, not_sent } = counts;
     const objected = objections.length > 0 ? { objections } : {};
-    await log.append({ t: 'END', done, refused, not_sent, cents: moved, ...objected, at: context.clock.now() });
+    const end = { t: 'END', done, refused, not_sent, cents: moved, ...objected, at: context.clock.now() } as const;
+    if (!context.hasEnded()) await log.append(end);
     ended = true;
     return { counts, cents: moved, objections, remarks: wallet.remarks, doubted, ended };
   }

@@ -195,6 +195,11 @@ export interface Claim {
   judged(): JudgedRows;
   /** `--again`: the same many rows within 24 hours are meant. */
   readonly again?: boolean | undefined;
+  /**
+   * Its only row is sent next: the store may make the plan durable with the first records behind it. What `claim` throws for
+   * an op that is in the way is then thrown by that sync, as well as `OutdatedFacts`.
+   */
+  readonly sentNext?: boolean | undefined;
   /** Names of its rows; they are held, and belong to this op from before its plan is there. */
   readonly intents?: readonly ClaimedIntent[] | undefined;
   /**

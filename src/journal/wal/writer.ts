@@ -7,7 +7,8 @@ import type { JournalFile } from './storage.ts';
 export interface Log {
   /**
    * Appends a record; resolves to where it stands when it is durable and no other process has written since. Rejects
-   * with `guarded` otherwise, from then on always: the end of the file is no longer ours to judge.
+   * with `guarded` otherwise, from then on always: the end of the file is no longer ours to judge. Rejects with
+   * `OutdatedFacts` where the record is not there and may be made anew.
    */
   append(record: JournalRecord): Promise<LineOffset>;
   close(): Promise<void>;
@@ -21,6 +22,14 @@ export interface LogSettings {
   readonly seq: number;
   /** Bytes of the file now. */
   readonly size: number;
+}
+
+/**
+ * Thrown by a sync: the op is in hand, and the records are not there. They tell what was read before it was, and others may
+ * have changed that meanwhile.
+ */
+export class OutdatedFacts extends Error {
+  override readonly name = 'OutdatedFacts';
 }
 
 /** Appends that are not kept waiting for more of them. */
@@ -44,9 +53,9 @@ export function openLog(file: JournalFile, settings: LogSettings): Log {
     const ends: number[] = [];
     const records = batch.map(({ record }) => record);
     const bytes = encodeLines(by, seq, records, ends);
-    seq += records.length;
     await file.append(bytes);
     await file.sync();
+    seq += records.length;
     size += bytes.length;
     // Whoever appends behind us has appended a RUN first. What we have written after it is void.
     if ((await file.size()) !== size) throw takenOver(op);
@@ -76,7 +85,7 @@ export function openLog(file: JournalFile, settings: LogSettings): Log {
         if (broken !== undefined) throw broken;
         await write(batch);
       } catch (error) {
-        broken ??= error;
+        if (!(error instanceof OutdatedFacts)) broken ??= error;
         for (const { reject } of batch) reject(error);
       }
     }

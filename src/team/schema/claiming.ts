@@ -135,10 +135,12 @@ begin
   return null;
 end $f$;
 
--- Whether somebody has claimed behind the line that the caller had seen when it asked its rules, which compare rows.
+-- Whether somebody has claimed behind the line that the caller had seen when it asked its rules, which compare rows. Where
+-- SENT goes with the claim, its facts were read before: the same change, and many rows, may be over since.
 create function changed_verdict(a account, wanted jsonb) returns jsonb language sql as $f$
   select jsonb_build_object('verdict', 'changed') where exists
-    (select from op o where o.account = a.id and o.state <> 'finished' and o.claimed_seq > (wanted ->> 'looked')::bigint);
+    (select from op o where o.account = a.id and o.claimed_seq > (wanted ->> 'looked')::bigint
+      and (o.state <> 'finished' or ((wanted ->> 'sent')::boolean and (o.bulk or o.digest = wanted ->> 'digest'))));
 $f$;
 
 create function check_wanted(wanted jsonb, bytes bytea) returns void language plpgsql as $f$
@@ -184,7 +186,7 @@ end $f$;
 
 -- With a request for approval in its plan nothing is held for it, and it waits from its let_go on until other persons have
 -- agreed. Without one the rules of the account hold it: pending.
--- wanted: account, known, looked, op, nonce, by, host, command, digest, digest_in_order, bulk, moves, freely, rows, cents,
+-- wanted: account, known, looked, sent, op, nonce, by, host, command, digest, digest_in_order, bulk, moves, freely, rows, cents,
 -- spending, irreversible, judged_rows, counts {unknown, open}, ttl_ms, key_print, again, intents [{row, name, digest, op}], key {value, digest}.
 create function claim(wanted jsonb, bytes bytea, facts text) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$

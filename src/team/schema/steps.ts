@@ -84,6 +84,13 @@ create table approval (
 ${guarding(['approval_rule', 'approver', 'approval_request', 'approval'])}
 `,
   },
+  {
+    to: 4,
+    sql: `
+-- What was claimed since somebody looked.
+create index op_claimed on op (account, claimed_seq);
+`,
+  },
 ];
 
 /** The steps after a number. */

@@ -1,0 +1,115 @@
+/** One claim as a call of the database, and the rules beside it. */
+import type { CliError } from '../core/errors.ts';
+import type { Claim, Tape } from '../journal/store/op-store.ts';
+import { keyInUse } from '../journal/store/refusals.ts';
+import type { ClaimResult } from './calls.ts';
+import { factsOf, refusalOf, wantedOf } from './claims.ts';
+import type { SharedOps } from './shared-ops.ts';
+import { sharedTape } from './shared-tape.ts';
+import { type LocalCopy, localCopy } from './spool.ts';
+import type { Standing } from './standing.ts';
+
+/** How far the chain was before the rules looked. Throws what they say. */
+export async function refuseFrom(shared: SharedOps, claim: Claim): Promise<number> {
+  const looked = shared.head.looked();
+  const toldBefore = shared.recent;
+  shared.looking = new Map();
+  try {
+    await claim.refuse();
+    return looked;
+  } catch (thrown) {
+    if (toldBefore === undefined) throw thrown;
+  } finally {
+    shared.looking = undefined;
+  }
+  // Who was in the way may be through by now.
+  shared.recent = undefined;
+  return refuseFrom(shared, claim);
+}
+
+export interface Claiming {
+  /** The lines that go with the claim. */
+  readonly first: Uint8Array;
+  /** After them. */
+  readonly standing: Standing;
+  /** How far the chain was when the rules looked. */
+  readonly looked: number;
+  /** It holds them already; made when left out. */
+  readonly copy?: LocalCopy | undefined;
+}
+
+/** One call of the database. */
+export async function claimOnce(
+  shared: SharedOps,
+  claim: Claim,
+  {
+    standing,
+    first,
+    looked,
+    copy,
+    nonce,
+    sent,
+  }: Omit<Claiming, 'looked'> & {
+    readonly looked: number | undefined;
+    readonly nonce: string;
+    readonly sent?: boolean;
+  },
+): Promise<Tape | Exclude<ClaimResult, { verdict: 'claimed' }>> {
+  const { statements, head, clock } = shared;
+  const wanted = { ...wantedOf(shared, claim, standing), nonce, known: head.known(), looked, ...(sent && { sent }) };
+  const facts = factsOf(claim.record, 'begun');
+  const since = clock.monotonic();
+  const answer = await statements().claim(wanted, first, facts);
+  head.learn(answer.head);
+  shared.recent = undefined;
+  if (answer.verdict !== 'claimed') {
+    shared.mayHold ||= answer.verdict === 'pending';
+    return answer;
+  }
+  const { op, by, freely, intents = [], rows } = wanted;
+  const { epoch, n, lease_ms: leaseMs } = answer;
+  const endsUntold = !wanted.bulk && (freely || intents.length === rows);
+  const [reserved, kept] = [wanted.spending.total, copy ?? (await localCopy(shared, { op, by, bytes: first }))];
+  return sharedTape(shared, { op, epoch, n, leaseMs, reserved, since, facts, endsUntold, standing, copy: kept });
+}
+
+/** The same call again where somebody came between and the rules do not know him; a second no is the last word. */
+export async function claimed(shared: SharedOps, claim: Claim, claiming: Claiming): Promise<Tape> {
+  const nonce = newNonce(shared);
+  let again = false;
+  let { looked } = claiming;
+  for (let changes = 0; ; ) {
+    const answer = await claimOnce(shared, claim, {
+      ...claiming,
+      nonce,
+      looked: changes < MOST_CHANGES ? looked : undefined,
+    });
+    if (!('verdict' in answer)) return answer;
+    looked = await refuseFrom(shared, claim);
+    if (answer.verdict === 'changed') {
+      changes += 1;
+      continue;
+    }
+    if (again || !isPassing(answer)) throw refusedBy(answer, claim);
+    again = true;
+  }
+}
+
+export function newNonce({ random }: SharedOps): string {
+  return Buffer.from(random.bytes(16)).toString('hex');
+}
+
+/** Where others claim all the time the rules are asked so often; then the database alone decides. */
+const MOST_CHANGES = 5;
+
+/** Somebody may be through by now. */
+function isPassing({ verdict }: ClaimResult): boolean {
+  return verdict === 'twin' || verdict === 'repeated';
+}
+
+function refusedBy(answer: Exclude<ClaimResult, { verdict: 'claimed' | 'changed' }>, { record }: Claim): CliError {
+  const refused = refusalOf(answer);
+  const { given_key: key } = record;
+  const isKey = key !== undefined && 'key' in answer && answer.key !== undefined;
+  return isKey ? (keyInUse(key, refused) as CliError) : refused;
+}
