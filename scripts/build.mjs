@@ -141,7 +141,7 @@ const sandboxToo = 'module.exports.startSandbox=options=>require("./library-sand
 written
   .set('library-sandbox.cjs', await libraryText('src/sandbox/serving/library.ts'))
   .set('library-sandbox.d.cts', `${sandboxTypes}\n${sandboxMethodTypes()}`)
-  .set('library-client.cjs', (await libraryText('src/library-client.ts')) + sandboxToo)
+  .set('library-client.cjs', (await libraryText('src/library/client.ts')) + sandboxToo)
   .set('library-client.d.cts', `${clientTypes}\n${contractTypes()}`);
 // What is left of the last build goes first; a program may be starting from this folder meanwhile.
 for (const name of await readdir(outdir)) {

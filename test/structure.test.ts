@@ -11,8 +11,8 @@ const texts = new Map(files.map(name => [name, readFileSync(join(source, name), 
 /** What a folder of `src/` may import besides itself. `app` puts everything together; only the entries import it. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'main.ts': ['app', 'cli', 'core'],
-  'library-client.ts': ['client', 'contract', 'core', 'events', 'library-journal.ts', 'platform', 'profile'],
-  'library-journal.ts': ['contract', 'core', 'journal', 'platform', 'writes'],
+  // `cardwright/client`, for programs.
+  library: ['client', 'contract', 'core', 'events', 'journal', 'platform', 'profile', 'writes'],
   app: [
     'audit',
     'bulk',
@@ -21,7 +21,6 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'commands',
     'contract',
     'core',
-    'doctor',
     'events',
     'files',
     'id-cache',
@@ -56,8 +55,6 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'core',
     'platform',
   ],
-  // Looks at everything and changes nothing.
-  doctor: ['client', 'profile', 'sandbox', 'audit', 'files', 'cli', 'contract', 'core', 'platform'],
   // The context hands out the cleanup log of `events` by its type.
   cli: ['writes', 'bulk', 'mirror', 'team', 'terminal', 'contract', 'journal', 'audit', 'events', 'core', 'platform'],
   // The one order of every change; the journal, the audit log and the limits are handed in.
@@ -288,8 +285,8 @@ describe('arrows', () => {
  */
 const HOST_FILES = [
   'main.ts',
-  'library-client.ts',
-  'library-journal.ts',
+  'library/client.ts',
+  'library/journal.ts',
   'app/process-host.ts',
   'app/process-streams.ts',
   'sandbox/serving/library-host.ts',

@@ -2,9 +2,9 @@
 import type { AuditLog } from '../audit/log.ts';
 import type { Finding } from '../cli/finding.ts';
 import { CliError } from '../core/errors.ts';
-import { examine } from '../doctor/examine.ts';
 import type { AppHost } from './app-host.ts';
 import type { Connections } from './connections.ts';
+import { examine } from './doctor/examine.ts';
 
 export interface DoctorFacts {
   readonly host: AppHost;

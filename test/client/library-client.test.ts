@@ -1,7 +1,7 @@
 /** What a program forgot to hand in is told by name; a delivery without a signature is an ordinary answer. */
 import { createHmac } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { CardwrightError, createClient, verifyWebhook } from '../../src/library-client.ts';
+import { CardwrightError, createClient, verifyWebhook } from '../../src/library/client.ts';
 
 Object.assign(globalThis, { CARDWRIGHT_VERSION: '0.0.0-test' });
 

@@ -1,6 +1,6 @@
 /** `intent` of `cardwright/client`: what a program calls twice is done once, also by another process with the same journal. */
 import { expect, it } from 'vitest';
-import { createClient } from '../../src/library-client.ts';
+import { createClient } from '../../src/library/client.ts';
 import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

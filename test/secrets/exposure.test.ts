@@ -22,7 +22,7 @@ const MAY_EXPOSE: Readonly<Record<string, string>> = {
   'app/connections.ts': 'what must be taken out of the answer',
   'contract/signature/signature.ts': 'signing and checking',
   'contract/signature/mistakes.ts': 'explaining a wrong signature',
-  'library-client.ts': 'values of an answer, for the program that asked by name',
+  'library/client.ts': 'values of an answer, for the program that asked by name',
   'core/key-print.ts': 'a keyed digest of the key',
   'profile/key.ts': 'its prefix',
   'profile/key-keeper.ts': 'checking its form',

@@ -1,20 +1,20 @@
 /** `intent` of `cardwright/client`: one change of a program through the journal of a folder. Loaded when one is sent. */
 import process from 'node:process';
-import type { Input, WriteName } from './contract/calls.ts';
-import type { Service } from './contract/service.ts';
-import { CliError } from './core/errors.ts';
-import { intentFault } from './core/intent-name.ts';
-import { keyPrint } from './core/key-print.ts';
-import type { Secret } from './core/secret.ts';
-import { readerOf } from './journal/execution/run-context.ts';
-import { capabilitiesIn } from './journal/idempotency-support.ts';
-import { createJournal } from './journal/runs/journal.ts';
-import { localStore } from './journal/store/local-store.ts';
-import type { Journal } from './journal/types.ts';
-import { createDisk } from './journal/wal/storage.ts';
-import type { Clock, Randomness } from './platform/host.ts';
-import { executeOnly, planOfOne, resultBefore } from './writes/journaled-write.ts';
-import { isJournaled } from './writes/single-write.ts';
+import type { Input, WriteName } from '../contract/calls.ts';
+import type { Service } from '../contract/service.ts';
+import { CliError } from '../core/errors.ts';
+import { intentFault } from '../core/intent-name.ts';
+import { keyPrint } from '../core/key-print.ts';
+import type { Secret } from '../core/secret.ts';
+import { readerOf } from '../journal/execution/run-context.ts';
+import { capabilitiesIn } from '../journal/idempotency-support.ts';
+import { createJournal } from '../journal/runs/journal.ts';
+import { localStore } from '../journal/store/local-store.ts';
+import type { Journal } from '../journal/types.ts';
+import { createDisk } from '../journal/wal/storage.ts';
+import type { Clock, Randomness } from '../platform/host.ts';
+import { executeOnly, planOfOne, resultBefore } from '../writes/journaled-write.ts';
+import { isJournaled } from '../writes/single-write.ts';
 
 export interface LibraryJournal {
   /** State folder of `cardwright`: `ops list` of a command line with the same one shows what is kept there. */

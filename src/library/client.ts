@@ -3,17 +3,17 @@ import { randomBytes } from 'node:crypto';
 import { isAbsolute } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createService } from './client/api.ts';
-import type { Shape } from './contract/field.ts';
-import type { Operation } from './contract/operation.ts';
-import { OPERATIONS } from './contract/operations.ts';
-import { CliError } from './core/errors.ts';
-import { toCents } from './core/money.ts';
-import { Secret } from './core/secret.ts';
-import { verifyPayload } from './events/verify.ts';
-import type { Clock, Randomness } from './platform/host.ts';
-import { checkBaseUrl } from './profile/base-url.ts';
-import { keyMode, readKey } from './profile/key.ts';
+import { createService } from '../client/api.ts';
+import type { Shape } from '../contract/field.ts';
+import type { Operation } from '../contract/operation.ts';
+import { OPERATIONS } from '../contract/operations.ts';
+import { CliError } from '../core/errors.ts';
+import { toCents } from '../core/money.ts';
+import { Secret } from '../core/secret.ts';
+import { verifyPayload } from '../events/verify.ts';
+import type { Clock, Randomness } from '../platform/host.ts';
+import { checkBaseUrl } from '../profile/base-url.ts';
+import { keyMode, readKey } from '../profile/key.ts';
 
 declare const CARDWRIGHT_VERSION: string;
 
@@ -103,7 +103,7 @@ export function createClient(options: Options) {
       const asked = inOurError(() => askedOf(operation, input));
       if (intent !== undefined) {
         const folder = inOurError(() => journalFor(journal, intent));
-        const { sendNamed } = await import('./library-journal.ts');
+        const { sendNamed } = await import('./journal.ts');
         const around = { ...connection, folder, service, clock, random, mode, timeoutMs, onWarning } as const;
         const call = { operation: operation as never, input: asked as never, intent, key: idempotencyKey, signal };
         return openly(await sendNamed(around, call).catch(asOurs));

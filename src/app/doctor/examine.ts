@@ -1,12 +1,12 @@
 /** What `doctor` looks at, in the order it is told. No check stops another. */
-import type { AuditLog } from '../audit/log.ts';
-import type { Finding } from '../cli/finding.ts';
-import { preloads, type Runtime, watchers } from '../cli/process-exposure.ts';
-import { proxyFor } from '../client/proxy.ts';
-import type { Overrides } from '../contract/overrides.ts';
-import { CliError } from '../core/errors.ts';
-import type { Identity } from '../core/identity.ts';
-import type { Clock } from '../platform/host.ts';
+import type { AuditLog } from '../../audit/log.ts';
+import type { Finding } from '../../cli/finding.ts';
+import { preloads, type Runtime, watchers } from '../../cli/process-exposure.ts';
+import { proxyFor } from '../../client/proxy.ts';
+import type { Overrides } from '../../contract/overrides.ts';
+import { CliError } from '../../core/errors.ts';
+import type { Identity } from '../../core/identity.ts';
+import type { Clock } from '../../platform/host.ts';
 import { type FileFacts, fileFindings } from './files.ts';
 
 export interface Answer {

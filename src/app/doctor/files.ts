@@ -1,12 +1,12 @@
 /** Folders, private files and locks of this user, as `doctor` sees them. */
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Finding } from '../cli/finding.ts';
-import { CliError } from '../core/errors.ts';
-import { isLocked } from '../files/lock.ts';
-import { checkPrivateFolder, type FileDependencies, inOurWords, systemCode } from '../files/private-files.ts';
-import type { IsRunning } from '../files/process-identity.ts';
-import type { Folders } from '../platform/host.ts';
+import type { Finding } from '../../cli/finding.ts';
+import { CliError } from '../../core/errors.ts';
+import { isLocked } from '../../files/lock.ts';
+import { checkPrivateFolder, type FileDependencies, inOurWords, systemCode } from '../../files/private-files.ts';
+import type { IsRunning } from '../../files/process-identity.ts';
+import type { Folders } from '../../platform/host.ts';
 
 export interface FileFacts {
   readonly folders: Folders;
