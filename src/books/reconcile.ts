@@ -98,7 +98,7 @@ export function reconcile(input: Reconciling): Reconciled {
   for (const rules of unusual) {
     const residuals = residualsOf(rules);
     // Where the rules in use explain everything, others need not be explained to be dropped.
-    const isPlain = first.wrong + first.others + first.provisional === 0;
+    const isPlain = first.wrong === 0 && first.others === 0 && first.provisional === 0;
     if (!isPlain || new Unexplained(residuals).count() === 0) readings.push(read(rules, residuals));
   }
   return judged(input, { before, now, readings, counted });

@@ -91,13 +91,18 @@ async function writeText({ streams }: Job, lines: readonly string[]): Promise<vo
 }
 
 async function writeQuietly(job: Job): Promise<void> {
-  const { quiet, data, listing, idField = 'id' } = job.presentation;
+  const { quiet, listing } = job.presentation;
   if (quiet !== undefined) return writeText(job, quiet);
+  // Of a result without an id its rows are told, as a statement's lines.
+  const told = hasId(job.presentation) ? job : { ...job, presentation: asRows(job.presentation) };
+  if (listing !== undefined || hasId(told.presentation)) return writeIds(told);
+  // A result without any id, such as the wallet, is itself the requested data.
+  return job.streams.stdout.isTerminal ? showOnScreen(job) : writeTsv(told);
+}
+
+function hasId({ data, idField = 'id' }: Presentation): boolean {
   const [first] = rowsOf(data);
-  // A result without an id, such as the wallet, is itself the requested data.
-  const hasId = first !== undefined && plainText(valueAt(first, idField)) !== '';
-  if (listing !== undefined || hasId) return writeIds(job);
-  return job.streams.stdout.isTerminal ? showOnScreen(job) : writeTsv(job);
+  return first !== undefined && plainText(valueAt(first, idField)) !== '';
 }
 
 type DocumentText = (value: unknown) => Promise<string>;

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { Reconciled } from '../../src/books/reconcile.ts';
 import type { TxRow } from '../../src/books/rows.ts';
 import { cents } from '../../src/core/money.ts';
-import { Account, type Card, Reader } from './model.ts';
+import { Account, type Card, type Counting, Reader } from './model.ts';
 
 /** An account with an exact first cut, and what reads it. */
-function begun(prepare: (account: Account) => void = () => undefined) {
-  const account = new Account();
+function begun(prepare: (account: Account) => void = () => undefined, counting: Counting = {}) {
+  const account = new Account(counting);
   account.deposit(1_000_00);
   prepare(account);
   const reader = new Reader(account);
@@ -419,4 +419,23 @@ it('a card of unknown outcome that is resolved as made was in the first cut', ()
   account.moves.splice(0, 1, ...account.moves.slice(0, 1).map(row => ({ ...row, card_id, outcome: 'done' as const })));
   const done = reader.reconcile({ soleOperator: true });
   expect({ verdict: done.verdict, said: said(done) }).toEqual({ verdict: 'balanced', said: [] });
+});
+
+it('a way to count is not given up for what another spender did, nor for what holds may explain', () => {
+  const made: Card[] = [];
+  const { account, reader } = begun(of => void made.push(of.create(100_00)), { withHolds: true });
+  const [card] = made;
+  if (card === undefined) throw new RangeError('no card');
+  const first = JSON.parse(reader.cuts[0]?.cut.rules ?? '[]');
+  account.fund(card, 7_00, { own: false });
+  expect(reader.reconcile().rules).toEqual(first);
+  account.authorize(card, 30_00);
+  account.fund(card, 10_00, { own: false });
+  expect(reader.reconcile().rules.map(each => each.balance)[0]).toBe('with_holds');
+});
+
+it('a sum beyond what a number holds is no sum', () => {
+  const { account, reader } = begun();
+  account.create(2 ** 53);
+  expect(() => reader.reconcile()).toThrow('the sums of the books leave');
 });

@@ -396,6 +396,15 @@ describe('a statement of one card, made by hand', () => {
     expect(found.reconciled).toBe(since[0] === undefined);
   });
 
+  it('tells what an account had when the books began: all later lines less, and no earlier one', () => {
+    const at = (at_ms: number, amount: number) => record({ tx_id: `t${at_ms}`, at_ms, cents: amount });
+    const begin = exact(MIDDLE, { balance_cents: 5_00, settled_cents: 1_00 });
+    const cuts = [begin, exact(TO, { balance_cents: 3_00, settled_cents: 3_00 })];
+    const [account] = made({ cuts, records: records(at(MIDDLE, 1_00), at(MIDDLE + 1, 2_00)) }).accounts;
+    expect(account).toMatchObject({ knownSince: MIDDLE, atBegin: 5_00, closing: 3_00 });
+    expect(made({ cuts: [exact(TO, {})] }).accounts[0]?.atBegin).toBeUndefined();
+  });
+
   it('lists what open authorizations of its cards hold', () => {
     const held = (id: string, amount: number, more: Partial<TxRow> = {}) => ({
       record: record({ tx_id: id, type: 'authorization', at_ms: FROM, ...more, cents: 9_00 }),

@@ -12,6 +12,8 @@ it('a month is final by the clock of the service, also where nothing is sent', a
   for (const line of ['statement --period 2026-11 --jq .final', 'statement --period 2026-11 --offline --jq .final']) {
     expect({ line, ...(await here.run(line)) }).toMatchObject({ line, code: 0, out: 'true\n' });
   }
+  const quiet = await here.run('statement --period 2026-11 --card card_1 -q');
+  expect(quiet).toMatchObject({ code: 0, out: expect.stringMatching(/^op_\w+\.1\ntxn_2\n$/) });
   const chart = JSON.parse((await here.run('tx chart --by month --offline --json')).out);
   expect(chart.data).toMatchObject([{ group: '2026-11', spent: 5, days: 30 }]);
 });

@@ -252,6 +252,12 @@ describe('ids, names, order', () => {
     const wallet = { noun: 'wallet', columns: [], data: { available: 1 } };
     expect((await show(wallet, { settings: { format: 'id' } })).error).toMatchObject({ kind: 'usage' });
     expect((await show(wallet, { settings: { quiet: true } })).out).toBe('1\n');
+    // Of a statement its lines are told, also where they have no id.
+    const statement = (rows: readonly Row[]) => ({ ...wallet, rows: { columns: [{ field: 'n' }] as never, rows } });
+    const quietly = { settings: { quiet: true } };
+    expect((await show(statement([{ id: 'a', n: 1 }, { id: 'b' }]), quietly)).out).toBe('a\nb\n');
+    expect((await show(statement([{ n: 1 }, { n: 2 }]), quietly)).out).toBe('1\n2\n');
+    expect((await show(statement([]), quietly)).out).toBe('');
   });
 
   const FORMATS: readonly OutputFormat[] = ['table', 'wide', 'json', 'ndjson', 'csv', 'tsv', 'yaml', 'id'];
