@@ -63,6 +63,7 @@ async function start(
   here: (() => Promise<void>)[],
 ): Promise<StartedServer> {
   const { pageFiles } = await import('./page-files.ts');
+  const { scenarioPlayer } = await import('./scenario-player.ts');
   const { removeAbandonedFolders } = await import('./ephemeral-sandbox.ts');
   await removeAbandonedFolders(host);
   const { startServer } = await import('../sandbox/serving/started.ts');
@@ -80,6 +81,7 @@ async function start(
       platform,
       version,
       pageFiles,
+      scenarios: scenarioPlayer(host),
       warn,
       notice,
       isRunning: other => host.isRunning(other),

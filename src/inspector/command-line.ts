@@ -8,6 +8,7 @@ const PROGRAM = 'cardwright';
 
 /** The command that does the same as the row with this input. */
 export function commandLine(name: string, input: Input = {}): string {
+  if (name === 'scenarios.play') return scenarioLine(name, input);
   if (name === 'faults.add') return piped('sandbox faults add -', JSON.stringify(input));
   const { command } = rowOf(name);
   const words = [PROGRAM, command.words];
@@ -24,7 +25,14 @@ export function commandLine(name: string, input: Input = {}): string {
     : line;
 }
 
-const isBody = (name: string, field: string) => name === 'deliveries.send' && field === 'body';
+/** Without a text it is a file of the reader. */
+function scenarioLine(name: string, { text }: Input): string {
+  const { words } = rowOf(name).command;
+  return isGiven(text) ? piped(`${words} - --yes`, textOf(text)) : `${PROGRAM} ${words} scenario.yaml --yes`;
+}
+
+const isBody = (name: string, field: string) =>
+  (name === 'deliveries.send' || name === 'deliveries.explain') && field === 'body';
 const isGiven = (value: unknown) => value !== undefined && value !== null && value !== '';
 const textOf = (value: unknown) => (Array.isArray(value) ? value.join(',') : String(value));
 const piped = (words: string, text: string) => `printf %s ${shellWord(text)} | ${PROGRAM} ${words}`;

@@ -17,6 +17,8 @@ export interface RowFormProps {
   readonly begins?: Values;
   /** Fields that are not shown. */
   readonly without?: readonly string[];
+  /** Fields of several lines. */
+  readonly areas?: readonly string[];
   readonly label?: string;
   /** What is done before it; where that fails nothing more is. */
   readonly first?: (input: Input) => Promise<void>;
@@ -34,7 +36,7 @@ function askedFields({ row, fixed = {}, without = [] }: RowFormProps): readonly 
 }
 
 /** Fields whose words are made by the command line itself. */
-const EXTRA = new Set(['simulate.answer answer', 'simulate.settle final']);
+const EXTRA = new Set(['cards.reveal last4', 'simulate.answer answer', 'simulate.settle final']);
 
 /** The input as the row takes it; empty fields are left out. */
 export function inputOf(fields: readonly PageField[], values: Values): Input {
@@ -42,6 +44,7 @@ export function inputOf(fields: readonly PageField[], values: Values): Input {
     fields.flatMap(({ name, kind }): [string, unknown][] => {
       const text = values[name]?.trim() ?? '';
       if (text === '') return [];
+      if (name === 'body') return [[name, values[name]]];
       if (kind === 'money' || kind === 'integer' || kind === 'number') return [[name, Number(text)]];
       if (kind === 'flag') return [[name, text === 'true']];
       if (kind === 'list') return [[name, text.split(',').map(each => each.trim())]];
@@ -57,7 +60,7 @@ interface Outcome {
 }
 
 export function RowForm(props: RowFormProps) {
-  const { row, fixed = {}, begins = {}, label = 'Do it', first, done, show } = props;
+  const { row, fixed = {}, begins = {}, areas = [], label = 'Do it', first, done, show } = props;
   const fields = askedFields(props);
   const [values, setValues] = useState<Values>(begins);
   const [outcome, setOutcome] = useState<Outcome>({});
@@ -83,6 +86,7 @@ export function RowForm(props: RowFormProps) {
               id={`${row} ${field.name}`}
               value={values[field.name] ?? ''}
               wrong={outcome.field === field.name}
+              isArea={areas.includes(field.name)}
               set={value => setValues({ ...values, [field.name]: value })}
             />
           ))}
@@ -126,10 +130,11 @@ interface FieldInputProps {
   readonly id: string;
   readonly value: string;
   readonly wrong: boolean;
+  readonly isArea: boolean;
   readonly set: (value: string) => void;
 }
 
-function FieldInput({ field, id, value, wrong, set }: FieldInputProps) {
+function FieldInput({ field, id, value, wrong, isArea, set }: FieldInputProps) {
   const { name, kind, doc, must, choices, defaults, maxLength } = field;
   const hint = `${id} hint`;
   const about = { id, name, 'aria-describedby': hint, 'aria-invalid': wrong, required: must };
@@ -154,6 +159,8 @@ function FieldInput({ field, id, value, wrong, set }: FieldInputProps) {
           <option value="true">yes</option>
           <option value="false">no</option>
         </select>
+      ) : isArea ? (
+        <textarea {...about} rows={6} value={value} maxLength={maxLength} spellcheck={false} onInput={onInput} />
       ) : (
         <input
           {...about}

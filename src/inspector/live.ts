@@ -6,6 +6,8 @@ import { callRow, Failed, forget, NoAnswer } from './session.ts';
 
 export interface Marks {
   readonly version: string;
+  /** How often everything was replaced. */
+  readonly replaced: number;
   readonly changes: string;
   readonly now: string;
   readonly mode: string;

@@ -4,6 +4,7 @@
  */
 
 import { shapeProblem } from '../contract/check.ts';
+import { fieldsOf, STEP_OPERATIONS, type StepOperation } from '../contract/sandbox/step-operations.ts';
 import { mismatches } from '../contract/sandbox/together.ts';
 import { SCENARIO_STEPS } from '../core/input-limits.ts';
 import {
@@ -15,7 +16,6 @@ import {
   type YamlPosition,
   type YamlText,
 } from '../terminal/yaml-tree.ts';
-import { fieldsOf, STEP_OPERATIONS, type StepOperation } from './operations.ts';
 import { isMistaken, isName, possibleMembers, type Reference, referenceOf } from './references.ts';
 
 export interface Step extends YamlPosition {

@@ -1,6 +1,6 @@
 /** `$card.id` in a scenario: a value of what an earlier step answered, named by its `as`. `$$` begins a plain `$`. */
 
-import type { StepOperation } from './operations.ts';
+import type { StepOperation } from '../contract/sandbox/step-operations.ts';
 
 const REFERENCE = /^\$([a-z][a-z0-9_]*)((?:\.[A-Za-z0-9_]+)*)$/;
 

@@ -1,9 +1,9 @@
 /** Carries a scenario out, step by step, until one is not as it was expected. */
 import { shapeProblem } from '../contract/check.ts';
+import { fieldsOf, type StepOperation } from '../contract/sandbox/step-operations.ts';
 import { CliError, type ErrorKind } from '../core/errors.ts';
 import { centsOf } from '../core/money.ts';
 import { differences } from './expectation.ts';
-import { fieldsOf, type StepOperation } from './operations.ts';
 import type { Scenario, Step } from './read.ts';
 import { resolved } from './references.ts';
 

@@ -57,6 +57,7 @@ const BEFORE: Readonly<Record<string, readonly string[]>> = {
   'sandbox deliveries recover': [HOOK],
   'sandbox deliveries send-example': [HOOK],
   'sandbox deliveries send': [HOOK],
+  'sandbox deliveries explain': [HOOK],
   'sandbox deliveries rotate': [HOOK],
   'sandbox why': [PURCHASE],
   'sandbox timeline': [PURCHASE],
@@ -141,6 +142,7 @@ const TOLD: Record<string, Told> = {
 for (const run of [
   'sandbox start --port 4010',
   'sandbox start --detach -o env',
+  'sandbox start --detach --open',
   'sandbox stop',
   'sandbox stop --json',
   'sandbox open',

@@ -87,8 +87,9 @@ describe.skipIf(noBrowser !== undefined)('with the keyboard alone', () => {
   it('7: shows the life of the card, money and all', async () => {
     await press('c');
     await heading('Cards');
+    await page.getByRole('link', { name: '••••' }).first().waitFor();
     await press('j', 'Enter');
-    await heading('Card');
+    await page.getByRole('heading', { level: 1, name: 'Card ••••' }).waitFor();
     await page.getByText('authorize: card -30.00, hold +30.00').waitFor();
     await page.getByText('are the sums of all entries ✓').waitFor();
   });

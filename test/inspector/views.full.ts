@@ -53,6 +53,7 @@ describe.skipIf(noBrowser !== undefined)('every view', () => {
     ['Why?', `/why/${ids.txn}`],
     ['Requests', '/requests'],
     ['Requests', '/requests?turned=1'],
+    ['Requests', '/requests?acts=1'],
     ['Request', `/requests/${ids.req}`],
     ['Webhooks', '/webhooks'],
     ['Delivery', `/webhooks/${ids.dlv}`],
@@ -60,6 +61,8 @@ describe.skipIf(noBrowser !== undefined)('every view', () => {
     ['Faults', '/faults'],
     ['Simulate', '/simulate'],
     ['Snapshots', '/snapshots/before'],
+    ['Scenarios', '/scenarios'],
+    ['Scenarios', `/scenarios?card=${ids.card}`],
     ['Invariants', '/invariants'],
     ['No such view', '/nothing'],
   ];

@@ -1,9 +1,7 @@
 /** The typed methods of `startSandbox()`: each row of the control surface has one, and it asks what the row says. */
 import { expect, it } from 'vitest';
 import { ADMIN_OPERATIONS } from '../../src/contract/sandbox/admin.ts';
-import { ADMIN_METHODS } from '../../src/contract/sandbox/methods.ts';
-import { PAGE_OPERATIONS } from '../../src/contract/sandbox/page.ts';
-import { SERVER_OPERATIONS } from '../../src/contract/sandbox/server.ts';
+import { ADMIN_METHODS, OF_STARTED } from '../../src/contract/sandbox/methods.ts';
 import { sandboxMethods } from '../../src/sandbox/serving/library-methods.ts';
 import type { RunningSandbox } from '../../src/sandbox/serving/library-types.ts';
 
@@ -26,7 +24,7 @@ function noting() {
 }
 
 it('every operation has one method, but those of a server for other programs', () => {
-  const served = Object.keys({ ...SERVER_OPERATIONS, ...PAGE_OPERATIONS });
+  const served = Object.keys(OF_STARTED);
   expect(ADMIN_METHODS.map(({ operation }) => operation)).toEqual(
     Object.keys(ADMIN_OPERATIONS).filter(name => !served.includes(name)),
   );

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
 import { EXAMPLES } from '../../src/scenario/examples.ts';
 import { differences } from '../../src/scenario/expectation.ts';
-import { STEP_OPERATIONS } from '../../src/scenario/operations.ts';
+import { STEP_OPERATIONS } from '../../src/contract/sandbox/step-operations.ts';
 import { readScenario } from '../../src/scenario/read.ts';
 import { resolved } from '../../src/scenario/references.ts';
 import { readYaml } from '../../src/terminal/yaml-text.ts';

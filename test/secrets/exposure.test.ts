@@ -14,6 +14,7 @@ const MAY_EXPOSE: Readonly<Record<string, string>> = {
   'client/decode.ts': 'reading a secret out of an answer',
   'client/details.ts': 'shape of number and code',
   'client/sandbox-file.ts': 'the header',
+  'app/scenario-player.ts': "the sandbox's own key and token, for the command that plays in it",
   'app/ephemeral-sandbox.ts': "the throw-away sandbox's own key, for the program it is made for",
   'client/redact.ts': 'what must be taken out',
   'commands/webhooks/create.ts': 'a signing secret that was chosen, for the request',

@@ -72,6 +72,7 @@ const WORKS: readonly string[] = [
   'sandbox simulate cancel tds_3',
   'sandbox simulate deposit --currency btc --amount 10',
   'sandbox simulate fail dep_4',
+  'sandbox simulate record',
   'sandbox reset --yes',
 ];
 
@@ -127,6 +128,7 @@ const FAILS: readonly (readonly [line: string, kind: ErrorKind])[] = [
   ['sandbox simulate expire txn_999', 'not_found'],
   ['sandbox simulate force-post --card card_99 --amount 1', 'not_found'],
   ['sandbox simulate cancel tds_99', 'not_found'],
+  ['sandbox simulate record --after -1', 'usage'],
   ['sandbox simulate fail dep_99', 'not_found'],
 ];
 

@@ -1,4 +1,6 @@
 /** Wherever a command takes an id, a beginning of it is looked up: told of every declared argument and option. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { commandsOf } from '../../src/cli/parsing/command.ts';
 import { flagsOf } from '../../src/cli/parsing/resolved-flags.ts';
@@ -53,6 +55,7 @@ const MORE: Readonly<Record<string, string>> = {
   'sandbox deliveries recover': '--since 1h',
   'sandbox deliveries send-example': '--event card.frozen',
   'sandbox deliveries send': '--event card.frozen',
+  'sandbox deliveries explain': '--signature abc --body event.json',
 };
 
 /** Why these take whole ids; `help output` says it. */
@@ -94,6 +97,7 @@ test('a beginning that several ids have is refused with them, in every argument 
     'webhooks create --url https://example.com/b --events *',
   ])
     expect([line, (await here.run(line)).code]).toEqual([line, 0]);
+  await writeFile(join(here.folder, 'event.json'), '{}');
   const wrong: string[] = [];
   let looked = 0;
   const all = await places();

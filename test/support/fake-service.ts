@@ -13,8 +13,11 @@ import { loadDataSet } from '../../src/sandbox/data/load.ts';
 import { ActiveDialect } from '../../src/sandbox/dialects/active-dialect.ts';
 import { HANDLERS } from '../../src/sandbox/handlers/table.ts';
 import { PageDoor, type PageFiles } from '../../src/sandbox/page/door.ts';
+import { ActLog } from '../../src/sandbox/service/act-log.ts';
+import { Replacements } from '../../src/sandbox/service/replacements.ts';
 import { RequestLog } from '../../src/sandbox/service/request-log.ts';
 import { RequestNumbers } from '../../src/sandbox/service/request-numbers.ts';
+import type { ScenarioPlayer } from '../../src/sandbox/service/scenario-player.ts';
 import { ACCOUNT, type ServiceParts } from '../../src/sandbox/service/service.ts';
 import { TurnedLog } from '../../src/sandbox/service/turned-log.ts';
 import { type ServerLimits, serve } from '../../src/sandbox/serving/server.ts';
@@ -41,6 +44,7 @@ export interface Wishes {
   readonly limits?: ServerLimits;
   /** By which tickets and sessions end. */
   readonly pageClock?: Pick<Clock, 'monotonic' | 'now'>;
+  readonly scenarios?: ScenarioPlayer;
   /** Told that it is to end. */
   readonly onStop?: () => void;
 }
@@ -92,6 +96,9 @@ export async function fakeService(options: Wishes = {}): Promise<FakeService> {
     activeDialect: new ActiveDialect(),
     requestLog: new RequestLog(),
     turnedLog: new TurnedLog(),
+    actLog: new ActLog(),
+    replacements: new Replacements(),
+    scenarios: options.scenarios,
     archives: new Archives({ clock, random: idSource, platform: process.platform, pid: process.pid }),
     platform: process.platform,
     pageDoor: new PageDoor({ clock: options.pageClock ?? clock, random: idSource, files: () => PAGE_FILES }),

@@ -8,13 +8,9 @@ import type { SandboxAdmin } from '../../contract/sandbox/admin-calls.ts';
 import { PAGE_VIEWS, pageAddress } from '../../contract/sandbox/page-views.ts';
 import { CliError } from '../../core/errors.ts';
 import type { Column } from '../../terminal/view.ts';
+import { openPage, ticketFor } from './opening.ts';
 
 const ours = (doc: string) => ({ doc, basis: OURS });
-
-/** ms until it is said that nobody came yet: a browser in a box cannot read the file that leads it. */
-const SAY_AFTER = 5_000;
-const PRINT = 'cardwright sandbox open --print';
-const LOOK_EVERY = 100;
 
 /** Opens the inspector in a browser. */
 export const openInspector = command({
@@ -60,12 +56,12 @@ export const openInspector = command({
     const admin = await startedSandbox(ctx);
     if (end) return { opened: false, ended: (await admin.send('page.end', {})).result.ended };
     const access = lookOnly ? ('look' as const) : ('full' as const);
-    const { opened: before } = (await admin.send('page.show', {})).result;
-    const { url: door, expires_at } = (await admin.send('page.tickets', { access })).result;
-    const url = `${door}&to=${encodeURIComponent(place)}`;
-    if (print) return { opened: false, url, expires_at };
-    await opened(ctx, admin, { url, before });
-    return { opened: true };
+    if (!print) {
+      await (await openPage(ctx, admin, { access, place })).redeemed;
+      return { opened: true };
+    }
+    const { url, expires_at } = await ticketFor(admin, { access, place });
+    return { opened: false, url, expires_at };
   },
   show: ({ opened, ended, url }) => ({
     noun: 'session',
@@ -93,39 +89,3 @@ async function startedSandbox(ctx: Context): Promise<SandboxAdmin> {
     outcome: 'not_sent',
   });
 }
-
-/** Resolves when a browser has used the ticket. Throws `unreachable` without one, `wait_expired` when it is over. */
-async function opened(
-  ctx: Context,
-  admin: SandboxAdmin,
-  { url, before }: { url: string; before: number },
-): Promise<void> {
-  const browser = await ctx.openBrowser(url);
-  if (!browser.started) {
-    await browser.remove();
-    throw new CliError('unreachable', {
-      message: 'no browser could be started from here',
-      hint: PRINT,
-      outcome: 'not_sent',
-    });
-  }
-  const began = ctx.clock.monotonic();
-  let isSaid = false;
-  try {
-    for (;;) {
-      const { opened: now, ticket_waits: waits } = (await admin.send('page.show', {})).result;
-      if (now > before) return;
-      if (!waits) throw nobodyCame();
-      if (!isSaid && ctx.clock.monotonic() - began > SAY_AFTER) {
-        ctx.notice(`No browser has opened the page yet. For its address: ${PRINT}`);
-        isSaid = true;
-      }
-      await ctx.clock.sleep(LOOK_EVERY, ctx.signal);
-    }
-  } finally {
-    await browser.remove();
-  }
-}
-
-const nobodyCame = () =>
-  new CliError('wait_expired', { message: 'no browser opened the inspector within a minute', hint: PRINT });

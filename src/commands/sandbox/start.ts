@@ -1,11 +1,14 @@
 import { maybe, tells } from '../../cli/answer-fields.ts';
+import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { local, OURS, option } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
 import { choice, flag, integer } from '../../contract/field.ts';
 import { ADMIN_OPERATIONS, DATA_SETS } from '../../contract/sandbox/admin.ts';
 import { DIALECT_NAMES } from '../../contract/sandbox/faults.ts';
+import { CliError } from '../../core/errors.ts';
 import { sizeFor } from './load-size.ts';
+import { openPage } from './opening.ts';
 import { SERVER_COLUMNS, SERVER_ROW, serverPairs, serverVariables, TAKE_SERVER, UNSET_SERVER } from './server.ts';
 import { spokenDialect } from './spoken.ts';
 
@@ -18,7 +21,8 @@ export const startSandbox = command({
   effect: 'reversible',
   reach: 'service',
   ends: {
-    unreachable: 'The port is taken, or it did not start.',
+    unreachable: 'The port is taken, it did not start, or with --open no browser could be started.',
+    wait_expired: 'With --open and --detach: no browser used the address within a minute. The sandbox is started.',
     check_failed: 'Files or books are not whole; nothing is served.',
   },
   answers: { one: { ...SERVER_ROW, log: maybe(tells.text('File of its log, with --detach.')) } },
@@ -36,6 +40,7 @@ export const startSandbox = command({
     data: option(choice(DATA_SETS, { ...ours('Data set for a new store.'), defaults: 'demo' })),
     cards: option(ADMIN_OPERATIONS.reset.body.cards),
     transactions: option(ADMIN_OPERATIONS.reset.body.transactions),
+    open: option(flag(ours('Open the inspector in a browser too.'))),
     readyFile: option(local('file', 'File for the address (one line) while it serves.'), '<file>'),
     noRateLimits: option(flag(ours('Do not limit the number of requests a minute.'))),
     virtualLimits: option(flag(ours('Count rate limits on the clock of the sandbox.'))),
@@ -44,8 +49,9 @@ export const startSandbox = command({
   examples: [
     { does: 'Until Ctrl-C', run: 'sandbox start --port 4010' },
     { does: 'In the background, for this shell', run: 'sandbox start --detach -o env' },
+    { does: 'In the background, and look at it', run: 'sandbox start --detach --open' },
   ],
-  async run(ctx, { detach, virtualLimits = false, allowRemoteWebhooks = false, ...asked }) {
+  async run(ctx, { detach, open, virtualLimits = false, allowRemoteWebhooks = false, ...asked }) {
     const { noRateLimits = false, cards, transactions, ...rest } = asked;
     if (ctx.dryRun) throw usage('sandbox start sends nothing; it has no dry run');
     if (noRateLimits && virtualLimits) throw usage('--no-rate-limits and --virtual-limits exclude each other');
@@ -54,9 +60,12 @@ export const startSandbox = command({
     const options = { ...rest, dialect, size, rateLimits: !noRateLimits, virtualLimits, allowRemoteWebhooks };
     if (detach) {
       const { log, ...row } = await ctx.servers.detach(options);
+      if (open) await (await openStarted(ctx)).redeemed;
       return { row, log, goesOn: undefined };
     }
     const { row, serve } = await ctx.servers.start(options);
+    // Whoever serves is not ended by a browser that nobody looks at.
+    if (open) (await openStarted(ctx)).redeemed.catch((error: unknown) => ctx.notice((error as Error).message));
     return { row, log: undefined, goesOn: serve };
   },
   show: ({ row, log, goesOn }) => ({
@@ -75,3 +84,13 @@ export const startSandbox = command({
     ...(goesOn !== undefined && { goesOn }),
   }),
 });
+
+async function openStarted(ctx: Context) {
+  const admin = await ctx.servers.control();
+  if (admin !== undefined) return openPage(ctx, admin, { access: 'full', place: '/' });
+  throw new CliError('unreachable', {
+    message: 'the sandbox ended before its page could be opened',
+    hint: 'cardwright sandbox start --open',
+    outcome: 'not_sent',
+  });
+}

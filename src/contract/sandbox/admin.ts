@@ -14,6 +14,7 @@ import { INSPECTOR_OPERATIONS } from './inspector.ts';
 import { KEY_OPERATIONS } from './keys.ts';
 import { LEDGER_OPERATIONS } from './ledger.ts';
 import { PAGE_OPERATIONS } from './page.ts';
+import { SCENARIO_OPERATIONS } from './scenarios.ts';
 import { SERVER_OPERATIONS } from './server.ts';
 import { SIMULATIONS } from './simulations.ts';
 import { SNAPSHOT_OPERATIONS } from './snapshots.ts';
@@ -134,5 +135,6 @@ export const ADMIN_OPERATIONS = {
   ...INSPECTOR_OPERATIONS,
   ...HOLDING_OPERATIONS,
   ...PAGE_OPERATIONS,
+  ...SCENARIO_OPERATIONS,
   ...DOCUMENTS,
 } as const;

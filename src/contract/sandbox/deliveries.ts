@@ -135,6 +135,39 @@ export const DELIVERY_OPERATIONS = {
     },
     returns: one(DELIVERY, ours, 201),
   }),
+  'deliveries.explain': operation({
+    ...traceless,
+    summary: 'Judge a signature that your code saw by the secret of a subscription, and name the usual mistakes',
+    method: 'POST',
+    path: '/webhooks/{webhook_id}/explain',
+    params: { webhook_id: WEBHOOK_ID },
+    body: {
+      signature: must(text({ ...described('Signature that your code saw.'), maxLength: 4_096 })),
+      body: must(text({ ...described('Body that your code saw, exactly.'), maxLength: 32_768 })),
+    },
+    returns: one(
+      {
+        matches: must(flag(described('The signature is that of the body.'))),
+        secret: nullable(choice(['present', 'former'], described('The secret that made it; null when none did.'))),
+        deviations: must(
+          list(text(described('One of them.')), described('In what it is otherwise than documented, and matches.')),
+        ),
+        mistakes: must(
+          list(
+            object(
+              {
+                mistake: must(text(described('Name of it.'))),
+                says: must(text(described('What was done wrong.'))),
+              },
+              described('One of them.'),
+            ),
+            described('What explains that it does not match; empty where no usual mistake does.'),
+          ),
+        ),
+      },
+      ours,
+    ),
+  }),
   'deliveries.rotate': operation({
     ...change,
     summary: 'Replace the signing secret of a subscription; both sign for a while',

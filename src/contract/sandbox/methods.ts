@@ -2,6 +2,7 @@
 import type { Operation } from '../operation.ts';
 import { ADMIN_OPERATIONS } from './admin.ts';
 import { PAGE_OPERATIONS } from './page.ts';
+import { SCENARIO_OPERATIONS } from './scenarios.ts';
 import { SERVER_OPERATIONS } from './server.ts';
 
 export interface AdminMethod {
@@ -13,13 +14,16 @@ export interface AdminMethod {
   readonly name: string;
 }
 
+/** Rows of a sandbox that serves other programs. */
+export const OF_STARTED = { ...SERVER_OPERATIONS, ...PAGE_OPERATIONS, ...SCENARIO_OPERATIONS };
+
 /**
- * Every operation but those that a server for other programs has, and those of the page in a browser: who started a
+ * Every operation but those that a server for other programs has, those of the page in a browser and of scenarios: who started a
  * sandbox in a program ends it there. A
  * name without a dot that answers with rows is `list` of its group: `faults` is `faults.list`.
  */
 export const ADMIN_METHODS: readonly AdminMethod[] = Object.entries(ADMIN_OPERATIONS)
-  .filter(([operation]) => !Object.hasOwn({ ...SERVER_OPERATIONS, ...PAGE_OPERATIONS }, operation))
+  .filter(([operation]) => !Object.hasOwn(OF_STARTED, operation))
   .map(([operation, row]) => ({ operation, row, ...placeOf(operation, row) }));
 
 function placeOf(operation: string, { returns: { kind } }: Operation): Pick<AdminMethod, 'group' | 'name'> {

@@ -10,6 +10,7 @@ export const PAGE_VIEWS = [
   'faults',
   'simulate',
   'snapshots',
+  'scenarios',
   'invariants',
 ] as const;
 export type PageView = (typeof PAGE_VIEWS)[number];

@@ -2,9 +2,10 @@
  * The inspector in a browser: how it is opened, what it may ask, and what it asks for all the time
  * (docs/design/inspector.md, sections 10 to 12).
  */
-import { choice, flag, integer, must, nullable, number, text, time } from '../field.ts';
+import { CARD_ID } from '../card.ts';
+import { choice, flag, integer, must, nullable, number, sealed, text, time } from '../field.ts';
 import { one, operation } from '../operation.ts';
-import { described, ours, traceless } from './basis.ts';
+import { change, described, ours, traceless } from './basis.ts';
 import { CLOCK_MODES } from './clock.ts';
 
 /** Below it stand the page, its files, and the control surface. */
@@ -22,6 +23,13 @@ export const MOST_SESSIONS = 8;
 export const SESSION_LIFE = 12 * 3_600_000;
 
 const access = choice(PAGE_ACCESS, { ...described('Everything a page can do, or looking alone.'), defaults: 'full' });
+
+const REVEALED = {
+  number: must(sealed(described('Full card number.'))),
+  cvv: must(sealed(described('Security code.'))),
+  exp_month: must(integer(described('Month of expiry, 1 to 12.'))),
+  exp_year: must(integer(described('Year of expiry, four digits.'))),
+} as const;
 
 export const PAGE_OPERATIONS = {
   'page.tickets': operation({
@@ -76,6 +84,23 @@ export const PAGE_OPERATIONS = {
     path: '/page/sessions',
     returns: one({ ended: must(integer(described('Sessions that were ended.'))) }, ours),
   }),
+  'cards.reveal': operation({
+    ...change,
+    summary: 'Show number and security code of a card in the page; the last four digits are the confirmation',
+    path: '/cards/{card_id}/reveal',
+    effect: 'reveals-secret',
+    params: { card_id: CARD_ID },
+    body: { last4: must(text({ ...described('Last four digits of the card.'), maxLength: 4 })) },
+    returns: one(REVEALED, ours),
+  }),
+  'challenges.reveal': operation({
+    ...change,
+    summary: 'Show the one-time code of a 3DS challenge in the page',
+    path: '/challenges/{challenge_id}/reveal',
+    effect: 'reveals-secret',
+    params: { challenge_id: must(text({ ...described('The challenge.'), maxLength: 128 })) },
+    returns: one({ otp: must(sealed(described('The code.'))) }, ours),
+  }),
   marks: operation({
     ...traceless,
     summary: 'Tell what changes whenever anything of the sandbox does, and what its clock shows',
@@ -84,6 +109,9 @@ export const PAGE_OPERATIONS = {
       {
         version: must(text(described('Version of cardwright that serves it.'))),
         changes: must(text(described('Another text after every change; it has no other meaning.'))),
+        replaced: must(
+          integer(described('How often a reset, a restore or an import has replaced everything since it was started.')),
+        ),
         now: must(time(described('Clock of the sandbox.'))),
         mode: must(choice(CLOCK_MODES, described('How the clock goes.'))),
         rate: must(number(described('Its seconds in one real second; 0 when it stands.'))),
@@ -99,7 +127,7 @@ export const PAGE_OPERATIONS = {
 
 /** What a page may change besides looking: the world outside, time and faults; never what a client does. */
 const PAGE_CHANGES =
-  /^(?:simulate\..+|clock\.(?:set|advance)|faults\.(?:add|remove|clear)|deliveries\.(?:redeliver|recover|example|send)|snapshots\.(?:save|restore)|reset|ledger\.check|page\.end)$/;
+  /^(?:simulate\..+|clock\.(?:set|advance)|faults\.(?:add|remove|clear)|deliveries\.(?:redeliver|recover|example|send)|snapshots\.(?:save|restore)|scenarios\.play|(?:cards|challenges)\.reveal|reset|ledger\.check|page\.end)$/;
 
 /** Whether a session may ask for this; looking never needs more. */
 export function pageMay(name: string, leavesNoTrace: boolean, access: PageAccess): boolean {

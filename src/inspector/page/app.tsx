@@ -3,8 +3,9 @@ import { PAGE_VIEWS } from '../../contract/sandbox/page-views.ts';
 import { addressOf, go, useAddress } from '../address.ts';
 import { render, useEffect, useState } from '../elements.ts';
 import { endSession, type Live, useLive, watch } from '../live.ts';
+import { useCanChange } from '../parts.tsx';
 import { shortTime } from '../printable.ts';
-import { begin } from '../session.ts';
+import { accessOf, begin, callRow } from '../session.ts';
 import { TABLES } from '../tables.ts';
 import { Card } from '../views/card.tsx';
 import { Cards } from '../views/cards.tsx';
@@ -13,11 +14,12 @@ import { Faults } from '../views/faults.tsx';
 import { Invariants } from '../views/invariants.tsx';
 import { Overview } from '../views/overview.tsx';
 import { Request, Requests } from '../views/requests.tsx';
+import { Scenarios } from '../views/scenarios.tsx';
 import { Simulate } from '../views/simulate.tsx';
 import { Snapshots } from '../views/snapshots.tsx';
 import { DeliveryView, Webhooks } from '../views/webhooks.tsx';
 import { Why } from '../views/why.tsx';
-import { KEYS, onKey } from './keys.ts';
+import { KEYS, keysAreOn, onKey, switchKeys } from './keys.ts';
 
 const ADDRESSES = PAGE_VIEWS.map(name => ({ name, view: name === 'overview' ? '' : name }));
 
@@ -47,6 +49,8 @@ function View() {
       return <Simulate id={id} />;
     case 'snapshots':
       return <Snapshots />;
+    case 'scenarios':
+      return <Scenarios />;
     case 'invariants':
       return <Invariants />;
     default:
@@ -80,8 +84,14 @@ function Header({ live: { marks, link } }: { readonly live: Live }) {
             {`${shortTime(marks.now)} ${marks.mode}`}
           </span>
         )}
+        {marks !== undefined && <Onward />}
         {marks !== undefined && marks.faults > 0 && (
           <a href={addressOf('faults')}>{`${marks.faults} ${marks.faults === 1 ? 'fault' : 'faults'}`}</a>
+        )}
+        {marks?.ledger_ok === true && (
+          <a href={addressOf('invariants')} title="All invariants held when somebody last looked">
+            I ✓
+          </a>
         )}
         {marks?.ledger_ok === false && (
           <a class="problem" href={addressOf('invariants')}>
@@ -105,6 +115,33 @@ function Header({ live: { marks, link } }: { readonly live: Live }) {
   );
 }
 
+/** Time on, from every view; what fired stands in the clock. */
+function Onward() {
+  const [said, say] = useState('');
+  const canChange = useCanChange() && accessOf() === 'full';
+  const move = (by: string) =>
+    callRow<{ readonly fired: readonly unknown[] }>('clock.advance', { by }).then(
+      ({ fired }) => say(`${fired.length} fired`),
+      (error: unknown) => say((error as Error).message),
+    );
+  return (
+    <span class="onward">
+      {['1h', '7d'].map(by => (
+        <button
+          type="button"
+          class="small"
+          disabled={!canChange}
+          onClick={() => void move(by)}
+          aria-label={`Move the clock by ${by}`}
+        >
+          {`+${by}`}
+        </button>
+      ))}
+      <span role="status">{said}</span>
+    </span>
+  );
+}
+
 function Page() {
   const live = useLive();
   const [helps, help] = useState(false);
@@ -113,6 +150,7 @@ function Page() {
     document.addEventListener('keydown', listener);
     return () => document.removeEventListener('keydown', listener);
   }, []);
+  const replaced = useReplaced(live);
   if (live.link === 'over') return <Over />;
   const other = live.marks !== undefined && live.marks.version !== TABLES.version;
   return (
@@ -132,15 +170,35 @@ function Page() {
           </button>
         </p>
       )}
+      {replaced.isTold && (
+        <p class="bar" role="status">
+          {'Everything in the sandbox was replaced, by a reset, a restore or an import. '}
+          <button type="button" class="small" onClick={replaced.close}>
+            Close
+          </button>
+        </p>
+      )}
       {helps && <KeyHelp />}
       <main id="main">
-        <View />
+        <View key={replaced.times} />
       </main>
     </div>
   );
 }
 
+/** Whether the store was replaced since the page began, or since somebody closed the line that says so. */
+function useReplaced({ marks }: Live) {
+  const [first, begin] = useState<number | undefined>(undefined);
+  const [closed, close] = useState(0);
+  useEffect(() => {
+    if (first === undefined) begin(marks?.replaced);
+  }, [marks?.replaced]);
+  const times = first === undefined || marks === undefined ? 0 : marks.replaced - first;
+  return { times, isTold: times !== closed, close: () => close(times) };
+}
+
 function KeyHelp() {
+  const [on, turn] = useState(keysAreOn());
   const rows: readonly (readonly [string, string])[] = [
     ...ADDRESSES.map(({ name }) => [KEYS[name] ?? '', name] as const),
     ['/', 'search'],
@@ -162,7 +220,20 @@ function KeyHelp() {
           </div>
         ))}
       </dl>
-      <p class="quiet">None of them in a field, or with Ctrl, Alt or Meta.</p>
+      <p class="quiet">
+        {'None of them in a field, or with Ctrl, Alt or Meta. '}
+        <label>
+          <input
+            type="checkbox"
+            checked={on}
+            onChange={() => {
+              switchKeys(!on);
+              turn(!on);
+            }}
+          />
+          {' Letters are on'}
+        </label>
+      </p>
     </section>
   );
 }

@@ -11,8 +11,19 @@ export const KEYS: Readonly<Record<PageView, string>> = {
   faults: 'f',
   simulate: 'm',
   snapshots: 's',
+  scenarios: 'n',
   invariants: 'i',
 };
+
+const OFF = 'keys-off';
+
+/** Letters get in the way of who speaks to a computer: they can be switched off, but for `?`. */
+export const keysAreOn = (): boolean => localStorage.getItem(OFF) === null;
+
+export function switchKeys(on: boolean): void {
+  if (on) localStorage.removeItem(OFF);
+  else localStorage.setItem(OFF, '1');
+}
 
 interface Doing {
   readonly go: (address: string) => void;
@@ -21,6 +32,7 @@ interface Doing {
 
 export function onKey(event: KeyboardEvent, { go, help }: Doing): void {
   const { key, ctrlKey, altKey, metaKey, target } = event;
+  if (!keysAreOn() && key !== '?') return;
   if (ctrlKey || altKey || metaKey || (target as HTMLElement).closest('input, select, textarea') !== null) return;
   const view = Object.entries(KEYS).find(([, letter]) => letter === key)?.[0];
   if (view !== undefined) go(addressOf(view === 'overview' ? '' : view));
@@ -40,7 +52,7 @@ function focusOn(selector: string): void {
 
 /** Rows that have an address; the link in one is what Enter opens. */
 function step(by: number): void {
-  const links = [...document.querySelectorAll<HTMLElement>('tr[data-row] a')];
+  const links = [...document.querySelectorAll<HTMLElement>('[data-row] a')];
   const at = links.indexOf(document.activeElement as HTMLElement);
   links[Math.max(0, Math.min(links.length - 1, at + by))]?.focus();
 }

@@ -1,10 +1,12 @@
 /** One card: facts and limits, its two accounts of the ledger, its life, and what the world outside can do to it. */
 import { addressOf, refine, useAddress } from '../address.ts';
 import { useState } from '../elements.ts';
+import { folded } from '../folded.ts';
 import { RowForm } from '../form.tsx';
 import { useRow } from '../live.ts';
 import { Badge, Facts, Head, Id, type PageFacts, Pages, Said, SameCommand, Table, Time, Waiting } from '../parts.tsx';
 import { count, money, shortTime } from '../printable.ts';
+import { RevealCard, RevealCode } from './reveal.tsx';
 
 interface Entry {
   readonly id: number;
@@ -60,7 +62,10 @@ export function Card({ id }: { readonly id: string }) {
             <Badge word={card.status} />
           </span>
         }
-      />
+      >
+        <RevealCard id={id} />
+        <a href={addressOf('scenarios', undefined, { card: id })}>As scenario</a>
+      </Head>
       <CardFacts card={card} />
       <SameCommand row="cards.show" input={{ card_id: id }} />
       <div class="columns">
@@ -123,16 +128,18 @@ function Accounts({ card }: { readonly card: WholeCard }) {
           { title: 'Hold', number: true },
           { title: 'Balance', number: true },
         ]}
-        rows={card.entries.map(entry => ({
-          key: String(entry.id),
-          cells: [
-            count(entry.id),
-            <span title={`${shortTime(entry.at)} ${entry.ref}`}>{entry.kind}</span>,
-            moved(entry.card),
-            moved(entry.hold),
-            money(entry.card_after),
-          ],
-        }))}
+        rows={folded(card.entries, ({ kind, card: moved, hold }) => `${kind} ${moved} ${hold}`).map(
+          ({ item: entry, times }) => ({
+            key: String(entry.id),
+            cells: [
+              count(entry.id),
+              <span title={`${shortTime(entry.at)} ${entry.ref}`}>{inAll(times) + entry.kind}</span>,
+              moved(entry.card),
+              moved(entry.hold),
+              money(entry.card_after),
+            ],
+          }),
+        )}
         empty="No entry yet."
       />
       <p class={card.agrees ? 'quiet' : 'problem'}>
@@ -201,18 +208,20 @@ function Life({ id }: { readonly id: string }) {
   );
 }
 
+const inAll = (times: number) => (times === 1 ? '' : `${count(times)} × `);
+
 function LifeRows({ items }: { readonly items: readonly Item[] }) {
   return (
     <Table
       caption="What happened to the card, newest first"
       cells={[{ title: 'At' }, { title: 'What' }]}
-      rows={items.map(item => ({
+      rows={folded(items, ({ kind, text }) => `${kind} ${text}`).map(({ item, times }) => ({
         key: `${item.kind} ${item.id}`,
         cells: [
           <Time iso={item.at} />,
           <span>
-            <b>{`${item.kind}${item.number === null ? '' : ` #${count(item.number)}`}`}</b> <Said text={item.text} />{' '}
-            <ItemLink item={item} />
+            <b>{`${inAll(times)}${item.kind}${item.number === null ? '' : ` #${count(item.number)}`}`}</b>{' '}
+            <Said text={item.text} /> <ItemLink item={item} />
           </span>,
         ],
       }))}
@@ -227,7 +236,11 @@ function ItemLink({ item: { kind, id, text } }: { readonly item: Item }) {
   if (kind === 'request' || kind === 'delivery')
     return <a href={addressOf(kind === 'request' ? 'requests' : 'webhooks', id)}>Show</a>;
   if (kind === 'challenge' && text.includes('pending'))
-    return <a href={addressOf('simulate', 'simulate.answer', { challenge_id: id })}>Answer</a>;
+    return (
+      <span>
+        <a href={addressOf('simulate', 'simulate.answer', { challenge_id: id })}>Answer</a> <RevealCode id={id} />
+      </span>
+    );
   return null;
 }
 

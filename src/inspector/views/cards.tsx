@@ -1,7 +1,7 @@
 /** All cards, newest first, and the search. */
 import { addressOf, refine, useAddress } from '../address.ts';
-import { useRow } from '../live.ts';
-import { Badge, Head, type PageFacts, Pages, Said, SameCommand, Table, Waiting } from '../parts.tsx';
+import { LongList } from '../long-list.tsx';
+import { Badge, Head, Said, SameCommand } from '../parts.tsx';
 import { money, shortTime } from '../printable.ts';
 import { rowOf } from '../tables.ts';
 
@@ -17,9 +17,7 @@ interface CardItem {
 
 export function Cards() {
   const { filters } = useAddress();
-  const { q = '', status = '', bin = '', page = '1' } = filters;
-  const input = { q, status, bin, page: Number(page), per_page: 50 };
-  const { data, error } = useRow<{ readonly data: readonly CardItem[]; readonly meta: PageFacts }>('cards', input);
+  const { q = '', status = '', bin = '' } = filters;
   const change = (next: Readonly<Record<string, string>>) =>
     refine(addressOf('cards', undefined, { q, status, bin, ...next }));
   const statuses = rowOf('cards').fields.find(({ name }) => name === 'status')?.choices ?? [];
@@ -47,30 +45,35 @@ export function Cards() {
           </select>
         </label>
       </form>
-      {data === undefined ? (
-        <Waiting error={error} />
-      ) : (
-        <CardRows items={data.data} searched={q + status + bin !== ''} />
-      )}
-      {data !== undefined && <Pages facts={data.meta} goTo={to => change({ page: String(to) })} />}
-      <SameCommand row="cards" input={{ q, status, bin, page: page === '1' ? '' : page }} />
+      <CardRows search={{ q, status, bin }} />
+      <SameCommand row="cards" input={{ q, status, bin }} />
     </section>
   );
 }
 
-function CardRows({ items, searched }: { readonly items: readonly CardItem[]; readonly searched: boolean }) {
-  const empty = searched ? (
-    <p>
-      No card fits. <a href={addressOf('cards')}>Clear the search</a>
-    </p>
-  ) : (
-    <p>
-      No card yet. Your code makes one, or you: <code>cardwright --sandbox cards create --bin auto --amount 25</code>
-    </p>
-  );
+interface Search {
+  readonly q: string;
+  readonly status: string;
+  readonly bin: string;
+}
+
+function CardRows({ search }: { readonly search: Search }) {
+  const { q, status, bin } = search;
+  const empty =
+    q + status + bin === '' ? (
+      <p>
+        No card yet. Your code makes one, or you: <code>cardwright --sandbox cards create --bin auto --amount 25</code>
+      </p>
+    ) : (
+      <p>
+        No card fits. <a href={addressOf('cards')}>Clear the search</a>
+      </p>
+    );
   return (
-    <Table
+    <LongList<CardItem>
       caption="Cards, newest first"
+      row="cards"
+      input={{ ...search }}
       cells={[
         { title: 'Card' },
         { title: 'Status' },
@@ -79,18 +82,14 @@ function CardRows({ items, searched }: { readonly items: readonly CardItem[]; re
         { title: 'Label', wide: true },
         { title: 'Created', wide: true },
       ]}
-      rows={items.map(card => ({
-        key: card.id,
-        href: addressOf('cards', card.id),
-        cells: [
-          <a href={addressOf('cards', card.id)}>{`•••• ${card.last4}`}</a>,
-          <Badge word={card.status} />,
-          money(card.balance),
-          money(card.hold),
-          <Said text={card.label} />,
-          shortTime(card.created_at),
-        ],
-      }))}
+      shown={card => [
+        <a href={addressOf('cards', card.id)}>{`•••• ${card.last4}`}</a>,
+        <Badge word={card.status} />,
+        money(card.balance),
+        money(card.hold),
+        <Said text={card.label} />,
+        shortTime(card.created_at),
+      ]}
       empty={empty}
     />
   );

@@ -17,7 +17,7 @@ import {
   Time,
   Waiting,
 } from '../parts.tsx';
-import { laidOut, shortTime } from '../printable.ts';
+import { count, laidOut, shortTime } from '../printable.ts';
 import { TABLES } from '../tables.ts';
 
 interface RequestItem {
@@ -38,19 +38,21 @@ interface RequestItem {
 export function Requests() {
   const { filters } = useAddress();
   const turned = filters['turned'] === '1';
+  const acts = filters['acts'] === '1';
+  const choose = (of: string) => refine(addressOf('requests', undefined, of === '' ? {} : { [of]: '1' }));
   return (
     <section>
       <Head title="Requests">
         <label>
-          <input
-            type="checkbox"
-            checked={turned}
-            onChange={() => refine(addressOf('requests', undefined, { turned: turned ? '' : '1' }))}
-          />{' '}
-          only turned away
+          Of{' '}
+          <select value={turned ? 'turned' : acts ? 'acts' : ''} onChange={event => choose(event.currentTarget.value)}>
+            <option value="">your code</option>
+            <option value="turned">your code, turned away</option>
+            <option value="acts">the page and tests: simulations, clock, faults</option>
+          </select>
         </label>
       </Head>
-      {turned ? <TurnedAway /> : <Log />}
+      {turned ? <TurnedAway /> : acts ? <Acts /> : <Log />}
     </section>
   );
 }
@@ -261,6 +263,48 @@ function TurnedAway() {
         />
       )}
       <SameCommand row="requests.turned" />
+    </div>
+  );
+}
+
+interface Act {
+  readonly number: number;
+  readonly at: string;
+  readonly by: string;
+  readonly operation: string;
+  readonly about: string | null;
+}
+
+function Acts() {
+  const { data, error } = useRow<{ readonly data: readonly Act[] }>('acts');
+  return (
+    <div>
+      {data === undefined ? (
+        <Waiting error={error} />
+      ) : (
+        <Table
+          caption="Changes through the control surface, newest first"
+          cells={[
+            { title: 'No', number: true },
+            { title: 'What' },
+            { title: 'About' },
+            { title: 'By' },
+            { title: 'At', wide: true },
+          ]}
+          rows={data.data.map(act => ({
+            key: String(act.number),
+            cells: [
+              count(act.number),
+              act.operation,
+              act.about === null ? '' : <Id id={act.about} />,
+              act.by,
+              <Time iso={act.at} />,
+            ],
+          }))}
+          empty="Nothing was simulated, moved or broken since this sandbox was started."
+        />
+      )}
+      <SameCommand row="acts" />
     </div>
   );
 }

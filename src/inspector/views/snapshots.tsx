@@ -1,7 +1,6 @@
 /** Snapshots: kept, compared, put back; and starting over. */
 import { addressOf, useAddress } from '../address.ts';
 import type { Input } from '../command-line.ts';
-import { useState } from '../elements.ts';
 import { RowForm } from '../form.tsx';
 import { useRow } from '../live.ts';
 import { Head, Said, SameCommand, Table, Waiting } from '../parts.tsx';
@@ -20,23 +19,17 @@ interface Snapshot {
 
 export function Snapshots() {
   const { id, filters } = useAddress();
-  // Saving and removing one changes no row of the store: the list is asked for anew by hand.
-  const [asked, askAnew] = useState(0);
   return (
     <section>
-      <Head title="Snapshots">
-        <button type="button" class="small" onClick={() => askAnew(asked + 1)}>
-          Look again
-        </button>
-      </Head>
-      <List key={asked} />
+      <Head title="Snapshots" />
+      <List />
       {id !== undefined && <Difference name={id} to={filters['to'] ?? ''} />}
       <div class="columns">
         <section aria-labelledby="save">
           <h2 id="save">Save</h2>
-          <RowForm row="snapshots.save" label="Save" done={() => askAnew(asked + 1)} />
+          <RowForm row="snapshots.save" label="Save" />
         </section>
-        <PutBack done={() => askAnew(asked + 1)} />
+        <PutBack />
       </div>
     </section>
   );
@@ -166,15 +159,15 @@ async function saveFirst({ name }: Input): Promise<void> {
 }
 
 /** Both replace everything: the name is typed, and what is there now is saved first. */
-function PutBack({ done }: { readonly done: () => void }) {
+function PutBack() {
   return (
     <section aria-labelledby="back">
       <h2 id="back">Replace everything</h2>
       <p class="quiet">{`What is there now is saved first, as ${SAVED_FIRST}; the command saves nothing.`}</p>
-      <RowForm row="snapshots.restore" label="Restore" first={saveFirst} done={done} />
+      <RowForm row="snapshots.restore" label="Restore" first={saveFirst} />
       <details>
         <summary>Start over</summary>
-        <RowForm row="reset" without={['cards', 'transactions']} label="Reset" first={saveFirst} done={done} />
+        <RowForm row="reset" without={['cards', 'transactions']} label="Reset" first={saveFirst} />
       </details>
     </section>
   );

@@ -287,6 +287,40 @@ const headerLines = (headers: Readonly<Record<string, string>>) =>
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n');
 
+interface JudgedAnswer {
+  readonly matches: boolean;
+  readonly secret: string | null;
+  readonly deviations: readonly string[];
+  readonly mistakes: readonly { readonly mistake: string; readonly says: string }[];
+}
+
+function Judged({ answer: { matches, secret, deviations, mistakes } }: { readonly answer: JudgedAnswer }) {
+  const otherwise = deviations.length === 0 ? '' : `; not as documented: ${deviations.join(', ')}`;
+  if (matches) return <p>{`It matches, by the ${secret} secret${otherwise}.`}</p>;
+  return (
+    <div>
+      <p class="problem">It does not match.</p>
+      {mistakes.map(({ says }) => (
+        <p>{says}</p>
+      ))}
+      {mistakes.length === 0 && <p>No usual mistake explains it: another secret, or another body.</p>}
+    </div>
+  );
+}
+
+/** The bytes of a body, sixteen a line, beside what they spell. */
+function hexOf(text: string): string {
+  const bytes = new TextEncoder().encode(text);
+  const lines: string[] = [];
+  for (let from = 0; from < bytes.length; from += 16) {
+    const part = [...bytes.slice(from, from + 16)];
+    const hex = part.map(byte => byte.toString(16).padStart(2, '0')).join(' ');
+    const spelt = part.map(byte => (byte > 31 && byte < 127 ? String.fromCharCode(byte) : '.')).join('');
+    lines.push(`${from.toString(16).padStart(4, '0')}  ${hex.padEnd(47)}  ${spelt}`);
+  }
+  return lines.join('\n');
+}
+
 /** From the bytes to the header, step by step; the secret is not shown. */
 function Signature({ delivery }: { readonly delivery: WholeDelivery }) {
   const sent = delivery.attempts.at(-1)?.request_headers ?? {};
@@ -302,6 +336,12 @@ function Signature({ delivery }: { readonly delivery: WholeDelivery }) {
             <p class="quiet">A one-time code in the text below is replaced; the digest is that of what is sent.</p>
           )}
           <Text label="Body" text={laidOut(delivery.body)} />
+          {!delivery.body_hidden && (
+            <details>
+              <summary>Bytes</summary>
+              <Text label="Bytes of the body" text={hexOf(delivery.body)} />
+            </details>
+          )}
         </li>
         <li>The key: the text of the signing secret as it stands. It is not shown.</li>
         <li>HMAC-SHA256 of the body under the key.</li>
@@ -314,9 +354,17 @@ function Signature({ delivery }: { readonly delivery: WholeDelivery }) {
           )}
         </li>
       </ol>
-      <p>
-        Your code gets another one? <code>cardwright webhooks verify --explain</code> says why.
-      </p>
+      <details>
+        <summary>Check mine: your code gets another one?</summary>
+        <p class="quiet">A form makes one kind of line ends of all; for exact bytes take the command with a file.</p>
+        <RowForm
+          row="deliveries.explain"
+          fixed={{ webhook_id: delivery.webhook_id }}
+          areas={['body']}
+          label="Check mine"
+          show={answer => <Judged answer={answer as unknown as JudgedAnswer} />}
+        />
+      </details>
     </section>
   );
 }

@@ -3,6 +3,7 @@
 import type { DialectName } from '../../contract/sandbox/faults.ts';
 import type { AdminHandlers } from '../calls/handler.ts';
 import { impossible } from '../calls/handler.ts';
+import { revealCard, revealCode } from '../handlers/reveal.ts';
 import {
   simulateAuthorize,
   simulateExpire,
@@ -30,6 +31,15 @@ import { searchedCards, showOverview, showWholeCard } from '../inspecting/holdin
 import { showMarks } from '../inspecting/marks.ts';
 import { endSessions, makeTicket, showPage } from '../inspecting/page.ts';
 import { showRequest, turnedRequests } from '../inspecting/requests.ts';
+import {
+  checkScenario,
+  listActs,
+  listScenarios,
+  playScenario,
+  recordScenario,
+  showScenario,
+} from '../inspecting/scenarios.ts';
+import { explainSignature } from '../inspecting/signature.ts';
 import { diffSnapshots } from '../inspecting/snapshots.ts';
 import { listSubscriptions } from '../inspecting/subscriptions.ts';
 import { showTimeline } from '../inspecting/timeline.ts';
@@ -76,6 +86,8 @@ export const ADMIN_HANDLERS: AdminHandlers = {
   'deliveries.example': sendExample,
   'deliveries.send': sendOwn,
   'deliveries.rotate': rotate,
+  'cards.reveal': revealCard,
+  'challenges.reveal': revealCode,
   'faults.add': addFault,
   'faults.remove': removeFault,
   'faults.clear': clearFaults,
@@ -98,6 +110,7 @@ export const SERVICE_HANDLERS: ServiceHandlers = {
   'snapshots.save': saveSnapshot,
   'snapshots.restore': restoreSnapshot,
   'snapshots.remove': removeSnapshot,
+  'scenarios.play': playScenario,
   // Loaded when asked for: no command needs them.
   openapi: async () => (await import('../../contract/openapi/document.ts')).openApiDocument(),
   'openapi.sandbox': async ({ version }) =>
@@ -130,4 +143,10 @@ export const TRACELESS_HANDLERS: TracelessHandlers = {
   'page.show': showPage,
   'page.end': endSessions,
   marks: atOnce(showMarks),
+  scenarios: listScenarios,
+  'scenarios.check': checkScenario,
+  'scenarios.show': showScenario,
+  'scenarios.record': atOnce(recordScenario),
+  acts: listActs,
+  'deliveries.explain': atOnce(explainSignature),
 };

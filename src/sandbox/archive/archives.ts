@@ -40,9 +40,15 @@ const TEMPORARY = 'cardwright-snapshots-';
 export class Archives {
   readonly #parts: ArchivesParts;
   #folder: Promise<string> | undefined;
+  #changes = 0;
 
   constructor(parts: ArchivesParts) {
     this.#parts = parts;
+  }
+
+  /** How often this process saved or removed one. */
+  get changes(): number {
+    return this.#changes;
   }
 
   async list(): Promise<readonly Snapshot[]> {
@@ -64,6 +70,7 @@ export class Archives {
     try {
       const manifest = await saveInto(fresh, sql, { ...saving, platform: this.#parts.platform });
       await this.#putInPlace(fresh, target);
+      this.#changes += 1;
       return manifest;
     } catch (error) {
       await rm(fresh, { recursive: true, force: true });
@@ -82,6 +89,7 @@ export class Archives {
     const folder = await this.folderOf(name);
     await refuseForeign(folder);
     await rm(folder, { recursive: true });
+    this.#changes += 1;
   }
 
   /** Name of a folder that does not exist yet, for what is not finished; it begins as no name of a snapshot does. */

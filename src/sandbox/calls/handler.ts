@@ -57,6 +57,7 @@ export type ServiceHandlerName =
   | 'snapshots.save'
   | 'snapshots.restore'
   | 'snapshots.remove'
+  | 'scenarios.play'
   | 'openapi'
   | 'openapi.sandbox';
 /** Operations that leave no trace: they are answered from a reading transaction alone; see inspecting/. */

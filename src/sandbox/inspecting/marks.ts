@@ -7,12 +7,13 @@ import { changeCount } from '../store/change-count.ts';
 /** What this process has not written yet counts too. */
 export const showMarks: MomentHandler<'marks'> = async ({ sql, account, now, parts }) => {
   const { own, others, faults, checked } = await changeCount(sql, account, now);
-  const { requestLog, turnedLog, activeDialect, version } = parts;
+  const { requestLog, turnedLog, actLog, replacements, activeDialect, archives, version } = parts;
   const unwritten = `${requestLog.waiting.length}.${requestLog.waiting.at(-1)?.request_id ?? ''}`;
   const { mode, rate_milli } = await readClock(sql, account);
   return {
     version,
-    changes: [own, others, unwritten, turnedLog.count, activeDialect.name].join('-'),
+    replaced: replacements.count,
+    changes: [own, others, unwritten, turnedLog.count, actLog.last, archives.changes, activeDialect.name].join('-'),
     now: isoTime(now),
     mode,
     rate: clockRate({ mode, rate_milli }),

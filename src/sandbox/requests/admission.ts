@@ -72,7 +72,7 @@ export async function admit(
   if (passed !== undefined) return { ...passed, now, real, meta, hasFaults: false };
   const bucket = route.row.effect === 'reveals-secret' ? 'details' : 'general';
   const isService = route.surface === 'service';
-  const isLimited = isService && isCounted(rateLimits, bucket);
+  const isLimited = (isService || bucket === 'details') && isCounted(rateLimits, bucket);
   const at = virtualLimits ? now : real;
   const allowance = isLimited ? await countRequest(sql, { account, bucket, real: at }) : undefined;
   // One that is turned away comes again under its key, and that is another request.

@@ -18,6 +18,7 @@ import type { AppliedFault } from '../http/request.ts';
 import { bodyOf, honouredKey, type Keying, type ParsedRequest, refuseProblem, scopeOf } from '../http/request.ts';
 import { findRoute, queryValues, type Route, type Routes, routesOf, surfaceOf } from '../http/routing.ts';
 import { PAGE_HEADERS } from '../page/browser-gate.ts';
+import { keptAct } from '../service/act-log.ts';
 import { cleanText } from '../service/request-log.ts';
 import type { ServiceParts, StoreMoment } from '../service/service.ts';
 import { keyForm } from '../service/turned-log.ts';
@@ -151,6 +152,7 @@ export class Exchange {
         progress.now = now;
       });
       progress.appliedFault = appliedFault;
+      this.#acted(parsed, answer, progress);
       const spoken = answer && (await this.#spoken(parsed, answer));
       if (appliedFault !== undefined) return faultyAnswer(appliedFault, spoken, this.#named(progress));
       if (spoken === undefined) throw new Error(`${parsed.route.name} has no answer`);
@@ -158,6 +160,17 @@ export class Exchange {
     } finally {
       if (keyed !== undefined && keyed.rival === undefined) this.#underWay.delete(keyed.scope);
     }
+  }
+
+  /** Changes are remembered, in this process alone: those of the service only while somebody may look at them. */
+  #acted({ route, params, body, headers }: ParsedRequest, answer: Answer | undefined, { now }: Progress): void {
+    const { pageDoor, actLog } = this.#parts;
+    const isSeen = route.surface === 'admin' || pageDoor?.isOpen === true;
+    if (!isSeen || route.row.method === 'GET' || answer === undefined || answer.status >= 400 || now === undefined)
+      return;
+    if (answer.headers['Idempotent-Replayed'] !== undefined || body instanceof Refused) return;
+    const by = route.surface === 'admin' && isOfPage(pageDoor, headers) ? 'page' : 'program';
+    actLog.keep({ at: now, by, ...keptAct({ route, params, body: body ?? {}, answer }) });
   }
 
   /** One moment of the store, and nothing of it changes: no number, no timer, no fault, no line of a log. */

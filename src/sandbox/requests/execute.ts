@@ -70,6 +70,7 @@ export async function executeRequest(
   if (parsed.route.name === 'reset') {
     parts.requestLog.forget();
     parts.requestNumbers.forget();
+    parts.replacements.happened();
   }
   if (attempted.answer !== undefined) return attempted;
   if (appliedFault !== undefined)

@@ -15,8 +15,11 @@ import { recordEvent } from '../outbox/outbox.ts';
 import type { PageDoor } from '../page/door.ts';
 import type { IdForm } from '../store/meta.ts';
 import type { Sql, Store } from '../store/sql.ts';
+import type { ActLog } from './act-log.ts';
+import type { Replacements } from './replacements.ts';
 import type { RequestLog } from './request-log.ts';
 import type { RequestNumbers } from './request-numbers.ts';
+import type { ScenarioPlayer } from './scenario-player.ts';
 import type { TurnedLog } from './turned-log.ts';
 
 /** The one account of a sandbox. */
@@ -88,6 +91,12 @@ export interface ServiceParts {
   readonly activeDialect: ActiveDialect;
   readonly requestLog: RequestLog;
   readonly turnedLog: TurnedLog;
+  /** What was changed lately. */
+  readonly actLog: ActLog;
+  /** How often everything was replaced: by a reset, a restore, an import. */
+  readonly replacements: Replacements;
+  /** Plays scenarios; without it this sandbox plays none. */
+  readonly scenarios?: ScenarioPlayer | undefined;
   /** Snapshots of the store. */
   readonly archives: Archives;
   readonly platform: NodeJS.Platform;

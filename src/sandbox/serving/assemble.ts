@@ -20,9 +20,12 @@ import { deliveryFaults } from '../faults/delivery-faults.ts';
 import { HANDLERS } from '../handlers/table.ts';
 import type { LimitsKept } from '../http/limits.ts';
 import { PageDoor, type PageFiles } from '../page/door.ts';
+import { ActLog } from '../service/act-log.ts';
 import { runTimersUntil } from '../service/live-timers.ts';
+import { Replacements } from '../service/replacements.ts';
 import { RequestLog } from '../service/request-log.ts';
 import { RequestNumbers } from '../service/request-numbers.ts';
+import type { ScenarioPlayer } from '../service/scenario-player.ts';
 import { ACCOUNT, type ServiceParts } from '../service/service.ts';
 import { TurnedLog } from '../service/turned-log.ts';
 import { keepCheck } from '../store/ledger-checks.ts';
@@ -74,6 +77,8 @@ export interface Plan {
   readonly webhookSecret?: Secret | undefined;
   /** Files of the inspector's page; without it there is none. */
   readonly pageFiles?: (() => PageFiles) | undefined;
+  /** Plays scenarios for the page. */
+  readonly scenarios?: ScenarioPlayer | undefined;
   readonly version: string;
   readonly onFault: (error: unknown) => void;
 }
@@ -160,7 +165,20 @@ export async function assemble(plan: Plan): Promise<Assembled> {
 }
 
 function partsFor(
-  { host, path, key, rateLimits, virtualLimits, dialect, webhookSecret, pageFiles, version, onStop, onFault }: Plan,
+  {
+    host,
+    path,
+    key,
+    rateLimits,
+    virtualLimits,
+    dialect,
+    webhookSecret,
+    pageFiles,
+    scenarios,
+    version,
+    onStop,
+    onFault,
+  }: Plan,
   store: ServiceParts['store'],
 ): ServiceParts {
   const owner = ownerName(host.pid);
@@ -186,6 +204,9 @@ function partsFor(
     activeDialect: new ActiveDialect(dialect),
     requestLog: new RequestLog(),
     turnedLog: new TurnedLog(),
+    actLog: new ActLog(),
+    replacements: new Replacements(),
+    scenarios,
     archives: new Archives({ ...host, folder: path === 'memory' ? undefined : join(dirname(path), 'snapshots') }),
     platform: host.platform,
     webhookSecret,

@@ -12,6 +12,7 @@ import { clearReadyFile, removeReadyFile, writeReadyFile } from '../../files/rea
 import type { Host } from '../../platform/host.ts';
 import { SERVICE_PATH } from '../http/routing.ts';
 import type { PageFiles } from '../page/door.ts';
+import type { ScenarioPlayer } from '../service/scenario-player.ts';
 import { StoreBroken } from '../store/store-broken.ts';
 import { type Assembled, assemble, randomKey, randomSeed } from './assemble.ts';
 import { storeFile, storeFolder } from './private-socket.ts';
@@ -50,6 +51,8 @@ export interface StartDependencies extends Pick<Host, 'folders' | 'clock' | 'ran
   readonly version: string;
   /** Files of the inspector's page. */
   readonly pageFiles?: (() => PageFiles) | undefined;
+  /** Plays scenarios for it. */
+  readonly scenarios?: ScenarioPlayer | undefined;
   readonly warn: (text: string) => void;
   /** Told what takes long. */
   readonly notice: (text: string) => void;
@@ -138,6 +141,7 @@ async function open(around: StartDependencies, options: StartOptions, paths: Ser
     dialect: options.dialect,
     deliveries: { live: true, allowRemote: options.allowRemoteWebhooks },
     pageFiles: around.pageFiles,
+    scenarios: around.scenarios,
     version,
     onStop: () => end(),
     onFault: error => {

@@ -3,10 +3,11 @@ import { expect, it } from 'vitest';
 import { fakeService } from '../../support/fake-service.ts';
 import { tellLongHistory } from '../../support/long-history.ts';
 import { ask } from '../../support/sandbox-http.ts';
+import { notingPlayer } from '../../support/scenario-player.ts';
 import { ADMIN, LOOKS, leavesExportsAlone, lookAtAll, named } from './looks.ts';
 
 it('answers every look about a long history', async () => {
-  await using service = await fakeService();
+  await using service = await fakeService({ scenarios: notingPlayer() });
   await tellLongHistory(service);
   await ask(service, { method: 'POST', path: `${ADMIN}/snapshots`, body: { name: 'before' } });
   const ids = await named(service);

@@ -27,13 +27,19 @@ export async function named(served: Served): Promise<Readonly<Record<string, str
     transaction_id: await first('/transactions'),
     request_id: await first(`${ADMIN}/requests`, 'request_id'),
     delivery_id: await first(`${ADMIN}/deliveries`),
+    webhook_id: await first('/webhooks'),
+    run_id: 'run_1',
     name: 'before',
     fault_id: (await addFault(served)).json.id,
   };
 }
 
 /** Looks that are asked with a body. */
-const BODIES: Readonly<Record<string, object>> = { 'requests.verify': { times: 0 } };
+const BODIES: Readonly<Record<string, object>> = {
+  'requests.verify': { times: 0 },
+  'deliveries.explain': { signature: 'abc', body: '{}' },
+  'scenarios.check': { text: 'scenario: none' },
+};
 
 export async function lookAtAll(served: Served, ids: Readonly<Record<string, string>>): Promise<readonly number[]> {
   const statuses: number[] = [];

@@ -11,7 +11,7 @@ import { showQueued } from './columns.ts';
 const MOST = DELIVERY_OPERATIONS['deliveries.send'].body.body.maxLength ?? 0;
 
 /** The exact text; a byte order mark and line ends are part of it. Throws `usage` for bytes that are no text. */
-async function bodyFrom(ctx: Context, path: string): Promise<string> {
+export async function bodyFrom(ctx: Context, path: string): Promise<string> {
   const bytes = await ctx.readBytes(path);
   const where = path === '-' ? 'standard input' : path;
   try {

@@ -1,7 +1,7 @@
 /** What a step of a scenario may do: any operation of the service, and of the sandbox what belongs in a story. */
-import type { Operation } from '../contract/operation.ts';
-import { OPERATIONS } from '../contract/operations.ts';
-import { ADMIN_OPERATIONS } from '../contract/sandbox/admin.ts';
+import type { Operation } from '../operation.ts';
+import { OPERATIONS } from '../operations.ts';
+import { ADMIN_OPERATIONS } from './admin.ts';
 
 export interface StepOperation {
   readonly surface: 'service' | 'admin';
@@ -11,7 +11,10 @@ export interface StepOperation {
 
 /** A card's number has no place in a report, and what ends or describes the server none in a story. */
 function belongs({ row, name }: StepOperation): boolean {
-  return row.effect !== 'reveals-secret' && !/^(?:health|stop|openapi|dialect|snapshots|keys)\b/.test(name);
+  return (
+    row.effect !== 'reveals-secret' &&
+    !/^(?:health|stop|openapi|dialect|snapshots|keys|page|marks|scenarios|acts)\b/.test(name)
+  );
 }
 
 export const STEP_OPERATIONS: ReadonlyMap<string, StepOperation> = new Map(

@@ -1,0 +1,81 @@
+/**
+ * What was changed lately, in the order it was done: through the control surface always, through the service once
+ * somebody looks with the page. In the memory of this process alone, so that it is in no export and costs no write.
+ */
+import type { Shape } from '../../contract/field.ts';
+import type { Answer } from '../http/answer.ts';
+import type { Fields } from '../http/request.ts';
+import type { Route } from '../http/routing.ts';
+import { cleanText } from './request-log.ts';
+
+export interface Act {
+  /** From 1, in this process. */
+  readonly number: number;
+  /** ms UTC on the clock of the sandbox. */
+  readonly at: number;
+  readonly surface: Route['surface'];
+  readonly by: 'page' | 'program';
+  readonly operation: string;
+  /** As it was asked, money in USD; without secrets. */
+  readonly input: Fields;
+  /** Ids and outcomes of the answer. */
+  readonly answer: Readonly<Record<string, string>>;
+}
+
+const MOST = 1_000;
+
+export class ActLog {
+  #kept: Act[] = [];
+  #last = 0;
+
+  /** Number of the newest; 0 where nothing was done. */
+  get last(): number {
+    return this.#last;
+  }
+
+  keep(act: Omit<Act, 'number'>): void {
+    this.#last += 1;
+    this.#kept.push({ number: this.#last, ...act });
+    if (this.#kept.length >= 2 * MOST) this.#kept = this.#kept.slice(-MOST);
+  }
+
+  /** Oldest first. */
+  all(): readonly Act[] {
+    return this.#kept.slice(-MOST);
+  }
+}
+
+interface Done {
+  readonly route: Route;
+  readonly params: Fields;
+  readonly body: Fields;
+  readonly answer: Answer;
+}
+
+/** Input and answer of what was done, as they are kept. */
+export function keptAct({ route: { name, surface, row }, params, body, answer }: Done) {
+  const input = cleaned({ ...params, ...withoutSecrets(row.body ?? {}, body) }) as Fields;
+  return { surface, operation: name, input, answer: idsIn(answer) };
+}
+
+function withoutSecrets(shape: Shape, body: Fields): Fields {
+  const known = Object.entries(body).filter(([name]) => Object.hasOwn(shape, name) && !shape[name]?.secret);
+  return Object.fromEntries(known);
+}
+
+function cleaned(value: unknown): unknown {
+  if (typeof value === 'string') return cleanText(value);
+  if (Array.isArray(value)) return value.map(cleaned);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, entry]) => [cleanText(name), cleaned(entry)]));
+}
+
+const TOLD = /(?:^|_)id$|^(?:outcome|decline_reason)$/;
+
+function idsIn({ body }: Answer): Readonly<Record<string, string>> {
+  if (body === '') return {};
+  const told = Object.entries(JSON.parse(body) as Fields).filter(
+    (entry): entry is [string, string] => TOLD.test(entry[0]) && typeof entry[1] === 'string',
+  );
+  return Object.fromEntries(told);
+}
