@@ -15,13 +15,19 @@ export interface ServedSandbox extends AsyncDisposable {
 }
 
 /** Resolves once it says that it serves; `line` asks for JSON. */
-export async function served(place: World, line: string, env: Environment = {}): Promise<ServedSandbox> {
+export async function served(
+  place: World,
+  line: string,
+  env: Environment = {},
+  programFolders: readonly string[] = [],
+): Promise<ServedSandbox> {
   const stopping = new AbortController();
   let tell: (row: ServerRow) => void = () => undefined;
   const said = new Promise<ServerRow>(resolve => {
     tell = resolve;
   });
-  const ended = place.run(line, { env, signal: stopping.signal, onOut: text => tell(JSON.parse(text) as ServerRow) });
+  const onOut = (text: string) => tell(JSON.parse(text) as ServerRow);
+  const ended = place.run(line, { env, programFolders, signal: stopping.signal, onOut });
   const early = ended.then(({ err }) => Promise.reject(new Error(`it ended: ${err}`)));
   const row = await Promise.race([said, early]);
   early.catch(() => undefined);

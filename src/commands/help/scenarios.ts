@@ -1,8 +1,8 @@
 import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
+import { STEP_OPERATIONS } from '../../contract/sandbox/step-operations.ts';
 import { SCENARIO_STEPS } from '../../core/input-limits.ts';
 import { EXAMPLES, PURCHASE } from '../../scenario/examples.ts';
-import { STEP_OPERATIONS } from '../../contract/sandbox/step-operations.ts';
 import { showTopic } from './topic.ts';
 
 const WORDS = [
