@@ -6,9 +6,11 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { OPERATIONS } from '../src/contract/operations.ts';
 
 const root = join(import.meta.dirname, '..');
 const DESIGN = 'docs/design';
+const ASSUMPTIONS = `${DESIGN}/contract-and-assumptions.md`;
 const ITSELF = relative(root, import.meta.filename);
 
 /** What people read and write; neither what is generated nor data. */
@@ -182,6 +184,38 @@ describe('what is cited', () => {
       .flatMap(([name, text]) => [...text.matchAll(/\bA-\d{2,3}\b/g)].map(([code]) => ({ name, code })))
       .filter(({ code }) => !Object.hasOwn(assumed, code));
     expect(wrong).toEqual([]);
+  });
+
+  it('has every assumption of the contract in the table of sections, and a test of each in test/sandbox/README.md', () => {
+    const assumed = Object.keys(JSON.parse(texts.get('src/contract/assumptions.json') ?? '{}') as object);
+    const [table = ''] = /^\| section of the interface[\s\S]*?\n\n/m.exec(texts.get(ASSUMPTIONS) ?? '') ?? [];
+    const proofs = texts.get('test/sandbox/README.md') ?? '';
+    expect(assumed.filter(code => !codesIn(table).has(code))).toEqual([]);
+    expect(assumed.filter(code => !codesIn(proofs).has(code))).toEqual([]);
+  });
+});
+
+/** Numbers of assumptions in a text: `A-01..A-17` and `A-01 to A-17` are seventeen. */
+function codesIn(text: string): ReadonlySet<string> {
+  const ranges = text.matchAll(/A-(\d+)(?:(?:\.\.| to )A-(\d+))?/g);
+  return new Set(
+    [...ranges].flatMap(([, first = '', last = first]) =>
+      Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => {
+        return `A-${String(Number(first) + index).padStart(2, '0')}`;
+      }),
+    ),
+  );
+}
+
+describe('effects', () => {
+  it('stand in the page with the operations that have them', () => {
+    const [table = ''] = /^\| `effect` \| operations[\s\S]*?\n\n/m.exec(texts.get(ASSUMPTIONS) ?? '') ?? [];
+    const rows = [...table.matchAll(/^\| `([a-z-]+)` \| (.*) \|$/gm)];
+    const written = rows.flatMap(([, effect, cell = '']) =>
+      [...cell.matchAll(/`(\w+\.\w+)`/g)].map(([, name]) => `${name} ${effect}`),
+    );
+    const there = Object.entries(OPERATIONS).map(([name, { effect }]) => `${name} ${effect}`);
+    expect(written.toSorted()).toEqual(there.toSorted());
   });
 });
 

@@ -43,12 +43,9 @@ async function asked(command: Command, parsed: Parsed, { context, settings }: Li
     const { field, many } = command.args[key] ?? absent(command, key);
     const noun = many ? key.replace(/s$/, '') : key;
     const check = problemOf(`the ${noun}`, field, settings);
-    const answer = await ask(context, command, {
-      field,
-      question: `Which ${noun === 'bin' ? 'BIN' : noun}`,
-      flag: `<${noun}>`,
-      check,
-    });
+    const isChosen = field.names !== undefined || field.choices !== undefined;
+    const question = isChosen ? `Which ${noun === 'bin' ? 'BIN' : noun}` : `${sentence(field.doc)} (<${noun}>)`;
+    const answer = await ask(context, command, { field, question, flag: `<${noun}>`, check });
     if (answer === undefined) return [];
     words.push(answer);
   }

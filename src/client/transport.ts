@@ -86,7 +86,8 @@ interface Attempt {
 /** Nothing is loaded or connected before the first exchange. Throws `usage` for an unusable proxy variable. */
 export function createTransport(settings: TransportSettings): Transport {
   const { origin, socketPath, clock, isProgram = true } = settings;
-  const place = socketPath ?? origin.host;
+  // The path of a private socket is another one in each run, and nothing to act on.
+  const place = socketPath === undefined ? origin.host : 'the sandbox';
   const proxy = socketPath === undefined ? proxyFor(origin, settings.env) : undefined;
   const idle: Lane[] = [];
   const attempts = new WeakMap<object, Attempt>();

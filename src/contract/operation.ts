@@ -61,7 +61,10 @@ export interface Operation {
   readonly returns: Returns;
   readonly fails?: readonly RefusalName[];
   readonly emits?: readonly EventName[];
-  /** The operation that reads the same resource, when an action answers without it (reading rule 7). */
+  /**
+   * The operation that reads the same resource, when an action answers without it (reading rule 7). Without `leadsTo` the
+   * answer, or else what is read, must show every member of the body that was sent.
+   */
   readonly readBack?: string;
   /** The operation that lists what a delete removes, and the parameter that has its id there: what is gone is not listed. */
   readonly removesFrom?: { readonly list: string; readonly id: string };

@@ -71,7 +71,7 @@ describe('not sent', () => {
       connection: { baseUrl: 'http://localhost/v1', socketPath: '/nonexistent/s', key: async () => new Secret(KEY) },
     };
     const failed = await thrown(speak('http://localhost/v1', more).service.send('cards.fund', fund));
-    expect(failed.message).toContain('nothing listens at /nonexistent/s (ENOENT)');
+    expect(failed.message).toContain('nothing listens at the sandbox (ENOENT)');
   });
 
   test('a server that is no TLS server', async () => {

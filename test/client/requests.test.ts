@@ -131,7 +131,7 @@ describe('values that break a limit', () => {
   });
 });
 
-/** What an operation must be given besides ids. */
+/** What an operation must be given besides ids: a new one with a required body has a row here. */
 const fitting: Readonly<Partial<Record<OperationName, object>>> = {
   'cards.create': { amount: cents(100) },
   'cards.fund': { amount: cents(100) },

@@ -105,6 +105,7 @@ export interface Argument<Value = unknown> {
   readonly [typed]?: Value;
 }
 
+/** One value by its place. It is never empty: a value that may be empty needs a flag. */
 export function argument<W, A>(field: Field<W, A>): Argument<A> {
   return { field, many: false };
 }

@@ -43,7 +43,7 @@ const REQUEST_ACTIONS = {
   html: { status: { ...status, doc: 'HTTP status; 502 when left out.' } },
   drip: { bytes_per_s: must(integer({ ...described('Bytes of the body a second.'), min: 1, max: 1_000_000 })) },
   hang: { max_ms: ms('The connection is closed after so many ms.') },
-} as const;
+} as const satisfies Readonly<Record<RequestAction['kind'], Shape>>;
 
 const DELIVERY_ACTIONS = {
   duplicate_delivery: {},
@@ -51,7 +51,7 @@ const DELIVERY_ACTIONS = {
     window: must(integer({ ...described('How many later ones may go first.'), min: 1, max: 100 })),
   },
   delay_delivery: { ms: must(integer({ ...described('By how many ms of the clock.'), min: 1, max: 30 * DAY })) },
-} as const;
+} as const satisfies Readonly<Record<DeliveryAction['kind'], Shape>>;
 
 const ACTIONS: Readonly<Record<string, Shape>> = { ...REQUEST_ACTIONS, ...DELIVERY_ACTIONS };
 
@@ -75,13 +75,13 @@ export const FAULT_EXAMPLE = {
   times: 1,
 } as const satisfies FaultRule;
 
-/** The smallest action of a kind that is one, for whoever does not know its members: `{"kind":"truncate","bytes":0}`. */
+/** The smallest action of a kind that is one, for users who do not know its members: `{"kind":"truncate","bytes":0}`. */
 export function smallestAction(kind: string) {
   const members = Object.entries(ACTIONS[kind] ?? {});
   const needed = members.filter(([, field]) => field.must);
   // Of those of which there must be one, the first is a number.
   const given = kind === 'latency' ? members.slice(0, 1) : needed;
-  return { kind, ...Object.fromEntries(given.map(([name, { min }]) => [name, min])) };
+  return { kind, ...Object.fromEntries(given.map(([name, { kind, min }]) => [name, kind === 'text' ? 'text' : min])) };
 }
 
 const asIn = (kind: string) => `as in ${JSON.stringify(smallestAction(kind))}`;

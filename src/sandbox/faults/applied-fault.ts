@@ -35,7 +35,12 @@ export function faultyAnswer({ action }: AppliedFault, answer: Answer | undefine
         headers: { 'Content-Type': 'text/html; charset=utf-8' },
         body: '<!doctype html><html><head><title>502 Bad Gateway</title></head><body>Bad Gateway</body></html>\n',
       };
-    default:
+    // What is wrong with these is the connection: `send-faulty.ts`.
+    case 'latency':
+    case 'reset':
+    case 'truncate':
+    case 'drip':
+    case 'hang':
       return real;
   }
 }

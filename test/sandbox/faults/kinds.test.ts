@@ -3,7 +3,12 @@
  * Classes and codes are those of docs/design/reliability.md, sections 1 and 4.
  */
 import { expect, it } from 'vitest';
-import type { FaultPhase, RequestAction } from '../../../src/contract/sandbox/fault-rule.ts';
+import {
+  FAULT_KINDS,
+  type FaultPhase,
+  isDeliveryKind,
+  type RequestAction,
+} from '../../../src/contract/sandbox/fault-rule.ts';
 import { ERROR_KINDS, type ErrorKind } from '../../../src/core/errors.ts';
 import { cents } from '../../../src/core/money.ts';
 import { thrown } from '../../client/served.ts';
@@ -52,6 +57,11 @@ const TABLE: readonly Expected[] = [
   { action: { kind: 'hang', max_ms: LONG }, read: [12, 3], write: ['ambiguous', 11, 1] },
 ];
 
+it('has a row for every kind that meets requests', () => {
+  const kinds = FAULT_KINDS.filter(kind => !isDeliveryKind(kind));
+  expect([...new Set(TABLE.map(({ action }) => action.kind))].toSorted()).toEqual(kinds.toSorted());
+});
+
 /** Short only where the wait is what is measured: a busy machine may take its time over the rest. */
 const patience = ({ kind }: RequestAction) => (kind === 'hang' || kind === 'drip' ? 150 : 5_000);
 
@@ -80,9 +90,9 @@ for (const [listen, table] of [
 
 it.each(TABLE)('$action before the work', async ({ action, write }) => {
   await using here = await scene({ timeoutMs: patience(action) });
-  const outcome = action.kind === 'truncate' || action.kind === 'malformed' || action.kind === 'drip';
-  // What is spoilt there is a 503, for there is no answer of the work.
-  await funded(here, { action, phase: 'before', write: outcome ? ['ambiguous', 11, 1] : write });
+  // These change the answer of the work. Before the work there is none, and they change a 503.
+  const changesAnswer = ['truncate', 'malformed', 'drip'].includes(action.kind);
+  await funded(here, { action, phase: 'before', write: changesAnswer ? ['ambiguous', 11, 1] : write });
   expect((await here.balances()).card).toBe(action.kind === 'latency' ? 105 : 100);
 });
 
