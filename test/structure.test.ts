@@ -69,13 +69,13 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   journal: ['contract', 'files', 'core', 'platform'],
   // The journal that several people share: its database, and how it is reached.
   team: ['audit', 'contract', 'core', 'files', 'journal', 'platform', 'postgres'],
-  // One connection to PostgreSQL.
-  postgres: [],
+  // One connection to PostgreSQL, and its address.
+  postgres: ['core', 'files', 'platform'],
   events: ['contract', 'files', 'core', 'platform'],
   // What completion remembers; it sees the answers of the client by its interface, which stands in the contract.
   'id-cache': ['contract', 'files', 'core', 'platform'],
   client: ['contract', 'core', 'platform'],
-  sandbox: ['contract', 'engine', 'files', 'core', 'platform'],
+  sandbox: ['contract', 'engine', 'files', 'postgres', 'core', 'platform'],
   // Opens SQLite, for the sandbox and the mirror.
   engine: [],
   // The page in a browser: leaves alone, and what the build writes into it.

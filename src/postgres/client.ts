@@ -1,4 +1,7 @@
-/** One connection to PostgreSQL: a statement a call, none of them named, and a password for SCRAM alone. */
+/**
+ * One connection to PostgreSQL, with a password for SCRAM alone: a statement a call, or statements one behind the other
+ * without waiting for each answer.
+ */
 import type { ConnectionOptions } from 'node:tls';
 import type pg from 'pg';
 // @ts-expect-error The package has types for its root alone, and that brings a pool along.
@@ -49,13 +52,94 @@ export interface PostgresSession {
   readonly alive: boolean;
 }
 
+/** What the server answered to one statement. */
+export interface PostgresAnswer {
+  /** `type` is the number of the type, as `pg_type.oid` has it. */
+  readonly columns: readonly { readonly name: string; readonly type: number }[];
+  readonly rows: readonly PostgresRow[];
+  /** Rows that were changed, or told. */
+  readonly count: number;
+  /** `INSERT`, `COMMIT`; a COMMIT of a transaction that failed is `ROLLBACK`. */
+  readonly command: string;
+}
+
+export interface PostgresPipeline {
+  /**
+   * Sends a statement at once, behind those before it. Those with a `name` are parsed once a connection. Rejects with
+   * `PostgresRefusal` for an answer of the server, with another error when the connection was lost: then it may have
+   * been carried out.
+   */
+  send(text: string, values: readonly PostgresValue[], name?: string): Promise<PostgresAnswer>;
+  /** Closes the connection; statements without an answer are rejected. */
+  end(): Promise<void>;
+  readonly alive: boolean;
+}
+
 const TYPES = { getTypeParser: () => (text: string) => text };
 const APPLICATION = 'cardwright';
 
 /** Connects and logs in. Nothing is read from `PG…` variables or from `.pgpass`. */
 export async function openPostgres(address: PostgresAddress, ways: PostgresWays): Promise<PostgresSession> {
-  const client = clientFor(address, ways);
-  let lost: unknown;
+  const { client, loss } = await connected(clientFor(address, ways));
+  let before: Promise<unknown> = Promise.resolve();
+  return {
+    get alive() {
+      return loss.why === undefined;
+    },
+    call(text, values) {
+      const answer = before
+        .then(() => callAlone(client, text, values))
+        .catch((thrown: unknown) => {
+          if (!(thrown instanceof PostgresRefusal)) loss.why ??= thrown;
+          throw thrown;
+        });
+      before = answer.catch(() => undefined);
+      return answer;
+    },
+    async end() {
+      loss.why ??= new Error('the connection was closed');
+      await client.end();
+    },
+  };
+}
+
+/** The same, for statements that follow one another without waiting. */
+export async function openPipeline(address: PostgresAddress, ways: PostgresWays): Promise<PostgresPipeline> {
+  const { client, loss } = await connected(clientFor(address, { ...ways, isPipeline: true }));
+  return {
+    get alive() {
+      return loss.why === undefined;
+    },
+    async send(text, values, name) {
+      const query = { text, values: [...values], rowMode: 'array', queryMode: 'extended', name } as const;
+      try {
+        const { fields, rows, rowCount, command } = await client.query<(string | null)[]>(query);
+        const columns = fields.map(field => ({ name: field.name, type: field.dataTypeID }));
+        return { columns, rows, count: rowCount ?? 0, command };
+      } catch (thrown) {
+        const refusal = asRefusal(thrown);
+        if (!(refusal instanceof PostgresRefusal)) {
+          loss.why ??= thrown;
+          client.connection.stream.destroy();
+        }
+        throw refusal;
+      }
+    },
+    async end() {
+      loss.why ??= new Error('the connection was closed');
+      await client.end();
+    },
+  };
+}
+
+/** Why a connection cannot be used any more. */
+interface Loss {
+  why: unknown;
+}
+
+/** Logs in, and notices from then on when the connection is lost. */
+async function connected(client: Client): Promise<{ readonly client: Client; readonly loss: Loss }> {
+  const loss: Loss = { why: undefined };
   let unsafe: UnsafeLogin | undefined;
   onUnsafeLogin(client, why => {
     unsafe ??= why;
@@ -63,7 +147,7 @@ export async function openPostgres(address: PostgresAddress, ways: PostgresWays)
   });
   // Without a listener a connection that ends while nobody waits would end the program.
   client.on('error', (error: unknown) => {
-    lost ??= error;
+    loss.why ??= error;
   });
   try {
     await client.connect();
@@ -74,28 +158,9 @@ export async function openPostgres(address: PostgresAddress, ways: PostgresWays)
     throw asRefusal(thrown);
   }
   client.on('end', () => {
-    lost ??= new Error('the connection has ended');
+    loss.why ??= new Error('the connection has ended');
   });
-  let before: Promise<unknown> = Promise.resolve();
-  return {
-    get alive() {
-      return lost === undefined;
-    },
-    call(text, values) {
-      const answer = before
-        .then(() => callAlone(client, text, values))
-        .catch((thrown: unknown) => {
-          if (!(thrown instanceof PostgresRefusal)) lost ??= thrown;
-          throw thrown;
-        });
-      before = answer.catch(() => undefined);
-      return answer;
-    },
-    async end() {
-      lost ??= new Error('the connection was closed');
-      await client.end();
-    },
-  };
+  return { client, loss };
 }
 
 /** One after the other: the time of a call is counted from when it is sent. */
@@ -123,7 +188,7 @@ interface Client extends pg.Client {
   readonly saslSession: unknown;
 }
 
-function clientFor(address: PostgresAddress, ways: PostgresWays): Client {
+function clientFor(address: PostgresAddress, ways: PostgresWays & { readonly isPipeline?: boolean }): Client {
   const { host, port, user, database, tls } = address;
   const client: Client = new PgClient({
     host,
@@ -137,6 +202,8 @@ function clientFor(address: PostgresAddress, ways: PostgresWays): Client {
     connectionTimeoutMillis: ways.connectMs,
     query_timeout: ways.callMs,
     types: TYPES,
+    pipeline: ways.isPipeline,
+    keepAlive: ways.isPipeline,
     password: ways.password,
   });
   // What the package takes from PGOPTIONS and its like.

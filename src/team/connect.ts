@@ -1,12 +1,9 @@
 /** A connection to a shared journal that has patience: what was lost on the way is asked again, for it may be. */
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { CliError } from '../core/errors.ts';
-import { shellWord } from '../core/shell-quote.ts';
-import { inOurWords, NO_WAITING } from '../files/private-files.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { between } from '../platform/jitter.ts';
-import type { PostgresSession, PostgresTls } from '../postgres/client.ts';
+import type { PostgresSession } from '../postgres/client.ts';
+import { readUrlFile, tlsTexts } from '../postgres/url-files.ts';
 import type { JournalUrl } from './journal-url.ts';
 import { isPassing, journalError } from './refusals.ts';
 
@@ -15,8 +12,7 @@ const CONNECT_MS = 5_000;
 const CALL_MS = 20_000;
 const PATIENCE_MS = 15_000;
 const PAUSE_MS = { least: 100, most: 500 } as const;
-/** Longer than any certificate or password. */
-const FILE_BYTES = 65_536;
+const HINT = 'cardwright journal status --help';
 
 export interface ConnectDependencies {
   readonly clock: Clock;
@@ -74,7 +70,7 @@ export function connectJournal(url: JournalUrl, around: ConnectDependencies): Jo
 async function openSession(url: JournalUrl, around: ConnectDependencies): Promise<PostgresSession> {
   const [{ openPostgres }, tls] = await Promise.all([
     import('../postgres/client.ts'),
-    url.tls && textsOf(url.tls, around),
+    url.tls && tlsTexts(url.tls, { platform: around.platform, hint: HINT }),
   ]);
   const { host, port, role: user, database } = url;
   return openPostgres(
@@ -83,20 +79,11 @@ async function openSession(url: JournalUrl, around: ConnectDependencies): Promis
   );
 }
 
-async function textsOf(
-  { ca, cert, key }: NonNullable<JournalUrl['tls']>,
-  { platform }: ConnectDependencies,
-): Promise<PostgresTls> {
-  const read = async (path: string | undefined, isSecret: boolean) =>
-    path === undefined ? undefined : readOf(path, { isSecret, platform });
-  return { ca: await read(ca, false), cert: await read(cert, false), key: await read(key, true) };
-}
-
 async function passwordFor({ shown, password }: JournalUrl, around: ConnectDependencies): Promise<string> {
   if (password !== undefined) return password.expose();
   const { passwordFile, platform, onPassword } = around;
   if (passwordFile !== undefined) {
-    const text = await readOf(passwordFile, { isSecret: true, platform });
+    const text = await readUrlFile(passwordFile, { isSecret: true, platform, hint: HINT });
     const read = text.replace(/\r?\n$/, '');
     onPassword?.(read);
     return read;
@@ -113,29 +100,5 @@ async function passwordFor({ shown, password }: JournalUrl, around: ConnectDepen
 
 /** A file that holds the address itself, one line. Throws `guarded` when others may read it. */
 export async function readJournalUrlFile(path: string, platform: NodeJS.Platform): Promise<string> {
-  return (await readOf(path, { isSecret: true, platform })).replace(/\r?\n$/, '');
-}
-
-async function readOf(
-  path: string,
-  how: { readonly isSecret: boolean; readonly platform: NodeJS.Platform },
-): Promise<string> {
-  return inOurWords(path, async () => {
-    const file = await open(path, constants.O_RDONLY | NO_WAITING);
-    try {
-      // The open file is judged, not the name: the name may point elsewhere by now.
-      const found = await file.stat();
-      if (!found.isFile() || found.size > FILE_BYTES) throw unfit(path, 'is no file of a fitting size');
-      if (how.isSecret && how.platform !== 'win32' && (found.mode & 0o077) !== 0) {
-        throw unfit(path, 'is open to other users', `chmod 600 ${shellWord(path)}`);
-      }
-      return await file.readFile('utf8');
-    } finally {
-      await file.close();
-    }
-  });
-}
-
-function unfit(path: string, why: string, hint = 'cardwright journal status --help'): CliError {
-  return new CliError('guarded', { message: `${path} ${why}`, hint, outcome: 'not_sent' });
+  return (await readUrlFile(path, { isSecret: true, platform, hint: HINT })).replace(/\r?\n$/, '');
 }

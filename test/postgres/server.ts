@@ -77,7 +77,7 @@ export async function startServer(
     `listen_addresses = '${tls === undefined ? '' : '127.0.0.1'}'`,
     `ssl = ${tls === undefined ? 'off' : 'on'}`,
     `port = ${port}`,
-    'max_connections = 60',
+    'max_connections = 150',
     'shared_buffers = 16MB',
   ];
   await appendFile(join(data, 'postgresql.conf'), `${[...own, ...conf].join('\n')}\n`);

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { program } from '../support/child.ts';
 import { ask } from '../support/sandbox-http.ts';
+import { startSandbox } from '../support/start-sandbox.ts';
 
 const SOURCE = `
 import { startSandbox } from './src/sandbox/serving/start.ts';

@@ -3,9 +3,9 @@
  * (docs/design/sandbox.md, section 7).
  */
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { tellLongHistory } from '../support/long-history.ts';
 import { ask } from '../support/sandbox-http.ts';
+import { startSandbox } from '../support/start-sandbox.ts';
 
 const ADMIN = '/_sandbox/v1';
 const clock = { mode: 'frozen', at: '2026-11-20T14:00:00Z' } as const;

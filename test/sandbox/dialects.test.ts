@@ -6,9 +6,9 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { DIALECT_NAMES } from '../../src/contract/sandbox/faults.ts';
 import { DIALECTS } from '../../src/sandbox/dialects/table.ts';
-import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { receiver } from '../support/receiver.ts';
 import { ask, type Got } from '../support/sandbox-http.ts';
+import { startSandbox } from '../support/start-sandbox.ts';
 import { SECRET, scene } from './delivery/scene.ts';
 
 type Stage = Awaited<ReturnType<typeof scene>>;

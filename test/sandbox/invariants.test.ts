@@ -2,12 +2,14 @@
  * Each invariant of docs/design/sandbox.md, section 8, finds the damage that breaks it, and nothing where there is
  * none.
  */
+
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import type { Sql } from '../../src/sandbox/store/sql.ts';
 import { type FakeService, fakeService } from '../support/fake-service.ts';
 import { tellLongHistory } from '../support/long-history.ts';
 import { ask } from '../support/sandbox-http.ts';
+import { startSandbox } from '../support/start-sandbox.ts';
+import { ignoreChecks } from '../support/test-store.ts';
 
 const ADMIN = '/_sandbox/v1';
 
@@ -169,7 +171,7 @@ test.each(DAMAGES)('%s finds %s', async (id, _, damage) => {
   await using service = await withHistory();
   await service.store.write(async sql => {
     // What the tables themselves would not let through; an error of a rule may still be there.
-    await sql.run('pragma ignore_check_constraints = on');
+    await ignoreChecks(sql);
     await damage(sql);
   });
   const { ok, faults } = await check(service);

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { program } from '../support/child.ts';
 import { ask } from '../support/sandbox-http.ts';
+import { startSandbox } from '../support/start-sandbox.ts';
 
 const ROUNDS = [1, 2, 3, 4, 5];
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { cents } from '../../src/core/money.ts';
 import { post } from '../../src/sandbox/account/ledger.ts';
 import { ACCOUNT, DomainWorld } from '../support/domain-world.ts';
+import { ignoreChecks } from '../support/test-store.ts';
 
 async function spentWorld() {
   const world = await DomainWorld.open({ wallet: cents(50_000) });
@@ -77,7 +78,7 @@ describe('checkLedger', () => {
     const world = await spentWorld();
     expect(await world.faults()).toEqual([]);
     // The tables themselves refuse most of these; damage comes from elsewhere.
-    await world.read(sql => sql.all('pragma ignore_check_constraints = on'));
+    await world.store.write(ignoreChecks);
     await world.change(({ sql }) => sql.run(damage));
     const found = (await world.faults()).map(fault => fault.split(' ')[0]);
     expect(found).toContain(id);

@@ -4,9 +4,9 @@ import { existsSync, readdirSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { program } from '../support/child.ts';
 import { ask, type Served } from '../support/sandbox-http.ts';
+import { startSandbox } from '../support/start-sandbox.ts';
 
 const save = (served: Served) =>
   ask(served, { method: 'POST', path: '/_sandbox/v1/snapshots', body: { name: 'kept' } });

@@ -4,8 +4,8 @@
  */
 import process from 'node:process';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { ask } from '../support/sandbox-http.ts';
+import { startSandbox } from '../support/start-sandbox.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const ADMIN = '/_sandbox/v1';

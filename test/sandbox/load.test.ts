@@ -1,7 +1,7 @@
 /** The data set `load`: as many cards and records as asked for, by the rules, with a whole ledger, fixed by the seed. */
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { ask, type Served } from '../support/sandbox-http.ts';
+import { startSandbox } from '../support/start-sandbox.ts';
 
 const ADMIN = '/_sandbox/v1';
 const load = (served: Served, body: object) =>

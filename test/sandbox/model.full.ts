@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { tooRare } from '../support/model/coverage.ts';
 import { runModel } from '../support/model/run.ts';
+import { startSandbox } from '../support/start-sandbox.ts';
 
 const STEPS = 200_000;
 

@@ -1,8 +1,8 @@
 /** The rules of the service against a model of them, over HTTP; the long run is model.full.ts. */
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { tooRare } from '../support/model/coverage.ts';
 import { runModel } from '../support/model/run.ts';
+import { startSandbox } from '../support/start-sandbox.ts';
 
 const STEPS = 2_000;
 

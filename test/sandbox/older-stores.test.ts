@@ -6,9 +6,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { SCHEMA } from '../../src/sandbox/store/system-tables.ts';
 import { ask, type Served } from '../support/sandbox-http.ts';
+import { startSandbox } from '../support/start-sandbox.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const ADMIN = '/_sandbox/v1';

@@ -7,9 +7,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { type FakeService, fakeService } from '../support/fake-service.ts';
 import { ask, askRaw } from '../support/sandbox-http.ts';
+import { startSandbox } from '../support/start-sandbox.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let service: FakeService;

@@ -8,8 +8,8 @@ import { connect, createServer, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../src/sandbox/serving/server.ts';
-import { type RunningSandbox, startSandbox } from '../../src/sandbox/serving/start.ts';
 import { served } from '../support/served-sandbox.ts';
+import { type RunningSandbox, startSandbox } from '../support/start-sandbox.ts';
 import { world } from '../support/world.ts';
 
 const hasIpv6 = Object.values(networkInterfaces()).some(found => found?.some(({ address }) => address === '::1'));

@@ -10,12 +10,12 @@ import { schedule } from '../../src/sandbox/clock/timers.ts';
 import { HANDLERS } from '../../src/sandbox/handlers/table.ts';
 import { openEmbedded } from '../../src/sandbox/serving/embedded.ts';
 import { libraryHost } from '../../src/sandbox/serving/library-host.ts';
-import { type RunningSandbox, startSandbox } from '../../src/sandbox/serving/start.ts';
 import type { Store } from '../../src/sandbox/store/sql.ts';
 import { StoreBroken } from '../../src/sandbox/store/store-broken.ts';
 import { program } from '../support/child.ts';
 import { fakeService, NOON } from '../support/fake-service.ts';
 import { ask, type Served } from '../support/sandbox-http.ts';
+import { type RunningSandbox, startSandbox } from '../support/start-sandbox.ts';
 
 async function firstBin(served: Served): Promise<string> {
   return (await ask(served, { path: '/bins' })).json.data[0].id;

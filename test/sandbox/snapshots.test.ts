@@ -1,4 +1,5 @@
 /** Snapshots and exports: the same store again, row by row, and not one byte that may change unnoticed. */
+
 import { createHash } from 'node:crypto';
 import { copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,6 +13,7 @@ import { waitingClock } from '../support/clocks.ts';
 import { type FakeService, fakeService } from '../support/fake-service.ts';
 import { everyRow, tellLongHistory } from '../support/long-history.ts';
 import { ask, type Got, type Served } from '../support/sandbox-http.ts';
+import { columnsIn, tablesOf } from '../support/test-store.ts';
 
 const ADMIN = '/_sandbox/v1';
 const save = (served: Served, name: string) =>
@@ -358,13 +360,11 @@ describe('an export', () => {
 
 test('every table of the store is in it but those of a process, of the store itself and of rate limits', async () => {
   await using service = await fakeService();
-  const tables = await service.store.read(sql =>
-    sql.all<{ name: string }>("select name from sqlite_master where type = 'table' order by name"),
-  );
+  const tables = await service.store.read(tablesOf);
   const left = tables.map(({ name }) => name).filter(name => !ARCHIVED.some(table => table.name === name));
   expect(left).toEqual(['advances', 'ledger_checks', 'meta', 'rate_hits']);
   for (const { name, columns } of ARCHIVED) {
-    const known = await service.store.read(sql => sql.all<{ name: string }>(`pragma table_info(${name})`));
+    const known = await service.store.read(sql => columnsIn(sql, name));
     // How long a request took and which key it came with are of this machine.
     const ofTheMachine = name === 'requests' ? ['key_last4', 'took'] : [];
     expect([...columns, ...ofTheMachine], name).toEqual(known.map(column => column.name));

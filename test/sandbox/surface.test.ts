@@ -5,12 +5,12 @@ import { expect, it } from 'vitest';
 import type { Operation } from '../../src/contract/operation.ts';
 import { ADMIN_OPERATIONS } from '../../src/contract/sandbox/admin.ts';
 import { SERVICE_PATH } from '../../src/sandbox/http/routing.ts';
-import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { TABLES } from '../../src/sandbox/store/schema.ts';
 import { openStore } from '../../src/sandbox/store/sqlite/open.ts';
 import { SYSTEM_TABLES } from '../../src/sandbox/store/system-tables.ts';
 import { fakeService } from '../support/fake-service.ts';
 import { ask, idSource, setClock } from '../support/sandbox-http.ts';
+import { startSandbox } from '../support/start-sandbox.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Section 4, as it is written there. */

@@ -7,9 +7,9 @@ import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { program } from '../support/child.ts';
 import { ask, type Served } from '../support/sandbox-http.ts';
+import { startSandbox } from '../support/start-sandbox.ts';
 import { type Traced, traced, traceOf } from '../support/strace.ts';
 import { askFor, OPERATIONS, type Swept, type Things } from './sweep-asking.ts';
 

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Secret } from '../../src/core/secret.ts';
-import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { type Program, program } from '../support/child.ts';
 import { receiver } from '../support/receiver.ts';
 import { ask, type Served } from '../support/sandbox-http.ts';
+import { startSandbox } from '../support/start-sandbox.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const SOURCE = `

@@ -17,7 +17,7 @@ import { loadDataSet } from '../../src/sandbox/data/load.ts';
 import { HANDLERS } from '../../src/sandbox/handlers/table.ts';
 import { TABLES } from '../../src/sandbox/store/schema.ts';
 import type { Sql, Store } from '../../src/sandbox/store/sql.ts';
-import { openStore } from '../../src/sandbox/store/sqlite/open.ts';
+import { openTestStore } from './test-store.ts';
 
 export const ACCOUNT = 'acct_1';
 export const START = Date.parse('2026-11-20T14:00:00Z');
@@ -62,7 +62,7 @@ export class DomainWorld {
         ...(wallet !== undefined && { wallet }),
       });
     const request = { path: 'memory', tables: TABLES, seed, ids, fill, clock, random, platform: 'linux' } as const;
-    const { store } = await openStore(request);
+    const { store } = await openTestStore(request, ACCOUNT);
     return new DomainWorld(store, now);
   }
 

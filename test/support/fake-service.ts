@@ -23,8 +23,8 @@ import { TurnedLog } from '../../src/sandbox/service/turned-log.ts';
 import { type ServerLimits, serve } from '../../src/sandbox/serving/server.ts';
 import { TABLES } from '../../src/sandbox/store/schema.ts';
 import type { Store } from '../../src/sandbox/store/sql.ts';
-import { openStore } from '../../src/sandbox/store/sqlite/open.ts';
 import { idSource, type Served, setClock } from './sandbox-http.ts';
+import { openTestStore } from './test-store.ts';
 
 export const NOON = Date.parse('2026-11-20T12:00:00Z');
 
@@ -45,6 +45,8 @@ export interface Wishes {
   /** By which tickets and sessions end. */
   readonly pageClock?: Pick<Clock, 'monotonic' | 'now'>;
   readonly scenarios?: ScenarioPlayer;
+  /** On which engine its store is, whatever others are on. */
+  readonly open?: typeof openTestStore;
   /** Told that it is to end. */
   readonly onStop?: () => void;
 }
@@ -59,23 +61,26 @@ export interface FakeService extends Served, AsyncDisposable {
 
 export async function fakeService(options: Wishes = {}): Promise<FakeService> {
   const clock = setClock(NOON);
-  const { store } = await openStore({
-    path: 'memory',
-    tables: TABLES,
-    seed: 1,
-    ids: 'derived',
-    fill: sql =>
-      loadDataSet(sql, {
-        name: 'empty',
-        account: ACCOUNT,
-        now: NOON,
-        idSource: deterministicIds({ sql, account: ACCOUNT }),
-        wallet: cents(100_000),
-      }),
-    clock,
-    random: idSource,
-    platform: process.platform,
-  });
+  const { store } = await (options.open ?? openTestStore)(
+    {
+      path: 'memory',
+      tables: TABLES,
+      seed: 1,
+      ids: 'derived',
+      fill: sql =>
+        loadDataSet(sql, {
+          name: 'empty',
+          account: ACCOUNT,
+          now: NOON,
+          idSource: deterministicIds({ sql, account: ACCOUNT }),
+          wallet: cents(100_000),
+        }),
+      clock,
+      random: idSource,
+      platform: process.platform,
+    },
+    ACCOUNT,
+  );
   const faults: unknown[] = [];
   const parts: ServiceParts = {
     store: options.around?.(store) ?? store,

@@ -1,6 +1,8 @@
 /** One long story over HTTP that touches every kind of object; what was answered, text by text. */
+
 import type { Store } from '../../src/sandbox/store/sql.ts';
 import { ask, type Got, type Served } from './sandbox-http.ts';
+import { tablesOf } from './test-store.ts';
 
 const ADMIN = '/_sandbox/v1';
 
@@ -82,9 +84,7 @@ export async function tellLongHistory(served: Served): Promise<Teller> {
 export async function everyRow(service: { readonly store: Store }) {
   const skipped = ['meta', 'rate_hits', 'advances', 'ledger_checks'];
   return service.store.read(async sql => {
-    const tables = await sql.all<{ name: string }>(
-      "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by name",
-    );
+    const tables = await tablesOf(sql);
     const rows: Record<string, readonly string[]> = {};
     for (const { name } of tables.filter(table => !skipped.includes(table.name))) {
       const all = await sql.all(`select * from ${name} order by 1, 2, 3`);

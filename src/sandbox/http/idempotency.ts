@@ -101,7 +101,7 @@ function canonical(value: unknown): string {
 }
 
 async function forgetExpired(sql: Sql, account: string, now: number): Promise<void> {
-  const first = await sql.get<{ first_end: number | null }>(
+  const first = await sql.known<{ first_end: number | null }>(
     "select min(expires_at) as first_end from idempotency where account_id = ? and state = 'done'",
     account,
   );

@@ -32,7 +32,7 @@ import { keepCheck } from '../store/ledger-checks.ts';
 import type { IdForm } from '../store/meta.ts';
 import { TABLES } from '../store/schema.ts';
 import type { Sql } from '../store/sql.ts';
-import { openStore } from '../store/sqlite/open.ts';
+import { type OpenedStore, openStore, type StoreRequest } from '../store/sqlite/open.ts';
 import { type ListenAddress, type RunningServer, serve } from './server.ts';
 import { checkStoreOptions, type StoreOptions } from './store-options.ts';
 
@@ -75,6 +75,8 @@ export interface Plan {
   readonly deliveries: DeliveryOptions & { readonly live: boolean };
   /** Secret of subscriptions that name none. */
   readonly webhookSecret?: Secret | undefined;
+  /** Opens the store; that of the path when left out. */
+  readonly open?: ((request: StoreRequest) => Promise<OpenedStore>) | undefined;
   /** Files of the inspector's page; without it there is none. */
   readonly pageFiles?: (() => PageFiles) | undefined;
   /** Plays scenarios for the page. */
@@ -102,9 +104,9 @@ export interface Assembled {
  * taken.
  */
 export async function assemble(plan: Plan): Promise<Assembled> {
-  const { host, path, seed, ids, onFault } = plan;
+  const { host, path, seed, ids, onFault, open = openStore } = plan;
   let isNew = false;
-  const { store, meta } = await openStore({
+  const { store, meta } = await open({
     path,
     tables: TABLES,
     seed,

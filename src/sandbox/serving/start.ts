@@ -10,7 +10,7 @@ import type { DeliveryOptions } from '../delivery/parts.ts';
 import { dialectNamed } from '../dialects/active-dialect.ts';
 import { SERVICE_PATH } from '../http/routing.ts';
 import type { IdForm } from '../store/meta.ts';
-import { type Assembled, assemble, type SandboxHost } from './assemble.ts';
+import { type Assembled, assemble, type Plan, type SandboxHost } from './assemble.ts';
 import { libraryHost } from './library-host.ts';
 import { type PrivateSocket, privateSocket } from './private-socket.ts';
 
@@ -43,6 +43,8 @@ export interface SandboxOptions {
   /** Secret of subscriptions that name none; generated when left out. */
   readonly webhookSecret?: string;
   readonly version?: string;
+  /** Opens the store; that of `store` when left out. */
+  readonly open?: Plan['open'];
   readonly host?: SandboxHost;
   /** Told about errors nobody expected; without it they are answered 500 and nothing more. */
   readonly onFault?: (error: unknown) => void;
@@ -85,6 +87,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     dialect,
     deliveries: { ...options.delivery, live: options.deliveries !== 'queued' },
     webhookSecret: options.webhookSecret === undefined ? undefined : new Secret(options.webhookSecret),
+    open: options.open,
     version: options.version ?? 'library',
     onFault: options.onFault ?? (() => undefined),
   }).catch(async (error: unknown) => {

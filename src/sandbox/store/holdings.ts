@@ -74,7 +74,7 @@ function conditions(account: string, { q, status, bin }: CardSearch): { where: s
   if (wanted !== '') {
     const part = `%${escaped(wanted)}%`;
     add(
-      "(lower(label) like lower(?) escape '!' or id like ? escape '!' or substr(number, 13) = ? or metadata like ? escape '!')",
+      "(lower(label) like lower(?) escape '!' or lower(id) like lower(?) escape '!' or substr(number, 13) = ? or lower(metadata) like lower(?) escape '!')",
       part,
       `${escaped(wanted)}%`,
       wanted,

@@ -10,6 +10,8 @@ export type { SqlRow, SqlValue };
 export interface Sql {
   /** For the few things that only one of them has. */
   readonly engine: 'sqlite' | 'postgres';
+  /** Another number once everything an account holds was replaced, also by another process; 0 on SQLite, always. */
+  readonly generation: number;
   /** First row, or undefined. `?` marks a value; the number of values is checked. */
   get<Row = SqlRow>(statement: string, ...values: readonly SqlValue[]): Promise<Row | undefined>;
   all<Row = SqlRow>(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
@@ -76,8 +78,15 @@ export interface Store {
    * engine remembers and sorts meanwhile, so that memory has a bound.
    */
   write<T>(work: (sql: Sql) => Promise<T>, how?: Manner): Promise<T>;
-  /** Path of the file, or `memory`. */
+  /** Path of the file, `memory`, or the address of a database without its password. */
   readonly path: string;
+  close(): Promise<void>;
+}
+
+/** The stores of all accounts that one place keeps. */
+export interface Stores {
+  /** That of an account; the same one each time it is asked for. */
+  of(account: string): Store;
   close(): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 /** A sandbox with a card and a subscription to a receiver; deliveries go when the test says so. */
-import { type RunningSandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/serving/start.ts';
+
 import { ask, type Got } from '../../support/sandbox-http.ts';
+import { type RunningSandbox, type SandboxOptions, startSandbox } from '../../support/start-sandbox.ts';
 
 export const START = '2026-11-20T14:00:00Z';
 export const SECRET = 'whsec_c2l4dGVlbiBieXRlcyBvZiBrZXk';

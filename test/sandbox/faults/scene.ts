@@ -4,9 +4,9 @@ import type { WriteName } from '../../../src/contract/calls.ts';
 import { OPERATIONS } from '../../../src/contract/operations.ts';
 import type { FaultRule } from '../../../src/contract/sandbox/fault-rule.ts';
 import type { Delivery, Service } from '../../../src/contract/service.ts';
-import { type RunningSandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/serving/start.ts';
 import { clock, random } from '../../client/served.ts';
 import { ask, type Got } from '../../support/sandbox-http.ts';
+import { type RunningSandbox, type SandboxOptions, startSandbox } from '../../support/start-sandbox.ts';
 
 export interface Logged {
   readonly request_id: string;

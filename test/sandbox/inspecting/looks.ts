@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Operation } from '../../../src/contract/operation.ts';
 import { ADMIN_OPERATIONS } from '../../../src/contract/sandbox/admin.ts';
-import { startSandbox } from '../../../src/sandbox/serving/start.ts';
 import { ask, type Served } from '../../support/sandbox-http.ts';
+import { startSandbox } from '../../support/start-sandbox.ts';
 
 export const ADMIN = '/_sandbox/v1';
 export const LOOKS = Object.entries(ADMIN_OPERATIONS as Readonly<Record<string, Operation>>).filter(

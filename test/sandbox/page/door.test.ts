@@ -4,9 +4,9 @@
  */
 import { expect, it } from 'vitest';
 import { SESSION_LIFE, TICKET_LIFE, WRONG_TICKETS } from '../../../src/contract/sandbox/page.ts';
-import { startSandbox } from '../../../src/sandbox/serving/start.ts';
 import { fakeService } from '../../support/fake-service.ts';
 import { ask, askRaw } from '../../support/sandbox-http.ts';
+import { startSandbox } from '../../support/start-sandbox.ts';
 import { ADMIN, asPage, fromPage, going, redeem, sessionOf, ticketOf } from './probes.ts';
 
 const PAGE = '/_sandbox/';

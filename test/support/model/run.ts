@@ -2,7 +2,7 @@
  * The model against a running sandbox over HTTP: each answer is compared, and now and then everything there is to
  * see. What came about is counted. A difference throws with the seed, which repeats the run.
  */
-import type { RunningSandbox, SandboxOptions } from '../../../src/sandbox/serving/start.ts';
+import type { RunningSandbox, SandboxOptions } from '../start-sandbox.ts';
 import { ModelService } from './service.ts';
 import { type Reply, type Request, SocketClient } from './socket-client.ts';
 import type { Bin, Expected } from './state.ts';

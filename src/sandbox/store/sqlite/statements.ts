@@ -78,6 +78,7 @@ export class Statements {
     };
     const sql: Sql = {
       engine: 'sqlite',
+      generation: 0,
       known: async <Row>(text: string, ...values: readonly SqlValue[]) =>
         remembered(text, values, first) as Row | undefined,
       knownAll: async <Row>(text: string, ...values: readonly SqlValue[]) =>

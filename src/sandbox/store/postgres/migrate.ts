@@ -1,0 +1,140 @@
+/** The tables of the store in a database: made when asked for, brought up when asked for, refused when newer. */
+import { CliError } from '../../../core/errors.ts';
+import { shellWord } from '../../../core/shell-quote.ts';
+import type { PostgresPipeline } from '../../../postgres/client.ts';
+import { PostgresRefusal } from '../../../postgres/refusal.ts';
+import { TABLES } from '../schema.ts';
+import { MIGRATIONS, SCHEMA, SYSTEM_TABLES } from '../system-tables.ts';
+import { rowsOf, withTypes } from './types.ts';
+
+/** The schema of the database that holds the tables. */
+export const SCHEMA_NAME = 'cardwright_sandbox';
+
+/**
+ * What the account itself is: its row is locked by whoever writes, and is never deleted while it has keys. `generation`
+ * goes up when everything it holds is replaced. Digests are SHA-256, hexadecimal; keys and tokens are not kept.
+ */
+const ACCOUNTS = `create table accounts (
+  account_id text not null primary key,
+  name text not null unique,
+  instance text not null,
+  seed integer not null,
+  ids text not null check (ids in ('derived', 'counted')),
+  generation integer not null,
+  dialect text not null,
+  key_digest text unique,
+  token_digest text unique,
+  created_at integer not null
+)`;
+
+/** What the statements of the store know as `meta`: the row of the account whose transaction this is. */
+const META = `create view meta as select 1 as one, instance, seed, ids, generation, account_id from accounts
+  where account_id = current_setting('cardwright.account', true)`;
+
+const SCHEMA_FACTS = `create table store_schema (
+  one integer not null primary key check (one = 1),
+  schema_number integer not null,
+  created_at integer not null
+)`;
+
+/** Tables that PostgreSQL has of its own, or with more columns than SQLite. */
+const OWN: readonly string[] = [
+  SCHEMA_FACTS,
+  ACCOUNTS,
+  META,
+  'alter table advances add column lease_until integer',
+  'create index api_keys_by_digest on api_keys (digest)',
+];
+
+const tablesOfStore = (): readonly string[] => [
+  ...SYSTEM_TABLES.filter(statement => !statement.startsWith('create table meta (')),
+  ...TABLES,
+  ...OWN,
+];
+
+export interface Preparing {
+  readonly connection: PostgresPipeline;
+  readonly schema: string;
+  /** Address without a password, for messages. */
+  readonly shown: string;
+  /** Tables may be made or changed. */
+  readonly mayMigrate: boolean;
+}
+
+/**
+ * Makes sure that the tables are those of this program. One at a time does so, whatever the number of processes; the
+ * lock goes with the transaction. Throws `check_failed` for tables of a newer program, and for older or none unless they
+ * may be made.
+ */
+export async function prepareTables({ connection, schema, shown, mayMigrate }: Preparing): Promise<void> {
+  const run = (text: string, ...values: string[]) => connection.send(text, values);
+  await run('begin isolation level read committed');
+  try {
+    await run(`select pg_advisory_xact_lock(hashtext('cardwright sandbox'))`);
+    await run(`select set_config('search_path', $1, true)`, schema);
+    const found = await schemaNumber(connection, schema);
+    if (found !== undefined && found > SCHEMA) throw newer(shown, found);
+    if (found !== SCHEMA) {
+      if (!mayMigrate) throw older(shown, found);
+      await (found === undefined ? makeTables(connection, schema) : bringUp(connection, found));
+    }
+    await run('commit');
+  } catch (error) {
+    await run('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+async function schemaNumber(connection: PostgresPipeline, schema: string): Promise<number | undefined> {
+  const [known] = (await connection.send('select to_regclass($1)::text', [`${schema}.store_schema`])).rows;
+  if (known?.[0] == null) return undefined;
+  const [row] = rowsOf(await connection.send('select schema_number from store_schema where one = 1', []));
+  return Number(row?.['schema_number'] ?? 0);
+}
+
+async function makeTables(connection: PostgresPipeline, schema: string): Promise<void> {
+  // Somebody else may have made it, for who may not.
+  await connection.send(`select 1 from pg_namespace where nspname = $1`, [schema]).then(async ({ rows }) => {
+    if (rows.length === 0) await connection.send(`create schema ${schema}`, []);
+  });
+  await Promise.all(tablesOfStore().map(statement => connection.send(withTypes(statement), [])));
+  await connection.send(
+    `insert into store_schema (one, schema_number, created_at)
+     values (1, $1, cast(floor(extract(epoch from clock_timestamp()) * 1000) as bigint))`,
+    [String(SCHEMA)],
+  );
+}
+
+async function bringUp(connection: PostgresPipeline, found: number): Promise<void> {
+  for (let next = found + 1; next <= SCHEMA; next += 1) {
+    for (const statement of MIGRATIONS[next] ?? []) await connection.send(withTypes(statement), []);
+    await connection.send('update store_schema set schema_number = $1 where one = 1', [String(next)]);
+  }
+}
+
+function newer(shown: string, found: number): CliError {
+  return new CliError('check_failed', {
+    message: `the sandbox store ${shown} was made by a newer cardwright (schema ${found}; this one knows up to ${SCHEMA})`,
+    notes: ['It was not changed.'],
+    hint: 'install the newer version and repeat the command',
+    outcome: 'not_sent',
+  });
+}
+
+function older(shown: string, found: number | undefined): CliError {
+  const has =
+    found === undefined ? 'has no tables of a sandbox yet' : `has schema ${found}, and this cardwright ${SCHEMA}`;
+  return new CliError('check_failed', {
+    message: `the sandbox store ${shown} ${has}`,
+    notes: [
+      'Nothing was changed. The hint makes or changes the tables; every server of the store is updated with them.',
+    ],
+    hint: `cardwright sandbox start --store ${shellWord(shown)} --migrate`,
+    outcome: 'not_sent',
+  });
+}
+
+/** A refusal that says that the tables are not there, or not ours to read. */
+export function isNoStore(error: unknown): boolean {
+  return error instanceof PostgresRefusal && /^(?:42P01|3F000|42501)$/.test(error.code);
+}

@@ -1,0 +1,89 @@
+/**
+ * Which engine keeps what tests hold in memory: SQLite, or PostgreSQL where `CARDWRIGHT_TEST_STORE` says `postgres`. This
+ * is the one place that asks. On PostgreSQL each store is an account of its own, with tables of its own.
+ */
+import process from 'node:process';
+import { openPostgresStores } from '../../src/sandbox/store/postgres/open.ts';
+import type { Sql } from '../../src/sandbox/store/sql.ts';
+import { type OpenedStore, openStore, type StoreRequest } from '../../src/sandbox/store/sqlite/open.ts';
+import { SCHEMA } from '../../src/sandbox/store/system-tables.ts';
+import { type Database, database } from '../postgres/shared.ts';
+
+export const onPostgres = process.env['CARDWRIGHT_TEST_STORE'] === 'postgres';
+
+let here: Promise<Database> | undefined;
+let made = 0;
+
+/** The store of a test. A file is a matter of SQLite, whatever is asked for. */
+export function openTestStore(request: StoreRequest, account: string): Promise<OpenedStore> {
+  return onPostgres && request.path === 'memory' ? openAccount(request, account) : openStore(request);
+}
+
+/** The same on PostgreSQL, always. Its clock is that of the request. */
+export async function openAccount(request: StoreRequest, account: string): Promise<OpenedStore> {
+  here ??= database();
+  const { server, name } = await here;
+  made += 1;
+  const { seed, ids, fill, clock, random } = request;
+  const stores = await openPostgresStores({
+    address: { host: server.socket, port: server.port, user: 'postgres', database: name },
+    password: () => Promise.reject(new Error('the socket asks for no password')),
+    shown: 'postgres://test',
+    schema: `sandbox_${made}`,
+    mayPrepare: made % 2 === 0,
+    mayMigrate: true,
+    onServerTime: () => undefined,
+    ...{ clock, random },
+  });
+  const row = { account_id: account, name: account, instance: 'here', seed, ids, generation: 1, dialect: 'default' };
+  await stores.accounts.insert({ ...row, created_at: 0, key_digest: null, token_digest: null });
+  const of = stores.of(account);
+  await of.write(fill, 'large');
+  const store = {
+    path: request.path,
+    read: of.read.bind(of),
+    write: of.write.bind(of),
+    close: () => stores.close(),
+  };
+  return { store, meta: { schema: SCHEMA, instance: 'here', seed, ids } };
+}
+
+interface Named {
+  readonly name: string;
+}
+
+/** Tables of the store, whichever engine has them, in the order of their names. */
+export async function tablesOf(sql: Sql): Promise<readonly Named[]> {
+  if (sql.engine === 'sqlite') {
+    return sql.all<Named>(
+      "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by name",
+    );
+  }
+  const tables = await sql.all<Named>(
+    "select cast(tablename as text) as name from pg_tables where schemaname = current_schema() and tablename not in ('accounts', 'store_schema')",
+  );
+  // A view there, of the accounts.
+  return [...tables, { name: 'meta' }].toSorted((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** Columns of a table in their order. */
+export const columnsIn = (sql: Sql, table: string): Promise<readonly Named[]> =>
+  sql.engine === 'sqlite'
+    ? sql.all<Named>(`pragma table_info(${table})`)
+    : sql.all<Named>(
+        `select cast(column_name as text) as name from information_schema.columns
+         where table_schema = current_schema() and table_name = '${table}' order by ordinal_position`,
+      );
+
+/** Lets rows in that the tables themselves refuse: damage comes from elsewhere. */
+export async function ignoreChecks(sql: Sql): Promise<void> {
+  if (sql.engine === 'sqlite') {
+    await sql.run('pragma ignore_check_constraints = on');
+    return;
+  }
+  const checks = await sql.all<{ statement: string }>(
+    `select concat('alter table ', conrelid::regclass, ' drop constraint ', conname) as statement
+     from pg_constraint where contype = 'c' and connamespace = current_schema()::regnamespace`,
+  );
+  for (const { statement } of checks) await sql.run(statement);
+}
