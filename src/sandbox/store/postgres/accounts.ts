@@ -37,17 +37,17 @@ async function asked(
   return rowsOf(answer);
 }
 
-export interface AccountsPlace {
+export interface AccountsDatabase {
   readonly schema: string;
   /** Lends a connection for one question. */
   readonly using: <T>(work: (connection: PostgresPipeline) => Promise<T>) => Promise<T>;
 }
 
 export class Accounts {
-  readonly #place: AccountsPlace;
+  readonly #database: AccountsDatabase;
 
-  constructor(place: AccountsPlace) {
-    this.#place = place;
+  constructor(database: AccountsDatabase) {
+    this.#database = database;
   }
 
   /** Makes the row of an account; undefined when the name is taken. */
@@ -82,6 +82,6 @@ export class Accounts {
   }
 
   #ask(text: string, values: readonly SqlValue[] = []) {
-    return this.#place.using(connection => asked(connection, this.#place.schema, text, values));
+    return this.#database.using(connection => asked(connection, this.#database.schema, text, values));
   }
 }

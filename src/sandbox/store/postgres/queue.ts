@@ -253,7 +253,7 @@ export class AccountStore implements Store {
     if (access === 'write') transaction.ask(this.#hints);
     await Promise.all([...steps, facts]);
     const [row] = rowsOf(await facts);
-    if (row === undefined && access === 'write') throw new StoreBusy(`the account ${account} is not there any more`);
+    if (row === undefined && access === 'write') throw new StoreBusy(`the account ${account} was removed`);
     transaction.generation = Number(row?.['generation'] ?? 0);
     if (row !== undefined) onServerTime(Number(row['now']));
   }
