@@ -1,6 +1,6 @@
 /** One long history on SQLite and on PostgreSQL: the same answers, the same rows, and files that either takes from the other. */
 import { expect, it } from 'vitest';
-import { knownStatements } from '../../src/sandbox/store/postgres/statements.ts';
+import { statementTexts } from '../../src/sandbox/store/postgres/statements.ts';
 import { openStore } from '../../src/sandbox/store/sqlite/open.ts';
 import { missing } from '../postgres/server.ts';
 import { type FakeService, fakeService } from '../support/fake-service.ts';
@@ -51,5 +51,5 @@ it.skipIf(missing() !== undefined)('tells one history alike on both engines', as
   await takenIn(heavy, text);
   expect(await exported(heavy)).toBe(text);
   // Each of them was asked of a real server.
-  expect(knownStatements().length).toBeGreaterThan(100);
+  expect(statementTexts().length).toBeGreaterThan(100);
 });

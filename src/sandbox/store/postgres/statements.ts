@@ -31,7 +31,7 @@ function translated(text: string): Translated {
 }
 
 /** Every statement of the store that was asked for in this process, as it was written. */
-export const knownStatements = (): readonly string[] => [...TRANSLATED.keys()];
+export const statementTexts = (): readonly string[] => [...TRANSLATED.keys()];
 
 /** A reading statement that the next transaction of the account will ask too: it is sent along with the lock. */
 export interface Hint {
