@@ -36,6 +36,17 @@ export function withRepeated(text: string, options: readonly string[]): string {
   );
 }
 
+/** The answer, the command under `next` of every part of it with those options. */
+export function answerWithRepeated(value: unknown, options: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map(each => answerWithRepeated(each, options));
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  const members = Object.entries(value).map(([name, part]) => {
+    const isCommand = name === 'next' && typeof part === 'string';
+    return [name, isCommand ? withRepeated(part, options) : answerWithRepeated(part, options)];
+  });
+  return Object.fromEntries(members);
+}
+
 interface TypedLine {
   readonly argv: readonly string[];
   /** As `repeatedOptions` makes them. */

@@ -2,7 +2,7 @@
 import { wholeSeconds } from '../core/durations.ts';
 import type { Host } from '../platform/host.ts';
 import type { JqFilter } from '../terminal/jq-filter.ts';
-import type { Presentation } from '../terminal/view.ts';
+import type { Block, Presentation } from '../terminal/view.ts';
 import type { Command } from './parsing/command.ts';
 import type { Globals } from './parsing/globals.ts';
 import type { Shown } from './shown.ts';
@@ -60,11 +60,32 @@ export async function writeAnswer(host: Host, globals: Globals, { shown, jq, pro
   await present((await withOptions(written, globals)) as Presentation, settings, host.streams, host.env);
 }
 
-/** The notes of an answer show what to run next: here with the options that choose the same service. */
-async function withOptions<T extends { readonly notes?: readonly string[] }>(shown: T, { repeated }: Globals) {
-  if (shown.notes === undefined || repeated.length === 0) return shown;
-  const { withRepeated } = await import('./repeated.ts');
-  return { ...shown, notes: shown.notes.map(note => withRepeated(note, repeated)) };
+type Told = Pick<Shown, 'notes' | 'data' | 'rows' | 'blocks'>;
+
+/** An answer shows what to run next: here with the options that choose the same service. */
+async function withOptions<T extends Told>(shown: T, { repeated }: Globals): Promise<T> {
+  if (repeated.length === 0) return shown;
+  const { answerWithRepeated, withRepeated } = await import('./repeated.ts');
+  const { notes, data, rows, blocks } = shown;
+  const told = <Part>(part: Part) => answerWithRepeated(part, repeated) as Part;
+  return {
+    ...shown,
+    ...(notes && { notes: notes.map(note => withRepeated(note, repeated)) }),
+    ...(data !== undefined && { data: told(data) }),
+    ...(rows && { rows: { ...rows, rows: told(rows.rows) } }),
+    ...(blocks && {
+      blocks: blocks.map(block => blockWith(block, { told, line: text => withRepeated(text, repeated) })),
+    }),
+  };
+}
+
+/** Rows of a table and whole lines hold commands; every other line is a text. */
+function blockWith(
+  block: Block,
+  { told, line }: { readonly told: <Part>(part: Part) => Part; readonly line: (text: string) => string },
+): Block {
+  if (block.kind === 'table') return { ...block, rows: told(block.rows) };
+  return block.kind === 'line' && block.whole === true ? { ...block, text: line(block.text) } : block;
 }
 
 /** Nothing was said about how the answer should look. */

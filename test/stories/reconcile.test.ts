@@ -82,6 +82,12 @@ describe('an account that does not add up', () => {
     expect(alone.out).toMatch(
       /x \d{4} ads {2}5\.00 {2}funded \$5\.00 by another spender\n {2}cardwright cards get card_1\n/,
     );
+    // What to copy names the same service, on the page and in JSON.
+    for (const line of ['--sandbox reconcile --sole-operator -o table', '--sandbox reconcile --sole-operator --json']) {
+      const named = await here.run(line);
+      expect([named.code, named.out]).toEqual([15, expect.stringMatching(/[ "]cardwright --sandbox cards get card_1/)]);
+      expect(named.out).not.toContain('cardwright cards get');
+    }
     const told = await here.run('reconcile -o table');
     expect(told.code).toBe(0);
     expect(told.out).toMatch(/ balanced /);

@@ -30,8 +30,8 @@ describe('spending', () => {
       daysAgo(0, { cents: 10_00 }),
       daysAgo(29, { cents: 90_00, type: 'refund' }),
       daysAgo(29, { cents: 200_00 }),
-      daysAgo(30, { cents: 100_00 }),
-      daysAgo(59, { cents: 0 }),
+      daysAgo(30, { cents: 99_00 }),
+      daysAgo(59, { cents: 1_00 }),
       daysAgo(60, { cents: 7_00 }),
       daysAgo(-1, { cents: 7_00 }),
       daysAgo(3, { cents: 50_00, type: 'authorization', status: 'pending' }),
@@ -175,14 +175,14 @@ describe('attention', () => {
     expect(ofCard({}, held(4_000_00))).toHaveLength(1);
     for (const over of [{ status: 'terminated' }, { gone_at: NOW }])
       expect(ofCard(over, [...declined, ...held(4_750_00)])).toEqual([]);
-    for (const line of [
-      { status: 'frozen' },
-      { gone_at: NOW },
-      { balance_cents: null },
-      { auto_freeze_cents: cents(0) },
-    ])
-      expect(ofCard({ balance_cents: cents(0), auto_freeze_cents: cents(20_00), ...line })).toEqual([]);
-    expect(ofCard({ auto_freeze_cents: cents(0), balance_cents: cents(0) })).toEqual([]);
+    const low = { balance_cents: cents(21_00), auto_freeze_cents: cents(20_00) };
+    expect(ofCard(low)).toEqual(['near_auto_freeze warning 4242 ads: $21.00 left, freezes below $20.00']);
+    for (const other of [{ status: 'frozen' }, { gone_at: NOW }, { balance_cents: null }])
+      expect(ofCard({ ...low, ...other })).toEqual([]);
+    // No line is no line of zero, and a line of zero freezes nothing.
+    for (const line of [null, cents(0)])
+      for (const balance_cents of [null, cents(0)])
+        expect(ofCard({ balance_cents, auto_freeze_cents: line })).toEqual([]);
     expect(ofCard({ expires_ms: NOW + DAY })).toEqual(['expires warning 4242 ads: expires in 1 day with $100.00']);
     expect(ofCard({ expires_ms: NOW })).toEqual(['expires warning 4242 ads: expires in 0 days with $100.00']);
     const frozenAt = (balance: number) => ofCard({ balance_cents: cents(balance), auto_freeze_cents: cents(20_00) });
