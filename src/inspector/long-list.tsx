@@ -114,10 +114,11 @@ export function LongList<Item>({ caption, row, input, cells, shown, empty }: Lon
     move({ top: scrollTop, height: clientHeight, narrow: innerWidth < 600 });
   };
   useEffect(() => {
-    look();
-    addEventListener('resize', look);
-    return () => removeEventListener('resize', look);
-  }, [counted]);
+    if (box.current === null) return undefined;
+    const watched = new ResizeObserver(look);
+    watched.observe(box.current);
+    return () => watched.disconnect();
+  }, [counted === 0, error === undefined]);
   if (error !== undefined) return <p class="problem">{error.message}</p>;
   if (counted === 0) return <div class="empty">{empty}</div>;
   const isScaled = total * size > HIGHEST;

@@ -3,9 +3,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { shellQuote, shellWord } from '../../src/core/shell-quote.ts';
 import { json, serve } from '../client/served.ts';
+import { requires } from '../support/programs.ts';
 import { world } from '../support/world.ts';
 
-test('a shell reads each word back as it was, and runs nothing', () => {
+const SHELLS = ['sh', 'bash', 'zsh', 'fish'].filter(name => name === 'sh' || requires(name) === undefined);
+
+test.each(SHELLS)('%s reads each word back as it was, and runs nothing', shell => {
   const pieces = fc.constantFrom(
     'a',
     "'",
@@ -22,6 +25,9 @@ test('a shell reads each word back as it was, and runs nothing', () => {
     '!',
     '&',
     '#',
+    '=ls',
+    '%self',
+    '\u202e',
     'é',
   );
   const words = fc.sample(
@@ -30,7 +36,7 @@ test('a shell reads each word back as it was, and runs nothing', () => {
   );
   for (const quote of [shellWord, shellQuote]) {
     const line = `printf '%s\\0' ${words.map(quote).join(' ')}`;
-    const read = execFileSync('sh', ['-c', line], { encoding: 'utf8' }).split('\0').slice(0, -1);
+    const read = execFileSync(shell, ['-c', line], { encoding: 'utf8' }).split('\0').slice(0, -1);
     expect(read).toEqual(words);
   }
   expect(shellWord('card_1')).toBe('card_1');

@@ -25,7 +25,7 @@ export const sandboxActs = command({
     { does: 'As data', run: 'sandbox acts --json' },
   ],
   async run(ctx) {
-    const admin = await ctx.sandbox();
+    const admin = (await ctx.servers.control()) ?? (await ctx.sandbox());
     return wholeListing((await admin.send('acts', {})).result, { noun: 'act' });
   },
   show: listing => ({ listing, noun: 'act', idField: 'number', columns: COLUMNS }),

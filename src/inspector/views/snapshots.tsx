@@ -3,8 +3,8 @@ import { addressOf, useAddress } from '../address.ts';
 import type { Input } from '../command-line.ts';
 import { RowForm } from '../form.tsx';
 import { useRow } from '../live.ts';
-import { Head, Said, SameCommand, Table, Waiting } from '../parts.tsx';
-import { count, money, shortTime } from '../printable.ts';
+import { Head, Said, SameCommand, Table, Time, Waiting } from '../parts.tsx';
+import { count, money } from '../printable.ts';
 import { callRow } from '../session.ts';
 
 interface Snapshot {
@@ -57,7 +57,7 @@ function List() {
             href: addressOf('snapshots', each.name),
             cells: [
               <Said text={each.whole ? each.name : `${each.name} (damaged)`} />,
-              shortTime(each.made_at),
+              each.made_at === null ? '–' : <Time iso={each.made_at} />,
               each.cards === null ? '–' : count(each.cards),
               each.transactions === null ? '–' : count(each.transactions),
               each.bytes === null ? '–' : count(each.bytes),

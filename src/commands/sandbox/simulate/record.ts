@@ -15,7 +15,8 @@ export const recordScenario = command({
     { does: 'All of it, as a file', run: 'sandbox simulate record' },
     { does: 'The life of one card', run: 'sandbox simulate record --card card_1' },
   ],
-  run: (ctx, { card, after }) => runAdmin(ctx, 'scenarios.record', { card_id: card, after }),
+  run: (ctx, { card, after }) =>
+    runAdmin(ctx, 'scenarios.record', { card_id: card, after }, () => ctx.servers.control()),
   show: ({ text, steps }) => ({
     ...(steps === 0 && { notes: ['Nothing was done that could be a step.'] }),
     noun: 'scenario',

@@ -1,10 +1,14 @@
 /** Sends one admin operation; with `--dry-run` nothing of the sandbox is touched. */
 import type { Context } from '../../../cli/context.ts';
 import type { InputOf, ResultOf } from '../../../contract/operation.ts';
+import { ADMIN_OPERATIONS } from '../../../contract/sandbox/admin.ts';
 import type { AdminName, AdminOperations, SandboxAdmin } from '../../../contract/sandbox/admin-calls.ts';
 import { CliError } from '../../../core/errors.ts';
 
-/** To the sandbox that `elsewhere` finds, else to the one every command steers. */
+/**
+ * To the sandbox that `elsewhere` finds. A change goes to the one that is started on this store, where there is one: it
+ * knows then what was done, and sends what follows. Else to the one every command steers.
+ */
 export async function runAdmin<N extends AdminName>(
   ctx: Context,
   operation: N,
@@ -17,6 +21,8 @@ export async function runAdmin<N extends AdminName>(
       outcome: 'not_sent',
     });
   }
-  const admin = (await elsewhere?.()) ?? (await ctx.sandbox());
+  const isChange = ADMIN_OPERATIONS[operation].effect !== 'read';
+  const found = elsewhere === undefined && isChange ? await ctx.servers.control() : await elsewhere?.();
+  const admin = found ?? (await ctx.sandbox());
   return (await admin.send(operation, input)).result;
 }
