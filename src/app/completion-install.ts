@@ -29,7 +29,7 @@ export function completionFilesFor(host: AppHost): CompletionFiles {
     if (script !== undefined)
       made.push(await scriptChange(script, wanted === 'install' ? completionStub(shell) : undefined));
     if (startFile !== undefined)
-      made.push(await startFileChange(startFile, lines, wanted).catch(told(startFile, lines, wanted)));
+      made.push(await startFileChange(startFile, lines, wanted).catch(withAdvice(startFile, lines, wanted)));
     return made;
   }
 
@@ -73,8 +73,8 @@ function actionOf(before: Buffer | undefined, next: Buffer | undefined): Planned
   return before.equals(next) ? 'none' : 'change';
 }
 
-/** A start file that is not ours to change can still be changed by its owner. */
-function told(path: string, lines: string, wanted: 'install' | 'uninstall') {
+/** Adds to an error how the owner of a start-up file changes it by hand, and throws it again. */
+function withAdvice(path: string, lines: string, wanted: 'install' | 'uninstall') {
   return (thrown: unknown): never => {
     if (!(thrown instanceof CliError)) throw thrown;
     const advice =

@@ -1,4 +1,5 @@
 /** Files of a run: what a command reads and writes, and what it leaves for the next one. */
+import { isUtf8 } from 'node:buffer';
 import { resolve } from 'node:path';
 import type { Context } from '../cli/context.ts';
 import { CliError } from '../core/errors.ts';
@@ -22,7 +23,7 @@ export type ContextFiles = Pick<
   | 'completionFiles'
 >;
 
-/** `inputs` says whom waiting for standard input is told. */
+/** `inputs` knows whom to tell that the command waits for standard input. */
 export function contextFiles(host: AppHost, inputs: InputSource, warn: (text: string) => void): ContextFiles {
   return {
     readFile: path => host.readFile(path),
@@ -68,12 +69,12 @@ export function contextFiles(host: AppHost, inputs: InputSource, warn: (text: st
   };
 }
 
-/** A file of the user and its text. Throws `usage` for bytes that are no UTF-8. */
+/** A file of the user and its text. Throws `usage` for bytes that are not UTF-8. */
 async function usersText(host: AppHost, path: string) {
   const { readUsersFile } = await import('../files/users-file.ts');
   const file = await readUsersFile(resolve(host.cwd, path));
   const text = file.bytes?.toString('utf8');
-  if (text?.includes('\ufffd'))
+  if (file.bytes !== undefined && !isUtf8(file.bytes))
     throw new CliError('usage', { message: `${path} is not UTF-8 text`, outcome: 'not_sent' });
   return { file, text };
 }

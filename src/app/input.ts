@@ -1,4 +1,5 @@
 /** What a command is given to read: a file that is named, or standard input. */
+import { isUtf8 } from 'node:buffer';
 import { resolve } from 'node:path';
 import type { InputRows } from '../cli/context.ts';
 import { CliError } from '../core/errors.ts';
@@ -25,12 +26,12 @@ export async function openInput({ host, stdin, notice }: InputSource, path: stri
     const { openInputFile } = await import('../files/input-file.ts');
     return openInputFile(resolve(host.cwd, path), path, surroundings(host, notice));
   }
-  const text = await stdin.readAll(PIPED_ROWS_BYTES);
-  if (text.includes('\ufffd')) {
+  const bytes = await stdin.readBytes(PIPED_ROWS_BYTES);
+  if (!isUtf8(bytes)) {
     throw new CliError('usage', { message: 'standard input is not UTF-8 text. Nothing was sent', outcome: 'not_sent' });
   }
   async function* pieces() {
-    yield Buffer.from(text);
+    yield bytes;
   }
   return { pieces: pieces(), isPipe: true, unchanged: async () => true, [Symbol.asyncDispose]: async () => undefined };
 }

@@ -24,7 +24,7 @@ const SANDBOX_ROW: ProfileRow = {
 export async function profilesFor(host: AppHost, notice: (text: string) => void): Promise<Profiles> {
   const { openProfileStore } = await import('../profile/store.ts');
   const store = await openProfileStore(host, warning => notice(`warning: ${warning}`));
-  const inFolder = (path: string) => ({ key_file: resolvePath(host.cwd, path) });
+  const absoluteKeyFile = (path: string) => ({ key_file: resolvePath(host.cwd, path) });
   const rowOf = (profile: Profile): ProfileRow => ({
     name: profile.name,
     current: store.current() === profile.name,
@@ -76,7 +76,7 @@ export async function profilesFor(host: AppHost, notice: (text: string) => void)
       const saved = await store.save({
         name,
         base_url: baseUrl,
-        ...('key_file' in key ? inFolder(key.key_file) : key),
+        ...('key_file' in key ? absoluteKeyFile(key.key_file) : key),
       });
       await store.use(name);
       return rowOf(saved);

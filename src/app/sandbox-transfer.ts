@@ -1,4 +1,4 @@
-/** What a sandbox holds into one file of this machine: of the one a command steers, and of that of `sandbox exec`. */
+/** Writes what a sandbox holds to a file, and reads it back: the sandbox that a command controls, or that of `sandbox exec`. */
 import { resolve } from 'node:path';
 import type { InputRows, Restored } from '../cli/context.ts';
 import { CliError } from '../core/errors.ts';
@@ -13,7 +13,7 @@ export interface ControlAddress {
   readonly token: Secret;
 }
 
-/** Resolves to the bytes written. Throws `usage` for a file of that name which is no export. */
+/** Resolves to the bytes written. Throws `guarded` for a file of that name which is no export, `usage` where none can be made. */
 export async function exportFrom(
   { cwd, platform, noise: random, signal, clock }: AppHost,
   place: ControlAddress,
@@ -45,7 +45,7 @@ function refuseStream(path: string): void {
   });
 }
 
-/** Such a file in place of everything the sandbox there holds. Throws `usage` when it cannot be read. */
+/** Replaces everything that the sandbox holds with the content of an export. Throws `usage` when it cannot be read. */
 export async function importFrom(
   host: AppHost,
   { baseUrl, socketPath, token }: ControlAddress,
@@ -57,7 +57,7 @@ export async function importFrom(
   return restored as Restored;
 }
 
-/** The store aside, unread. Resolves to the new file names. Throws `guarded` while a started sandbox serves it. */
+/** Moves the files of the store aside without reading them. Resolves to the new file names. Throws `guarded` while a started sandbox serves it. */
 export async function moveStoreAway(host: AppHost): Promise<readonly string[]> {
   const { resetHard } = await import('../sandbox/serving/reset-hard.ts');
   const moved = await resetHard(host);

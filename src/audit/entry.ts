@@ -54,7 +54,7 @@ export interface AuditEntry extends Omit<AuditFacts, 'happened'> {
   readonly hash: string;
 }
 
-/** What the first line follows. */
+/** `prev` of the first line. */
 export const BEGINNING = '0'.repeat(64);
 
 const LINE = /^(\{"seq":(\d{1,12}),"at":"[^"]*",.*"prev":"([0-9a-f]{64})"),"hash":"([0-9a-f]{64})"\}$/;

@@ -9,21 +9,21 @@ export type ActivityRecord = Pick<
   'tx_id' | 'card_id' | 'type' | 'status' | 'cents' | 'authorization_id' | 'at_ms'
 > & { readonly currency?: TxRow['currency'] };
 
-/** Of one card, by the instant of `Activities`. Amounts are cents; a span is of days of 24 hours. */
+/** What one card did up to `Activities.now`. Amounts are cents; spans are 1, 7 and 30 days of 24 hours. */
 export interface Activity {
   /** ms UTC of the newest authorization or settlement; undefined for none. */
   readonly lastUse: number | undefined;
   /** Settled less refunded. */
   readonly spent: Readonly<Record<1 | 7 | 30, number>>;
-  /** Number of declines. */
+  /** Declines of the last 24 hours. */
   readonly declined1: number;
-  /** Number of refunds. */
+  /** Refunds of the last 30 days. */
   readonly refunded30: number;
 }
 
 const SPANS = [1, 7, 30] as const;
 
-/** Records older than the answer are needed for the last use alone: `useAt` takes that without them. */
+/** ms UTC. Older records matter for `lastUse` alone; `useAt` takes their time. */
 export function oldestCounted(now: number): number {
   return Math.min(monthStart(now), now - 30 * DAY);
 }

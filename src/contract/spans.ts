@@ -14,14 +14,14 @@ export const KEY_TRUST = 10 * MINUTE;
  */
 export const READ_LAG_PAUSES = [250, 500, 1_000, 2_000, 4_000] as const;
 export const READ_LAG = READ_LAG_PAUSES.reduce<number>((all, pause) => all + pause, 0);
-/** A 3DS challenge waits for its code. */
+/** How long a 3DS challenge waits for its code. */
 export const CHALLENGE_LIFE = 5 * MINUTE;
-/** Wrong codes that end a challenge. */
+/** How many wrong codes end a challenge. */
 export const CHALLENGE_ATTEMPTS = 3;
-/** An authorization holds money, and one of a travel merchant. */
+/** How long an authorization holds money, and one of a travel merchant. */
 export const HOLD_LIFE = 7 * DAY;
 export const TRAVEL_HOLD_LIFE = 31 * DAY;
-/** A receiver of webhooks must have answered. */
+/** How long a receiver of webhooks may take to answer. */
 export const DELIVERY_TIMEOUT = 15 * SECOND;
 /** From one attempt at a delivery to the next. */
 export const DELIVERY_RETRIES = [
@@ -34,7 +34,7 @@ export const DELIVERY_RETRIES = [
   10 * HOUR,
 ] as const;
 export const DELIVERY_ATTEMPTS = DELIVERY_RETRIES.length + 1;
-/** So long nothing but failures, and a subscription is disabled. */
+/** After so long with nothing but failures a subscription is disabled. */
 export const DELIVERY_GIVEN_UP = 5 * DAY;
 /** Rate limits count the requests of any span so long (section 8). */
 export const RATE_WINDOW = MINUTE;

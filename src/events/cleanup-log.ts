@@ -1,6 +1,6 @@
 /**
- * What a run makes and must take away again, written down before it is made: whoever comes after a crash finds it and
- * cleans up (docs/design/security.md, L7). One private file each, named by chance, in a folder of the state.
+ * What a run makes and must take away again, written down before it is made: the next run after a crash finds it and
+ * cleans up (docs/design/security.md, L7). One private file each, with a random name, in the state folder.
  */
 
 import { readdir, rm } from 'node:fs/promises';

@@ -11,6 +11,9 @@ import { showOnScreen } from './screen-view.ts';
 import { assignments, shellAssignments } from './shell-assignments.ts';
 import type { OutputFormat, OutputSettings, Presentation, Row } from './view.ts';
 
+/** Formats whose lines are rows: of a document they hold its rows, of one text that text. */
+const ROW_FORMATS: ReadonlySet<string> = new Set<OutputFormat>(['tsv', 'csv', 'id']);
+
 type Form = 'screen' | 'quiet' | 'text' | 'fields' | Exclude<OutputFormat, 'table' | 'wide'>;
 
 /**
@@ -20,9 +23,7 @@ type Form = 'screen' | 'quiet' | 'text' | 'fields' | Exclude<OutputFormat, 'tabl
 function formOf({ presentation, settings, streams }: Job): Form {
   const { format, quiet, byName = false } = settings;
   const tabular = format === 'table' || format === 'wide';
-  if (typeof presentation.data === 'string' && (tabular || format === 'tsv' || format === 'csv' || format === 'id')) {
-    return 'text';
-  }
+  if (typeof presentation.data === 'string' && (tabular || ROW_FORMATS.has(format))) return 'text';
   if (!tabular) return format;
   if (quiet) return 'quiet';
   const { data, listing, rows } = presentation;
@@ -52,8 +53,7 @@ export async function present(
 ): Promise<void> {
   const whole: Job = { presentation, settings, streams, env };
   const form = formOf(whole);
-  const isOfRows = form === 'csv' || form === 'tsv' || form === 'id';
-  const job = isOfRows ? { ...whole, presentation: asRows(presentation) } : whole;
+  const job = ROW_FORMATS.has(form) ? { ...whole, presentation: asRows(presentation) } : whole;
   if (presentation.listing?.runsOn) {
     checkNames(settings, [], presentation.columns);
     if (form === 'env') throw new CliError('usage', { message: '-o env prints one object, not the rows of a run' });
@@ -84,6 +84,8 @@ export async function present(
     case 'env':
       return writeAssignments(job);
   }
+  // A format without a writer does not compile.
+  form satisfies never;
 }
 
 async function writeText({ streams }: Job, lines: readonly string[]): Promise<void> {

@@ -1,4 +1,4 @@
-/** A course in one line: a character a bucket, linear from zero. It says nothing that its numbers do not. */
+/** Numbers over time as one line: one character a bucket, its height in proportion, from zero. */
 
 export interface Point {
   /** Cents. */

@@ -5,19 +5,8 @@
 import type { RawRows } from '../core/raw-rows.ts';
 import type { Point } from './sparkline.ts';
 
-export type OutputFormat = 'table' | 'wide' | 'json' | 'ndjson' | 'csv' | 'tsv' | 'yaml' | 'env' | 'id';
-
-export const OUTPUT_FORMATS: readonly OutputFormat[] = [
-  'table',
-  'wide',
-  'json',
-  'ndjson',
-  'csv',
-  'tsv',
-  'yaml',
-  'env',
-  'id',
-];
+export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'ndjson', 'csv', 'tsv', 'yaml', 'env', 'id'] as const;
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
 export type ColumnKind =
   | 'text'

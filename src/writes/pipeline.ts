@@ -15,9 +15,9 @@
  * | carry out | the requests | as each of them says |
  * | audit end | what became of it; what is held is let go | |
  *
- * Whatever refuses it, in whatever stage, the audit log has a line of it. A plan that is held is durable, and what was
- * held of the day is let go: its resume is held against the limits anew. The journal asks for approval itself, in `open`,
- * because no other way leads to a run (`journal/runs/approval-gate.ts`).
+ * Whatever refuses it, in whatever stage, the audit log has a line of it. A plan that waits for approval is durable. What
+ * was reserved of the limit of the day is given back; its resume is measured against the limits anew. The journal asks for
+ * approval itself, in `open`, because no other way leads to a run (`journal/runs/approval-gate.ts`).
  */
 import type { WriteName } from '../contract/calls.ts';
 import { CALLS } from '../contract/raw.ts';
@@ -160,6 +160,7 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     async foresee(change, spending) {
       await change.check?.();
       await guard(change);
+      // In a dry run this only measures: `holdSpending` of `profile/spend-limits.ts` knows it.
       await holdFor(settings.holdSpending, { spending });
     },
     async admit(change) {

@@ -1,7 +1,7 @@
 /** A failure of ours after the service has carried something out: it says so first, whatever its own words are. */
 import { CliError } from '../core/errors.ts';
 
-/** `what` failed after `operation` was done: exit 15 with `outcome: done`. Throws nothing; what is no error of ours is returned as it is. */
+/** `what` failed after `operation` was done: exit 15 with `outcome: done`. Returns the error to throw; a thrown value that is no `CliError` is returned unchanged. */
 export function afterwards(thrown: unknown, operation: string, what: string, op?: string): unknown {
   if (!(thrown instanceof CliError)) return thrown;
   return new CliError('check_failed', {

@@ -202,6 +202,15 @@ test('an input that is written to while it is read is refused before anything is
   expect(here.proxy.posts()).toEqual([]);
 });
 
+test('the character that stands for a broken one is text like any other, when it is there as such', async () => {
+  await using here = await serviceWorld();
+  const rows = 'bin_id,amount,label\nbin_1,5,a\ufffdb\n';
+  const { code, out, err } = await here.run('cards create --file - --yes --json', { stdin: rows });
+  expect({ code, err }).toMatchObject({ code: 0 });
+  expect(out).toContain('done');
+  expect((await here.run('cards list --fields label -o csv')).out).toContain('a\ufffdb');
+});
+
 test('bytes that are no UTF-8 are refused with their line; a byte order mark is not', async () => {
   await using here = await serviceWorld();
   const path = join(here.folder, 'odd.csv');

@@ -9,8 +9,8 @@ export const terminateCards = command({
   summary: 'Terminate cards for good; their balance returns to the wallet',
   answers: STATE_ANSWERS,
   about: [
-    'Asks for the last four digits, or for several cards for their number; --yes skips the question. A card that is already terminated is a success with changed: false.',
-    'Of a single card outside the sandbox the wallet is compared: where it did not grow by the balance of the card, a note says so.',
+    'Asks for the last four digits of the card. For several cards it asks how many they are. --yes skips the question. A card that is already terminated is a success with changed: false.',
+    'Outside the sandbox, for a single card, the wallet is read before and after. If it did not grow by the balance of the card, a note says so.',
     '--where chooses cards that meet a condition, as in cards list. --idle 90d chooses cards without a transaction for 90 days.',
   ],
   operation: 'cards.terminate',

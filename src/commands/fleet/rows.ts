@@ -15,7 +15,10 @@ const OPERATIONS = {
   unfreeze: 'cards.unfreeze',
 } as const satisfies Record<NumberedStep['do'], WriteName>;
 
-/** The first create goes alone: it shows whether the service keeps markers. */
+/**
+ * Room between two phases of steps. Creates after the first go one phase later: the first shows whether the service keeps
+ * markers.
+ */
 const PHASE = 10;
 export const CREATE_PHASE = 4 * PHASE;
 
@@ -44,7 +47,7 @@ function partsOf(step: NumberedStep, topUpTo: PlannedRow['aim']): Omit<PlannedRo
     cardId: step.card,
     amount,
     keyChain: chainOf(step.key),
-    // Never beyond it, whatever somebody else has sent meanwhile; a withdrawal never below nothing.
+    // A top-up never goes above `topUpTo`, a withdrawal never below 0, whatever somebody else has sent meanwhile.
     aim: step.do === 'fund' ? topUpTo : toCents(0),
   };
 }
@@ -73,7 +76,7 @@ function chainOf(key: string): string {
   return key.replace(/\.1$/, '');
 }
 
-/** A card is made in another's place when that one is frozen, and unfrozen when it has its money. */
+/** A create that replaces a card waits until that card is frozen; an unfreeze waits until its card is funded. */
 function needsOf(step: NumberedStep, steps: readonly NumberedStep[]): Pick<PlannedRow, 'needs'> {
   const before = steps.filter(other => {
     if (step.do === 'create') return other.do === 'freeze' && other.card === step.instead;

@@ -19,7 +19,7 @@ export interface CardsWithMarker {
   readonly doubt?: string | undefined;
 }
 
-/** The cards of a BIN that carry a marker, as the service lists them after the question was put. */
+/** The cards of a BIN that carry a marker, from a reading of the list that began after this call. */
 export type MarkerIndex = (marker: string, binId: string) => Promise<CardsWithMarker>;
 
 interface Found {
@@ -33,11 +33,12 @@ const MOST_SINGLE_READS = 200;
 type MarkedPlan = Pick<PlanRecord, 'op' | 'at' | 'marker_prefix'>;
 
 export function createMarkerIndex(reader: Reader, plan: MarkedPlan): MarkerIndex {
-  /** The latest reading of a BIN, and the one that has not begun yet. */
+  /** The latest reading of a BIN that has begun. */
   const latest = new Map<string, Promise<unknown>>();
+  /** The reading of a BIN that has not begun yet. */
   const waiting = new Map<string, Promise<Found>>();
 
-  /** A reading that begins after now: what is under way may have passed the place already. */
+  /** A reading that begins after now: one that is under way may be past the page on which the card now stands. */
   function nextReading(binId: string): Promise<Found> {
     const shared = waiting.get(binId);
     if (shared !== undefined) return shared;

@@ -1,6 +1,6 @@
 /**
- * The words after an unknown outcome: always the same seven points, in this order
- * (docs/design/reliability.md, section 5).
+ * The words after an unknown outcome: the seven points of docs/design/reliability.md, section 5, in their order. The sixth
+ * may be several lines.
  */
 
 import { CliError } from '../../core/errors.ts';
@@ -115,7 +115,7 @@ function nextCommand(op: string, leadsOn: 'resume' | 'resend' | 'person') {
 /** Of sending again what left no trace. */
 const RISK = 'a service that is slow and ignores keys can then do it twice';
 
-/** Also the look of a process that writes nothing. */
+/** Counts also a look that is not in the journal, as in a dry run. */
 function checksNow({ row, look, lookedAt }: UnknownFactsToTell): number {
   const isUnrecorded = look !== undefined && row.looks.at(-1)?.at !== lookedAt;
   return checksOf(row) + (isUnrecorded ? 1 : 0);

@@ -9,7 +9,7 @@ export interface Dispatcher {
   deliver(until: Until): Promise<readonly DeliveryAttempt[]>;
   /** Keeps the background from sending, so that only `fireDue` does; call what it returns to let it go on. */
   hold(): () => void;
-  /** When the next delivery is due, when that is at or before `upTo`. */
+  /** When the next delivery is due; undefined when none is due by `upTo`. */
   nextDue(sql: Sql, upTo: number): Promise<number | undefined>;
   /** Tries everything due at or before `upTo` once; the clock stands there already. */
   fireDue(upTo: number): Promise<readonly DeliveryAttempt[]>;

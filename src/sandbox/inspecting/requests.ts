@@ -1,5 +1,7 @@
 /** requests.get, requests.turned: what was asked and answered, and what got no further than the door. */
+
 import { OPERATIONS } from '../../contract/operations.ts';
+import type { RequestAction } from '../../contract/sandbox/fault-rule.ts';
 import { nearest } from '../../core/nearest.ts';
 import { Refused } from '../calls/handler.ts';
 import { SERVICE_PATH } from '../http/routing.ts';
@@ -34,7 +36,7 @@ const SPOILT: Readonly<Record<string, string>> = {
   html: 'a web page in its place',
   truncate: 'its beginning alone',
   drip: 'the answer as it is, slowly',
-};
+} satisfies Readonly<Record<RequestAction['kind'], string>>;
 
 /** By the text of the fault as it is logged: `after_commit reset`. */
 function onTheWire(fault: string | null): string {
