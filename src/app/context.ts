@@ -62,6 +62,10 @@ export function openContext(opening: Opening): OpenContext {
       const localHead = async () => (await (await audit()).read()).entries.at(-1);
       return moveJournal({ host, globals: opening.globals, opened, keys: opening.keys, notice, localHead }, to);
     },
+    async copiedOps() {
+      const { copiedOps } = await import('./own-copies.ts');
+      return copiedOps(host);
+    },
     teamAccount: async () =>
       host.env['CARDWRIGHT_JOURNAL_ACCOUNT'] ?? (await opened.settings().catch(() => undefined))?.journal_account,
     async diagnose() {

@@ -11,6 +11,7 @@ import type { Secret } from '../core/secret.ts';
 import type { CleanupLog } from '../events/cleanup-log.ts';
 import type { ApprovalReview } from '../journal/approvals/review.ts';
 import type { MovedJournal } from '../journal/shared-ops.ts';
+import type { OpSummary } from '../journal/shown-ops.ts';
 import type { Journal } from '../journal/types.ts';
 import type { Mirror } from '../mirror/mirror.ts';
 import type { Clock, Environment, InputStream, Randomness } from '../platform/host.ts';
@@ -189,6 +190,8 @@ export interface Context {
   teamJournal(): Promise<JournalConnection>;
   /** Moves the operations of this service into it, or back to this machine. Throws as it, and where it is not possible. */
   moveJournal(to: MovedJournal['to']): Promise<MovedJournal>;
+  /** What this machine has of operations in shared journals, newest first; nothing is connected to. */
+  copiedOps(): Promise<readonly OpSummary[]>;
   /** The account in it, where the environment or the profile names one. */
   teamAccount(): Promise<string | undefined>;
   /** The local copy of the account; opened lazily, nothing is sent before it is asked. */

@@ -23,6 +23,8 @@ export interface LocalCopy {
  */
 type CopyEnd = 'left' | 'finished' | 'open' | 'gone';
 
+/** A file beside the folder of copies: where the chain stood. */
+const HEAD = '.head';
 /** Below the folder of copies: a folder for each day. */
 const KEPT = 'kept';
 export const KEPT_DAYS = 7;
@@ -100,11 +102,32 @@ const COPY = /^(op_[0-9a-z]{26})\.[0-9a-f]{8}$/;
 
 /** Copies that were left, as they lie there; one that a process works on is among them. */
 export async function leftCopies({ disk, spoolFolder }: SharedOps): Promise<readonly KeptCopy[]> {
-  const folder = await spoolFolder();
+  return leftIn(disk, await spoolFolder());
+}
+
+async function leftIn(disk: JournalDisk, folder: string): Promise<readonly KeptCopy[]> {
   return (await disk.names(folder)).flatMap(name => {
     const [, op] = COPY.exec(name) ?? [];
     return op === undefined ? [] : [{ op, path: join(folder, name), finished: false }];
   });
+}
+
+/** Everything that this machine has of ops in shared journals, without asking any of them; of one op several perhaps. */
+export async function copiesOnDisk(disk: JournalDisk, stateFolder: string): Promise<readonly KeptCopy[]> {
+  const root = join(stateFolder, 'team');
+  const found: KeptCopy[] = [];
+  for (const journal of await disk.names(root)) {
+    for (const account of await disk.names(join(root, journal))) {
+      if (account.endsWith(HEAD)) continue;
+      const folder = join(root, journal, account);
+      found.push(...(await leftIn(disk, folder)));
+      for (const day of await disk.names(join(folder, KEPT))) {
+        const names = await disk.names(join(folder, KEPT, day));
+        found.push(...names.flatMap(name => keptNamed(join(folder, KEPT, day), name)));
+      }
+    }
+  }
+  return found;
 }
 
 /**

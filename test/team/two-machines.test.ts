@@ -94,6 +94,10 @@ describe.skipIf(missing())('two machines', () => {
     await cut;
     expect(lost.code).toBe(11);
     const { error } = JSON.parse(lost.err.trim().split('\n').at(-1) ?? '');
+    // The database is away, and this machine says what it knows.
+    const known = await machine.run('ops list --local --json');
+    expect([known.code, JSON.parse(known.out).data]).toMatchObject([0, [{ op: error.op, state: 'finished', done: 1 }]]);
+    expect(known.err).toContain('These are copies of this machine');
     expect(error).toMatchObject({ outcome: 'unknown', message: expect.stringContaining('the service said yes') });
     await cable.mend();
     const pushed = await machine.run('journal push --json');
@@ -120,6 +124,9 @@ describe.skipIf(missing())('two machines', () => {
     expect(t.proxy.posts()).toEqual([]);
     expect((await machine.run('wallet --json --jq .balance')).out).toBe('100\n');
     expect((await machine.run('cards create --bin bin_1 --amount 10 --journal local -q')).out).toBe('card_1\n');
+    expect((await machine.run('ops list')).code).toBe(14);
+    const copies = await machine.run('ops list --local --json');
+    expect([copies.code, JSON.parse(copies.out).data]).toEqual([0, []]);
     // Stopping a card waits for no database.
     expect((await machine.run('cards freeze card_1 --json --jq .status')).out).toBe('frozen\n');
     await writeFile(join(machine.folder, 'stolen.csv'), 'card_id\ncard_1\n');

@@ -1,7 +1,7 @@
 import { cutTo } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
-import { choice, integer } from '../../contract/field.ts';
+import { choice, flag, integer } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
 import type { OpSummary } from '../../journal/shown-ops.ts';
 import { OP_COLUMNS, OP_ROW, summaryRow } from './columns.ts';
@@ -21,14 +21,19 @@ export const listOps = command({
   flags: {
     state: option(choice(STATES, { doc: 'Only operations in this state.', basis: OURS })),
     limit: option(integer({ doc: 'Only the newest n.', basis: OURS, min: 1 })),
+    local: option(
+      flag({ doc: 'Copies that this machine keeps of operations in a shared journal; nobody is asked.', basis: OURS }),
+    ),
   },
   examples: [
     { does: 'Operations with an unknown outcome', run: 'ops list --state unknown' },
     { does: 'All of them, newest first', run: 'ops list' },
+    { does: 'While the database of a shared journal is away', run: 'ops list --local' },
     { does: 'Their ids', run: 'ops list -o id' },
   ],
-  async run(ctx, { state, limit }) {
-    const found = await (await ctx.journal()).list();
+  async run(ctx, { state, limit, local }) {
+    if (local) ctx.notice(COPIES);
+    const found = local ? await ctx.copiedOps() : await (await ctx.journal()).list();
     return { found: found.filter(op => state === undefined || op.state === state), limit };
   },
   show({ found, limit }) {
@@ -56,6 +61,9 @@ export const listOps = command({
     };
   },
 });
+
+const COPIES =
+  'These are copies of this machine, kept for a week. The shared journal has what others have done since: cardwright ops list';
 
 function damagedOps(ops: readonly OpSummary[]): CliError {
   const [first] = ops;

@@ -7,14 +7,19 @@ import { checksOf } from '../execution/assessment.ts';
 import { recordedOutcome } from '../execution/outcome.ts';
 import { clause } from '../execution/unknown-error.ts';
 import type { OpDetail, OpRow, OpState, OpSummary } from '../shown-ops.ts';
+import type { OpStore } from '../store/op-store.ts';
 import { historyNamed, isNewer, readOrError } from '../store/read-ops.ts';
 import { JOURNAL_VERSION, type PlanRecord } from '../wal/records.ts';
 import { type History, type RowHistory, stateOf } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { countsOf } from './run.ts';
 
+interface Asked {
+  readonly store: Pick<OpStore, 'heads' | 'read' | 'leastLength' | 'isHeld'>;
+}
+
 /** Newest first. A damaged journal is in the list with nothing but its name, a newer one with its plan. */
-export async function summaries(dependencies: JournalDependencies): Promise<OpSummary[]> {
+export async function summaries(dependencies: Asked): Promise<OpSummary[]> {
   const { store } = dependencies;
   const found: { readonly at: number; readonly summary: OpSummary }[] = [];
   for await (const head of store.heads()) {
@@ -31,7 +36,7 @@ export async function summaries(dependencies: JournalDependencies): Promise<OpSu
   return found.sort((one, other) => other.at - one.at).map(({ summary }) => summary);
 }
 
-async function summaryOf(dependencies: JournalDependencies, history: History): Promise<OpSummary> {
+async function summaryOf(dependencies: Asked, history: History): Promise<OpSummary> {
   const { plan, rows, latest } = history;
   const state = stateOf(history);
   const held = state !== 'finished' && (await dependencies.store.isHeld(plan.op));
