@@ -90,7 +90,7 @@ export async function claimed(shared: SharedOps, claim: Claim, claiming: Claimin
       changes += 1;
       continue;
     }
-    if (again || !isPassing(answer)) throw refusedBy(answer, claim);
+    if (again || !isPassing(answer)) throw refusedBy(shared, answer, claim);
     again = true;
   }
 }
@@ -107,9 +107,13 @@ function isPassing({ verdict }: ClaimResult): boolean {
   return verdict === 'twin' || verdict === 'repeated';
 }
 
-function refusedBy(answer: Exclude<ClaimResult, { verdict: 'claimed' | 'changed' }>, { record }: Claim): CliError {
-  const refused = refusalOf(answer);
-  const { given_key: key } = record;
+function refusedBy(
+  { account }: SharedOps,
+  answer: Exclude<ClaimResult, { verdict: 'claimed' | 'changed' }>,
+  { record }: Claim,
+): CliError {
+  const { given_key: key, key_print } = record;
+  const refused = refusalOf(answer, { account, key_print });
   const isKey = key !== undefined && 'key' in answer && answer.key !== undefined;
   return isKey ? (keyInUse(key, refused) as CliError) : refused;
 }

@@ -74,13 +74,16 @@ export function factsOf({ op, command, profile, mode, origin, rows, total_cents 
 
 type No = Exclude<ClaimResult, { readonly verdict: 'claimed' | 'changed' }>;
 
-export function refusalOf(no: No): CliError {
+export function refusalOf(no: No, { account, key_print }: Pick<WantedOp, 'account' | 'key_print'>): CliError {
   const refused = (message: string, more: Partial<CliError['facts']> = {}) =>
     new CliError('guarded', { message, hint: 'cardwright ops list', outcome: 'not_sent', ...more });
   switch (no.verdict) {
     case 'key':
       return refused('the API key is none of this account in the shared journal', {
-        notes: ['An admin of the journal adds its print: cardwright.add_key.'],
+        notes: [
+          'When this is the right key, an admin of the journal adds its print in the database:',
+          `select cardwright.add_key('${account}', '${key_print}');`,
+        ],
         hint: 'cardwright whoami',
       });
     case 'conflict': {

@@ -43,6 +43,13 @@ const REFUSALS: Readonly<Record<string, Words>> = {
   CW007: { kind: 'internal' },
   CW008: { kind: 'guarded' },
   CW009: { kind: 'guarded' },
+  CW010: {
+    kind: 'guarded',
+    notes: [
+      "An admin of the journal has frozen it, and ends that in the database: cardwright.accept_failover('account', 'reason').",
+    ],
+    hint: 'cardwright journal status',
+  },
   '28000': NO_LOGIN,
   '28P01': NO_LOGIN,
   '3D000': { kind: 'guarded' },
@@ -82,6 +89,7 @@ export function journalError({ shown }: Pick<JournalUrl, 'shown'>, thrown: unkno
       message: known
         ? `the shared journal ${shown}: ${text}`
         : `the shared journal ${shown} cannot be reached: ${text}`,
+      ...(!known && { reason: 'journal_unreachable' }),
       hint: STATUS,
       outcome: 'not_sent',
       cause: thrown,

@@ -105,15 +105,16 @@ describe.skipIf(missing())('entering', () => {
     expect(JSON.parse((await lines()).at(-1) ?? '{}')).toMatchObject({ who: 'ana@laptop' });
   });
 
-  it('refuses all that writes while an admin has frozen the account, and shows why (CW005)', async () => {
+  it('refuses all that writes while an admin has frozen the account, and shows why (CW010)', async () => {
     const op = wanted(at.account, 5);
     await at.ana.claim(op, linesOf(op.by, sent(1)), FACTS);
     await at.admin(`freeze_account('the laptop was stolen')`);
-    const frozen = { code: 'CW005', message: 'the account is frozen: the laptop was stolen' };
+    const frozen = { code: 'CW010', message: 'the account is frozen: the laptop was stolen' };
     await expect(note(await here.as('ben'))).rejects.toMatchObject(frozen);
     await expect(at.ana.append(next(op), linesOf(op.by, done(1)))).rejects.toMatchObject(frozen);
     await expect(at.ana.renew({ account: at.account, op: op.op, epoch: 1 })).rejects.toMatchObject(frozen);
     expect(await at.eve.status(at.account)).toMatchObject({ frozen: 'the laptop was stolen', moved: false });
+    await expect(at.admin(`freeze_account(null)`)).rejects.toThrow('accept_failover(account, reason) ends one');
     await at.admin(`accept_failover('it was found')`);
     expect(await note(await here.as('ben'))).toMatchObject({ verdict: 'noted' });
     await expect(at.admin(`accept_failover('')`)).rejects.toMatchObject({ code: 'CW007' });

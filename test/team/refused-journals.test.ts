@@ -86,7 +86,10 @@ describe.skipIf(missing())('a journal is refused', () => {
     await refused('this server only reads', 'A standby cannot be written');
     await t.at.root.call(`alter role ana in database ${here.name} reset default_transaction_read_only`, []);
     await t.at.admin(`freeze_account('we are looking at it')`);
-    await refused('the account is frozen: we are looking at it', 'cardwright journal push');
+    await refused(
+      'the account is frozen: we are looking at it',
+      'ends that in the database: cardwright.accept_failover',
+    );
   });
 
   it('a schema of a newer release, and one of an older', async () => {

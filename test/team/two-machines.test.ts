@@ -2,6 +2,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accountPrint } from '../../src/core/key-print.ts';
+import { Secret } from '../../src/core/secret.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
 import { cableTo, team } from './team.ts';
@@ -124,7 +126,8 @@ describe.skipIf(missing())('two machines', () => {
     expect(t.proxy.posts()).toEqual([]);
     expect((await machine.run('wallet --json --jq .balance')).out).toBe('100\n');
     expect((await machine.run('cards create --bin bin_1 --amount 10 --journal local -q')).out).toBe('card_1\n');
-    expect((await machine.run('ops list')).code).toBe(14);
+    const list = await machine.run('ops list', { onPause: () => undefined });
+    expect(list).toMatchObject({ code: 14, err: expect.stringContaining('try: cardwright ops list --local') });
     const copies = await machine.run('ops list --local --json');
     expect([copies.code, JSON.parse(copies.out).data]).toEqual([0, []]);
     // Stopping a card waits for no database.
@@ -157,6 +160,11 @@ describe.skipIf(missing())('two machines', () => {
     expect(over.code).toBe(14);
     expect(over.err).toContain('max_per_day of the shared journal is $15.00 for a day; $10.00 used, $6.00 asked');
     expect((await other.run('cards create --bin bin_1 --amount 5 -q')).code).toBe(0);
+    const print = accountPrint(new Secret(t.key), t.at.account);
+    await t.at.admin(`remove_key('${print}')`);
+    const foreign = await one.run('cards create --bin bin_1 --amount 1');
+    expect(foreign.code).toBe(14);
+    expect(foreign.err).toContain(`select cardwright.add_key('${t.at.account}', '${print}');`);
     expect(await t.cards()).toHaveLength(2);
   });
 });

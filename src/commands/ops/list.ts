@@ -1,3 +1,4 @@
+import type { Context } from '../../cli/context.ts';
 import { cutTo } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
@@ -33,7 +34,7 @@ export const listOps = command({
   ],
   async run(ctx, { state, limit, local }) {
     if (local) ctx.notice(COPIES);
-    const found = local ? await ctx.copiedOps() : await (await ctx.journal()).list();
+    const found = local ? await ctx.copiedOps() : await listed(ctx);
     return { found: found.filter(op => state === undefined || op.state === state), limit };
   },
   show({ found, limit }) {
@@ -61,6 +62,16 @@ export const listOps = command({
     };
   },
 });
+
+/** Throws `guarded` where a shared journal cannot be asked, with what this machine can still say. */
+async function listed(ctx: Context): Promise<readonly OpSummary[]> {
+  try {
+    return await (await ctx.journal()).list();
+  } catch (thrown) {
+    if (!(thrown instanceof CliError) || thrown.facts.reason !== 'journal_unreachable') throw thrown;
+    throw thrown.with({ hint: 'cardwright ops list --local' });
+  }
+}
 
 const COPIES =
   'These are copies of this machine, kept for a week. The shared journal has what others have done since: cardwright ops list';

@@ -84,7 +84,11 @@ language plpgsql security definer set search_path = pg_catalog, cardwright, pg_t
 declare
   a account := enter_admin(account_name, true);
 begin
-  update account set frozen_why = coalesce(nullif(left(why, 200), ''), 'no reason was given') where id = a.id;
+  if coalesce(length(why) between 1 and 200, false) is false then
+    raise exception using errcode = 'CW007',
+      message = 'a freeze has a reason of 1 to 200 characters; accept_failover(account, reason) ends one';
+  end if;
+  update account set frozen_why = why where id = a.id;
   perform admin_line(a, 'journal.freeze_account', why);
 end $f$;
 

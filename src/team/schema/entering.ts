@@ -66,7 +66,7 @@ begin
         message = 'the database was restored, copied or failed over, and may have lost what was written last';
     end if;
     if a.frozen_why is not null then
-      raise exception using errcode = 'CW005', message = 'the account is frozen: ' || a.frozen_why;
+      raise exception using errcode = 'CW010', message = 'the account is frozen: ' || a.frozen_why;
     end if;
   end if;
   if known_seq > 0 and not exists
