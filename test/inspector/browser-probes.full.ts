@@ -3,8 +3,8 @@
  * name of it, from another site, and from an origin that is null. None reads anything and none changes anything; the page
  * itself succeeds with the same.
  */
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, request, type Server } from 'node:http';
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BrowserContext, type Inspected, inspected, launched, noBrowser, type Page } from '../support/browser.ts';
 
@@ -64,6 +64,62 @@ describe.skipIf(noBrowser !== undefined)('another page', () => {
     expect((await attacker.goto(`http://localhost:${at}/_sandbox/`))?.status()).toBe(421);
     expect((await attacker.goto(`${sandbox.origin}/_sandbox/`))?.status()).toBe(200);
     await attacker.close();
+  });
+
+  it('10 and 11: a name that leads here once its page is loaded asks for nothing and redeems no ticket', async () => {
+    // As rebinding does it: the same name and port, first of another machine, then of this one.
+    const at = Number(new URL(sandbox.origin).port);
+    let isRebound = false;
+    const rebinding = createTcpServer(socket => {
+      socket.on('error', () => socket.destroy());
+      if (isRebound) {
+        const onward = connect(at, '127.0.0.1');
+        onward.on('error', () => socket.destroy());
+        socket.pipe(onward).pipe(socket);
+        return;
+      }
+      const text = '<!doctype html><title>other</title><body>other';
+      const head = `HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: ${text.length}\r\nConnection: close`;
+      socket.once('data', () => socket.end(`${head}\r\n\r\n${text}`));
+    });
+    await new Promise<void>(resolve => rebinding.listen(at, '127.0.0.2', resolve));
+    const elsewhere = await launched(['--host-resolver-rules=MAP rebound.test 127.0.0.2']);
+    try {
+      const attacker = await elsewhere.newPage();
+      await attacker.goto(`http://rebound.test:${at}/`);
+      isRebound = true;
+      const address = await sandbox.address();
+      const ticket = /#t=([^&]+)/.exec(address)?.[1] ?? 'none';
+      const got = await attacker.evaluate(
+        async ([admin, ticket]) => {
+          const asked = await fetch(`${admin}/overview`, { headers: { 'X-Sandbox-Page': 'guess' } });
+          const body = JSON.stringify({ ticket });
+          const headers = { 'Content-Type': 'application/json' };
+          const redeemed = await fetch(`${admin}/page/session`, { method: 'POST', headers, body });
+          return [asked.status, redeemed.status, await redeemed.text()] as const;
+        },
+        [ADMIN, ticket] as const,
+      );
+      expect(got.slice(0, 2)).toEqual([421, 421]);
+      expect(got[2]).not.toContain('half');
+      // The twins: what the same road leads to under the right name, and the ticket where it belongs.
+      const straight = await new Promise<number | undefined>((resolve, reject) => {
+        const headers = { Host: `127.0.0.1:${at}` };
+        const asked = request({ host: '127.0.0.2', port: at, path: `${ADMIN}/health`, headers }, answer => {
+          answer.resume();
+          resolve(answer.statusCode);
+        });
+        asked.on('error', reject).end();
+      });
+      expect(straight).toBe(200);
+      const own = await context.newPage();
+      await own.goto(address);
+      await own.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+      await own.close();
+    } finally {
+      await elsewhere.close();
+      rebinding.close();
+    }
   });
 
   it('12 to 16: reads nothing, by whatever kind of request', async () => {

@@ -53,7 +53,8 @@ export const resetSandbox = command({
       throw usage('--hard moves files of this machine; CARDWRIGHT_SANDBOX_URL names a sandbox elsewhere');
     }
     const moved = hard ? await ctx.moveSandboxAside() : [];
-    const admin = await ctx.sandbox();
+    // One that is started knows then that everything was replaced.
+    const admin = (await ctx.servers.control()) ?? (await ctx.sandbox());
     const { result } = await admin.send('reset', asked);
     return { status: result, moved };
   },

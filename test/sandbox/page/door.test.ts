@@ -112,16 +112,25 @@ it('12 to 25, as the browser says it itself: only the page reads and writes, fro
   ]).toEqual([200, 403, 403]);
 });
 
-it('19: tells nothing of a card to whoever has no session', async () => {
+it('19: tells nobody which cards there are: no other page, and no session', async () => {
   await using service = await fakeService();
-  await ticketOf(service);
+  const session = await sessionOf(service);
   const bin_id = (await ask(service, { path: '/bins' })).json.data[0].id;
   const { id } = (await ask(service, { method: 'POST', path: '/cards', body: { bin_id, amount: 5 } })).json;
-  const told = async (card: string) => {
-    const { status, json } = await asPage(service, {}, { path: `/cards/${card}/timeline` });
-    return { status, error: json.error, message: json.message };
+  const unknown = id.replace(/....$/, 'zzzz');
+  const foreign = { origin: 'http://127.0.0.1:1', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' };
+  const asked = async (card: string) => {
+    const { status, text, headers } = await asPage(service, session, { path: `/cards/${card}`, headers: foreign });
+    const { 'x-request-id': _, date: __, ...rest } = headers;
+    return { status, text: text.replace(/req_\w+/, 'req_'), rest };
   };
-  expect(await told(id)).toEqual(await told('card_none'));
+  const [known, other] = [await asked(id), await asked(unknown)];
+  expect(known).toEqual(other);
+  expect(known.status).toBe(403);
+  const without = async (card: string) => (await asPage(service, {}, { path: `/cards/${card}/timeline` })).json.message;
+  expect(await without(id)).toBe(await without(unknown));
+  const own = async (card: string) => (await asPage(service, session, { path: `/cards/${card}` })).status;
+  expect([await own(id), await own(unknown)]).toEqual([200, 404]);
 });
 
 it('26 to 28: a ticket is good once, for a minute, and for ten wrong tries', async () => {

@@ -1,0 +1,119 @@
+/** What the inspector can do beside the ten jobs: scenarios, a signature of one's own, one long list, keys that are off. */
+import { createHmac } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { complaintsOf, type Inspected, inspected, launched, noBrowser, type Page } from '../support/browser.ts';
+
+const SECRET = 'whsec_c2lnbmluZy1zZWNyZXQtb2YtdGhpcy10ZXN0';
+
+describe.skipIf(noBrowser !== undefined)('in the page', () => {
+  let sandbox: Inspected;
+  let browser: Awaited<ReturnType<typeof launched>>;
+  let page: Page;
+  let said: string[];
+
+  beforeAll(async () => {
+    sandbox = await inspected(['--data', 'load', '--cards', '3000', '--transactions', '100', '--seed', '7']);
+    const file = join(sandbox.place.folder, 'signing-secret');
+    await writeFile(file, SECRET, { mode: 0o600 });
+    await sandbox.run(`--sandbox webhooks create --url http://127.0.0.1:9/hook --events * --yes --secret-file ${file}`);
+    browser = await launched();
+    page = await browser.newPage();
+    said = complaintsOf(page);
+    await page.goto(await sandbox.address());
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await sandbox?.[Symbol.asyncDispose]();
+  });
+
+  it('one list goes through 3,000 cards, with few rows in the document', async () => {
+    await page.keyboard.press('c');
+    await page.getByText('3,000 in all').waitFor();
+    const { data } = (await sandbox.json('sandbox cards --all --json')) as { data: { last4: string }[] };
+    const list = page.locator('.long');
+    for (const part of [0, 0.5, 1]) {
+      await list.evaluate((box, to) => box.scrollTo(0, box.scrollHeight * to), part);
+      const nth = Math.min(2_999, Math.round(3_000 * part) + (part === 0.5 ? 3 : 0));
+      await page.locator(`tr[data-row="${nth}"] a`).waitFor();
+      expect(await page.locator(`tr[data-row="${nth}"] a`).innerText()).toBe(`•••• ${data[nth]?.last4}`);
+      expect(await page.locator('tr[data-row]').count()).toBeLessThan(60);
+    }
+    // Down by the keyboard: rows come as they are needed.
+    await list.evaluate(box => box.scrollTo(0, 0));
+    await page.locator('tr[data-row="0"] a').waitFor();
+    for (let nth = 0; nth < 40; nth += 1) await page.keyboard.press('j');
+    const at = await page.evaluate(() => document.activeElement?.closest('tr')?.dataset['row']);
+    expect(Number(at)).toBeGreaterThan(30);
+    await page.getByRole('searchbox').fill(data[7]?.last4 ?? '');
+    await page.getByText(/^[1-9]\d? in all$/).waitFor();
+  });
+
+  it('records what is done, checks a text, plays it, and says what was not as expected', async () => {
+    const card = (await sandbox.run('--sandbox cards create --bin auto --amount 20 --yes -q')).trim();
+    await page.keyboard.press('Escape');
+    await page.evaluate(() => {
+      location.hash = '/scenarios';
+    });
+    await page.getByRole('button', { name: 'Record from here on' }).click();
+    await page.getByText('Recording: what is done now').waitFor();
+    await sandbox.run(`sandbox simulate authorize --card ${card} --amount 5 -q`);
+    await page.getByRole('button', { name: 'End the recording' }).click();
+    await page.getByText('1 steps.').waitFor();
+    const text = page.getByLabel('Scenario, in YAML');
+    expect(await text.inputValue()).toContain(`simulate.authorize: {"card_id":"${card}","amount":5}`);
+    await page.getByRole('button', { name: 'Play' }).click();
+    await page.getByText('as expected', { exact: true }).waitFor();
+    await page.getByRole('cell', { name: 'simulate.authorize' }).waitFor();
+
+    await text.fill('scenario: wrong\nsteps:\n  - cards.paint: {}\n');
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByText('"cards.paint" is no operation of a scenario').waitFor();
+    await text.fill('scenario: other\nsteps:\n  - wallet.get: {}\n    expect: {balance: 1}\n');
+    await page.getByRole('button', { name: 'Play' }).click();
+    await page
+      .getByText(/balance.*expected/i)
+      .first()
+      .waitFor();
+  });
+
+  it('judges a signature that the code saw', async () => {
+    await page.keyboard.press('Escape');
+    const { data } = (await sandbox.json('sandbox deliveries list --json')) as { data: { id: string }[] };
+    await page.evaluate(id => {
+      location.hash = `/webhooks/${id}`;
+    }, data[0]?.id ?? '');
+    await page.getByText('Check mine:').click();
+    const form = page.locator('form[data-form="deliveries.explain"]');
+    await form.locator('input').fill(createHmac('sha256', SECRET).update('{"a":1}').digest('hex'));
+    await form.locator('textarea').fill('{"a": 1}');
+    await form.getByRole('button', { name: 'Check mine' }).click();
+    await page.getByText('The payload was parsed and written again').waitFor();
+    await form.locator('textarea').fill('{"a":1}');
+    await form.getByRole('button', { name: 'Check mine' }).click();
+    await page.getByText('It matches, by the present secret.').waitFor();
+  });
+
+  it('says that everything was replaced, and leaves letters alone when they are off', async () => {
+    await sandbox.run('sandbox reset --data demo --yes -q');
+    await page.getByText('Everything in the sandbox was replaced').waitFor();
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.evaluate(() => {
+      (document.activeElement as HTMLElement).blur();
+      location.hash = '/clock';
+    });
+    await page.getByRole('heading', { level: 1, name: 'Clock' }).waitFor();
+    await page.keyboard.press('?');
+    await page.getByLabel('Letters are on').uncheck();
+    await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+    await page.keyboard.press('c');
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Clock');
+    await page.getByLabel('Letters are on').check();
+    await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+    await page.keyboard.press('c');
+    await page.getByRole('heading', { level: 1, name: 'Cards' }).waitFor();
+    expect(said.filter(line => !/40[049]/.test(line))).toEqual([]);
+  });
+});
