@@ -439,3 +439,19 @@ it('a sum beyond what a number holds is no sum', () => {
   account.create(2 ** 53);
   expect(() => reader.reconcile()).toThrow('the sums of the books leave');
 });
+
+it('our mark on a card of another journal is told, and on one of our own it is nothing', () => {
+  const { account, reader } = begun();
+  const [ours, marked, plain] = [
+    account.create(50_00),
+    account.create(50_00, { own: false }),
+    account.create(50_00, { own: false }),
+  ];
+  marked.marker = 'op_elsewhere.1';
+  const notes = () =>
+    Object.fromEntries(reader.reconcile().findings.map(({ candidates, note }) => [candidates[0], note]));
+  const note = 'it carries our mark: another machine of yours';
+  expect(notes()).toEqual({ [marked.id]: note, [plain.id]: undefined });
+  for (const card of [ours, marked, plain]) account.fund(card, 5_00 + (account.now % 97), { own: false });
+  expect(notes()).toEqual({ [ours.id]: undefined, [marked.id]: note, [plain.id]: undefined });
+});

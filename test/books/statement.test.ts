@@ -4,6 +4,7 @@ import type { CutCardRow, MoveRow, TxRow } from '../../src/books/rows.ts';
 import { statementOf } from '../../src/books/statement.ts';
 import { GROUPED_BY, groupsOf, type StatementGroup } from '../../src/books/statement-groups.ts';
 import type { ExactCut, Line, StatementAccount, StatementInput } from '../../src/books/statement-model.ts';
+import type { CliError } from '../../src/core/errors.ts';
 import { cents } from '../../src/core/money.ts';
 import { kept, simulated } from '../writers/month.ts';
 import { card, DAY, record } from './rows.ts';
@@ -66,10 +67,18 @@ describe('a statement', () => {
   it('is refused where no exact cut proves its end', () => {
     const { input } = simulated(3, 30);
     const period = { ...input.period, to: input.now + 1 };
-    expect(() => statementOf({ ...input, period })).toThrow('all has not ended, so nothing can prove its closing');
-    expect(() => statementOf({ ...input, period, now: period.to })).toThrow(
-      'no exact cut stands at or after the end of',
-    );
+    const told = (now: number) => {
+      try {
+        return statementOf({ ...input, period, now });
+      } catch (error) {
+        return (error as CliError).facts;
+      }
+    };
+    // To reconcile helps once the period is over, and not before.
+    expect(told(input.now)).toMatchObject({ message: expect.stringContaining('all has not ended, so nothing can') });
+    expect(told(input.now)).not.toHaveProperty('hint');
+    const message = expect.stringContaining('no exact cut stands at or after the end of');
+    expect(told(period.to)).toMatchObject({ message, hint: 'cardwright reconcile' });
   });
 
   it('without an exact cut closes at what there is, and marks what nothing explains', () => {
