@@ -70,6 +70,41 @@ describe('an account that does not add up', () => {
     expect(again.wallet.residual).toBe(0);
   });
 
+  it.each([
+    ['is no longer listed', (record: { type: string }) => (record.type === 'settlement' ? [] : [record])],
+    [
+      'is shown with another amount',
+      (record: { type: string }) => [record.type === 'settlement' ? { ...record, amount: 9 } : record],
+    ],
+  ])('a month stands as its exact cut knew it, when a record of it %s later', async (_, shown) => {
+    let lies = false;
+    const between = saying(LISTED, answer => {
+      const { data, meta } = answer as { data: { type: string }[]; meta: { total: number } };
+      const told = lies ? data.flatMap<{ type: string }>(shown) : data;
+      return { data: told, meta: { ...meta, total: meta.total - (data.length - told.length) } };
+    });
+    await using here = await world({ between, wallet: 500 });
+    const done = async (line: string, code = 0) => {
+      const ran = await here.run(line);
+      expect({ line, code: ran.code }).toEqual({ line, code });
+      return ran.out;
+    };
+    await done('cards create --bin bin_1 --amount 60 -q');
+    await done('sandbox simulate authorize --card card_1 --amount 28 -q');
+    await done('sandbox simulate settle txn_1 -q');
+    await done('reconcile -q');
+    await done('sandbox clock set frozen --at 2026-12-01T10:00:00Z -q');
+    await done('reconcile -q');
+    const month = await done('statement --period 2026-11 --json --jq .data');
+    expect(month).toContain('-28');
+    lies = true;
+    await done('sandbox clock advance --by 1h -q');
+    await done('mirror sync --full -q');
+    await done('mirror sync --full -q');
+    await done('reconcile -q', 15);
+    expect(await done('statement --period 2026-11 --json --jq .data')).toBe(month);
+  });
+
   it('another spender is named, and is a failure only for who is alone', async () => {
     await using here = await world();
     await here.run('cards create --bin bin_1 --amount 60 --label ads -q');
