@@ -86,9 +86,10 @@ async function parts() {
 
 async function measure() {
   const ask = await prepared();
-  const calls = await countCalls(ask);
+  const counter = callCounter(ask);
+  const calls = await countCalls(counter);
   const fund = await timeFunds();
-  const bulk = await timeBulk();
+  const bulk = await timeBulk(counter);
   const result = { calls, fund, bulk };
   if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`);
   else show(result);
@@ -136,12 +137,15 @@ function run(args, journal) {
 }
 
 /** Each call is one transaction, and the server counts them when a session has ended. */
-async function countCalls(ask) {
-  const committed = async () => {
+function callCounter(ask) {
+  return async () => {
     await ask('select pg_stat_force_next_flush()');
     const [[count]] = await ask(`select xact_commit from pg_stat_database where datname = 'postgres'`);
     return Number(count);
   };
+}
+
+async function countCalls(committed) {
   const before = await committed();
   const ours = (await committed()) - before;
   const each = async args => {
@@ -171,7 +175,7 @@ async function timeFunds() {
 }
 
 /** Rows a second of one file of creates. */
-async function timeBulk() {
+async function timeBulk(committed) {
   const speed = async (name, journal) => {
     const lines = Array.from({ length: rows }, (_, row) => `bin_1,1,${name} ${row}`);
     const file = join(folder, `${name}.csv`);
@@ -180,8 +184,9 @@ async function timeBulk() {
     return rows / ((await run(words, journal)) / 1000);
   };
   const local = await speed('local', LOCAL);
+  const before = await committed();
   const shared = await speed('shared', SOCKET);
-  return { rows, local, shared, ratio: shared / local };
+  return { rows, local, shared, ratio: shared / local, calls: (await committed()) - before };
 }
 
 function show({ calls, fund, bulk }) {
@@ -189,7 +194,7 @@ function show({ calls, fund, bulk }) {
   const lines = [
     `transactions of the database, one of them the login: fund ${calls.fund}, create ${calls.create}, get ${calls.get}`,
     `cards fund, whole process, median of ${repeats}: local ${ms(fund.local)}, socket ${ms(fund.socket)} (${fund.socketRatio.toFixed(2)}), TLS ${ms(fund.tls)} (${fund.tlsRatio.toFixed(2)})`,
-    `${bulk.rows} creates, 64 workers: local ${Math.round(bulk.local)} rows/s, shared ${Math.round(bulk.shared)} rows/s (${bulk.ratio.toFixed(2)})`,
+    `${bulk.rows} creates, 64 workers: local ${Math.round(bulk.local)} rows/s, shared ${Math.round(bulk.shared)} rows/s (${bulk.ratio.toFixed(2)}), ${bulk.calls} transactions`,
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
 }
