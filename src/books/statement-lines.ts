@@ -4,7 +4,7 @@ import { effectOf } from './effect.ts';
 import type { Period } from './period.ts';
 import { rowName } from './position.ts';
 import type { CutCardRow } from './rows.ts';
-import type { ExactCut, Line, PostedRow, StatementInput, StatementRecords } from './statement-model.ts';
+import type { ExactCut, Line, PostedRow, PostedStep, StatementInput, StatementRecords } from './statement-model.ts';
 
 export type Draft = Omit<Line, 'balance' | 'date' | 'time'> & {
   /** Of derived lines: the earlier of the two cuts. */
@@ -40,20 +40,16 @@ export function movedDrafts({ records, moves, cuts, unproved, period }: Statemen
   return byCard;
 }
 
-/** Records of other types are told by the sums alone. An amount under a known id never changes: what came later is a line. */
-export function* draftsOfRecord(row: PostedRow, card_id: string): Generator<Draft> {
-  const { steps, tx_id } = row;
+/** A line each time that a purchase in one changing record was seen to change: an amount under a known id stays. */
+export function draftsOfSteps(row: PostedRow, steps: readonly PostedStep[], card_id: string): readonly Draft[] {
   const plain = ofRecord(row, card_id);
-  if (steps === undefined) {
-    if (plain.cents !== 0) yield plain;
-    return;
-  }
   let before = 0;
-  for (const [index, { at, since, spent }] of steps.entries()) {
+  return steps.map(({ at, since, spent }, index) => {
     const cents = before - spent;
+    before = spent;
     const type = cents > 0 ? 'refund' : 'settlement';
-    const id = index === 0 ? tx_id : `${tx_id}-${index + 1}`;
-    yield {
+    const id = index === 0 ? row.tx_id : `${row.tx_id}-${index + 1}`;
+    return {
       ...plain,
       id,
       at,
@@ -61,11 +57,11 @@ export function* draftsOfRecord(row: PostedRow, card_id: string): Generator<Draf
       cents,
       ...(since !== undefined && { since, anyTime: { after: since, until: at } }),
     };
-    before = spent;
-  }
+  });
 }
 
-function ofRecord(row: PostedRow, card_id: string): CardDraft {
+/** Records of other types are told by the sums alone. */
+export function ofRecord(row: PostedRow, card_id: string): CardDraft {
   const { settled, refunded } = effectOf(row);
   return {
     id: row.tx_id,

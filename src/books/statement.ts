@@ -2,7 +2,7 @@
 import { CliError } from '../core/errors.ts';
 import { isPast, type Period } from './period.ts';
 import type { CardRow } from './rows.ts';
-import { byTime, type Draft, draftsOfRecord, movedDrafts, walletDrafts } from './statement-lines.ts';
+import { byTime, type Draft, draftsOfSteps, movedDrafts, ofRecord, walletDrafts } from './statement-lines.ts';
 import type {
   ExactCut,
   Line,
@@ -93,7 +93,13 @@ function* accountsOf(input: StatementInput, parts: Parts): Generator<StatementAc
   const posted = new Map(newest.cards.map(row => [row.card_id, row.balance_cents + row.holds_cents]));
   for (const { card_id, last4, label } of cards) {
     const drafts = [...(moved.get(card_id) ?? [])];
-    for (const row of records.of(card_id)) drafts.push(...draftsOfRecord(row, card_id));
+    for (const row of records.of(card_id)) {
+      if (row.steps !== undefined) drafts.push(...draftsOfSteps(row, row.steps, card_id));
+      else {
+        const draft = ofRecord(row, card_id);
+        if (draft.cents !== 0) drafts.push(draft);
+      }
+    }
     const now = { closingNow: posted.get(card_id) ?? 0, knownSince: since.get(card_id) };
     const account = balanced(drafts.sort(byTime), now, input);
     const { lines, opening, closing } = account;

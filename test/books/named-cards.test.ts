@@ -455,3 +455,21 @@ it('our mark on a card of another journal is told, and on one of our own it is n
   for (const card of [ours, marked, plain]) account.fund(card, 5_00 + (account.now % 97), { own: false });
   expect(notes()).toEqual({ [ours.id]: undefined, [marked.id]: note, [plain.id]: undefined });
 });
+
+it.each([
+  { wallet: -1, found: [['total_differs', 1, '']] },
+  { wallet: 0, found: [] },
+  { wallet: 30_00, found: [] },
+  { wallet: 30_01, found: [['total_differs', -30_01, '']] },
+])(
+  'a first cut lets holds explain what the totals lack, and no cent more: $wallet more in the wallet',
+  ({ wallet, found }) => {
+    const { reader } = begun(account => {
+      account.authorize(account.create(100_00), 30_00);
+      account.wallet += wallet;
+    });
+    const [first] = reader.cuts;
+    expect(first && said(first)).toEqual(found);
+    expect(first?.verdict).toBe(found.length === 0 ? 'baseline' : 'unexplained');
+  },
+);
