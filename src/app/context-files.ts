@@ -3,7 +3,6 @@ import { isUtf8 } from 'node:buffer';
 import { resolve } from 'node:path';
 import type { Context } from '../cli/context.ts';
 import { CliError } from '../core/errors.ts';
-import { sameCommandAgain } from '../core/same-command.ts';
 import type { AppHost } from './app-host.ts';
 import { once } from './connections.ts';
 import { type InputSource, openRows, readBytes } from './input.ts';
@@ -82,7 +81,7 @@ async function usersText(host: AppHost, path: string) {
 function changedMeanwhile(path: string): CliError {
   return new CliError('guarded', {
     message: `${path} was changed by somebody else meanwhile; it was not changed`,
-    hint: sameCommandAgain(),
+    notes: ['Run the command again.'],
     outcome: 'not_sent',
   });
 }

@@ -1,6 +1,5 @@
 /** Lists that a decision rests on: read again where rows moved, and refused where they may be incomplete. */
 import { CliError } from '../core/errors.ts';
-import { sameCommandAgain } from '../core/same-command.ts';
 import type { Calls, PagedName } from './calls.ts';
 import type { InputOf, ItemOf, ListPage } from './operation.ts';
 import type { Reader } from './service.ts';
@@ -40,7 +39,7 @@ export async function fromWholeList<N extends PagedName, T>(
 export function incompleteList(operation: string, why: string): CliError {
   return new CliError('contract_mismatch', {
     message: `the list of ${operation.split('.')[0]} may be incomplete: ${why}`,
-    hint: sameCommandAgain(),
+    notes: ['Run the command again: a list that changes while it is read looks like this.'],
     operation,
     outcome: 'not_sent',
   });

@@ -14,21 +14,13 @@ export function sameCommandWithout(option: string): string {
   return `the same command without ${option}`;
 }
 
-/** For a command that sent nothing and may do better now. */
-export function sameCommandAgain(): string {
-  return 'the same command again';
-}
-
 const OPTION = '--[a-z][a-z-]*(?: [\\w.,%]+)?';
-const PHRASE = new RegExp(
-  `the same command (?:(with|without) (${OPTION}(?: ${OPTION})*)|again)(?=$|[.?;](?: |$))`,
-  'i',
-);
+const PHRASE = new RegExp(`the same command (with|without) (${OPTION}(?: ${OPTION})*)(?=$|[.?;](?: |$))`, 'i');
 
 /** The text with a whole command in place of the phrase; as it was without one. `argv` is the line that was typed. */
 export function withTypedWords(text: string, argv: readonly string[]): string {
-  return text.replace(PHRASE, (_phrase, how: string | undefined, told: string | undefined) => {
-    const options = told === undefined ? [] : told.split(/ (?=--)/);
+  return text.replace(PHRASE, (_phrase, how: string, told: string) => {
+    const options = told.split(/ (?=--)/);
     const others = options.reduce((words, option) => withoutOption(words, option, how === 'without'), argv);
     const added = how === 'with' ? options.flatMap(option => option.split(' ')) : [];
     const end = others.indexOf('--');

@@ -110,7 +110,10 @@ describe('doctor', () => {
     const refused = await examined(here, '', { env });
     expect(refused.code).toBe(15);
     expect(refused.of('network')?.status).toBe('fail');
-    expect(refused.of('clock')).toMatchObject({ status: 'fail', says: '3600 s apart from the service' });
+    expect(refused.of('clock')).toMatchObject({
+      status: 'fail',
+      says: '3600 s apart from the service: set the clock of this machine',
+    });
     await service.close();
     const gone = await examined(here, '--timeout 2s', { env });
     expect(gone.of('network')).toMatchObject({ status: 'fail' });

@@ -137,7 +137,7 @@ export const DELIVERY_OPERATIONS = {
   }),
   'deliveries.explain': operation({
     ...traceless,
-    summary: 'Judge a signature that your code saw by the secret of a subscription, and name the usual mistakes',
+    summary: 'Judge a signature that your code saw, and name the usual mistakes',
     method: 'POST',
     path: '/webhooks/{webhook_id}/explain',
     params: { webhook_id: WEBHOOK_ID },

@@ -2,7 +2,6 @@
 import type { Balances } from '../../contract/evidence.ts';
 import { CliError } from '../../core/errors.ts';
 import { cents, dollars } from '../../core/money.ts';
-import { sameCommandAgain } from '../../core/same-command.ts';
 import type { ItemRecord } from '../wal/records.ts';
 import { cardNow } from './evidence.ts';
 import type { RunContext } from './run-context.ts';
@@ -25,7 +24,7 @@ export async function missesAim(
   const [has, step, goal] = [dollars(balance), dollars(cents(amount)), dollars(cents(aim))];
   const error = new CliError('guarded', {
     message: `${card} has changed since it was chosen: it has ${has}, and ${step} ${moved} would be ${side} ${goal}`,
-    hint: sameCommandAgain(),
+    notes: ['Run the command again for what is still needed.'],
     outcome: 'not_sent',
     operation,
   });

@@ -7,7 +7,7 @@ import { bodyFrom } from './send.ts';
 /** Says which mistake a receiver makes, without anybody handling the secret. */
 export const explainDelivery = command({
   path: 'sandbox deliveries explain',
-  summary: 'Judge a signature that your code saw by the secret of a subscription, and name the usual mistakes',
+  summary: 'Judge a signature that your code saw, and name the usual mistakes',
   about: [
     'The sandbox knows the secret and does not show it. For a payload of the service, with a secret in a file: webhooks verify --explain.',
     'A signature that does not match is an answer and no error: the command ends with 0.',

@@ -115,8 +115,7 @@ async function bringUp(connection: PostgresPipeline, found: number): Promise<voi
 function newer(shown: string, found: number): CliError {
   return new CliError('check_failed', {
     message: `the sandbox store ${shown} was made by a newer cardwright (schema ${found}; this one knows up to ${SCHEMA})`,
-    notes: ['It was not changed.'],
-    hint: 'install the newer version and repeat the command',
+    notes: ['It was not changed. Install that version and repeat the command.'],
     outcome: 'not_sent',
   });
 }
