@@ -4,7 +4,8 @@
  * packaging/). Each round runs every case once, in turn, so that a busy machine slows all of them. Two ratios: of the
  * least times, which is what the programs themselves take, and the median of the ratios within each round.
  * On this Node, and on those of packaging/ (`cd packaging && npm ci --ignore-scripts`) with `--nodes`.
- * `--rounds N` rounds of starts, `--rows N` rows of the list, `--json` for data.
+ * `--rounds N` rounds of starts, `--rows N` rows of the list, `--json` for data. `--processor` takes the time of the
+ * processor, of all threads, in place of that on the wall: for a machine with other work. It needs bash, whose `times` tells milliseconds.
  */
 import { execFileSync, fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,6 +29,7 @@ const { values: options } = parseArgs({
     json: { type: 'boolean', default: false },
     serve: { type: 'boolean', default: false },
     nodes: { type: 'boolean', default: false },
+    processor: { type: 'boolean', default: false },
   },
 });
 
@@ -238,13 +240,31 @@ function measure(cases, rounds) {
   return samples;
 }
 
-function timed({ name, file: path, args, env: usual, fresh }) {
+function timed(one) {
+  const { name, file: path, args, env: usual, fresh } = one;
   const env = fresh?.() ?? usual;
+  if (options.processor) return processorTime({ name, path, args, env });
   const start = performance.now();
   const { status, stderr } = spawnSync(path, args, { env, stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1e9 });
   const time = performance.now() - start;
   if (status !== 0) throw new Error(`${name} ended with ${status}: ${stderr}`);
   return time;
+}
+
+/** Milliseconds of the processor, as the shell tells them of its children: `0m0.061s 0m0.012s` in the second line. */
+function processorTime({ name, path, args, env }) {
+  const script = '"$@" >/dev/null || exit 1; times';
+  const { status, stdout, stderr } = spawnSync('bash', ['-c', script, 'bash', path, ...args], {
+    env,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`${name} failed: ${stderr}`);
+  const times =
+    stdout
+      .trim()
+      .split('\n')[1]
+      .match(/[\d.]+(?=s)/g) ?? [];
+  return times.reduce((sum, seconds) => sum + 1000 * Number(seconds), 0);
 }
 
 /** Most memory the process had, kB; undefined where GNU time is not installed. */

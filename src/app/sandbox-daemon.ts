@@ -108,9 +108,9 @@ function wordsOf({ cwd }: AppHost, options: ServerOptions): readonly string[] {
 /** The error the other process wrote as its last line. */
 async function failure(log: string, why: string): Promise<CliError> {
   const last = (await readFile(log, 'utf8')).trimEnd().split('\n').at(-1) ?? '';
-  const told = /^\{"error":\{/.test(last) ? (JSON.parse(last) as { error: Told }).error : undefined;
-  if (told !== undefined && told.kind in ERROR_KINDS) {
-    const { kind, message, hint } = told;
+  const reported = /^\{"error":\{/.test(last) ? (JSON.parse(last) as { error: Told }).error : undefined;
+  if (reported !== undefined && reported.kind in ERROR_KINDS) {
+    const { kind, message, hint } = reported;
     return new CliError(kind, { message, ...(hint !== undefined && { hint }), outcome: 'not_sent' });
   }
   return new CliError('unreachable', {

@@ -68,8 +68,8 @@ export async function openShared(settings: SharedJournalSettings, names: readonl
   const { platform, random, clock, pid, folders } = host;
   const statements = statementsOver(connection);
   const at = clock.monotonic();
-  const [told, acting] = await Promise.all([statements.opening(account, names), actsAs?.()]);
-  const { status } = told;
+  const [opening, acting] = await Promise.all([statements.opening(account, names), actsAs?.()]);
+  const { status } = opening;
   refuseOtherSchema(status, connection.shown);
   if (acting !== undefined) refuseOtherAccount(status, acting, connection.shown);
   if (Math.abs(status.clock_ms - clock.now()) > MOST_CLOCK_MS) {
@@ -97,7 +97,7 @@ export async function openShared(settings: SharedJournalSettings, names: readonl
     disk,
     writeTotalMs,
     head,
-    recent: answersOf(told, { names, at }),
+    recent: answersOf(opening, { names, at }),
     spoolFolder,
   };
 }

@@ -81,11 +81,11 @@ export function auditLine(facts: AuditFacts, around: Around): ChainHead & { read
   const { happened, ...rest } = facts;
   const short = (value: unknown) => (typeof value === 'string' ? value.slice(0, LONGEST_TEXT) : value);
   const seq = after.seq + 1;
-  const told = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, short(value)]));
+  const shortened = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, short(value)]));
   const who = { user: short(user), host: short(host), ...(batch !== undefined && { batch }) };
   const when = { at: happened?.at ?? around.at, pid: happened?.pid ?? around.pid };
   const later = happened && { recorded_at: around.at, recorded_by: around.pid };
-  const body = JSON.stringify({ seq, ...when, ...who, ...told, ...later, prev: after.hash });
+  const body = JSON.stringify({ seq, ...when, ...who, ...shortened, ...later, prev: after.hash });
   const hash = digest(body.slice(0, -1));
   return { text: `${body.slice(0, -1)},"hash":"${hash}"}`, seq, hash };
 }

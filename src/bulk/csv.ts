@@ -74,10 +74,10 @@ export function createCsvReader(): CsvReader {
   function fault(place: Position, what: string): void {
     // Told as what it is: the quotes of its names would be told as wrong quotes of CSV.
     const isObject = fields.length === 0 && text.startsWith('{');
-    const told = isObject
+    const fault = isObject
       ? { ...from, text: 'a JSON object in a CSV file; a file has one form' }
       : { ...place, text: what };
-    records.push({ line: recordLine, fault: told });
+    records.push({ line: recordLine, fault });
     fields = [];
     text = '';
     state = 'skip';

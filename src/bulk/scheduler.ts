@@ -15,7 +15,7 @@ export interface DriveRow {
   readonly row: number;
   /** Rows of one lane are performed one after the other: a card whose balance they move. */
   readonly lane?: string | undefined;
-  readonly told?: RowOutcome | undefined;
+  readonly earlier?: RowOutcome | undefined;
   /** Its outcome was unknown before: that it stays so says nothing about the service. */
   readonly doubted?: boolean | undefined;
   /** It is begun when all rows of lower phases have ended. */
@@ -97,9 +97,9 @@ export function drive(settings: DriveSettings): Drive {
       if (index === undefined) return;
       const row = rows[index];
       if (row === undefined) return;
-      if (row.told !== undefined) {
-        phases.learn(row, row.told);
-        outcomes.set(index, { ...row.told, begun: true });
+      if (row.earlier !== undefined) {
+        phases.learn(row, row.earlier);
+        outcomes.set(index, { ...row.earlier, begun: true });
       } else if (phases.skips(row)) outcomes.set(index, { row: row.row, outcome: 'not_sent', begun: false });
       else if (row.lane === undefined || lanes.enter(row.lane, index)) begin(index, row);
     }
@@ -213,8 +213,8 @@ export function drive(settings: DriveSettings): Drive {
     const batch: DrivenOutcome[] = [];
     for (; handed < rows.length && batch.length < 1_000; handed += 1) {
       const row = rows[handed];
-      const told = outcomes.take(handed) ?? (row?.told && { ...row.told, begun: true });
-      batch.push(told ?? { row: row?.row ?? 0, outcome: 'not_sent', begun: false });
+      const earlier = outcomes.take(handed) ?? (row?.earlier && { ...row.earlier, begun: true });
+      batch.push(earlier ?? { row: row?.row ?? 0, outcome: 'not_sent', begun: false });
     }
     return batch;
   }
@@ -243,8 +243,8 @@ interface Underway {
   readonly epoch: number;
 }
 
-function stops({ outcome, error, stops: told }: RowOutcome, keepGoing: boolean): boolean {
-  if (told === true || error?.kind === 'internal' || error?.kind === 'rate_limited') return true;
+function stops({ outcome, error, stops: isStopping }: RowOutcome, keepGoing: boolean): boolean {
+  if (isStopping === true || error?.kind === 'internal' || error?.kind === 'rate_limited') return true;
   return outcome === 'refused' && error?.kind === 'insufficient_funds' && !keepGoing;
 }
 

@@ -56,12 +56,12 @@ interface TypedLine {
 /** The error, with those options, or the words of its own command, in everything it tells to run. */
 export function errorWithRepeated(error: CliError, { argv, repeated }: TypedLine): CliError {
   const { message, notes, hint, evidence } = error.facts;
-  const told = (text: string) => withTypedWords(withRepeated(text, repeated), argv);
+  const asTyped = (text: string) => withTypedWords(withRepeated(text, repeated), argv);
   return error.with({
     ...(evidence && repeated.length > 0 && { evidence: evidenceWithRepeated(evidence, repeated) }),
     message: withRepeated(message, repeated),
-    ...(notes && { notes: notes.map(told) }),
-    ...(hint !== undefined && { hint: told(hint) }),
+    ...(notes && { notes: notes.map(asTyped) }),
+    ...(hint !== undefined && { hint: asTyped(hint) }),
   });
 }
 

@@ -131,7 +131,7 @@ async function execute(
   const couldBeOffline = 'offline' in command.flags && typed.typed['offline'] !== true;
   const opened = await machine.openContext(globals, typed.rest, couldBeOffline);
   let offline: Offline | undefined;
-  let told: 'written' | 'lost' = 'written';
+  let answerIs: 'written' | 'lost' = 'written';
   try {
     if (typed.typed['offline'] === true) offline = await (await import('./offline.ts')).openOffline(opened.context);
     const context = offline?.context ?? opened.context;
@@ -145,7 +145,7 @@ async function execute(
     const shown = offline?.mark(found) ?? found;
     const promised = await promisedFields(command, globals, typed.typed);
     await writeAnswer(host, globals, { shown, jq, promised, now: () => context.serviceNow() }).catch(async thrown => {
-      told = 'lost';
+      answerIs = 'lost';
       const { carriedOut, onlyLost } = await import('./post-effect-error.ts');
       if (!globals.dryRun) throw carriedOut(thrown, command, { shown, ops: context.ops });
       throw thrown instanceof OutputError ? onlyLost(thrown) : thrown;
@@ -153,7 +153,7 @@ async function execute(
     if (host.streams.stdout.closed && !globals.dryRun) {
       const unread = await unreadAnswer(command, { shown, ops: context.ops });
       if (unread !== undefined) {
-        told = 'lost';
+        answerIs = 'lost';
         throw unread;
       }
     }
@@ -164,7 +164,7 @@ async function execute(
     return (typeof shown.exit === 'function' ? shown.exit() : shown.exit) ?? 0;
   } finally {
     offline?.[Symbol.dispose]();
-    await opened.close(told);
+    await opened.close(answerIs);
   }
 }
 

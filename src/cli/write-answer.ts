@@ -67,14 +67,14 @@ async function withOptions<T extends Told>(shown: T, { repeated }: Globals): Pro
   if (repeated.length === 0) return shown;
   const { answerWithRepeated, withRepeated } = await import('./repeated.ts');
   const { notes, data, rows, blocks } = shown;
-  const told = <Part>(part: Part) => answerWithRepeated(part, repeated) as Part;
+  const repeatedIn = <Part>(part: Part) => answerWithRepeated(part, repeated) as Part;
   return {
     ...shown,
     ...(notes && { notes: notes.map(note => withRepeated(note, repeated)) }),
-    ...(data !== undefined && { data: told(data) }),
-    ...(rows && { rows: { ...rows, rows: told(rows.rows) } }),
+    ...(data !== undefined && { data: repeatedIn(data) }),
+    ...(rows && { rows: { ...rows, rows: repeatedIn(rows.rows) } }),
     ...(blocks && {
-      blocks: blocks.map(block => blockWith(block, { told, line: text => withRepeated(text, repeated) })),
+      blocks: blocks.map(block => blockWith(block, { repeatedIn, line: text => withRepeated(text, repeated) })),
     }),
   };
 }
@@ -82,9 +82,9 @@ async function withOptions<T extends Told>(shown: T, { repeated }: Globals): Pro
 /** Rows of a table and whole lines hold commands; every other line is a text. */
 function blockWith(
   block: Block,
-  { told, line }: { readonly told: <Part>(part: Part) => Part; readonly line: (text: string) => string },
+  { repeatedIn, line }: { readonly repeatedIn: <Part>(part: Part) => Part; readonly line: (text: string) => string },
 ): Block {
-  if (block.kind === 'table') return { ...block, rows: told(block.rows) };
+  if (block.kind === 'table') return { ...block, rows: repeatedIn(block.rows) };
   return block.kind === 'line' && block.whole === true ? { ...block, text: line(block.text) } : block;
 }
 

@@ -127,7 +127,7 @@ export function createDeadlines(clock: Clock): Deadlines {
       const began = clock.monotonic();
       let [over, ended] = [false, false];
       let reason: unknown;
-      let told: (() => void) | undefined;
+      let onEnd: (() => void) | undefined;
       const mine: Open = {
         at: began + totalMs,
         totalMs,
@@ -137,7 +137,7 @@ export function createDeadlines(clock: Clock): Deadlines {
           close(mine);
           if (over || ended) return;
           [over, reason] = [true, why];
-          told?.();
+          onEnd?.();
         },
       };
       open.push(mine);
@@ -152,7 +152,7 @@ export function createDeadlines(clock: Clock): Deadlines {
         isOver: () => over,
         reason: () => reason,
         onOver(listener) {
-          told = listener;
+          onEnd = listener;
           if (over) listener();
         },
         elapsed: () => clock.monotonic() - began,

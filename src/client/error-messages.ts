@@ -26,11 +26,11 @@ export interface Happened {
 }
 
 /** The error of a class, with everything scripts and support need. */
-export function errorOf(classified: Classified, told: Happened): CliError {
-  const { target, status, service, idempotencyKey, retryAfterMs } = told;
-  const unset = leftBehind(told);
-  const why = unset === undefined ? told.why : `${told.why}; ${told.variables?.[0]} sets that address`;
-  const happened = { ...told, why };
+export function errorOf(classified: Classified, facts: Happened): CliError {
+  const { target, status, service, idempotencyKey, retryAfterMs } = facts;
+  const unset = leftBehind(facts);
+  const why = unset === undefined ? facts.why : `${facts.why}; ${facts.variables?.[0]} sets that address`;
+  const happened = { ...facts, why };
   const hint = unset ?? hintFor(classified, happened);
   return new CliError(classified.kind, {
     message: messageFor(classified, happened),

@@ -164,10 +164,10 @@ export function otherThanAnswered(card: Values, answered: Values): string | unde
     name => typeof card[name] === 'string' && typeof answered[name] === 'string' && card[name] !== answered[name],
   );
   if (differs !== undefined) return `its ${differs} is ${card[differs]}, and ${answered[differs]} in the answer`;
-  const [read, told] = [card, answered].map(({ created_at: at }) =>
+  const [readAt, answeredAt] = [card, answered].map(({ created_at: at }) =>
     typeof at === 'string' ? Date.parse(at) : Number.NaN,
   );
-  const apart = Math.abs((read ?? Number.NaN) - (told ?? Number.NaN));
+  const apart = Math.abs((readAt ?? Number.NaN) - (answeredAt ?? Number.NaN));
   return apart > MADE_APART_MS ? 'it was made at another time than the answer says' : undefined;
 }
 

@@ -19,8 +19,8 @@ const PHRASE = new RegExp(`the same command (with|without) (${OPTION}(?: ${OPTIO
 
 /** The text with a whole command in place of the phrase; as it was without one. `argv` is the line that was typed. */
 export function withTypedWords(text: string, argv: readonly string[]): string {
-  return text.replace(PHRASE, (_phrase, how: string, told: string) => {
-    const options = told.split(/ (?=--)/);
+  return text.replace(PHRASE, (_phrase, how: string, named: string) => {
+    const options = named.split(/ (?=--)/);
     const others = options.reduce((words, option) => withoutOption(words, option, how === 'without'), argv);
     const added = how === 'with' ? options.flatMap(option => option.split(' ')) : [];
     const end = others.indexOf('--');

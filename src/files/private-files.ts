@@ -193,7 +193,7 @@ export async function inOurWords<T>(path: string, work: () => Promise<T>): Promi
   try {
     return await work();
   } catch (error) {
-    throw told(path, error);
+    throw cannotBeUsed(path, error);
   }
 }
 
@@ -202,11 +202,11 @@ export function atOnceInOurWords<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw told(path, error);
+    throw cannotBeUsed(path, error);
   }
 }
 
-function told(path: string, error: unknown): unknown {
+function cannotBeUsed(path: string, error: unknown): unknown {
   const code = systemCode(error);
   if (code === undefined) return error;
   return new CliError('guarded', {

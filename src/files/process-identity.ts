@@ -24,8 +24,8 @@ export function identify(pid: number): ProcessIdentity {
   return {
     pid,
     started: processRow(pid)?.started ?? '',
-    boot: told(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')),
-    pids: told(() => readlinkSync('/proc/self/ns/pid')),
+    boot: textOf(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')),
+    pids: textOf(() => readlinkSync('/proc/self/ns/pid')),
     machine: hostname(),
   };
 }
@@ -64,7 +64,7 @@ function identityIn(name: string): ProcessIdentity {
 }
 
 function processRow(pid: number): { readonly started: string; readonly ended: boolean } | undefined {
-  const text = told(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  const text = textOf(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
   // The program's name comes second, in brackets, and may itself hold spaces and brackets.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state, started] = [fields[0], fields[19]];
@@ -73,7 +73,7 @@ function processRow(pid: number): { readonly started: string; readonly ended: bo
 }
 
 /** Nothing to read means "this system does not say", which every question above can live with. */
-function told(read: () => string): string {
+function textOf(read: () => string): string {
   try {
     return read().trim();
   } catch (error) {

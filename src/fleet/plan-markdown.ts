@@ -96,9 +96,9 @@ function partText({ before, lines, after, noun }: Part, room: number): readonly 
   }
   const body = [...before, ...lines.slice(0, taken), ...after];
   const rest = lines.length - taken;
-  const told = rest === 0 ? body : [...body, '', `and ${rest} more ${noun}`, ''];
-  if (lines.length <= FOLDED) return told;
-  return ['<details>', `<summary>${lines.length} ${noun}</summary>`, '', ...told, '', '</details>', ''];
+  const whole = rest === 0 ? body : [...body, '', `and ${rest} more ${noun}`, ''];
+  if (lines.length <= FOLDED) return whole;
+  return ['<details>', `<summary>${lines.length} ${noun}</summary>`, '', ...whole, '', '</details>', ''];
 }
 
 function withoutMoney(text: string): string {

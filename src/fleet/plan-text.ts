@@ -44,11 +44,11 @@ function footLines(document: PlanDocument): readonly string[] {
   const { totals, caps, as_wanted: wanted, notes, differences } = document;
   const counts = countsText(document);
   const money = `spends ${dollars(toCents(totals.spend))} of ${dollars(toCents(caps.per_apply))} · ${walletAfterText(document)}`;
-  const told = differences.filter(each => each.class === 'note').length;
+  const noteCount = differences.filter(each => each.class === 'note').length;
   const retire = retireLines(document);
   return [
     counts === '' ? nothingText(document) : `${counts} · ${money}`,
-    `${wanted} as wanted${told === 0 ? '' : ` · ${told} ${told === 1 ? 'note is' : 'notes are'} other than in the file`}`,
+    `${wanted} as wanted${noteCount === 0 ? '' : ` · ${noteCount} ${noteCount === 1 ? 'note is' : 'notes are'} other than in the file`}`,
     ...notes.map(note => `note: ${note}`),
     ...(retire.length === 0 ? [] : ['To retire them, for the file:', 'retired:', ...retire]),
   ];

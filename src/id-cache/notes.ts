@@ -133,9 +133,9 @@ function ofList(section: SectionName, { data, page, isPaged, input, now }: Liste
   const some = data.slice(0, MOST_ROWS);
   if (!asksForAll(input)) return ofRows(section, some, now);
   const { has_more, total, total_pages } = page;
-  const told = has_more ?? total ?? total_pages;
+  const more = has_more ?? total ?? total_pages;
   const goesOn = has_more ?? ((total ?? 0) > data.length || (total_pages ?? 1) > 1);
-  const whole = !isPaged || (told !== undefined && !goesOn);
+  const whole = !isPaged || (more !== undefined && !goesOn);
   return [{ kind: 'listed', section, rows: () => rowsOf(section, some, now), whole }];
 }
 

@@ -151,10 +151,10 @@ function wireTransaction(tx: TxRow): Transaction {
 
 /** What the service did not tell is left out, as in its own answers. */
 function withoutNothing(shown: object, nullable: readonly string[]): object {
-  const told = Object.entries(shown).filter(
+  const members = Object.entries(shown).filter(
     ([name, value]) => value != null || (value === null && nullable.includes(name)),
   );
-  return Object.fromEntries(told);
+  return Object.fromEntries(members);
 }
 
 function notHeld(operation: string): CliError {

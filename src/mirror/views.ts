@@ -36,10 +36,10 @@ const cents = (says: string): Told => whole(`${says}, cents.`);
 function view<Row>(
   name: string,
   says: string,
-  told: Readonly<Record<keyof Row & string, Told>>,
+  columnTexts: Readonly<Record<keyof Row & string, Told>>,
   { from = '', select }: { readonly from?: string; readonly select?: string },
 ): View {
-  const columns = Object.entries<Told>(told).map(([column, rest]) => ({ name: column, ...rest }));
+  const columns = Object.entries<Told>(columnTexts).map(([column, rest]) => ({ name: column, ...rest }));
   const names = columns.map(column => column.name).join(', ');
   return { name, says, columns, select: select ?? `select ${names} from ${from}` };
 }

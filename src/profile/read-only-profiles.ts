@@ -23,7 +23,7 @@ export async function readOnlyProfiles(configFolder: string): Promise<ReadOnlyPr
     get: name => seen.get(name),
     current: () => current,
     currentChanged: () => staleCurrent !== undefined,
-    key: () => Promise.reject(new CliError('internal', { message: 'a glance opens no key' })),
+    key: () => Promise.reject(new CliError('internal', { message: 'a read-only view opens no key' })),
   };
 }
 

@@ -96,10 +96,10 @@ async function writeQuietly(job: Job): Promise<void> {
   const { quiet, listing } = job.presentation;
   if (quiet !== undefined) return writeText(job, quiet);
   // Of a result without an id its rows are told, as a statement's lines.
-  const told = hasId(job.presentation) ? job : { ...job, presentation: asRows(job.presentation) };
-  if (listing !== undefined || hasId(told.presentation)) return writeIds(told);
+  const ofRows = hasId(job.presentation) ? job : { ...job, presentation: asRows(job.presentation) };
+  if (listing !== undefined || hasId(ofRows.presentation)) return writeIds(ofRows);
   // A result without any id, such as the wallet, is itself the requested data.
-  return job.streams.stdout.isTerminal ? showOnScreen(job) : writeTsv(told);
+  return job.streams.stdout.isTerminal ? showOnScreen(job) : writeTsv(ofRows);
 }
 
 function hasId({ data, idField = 'id' }: Presentation): boolean {

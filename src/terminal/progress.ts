@@ -85,7 +85,7 @@ export function createProgress(settings: ProgressSettings): Progress {
   let [drawnAt, drawn] = [Number.NEGATIVE_INFINITY, false];
   let [status, reported]: [string | undefined, boolean] = [undefined, false];
   let unhold: (() => void) | undefined;
-  let [loggedAt, tenths, told] = [begun, 0, false];
+  let [loggedAt, tenths, isLineOpen] = [begun, 0, false];
 
   let written = Promise.resolve();
 
@@ -128,8 +128,8 @@ export function createProgress(settings: ProgressSettings): Progress {
     const since = now - loggedAt;
     const due = tenth > tenths ? since >= LOG_PAUSE_MS : mode === 'log' && since >= LOG_MS;
     // Who was told how far it is, is told of the end; of a short run the summary alone speaks.
-    if (finished === total ? !told : !due) return;
-    [loggedAt, tenths, told] = [now, tenth, finished !== total];
+    if (finished === total ? !isLineOpen : !due) return;
+    [loggedAt, tenths, isLineOpen] = [now, tenth, finished !== total];
     write(`${mode === 'spoken' ? spoken() : logged(now - begun)}\n`);
   }
 

@@ -16,8 +16,8 @@ export interface RecordStyle extends HumanCells {
 /** One `field: value` a line. */
 export function recordLines(row: Row, columns: readonly Column[], style: Omit<RecordStyle, 'noun'>): string[] {
   const cell = style.spoken ? spokenCell : humanCell;
-  const told = columns.filter(({ field, unlessEmpty }) => !unlessEmpty || plainText(valueAt(row, field)) !== '');
-  return told.map(column => `${spokenName(column.field)}: ${cell(column, valueAt(row, column.field), style)}`);
+  const shown = columns.filter(({ field, unlessEmpty }) => !unlessEmpty || plainText(valueAt(row, field)) !== '');
+  return shown.map(column => `${spokenName(column.field)}: ${cell(column, valueAt(row, column.field), style)}`);
 }
 
 /** `card 1 of 4` and one `field: value` a line, with a blank line between rows. */

@@ -172,8 +172,8 @@ async function rowLines(rows: readonly Row[], all: readonly Column[], screen: Sc
   const sheet = tabular ? fittedRows({ rows, all, toldBelow }, screen) : undefined;
   if (sheet === undefined) {
     const style = { now: settings.now, absoluteTimes: isWide, noun: presentation.noun, spoken: settings.accessible };
-    const told = columns.filter(({ sumOf }) => sumOf === undefined);
-    const records = recordsLines(rows, [...told, ...toldBelow], style);
+    const shown = columns.filter(({ sumOf }) => sumOf === undefined);
+    const records = recordsLines(rows, [...shown, ...toldBelow], style);
     return { lines: settings.accessible ? records : records.flatMap(line => folded(line, 2, screen)) };
   }
   const lines = await drawTable(sheet, screen);

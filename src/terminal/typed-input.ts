@@ -3,10 +3,10 @@ import type { InputStream } from '../platform/host.ts';
 
 /** The same input; `tell` gets one sentence before the first read of a terminal, and none for a pipe or a file. */
 export function typedInput(stdin: InputStream, tell: (text: string) => void): InputStream {
-  let told = !stdin.isTerminal;
+  let noticed = !stdin.isTerminal;
   const reading = () => {
-    if (!told) tell('Reading from the terminal; Ctrl-D ends it.');
-    told = true;
+    if (!noticed) tell('Reading from the terminal; Ctrl-D ends it.');
+    noticed = true;
   };
   return {
     get isTerminal() {

@@ -63,9 +63,9 @@ const NOTHING: Value = { value: null, written: '', quoted: false };
 
 function scalarOf({ value, source, type }: Scalar): Value {
   const quoted = type !== undefined && type !== 'PLAIN';
-  const told = { written: source ?? '', quoted };
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return { value, ...told };
-  return value === null || value === undefined ? { ...told, value: null } : { ...told, value: String(value) };
+  const scalar = { written: source ?? '', quoted };
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return { value, ...scalar };
+  return value === null || value === undefined ? { ...scalar, value: null } : { ...scalar, value: String(value) };
 }
 
 /** In our words where theirs say less. */

@@ -85,14 +85,14 @@ export async function resultBefore(
   reader: Reader,
 ): Promise<JournaledResult> {
   if (settled.error !== undefined) throw settled.error;
-  const told = { changed: false, reread: true, op };
+  const unchanged = { changed: false, reread: true, op };
   // What the service answered then is not kept, and there is nothing that could be read.
-  if (operation === 'api.write' || CALLS[operation].returns.kind === 'none') return { ...told, result: {} };
+  if (operation === 'api.write' || CALLS[operation].returns.kind === 'none') return { ...unchanged, result: {} };
   if (settled.cardId === undefined) throw cardNotKnown(intent, op);
   const now = await readNow({ operation, input }, settled, reader).catch((thrown: unknown) => {
     throw afterwards(thrown, operation, 'the card could not be read', op);
   });
-  return { ...told, result: now };
+  return { ...unchanged, result: now };
 }
 
 function cardNotKnown(intent: string, op: string): CliError {

@@ -33,7 +33,7 @@ test('honoured in one case of all: a success, the same result, one effect', () =
       for (const reread of [false, true]) {
         for (const effects of [0, 1, 2, 3, 0.5, 'the list could not be read']) {
           const second = { ...known, class: outcome, result, reread, error };
-          const { key, text } = findingOf({ first, second, effects, told: ['id'] });
+          const { key, text } = findingOf({ first, second, effects, shown: ['id'] });
           expect(text).not.toBe('');
           expect(key === 'ignored').toBe(effects === 2);
           if (key === 'honoured') found.push(JSON.stringify([outcome, result, reread, effects]));
@@ -45,13 +45,13 @@ test('honoured in one case of all: a success, the same result, one effect', () =
 });
 
 test('a first answer that was read again has nothing to compare with', () => {
-  const told = ['card_balance', 'wallet_balance'];
+  const shown = ['card_balance', 'wallet_balance'];
   const result = { card_balance: 2, wallet_balance: 9 };
   const one: Delivery = { ...known, class: 'done', result };
-  expect(findingOf({ first: one, second: one, effects: 1, told }).key).toBe('honoured');
-  expect(findingOf({ first: { ...one, reread: true }, second: one, effects: 1, told }).key).toBe('unknown');
+  expect(findingOf({ first: one, second: one, effects: 1, shown }).key).toBe('honoured');
+  expect(findingOf({ first: { ...one, reread: true }, second: one, effects: 1, shown }).key).toBe('unknown');
   const spent = { ...one, result: { ...result, wallet_balance: 8 } };
-  expect(findingOf({ first: one, second: spent, effects: 1, told })).toMatchObject({
+  expect(findingOf({ first: one, second: spent, effects: 1, shown })).toMatchObject({
     key: 'unknown',
     text: expect.stringContaining('another wallet_balance'),
   });

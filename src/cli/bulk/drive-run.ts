@@ -103,12 +103,14 @@ export function rowsOf(run: Run, skipped: readonly RowOutcome[]): readonly Drive
   const { phased = false } = run.plan;
   for (const standing of run.rows) {
     const { row, state, cardId: lane } = standing;
-    const told = state === 'open' || state === 'unknown' ? undefined : standing.outcome;
+    const earlier = state === 'open' || state === 'unknown' ? undefined : standing.outcome;
     // One form for all: there may be a hundred thousand.
-    planned.push({ row, lane, told, doubted: state === 'unknown', ...(phased && phaseOf(standing.planned)) });
+    planned.push({ row, lane, earlier, doubted: state === 'unknown', ...(phased && phaseOf(standing.planned)) });
   }
   if (skipped.length === 0) return planned;
-  return [...planned, ...skipped.map(told => ({ row: told.row, told }))].sort((one, other) => one.row - other.row);
+  return [...planned, ...skipped.map(earlier => ({ row: earlier.row, earlier }))].sort(
+    (one, other) => one.row - other.row,
+  );
 }
 
 /** Returns why rows were left out. */
@@ -117,10 +119,10 @@ async function* outcomesOf(
   { run, rows, tally, concurrency, keepGoing, recorded, beforePhase, telling, skipped }: Working,
 ): AsyncGenerator<readonly Row[], CliError | undefined> {
   const noRowsOfRun = new Set(skipped);
-  for (const { told } of rows) {
-    if (told === undefined) continue;
-    if (noRowsOfRun.has(told)) tally.addSkipped(told);
-    else tally.add(told);
+  for (const { earlier } of rows) {
+    if (earlier === undefined) continue;
+    if (noRowsOfRun.has(earlier)) tally.addSkipped(earlier);
+    else tally.add(earlier);
   }
   const driven = drive({
     run,

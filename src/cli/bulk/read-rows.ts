@@ -147,7 +147,7 @@ function linesNamed(lines: readonly number[]): string {
 }
 
 function createFaults() {
-  const told: Fault[] = [];
+  const shown: Fault[] = [];
   const alike = new Map<string, ToldFault>();
   const outcomes: RowOutcome[] = [];
   let [untold, wrong] = [0, 0];
@@ -156,7 +156,7 @@ function createFaults() {
     outcomes: () => outcomes,
     add(row: number, faults: readonly Fault[]): void {
       wrong += 1;
-      if (told.length < TOLD_FAULTS) told.push(...faults.slice(0, TOLD_FAULTS - told.length));
+      if (shown.length < TOLD_FAULTS) shown.push(...faults.slice(0, TOLD_FAULTS - shown.length));
       for (const fault of faults) {
         const key = `${fault.column} ${fault.text}`;
         const known = alike.get(key);
@@ -175,7 +175,7 @@ function createFaults() {
         message: `${name}: ${are} wrong of ${rows}. Nothing was sent`,
         notes: [...[...alike.values()].map(toldLine), ...more, ...(maySkip ? ['--keep-going skips wrong rows.'] : [])],
         ...(maySkip && { hint: sameCommandWith('--keep-going') }),
-        evidence: { faults: told },
+        evidence: { faults: shown },
         outcome: 'not_sent',
       });
     },

@@ -56,7 +56,7 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
   let leftOut = 0;
   let doneBefore = 0;
   let unread = false;
-  const told: RowOutcome[] = [];
+  const shown: RowOutcome[] = [];
   /** Done rows that came out otherwise than was asked for. */
   const otherwise: RowOutcome[] = [];
   /** Unknown rows that a person must decide, and those among them of which there is no trace. */
@@ -68,9 +68,9 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
 
   function tell(outcome: RowOutcome): void {
     // Unknown rows matter most; they take the place of others.
-    const place = outcome.outcome === 'unknown' ? told.findIndex(each => each.outcome !== 'unknown') : -1;
-    if (told.length < TOLD_ROWS) told.push(outcome);
-    else if (place >= 0) told[place] = outcome;
+    const place = outcome.outcome === 'unknown' ? shown.findIndex(each => each.outcome !== 'unknown') : -1;
+    if (shown.length < TOLD_ROWS) shown.push(outcome);
+    else if (place >= 0) shown[place] = outcome;
   }
 
   function message({ signal, stopped }: RunEnd): string {
@@ -96,13 +96,13 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
   }
 
   function notes(end: RunEnd): string[] {
-    const rest = total - count.done - leftOut - told.length;
+    const rest = total - count.done - leftOut - shown.length;
     const { stopped } = end;
-    const isTold = stopped === undefined || told.some(({ error }) => error?.message === stopped.message);
+    const isTold = stopped === undefined || shown.some(({ error }) => error?.message === stopped.message);
     return [
       ...end.objections,
       ...(isTold ? [] : [stopped.message]),
-      ...[...told, ...otherwise].sort((one, other) => one.row - other.row).map(noteOf),
+      ...[...shown, ...otherwise].sort((one, other) => one.row - other.row).map(noteOf),
       ...(rest > 0 ? [`${rest} more: cardwright ops show ${end.op}`] : []),
       ...(sum.done > 0
         ? [`The done rows ${doneBefore > 0 ? 'of this run ' : ''}come to ${dollars(cents(sum.done))}.`]
@@ -175,7 +175,7 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
       unread ||= untold > 0;
       leftOut += untold;
       if (bug !== undefined) return bug.with({ op: end.op });
-      if (single && end.objections.length === 0 && told[0]?.error !== undefined) return told[0].error;
+      if (single && end.objections.length === 0 && shown[0]?.error !== undefined) return shown[0].error;
       const kind = kindOf(end);
       if (kind === undefined) return undefined;
       const { service, httpStatus, retryAfterMs } = (kind === end.stopped?.kind && end.stopped.facts) || {};

@@ -91,14 +91,14 @@ function note(looked: Looked, { row, outcome, next, amount, error, absent }: Row
 }
 
 function summaryOf({ steps, counts: { done, refused } }: Looked): string {
-  const told = (Object.keys(STEPS) as NextOfRow[]).flatMap(next => {
+  const lines = (Object.keys(STEPS) as NextOfRow[]).flatMap(next => {
     const step = steps.get(next);
     if (step === undefined) return [];
     const sum = step.cents > 0 ? ` (${dollars(cents(step.cents) as Cents)})` : '';
     return [`${STEPS[next]} ${rowCount(step.rows.length)}${sum}`];
   });
   const over = [...(done > 0 ? [`${done} done`] : []), ...(refused > 0 ? [`${refused} refused`] : [])];
-  const would = told.length === 0 ? 'A resume would send nothing.' : `A resume would: ${told.join('; ')}.`;
+  const would = lines.length === 0 ? 'A resume would send nothing.' : `A resume would: ${lines.join('; ')}.`;
   return over.length === 0 ? would : `${would} Over: ${over.join(', ')}.`;
 }
 

@@ -157,7 +157,7 @@ function unknownWord(word: string, meant: readonly string[], where: string) {
   const absent = meant.length > 0 ? undefined : whyAbsent([where, word].filter(Boolean).join(' '));
   const [last, ...others] = meant.map(quote).reverse();
   const either = others.length === 0 ? last : `${others.reverse().join(', ')} or ${last}`;
-  const told = either === undefined ? (absent ?? '') : `Did you mean ${either}?`;
+  const advice = either === undefined ? (absent ?? '') : `Did you mean ${either}?`;
   const path = ['cardwright', where].filter(Boolean).join(' ');
-  return usage(`unknown command ${quote(word)}. ${told}`.trimEnd(), `${path} --help`);
+  return usage(`unknown command ${quote(word)}. ${advice}`.trimEnd(), `${path} --help`);
 }

@@ -52,7 +52,7 @@ export async function confirmAndChange(
   const planned = await places.plan(shell, wanted);
   const due = planned.filter(({ action }) => action !== 'none');
   if (due.length === 0 || ctx.dryRun) return { shell, wanted, changed: false, files: planned };
-  if (!ctx.yes) for (const file of due) for (const line of told(file)) ctx.notice(line);
+  if (!ctx.yes) for (const file of due) for (const line of linesOf(file)) ctx.notice(line);
   await confirmed(ctx, {
     intent: `${wanted === 'install' ? 'Install' : 'Uninstall'} the completion for ${shell}`,
     question: wanted === 'install' ? 'Make these changes?' : 'Take it away?',
@@ -62,7 +62,7 @@ export async function confirmAndChange(
 }
 
 /** Lines that go into a file of the user's own are shown; a file of ours is what "completion <shell>" prints. */
-function told({ path, action, text }: PlannedFile): readonly string[] {
+function linesOf({ path, action, text }: PlannedFile): readonly string[] {
   const lines = action === 'change' || text.split('\n').length < 6 ? text.trimEnd().split('\n') : [];
   return [`${DOES[action]} ${path}`, ...(action === 'remove' ? [] : lines.map(line => `    ${line}`))];
 }

@@ -21,8 +21,8 @@ export async function readingRoutes(ctx: Context): Promise<Row[]> {
       rows.push({ operation: name, result: 'skipped', route, detail: 'there is no id to ask with' });
       continue;
     }
-    const { answer, ...told } = await ask(() => reader.read(name as ReadName, input as never));
-    rows.push({ operation: name, ...told, route });
+    const { answer, ...observed } = await ask(() => reader.read(name as ReadName, input as never));
+    rows.push({ operation: name, ...observed, route });
     const [first] = (answer as { data?: readonly { id?: unknown }[] } | undefined)?.data ?? [];
     if (typeof first?.id !== 'string') continue;
     if (name === 'cards.list') ids.card = first.id;

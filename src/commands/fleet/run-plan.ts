@@ -98,8 +98,8 @@ function failureOf(document: PlanDocument, { exitCode, word, out }: Asked): CliE
     [blocked.length, 'blocked'],
     [held.reduce((all, { count }) => all + count, 0), 'held back'],
   ] as const;
-  const told = parts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
-  const what = exitCode === 'drift' ? `${drifted.length} changed at the service` : told.join(', ');
+  const texts = parts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
+  const what = exitCode === 'drift' ? `${drifted.length} changed at the service` : texts.join(', ');
   return new CliError('differs', {
     message: `the cards of ${fleet} differ from the file: ${what}. Nothing was sent`,
     // Without a step there is no command: the page tells what to write into the file, or to allow.

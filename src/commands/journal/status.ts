@@ -99,9 +99,9 @@ function answerOf(status: JournalStatus, { shown, now }: { readonly shown: strin
 
 /** Amounts as numbers in USD; what the names count stays as it is. */
 function inUsd(values: Readonly<Record<string, number>>, counts: readonly string[]): Readonly<Record<string, number>> {
-  const told = Object.entries(values).map(([name, value]) => [
+  const numbers = Object.entries(values).map(([name, value]) => [
     name,
     counts.includes(name) ? value : toUsd(cents(value)),
   ]);
-  return Object.fromEntries(told) as Readonly<Record<string, number>>;
+  return Object.fromEntries(numbers) as Readonly<Record<string, number>>;
 }

@@ -157,7 +157,7 @@ async function openSession(ctx: Context, options: SessionOptions): Promise<Sessi
   const identity = await sandboxHere(ctx);
   const secrets = await secretsFor(ctx, options.secretFile, identity !== undefined);
   const ready = options.readyFile === undefined ? undefined : await ctx.readyFile(options.readyFile);
-  let told = 0;
+  let announced = 0;
   const hidden = new Set<string>();
   const listener = await openListener({
     port: options.port ?? 0,
@@ -171,9 +171,9 @@ async function openSession(ctx: Context, options: SessionOptions): Promise<Sessi
       hidden.add(what);
     },
     onRefused(why) {
-      told += 1;
-      if (told <= MOST_TOLD)
-        ctx.notice(`refused a delivery with 401: ${why}${told === MOST_TOLD ? '; more are counted only' : ''}`);
+      announced += 1;
+      if (announced <= MOST_TOLD)
+        ctx.notice(`refused a delivery with 401: ${why}${announced === MOST_TOLD ? '; more are counted only' : ''}`);
     },
   });
   const origin = `http://127.0.0.1:${listener.port}`;

@@ -113,13 +113,13 @@ const NUMBERS = ['rows', 'cents', 'largest_cents', 'needed'] as const;
 
 function isPayload(value: unknown): value is ApprovalPayload {
   if (typeof value !== 'object' || value === null) return false;
-  const told = value as Readonly<Record<string, unknown>>;
-  const { type, v, targets, irreversible, op, id, expires_at: expires } = told;
+  const members = value as Readonly<Record<string, unknown>>;
+  const { type, v, targets, irreversible, op, id, expires_at: expires } = members;
   return (
     type === 'cardwright-approval' &&
     v === 1 &&
-    TEXTS.every(name => typeof told[name] === 'string') &&
-    NUMBERS.every(name => typeof told[name] === 'number' && told[name] >= 0) &&
+    TEXTS.every(name => typeof members[name] === 'string') &&
+    NUMBERS.every(name => typeof members[name] === 'number' && members[name] >= 0) &&
     typeof irreversible === 'boolean' &&
     Array.isArray(targets) &&
     targets.every(target => typeof target === 'object' && target !== null) &&

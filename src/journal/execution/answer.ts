@@ -188,6 +188,6 @@ async function recordOther(
   const result = delivery.result as Values;
   const done = doneRecord(context, number, { result, via: 'answer', changed: true, requestId, resentOnCheck });
   await context.write({ ...done, otherwise: error.message });
-  const told = new CliError(error.kind, { ...error.facts, op: context.plan.op });
-  return { ...factsOf(context.row(number)), outcome: 'done', changed: true, error: told };
+  const withOp = new CliError(error.kind, { ...error.facts, op: context.plan.op });
+  return { ...factsOf(context.row(number)), outcome: 'done', changed: true, error: withOp };
 }

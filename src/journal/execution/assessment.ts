@@ -53,12 +53,12 @@ function answerText({ shown, id }: Answer): string {
 }
 
 function changesIn(row: RowHistory, { card, wallet }: ShownByCheck): readonly string[] {
-  const told = [
+  const reasons = [
     ...(card === undefined ? [] : [changeText(row, 'card', card)]),
     ...(wallet === undefined ? [] : [changeText(row, 'wallet', wallet)]),
   ];
   const isStill = card === 0 && wallet === 0;
-  return isStill ? ['neither the card nor the wallet has moved'] : told;
+  return isStill ? ['neither the card nor the wallet has moved'] : reasons;
 }
 
 function changeText({ item }: RowHistory, what: 'card' | 'wallet', change: number): string {

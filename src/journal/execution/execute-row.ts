@@ -305,6 +305,6 @@ function unrecorded(
   const sentAt = isoSeconds(row.lastSent?.at ?? context.plan.at);
   const message = `${row.item.operation} was sent at ${sentAt} and ${reason}`;
   const cardId = yes ? textOf((delivery.result as Values | undefined)?.['id']) : undefined;
-  const told = { ...factsOf(row), ...(cardId !== undefined && { cardId }) };
-  return { ...told, outcome: 'unknown', error: yes ? error.with({ message }) : error, stops: true };
+  const facts = { ...factsOf(row), ...(cardId !== undefined && { cardId }) };
+  return { ...facts, outcome: 'unknown', error: yes ? error.with({ message }) : error, stops: true };
 }

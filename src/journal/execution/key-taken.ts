@@ -29,6 +29,6 @@ export async function recordKeyTaken(context: RunContext, number: number, error:
   }
   const { service, httpStatus: status } = error.facts;
   await context.write({ t: 'FAILED', row: number, kind: 'refused', message, status, service, next: true, at });
-  const told = new CliError('refused', { ...error.facts, message, outcome: 'refused' });
-  return ended({ ...factsOf(row), outcome: 'refused', error: named(context, number, told) });
+  const refusal = new CliError('refused', { ...error.facts, message, outcome: 'refused' });
+  return ended({ ...factsOf(row), outcome: 'refused', error: named(context, number, refusal) });
 }

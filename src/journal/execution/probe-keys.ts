@@ -139,7 +139,7 @@ async function probeCreate(probing: Probing, made: Set<string>): Promise<Tried> 
   const proved = await laterBy(probing, answeredAt);
   const again = await use(probing, operation, input);
   const effects = await seen(() => marked(probing, made));
-  return { operation, finding: findingOf({ first: answered, second: again, effects, told: ['id'] }), proved };
+  return { operation, finding: findingOf({ first: answered, second: again, effects, shown: ['id'] }), proved };
 }
 
 function notFound(effects: number | string, id: unknown, made: ReadonlySet<string>): string {
@@ -189,7 +189,7 @@ async function probeMove(probing: Probing, operation: Move, card: string): Promi
   const second = await use(probing, operation, input);
   const after = await seen(balance);
   const effects = typeof after === 'string' ? after : Math.abs(after - before) / amount;
-  const finding = findingOf({ first: answered, second, effects, told: ['card_balance', 'wallet_balance'] });
+  const finding = findingOf({ first: answered, second, effects, shown: ['card_balance', 'wallet_balance'] });
   return { operation, finding, left: typeof after === 'string' ? undefined : after, proved };
 }
 

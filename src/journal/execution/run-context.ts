@@ -96,7 +96,7 @@ export function createRunContext(settings: RunContextSettings): RunContext {
   const aside = readerOf(service, () => ({ aside: settings.stop.aborted ? 'once' : 'patient', signal: settings.cut }));
   const [wall, monotonic] = [clock.now(), clock.monotonic()];
   const markers = markersOf(rowIndex);
-  let [told, hasEnded] = [markers.isHidden(), false];
+  let [warned, hasEnded] = [markers.isHidden(), false];
   /** Rows whose first sending was by this process: their age is reckoned without the clock of the service too. */
   const sentHere = new Set<number>();
   const context: RunContext = {
@@ -120,8 +120,8 @@ export function createRunContext(settings: RunContextSettings): RunContext {
       else if (record.t !== 'AMBIG' && record.t !== 'ACK') sentHere.delete(record.row);
       rowIndex.set(kept(afterRecord(context.row(record.row), record)), record.t === 'DONE' ? place : undefined);
       if (record.t === 'DONE') markers.learn(record);
-      if (told || !markers.isHidden()) return;
-      told = true;
+      if (warned || !markers.isHidden()) return;
+      warned = true;
       notice('warning: the service does not give the metadata of a new card back; nothing of this run is sent twice');
     },
     hasEnded: () => hasEnded,
@@ -146,10 +146,10 @@ export function createRunContext(settings: RunContextSettings): RunContext {
       const { firstSent } = context.row(number);
       const sentAt = firstSent?.at ?? 0;
       const [there, now] = [firstSent?.service_at, settings.serviceNow()];
-      const told = there !== undefined && now !== undefined ? { sentAt: there, now } : undefined;
+      const times = there !== undefined && now !== undefined ? { sentAt: there, now } : undefined;
       // The clock of a sandbox is moved by hand, and an earlier process cannot have seen it.
       const lost = plan.mode === 'sandbox' && firstSent !== undefined && !sentHere.has(number);
-      return { sentAt, latest: settings.latest, ...context.moment(), service: told ?? (lost ? 'unknown' : undefined) };
+      return { sentAt, latest: settings.latest, ...context.moment(), service: times ?? (lost ? 'unknown' : undefined) };
     },
     answeredBefore: createAnsweredCards(rowIndex),
     markerUsable: () => plan.marker && !markers.isHidden(),

@@ -58,6 +58,6 @@ export function ended(outcome: RowOutcome): Step {
 
 /** Right after a failure there is no time to wait, but the effect may show already. */
 export function reconcileOnce(throttled?: boolean, failedInWords?: boolean): Step {
-  const told = { throttled: throttled || undefined, failedInWords: failedInWords || undefined };
-  return { name: 'reconcile', reconciling: { mayWait: false, mayResend: false, ...told } };
+  const policy = { throttled: throttled || undefined, failedInWords: failedInWords || undefined };
+  return { name: 'reconcile', reconciling: { mayWait: false, mayResend: false, ...policy } };
 }

@@ -11,11 +11,11 @@ export function unsent(context: RunContext, row: RowHistory, error: CliError | u
   const reason =
     error ?? new CliError('unreachable', { message: `${item.operation} was not sent`, outcome: 'not_sent' });
   const limited = reason.kind === 'rate_limited';
-  const told = limited ? reason : reason.with({ outcome: 'not_sent' });
+  const failure = limited ? reason : reason.with({ outcome: 'not_sent' });
   return {
     ...factsOf(row),
     outcome: 'not_sent',
-    error: named(context, item.row, told),
+    error: named(context, item.row, failure),
     ...(['not_authenticated', 'guarded', 'usage', 'contract_mismatch'].includes(reason.kind) && { stops: true }),
   };
 }

@@ -165,8 +165,8 @@ async function straysOf(
     if (ids.length > 1) found.push({ ...history, duplicate: { t: 'DUPLICATE', row, ids, at: 0 } });
   }
   const seen = new Set(found.map(({ item }) => item.row));
-  const told = [...duplicates.values()].filter(({ item }) => !seen.has(item.row));
-  return { misnamed, twice: [...found, ...told].flatMap(duplicateNotes) };
+  const others = [...duplicates.values()].filter(({ item }) => !seen.has(item.row));
+  return { misnamed, twice: [...found, ...others].flatMap(duplicateNotes) };
 }
 
 /** Whether a card carries the marker of a row; also where it shows no metadata. No for a card that is not there. */

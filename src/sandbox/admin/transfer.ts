@@ -69,18 +69,19 @@ export async function takeImport(parts: ServiceParts, request: IncomingMessage):
   try {
     await mkdir(folder, { mode: 0o700 });
     await apart(request, folder);
-    return told(await replaceStore(parts, folder));
+    return restoredText(await replaceStore(parts, folder));
   } catch (error) {
     // What is left of it need not be read.
     request.resume();
-    if (error instanceof Damaged) return told({ restored: false, problems: [error.message] });
+    if (error instanceof Damaged) return restoredText({ restored: false, problems: [error.message] });
     throw request.errored ? new Gone('the client went away') : error;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-const told = (outcome: object) => JSON.stringify(wireObject(RESTORED, outcome as Readonly<Record<string, unknown>>));
+const restoredText = (outcome: object) =>
+  JSON.stringify(wireObject(RESTORED, outcome as Readonly<Record<string, unknown>>));
 
 const LONGEST_MANIFEST = 65_536;
 

@@ -48,8 +48,8 @@ export async function eventFaults(sql: Sql, account: string): Promise<string[]> 
   const origin = await originOf(sql, account);
   for (const [name, count] of await happened(sql, account)) {
     const expected = count - (origin.get(name) ?? 0);
-    const told = reading.counts.get(name) ?? 0;
-    if (told !== expected) faults.push(`I14 one event for each transition: ${told} ${name} for ${expected}`);
+    const found = reading.counts.get(name) ?? 0;
+    if (found !== expected) faults.push(`I14 one event for each transition: ${found} ${name} for ${expected}`);
   }
   return [...faults, ...(await lateDecreases(sql, account))];
 }

@@ -38,13 +38,13 @@ async function presentIn(folder: string, { sql, account, now, parts }: StoreMome
 }
 
 async function difference(before: Side, after: Side): Promise<Told> {
-  const told = new Difference();
+  const difference = new Difference();
   try {
-    for await (const change of changesBetween(before, after)) told.take(change);
+    for await (const change of changesBetween(before, after)) difference.take(change);
   } catch (error) {
     throw damagedSide(error, 'one of them');
   }
-  return told.told();
+  return difference.difference();
 }
 
 function damagedSide(error: unknown, name: string): unknown {
@@ -84,7 +84,7 @@ class Difference {
     this.#cards.push({ card_id: String(row['id']), fields });
   }
 
-  told(): Told {
+  difference(): Told {
     return {
       tables: [...this.#tables].map(([table, counts]) => ({ table, ...counts })),
       accounts: [...this.#accounts]

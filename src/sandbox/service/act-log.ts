@@ -74,8 +74,8 @@ const TOLD = /(?:^|_)id$|^(?:outcome|decline_reason)$/;
 
 function idsIn({ body }: Answer): Readonly<Record<string, string>> {
   if (body === '') return {};
-  const told = Object.entries(JSON.parse(body) as Fields).filter(
+  const shown = Object.entries(JSON.parse(body) as Fields).filter(
     (entry): entry is [string, string] => TOLD.test(entry[0]) && typeof entry[1] === 'string',
   );
-  return Object.fromEntries(told);
+  return Object.fromEntries(shown);
 }

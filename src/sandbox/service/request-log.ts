@@ -120,10 +120,10 @@ function keptAnswer(row: Operation, { status, body }: Answer): string | null {
 function withoutSecrets(shape: Shape, body: string): string {
   const isSecret = Object.values(shape).some(({ secret }) => secret);
   if (!isSecret && !Object.hasOwn(shape, 'url')) return body;
-  const told = JSON.parse(body) as Record<string, unknown>;
-  for (const [name, { wire = name, secret }] of Object.entries(shape)) if (secret) delete told[wire];
-  if (Object.hasOwn(told, 'url')) told['url'] = originOf(told['url']);
-  return JSON.stringify(told);
+  const members = JSON.parse(body) as Record<string, unknown>;
+  for (const [name, { wire = name, secret }] of Object.entries(shape)) if (secret) delete members[wire];
+  if (Object.hasOwn(members, 'url')) members['url'] = originOf(members['url']);
+  return JSON.stringify(members);
 }
 
 /** An error may repeat the address that was sent. */

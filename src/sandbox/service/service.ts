@@ -125,8 +125,8 @@ export function transactionCall<Input>(
   const idSource = deterministicIds({ sql, account, key, meta, webhookSecret });
   const { eventData } = activeDialect.dialect;
   const emit: Call<Operation>['emit'] = async (event, data) => {
-    const told = eventData === undefined ? data : await eventData({ sql, account }, event, data);
-    await recordEvent({ sql, account, now, idSource }, event, told);
+    const eventBody = eventData === undefined ? data : await eventData({ sql, account }, event, data);
+    await recordEvent({ sql, account, now, idSource }, event, eventBody);
   };
   return { sql, account, now, real, idSource, emit, input };
 }
