@@ -25,7 +25,7 @@ export function openContext(opening: Opening): OpenContext {
   const reader = once(async () => readerOf(await opened.service()));
   const writes = contextWrites(opening, { opened, terminal, reader });
   const { journal, audit } = writes.context;
-  const servers = sandboxServersFor({ host, version, notice, adminAt: opened.adminAt });
+  const servers = sandboxServersFor({ host, version, notice, adminAt: opened.adminAt, keys: opening.keys });
   const context: Context = {
     ...runFacts(opening),
     version,

@@ -16,6 +16,8 @@ export interface ServerFacts {
   readonly version: string;
   readonly notice: (text: string) => void;
   readonly adminAt: Connections['adminAt'];
+  /** Filled with what must be taken out of all output. */
+  readonly keys: Set<string>;
 }
 
 const FOLDER = 'cardwright-exec-';

@@ -24,6 +24,14 @@ export function sandboxServersFor(facts: ServerFacts): ServersHere {
   };
   return {
     start: options => start(facts, options, here),
+    async startShared(options) {
+      const { startShared } = await import('./sandbox-accounts.ts');
+      return startShared(facts, options, here);
+    },
+    async withAccounts(store, work) {
+      const { withAccounts } = await import('./sandbox-accounts.ts');
+      return withAccounts(facts, store, work);
+    },
     async close() {
       for (const end of here.splice(0)) await end();
     },

@@ -19,6 +19,46 @@ export interface ServerOptions {
   readonly readyFile?: string | undefined;
 }
 
+/** Of a server of the accounts that a database keeps. */
+export interface SharedServerOptions
+  extends Pick<ServerOptions, 'port' | 'rateLimits' | 'virtualLimits' | 'allowRemoteWebhooks'> {
+  /** Address of the database, without a password. */
+  readonly store: string;
+  /** Its tables may be made or changed. */
+  readonly migrate: boolean;
+  /** The control surface of each account is served. */
+  readonly admin: boolean;
+  /** For a proxy in front: the address it finds the server at, and the host that clients name. */
+  readonly behind?: { readonly bind: string; readonly host: string } | undefined;
+}
+
+/** An account of a sandbox on a database. */
+export interface SandboxAccount {
+  readonly account: string;
+  readonly name: string;
+  readonly seed: number;
+  readonly ids: 'derived' | 'counted';
+  readonly dialect: DialectName;
+  readonly created_at: string;
+}
+
+export interface NewAccount {
+  readonly name: string;
+  readonly seed?: number | undefined;
+  readonly data: DataSet;
+  readonly ids: 'derived' | 'counted';
+  readonly dialect: DialectName;
+}
+
+/** The accounts of one database. */
+export interface SandboxAccounts {
+  /** Key and token are told once. Throws `usage` for a name in use. */
+  create(wish: NewAccount): Promise<SandboxAccount & { readonly api_key: string; readonly admin_token: string }>;
+  list(): Promise<readonly SandboxAccount[]>;
+  /** Throws `not_found`. */
+  remove(name: string): Promise<SandboxAccount>;
+}
+
 /** A server that is there. No secret in it: the key stands in the file. */
 export interface ServerRow {
   /** Base address of the service, for `CARDWRIGHT_BASE_URL`. */
@@ -26,7 +66,8 @@ export interface ServerRow {
   readonly pid: number;
   readonly started_at: string;
   readonly store: string;
-  readonly api_key_file: string;
+  /** Undefined for a server of many accounts: each has a key of its own. */
+  readonly api_key_file?: string;
 }
 
 export interface StartedServer {
@@ -62,6 +103,13 @@ export interface SandboxServers {
    * `unreachable` for a taken port, `check_failed` for a store that is not whole, `usage` for another seed or data set.
    */
   start(options: ServerOptions): Promise<StartedServer>;
+  /**
+   * Serves the accounts of a database from this process, beside any number of others. Throws `check_failed` for tables of
+   * another version, `guarded` for a database that cannot be used, `unreachable` for a taken port.
+   */
+  startShared(options: SharedServerOptions): Promise<StartedServer>;
+  /** Does something with the accounts of a database; `store` is its address. */
+  withAccounts<T>(store: string, work: (accounts: SandboxAccounts) => Promise<T>): Promise<T>;
   /** The same from a process of its own, which goes on when this one ends. Resolves when it answers. */
   detach(options: ServerOptions): Promise<ServerRow & { readonly log: string }>;
   /** The one that is started on the store of the data folder and has proved to be it. */

@@ -58,6 +58,12 @@ export function isOwnerGone(owner: string, us: string, isRunning?: IsRunning): b
   return owner !== us && isProvablyGone(identityIn(owner), identityIn(us), isRunning);
 }
 
+/** The same among machines that share nothing but names: only one that runs on this very start of this machine is told. */
+export function isOwnerGoneHere(owner: string, us: string, isRunning?: IsRunning): boolean {
+  const [other, own] = [identityIn(owner), identityIn(us)];
+  return own.boot !== '' && other.boot === own.boot && isOwnerGone(owner, us, isRunning);
+}
+
 function identityIn(name: string): ProcessIdentity {
   const [pid = '', started = '', boot = '', ...pids] = name.split(':');
   return { pid: Number(pid), started, boot, pids: pids.join(':'), machine: '' };

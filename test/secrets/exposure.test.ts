@@ -15,6 +15,7 @@ const MAY_EXPOSE: Readonly<Record<string, string>> = {
   'client/details.ts': 'shape of number and code',
   'client/sandbox-file.ts': 'the header',
   'app/scenario-player.ts': "the sandbox's own key and token, for the command that plays in it",
+  'app/sandbox-accounts.ts': 'key and token of a new account, told once to who made it',
   'app/ephemeral-sandbox.ts': "the throw-away sandbox's own key, for the program it is made for",
   'client/redact.ts': 'what must be taken out',
   'commands/webhooks/create.ts': 'a signing secret that was chosen, for the request',
@@ -68,8 +69,8 @@ const MAY_HASH = [
   'sandbox/archive/save.ts',
   'sandbox/data/draws.ts',
   'sandbox/page/door.ts',
+  'sandbox/requests/authorize.ts',
   'sandbox/requests/health.ts',
-  'sandbox/requests/keys.ts',
   'team/records-digest.ts',
   'writers/account-names.ts',
 ];

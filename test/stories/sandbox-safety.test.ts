@@ -18,7 +18,7 @@ let key: string;
 beforeAll(async () => {
   place = await world();
   server = await served(place, 'sandbox start --json --data demo');
-  key = (await readFile(server.row.api_key_file, 'utf8')).trim();
+  key = (await readFile(String(server.row.api_key_file), 'utf8')).trim();
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();

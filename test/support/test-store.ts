@@ -35,8 +35,9 @@ export async function openAccount(request: StoreRequest, account: string): Promi
     onServerTime: () => undefined,
     ...{ clock, random },
   });
-  const row = { account_id: account, name: account, instance: 'here', seed, ids, generation: 1, dialect: 'default' };
-  await stores.accounts.insert({ ...row, created_at: 0, key_digest: null, token_digest: null });
+  const row = { account_id: account, name: account, instance: 'here', seed, ids, generation: 1 };
+  const rest = { dialect: 'default', created_at: 0, key_digest: null, token_digest: null } as const;
+  await stores.accounts.insert({ ...row, ...rest });
   const of = stores.of(account);
   await of.write(fill, 'large');
   const store = {

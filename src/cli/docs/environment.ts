@@ -18,6 +18,7 @@ const OURS = [
   variable('CARDWRIGHT_JOURNAL_URL_FILE', 'file that holds that address'),
   variable('CARDWRIGHT_JOURNAL_PASSWORD_FILE', 'file that holds the password of the role'),
   variable('CARDWRIGHT_JOURNAL_ACCOUNT', 'account in the shared journal that operations are kept in'),
+  variable('CARDWRIGHT_STORE_PASSWORD_FILE', 'file that holds the password for the database of --store'),
   variable('CARDWRIGHT_TEST_ONLY', 'refuse every live key (any value but 0 and false)'),
   variable('CARDWRIGHT_CONFIG_DIR', 'one folder for configuration, state, data and cache'),
   variable('CARDWRIGHT_CACHE', 'off: do not cache compiled code; an absolute path: cache it in that folder'),

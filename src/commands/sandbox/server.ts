@@ -16,13 +16,21 @@ export function serverPairs({ url, pid, store, api_key_file }: ServerRow): [stri
     ['Serving', url],
     ['Process', String(pid)],
     ['Store', store],
-    ['Key', `in ${api_key_file}`],
+    [
+      'Key',
+      api_key_file === undefined
+        ? 'each account has its own: cardwright sandbox accounts create'
+        : `in ${api_key_file}`,
+    ],
   ];
 }
 
 /** With these two every command, and every program that reads them, speaks to the server. */
 export function serverVariables({ url, api_key_file }: ServerRow): Readonly<Record<string, string>> {
-  return { CARDWRIGHT_BASE_URL: url, CARDWRIGHT_API_KEY_FILE: api_key_file };
+  return {
+    CARDWRIGHT_BASE_URL: url,
+    ...(api_key_file !== undefined && { CARDWRIGHT_API_KEY_FILE: api_key_file }),
+  };
 }
 
 /** Gives a shell what `serverVariables` holds; ends with a failure where no server is started. */
@@ -37,4 +45,12 @@ export const SERVER_ROW = {
   started_at: tells.time('When it began.'),
   store: tells.text('Path of the store it serves.'),
   api_key_file: tells.text('File that holds its key.'),
+} as const;
+
+/** A server of many accounts as data: each has a key of its own. */
+export const SHARED_ROW = {
+  url: SERVER_ROW.url,
+  pid: SERVER_ROW.pid,
+  started_at: SERVER_ROW.started_at,
+  store: SERVER_ROW.store,
 } as const;

@@ -3,13 +3,22 @@ import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { local, OURS, option } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
-import { choice, flag, integer } from '../../contract/field.ts';
+import { choice, flag, integer, text } from '../../contract/field.ts';
 import { ADMIN_OPERATIONS, DATA_SETS } from '../../contract/sandbox/admin.ts';
 import { DIALECT_NAMES } from '../../contract/sandbox/faults.ts';
 import { CliError } from '../../core/errors.ts';
 import { sizeFor } from './load-size.ts';
 import { openPage } from './opening.ts';
-import { SERVER_COLUMNS, SERVER_ROW, serverPairs, serverVariables, TAKE_SERVER, UNSET_SERVER } from './server.ts';
+import {
+  SERVER_COLUMNS,
+  SERVER_ROW,
+  SHARED_ROW,
+  serverPairs,
+  serverVariables,
+  TAKE_SERVER,
+  UNSET_SERVER,
+} from './server.ts';
+import { refuseShared, sharedOptions } from './shared-options.ts';
 import { spokenDialect } from './spoken.ts';
 
 const ours = (doc: string) => ({ doc, basis: OURS });
@@ -25,10 +34,16 @@ export const startSandbox = command({
     wait_expired: 'With --open and --detach: no browser used the address within a minute. The sandbox is started.',
     check_failed: 'Files or books are not whole; nothing is served.',
   },
-  answers: { one: { ...SERVER_ROW, log: maybe(tells.text('File of its log, with --detach.')) } },
+  answers: {
+    either: [
+      { one: { ...SERVER_ROW, log: maybe(tells.text('File of its log, with --detach.')) } },
+      { one: SHARED_ROW },
+    ],
+  },
   about: [
     'Listens only on 127.0.0.1, with --ipv6 also on ::1. Serves the same store as --sandbox; both can be used at the same time. Files and ledger are checked first; a damaged store is not served (exit 15).',
     `Address and key for other programs of a shell: ${TAKE_SERVER}. After sandbox stop: ${UNSET_SERVER}. The key is in a file that only you can read, and stays the same at every start. The address stays the same with --port.`,
+    'With --store it serves the accounts of a PostgreSQL database in place of the one on this machine, beside any number of other servers of it. Accounts and their keys: cardwright sandbox accounts create. The control surface is served with --admin alone. A password for the database is read from the file that CARDWRIGHT_STORE_PASSWORD_FILE names.',
     'Runs in the foreground until Ctrl-C, SIGTERM or sandbox stop, and finishes running requests before it ends. With --detach it runs in the background.',
   ],
   flags: {
@@ -44,16 +59,36 @@ export const startSandbox = command({
     readyFile: option(local('file', 'File for the address (one line) while it serves.'), '<file>'),
     noRateLimits: option(flag(ours('Do not limit the number of requests a minute.'))),
     virtualLimits: option(flag(ours('Count rate limits on the clock of the sandbox.'))),
+    store: option(text(ours('Address of a database whose accounts to serve.')), '<postgres-url>'),
+    migrate: option(flag(ours('With --store: make or change the tables of the database where that is needed.'))),
+    admin: option(flag(ours('With --store: serve the control surface of each account, for its admin token.'))),
+    bind: option(text(ours('With --store and --behind-proxy: listen on this address.')), '<address>'),
+    behindProxy: option(text(ours('With --store: the host by which clients name the TLS proxy in front.')), '<host>'),
     allowRemoteWebhooks: option(flag(ours('Send webhooks to other machines too, over https.'))),
   },
   examples: [
     { does: 'Until Ctrl-C', run: 'sandbox start --port 4010' },
     { does: 'In the background, for this shell', run: 'sandbox start --detach -o env' },
     { does: 'In the background, and look at it', run: 'sandbox start --detach --open' },
+    {
+      does: 'Accounts of a team, from a database of this machine',
+      run: 'sandbox start --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox --migrate --port 4010',
+    },
   ],
   async run(ctx, { detach, open, virtualLimits = false, allowRemoteWebhooks = false, ...asked }) {
     const { noRateLimits = false, cards, transactions, ...rest } = asked;
     if (ctx.dryRun) throw usage('sandbox start sends nothing; it has no dry run');
+    if (rest.store !== undefined) {
+      const shared = sharedOptions({ ...asked, detach, open });
+      const { row, serve } = await ctx.servers.startShared({
+        ...shared,
+        rateLimits: !noRateLimits,
+        virtualLimits,
+        allowRemoteWebhooks,
+      });
+      return { row, log: undefined, goesOn: serve };
+    }
+    refuseShared(asked);
     if (noRateLimits && virtualLimits) throw usage('--no-rate-limits and --virtual-limits exclude each other');
     const size = sizeFor(rest.data, { cards, transactions });
     const dialect = spokenDialect(ctx.env, rest.dialect);
@@ -75,7 +110,7 @@ export const startSandbox = command({
     columns: SERVER_COLUMNS,
     blocks: [{ kind: 'pairs', pairs: [...serverPairs(row), ...(log === undefined ? [] : [['Log', log] as const])] }],
     notes: [
-      `For other programs: ${TAKE_SERVER}`,
+      ...(row.api_key_file === undefined ? [] : [`For other programs: ${TAKE_SERVER}`]),
       goesOn === undefined
         ? `Stop it with cardwright sandbox stop. In a shell where you set its variables: ${UNSET_SERVER}`
         : 'Ctrl-C ends it.',

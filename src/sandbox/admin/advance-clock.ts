@@ -11,7 +11,7 @@ import { clockShowing, readClock, sandboxNow, setClock } from '../clock/clock.ts
 import { type Fired as FiredTimer, fireOne, nextDue, type Timer } from '../clock/timers.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import { firingOf, type ServiceParts } from '../service/service.ts';
-import { advanceRunning, beginAdvance, endAdvance } from '../store/advances.ts';
+import { advanceRunning, beginAdvance, endAdvance, renewAdvance } from '../store/advances.ts';
 import type { Sql } from '../store/sql.ts';
 import { wireClock } from './clock.ts';
 
@@ -26,10 +26,11 @@ export async function advanceClock(parts: ServiceParts, input: Call<Row>['input'
   const token = Buffer.from(parts.random.bytes(16)).toString('hex');
   const { from, to } = await store.write(async sql => {
     const running = await advanceRunning(sql, account);
-    if (running !== undefined && !parts.isGone(running.owner)) throw impossible('the clock is being moved already');
+    if (running !== undefined && !isOver(running, parts)) throw impossible('the clock is being moved already');
     const shown = await sandboxNow(sql, account, clock.now());
     const until = targetOf(input, shown);
     await beginAdvance(sql, account, { owner: parts.owner, token });
+    await renewAdvance(sql, account, { token, real: clock.now() });
     return { from: shown, to: until };
   });
   const goOn = parts.dispatcher?.hold();
@@ -49,6 +50,14 @@ export async function advanceClock(parts: ServiceParts, input: Call<Row>['input'
     goOn?.();
     await store.write(sql => endAdvance(sql, account, token));
   }
+}
+
+/** Whether nobody moves the clock by this record any longer. */
+function isOver(
+  { owner, lease_until: until }: { readonly owner: string; readonly lease_until?: number },
+  { isGone, clock }: ServiceParts,
+): boolean {
+  return isGone(owner) || (until !== undefined && until <= clock.now());
 }
 
 function targetOf({ by, to }: Call<Row>['input'], now: number): number {
@@ -88,6 +97,7 @@ async function fireUntil(parts: ServiceParts, { to, token }: { to: number; token
   for (;;) {
     const step = await store.write(async sql => {
       await refuseLost(sql, account, token);
+      await renewAdvance(sql, account, { token, real: clock.now() });
       const row = await readClock(sql, account);
       const onTime = async ({ dueAt }: Pick<Timer, 'dueAt'>) => {
         // One that was overdue already does not set the clock back.

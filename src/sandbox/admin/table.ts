@@ -96,7 +96,8 @@ export const ADMIN_HANDLERS: AdminHandlers = {
 /** These take many transactions of their own, or concern the server and not what it stores. */
 export const SERVICE_HANDLERS: ServiceHandlers = {
   'clock.advance': advanceClock,
-  'dialect.set': async ({ activeDialect }, { dialect }: { readonly dialect: DialectName }) => {
+  'dialect.set': async ({ activeDialect, keepDialect }, { dialect }: { readonly dialect: DialectName }) => {
+    await keepDialect?.(dialect);
     activeDialect.use(dialect);
     return activeDialect.facts;
   },

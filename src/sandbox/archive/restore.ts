@@ -4,10 +4,11 @@ import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { systemCode } from '../../files/private-files.ts';
-import { ARCHIVED, columnsIn, emptyArchived } from '../store/archived.ts';
+import { ARCHIVED, ARCHIVED_ACCOUNT, columnsIn, emptyArchived, valueFor } from '../store/archived.ts';
 import { BulkInsert, inBulk } from '../store/bulk.ts';
 import { isRefusedStatement } from '../store/faults.ts';
 import { forgetCheck } from '../store/ledger-checks.ts';
+import { beginGeneration } from '../store/meta.ts';
 import { TRANSACTION_INDEXES } from '../store/schema.ts';
 import type { Sql, SqlValue } from '../store/sql.ts';
 import { FORMER_COLUMNS, SCHEMA } from '../store/system-tables.ts';
@@ -38,6 +39,7 @@ export async function restoreFrom(folder: string, manifest: Manifest, sql: Sql, 
     });
     await forgetCheck(sql, account);
     await sql.run('update meta set seed = ?, ids = ? where one = 1', manifest.seed, manifest.ids);
+    await beginGeneration(sql);
   } catch (error) {
     if (!isRefusedStatement(error)) throw error;
     throw new Damaged(`a row cannot be stored: ${error instanceof Error ? error.message : 'no reason given'}`);
@@ -51,8 +53,9 @@ async function restoreTable(folder: string, table: TableFacts, sql: Sql, account
   for await (const lines of linesOf(folder, table)) {
     for (const line of lines) {
       const row = rowOf(line, table);
-      if (row[place] !== account) throw new Damaged(`${tableFile(table.name)} holds a row of another account`);
-      bulk.add(row.filter((_, at) => !isFormer(table.name, table.columns[at])));
+      if (row[place] !== ARCHIVED_ACCOUNT) throw new Damaged(`${tableFile(table.name)} holds a row of another account`);
+      const own = row.filter((_, at) => !isFormer(table.name, table.columns[at]));
+      bulk.add(account === ARCHIVED_ACCOUNT ? own : own.map(value => valueFor(value, ARCHIVED_ACCOUNT, account)));
     }
     await bulk.flush();
   }

@@ -29,7 +29,7 @@ export function createDispatcher(
     ? runDeliveries(parts, { kind: 'signal', signal: stopping.signal, isHeld: () => held > 0 }).catch(parts.onFault)
     : undefined;
   return {
-    deliver: until => runDeliveries(parts, until),
+    deliver: until => runDeliveries(parts, until.kind === 'due' ? { ...until, isHeld: () => held > 0 } : until),
     hold() {
       held += 1;
       let isOver = false;

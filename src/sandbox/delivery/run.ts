@@ -16,6 +16,8 @@ import { post } from './send.ts';
  */
 export type Until =
   | { readonly kind: 'signal'; readonly signal: AbortSignal; readonly isHeld?: () => boolean }
+  /** Until nothing due is left for this process to begin: another one's attempts are not waited for. */
+  | { readonly kind: 'due'; readonly signal: AbortSignal; readonly isHeld?: () => boolean }
   | { readonly kind: 'idle'; readonly upTo?: number | undefined; readonly signal?: AbortSignal | undefined };
 
 /** One attempt, for whoever moved the clock. */
@@ -46,14 +48,14 @@ export async function runDeliveries(parts: DeliveryParts, until: Until): Promise
     inTheAir.add(flight);
   };
   while (!stop.aborted) {
-    const isHeld = until.kind === 'signal' && until.isHeld?.() === true;
+    const isHeld = until.kind !== 'idle' && until.isHeld?.() === true;
     const look =
       inTheAir.size < MOST_AT_ONCE && !isHeld ? await lookForWork(parts, upTo, writing.size > 0) : { isPending: true };
     if (look.claimed !== undefined) {
       start(look.claimed);
       continue;
     }
-    if (until.kind === 'idle' && !look.isPending && inTheAir.size === 0) break;
+    if (inTheAir.size === 0 && (until.kind === 'due' || (until.kind === 'idle' && !look.isPending))) break;
     await moment(parts, { inTheAir, stop, isWaiting: until.kind === 'idle' });
   }
   await Promise.all(inTheAir);

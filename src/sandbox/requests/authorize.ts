@@ -1,5 +1,5 @@
 /** Who may ask: the key for the service, the admin token for the admin surface (docs/design/sandbox.md, section 10). */
-import { timingSafeEqual } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../../core/secret.ts';
 import { Refused } from '../calls/handler.ts';
 
@@ -11,8 +11,25 @@ export type Authorize = (header: string | undefined) => void;
 /** Lets in whoever shows this key. */
 export function authorizerOf(key: Secret): Authorize {
   const expected = Buffer.from(key.expose());
-  return header => authorize(header, expected);
+  return header =>
+    authorize(header, given => {
+      const shown = Buffer.from(given);
+      // How long a key is says nothing about which one it is.
+      return shown.length === expected.length && timingSafeEqual(shown, expected);
+    });
 }
+
+/** Lets in whoever shows the key with this SHA-256; nobody where there is none. */
+export function authorizerOfDigest(digest: string | null): Authorize {
+  return header =>
+    authorize(header, given => digest !== null && timingSafeEqual(Buffer.from(digestOf(given)), Buffer.from(digest)));
+}
+
+/** What is kept of a key: its SHA-256, hexadecimal. */
+export const digestOf = (key: string) => createHash('sha256').update(key).digest('hex');
+
+/** The key in a header of the form `Bearer key`. */
+export const bearerIn = (header: string | undefined) => /^bearer +(\S+)$/i.exec(header ?? '')?.[1];
 
 /** Throws `environment_mismatch` for a live key in a place whose text would be kept: an address, an idempotency key. */
 export function refuseLiveKeys(texts: Iterable<string | undefined>): void {
@@ -35,15 +52,13 @@ function liveKey(found: string): Refused {
   );
 }
 
-function authorize(header: string | undefined, expected: Uint8Array): void {
-  const given = /^bearer +(\S+)$/i.exec(header ?? '')?.[1];
+function authorize(header: string | undefined, fits: (given: string) => boolean): void {
+  const given = bearerIn(header);
   if (given === undefined) {
     throw new Refused('unauthorized', 'Send the key as: Authorization: Bearer sk_test_...');
   }
   if (given.startsWith(LIVE_PREFIX)) throw liveKey('This is a live key');
-  // How long a key is says nothing about which one it is.
-  const shown = Buffer.from(given);
-  if (shown.length !== expected.length || !timingSafeEqual(shown, expected)) {
+  if (!fits(given)) {
     throw new Refused('unauthorized', 'The key is not known here.');
   }
 }

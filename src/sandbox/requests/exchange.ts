@@ -69,7 +69,12 @@ export class Exchange {
   constructor(parts: ServiceParts, stopping: AbortSignal) {
     this.#parts = parts;
     this.#stopping = stopping;
-    this.#authorize = { service: authorizerOf(parts.key), admin: authorizerOf(parts.adminToken) };
+    this.#authorize = parts.authorize ?? { service: authorizerOf(parts.key), admin: authorizerOf(parts.adminToken) };
+  }
+
+  /** What it answers from. */
+  get parts(): ServiceParts {
+    return this.#parts;
   }
 
   async answer(request: IncomingMessage): Promise<Exchanged> {
@@ -109,6 +114,7 @@ export class Exchange {
     const { pageDoor } = this.#parts;
     const turned = turnedAway(request, this.hosts, pageDoor);
     if (turned !== undefined) return { answer: errorAnswer(turned, requestId), requestId };
+    if (this.#parts.hasControl === false) return { answer: errorAnswer(noRoute('admin'), requestId), requestId };
     try {
       this.#authorize.admin(request.headers.authorization);
       return { answer: undefined, requestId };
@@ -261,12 +267,12 @@ export class Exchange {
     const { name, dialect } = this.#parts.activeDialect;
     if (this.#routes?.of !== name) this.#routes = { of: name, routes: routesOf(dialect.paths) };
     const found = findRoute(this.#routes.routes, request.method ?? '', path);
-    if (found.kind === 'route') {
+    const isHidden = surfaceOf(path) === 'admin' && this.#parts.hasControl === false && !path.endsWith('/health');
+    if (found.kind === 'route' && !isHidden) {
       return { route: found.route, params: found.params, path, query };
     }
-    if (found.kind === 'nothing') {
-      const where = surfaceOf(path) === 'admin' ? 'the control surface of the sandbox' : 'the service';
-      return { status: 404, error: 'route_not_found', message: `There is no such route in ${where}.` };
+    if (found.kind !== 'method' || isHidden) {
+      return noRoute(surfaceOf(path));
     }
     const allow = found.allowed.join(', ');
     const message = `This route takes ${allow}.`;
@@ -295,6 +301,11 @@ export class Exchange {
     progress.requestId ??= this.nameByChance();
     return progress.requestId;
   }
+}
+
+function noRoute(surface: Route['surface']): Parameters<typeof errorAnswer>[0] {
+  const where = surface === 'admin' ? 'the control surface of the sandbox' : 'the service';
+  return { status: 404, error: 'route_not_found', message: `There is no such route in ${where}.` };
 }
 
 function split(url: string): readonly [string, string] {

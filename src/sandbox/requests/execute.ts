@@ -46,6 +46,8 @@ interface Attempted extends Executed {
 
 /** Counting a match of a fault is a write: a read begins again as one. */
 const FAULTS_NEED_WRITE = 'faults-need-write';
+/** Another process replaced everything, and numbers begin anew. */
+const NUMBERS_ARE_OLD = 'numbers-are-old';
 /** Why nothing was done yet. */
 type NotYet = typeof TIMERS_DUE | typeof FAULTS_NEED_WRITE;
 
@@ -116,8 +118,15 @@ async function executeOnce(
     }
   }
   const number = requestNumbers.ready() ?? (await requestNumbers.next(parts));
+  const { generation } = requestNumbers;
   const reading: Work = { parsed, heedsTimers, number, access: 'read', isCareful: false };
-  const read = await store.read(sql => executeWithin(parts, sql, reading));
+  const read = await store.read(async sql =>
+    sql.generation === generation || generation === 0 ? executeWithin(parts, sql, reading) : NUMBERS_ARE_OLD,
+  );
+  if (read === NUMBERS_ARE_OLD) {
+    requestNumbers.forget();
+    return executeOnce(parts, parsed, heedsTimers);
+  }
   if (read !== FAULTS_NEED_WRITE) return read;
   return store.write(sql => executeWithin(parts, sql, { ...work, number, isCareful: true }));
 }
@@ -164,7 +173,7 @@ async function executeWithin(parts: ServiceParts, sql: Sql, work: Work): Promise
       took: Math.max(0, Math.round(parts.clock.monotonic() - parsed.arrivedAt)),
     });
     if (access === 'write') await logRequest(sql, account, row);
-    else parts.requestLog.keep(row);
+    else parts.requestLog.keep(row, sql.generation);
   }
   const attempted: Attempted = { requestId, allowance, now, appliedFault, answer: outcome.answer };
   return 'fault' in outcome ? { ...attempted, fault: outcome.fault } : attempted;

@@ -1,5 +1,4 @@
 /** keys, keys.create, and what a key that was made is good for. */
-import { createHash } from 'node:crypto';
 import type { ReplyOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import type { KeyAccess } from '../../contract/sandbox/keys.ts';
@@ -10,6 +9,7 @@ import type { Route } from '../http/routing.ts';
 import { isoTime } from '../rules/dates.ts';
 import type { ServiceParts } from '../service/service.ts';
 import { type ApiKeyRow, allApiKeys, apiKeyByDigest, insertApiKey } from '../store/api-keys.ts';
+import { bearerIn, digestOf } from './authorize.ts';
 
 export async function listKeys({ store, account }: ServiceParts): Promise<ReplyOf<AdminOperations['keys']>> {
   const rows = await store.read(sql => allApiKeys(sql, account));
@@ -40,7 +40,7 @@ export async function admitMadeKey(
   { store, account }: ServiceParts,
   { route, header, unknown }: { readonly route: Route; readonly header: string | undefined; readonly unknown: Refused },
 ): Promise<void> {
-  const given = /^bearer +(\S+)$/i.exec(header ?? '')?.[1];
+  const given = bearerIn(header);
   if (given === undefined || unknown.refusal !== 'unauthorized') throw unknown;
   const made = await store.read(sql => apiKeyByDigest(sql, account, digestOf(given)));
   if (made === undefined) throw unknown;
@@ -49,8 +49,6 @@ export async function admitMadeKey(
     throw new Refused('forbidden', 'The key may read, and nothing else.');
   }
 }
-
-const digestOf = (key: string) => createHash('sha256').update(key).digest('hex');
 
 function shown({ id, last4, access, created_at }: ApiKeyRow) {
   return { id, last4, access, created_at: isoTime(created_at) };

@@ -26,8 +26,12 @@ export interface Answered {
 /** Requests of this process that are in no store yet. */
 export class RequestLog {
   #waiting: RequestRow[] = [];
+  #generation = 0;
 
-  keep(row: RequestRow): void {
+  /** `generation` is that of the store the request was answered from. */
+  keep(row: RequestRow, generation: number): void {
+    if (generation !== this.#generation) this.#waiting = [];
+    this.#generation = generation;
     this.#waiting.push(row);
     if (this.#waiting.length >= 2 * KEPT_REQUESTS) this.#waiting = this.#waiting.slice(-KEPT_REQUESTS);
   }
@@ -47,7 +51,10 @@ export class RequestLog {
     const rows = this.#waiting;
     if (rows.length === 0) return;
     this.#waiting = [];
+    const generation = this.#generation;
     await store.write(async sql => {
+      // What they were asked of was replaced meanwhile.
+      if (sql.generation !== generation) return;
       for (const row of rows.slice(-KEPT_REQUESTS)) await insertRequest(sql, account, row);
     });
   }

@@ -1,6 +1,7 @@
 /** What a server of the sandbox is made of, and what every transaction of it shares. */
 import type { Operation, ReplyOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import type { DialectName } from '../../contract/sandbox/faults.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
 import type { Archives } from '../archive/archives.ts';
@@ -13,6 +14,7 @@ import type { ActiveDialect } from '../dialects/active-dialect.ts';
 import type { LimitsKept } from '../http/limits.ts';
 import { recordEvent } from '../outbox/outbox.ts';
 import type { PageDoor } from '../page/door.ts';
+import { ARCHIVED_ACCOUNT } from '../store/archived.ts';
 import type { IdForm } from '../store/meta.ts';
 import type { Sql, Store } from '../store/sql.ts';
 import type { ActLog } from './act-log.ts';
@@ -22,8 +24,8 @@ import type { RequestNumbers } from './request-numbers.ts';
 import type { ScenarioPlayer } from './scenario-player.ts';
 import type { TurnedLog } from './turned-log.ts';
 
-/** The one account of a sandbox. */
-export const ACCOUNT = 'acct_sandbox';
+/** The one account of a sandbox on this machine. */
+export const ACCOUNT = ARCHIVED_ACCOUNT;
 
 /** Operations that take the whole service, and not one transaction; see `SERVICE_HANDLERS` in admin/table.ts. */
 export type ServiceHandlers = {
@@ -77,6 +79,12 @@ export interface ServiceParts {
   readonly timerActions: TimerActions;
   readonly key: Secret;
   readonly adminToken: Secret;
+  /** Who may ask, in place of whoever shows these two. */
+  readonly authorize?: Readonly<Record<'service' | 'admin', (header: string | undefined) => void>> | undefined;
+  /** False: nothing of the control surface is served but its health. */
+  readonly hasControl?: boolean | undefined;
+  /** Keeps a dialect for other processes too. */
+  readonly keepDialect?: ((name: DialectName) => Promise<void>) | undefined;
   /** Real time; the clock of the sandbox is a row of the store. */
   readonly clock: Clock;
   readonly random: Randomness;

@@ -85,6 +85,23 @@ export interface Plan {
   readonly onFault: (error: unknown) => void;
 }
 
+/** As much of it as one account needs. */
+export type PartsPlan = Pick<
+  Plan,
+  | 'host'
+  | 'path'
+  | 'key'
+  | 'rateLimits'
+  | 'virtualLimits'
+  | 'dialect'
+  | 'webhookSecret'
+  | 'pageFiles'
+  | 'scenarios'
+  | 'version'
+  | 'onStop'
+  | 'onFault'
+>;
+
 export interface Assembled {
   readonly server: RunningServer;
   readonly key: Secret;
@@ -166,7 +183,8 @@ export async function assemble(plan: Plan): Promise<Assembled> {
   }
 }
 
-function partsFor(
+/** What serves one account; `partsOf` of a team changes what differs there. */
+export function partsFor(
   {
     host,
     path,
@@ -180,7 +198,7 @@ function partsFor(
     version,
     onStop,
     onFault,
-  }: Plan,
+  }: PartsPlan,
   store: ServiceParts['store'],
 ): ServiceParts {
   const owner = ownerName(host.pid);

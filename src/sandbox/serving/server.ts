@@ -14,13 +14,31 @@ import { errorAnswer, headersFor } from '../http/answer.ts';
 import { Gone } from '../http/body.ts';
 import { Exchange } from '../requests/exchange.ts';
 import type { ServiceParts } from '../service/service.ts';
+import { StoreBusy } from '../store/sql.ts';
 import { StoreBroken } from '../store/store-broken.ts';
 import { secondDoor } from './second-door.ts';
 
-/** A socket, or a port of 127.0.0.1, with `ipv6` of `::1` too. */
+/** A socket, or a port of 127.0.0.1, with `ipv6` of `::1` too; behind a proxy another address and its one public name. */
 export type ListenAddress =
   | { readonly socketPath: string }
-  | { readonly port: number; readonly ipv6?: boolean | undefined };
+  | { readonly port: number; readonly ipv6?: boolean | undefined; readonly behind?: ProxyAddress | undefined };
+
+/** Where the TLS proxy of a team finds the server, and by which name clients find the proxy. */
+export interface ProxyAddress {
+  readonly bind: string;
+  /** As clients send it in the header Host. */
+  readonly host: string;
+}
+
+/** Who answers the requests of a server. */
+export interface Answerers {
+  /** Rejects when that cannot be looked up now. A key that nobody has leads to `nobody`, who refuses it. */
+  of(request: IncomingMessage): Promise<Exchange>;
+  /** For what is no request, and for whoever has no key. */
+  readonly nobody: Exchange;
+  /** Told the names the server goes by. */
+  listens(hosts: readonly string[]): void;
+}
 
 export interface RunningServer {
   /** `http://localhost` over a socket, `http://127.0.0.1:<port>` else. */
@@ -51,13 +69,30 @@ export const LIMITS: ServerLimits = {
 const TRANSFER_TIME = 900_000;
 
 /** Serves until stopped, or until a commit fails and nothing true can be said any more. Throws `unreachable`. */
-export async function serve(
-  parts: ServiceParts,
+export function serve(parts: ServiceParts, place: ListenAddress, limits?: ServerLimits): Promise<RunningServer> {
+  const one = (stopping: AbortSignal): Answerers => {
+    const exchange = new Exchange(parts, stopping);
+    return {
+      of: async () => exchange,
+      nobody: exchange,
+      listens: hosts => {
+        exchange.hosts = hosts;
+      },
+    };
+  };
+  return serveWith(one, place, limits);
+}
+
+/** The same, where each request may be for another account. */
+export async function serveWith(
+  answerersFor: (stopping: AbortSignal) => Answerers,
   place: ListenAddress,
   { connections, ...times }: ServerLimits = LIMITS,
 ): Promise<RunningServer> {
   const stopping = new AbortController();
-  const exchange = new Exchange(parts, stopping.signal);
+  const answerers = answerersFor(stopping.signal);
+  const { nobody } = answerers;
+  const { clock, onFault, pageDoor } = nobody.parts;
   const running = new Map<Promise<void>, IncomingMessage>();
   let door: Door | undefined;
   const server = createServer({ ...times, requireHostHeader: false }, (request, response) => {
@@ -68,12 +103,18 @@ export async function serve(
         door?.close();
         server.close().closeAllConnections();
       }
-      parts.onFault(error);
+      onFault(error);
     });
     running.set(done, request);
     void done.finally(() => running.delete(done));
   });
-  const transferOne = async (request: IncomingMessage, response: ServerResponse, transfer: Transfer) => {
+  const transferOne = async (
+    exchange: Exchange,
+    request: IncomingMessage,
+    response: ServerResponse,
+    transfer: Transfer,
+  ) => {
+    const { parts } = exchange;
     const { answer, requestId } = exchange.admitTransfer(request);
     const handedOver = new Promise(resolve => response.once('close', resolve));
     // A file of a whole store takes longer to come in than any other request may.
@@ -95,8 +136,13 @@ export async function serve(
     await handedOver;
   };
   const answerOne = async (request: IncomingMessage, response: ServerResponse) => {
+    const exchange = await answerers.of(request).catch((error: unknown) => {
+      if (!(error instanceof StoreBusy)) onFault(error);
+    });
+    if (exchange === undefined) return refuseOne(response);
     const transfer = transferOf(request);
-    if (transfer !== undefined) return transferOne(request, response, transfer);
+    if (transfer !== undefined) return transferOne(exchange, request, response, transfer);
+    const { parts } = exchange;
     const { answer, requestId, now, appliedFault } = await exchange.answer(request);
     // The caller may have left while the work was done.
     if (response.closed) return;
@@ -105,9 +151,15 @@ export async function serve(
     // Its clock may stand or run ahead; whoever judges an expiry must do so by this clock.
     if (now !== undefined) headers['Date'] = dateText(now);
     if (appliedFault === undefined) response.writeHead(answer.status, headers).end(answer.body);
-    else await sendFaulty(appliedFault, { response, answer, headers, clock: parts.clock, stopping: stopping.signal });
+    else await sendFaulty(appliedFault, { response, answer, headers, clock, stopping: stopping.signal });
     // Until then stopping would cut the answer off.
     await handedOver;
+  };
+  /** Nobody knows now whose request it is. */
+  const refuseOne = async (response: ServerResponse) => {
+    const requestId = nobody.nameByChance();
+    const answer = await nobody.guarded(requestId, () => Promise.reject(new StoreBusy('the store is busy')));
+    response.writeHead(answer.status, headersFor(answer, requestId)).end(answer.body);
   };
   server.maxConnections = connections;
   server.on('timeout', dropIdle);
@@ -116,20 +168,21 @@ export async function serve(
     // A request before it is carried out, and would take this for its answer.
     const isBefore = (request: IncomingMessage) => request.socket === socket && request.complete;
     if ([...running.values()].some(isBefore)) socket.destroy();
-    else answerUnreadable(error, socket, exchange.nameByChance());
+    else answerUnreadable(error, socket, nobody.nameByChance());
   });
   // Node would answer itself, without our mark.
   server.on('checkExpectation', (_, response) => {
-    const requestId = exchange.nameByChance();
+    const requestId = nobody.nameByChance();
     const message = 'Nothing but 100-continue can be expected here.';
     const answer = errorAnswer({ status: 417, error: 'invalid_request', message }, requestId);
     response.writeHead(answer.status, headersFor(answer, requestId)).end(answer.body);
   });
   door = await doorsOpened(server, place, connections);
-  exchange.hosts = hostsOf(server, place);
-  if ('port' in place) parts.pageDoor?.listensAt(String((server.address() as AddressInfo).port));
+  const hosts = hostsOf(server, place);
+  answerers.listens(hosts);
+  if ('port' in place) pageDoor?.listensAt(String((server.address() as AddressInfo).port));
   return {
-    origin: `http://${exchange.hosts[0]}`,
+    origin: `http://${hosts[0]}`,
     stop: async () => {
       const closed = Promise.all([closing(server), door && closing(door)]);
       // What faults hold up is let go, and not carried out any more.
@@ -193,7 +246,8 @@ function listening(server: Server, place: ListenAddress): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error) => reject(cannotListen(place, error));
     server.once('error', fail);
-    const options = 'port' in place ? { host: '127.0.0.1', port: place.port } : { path: place.socketPath };
+    const options =
+      'port' in place ? { host: place.behind?.bind ?? '127.0.0.1', port: place.port } : { path: place.socketPath };
     server.listen(options, () => {
       server.off('error', fail);
       resolve();
@@ -205,13 +259,14 @@ const closing = (door: Door) => new Promise(resolve => door.close(resolve));
 
 function hostsOf(server: Server, place: ListenAddress): readonly string[] {
   if ('socketPath' in place) return ['localhost'];
+  if (place.behind !== undefined) return [place.behind.host];
   const { port } = server.address() as AddressInfo;
   return [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
 }
 
 function cannotListen(place: ListenAddress, error: Error, address: '127.0.0.1' | '::1' = '127.0.0.1'): CliError {
   if (address === '::1' && systemCode(error) !== 'EADDRINUSE') return noIpv6(error);
-  const where = 'port' in place ? `port ${place.port} of ${address}` : place.socketPath;
+  const where = 'port' in place ? `port ${place.port} of ${place.behind?.bind ?? address}` : place.socketPath;
   return new CliError('unreachable', {
     message: `the sandbox cannot listen on ${where}: ${systemCode(error) ?? error.message}`,
     hint: 'port' in place ? 'cardwright sandbox start --port 0' : 'cardwright doctor',

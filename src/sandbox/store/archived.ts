@@ -6,6 +6,9 @@ import { DOMAIN_TABLES, TABLES } from './schema.ts';
 import type { Sql, SqlValue } from './sql.ts';
 import { CLEARED_TABLES, columnsOf, LATER_COLUMNS, SYSTEM_TABLES } from './system-tables.ts';
 
+/** The account that every snapshot is of, whichever it was: so that any account can take it. */
+export const ARCHIVED_ACCOUNT = 'acct_sandbox';
+
 export interface ArchivedTable {
   readonly name: string;
   readonly columns: readonly string[];
@@ -50,6 +53,12 @@ function keyOf(table: string): readonly string[] | undefined {
 function keyApart(statement: string, table: string): readonly string[] | undefined {
   const [, on, columns] = /^create unique index \w+ on (\w+) \(([^)]+)\)$/.exec(statement) ?? [];
   return on === table ? columns?.split(', ') : undefined;
+}
+
+/** A value of a row of one account as another has it: its name, and that of its wallet in the ledger. */
+export function valueFor(value: SqlValue, from: string, to: string): SqlValue {
+  if (value === from) return to;
+  return value === `wallet:${from}` ? `wallet:${to}` : value;
 }
 
 const PAGE = 2_000;

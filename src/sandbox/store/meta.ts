@@ -81,6 +81,12 @@ export async function clearSystemTables(
     await sql.run(`delete from ${table} where account_id = ?${but}`, account);
   }
   if (seed !== undefined) await sql.run('update meta set seed = ? where one = 1', seed);
+  await beginGeneration(sql);
+}
+
+/** Says to other processes that everything the account holds was replaced. On SQLite nobody is told. */
+export async function beginGeneration(sql: Sql): Promise<void> {
+  if (sql.engine === 'postgres') await sql.run('update meta set generation = generation + 1 where one = 1');
 }
 
 /** An error of the engine while opening, in our words; others come out as they are. */

@@ -1,7 +1,9 @@
 /** Statements on `accounts`: who is served from one database, and by which key. */
+import type { DialectName } from '../../../contract/sandbox/faults.ts';
 import type { PostgresPipeline } from '../../../postgres/client.ts';
+import { emptyArchived } from '../archived.ts';
 import type { IdForm } from '../meta.ts';
-import type { SqlValue } from '../sql.ts';
+import type { Sql, SqlValue } from '../sql.ts';
 import { numbered, rowsOf, sent } from './types.ts';
 
 export interface AccountRow {
@@ -11,11 +13,37 @@ export interface AccountRow {
   readonly seed: number;
   readonly ids: IdForm;
   readonly generation: number;
-  readonly dialect: string;
+  readonly dialect: DialectName;
   readonly created_at: number;
+  /** SHA-256, hexadecimal; null while the account is being made. */
+  readonly key_digest: string | null;
+  readonly token_digest: string | null;
 }
 
-const COLUMNS = 'account_id, name, instance, seed, ids, generation, dialect, created_at';
+/** What is due first in an account, on its clock but for the lease: that is real time. */
+export interface DueRow extends ClockFacts {
+  readonly account_id: string;
+  readonly timer_due: number | null;
+  readonly delivery_due: number | null;
+  readonly lease_until: number | null;
+}
+
+interface ClockFacts {
+  readonly mode: 'real' | 'offset' | 'frozen' | 'scaled';
+  readonly at: number;
+  readonly real_since: number;
+  readonly rate_milli: number;
+}
+
+const COLUMNS = 'account_id, name, instance, seed, ids, generation, dialect, created_at, key_digest, token_digest';
+
+const DUE = `select a.account_id, coalesce(c.mode, 'real') as mode, coalesce(c.at, 0) as at,
+    coalesce(c.real_since, 0) as real_since, coalesce(c.rate_milli, 1000) as rate_milli,
+    (select min(t.due_at) from timers t where t.account_id = a.account_id) as timer_due,
+    (select min(d.due_at) from deliveries d where d.account_id = a.account_id and d.state = 'queued') as delivery_due,
+    (select min(d.lease_until) from deliveries d where d.account_id = a.account_id and d.state = 'sending')
+      as lease_until
+  from accounts a left join clock c on c.account_id = a.account_id where a.key_digest is not null`;
 
 /** One statement outside of any account, in a transaction of its own that knows where the tables are. */
 async function asked(
@@ -50,15 +78,25 @@ export class Accounts {
     this.#database = database;
   }
 
-  /** Makes the row of an account; undefined when the name is taken. */
-  async insert(row: AccountRow & { readonly key_digest: string | null; readonly token_digest: string | null }) {
+  /** Makes the row of an account; false when the name is taken. */
+  async insert(row: AccountRow): Promise<boolean> {
     const values = [row.account_id, row.name, row.instance, row.seed, row.ids, row.generation, row.dialect];
     const made = await this.#ask(
-      `insert into accounts (${COLUMNS}, key_digest, token_digest) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      `insert into accounts (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        on conflict do nothing returning account_id`,
       [...values, row.created_at, row.key_digest, row.token_digest],
     );
     return made.length === 1;
+  }
+
+  /** What is due in every account, whatever its clock says. */
+  due(): Promise<readonly DueRow[]> {
+    return this.#ask(DUE) as Promise<readonly never[]>;
+  }
+
+  /** Keeps the dialect an account speaks. */
+  async setDialect(account: string, dialect: DialectName): Promise<void> {
+    await this.#ask('update accounts set dialect = ? where account_id = ?', [dialect, account]);
   }
 
   all(): Promise<readonly AccountRow[]> {
@@ -84,4 +122,18 @@ export class Accounts {
   #ask(text: string, values: readonly SqlValue[] = []) {
     return this.#database.using(connection => asked(connection, this.#database.schema, text, values));
   }
+}
+
+/** Gives an account its keys, in the transaction that fills it: before that nobody reaches it. */
+export async function giveKeys(sql: Sql, account: string, { key, token }: { key: string; token: string }) {
+  await sql.run('update accounts set key_digest = ?, token_digest = ? where account_id = ?', key, token, account);
+}
+
+const NOT_ARCHIVED = ['advances', 'ledger_checks', 'rate_hits'];
+
+/** Removes an account with everything it holds, in one transaction. */
+export async function removeAccount(sql: Sql, account: string): Promise<void> {
+  await emptyArchived(sql, account);
+  for (const table of [...NOT_ARCHIVED, 'accounts'])
+    await sql.run(`delete from ${table} where account_id = ?`, account);
 }

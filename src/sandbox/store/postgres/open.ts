@@ -6,6 +6,7 @@ import { openPipeline } from '../../../postgres/client.ts';
 import type { Store, Stores } from '../sql.ts';
 import { Accounts } from './accounts.ts';
 import { Connections } from './connect.ts';
+import { busy, endsConnection } from './errors.ts';
 import { prepareTables } from './migrate.ts';
 import { AccountStore } from './queue.ts';
 
@@ -52,7 +53,7 @@ export async function openPostgresStores(request: PostgresRequest): Promise<Post
   }
   const known = new Map<string, AccountStore>();
   return {
-    accounts: new Accounts({ schema, using }),
+    accounts: new Accounts({ schema, using: work => using(work).catch(refuseBusy) }),
     of(account): Store {
       const store =
         known.get(account) ??
@@ -65,4 +66,9 @@ export async function openPostgresStores(request: PostgresRequest): Promise<Post
       await connections.close();
     },
   };
+}
+
+/** A database that does not answer now may do so soon. */
+function refuseBusy(error: unknown): never {
+  throw endsConnection(error) ? busy(error) : error;
 }

@@ -1,0 +1,41 @@
+/** How an account of a sandbox on a database is named and shown. */
+import { tells } from '../../../cli/answer-fields.ts';
+import { argument, needs, OURS } from '../../../cli/parsing/flag.ts';
+import { usage } from '../../../cli/parsing/values.ts';
+import { text } from '../../../contract/field.ts';
+import { DIALECT_NAMES } from '../../../contract/sandbox/faults.ts';
+import type { Column } from '../../../terminal/view.ts';
+
+export const ACCOUNT_ROW = {
+  account: tells.text('Its id.'),
+  name: tells.text('Its name.'),
+  seed: tells.count('Seed of ids, card numbers and codes.'),
+  ids: tells.word('Form of ids.', ['derived', 'counted']),
+  dialect: tells.word('How it speaks.', DIALECT_NAMES),
+  created_at: tells.time('When it was made.'),
+} as const;
+
+export const ACCOUNT_COLUMNS: readonly Column[] = [
+  { field: 'name', title: 'NAME', kind: 'id', priority: 1 },
+  { field: 'account', title: 'ACCOUNT', kind: 'text', priority: 1 },
+  { field: 'dialect', title: 'DIALECT', kind: 'text', priority: 2 },
+  { field: 'seed', title: 'SEED', kind: 'integer', priority: 3 },
+  { field: 'created_at', title: 'CREATED', kind: 'time', priority: 2 },
+];
+
+export const accountName = argument(
+  text({ doc: 'Name: lower-case letters, digits and dashes.', basis: OURS, maxLength: 63 }),
+);
+
+export const storeFlag = needs(
+  text({ doc: 'Address of the database, without a password.', basis: OURS }),
+  '<postgres-url>',
+);
+
+const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** Throws `usage` for what is no name. */
+export function checkedName(given: string): string {
+  if (NAME.test(given)) return given;
+  throw usage(`${JSON.stringify(given)} is no name of an account: up to 63 lower-case letters, digits and dashes`);
+}

@@ -1,0 +1,203 @@
+/**
+ * One server of a team's sandbox: it keeps nothing of its own, so that any number of them serve the same accounts. Whose
+ * request it is the key says; what falls due is done by whichever server comes first.
+ */
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { isOwnerGoneHere } from '../../../files/process-identity.ts';
+import { between } from '../../../platform/jitter.ts';
+import { Archives } from '../../archive/archives.ts';
+import { shownTime } from '../../clock/clock.ts';
+import { createDispatcher, type Dispatcher } from '../../delivery/dispatcher.ts';
+import { deliveryFaults } from '../../faults/delivery-faults.ts';
+import { surfaceOf } from '../../http/routing.ts';
+import { authorizerOfDigest, bearerIn, digestOf } from '../../requests/authorize.ts';
+import { Exchange } from '../../requests/exchange.ts';
+import { catchUp, type ServiceParts } from '../../service/service.ts';
+import type { AccountRow, DueRow } from '../../store/postgres/accounts.ts';
+import { StoreBusy } from '../../store/sql.ts';
+import { type PartsPlan, type Plan, partsFor } from '../assemble.ts';
+import { type Answerers, type ListenAddress, type RunningServer, serveWith } from '../server.ts';
+import type { OpenDatabase } from './database.ts';
+
+export interface AccountsPlan extends Omit<PartsPlan, 'path' | 'key' | 'dialect' | 'pageFiles' | 'scenarios'> {
+  readonly place: ListenAddress;
+  /** The control surface of each account is served to whoever has its token. */
+  readonly hasControl: boolean;
+  readonly deliveries: Omit<Plan['deliveries'], 'live'>;
+  /** Folder of snapshots, one below it for each account. */
+  readonly folder: string;
+}
+
+/** Real ms that what is known of a key is believed. */
+const KEY_FOR = 1_000;
+const MOST_KEYS = 1_000;
+/** Real ms between two looks for what is due; servers do not look all at once. */
+const LOOK_EVERY = { least: 160, most: 240 } as const;
+
+interface Tenant {
+  readonly parts: ServiceParts & { readonly dispatcher: Dispatcher };
+  readonly exchange: Exchange;
+  /** Deliveries on their way. */
+  sending: Promise<unknown> | undefined;
+}
+
+/** Serves until stopped. Throws `unreachable` when the place is taken. The database is closed with it. */
+export async function serveAccounts(database: OpenDatabase, plan: AccountsPlan): Promise<RunningServer> {
+  const ending = new AbortController();
+  let tenants: Tenants | undefined;
+  const server = await serveWith(stopping => {
+    tenants = new Tenants(database, plan, stopping);
+    return tenants;
+  }, plan.place).catch(async (error: unknown) => {
+    await database.close();
+    throw error;
+  });
+  const watching = tenants?.watchUntil(ending.signal);
+  return {
+    origin: server.origin,
+    async stop() {
+      await server.stop();
+      ending.abort();
+      await watching;
+      await tenants?.close();
+      await database.close();
+    },
+  };
+}
+
+class Tenants implements Answerers {
+  readonly nobody: Exchange;
+  readonly #database: OpenDatabase;
+  readonly #plan: AccountsPlan;
+  readonly #stopping: AbortSignal;
+  readonly #tenants = new Map<string, Tenant>();
+  readonly #keys = new Map<string, { readonly row: Promise<AccountRow | undefined>; readonly until: number }>();
+  #hosts: readonly string[] = [];
+
+  constructor(database: OpenDatabase, plan: AccountsPlan, stopping: AbortSignal) {
+    this.#database = database;
+    this.#plan = plan;
+    this.#stopping = stopping;
+    this.nobody = new Exchange(this.#partsOf('', { key_digest: null, token_digest: null }), stopping);
+  }
+
+  listens(hosts: readonly string[]): void {
+    this.#hosts = hosts;
+    this.nobody.hosts = hosts;
+  }
+
+  async of({ url = '', headers }: IncomingMessage): Promise<Exchange> {
+    const given = bearerIn(headers.authorization);
+    if (given === undefined) return this.nobody;
+    const row = await this.#rowOf(digestOf(given), surfaceOf(url));
+    return row === undefined ? this.nobody : this.#tenantOf(row).exchange;
+  }
+
+  /** Does what falls due in any account until `signal` is aborted. */
+  async watchUntil(signal: AbortSignal): Promise<void> {
+    const { clock, random, onFault } = { ...this.#plan, ...this.#plan.host };
+    while (!signal.aborted) {
+      try {
+        const all = await this.#database.accounts.due();
+        this.#forgetOthers(new Set(all.map(({ account_id }) => account_id)));
+        for (const due of all) await this.#look(due, signal);
+        for (const { parts } of this.#tenants.values()) await parts.requestLog.flush(parts);
+      } catch (error) {
+        if (!(error instanceof StoreBusy)) onFault(error);
+      }
+      await clock.sleep(between(random, LOOK_EVERY.least, LOOK_EVERY.most), signal).catch(() => undefined);
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const { parts, sending } of this.#tenants.values()) {
+      await sending;
+      await parts.requestLog.flush(parts).catch(this.#plan.onFault);
+      await parts.dispatcher.stop();
+      await parts.archives.close();
+    }
+  }
+
+  async #look(due: DueRow, signal: AbortSignal): Promise<void> {
+    const real = this.#database.clock.now();
+    const now = shownTime(due, real);
+    const isDue = (at: number | null, by: number) => at !== null && at <= by;
+    const hasTimers = isDue(due.timer_due, now);
+    const hasDeliveries = isDue(due.delivery_due, now) || isDue(due.lease_until, real);
+    if (!hasTimers && !hasDeliveries) return;
+    const tenant = this.#tenants.get(due.account_id) ?? (await this.#tenantNamed(due.account_id));
+    if (tenant === undefined) return;
+    if (hasTimers) await catchUp(tenant.parts);
+    if (!hasDeliveries || tenant.sending !== undefined) return;
+    const { onFault, dispatcher } = tenant.parts;
+    tenant.sending = dispatcher
+      .deliver({ kind: 'due', signal })
+      .catch(onFault)
+      .finally(() => {
+        tenant.sending = undefined;
+      });
+  }
+
+  /** Accounts that were removed. */
+  #forgetOthers(accounts: ReadonlySet<string>): void {
+    for (const account of this.#tenants.keys()) if (!accounts.has(account)) this.#tenants.delete(account);
+  }
+
+  async #tenantNamed(account: string): Promise<Tenant | undefined> {
+    const row = (await this.#database.accounts.all()).find(each => each.account_id === account);
+    return row && this.#tenantOf(row);
+  }
+
+  #tenantOf(row: AccountRow): Tenant {
+    const tenant = this.#tenants.get(row.account_id) ?? this.#made(row);
+    this.#tenants.set(row.account_id, tenant);
+    // Another server may have been told to speak otherwise.
+    tenant.parts.activeDialect.use(row.dialect);
+    return tenant;
+  }
+
+  #made(row: AccountRow): Tenant {
+    const base = this.#partsOf(row.account_id, row);
+    const { deliveries } = this.#plan;
+    const faults = deliveries.faults ?? deliveryFaults;
+    const parts = { ...base, dispatcher: createDispatcher(base, { ...deliveries, live: false, faults }) };
+    const exchange = new Exchange(parts, this.#stopping);
+    exchange.hosts = this.#hosts;
+    return { parts, exchange, sending: undefined };
+  }
+
+  #partsOf(account: string, keys: Pick<AccountRow, 'key_digest' | 'token_digest'>): ServiceParts {
+    const { host, folder, hasControl } = this.#plan;
+    const { clock, accounts, shown } = this.#database;
+    const base = partsFor({ ...this.#plan, path: shown, host: { ...host, clock } }, this.#database.of(account));
+    return {
+      ...base,
+      account,
+      authorize: { service: authorizerOfDigest(keys.key_digest), admin: authorizerOfDigest(keys.token_digest) },
+      hasControl,
+      isGone: other => isOwnerGoneHere(other, base.owner, host.isRunning),
+      archives: new Archives({ ...host, folder: account === '' ? undefined : join(folder, account, 'snapshots') }),
+      keepDialect: async dialect => {
+        await accounts.setDialect(account, dialect);
+        this.#keys.clear();
+      },
+    };
+  }
+
+  /** Looked up once a second at most, whatever is asked. Throws `StoreBusy` when the database does not answer. */
+  #rowOf(digest: string, surface: 'service' | 'admin'): Promise<AccountRow | undefined> {
+    const name = `${surface} ${digest}`;
+    const now = this.#plan.host.clock.monotonic();
+    const found = this.#keys.get(name);
+    if (found !== undefined && found.until > now) return found.row;
+    if (this.#keys.size >= MOST_KEYS) this.#keys.clear();
+    const { accounts } = this.#database;
+    const row = (surface === 'admin' ? accounts.byToken(digest) : accounts.byKey(digest)).catch((cause: unknown) => {
+      this.#keys.delete(name);
+      throw new StoreBusy('the database does not answer', { cause });
+    });
+    this.#keys.set(name, { row, until: now + KEY_FOR });
+    return row;
+  }
+}

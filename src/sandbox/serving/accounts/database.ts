@@ -1,0 +1,100 @@
+/** The database of a team's sandbox: its address, the password for it, and the clock that all its servers share. */
+
+import { CliError } from '../../../core/errors.ts';
+import type { Secret } from '../../../core/secret.ts';
+import type { Clock, Randomness } from '../../../platform/host.ts';
+import { type PostgresUrl, parsePostgresUrl, type UrlPurpose, type UrlSource } from '../../../postgres/postgres-url.ts';
+import { PostgresRefusal } from '../../../postgres/refusal.ts';
+import { readUrlFile, tlsTexts } from '../../../postgres/url-files.ts';
+import { SCHEMA_NAME } from '../../store/postgres/migrate.ts';
+import { openPostgresStores, type PostgresStores } from '../../store/postgres/open.ts';
+
+const HINT = 'cardwright sandbox start --help';
+const PURPOSE: UrlPurpose = {
+  what: 'sandbox store',
+  hint: HINT,
+  passwordHint: 'set CARDWRIGHT_STORE_PASSWORD_FILE',
+  knowsPrepare: true,
+};
+
+/** Throws `usage` for an address that is none, `guarded` for one that would not be verified. */
+export const parseStoreUrl = (text: string, source: UrlSource): PostgresUrl => parsePostgresUrl(text, source, PURPOSE);
+
+export interface DatabaseRequest {
+  readonly url: PostgresUrl;
+  /** File of the password, where the address does not hold it. */
+  readonly passwordFile?: string | undefined;
+  /** Told the password before it is used, so that no output holds it. */
+  readonly onPassword?: ((password: string) => void) | undefined;
+  readonly mayMigrate: boolean;
+  readonly clock: Clock;
+  readonly random: Randomness;
+  readonly platform: NodeJS.Platform;
+}
+
+export interface OpenDatabase extends PostgresStores {
+  /** Address without a password. */
+  readonly shown: string;
+  /** Shows the time of the server. */
+  readonly clock: Clock;
+}
+
+/** Throws `check_failed` for tables that are not those of this program, `guarded` when the database cannot be used. */
+export async function openDatabase(request: DatabaseRequest): Promise<OpenDatabase> {
+  const { url, mayMigrate, random, platform } = request;
+  const { host, port, role: user, database, shown, mayPrepare } = url;
+  const clock = serverClock(request.clock);
+  const tls = url.tls && (await tlsTexts(url.tls, { platform, hint: HINT }));
+  const stores = await openPostgresStores({
+    address: { host, port, user, database, tls },
+    password: () => passwordFor(request),
+    schema: SCHEMA_NAME,
+    onServerTime: clock.told,
+    ...{ shown, mayPrepare, mayMigrate, clock: request.clock, random },
+  }).catch((error: unknown) => {
+    throw inWords(error, shown);
+  });
+  return { ...stores, shown, clock };
+}
+
+/** What the database refuses or does not answer, as a user reads it. */
+function inWords(error: unknown, shown: string): unknown {
+  if (error instanceof CliError) return error;
+  const text = error instanceof Error ? error.message : String(error);
+  const why = error instanceof PostgresRefusal ? `refuses: ${text}` : `cannot be reached: ${text}`;
+  return new CliError('guarded', {
+    message: `the sandbox store ${shown} ${why}`,
+    hint: HINT,
+    outcome: 'not_sent',
+    cause: error,
+  });
+}
+
+async function passwordFor({ url, passwordFile, platform, onPassword }: DatabaseRequest): Promise<string> {
+  const given: Secret | undefined = url.password;
+  if (given !== undefined) return given.expose();
+  if (passwordFile !== undefined) {
+    const read = (await readUrlFile(passwordFile, { isSecret: true, platform, hint: HINT })).replace(/\r?\n$/, '');
+    onPassword?.(read);
+    return read;
+  }
+  throw new CliError('guarded', {
+    message: `the sandbox store ${url.shown} asks for a password, and none is given`,
+    notes: ['It comes from a file of its own; no other place is looked at.'],
+    hint: 'export CARDWRIGHT_STORE_PASSWORD_FILE=/absolute/path',
+    outcome: 'not_sent',
+  });
+}
+
+/** Servers of one store need no common clock: each takes the time of the database, as it was when last asked. */
+function serverClock(own: Clock): Clock & { told(now: number): void } {
+  let ahead = 0;
+  return {
+    now: () => own.now() + ahead,
+    monotonic: () => own.monotonic(),
+    sleep: (ms, signal) => own.sleep(ms, signal),
+    told: now => {
+      ahead = now - own.now();
+    },
+  };
+}

@@ -1,0 +1,157 @@
+/** The sandbox of a team: two servers over one database, and accounts that know nothing of each other. */
+import { once } from 'node:events';
+import { createServer, type Server as HttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Secret } from '../../src/core/secret.ts';
+import { missing } from '../postgres/server.ts';
+import { type Database, database } from '../postgres/shared.ts';
+import { ask, type Served } from '../support/sandbox-http.ts';
+import { type Account, type AccountServer, accountOf, accountServer, storeOf } from '../support/served-accounts.ts';
+import { startSandbox } from '../support/start-sandbox.ts';
+import { type World, world } from '../support/world.ts';
+
+const LONG = { timeout: 30_000, interval: 20 };
+const ADMIN = '/_sandbox/v1';
+const post = (served: Served, path: string, body: unknown, idempotencyKey?: string) =>
+  ask(served, { method: 'POST', path, body, ...(idempotencyKey !== undefined && { idempotencyKey }) });
+
+describe.skipIf(missing() !== undefined)('two servers', () => {
+  let here: Database;
+  let store: string;
+  let place: World;
+  let one: AccountServer;
+  let two: AccountServer;
+  let ana: Account;
+  let ben: Account;
+
+  beforeAll(async () => {
+    here = await database();
+    store = storeOf(here);
+    place = await world();
+    const early = await place.run(`sandbox start --store ${store}`);
+    expect([early.code, early.err]).toEqual([15, expect.stringContaining('has no tables of a sandbox yet')]);
+    expect(early.err).toContain('--migrate');
+    one = await accountServer(place, store, '--migrate --admin --no-rate-limits');
+    two = await accountServer(place, store, '--admin --no-rate-limits');
+    ana = await accountOf(place, store, 'ana', '--data demo --seed 7 --ids counted');
+    ben = await accountOf(place, store, 'ben', '--data demo --seed 7 --ids counted');
+  });
+  afterAll(async () => {
+    for (const server of [one, two]) {
+      const { code, err } = await server.stop();
+      expect([code, err]).toEqual([0, '']);
+    }
+    await place[Symbol.asyncDispose]();
+    await here.close();
+  });
+
+  it('what one did the other shows, and a repeated request is answered by either', async () => {
+    const bin_id = (await ask(ana.at(one), { path: '/bins' })).json.data[0].id;
+    const made = await post(ana.at(one), '/cards', { bin_id, amount: 25 }, 'once');
+    expect(made.status).toBe(201);
+    const again = await post(ana.at(two), '/cards', { bin_id, amount: 25 }, 'once');
+    expect([again.status, again.text]).toEqual([201, made.text]);
+    expect((await ask(ana.at(two), { path: `/cards/${made.json.id}` })).json.balance).toBe(25);
+    expect((await ask(ben.at(two), { path: `/cards/${made.json.id}` })).status).toBe(404);
+  });
+
+  it('nobody comes in with a key of nobody, or of another surface', async () => {
+    const wrong = { ...ana.at(one), key: new Secret('sk_test_nobody'), adminToken: ana.at(one).key };
+    expect((await ask(wrong, { path: '/wallet' })).status).toBe(401);
+    expect((await ask(wrong, { path: `${ADMIN}/status` })).status).toBe(401);
+    expect((await ask(ana.at(two), { path: `${ADMIN}/status` })).json).toMatchObject({
+      data_set: 'demo',
+      ledger_ok: true,
+    });
+    const live = await ask({ ...wrong, key: new Secret('sk_live_x') }, { path: '/wallet' });
+    expect([live.status, live.json.error]).toEqual([403, 'environment_mismatch']);
+    await using closed = await accountServer(place, store);
+    expect((await ask(ana.at(closed), { path: `${ADMIN}/status` })).status).toBe(404);
+    expect((await ask(ana.at(closed), { path: '/wallet' })).status).toBe(200);
+  });
+
+  it('a reset through one is one for the other, numbers of requests too', async () => {
+    const ids = async (server: AccountServer) =>
+      String((await ask(ben.at(server), { path: '/wallet' })).headers['x-request-id']);
+    await ids(one);
+    await ids(two);
+    expect((await post(ben.at(two), `${ADMIN}/reset`, { data: 'empty', seed: 3 })).status).toBe(200);
+    const told = [await ids(one), await ids(two), await ids(one), await ids(two)];
+    expect(new Set(told).size).toBe(4);
+    expect((await ask(ben.at(one), { path: '/cards' })).json.data).toEqual([]);
+    expect((await ask(ana.at(one), { path: '/cards' })).json.data).not.toEqual([]);
+  });
+
+  it('tells a receiver every event, and moves the clock past what falls due', async () => {
+    const got: string[] = [];
+    await using receiver = await listening(got);
+    const { bins } = { bins: (await ask(ana.at(one), { path: '/bins' })).json.data };
+    const hook = await post(ana.at(one), '/webhooks', { url: receiver.url, events: ['*'] });
+    expect(hook.status).toBe(201);
+    const card = (await post(ana.at(two), '/cards', { bin_id: bins[0].id, amount: 30 })).json.id;
+    await post(ana.at(one), `/cards/${card}/fund`, { amount: 5 });
+    await vi.waitFor(() => expect(got.slice(0, 2)).toEqual(['card.created', 'card.funded']), LONG);
+    const bought = await post(ana.at(two), `${ADMIN}/simulate/authorizations`, { card_id: card, amount: 4 });
+    expect(bought.status).toBe(201);
+    const moved = await post(ana.at(one), `${ADMIN}/clock/advance`, { by: '8d' });
+    expect(moved.status).toBe(200);
+    expect((await ask(ana.at(two), { path: `/cards/${card}` })).json.balance).toBe(35);
+    expect((await ask(ana.at(two), { method: 'DELETE', path: `/webhooks/${hook.json.id}` })).status).toBe(204);
+    expect((await ask(ana.at(two), { path: `${ADMIN}/status` })).json.ledger_ok).toBe(true);
+  });
+
+  it('a whole account goes to a sandbox of this machine and back', async () => {
+    const headers = { 'content-type': 'application/x-ndjson' };
+    const exported = async (served: Served) => {
+      const authorization = `Bearer ${served.adminToken.expose()}`;
+      return (await fetch(`${new URL(served.url).origin}${ADMIN}/export`, { headers: { authorization } })).text();
+    };
+    const take = (into: Served, body: string) => ask(into, { method: 'POST', path: `${ADMIN}/import`, body, headers });
+    await ask(ana.at(one), { method: 'PUT', path: `${ADMIN}/clock`, body: { mode: 'frozen' } });
+    const text = await exported(ana.at(one));
+    await using light = await startSandbox({ deliveries: 'queued' });
+    expect((await take(light, text)).json).toMatchObject({ restored: true, ledger_ok: true });
+    expect(await exported(light)).toBe(text);
+    expect((await take(ben.at(two), text)).json).toMatchObject({ restored: true, ledger_ok: true });
+    expect(await exported(ben.at(one))).toBe(text);
+  });
+
+  it('lists and removes accounts, and a name is given once', async () => {
+    const list = await place.run(`sandbox accounts list --store ${store} --json`);
+    expect(list.code).toBe(0);
+    const { data } = JSON.parse(list.out) as { data: { name: string }[] };
+    expect(data.map(({ name }) => name)).toEqual(['ana', 'ben']);
+    expect((await place.run(`sandbox accounts create ana --store ${store}`)).code).toBe(2);
+    const gone = await accountOf(place, store, 'gone');
+    expect((await ask(gone.at(one), { path: '/wallet' })).status).toBe(200);
+    expect((await place.run(`sandbox accounts remove gone --store ${store} --yes`)).code).toBe(0);
+    expect((await place.run(`sandbox accounts remove gone --store ${store} --yes`)).code).toBe(5);
+    await vi.waitFor(async () => expect((await ask(gone.at(one), { path: '/wallet' })).status).toBe(401), LONG);
+  });
+
+  it.each([
+    ['sandbox start --store postgres://ana:secret@localhost/x', 2],
+    ['sandbox start --store postgres://ana@db.example.com/x?sslmode=require', 14],
+    ['sandbox start --store postgres://ana@localhost/x --seed 4', 2],
+    ['sandbox start --store postgres://ana@localhost/x --bind 0.0.0.0', 2],
+    ['sandbox start --migrate', 2],
+  ])('%s ends with %i', async (line, code) => {
+    const ended = await place.run(line);
+    expect([ended.code, ended.err]).toEqual([code, expect.not.stringContaining('secret')]);
+  });
+});
+
+async function listening(got: string[]): Promise<{ readonly url: string } & AsyncDisposable> {
+  const server: HttpServer = createServer(async (request, response) => {
+    let text = '';
+    for await (const part of request) text += part;
+    got.push((JSON.parse(text) as { type: string }).type);
+    response.end();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    [Symbol.asyncDispose]: async () => void (await once(server.close(), 'close')),
+  };
+}
