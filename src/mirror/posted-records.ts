@@ -89,27 +89,35 @@ const FIELDS = ['type', 'cents', 'card_id', 'authorization_id', 'currency', 'at_
  * changed within the period whenever they began.
  */
 function changedRecords(db: MirrorDatabase, from: number, { sync, changes }: Closing): Changed {
-  const since = db.fact('single') === undefined ? Number.MAX_SAFE_INTEGER : from;
-  const read = `select rowid as number, * from record_change where field in ('${FIELDS.join("', '")}') and tx_id in
-    (select tx_id from record_change where rowid > ? or seen >= ?) order by rowid`;
+  const isSingle = db.fact('single') !== undefined;
+  const bearing = `select rowid as number, * from record_change where field in ('${FIELDS.join("', '")}')`;
+  // What came after the cut stands at the end of the table: of most services nothing else is read.
+  const all = isSingle
+    ? db.all<Change>(
+        `${bearing} and tx_id in (select tx_id from record_change where rowid > ? or seen >= ?) order by rowid`,
+        ...[changes, from],
+      )
+    : db.all<Change>(`${bearing} and rowid > ? order by rowid`, changes);
   const changesOf = new Map<string, Change[]>();
-  for (const change of db.all<Change>(read, changes, since)) {
+  for (const change of all) {
     const known = changesOf.get(change.tx_id);
     if (known === undefined) changesOf.set(change.tx_id, [change]);
     else known.push(change);
   }
   const cuts = db.all<Cut>('select at_ms, changes from cut where exact = 1 order by sync, at_ms');
   const rows = new Map<string, PostedRow[]>();
-  for (const [tx_id, all] of changesOf) {
+  for (const [tx_id, each] of changesOf) {
     const now = db.get<TxRow>(
-      'select * from tx where tx_id = ? and tx_id in (select tx_id from record where first_sync <= ?)',
+      'select * from tx where tx_id = ? and exists (select 1 from record r where r.tx_id = tx.tx_id and r.first_sync <= ?)',
       ...[tx_id, sync],
     );
     if (now === undefined) continue;
-    const was = asOf(now, all, { changes, cuts });
+    const was = asOf(now, each, { changes, cuts });
     const isInPeriod = was.steps === undefined ? was.at_ms >= from : was.steps.some(({ at }) => at >= from);
     if (was.card_id === null || was.gone_at !== null || !isInPeriod) continue;
-    rows.set(was.card_id, [...(rows.get(was.card_id) ?? []), was]);
+    const same = rows.get(was.card_id);
+    if (same === undefined) rows.set(was.card_id, [was]);
+    else same.push(was);
   }
   return { ids: new Set(changesOf.keys()), rows };
 }

@@ -553,6 +553,15 @@ describe('a period', () => {
     '2026-10-01..2026-10-02..2026-10-03',
   ])('refuses %s', name => expect(() => at(name)).toThrow(`--period ${name} is no period`));
 
+  it.each([
+    ['UTC', '2026-10-31T20:05:09.999Z', '2026-10-31', '20:05:09'],
+    ['Asia/Kathmandu', '2026-10-31T20:05:09Z', '2026-11-01', '01:50:09'],
+    ['America/New_York', '2026-11-01T03:59:59Z', '2026-10-31', '23:59:59'],
+    ['UTC', '1969-12-31T23:59:59.500Z', '1969-12-31', '23:59:59'],
+  ])('shows the wall of %s at %s', (zone, at, date, time) => {
+    expect(new WallClock(zone).at(Date.parse(at))).toEqual({ date, time });
+  });
+
   it('refuses a period that ends before it begins, and a zone that is none', () => {
     expect(() => at('2026-10-09..2026-10-03')).toThrow('ends before it begins');
     expect(() => new WallClock('Mars/Base')).toThrow('--tz Mars/Base is no time zone');
