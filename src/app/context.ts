@@ -10,6 +10,7 @@ import { type Connections, connections, once } from './connections.ts';
 import { contextFiles } from './context-files.ts';
 import { contextPrograms } from './context-programs.ts';
 import { contextSandbox } from './context-sandbox.ts';
+import { contextTeam } from './context-team.ts';
 import { contextWrites } from './context-writes.ts';
 import type { Opening } from './opening.ts';
 import { sandboxServersFor } from './sandbox-server.ts';
@@ -53,21 +54,7 @@ export function openContext(opening: Opening): OpenContext {
       const { mirrorFor } = await import('./mirror.ts');
       return mirrorFor({ host, opened, reader, journal, progress, life, warn });
     }),
-    async teamJournal() {
-      const { teamJournalFor } = await import('./team-journal.ts');
-      return teamJournalFor({ host, keys: opening.keys, flag: opening.globals.journal, settings: opened.settings });
-    },
-    async moveJournal(to) {
-      const { moveJournal } = await import('./move-journal.ts');
-      const localHead = async () => (await (await audit()).read()).entries.at(-1);
-      return moveJournal({ host, globals: opening.globals, opened, keys: opening.keys, notice, localHead }, to);
-    },
-    async copiedOps() {
-      const { copiedOps } = await import('./own-copies.ts');
-      return copiedOps(host);
-    },
-    teamAccount: async () =>
-      host.env['CARDWRIGHT_JOURNAL_ACCOUNT'] ?? (await opened.settings().catch(() => undefined))?.journal_account,
+    ...contextTeam(opening, { opened, notice, audit }),
     async diagnose() {
       const { doctorFor } = await import('./doctor.ts');
       return doctorFor({ host, opened, version, audit });

@@ -6,6 +6,7 @@ import type { OpStore } from '../journal/store/op-store.ts';
 import { createDisk } from '../journal/wal/storage.ts';
 import type { JournalStatus } from '../team/calls.ts';
 import type { JournalConnection } from '../team/connect.ts';
+import { bringNotes } from '../team/kept-notes.ts';
 import { isBehind } from '../team/recover.ts';
 import { refuseOtherSchema } from '../team/refusals.ts';
 import { answersOf, chainHead, placesOf, type SharedOps } from '../team/shared-ops.ts';
@@ -85,6 +86,8 @@ export async function openShared(settings: SharedJournalSettings, names: readonl
   await disk.prepareFolder(places.root);
   const head = await chainHead(disk, places.head);
   head.look(status.head.seq);
+  const parts = { disk, statements: () => statements, account, head, host: host.machine };
+  if (acting !== undefined) await broughtNotes(settings, parts, acting);
   return {
     statements: () => statements,
     account,
@@ -100,6 +103,20 @@ export async function openShared(settings: SharedJournalSettings, names: readonl
     recent: answersOf(opening, { names, at }),
     spoolFolder,
   };
+}
+
+/** An account that takes nothing now says so to whatever this run is for; notes wait. */
+async function broughtNotes(
+  { host, notice }: SharedJournalSettings,
+  parts: Parameters<typeof bringNotes>[0],
+  { baseUrl: origin, mode }: Pick<Identity, 'baseUrl' | 'mode'>,
+): Promise<void> {
+  if (mode === 'sandbox') return;
+  const brought = await bringNotes(parts, host.folders.state, { origin, mode }).catch(() => 0);
+  if (brought > 0)
+    notice(
+      `note: ${brought === 1 ? '1 line' : `${brought} lines`} of --without-journal went into the shared audit log`,
+    );
 }
 
 const MOST_CLOCK_MS = 60_000;

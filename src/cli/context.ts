@@ -190,6 +190,11 @@ export interface Context {
   teamJournal(): Promise<JournalConnection>;
   /** Moves the operations of this service into it, or back to this machine. Throws as it, and where it is not possible. */
   moveJournal(to: MovedJournal['to']): Promise<MovedJournal>;
+  /**
+   * Keeps a line for the audit log of the shared journal, which is not asked; a later command brings it. Throws `usage` where
+   * none is shared.
+   */
+  noteForLater(operation: WriteName, cards: readonly string[]): Promise<void>;
   /** What this machine has of operations in shared journals, newest first; nothing is connected to. */
   copiedOps(): Promise<readonly OpSummary[]>;
   /** The account in it, where the environment or the profile names one. */

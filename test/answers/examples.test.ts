@@ -125,6 +125,7 @@ const TOLD: Record<string, Told> = {
   'audit verify --shared': { code: 2 },
   'audit list --shared --limit 20': { code: 2 },
   'journal push --json': { code: 2 },
+  'cards freeze card_1 --without-journal': { code: 2 },
   'ops locks': { code: 2 },
   'ops locks --json': { code: 2 },
   'ops takeover op_00000000000000000000000001 --reason "ana is on holiday"': { code: 2 },

@@ -6,7 +6,7 @@ import { accountPrint } from '../../src/core/key-print.ts';
 import { Secret } from '../../src/core/secret.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
-import { cableTo, team } from './team.ts';
+import { cableTo, team, urlOf } from './team.ts';
 
 describe.skipIf(missing())('two machines', () => {
   let here: Database;
@@ -132,6 +132,19 @@ describe.skipIf(missing())('two machines', () => {
     expect([copies.code, JSON.parse(copies.out).data]).toEqual([0, []]);
     // Stopping a card waits for no database.
     expect((await machine.run('cards freeze card_1 --json --jq .status')).out).toBe('frozen\n');
+    expect((await machine.run('cards freeze card_1 --without-journal -q')).code).toBe(0);
+    const line = async () =>
+      (await t.at.eve.auditPage(t.at.account, 1))
+        .map(text => JSON.parse(text))
+        .filter(({ event }) => event === 'without_journal');
+    expect(await line()).toEqual([]);
+    const back = await machine.run('journal push', { env: { CARDWRIGHT_JOURNAL_URL: urlOf(here, 'ana') } });
+    expect(back).toMatchObject({ code: 0, err: expect.stringContaining('1 line of --without-journal went into') });
+    const noted = { who: 'ana@desk', operation: 'cards.freeze', rows: 1, cards: ['card_1'] };
+    expect(await line()).toMatchObject([noted]);
+    const later = await machine.run('journal push', { env: { CARDWRIGHT_JOURNAL_URL: urlOf(here, 'ana') } });
+    expect([later.code, await line()]).toMatchObject([0, [noted]]);
+    expect((await machine.run('cards freeze card_1 --without-journal --journal local')).code).toBe(2);
     await writeFile(join(machine.folder, 'stolen.csv'), 'card_id\ncard_1\n');
     expect((await machine.run('cards freeze --file stolen.csv --journal local --yes')).code).toBe(0);
   });

@@ -1,4 +1,6 @@
 import { command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
+import { flag } from '../../contract/field.ts';
 import { FREEZING_ASKS } from '../../writes/guard.ts';
 import { cards } from './arguments.ts';
 import { changeState, STATE_ANSWERS, showState } from './state.ts';
@@ -12,15 +14,25 @@ export const freezeCards = command({
     'A frozen card keeps its balance and can be funded; new authorizations are declined. A card that is already frozen is a success with changed: false.',
     '--idle 30d chooses cards that are older than 30 days and had no transaction since, not even a decline. --where chooses cards that meet a condition, as in cards list.',
     FREEZING_ASKS,
+    'A freeze of ids never asks the database of a shared journal. With --without-journal its audit log has a line of it all the same, once a command connects, or journal push.',
   ],
   operation: 'cards.freeze',
   bulk: {},
   args: { cards },
+  flags: {
+    withoutJournal: option(
+      flag({ doc: 'Leave a line for the audit log of a shared journal; the next command brings it.', basis: OURS }),
+    ),
+  },
   examples: [
     { does: 'Freeze one card', run: 'cards freeze card_1' },
     { does: 'Two at once, a row each', run: 'cards freeze card_1 card_2' },
+    { does: 'While the database of a shared journal is away', run: 'cards freeze card_1 --without-journal' },
     { does: 'Every card without a transaction for 30 days', run: 'cards freeze --idle 30d --yes' },
   ],
-  run: (ctx, { cards }) => changeState(ctx, 'cards.freeze', cards),
+  async run(ctx, { cards, withoutJournal }) {
+    if (withoutJournal && !ctx.dryRun) await ctx.noteForLater('cards.freeze', cards);
+    return changeState(ctx, 'cards.freeze', cards);
+  },
   show: result => showState(result, { done: 'Frozen', already: 'Frozen already' }),
 });

@@ -1,0 +1,35 @@
+/** A journal that several people share, as commands ask for it; nothing is opened yet. */
+import type { Context } from '../cli/context.ts';
+import type { Connections } from './connections.ts';
+import type { Opening } from './opening.ts';
+
+interface TeamParts extends Pick<Context, 'notice' | 'audit'> {
+  readonly opened: Connections;
+}
+
+type ContextTeam = Pick<Context, 'teamJournal' | 'moveJournal' | 'noteForLater' | 'copiedOps' | 'teamAccount'>;
+
+export function contextTeam({ host, globals, keys }: Opening, { opened, notice, audit }: TeamParts): ContextTeam {
+  const around = { host, globals, opened, keys, notice };
+  return {
+    async teamJournal() {
+      const { teamJournalFor } = await import('./team-journal.ts');
+      return teamJournalFor({ host, keys, flag: globals.journal, settings: opened.settings });
+    },
+    async moveJournal(to) {
+      const { moveJournal } = await import('./move-journal.ts');
+      const localHead = async () => (await (await audit()).read()).entries.at(-1);
+      return moveJournal({ ...around, localHead }, to);
+    },
+    async noteForLater(operation, cards) {
+      const { noteForLater } = await import('./note-for-later.ts');
+      await noteForLater(around, operation, cards);
+    },
+    async copiedOps() {
+      const { copiedOps } = await import('./own-copies.ts');
+      return copiedOps(host);
+    },
+    teamAccount: async () =>
+      host.env['CARDWRIGHT_JOURNAL_ACCOUNT'] ?? (await opened.settings().catch(() => undefined))?.journal_account,
+  };
+}
