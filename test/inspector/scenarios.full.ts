@@ -81,6 +81,8 @@ describe.skipIf(noBrowser !== undefined)('in the page', () => {
 
   it('judges a signature that the code saw', async () => {
     await page.keyboard.press('Escape');
+    const [hook] = (await sandbox.run('--sandbox webhooks list -o id')).split('\n');
+    await sandbox.run(`sandbox deliveries send ${hook} --event card.created -q`);
     const { data } = (await sandbox.json('sandbox deliveries list --json')) as { data: { id: string }[] };
     await page.evaluate(id => {
       location.hash = `/webhooks/${id}`;

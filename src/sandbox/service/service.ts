@@ -18,6 +18,7 @@ import { ARCHIVED_ACCOUNT } from '../store/archived.ts';
 import type { IdForm } from '../store/meta.ts';
 import type { Sql, Store } from '../store/sql.ts';
 import type { ActLog } from './act-log.ts';
+import type { CardIndex } from './card-index.ts';
 import type { Replacements } from './replacements.ts';
 import type { RequestLog } from './request-log.ts';
 import type { RequestNumbers } from './request-numbers.ts';
@@ -103,6 +104,8 @@ export interface ServiceParts {
   readonly actLog: ActLog;
   /** How often everything was replaced: by a reset, a restore, an import. */
   readonly replacements: Replacements;
+  /** Where cards are, for a server that serves for long; without it a look goes through the store. */
+  readonly cardIndex?: CardIndex | undefined;
   /** Plays scenarios; without it this sandbox plays none. */
   readonly scenarios?: ScenarioPlayer | undefined;
   /** Snapshots of the store. */

@@ -21,6 +21,7 @@ import { HANDLERS } from '../handlers/table.ts';
 import type { LimitsKept } from '../http/limits.ts';
 import { PageDoor, type PageFiles } from '../page/door.ts';
 import { ActLog } from '../service/act-log.ts';
+import { CardIndex } from '../service/card-index.ts';
 import { runTimersUntil } from '../service/live-timers.ts';
 import { Replacements } from '../service/replacements.ts';
 import { RequestLog } from '../service/request-log.ts';
@@ -79,6 +80,8 @@ export interface Plan {
   readonly open?: ((request: StoreRequest) => Promise<OpenedStore>) | undefined;
   /** Files of the inspector's page; without it there is none. */
   readonly pageFiles?: (() => PageFiles) | undefined;
+  /** Where cards are is remembered once somebody looks: for a server that serves for long. */
+  readonly remembersCards?: boolean | undefined;
   /** Plays scenarios for the page. */
   readonly scenarios?: ScenarioPlayer | undefined;
   readonly version: string;
@@ -195,6 +198,7 @@ export function partsFor(
     webhookSecret,
     pageFiles,
     scenarios,
+    remembersCards,
     version,
     onStop,
     onFault,
@@ -227,6 +231,7 @@ export function partsFor(
     actLog: new ActLog(),
     replacements: new Replacements(),
     scenarios,
+    cardIndex: remembersCards === true ? new CardIndex() : undefined,
     archives: new Archives({ ...host, folder: path === 'memory' ? undefined : join(dirname(path), 'snapshots') }),
     platform: host.platform,
     webhookSecret,

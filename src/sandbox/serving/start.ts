@@ -84,6 +84,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     clock: clockOf(options.clock),
     rateLimits: options.rateLimits === false ? 'none' : 'all',
     liveTimers: options.liveTimers,
+    remembersCards: true,
     dialect,
     deliveries: { ...options.delivery, live: options.deliveries !== 'queued' },
     webhookSecret: options.webhookSecret === undefined ? undefined : new Secret(options.webhookSecret),

@@ -142,6 +142,7 @@ async function open(around: StartDependencies, options: StartOptions, paths: Ser
     deliveries: { live: true, allowRemote: options.allowRemoteWebhooks },
     pageFiles: around.pageFiles,
     scenarios: around.scenarios,
+    remembersCards: true,
     version,
     onStop: () => end(),
     onFault: error => {

@@ -1,0 +1,161 @@
+/**
+ * Which entries of the ledger touch a card, and which cards a text is found in, remembered by a server that serves for
+ * long: the store has no such index, because each write would pay for it. Entries never change, nor do labels, metadata and
+ * ids of cards, so that what is new is added. It is read in slices, and others are answered between two of them.
+ */
+import {
+  type CardPosting,
+  type CardText,
+  cardCount,
+  cardTexts,
+  cardTextsSince,
+  type EntryMark,
+  entryMark,
+  postingsAfter,
+} from '../store/card-places.ts';
+import type { Sql } from '../store/sql.ts';
+import type { Replacements } from './replacements.ts';
+
+/** Postings and cards in one slice. */
+const SLICE = 4_000;
+
+interface Moment {
+  readonly sql: Sql;
+  readonly account: string;
+  readonly parts: { readonly replacements: Replacements };
+}
+
+/** Answers from one moment of the store. */
+export type Read = <T>(work: (moment: Moment) => Promise<T>) => Promise<T>;
+
+interface Found {
+  readonly id: string;
+  /** All that a search looks at, letters of ASCII in lower case. */
+  readonly label: string;
+  readonly metadata: string;
+  readonly last4: string;
+  readonly bin: string;
+  readonly created_at: number;
+}
+
+export class CardIndex {
+  readonly #slice: number;
+  readonly #entries = new Map<string, number[]>();
+  #last: EntryMark | undefined;
+  #cards: readonly Found[] = [];
+  #replaced = -1;
+  #reading: Promise<void> = Promise.resolve();
+
+  /** So many postings or cards are read at once. */
+  constructor(slice = SLICE) {
+    this.#slice = slice;
+  }
+
+  /** Ids of the newest entries that touch the card or its hold, oldest first; those of a later moment may be among them. */
+  async entriesOf(read: Read, card: string): Promise<readonly number[]> {
+    await this.#alone(async () => {
+      while (await read(moment => this.#addEntries(moment)));
+    });
+    return this.#entries.get(card) ?? [];
+  }
+
+  /** What came since then, in the moment of the answer. */
+  async entriesNow(moment: Moment, card: string): Promise<readonly number[]> {
+    while (await this.#addEntries(moment));
+    return this.#entries.get(card) ?? [];
+  }
+
+  /** Ids of cards in which the text is found, newest first. */
+  async found(read: Read, { q, bin }: { readonly q: string; readonly bin?: string | undefined }) {
+    await this.#alone(() => this.#readCards(read));
+    const part = lower(q.trim());
+    const pair = /^(?:metadata\.)?([^=]+)=(.*)$/.exec(q.trim());
+    const member = pair && lower(`${JSON.stringify(pair[1])}:${JSON.stringify(pair[2])}`);
+    const fits = ({ id, label, metadata, last4 }: Found) =>
+      label.includes(part) || id.startsWith(part) || last4 === part || (member !== null && metadata.includes(member));
+    return this.#cards.filter(card => (bin === undefined || card.bin === bin) && fits(card)).map(({ id }) => id);
+  }
+
+  /** One at a time reads slices; who comes meanwhile finds most of it done. */
+  #alone(work: () => Promise<void>): Promise<void> {
+    const done = this.#reading.then(work);
+    this.#reading = done.catch(() => undefined);
+    return done;
+  }
+
+  /** True where there may be more. */
+  async #addEntries({ sql, account, parts }: Moment): Promise<boolean> {
+    await this.#forgetReplaced(sql, account, parts.replacements.count);
+    const from = this.#last?.id ?? 0;
+    const rows = await postingsAfter(sql, account, from, this.#slice);
+    // All postings of the last entry may not be there: it is read again, unless it is all that there is.
+    const unsure = rows.length < this.#slice ? undefined : rows.at(-1)?.entry_id;
+    const whole = rows.filter(({ entry_id }) => entry_id !== unsure && entry_id > (this.#last?.id ?? 0));
+    for (const row of whole) this.#note(row);
+    const last = whole.at(-1)?.entry_id;
+    if (last !== undefined) this.#last = await entryMark(sql, account, last);
+    return rows.length === this.#slice;
+  }
+
+  #note({ entry_id: id, ledger }: CardPosting): void {
+    const card = ledger.slice(5);
+    const known = this.#entries.get(card);
+    if (known === undefined) this.#entries.set(card, [id]);
+    else if (known.at(-1) !== id) known.push(id);
+  }
+
+  /** A reset or a restore, of this process or of another one. */
+  async #forgetReplaced(sql: Sql, account: string, replaced: number): Promise<void> {
+    const { id, kind, ref, created_at } = this.#last ?? {};
+    const now = id === undefined ? undefined : await entryMark(sql, account, id);
+    const isSame = now?.kind === kind && now?.ref === ref && now?.created_at === created_at;
+    if (isSame && this.#replaced === replaced) return;
+    this.#entries.clear();
+    this.#cards = [];
+    this.#last = undefined;
+    this.#replaced = replaced;
+  }
+
+  /** The newest by their time; all of them again where that was not all that is new, because the clock went back. */
+  async #readCards(read: Read): Promise<void> {
+    const count = await read(async moment => {
+      await this.#forgetReplaced(moment.sql, moment.account, moment.parts.replacements.count);
+      return cardCount(moment.sql, moment.account);
+    });
+    if (count === this.#cards.length) return;
+    const newest = this.#cards[0]?.created_at;
+    if (newest !== undefined) {
+      const rows = await read(({ sql, account }) => cardTextsSince(sql, account, newest, this.#slice));
+      const known = new Set(this.#cards.filter(card => card.created_at === newest).map(({ id }) => id));
+      const fresh = rows.filter(({ id }) => !known.has(id));
+      if (fresh.length + this.#cards.length === count && rows.length < this.#slice) {
+        this.#cards = byAge([...fresh.map(foundOf), ...this.#cards]);
+        return;
+      }
+    }
+    const all: CardText[] = [];
+    for (let after = ''; ; ) {
+      const rows = await read(({ sql, account }) => cardTexts(sql, account, after, this.#slice));
+      all.push(...rows);
+      after = rows.at(-1)?.id ?? '';
+      if (rows.length < this.#slice) break;
+    }
+    this.#cards = byAge(all.map(foundOf));
+  }
+}
+
+const foundOf = ({ id, label, metadata, last4, bin_id: bin, created_at }: CardText): Found => ({
+  id,
+  label: lower(label),
+  metadata: lower(metadata),
+  last4,
+  bin,
+  created_at,
+});
+
+/** Newest first, as the list of cards is. */
+const byAge = (cards: readonly Found[]) =>
+  cards.toSorted((one, other) => other.created_at - one.created_at || (one.id < other.id ? 1 : -1));
+
+/** As the engine compares: letters of ASCII alone. */
+const lower = (text: string) => text.replace(/[A-Z]+/g, letters => letters.toLowerCase());
