@@ -100,6 +100,7 @@ export type PartsPlan = Pick<
   | 'webhookSecret'
   | 'pageFiles'
   | 'scenarios'
+  | 'remembersCards'
   | 'version'
   | 'onStop'
   | 'onFault'
