@@ -7,6 +7,7 @@ import { openPostgresStores } from '../../src/sandbox/store/postgres/open.ts';
 import type { Sql } from '../../src/sandbox/store/sql.ts';
 import { type OpenedStore, openStore, type StoreRequest } from '../../src/sandbox/store/sqlite/open.ts';
 import { SCHEMA } from '../../src/sandbox/store/system-tables.ts';
+import type { Server } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
 
 export const onPostgres = process.env['CARDWRIGHT_TEST_STORE'] === 'postgres';
@@ -19,10 +20,15 @@ export function openTestStore(request: StoreRequest, account: string): Promise<O
   return onPostgres && request.path === 'memory' ? openAccount(request, account) : openStore(request);
 }
 
-/** The same on PostgreSQL, always. Its clock is that of the request. */
-export async function openAccount(request: StoreRequest, account: string): Promise<OpenedStore> {
+/** The same on PostgreSQL, always. Its clock is that of the request. `way` changes how the server is reached. */
+export async function openAccount(
+  request: StoreRequest,
+  account: string,
+  way: (server: Pick<Server, 'socket' | 'port'>) => Promise<Pick<Server, 'socket' | 'port'>> = async server => server,
+): Promise<OpenedStore> {
   here ??= database();
-  const { server, name } = await here;
+  const { server: direct, name } = await here;
+  const server = await way(direct);
   made += 1;
   const { seed, ids, fill, clock, random } = request;
   const stores = await openPostgresStores({

@@ -4,6 +4,7 @@
  */
 import { sandboxNow } from '../clock/clock.ts';
 import { hasWork } from '../store/deliveries.ts';
+import { CommitUnknown } from '../store/faults.ts';
 import { StoreBusy } from '../store/sql.ts';
 import { type Claimed, type ClaimResult, claimNext } from './claim.ts';
 import type { DeliveryParts } from './parts.ts';
@@ -98,8 +99,28 @@ async function attempt(parts: DeliveryParts, claimed: Claimed, signal: AbortSign
   const { status = 0 } = reply;
   const came = { reply, duration: clock.monotonic() - began, isCutOff: status === 0 && signal.aborted };
   // Not waited for: the next claim of this subscription joins the same commit.
-  const written = store.write(sql => record(sql, parts, claimed, came)).catch(onFault);
+  const written = writtenDown(parts, () => store.write(sql => record(sql, parts, claimed, came))).catch(onFault);
   return { isDelivered: status >= 200 && status <= 299, written };
+}
+
+/** Real ms between two tries to write down what came of an attempt. */
+const WRITE_AGAIN = 200;
+
+/**
+ * Tries as long as the lease lasts: else a receiver that has answered would be told again. A second time changes nothing,
+ * because the lease is given up with the first.
+ */
+async function writtenDown({ clock, limits }: DeliveryParts, write: () => Promise<void>): Promise<void> {
+  const until = clock.monotonic() + limits.lease;
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      const mayPass = error instanceof StoreBusy || error instanceof CommitUnknown;
+      if (!mayPass || clock.monotonic() >= until) throw error;
+      await clock.sleep(WRITE_AGAIN);
+    }
+  }
 }
 
 interface Waiting {

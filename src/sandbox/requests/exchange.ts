@@ -23,6 +23,7 @@ import { cleanText } from '../service/request-log.ts';
 import type { ServiceParts, StoreMoment } from '../service/service.ts';
 import { keyForm } from '../service/turned-log.ts';
 import { cardById } from '../store/cards.ts';
+import { CommitUnknown } from '../store/faults.ts';
 import { StoreBusy } from '../store/sql.ts';
 import { StoreBroken } from '../store/store-broken.ts';
 import { type Authorize, authorizerOf, refuseLiveKeys, refuseLiveKeysIn } from './authorize.ts';
@@ -287,7 +288,8 @@ export class Exchange {
       return refusalAnswer('service_unavailable', `${why}; nothing of the request happened.`, requestId);
     }
     // No trustworthy answer exists, or nobody is there to read it.
-    if (error instanceof StoreBroken || error instanceof Gone) throw error;
+    const isUnanswered = error instanceof StoreBroken || error instanceof CommitUnknown || error instanceof Gone;
+    if (isUnanswered) throw error;
     this.#parts.onFault(error);
     return refusalAnswer('internal_error', 'A fault of the sandbox. This is a bug.', requestId);
   }

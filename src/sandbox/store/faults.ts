@@ -18,6 +18,11 @@ export class TransactionLost extends Error {
   override readonly name = 'TransactionLost';
 }
 
+/** The answer to a COMMIT was lost: whether it was carried out is not known, and nobody is told anything. */
+export class CommitUnknown extends Error {
+  override readonly name = 'CommitUnknown';
+}
+
 /** Nobody may go on in this transaction: it is lost, or must be tried again. */
 export function endsTransaction(error: unknown): boolean {
   return error instanceof TransactionLost || losesAll(error) || isBusy(error);

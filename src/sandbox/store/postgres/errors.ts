@@ -1,6 +1,6 @@
 /** What an error of PostgreSQL means for the transaction it hit: by its SQLSTATE, and by when it came. */
 import { PostgresRefusal } from '../../../postgres/refusal.ts';
-import { StatementRefused, TransactionLost } from '../faults.ts';
+import { CommitUnknown, StatementRefused, TransactionLost } from '../faults.ts';
 import { StoreBusy } from '../sql.ts';
 
 /**
@@ -12,11 +12,6 @@ const BUSY = /^(?:55P03|57014|53\w{3}|40001|40P01)$/;
 const ENDING = /^(?:57P\w{2}|08\w{3})$/;
 /** Said of every statement after one that failed. */
 const AFTER_A_FAILURE = '25P02';
-
-/** The answer to a COMMIT was lost: whether it was carried out is not known, and nobody is told anything. */
-export class CommitUnknown extends Error {
-  override readonly name = 'CommitUnknown';
-}
 
 /** Whether this connection can be used again. */
 export function endsConnection(error: unknown): boolean {

@@ -7,10 +7,10 @@
 import type { Clock, Randomness } from '../../../platform/host.ts';
 import { between } from '../../../platform/jitter.ts';
 import type { PostgresPipeline } from '../../../postgres/client.ts';
-import { endsTransaction, StatementRefused } from '../faults.ts';
+import { CommitUnknown, endsTransaction, StatementRefused } from '../faults.ts';
 import { type Manner, type Sql, type Store, StoreBusy } from '../sql.ts';
 import type { Connections } from './connect.ts';
-import { busy, CommitUnknown, commitFailure, endsConnection } from './errors.ts';
+import { busy, commitFailure, endsConnection } from './errors.ts';
 import { type Hint, Transaction } from './statements.ts';
 import { rowsOf } from './types.ts';
 
