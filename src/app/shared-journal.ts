@@ -3,6 +3,8 @@ import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import { accountPrint } from '../core/key-print.ts';
 import type { OpStore } from '../journal/store/op-store.ts';
+import { placesIn } from '../journal/store/paths.ts';
+import { refuseUnmoved } from '../journal/store/unmoved.ts';
 import { createDisk } from '../journal/wal/storage.ts';
 import type { JournalStatus } from '../team/calls.ts';
 import type { JournalConnection } from '../team/connect.ts';
@@ -29,7 +31,7 @@ export interface SharedJournalSettings {
 }
 
 export function sharedStoreFor(settings: SharedJournalSettings): OpStore {
-  const { opened, connection, account } = settings;
+  const { opened, connection, account, host } = settings;
   opened.onClose(async () => connection[Symbol.asyncDispose]());
   let [opening, pushed]: Promise<SharedOps>[] = [];
   const open = (names?: readonly string[]) => {
@@ -41,7 +43,7 @@ export function sharedStoreFor(settings: SharedJournalSettings): OpStore {
     await pushedBy(ops, settings.notice);
     return ops;
   };
-  return sharedStore({
+  const store = sharedStore({
     shared(names) {
       pushed ??= bring(names);
       return pushed;
@@ -49,6 +51,14 @@ export function sharedStoreFor(settings: SharedJournalSettings): OpStore {
     opened: open,
     keyPrint: async () => accountPrint(await opened.key(), account),
   });
+  return {
+    ...store,
+    async claim(claim) {
+      const { disk } = await open();
+      await refuseUnmoved({ disk, places: placesIn(host.folders.state) }, claim, host.clock.now());
+      return store.claim(claim);
+    },
+  };
 }
 
 /** Before anything else: what is known here may decide what the rules say. */

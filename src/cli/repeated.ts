@@ -9,31 +9,48 @@ import { shellWord } from '../core/shell-quote.ts';
 
 type Typed = Readonly<Record<string, unknown>>;
 
-/** Groups that ask the service, or look at the profile; every other has none, or names its own. */
+/** Groups that ask the service, or look at the profile or the journal; every other has none, or names its own. */
 export const SPEAK_TO_A_SERVICE: readonly string[] =
-  'cards fleet bins wallet tx overview mirror reconcile statement export policy 3ds webhooks wait ops approvals doctor whoami contract api'.split(
+  'cards fleet bins wallet tx overview mirror reconcile statement export policy 3ds webhooks wait ops approvals journal doctor whoami contract api'.split(
     ' ',
   );
 /** A command in a text, to the end of it; the name of the program alone, as in a sentence, is none. */
 const COMMAND = new RegExp(`(?<![\\w/.-])cardwright (?=(?:${SPEAK_TO_A_SERVICE.join('|')})(?![\\w-]))(.*)`);
 /** It says for itself whom it speaks to, or asks for help, which is the same everywhere. */
 const CHOOSES = /(?:^| )(?:-p|--profile|--sandbox|--help)(?:[ =]|$)/;
+const JOURNAL = '--journal';
+const NAMES_A_JOURNAL = /(?:^| )--journal[ =]/;
 
 /** The words of a command line that a command to copy must have as well; `typed` holds its options in camel case. */
-export function repeatedOptions({ sandbox, profile, contract }: Typed): readonly string[] {
+export function repeatedOptions({ sandbox, profile, contract, journal }: Typed): readonly string[] {
   const options: string[] = [];
   if (sandbox === true) options.push('--sandbox');
   if (typeof profile === 'string' && profile !== '') options.push('-p', shellWord(profile));
   if (typeof contract === 'string' && contract !== '') options.push('--contract', shellWord(contract));
+  // Last: a command that names a journal itself has those before it.
+  if (typeof journal === 'string' && journal !== '') options.push(JOURNAL, shellWord(journal));
   return options;
 }
 
 /** The text, its command with those options. */
 export function withRepeated(text: string, options: readonly string[]): string {
   if (options.length === 0) return text;
-  return text.replace(COMMAND, (whole, rest: string) =>
-    CHOOSES.test(rest.split(' -- ')[0] ?? '') ? whole : `cardwright ${options.join(' ')} ${rest}`,
-  );
+  return text.replace(COMMAND, (whole, rest: string) => {
+    const [own = ''] = rest.split(' -- ');
+    if (CHOOSES.test(own)) return whole;
+    const given = NAMES_A_JOURNAL.test(own) || isAboutOther(own, options) ? withoutJournal(options) : options;
+    return given.length === 0 ? whole : `cardwright ${given.join(' ')} ${rest}`;
+  });
+}
+
+/** `journal …` is about a shared journal; that of this machine has no such commands. */
+function isAboutOther(own: string, options: readonly string[]): boolean {
+  return own.startsWith('journal ') && options.at(-1) === 'local' && options.at(-2) === JOURNAL;
+}
+
+function withoutJournal(options: readonly string[]): readonly string[] {
+  const at = options.indexOf(JOURNAL);
+  return at === -1 ? options : options.slice(0, at);
 }
 
 /** The answer, the command under `next` of every part of it with those options. */

@@ -62,6 +62,7 @@ export async function moveToShared(parts: MoveParts): Promise<MovedJournal> {
     names.delete(op.plan.op);
   }
   const kept = await importNames(parts, names);
+  await noteMoved(local, service, { ...service, journal: status.journal_id, account: shared.account, complete: true });
   await noteInChain(parts, `${moved} operations`);
   await shared.head.keep();
   return { to: 'shared', moved, rows, there, names: kept };
@@ -77,7 +78,7 @@ async function refusePending(local: LocalOps, service: MoveParts['service']): Pr
     throw new CliError('guarded', {
       message: `${op} waits for approval in the journal of this machine, and its request is for no other journal`,
       notes: ['Have it approved and sent, or rejected; then the journal can be moved.'],
-      hint: 'cardwright approvals list',
+      hint: 'cardwright approvals list --journal local',
       outcome: 'not_sent',
       op,
     });

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { errorWithRepeated, SPEAK_TO_A_SERVICE, withRepeated } from '../../src/cli/repeated.ts';
+import { errorWithRepeated, repeatedOptions, SPEAK_TO_A_SERVICE, withRepeated } from '../../src/cli/repeated.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { CliError } from '../../src/core/errors.ts';
 import { problemOf } from '../support/copied-hints.ts';
@@ -73,8 +73,23 @@ describe('options that say whom a run spoke to', () => {
     }
   });
 
+  it('name the journal of this run, but for a command that names one itself or is about the other one', () => {
+    const local = repeatedOptions({ profile: 'team', journal: 'local' });
+    expect(local).toEqual(['-p', 'team', '--journal', 'local']);
+    for (const [written, told] of [
+      ['cardwright ops resume op_1', 'cardwright -p team --journal local ops resume op_1'],
+      ['cardwright ops show op_1 --journal local', 'cardwright -p team ops show op_1 --journal local'],
+      ['cardwright journal move --to shared', 'cardwright -p team journal move --to shared'],
+    ] as const)
+      expect(withRepeated(written, local)).toBe(told);
+    const shared = repeatedOptions({ journal: 'postgres://ana@db/journal' });
+    expect(withRepeated('cardwright journal push', shared)).toBe(
+      'cardwright --journal postgres://ana@db/journal journal push',
+    );
+  });
+
   it('know every group: it asks a service, or it does not', () => {
-    const others = 'help completion explain commands schema profiles login logout audit journal sandbox'.split(' ');
+    const others = 'help completion explain commands schema profiles login logout audit sandbox'.split(' ');
     expect([...SPEAK_TO_A_SERVICE, ...others].sort()).toEqual(REGISTRY.map(({ name }) => name).sort());
   });
 });

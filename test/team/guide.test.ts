@@ -73,7 +73,7 @@ describe.skipIf(missing())('the guide of teams', () => {
     await server.admin((await run(ana, init, 0)).out);
     await server.people({ ana: '{read,operate}' }, accountPrint(sandbox.key, 'main'));
 
-    const use = take('Use it', 'sh', 'CARDWRIGHT_JOURNAL_URL');
+    const use = take('Connect a machine', 'sh', 'CARDWRIGHT_JOURNAL_URL');
     await writeFile(join(ana.folder, '.journal-password'), PASSWORD, { mode: 0o600 });
     const exported = use.flatMap(line => {
       const [, name = '', value = ''] = /^export (\w+)=(.*)$/.exec(line) ?? [];
@@ -83,6 +83,7 @@ describe.skipIf(missing())('the guide of teams', () => {
     expect(Object.keys(env)).toHaveLength(3);
     expect((await run(ana, use.at(-1), 0)).out).toContain('main');
 
+    await run(ana, 'cards fund card_1 --amount 5 --intent order-4711', 14);
     for (const line of take('Bring along what one machine has done', 'sh')) await run(ana, line, 0);
     await run(ana, 'cards fund card_1 --amount 5 --intent order-4711', 0);
 

@@ -1,6 +1,6 @@
 /** The operations of a machine go into a shared journal and back: nothing is lost, and nothing is sent twice. */
 import { generateKeyPairSync } from 'node:crypto';
-import { cp, writeFile } from 'node:fs/promises';
+import { cp, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -134,6 +134,63 @@ describe.skipIf(missing())('journal move', () => {
     expect(await t.balance()).toBe(500 - 10 - 5 + 1 - 5 - 4);
   });
 
+  it('sends nothing over the shared journal while this machine alone knows what it has done', async () => {
+    await using t = await alone();
+    const { ana, local } = t;
+    expect(await local('cards fund card_1 --amount 1.31 --intent sw1')).toEqual({ code: 0 });
+    const posts = t.proxy.posts().length;
+    for (const line of [
+      'cards fund card_1 --amount 1.31 --intent sw1',
+      'cards create --bin bin_1 --amount 4 --label ads',
+      'cards fund card_1 --amount 7',
+    ]) {
+      const refused = await ana.run(line);
+      expect(refused, line).toMatchObject({ code: 14, err: expect.stringContaining('try: cardwright journal move') });
+    }
+    expect(t.proxy.posts()).toHaveLength(posts);
+    // A card is stopped all the same.
+    expect((await ana.run('cards freeze card_3')).code).toBe(0);
+    expect((await ana.run('journal move --to shared')).code).toBe(0);
+    expect(await json(ana.run('cards fund card_1 --amount 1.31 --intent sw1 --json'))).toMatchObject({
+      code: 0,
+      intent: { repeated: true },
+    });
+    expect((await ana.run('cards fund card_1 --amount 2 --intent sw2 -q')).code).toBe(0);
+  });
+
+  it('knows the names and keys that its own folder has, however old, and a move that was cut off', async () => {
+    await using t = await team(here);
+    const ana = await t.machine('ana');
+    expect((await ana.run('cards create --bin bin_1 --amount 10 --intent po-1 --journal local -q')).code).toBe(0);
+    expect((await ana.run('cards fund card_1 --amount 1 --idempotency-key key-of-ana-0001 --journal local')).code).toBe(
+      0,
+    );
+    const places = placesIn(join(ana.folder, 'state'));
+    const old = new Date('2020-01-01');
+    for (const op of (await readdir(places.root)).filter(name => name.startsWith('op_')))
+      await utimes(places.journal(op), old, old);
+    expect((await ana.run('cards fund card_1 --amount 3 -q')).code).toBe(0);
+    const used = [
+      'cards create --bin bin_1 --amount 10 --intent po-1',
+      'cards fund card_1 --amount 1 --idempotency-key key-of-ana-0001',
+    ];
+    const refusals = async () => {
+      for (const line of used)
+        expect(await ana.run(line), line).toMatchObject({
+          code: 14,
+          err: expect.stringContaining('journal move --to shared'),
+        });
+    };
+    await refusals();
+    const { journal_id: journal, account } = await t.at.ana.status(t.at.account);
+    const note = { origin: t.proxy.url, mode: 'test', journal, account };
+    await writeFile(places.moved, JSON.stringify([note]), { mode: 0o600 });
+    await refusals();
+    expect((await ana.run('journal move --to shared')).code).toBe(0);
+    for (const line of used) expect(await ana.run(line), line).toMatchObject({ code: 0 });
+    expect(await t.balance()).toBe(100 - 10 - 1 - 3);
+  });
+
   it('comes back when everything is finished and nobody else can begin anything', async () => {
     await using t = await alone();
     const ana = t.ana;
@@ -212,6 +269,7 @@ describe.skipIf(missing())('journal move', () => {
     expect(held, held.err).toMatchObject({ code: 17 });
     const moved = await ana.run('journal move --to shared');
     expect(moved).toMatchObject({ code: 14, err: expect.stringContaining('waits for approval') });
+    expect(moved.err).toContain('cardwright approvals list --journal local');
     // Nothing has changed: this machine goes on alone.
     expect((await ana.run('cards fund card_1 --amount 1 --journal local -q')).code).toBe(0);
   });

@@ -27,7 +27,7 @@ export async function refuseWorking({ disk, places }: LocalOps, pid: number): Pr
     if (!(await isLocked(isClaim ? join(places.root, name) : places.lock(name), { pid }))) continue;
     throw new CliError('guarded', {
       message: 'another command of this machine is at work; the journal is moved when it has ended',
-      hint: 'cardwright ops list',
+      hint: 'cardwright ops list --journal local',
       outcome: 'not_sent',
     });
   }
@@ -78,7 +78,7 @@ export async function saveOp(local: LocalOps, { plan, bytes, ownsKey }: Omit<Loc
 function damaged(op: string): CliError {
   return new CliError('check_failed', {
     message: `the journal of ${op} is damaged, and may be one of this service; nothing was moved`,
-    hint: `cardwright ops show ${op}`,
+    hint: `cardwright ops show ${op} --journal local`,
     outcome: 'not_sent',
     op,
   });
@@ -87,7 +87,7 @@ function damaged(op: string): CliError {
 function otherBytes(op: string): CliError {
   return new CliError('check_failed', {
     message: `${op} is on this machine with other records than in the shared journal`,
-    hint: `cardwright ops show ${op}`,
+    hint: `cardwright ops show ${op} --journal local`,
     outcome: 'not_sent',
     op,
   });

@@ -10,6 +10,8 @@ export interface MovedTo extends Pick<PlanRecord, 'origin' | 'mode'> {
   /** Identifier of the shared journal, and the account in it. */
   readonly journal: string;
   readonly account: string;
+  /** All of them are there. Left out while they are moved, and where that was cut off. */
+  readonly complete?: true;
 }
 
 /** Throws `check_failed` for a file that nobody can read: it may name any service. */
@@ -47,13 +49,17 @@ export function isOf(one: Service, other: Service): boolean {
   return one.origin === other.origin && one.mode === other.mode;
 }
 
+export function onlyFreezes({ capability }: Pick<PlanRecord, 'capability'>): boolean {
+  return Object.keys(capability).every(operation => operation === 'cards.freeze');
+}
+
 /**
  * Throws `guarded` where the ops of its service were moved. Asked with a lock in hand that `refuseWorking` looks at, so that
  * of a move and an op that is begun at least the later one sees the other. Freezing a card waits for nobody.
  */
 export async function refuseMoved(local: LocalOps, plan: Service & Pick<PlanRecord, 'capability'>): Promise<void> {
   const to = (await movedFrom(local)).find(each => isOf(each, plan));
-  if (to === undefined || Object.keys(plan.capability).every(operation => operation === 'cards.freeze')) return;
+  if (to === undefined || onlyFreezes(plan)) return;
   throw new CliError('guarded', {
     message: `the operations of ${plan.origin} were moved to the account ${to.account} of the shared journal ${to.journal}`,
     notes: [

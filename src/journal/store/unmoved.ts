@@ -1,0 +1,51 @@
+/**
+ * Ops in the files of this machine that a shared journal has not been told of. While there are such, the same change could
+ * be made once by each of the two (docs/design/team.md, section 6).
+ */
+import { DAY } from '../../core/durations.ts';
+import { CliError } from '../../core/errors.ts';
+import type { PlanRecord } from '../wal/records.ts';
+import { notedIntents } from './local-intents.ts';
+import { type LocalOps, localHeads } from './local-ops.ts';
+import { isOf, movedFrom, onlyFreezes } from './moved.ts';
+import type { Claim } from './op-store.ts';
+
+/**
+ * Throws `guarded` where this machine has ops of the claim's service that were not moved, and that could be this change or
+ * count for it: not finished, written less than 24 hours ago, or with a name or key of this claim. `now`: ms UTC. Freezing a
+ * card waits for nobody.
+ */
+export async function refuseUnmoved(local: LocalOps, claim: Claim, now: number): Promise<void> {
+  const { record, intents = [] } = claim;
+  if (onlyFreezes(record)) return;
+  const { origin, mode, given_key: key } = record;
+  const to = (await movedFrom(local)).find(each => isOf(each, record));
+  if (to?.complete === true) return;
+  const names = new Set(intents.map(({ name }) => name));
+  const [noted] = names.size === 0 ? [] : (await notedIntents(local, { origin, mode, names })).values();
+  if (noted !== undefined) throw notMoved(record, `The intent ${JSON.stringify(noted.name)} belongs to ${noted.op}.`);
+  const user = key === undefined ? undefined : await local.disk.read(local.places.givenKey(origin, key));
+  if (user !== undefined) throw notMoved(record, `The idempotency key ${JSON.stringify(key)} belongs to ${user}.`);
+  for await (const { op, unfinished, plan: planOf } of localHeads(local, { writtenSince: now - DAY })) {
+    if (await isElsewhere(planOf, record)) continue;
+    throw notMoved(record, `${op} ${unfinished ? 'is not finished' : 'is less than 24 hours old'}.`);
+  }
+  for await (const { op, plan: planOf } of localHeads(local, { unfinished: true })) {
+    if (!(await isElsewhere(planOf, record))) throw notMoved(record, `${op} is not finished.`);
+  }
+}
+
+/** A plan that cannot be read may be one of this service. */
+async function isElsewhere(planOf: () => Promise<PlanRecord | undefined>, record: PlanRecord): Promise<boolean> {
+  const plan = await planOf();
+  return plan !== undefined && (!isOf(plan, record) || onlyFreezes(plan));
+}
+
+function notMoved({ origin }: PlanRecord, why: string): CliError {
+  return new CliError('guarded', {
+    message: `the folder of this machine has operations of ${origin} that the shared journal does not know, so this could be done a second time`,
+    notes: [why],
+    hint: 'cardwright journal move --to shared',
+    outcome: 'not_sent',
+  });
+}
