@@ -108,12 +108,12 @@ function isPassing({ verdict }: ClaimResult): boolean {
 }
 
 function refusedBy(
-  { account }: SharedOps,
+  { account, role }: SharedOps,
   answer: Exclude<ClaimResult, { verdict: 'claimed' | 'changed' }>,
   { record }: Claim,
 ): CliError {
   const { given_key: key, key_print } = record;
-  const refused = refusalOf(answer, { account, key_print });
+  const refused = refusalOf(answer, { account, key_print, role });
   const isKey = key !== undefined && 'key' in answer && answer.key !== undefined;
   return isKey ? (keyInUse(key, refused) as CliError) : refused;
 }

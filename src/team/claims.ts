@@ -74,7 +74,10 @@ export function factsOf({ op, command, profile, mode, origin, rows, total_cents 
 
 type No = Exclude<ClaimResult, { readonly verdict: 'claimed' | 'changed' }>;
 
-export function refusalOf(no: No, { account, key_print }: Pick<WantedOp, 'account' | 'key_print'>): CliError {
+export function refusalOf(
+  no: No,
+  { account, key_print, role }: Pick<WantedOp, 'account' | 'key_print'> & Pick<SharedOps, 'role'>,
+): CliError {
   const refused = (message: string, more: Partial<CliError['facts']> = {}) =>
     new CliError('guarded', { message, hint: 'cardwright ops list', outcome: 'not_sent', ...more });
   switch (no.verdict) {
@@ -100,10 +103,10 @@ export function refusalOf(no: No, { account, key_print }: Pick<WantedOp, 'accoun
       const standing = no.standing ?? no.intents?.find(each => each.standing !== null)?.standing;
       const what =
         no.intents === undefined ? 'the idempotency key' : `the intent ${JSON.stringify(no.intents[0]?.intent)}`;
-      return inTheWay(`${what} was used by another command in the meantime`, standing);
+      return inTheWay(`${what} was used by another command in the meantime`, role, standing);
     }
     case 'twin':
-      return inTheWay('the same operation is there already', no.standing);
+      return inTheWay('the same operation is there already', role, no.standing);
     case 'repeated':
       return refused(
         `a run with the same input was finished less than 24 hours ago by ${no.holder} on ${no.host}: ${no.op}`,
@@ -119,13 +122,14 @@ export function refusalOf(no: No, { account, key_print }: Pick<WantedOp, 'accoun
   }
 }
 
-function inTheWay(what: string, standing: Standing | null | undefined): CliError {
+function inTheWay(what: string, role: string, standing: Standing | null | undefined): CliError {
   const { op, holder, host, lease_ms = 0 } = standing ?? {};
   const who = holder === undefined ? '' : `, by ${holder} on ${host}`;
-  const next = lease_ms > 0 ? 'show' : 'resume';
+  const takeUp = holder === role ? `resume ${op}` : `takeover ${op} --reason "why"`;
+  const next = lease_ms > 0 ? `show ${op}` : takeUp;
   return new CliError('guarded', {
     message: `${what}${who}${op === undefined ? '' : `: ${op}`}; nothing was sent`,
-    hint: op === undefined ? 'cardwright ops list' : `cardwright ops ${next} ${op}`,
+    hint: op === undefined ? 'cardwright ops list' : `cardwright ops ${next}`,
     outcome: 'not_sent',
     ...(op !== undefined && { op }),
   });

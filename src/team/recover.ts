@@ -3,11 +3,10 @@
  * copies of its ops bring it back; an op whose row was sent counts as sent (docs/design/team.md, section 5).
  */
 import type { RecoveredOps } from '../journal/shared-ops.ts';
-import { decodeLines } from '../journal/wal/codec.ts';
 import type { JournalStatus } from './calls.ts';
 import { importOp } from './import-op.ts';
 import { type SharedOps, segmentRefused } from './shared-ops.ts';
-import { bytesAt, type KeptCopy, keptCopies, leftCopies, lockCopy, pushSpool } from './spool.ts';
+import { bytesAt, type KeptCopy, keptCopies, leftCopies, linesOf, lockCopy, pushSpool } from './spool.ts';
 
 /** Lines of the chain that this machine has seen and the database does not hold; 0 where it holds the last of them. */
 export async function linesLost({ statements, account, head }: SharedOps, status: JournalStatus): Promise<number> {
@@ -54,7 +53,7 @@ export async function pushAll(shared: SharedOps): Promise<RecoveredOps> {
 /** The database has it no more, and a row of it may have been sent; what was never claimed has sent nothing. */
 async function isLost({ statements, account, disk }: SharedOps, { op, path }: KeptCopy): Promise<boolean> {
   if ((await statements().heads(account, { op, pruned: true })).length > 0) return false;
-  return decodeLines(await bytesAt(disk, path), op).written.some(({ record }) => record.t === 'SENT');
+  return linesOf(await bytesAt(disk, path), { op, path }).some(({ record }) => record.t === 'SENT');
 }
 
 /** Undefined where the database has it, or knows more of it. */

@@ -72,6 +72,11 @@ export function sharedStore({ shared, opened, keyPrint }: SharedStoreSettings): 
       const [head] = await statements().heads(account, { op });
       return head !== undefined && head.lease_ms > 0;
     },
+    async otherOperatorOf(op) {
+      const { statements, account, role } = await shared();
+      const [head] = await statements().heads(account, { op });
+      return head === undefined || head.holder === role ? undefined : head;
+    },
     push: async () => pushAll(await opened()),
     leases: async () => leasesOf(await shared()),
     check: async () => checkShared(await opened()),

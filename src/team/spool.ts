@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
+import { shellWord } from '../core/shell-quote.ts';
 import { keepOpen } from '../files/keep-open.ts';
 import { decodeLines, encodeLines } from '../journal/wal/codec.ts';
 import type { JournalRecord, StoredRecord } from '../journal/wal/records.ts';
@@ -154,7 +155,7 @@ async function pushCopy(
   if (release === undefined) return 'in use';
   try {
     const segments = await statements().readOp(account, op, 1);
-    const kept = decodeLines(await bytesAt(disk, path), op).written;
+    const kept = linesOf(await bytesAt(disk, path), { op, path });
     if (segments.length === 0) {
       if (kept.some(({ record }) => record.t === 'SENT')) return 'missing';
       // It was taken back, and nothing of it had left.
@@ -162,6 +163,7 @@ async function pushCopy(
       return 0;
     }
     const there = decodeLines(Buffer.concat(segments.map(({ bytes }) => bytes)), op).written;
+    if (isCutOff({ kept, there }, writerOf(path))) throw damagedCopy({ op, path }, 'is shorter than it was');
     let rows = 0;
     for (const [by, lines] of outcomesBeyond(kept, there)) {
       const known = there.filter(each => each.by === by).length;
@@ -177,6 +179,45 @@ async function pushCopy(
   } finally {
     await release();
   }
+}
+
+interface CopyAndJournal {
+  readonly kept: readonly StoredRecord[];
+  readonly there: readonly StoredRecord[];
+}
+
+/** The plan is in a copy before the database holds a SENT of its writer; a claim may hold SENT before the copy does. */
+function isCutOff({ kept, there }: CopyAndJournal, by: string): boolean {
+  const own = there.filter(each => each.by === by);
+  return kept.filter(each => each.by === by).length < own.findIndex(({ record }) => record.t === 'SENT');
+}
+
+/** Eight hexadecimal digits behind the op. */
+function writerOf(path: string): string {
+  return path.slice(path.lastIndexOf('.') + 1);
+}
+
+/** Lines of a copy. Throws `check_failed` with the way to put a damaged one aside: no other command reads it. */
+export function linesOf(bytes: Uint8Array, copy: Pick<KeptCopy, 'op' | 'path'>): readonly StoredRecord[] {
+  try {
+    return decodeLines(bytes, copy.op).written;
+  } catch (thrown) {
+    if (thrown instanceof CliError && thrown.kind === 'check_failed') throw damagedCopy(copy, 'is damaged');
+    throw thrown;
+  }
+}
+
+function damagedCopy({ op, path }: Pick<KeptCopy, 'op' | 'path'>, what: string): CliError {
+  return new CliError('check_failed', {
+    message: `the copy that this machine has of ${op} ${what}: ${path}. Nothing was brought and nothing was sent`,
+    notes: [
+      'It may hold what came of a row, which the shared journal does not know. The hint puts it aside; nothing is deleted.',
+      `Then its rows are looked for at the service: cardwright ops resume ${op}`,
+    ],
+    hint: `mv ${shellWord(path)} ${shellWord(`${path}.damaged`)}`,
+    outcome: 'not_sent',
+    op,
+  });
 }
 
 /** Undefined while another process works on it. */

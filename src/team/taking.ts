@@ -26,8 +26,14 @@ export async function takeOp(shared: SharedOps, op: string, { reason, approved }
   const answer = await statements().take(call, { event: 'taken', op, ...why });
   head.learn(answer.head);
   if (answer.verdict === 'finished') return overTape(shared, op, by);
-  if (answer.verdict !== 'taken') throw notTaken(op, answer);
+  if (answer.verdict !== 'taken') throw notTaken(op, answer, await timesTaken(shared, op));
   return takenTape(shared, { op, by, since }, answer);
+}
+
+/** How often it has changed hands, the claim among them. */
+async function timesTaken({ statements, account }: SharedOps, op: string): Promise<number> {
+  const [head] = await statements().heads(account, { op });
+  return head?.epoch ?? 1;
 }
 
 interface Taking {
@@ -92,7 +98,7 @@ async function releaseOp(shared: SharedOps, op: string, approved: Approved): Pro
     case 'unapproved':
       throw tooFew(op, answer);
     default:
-      throw notTaken(op, answer);
+      throw notTaken(op, answer, await timesTaken(shared, op));
   }
 }
 
@@ -108,7 +114,7 @@ function tooFew(op: string, { have, needed }: { readonly have: number; readonly 
   });
 }
 
-function notTaken(op: string, answer: Exclude<TakeResult, { verdict: 'taken' | 'finished' }>): unknown {
+function notTaken(op: string, answer: Exclude<TakeResult, { verdict: 'taken' | 'finished' }>, epoch: number): unknown {
   if (answer.verdict === 'absent') {
     return new CliError('usage', {
       message: `there is no operation ${op} in the shared journal`,
@@ -124,7 +130,7 @@ function notTaken(op: string, answer: Exclude<TakeResult, { verdict: 'taken' | '
     return opInUse(op, new CliError('guarded', { message, outcome: 'not_sent', retryAfterMs: answer.left_ms }));
   }
   return new CliError('guarded', {
-    message: `${op} was begun by ${holder} on ${host}, who is another operator`,
+    message: `${op} was ${epoch > 1 ? 'taken up last' : 'begun'} by ${holder} on ${host}, who is another operator`,
     notes: ['Who takes it over says why; the reason stands in the audit log of the account.'],
     hint: `cardwright ops takeover ${op} --reason "why"`,
     outcome: 'not_sent',

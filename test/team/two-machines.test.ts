@@ -8,6 +8,14 @@ import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
 import { cableTo, team, urlOf } from './team.ts';
 
+/** Copies of ops that a machine could not write to the end. */
+async function leftCopies(folder: string): Promise<readonly string[]> {
+  const found = await readdir(join(folder, 'state', 'team'), { recursive: true });
+  return found
+    .filter(name => /op_[0-9a-z]{26}\.[0-9a-f]{8}$/.test(name))
+    .map(name => join(folder, 'state', 'team', name));
+}
+
 describe.skipIf(missing())('two machines', () => {
   let here: Database;
   beforeAll(async () => {
@@ -69,7 +77,11 @@ describe.skipIf(missing())('two machines', () => {
       return String(JSON.parse(err.trim().split('\n').at(-1) ?? '').error.op);
     };
     const first = await lost();
-    expect((await other.run('cards create --bin bin_1 --amount 10 --label ads')).code).toBe(14);
+    const twin = await other.run('cards create --bin bin_1 --amount 10 --label ads');
+    expect(twin).toMatchObject({
+      code: 14,
+      err: expect.stringContaining(`try: cardwright ops takeover ${first} --reason`),
+    });
     expect((await same.run(`ops resume ${first}`)).code).toBe(0);
     expect(await t.cards()).toHaveLength(1);
     const second = await lost();
@@ -102,6 +114,20 @@ describe.skipIf(missing())('two machines', () => {
     expect(known.err).toContain('These are copies of this machine');
     expect(error).toMatchObject({ outcome: 'unknown', message: expect.stringContaining('the service said yes') });
     await cable.mend();
+    // A copy that is damaged or cut off is told by every command, with the way to put it aside.
+    const [copy = ''] = await leftCopies(machine.folder);
+    const bytes = await readFile(copy);
+    const flipped = Buffer.from(bytes);
+    flipped[400] = (flipped[400] ?? 0) ^ 1;
+    for (const spoilt of [flipped, bytes.subarray(0, 900), Buffer.alloc(0)]) {
+      await writeFile(copy, spoilt);
+      for (const line of ['journal push', 'cards fund card_1 --amount 1']) {
+        const refused = await machine.run(line);
+        expect(refused, line).toMatchObject({ code: 15, err: expect.stringContaining(`mv ${copy} ${copy}.damaged`) });
+      }
+    }
+    await writeFile(`${copy}.damaged`, flipped);
+    await writeFile(copy, bytes);
     const pushed = await machine.run('journal push --json');
     expect(JSON.parse(pushed.out)).toMatchObject({ brought: [{ op: error.op, rows: 1 }], missing: [], recovered: [] });
     expect(JSON.parse((await machine.run('journal push --json')).out)).toMatchObject({

@@ -12,6 +12,7 @@ import type { JournalDependencies } from './dependencies.ts';
 import { type Named, namedIn } from './named-rows.ts';
 import { rowWithoutMarker, withoutMarker } from './row-likeness.ts';
 import { standingOf } from './shared-rows.ts';
+import { type TakeUp, takeUpOf } from './take-up.ts';
 import { pendingTwin } from './twins.ts';
 
 /** See `Journal.earlierUses`. */
@@ -127,7 +128,7 @@ async function useOf(
   if (standing.state !== 'done') {
     if ((bulk || plan.bulk) && isPending(history)) throw pendingTwin(op);
     // A resume of many rows would send others than the one that is asked for.
-    if (bulk || plan.bulk) throw unsettledUse(use, history);
+    if (bulk || plan.bulk) throw unsettledUse(use, history, await takeUpOf(store, op));
     return use;
   }
   // A single one that is not finished was told to nobody.
@@ -175,11 +176,11 @@ function differing(row: PlannedRow, earlier: Pick<PlannedRow, 'operation' | 'inp
   return [...names].filter(name => digest(name, one) !== digest(name, other)).sort();
 }
 
-function unsettledUse({ intent, op, row }: EarlierUse, history: History): CliError {
+function unsettledUse({ intent, op, row }: EarlierUse, history: History, { command, whose }: TakeUp): CliError {
   return new CliError('guarded', {
-    message: `the intent ${JSON.stringify(intent)} belongs to row ${row} of a run that is not finished, ${standingOf(history)}: ${op}`,
+    message: `the intent ${JSON.stringify(intent)} belongs to row ${row} of a run that is not finished, ${standingOf(history)}: ${op}${whose}`,
     notes: ['Its resume settles that row; then the same command may be run again.'],
-    hint: `cardwright ops resume ${op}`,
+    hint: command,
     outcome: 'not_sent',
     op,
   });

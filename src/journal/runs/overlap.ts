@@ -4,6 +4,7 @@ import { readOrError } from '../store/read-ops.ts';
 import type { RunPlan } from '../types.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import type { JournalDependencies } from './dependencies.ts';
+import { type TakeUp, takeUpOf } from './take-up.ts';
 
 export interface Overlapping {
   readonly plan: Pick<RunPlan, 'rows'>;
@@ -29,19 +30,21 @@ export async function refuseOverlaps({ store }: JournalDependencies, { plan, rec
     for (const { item, state } of history.rows.values()) {
       const moves = item.operation === 'cards.fund' || item.operation === 'cards.withdraw';
       if (!moves || item.card === undefined || !cards.has(item.card)) continue;
-      if (state === 'unknown' || (held && state === 'open')) throw stillMoving(item.card, op, held);
+      if (state === 'unknown' || (held && state === 'open')) {
+        throw stillMoving(item.card, op, { held, takeUp: await takeUpOf(store, op) });
+      }
     }
   }
 }
 
-function stillMoving(card: string, op: string, held: boolean): CliError {
+function stillMoving(card: string, op: string, { held, takeUp }: { held: boolean; takeUp: TakeUp }): CliError {
   const why = held
     ? 'is being funded or withdrawn from by another process'
     : 'has a fund or withdraw with an unknown outcome';
   return new CliError('guarded', {
-    message: `${card} ${why}: ${op}`,
+    message: `${card} ${why}: ${op}${takeUp.whose}`,
     notes: ['Its balance may not show that yet, so what it still needs is unknown.'],
-    hint: held ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`,
+    hint: held ? `cardwright ops show ${op}` : takeUp.command,
     outcome: 'not_sent',
     op,
   });

@@ -11,6 +11,7 @@ import type { PlanRecord } from '../wal/records.ts';
 import { type History, mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { createLikeness, type RowLikeness } from './row-likeness.ts';
+import { type TakeUp, takeUpOf } from './take-up.ts';
 
 /** A plan, or what is known of it before it has an op. */
 export interface Sharing {
@@ -79,7 +80,7 @@ async function refuseSharedWith(
   const rows = [...history.rows.values()].filter(inTheWay);
   const shared = wanted.sharedWith(rows.map(({ item }) => item)).length;
   if (shared === 0) return;
-  throw sharedRows(history, { shared, of: plan.rows.length, held });
+  throw sharedRows(history, { shared, of: plan.rows.length, held, takeUp: await takeUpOf(store, op) });
 }
 
 /**
@@ -109,15 +110,16 @@ interface Shares {
   /** Rows of the plan. */
   readonly of: number;
   readonly held: boolean;
+  readonly takeUp: TakeUp;
 }
 
-function sharedRows(history: History, { shared, of, held }: Shares): CliError {
+function sharedRows(history: History, { shared, of, held, takeUp }: Shares): CliError {
   const { op } = history.plan;
   const unknown = [...history.rows.values()].filter(({ state }) => state === 'unknown').map(({ item }) => item.row);
   const which = of === 1 ? 'the same change is' : `${shared} of these ${of} rows ${shared === 1 ? 'is' : 'are'}`;
   const where = held ? 'in a run that is under way in another process' : 'in a run that is not finished';
   return new CliError('guarded', {
-    message: `${which} ${where}, ${standingOf(history)}: ${op}`,
+    message: `${which} ${where}, ${standingOf(history)}: ${op}${takeUp.whose}`,
     ...(!held && {
       notes: [
         `What is done there would be done a second time. A resume does the rest of ${op} and finishes it; then run what is left.`,
@@ -129,7 +131,7 @@ function sharedRows(history: History, { shared, of, held }: Shares): CliError {
           : [`When it is over and is not to be resumed: cardwright ops resolve ${op} --as not-done --note "why"`]),
       ],
     }),
-    hint: held ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`,
+    hint: held ? `cardwright ops show ${op}` : takeUp.command,
     outcome: 'not_sent',
     op,
   });

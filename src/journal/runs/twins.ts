@@ -11,6 +11,7 @@ import { isNamed } from './named-rows.ts';
 import { refuseOverlaps } from './overlap.ts';
 import { secondTime } from './second-time.ts';
 import { damagedTwin, refuseSharedRows, standingOf } from './shared-rows.ts';
+import { type TakeUp, takeUpOf } from './take-up.ts';
 
 const AGAIN_MS = DAY;
 
@@ -72,14 +73,18 @@ async function refuseTwin(
     return;
   }
   const held = await store.isHeld(op);
-  // Also with --again: it is for runs that are finished, and an unfinished one may be taken for such.
-  if (plan.bulk && bulk) throw bulkUnfinished(history, held);
   const rows = [...history.rows.values()];
+  // Also with --again: it is for runs that are finished, and an unfinished one may be taken for such.
+  if (plan.bulk && bulk) throw bulkUnfinished(history, { held, takeUp: await takeUpOf(store, op) });
   // The same card made by two commands at once is meant; beside a resume of the first, the second one is not.
   if (held ? rows.some(movesBalance) || history.runs > 1 : rows.some(row => row.state === 'unknown'))
-    throw twinUnknown(op, { held, movesMoney: rows.some(row => movesBalance(row) || makesCard(row)) });
-  if (!held && rows.some(row => row.state === 'open')) throw twinOpen(op);
-  if (!held && rows.some(isUntold)) throw twinUntold(op);
+    throw twinUnknown(op, {
+      held,
+      movesMoney: rows.some(row => movesBalance(row) || makesCard(row)),
+      takeUp: await takeUpOf(store, op),
+    });
+  if (!held && rows.some(row => row.state === 'open')) throw twinOpen(op, await takeUpOf(store, op));
+  if (!held && rows.some(isUntold)) throw twinUntold(op, await takeUpOf(store, op));
 }
 
 function makesCard({ item }: RowHistory): boolean {
@@ -113,47 +118,52 @@ export function pendingTwin(op: string): CliError {
   });
 }
 
-function twinUnknown(op: string, { held, movesMoney }: { held: boolean; movesMoney: boolean }): CliError {
+interface InHand {
+  readonly held: boolean;
+  readonly takeUp: TakeUp;
+}
+
+function twinUnknown(op: string, { held, movesMoney, takeUp }: InHand & { readonly movesMoney: boolean }): CliError {
   const why = held ? 'is under way in another process' : 'has an unknown outcome';
   return new CliError('guarded', {
-    message: `the same operation ${why}: ${op}`,
+    message: `the same operation ${why}: ${op}${takeUp.whose}`,
     notes: [
       `Running it again would be a new key and could ${movesMoney ? 'move the money twice' : 'change it twice'}.`,
     ],
-    hint: held ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`,
+    hint: held ? `cardwright ops show ${op}` : takeUp.command,
     outcome: 'not_sent',
     op,
   });
 }
 
-function twinOpen(op: string): CliError {
+function twinOpen(op: string, { command, whose }: TakeUp): CliError {
   return new CliError('guarded', {
-    message: `the same operation was begun before, and its command ended before anything was sent: ${op}`,
+    message: `the same operation was begun before, and its command ended before anything was sent: ${op}${whose}`,
     notes: ['Begun a second time, both could be sent. Its resume sends it once.'],
-    hint: `cardwright ops resume ${op}`,
+    hint: command,
     outcome: 'not_sent',
     op,
   });
 }
 
-function twinUntold(op: string): CliError {
+function twinUntold(op: string, { command, whose }: TakeUp): CliError {
   return new CliError('guarded', {
-    message: `the same operation is done, and its command ended before it could say so: ${op}`,
+    message: `the same operation is done, and its command ended before it could say so: ${op}${whose}`,
     notes: ['Running it again would do it a second time. Let its result be shown; then the command may be run again.'],
-    hint: `cardwright ops resume ${op}`,
+    hint: command,
     outcome: 'not_sent',
     op,
   });
 }
 
-function bulkUnfinished(history: History, held: boolean): CliError {
+function bulkUnfinished(history: History, { held, takeUp }: InHand): CliError {
   const { op } = history.plan;
   return new CliError('guarded', {
-    message: `a run with the same input ${held ? 'is under way in another process' : 'is not finished'}, ${standingOf(history)}: ${op}`,
+    message: `a run with the same input ${held ? 'is under way in another process' : 'is not finished'}, ${standingOf(history)}: ${op}${takeUp.whose}`,
     ...(!held && {
       notes: [`A resume sends the others alone, and finishes it; --again is for runs that are finished.`],
     }),
-    hint: held ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`,
+    hint: held ? `cardwright ops show ${op}` : takeUp.command,
     outcome: 'not_sent',
     op,
   });

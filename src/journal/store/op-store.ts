@@ -52,6 +52,8 @@ export interface OpStore {
   heads(filter?: HeadFilter): AsyncIterable<OpHead>;
   /** Whether a process that is not provably gone has it. */
   isHeld(op: string): Promise<boolean>;
+  /** Who had it last, where that is another operator; undefined for one's own. Left out with `leases`. */
+  otherOperatorOf?(op: string): Promise<{ readonly holder: string; readonly host: string } | undefined>;
   /** Who has which op now; left out where one machine alone has them. */
   leases?(): Promise<readonly OpLease[]>;
   /** Brings there what earlier commands could not write, and what was lost since; left out with `leases`. */
