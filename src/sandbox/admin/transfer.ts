@@ -49,11 +49,21 @@ export async function makeExport(parts: ServiceParts): Promise<Export> {
         'Content-Type': SNAPSHOT_FILE.contentType,
         'Content-Length': String(length),
       });
-      await pipeline(wholeFile(folder, line, manifest), response);
+      await pipeline(wholeFile(folder, line, manifest), response).catch((error: unknown) => {
+        // A client may close the connection with the last byte, before the response has ended.
+        throw isOfTheClient(error) ? new Gone('the client went away') : error;
+      });
     },
     [Symbol.asyncDispose]: remove,
   };
 }
+
+function isOfTheClient(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && LEFT.has(error.code);
+}
+
+/** Codes of a response whose connection was closed by the other side. */
+const LEFT: ReadonlySet<unknown> = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE']);
 
 async function* wholeFile(folder: string, line: string, { tables }: Manifest): AsyncGenerator<Uint8Array> {
   yield Buffer.from(line);
