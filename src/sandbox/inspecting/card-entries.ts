@@ -6,7 +6,7 @@ import { entriesById } from '../store/card-places.ts';
 /** The newest of them, oldest first; a row a posting. */
 export async function cardEntries(moment: StoreMoment, card: string): Promise<readonly EntryOfCard[]> {
   const { sql, account, parts } = moment;
-  if (parts.cardIndex === undefined) return entriesOfCard(sql, account, card);
-  const ids = await parts.cardIndex.entriesNow(moment, card);
+  const ids = await parts.cardIndex?.entriesOf(moment, card);
+  if (ids === undefined) return entriesOfCard(sql, account, card);
   return entriesById(sql, account, ids.slice(-MOST_OF_A_KIND));
 }

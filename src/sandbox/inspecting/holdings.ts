@@ -71,9 +71,9 @@ async function foundCards(
 ): Promise<{ readonly rows: readonly FoundCard[]; readonly total: number }> {
   const { cardIndex } = parts;
   const { q, bin, status } = search;
-  if (cardIndex === undefined || status !== undefined || q === undefined || q.trim() === '')
-    return read(({ sql, account }) => searchCards(sql, account, search, page));
-  const ids = await cardIndex.found(read, { q, bin });
+  const isText = status === undefined && q !== undefined && q.trim() !== '';
+  const ids = isText ? await cardIndex?.found(read, { q, bin }) : undefined;
+  if (ids === undefined) return read(({ sql, account }) => searchCards(sql, account, search, page));
   const shown = ids.slice(page.offset, page.offset + page.limit);
   return { rows: await read(({ sql, account }) => cardsById(sql, account, shown)), total: ids.length };
 }
@@ -83,7 +83,7 @@ const SHOWN_ENTRIES = 50;
 
 /** Of a card with more entries than are looked at, the sums of those behind are what its cached balances leave. */
 export const showWholeCard: TracelessHandlers['cards.show'] = async ({ parts, read }, input) => {
-  await parts.cardIndex?.entriesOf(read, input.card_id);
+  await parts.cardIndex?.readEntries(read);
   return read(moment => wholeCard(moment, input));
 };
 

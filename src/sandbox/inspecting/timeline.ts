@@ -29,7 +29,7 @@ interface Item extends LifeItem {
 }
 
 export const showTimeline: TracelessHandlers['cards.timeline'] = async ({ parts, read }, input) => {
-  await parts.cardIndex?.entriesOf(read, input.card_id);
+  await parts.cardIndex?.readEntries(read);
   return read(moment => timelineOf(moment, input));
 };
 

@@ -28,6 +28,11 @@ interface Moment {
 /** Answers from one moment of the store. */
 export type Read = <T>(work: (moment: Moment) => Promise<T>) => Promise<T>;
 
+interface Search {
+  readonly q: string;
+  readonly bin?: string | undefined;
+}
+
 interface Found {
   readonly id: string;
   /** All that a search looks at, letters of ASCII in lower case. */
@@ -43,31 +48,49 @@ export class CardIndex {
   readonly #entries = new Map<string, number[]>();
   #last: EntryMark | undefined;
   #cards: readonly Found[] = [];
-  #replaced = -1;
-  #reading: Promise<void> = Promise.resolve();
+  #replaced = '';
+  /** How often all was forgotten. */
+  #forgotten = 0;
+  #hasEntries = false;
+  #hasCards = false;
+  /** One at a time reads slices. */
+  #readingEntries: Promise<void> = Promise.resolve();
+  #readingCards: Promise<void> = Promise.resolve();
 
   /** So many postings or cards are read at once. */
   constructor(slice = SLICE) {
     this.#slice = slice;
   }
 
-  /** Ids of the newest entries that touch the card or its hold, oldest first; those of a later moment may be among them. */
-  async entriesOf(read: Read, card: string): Promise<readonly number[]> {
-    await this.#alone(async () => {
+  /** Adds what is new. The first time it goes on by itself, and nobody waits for it: the store answers until then. */
+  async readEntries(read: Read): Promise<void> {
+    const all = async () => {
       while (await read(moment => this.#addEntries(moment)));
-    });
-    return this.#entries.get(card) ?? [];
+      this.#hasEntries = true;
+    };
+    const done = this.#readingEntries.then(all);
+    this.#readingEntries = done.catch(() => undefined);
+    if (this.#hasEntries) await done;
   }
 
-  /** What came since then, in the moment of the answer. */
-  async entriesNow(moment: Moment, card: string): Promise<readonly number[]> {
+  /** Ids of the entries that touch the card or its hold, oldest first; undefined where they are not read yet. */
+  async entriesOf(moment: Moment, card: string): Promise<readonly number[] | undefined> {
+    await this.#forgetReplaced(moment.sql, moment.account, moment.parts.replacements);
+    if (!this.#hasEntries) return undefined;
     while (await this.#addEntries(moment));
     return this.#entries.get(card) ?? [];
   }
 
-  /** Ids of cards in which the text is found, newest first. */
-  async found(read: Read, { q, bin }: { readonly q: string; readonly bin?: string | undefined }) {
-    await this.#alone(() => this.#readCards(read));
+  /** Ids of cards in which the text is found, newest first; undefined where they are not read yet. */
+  async found(read: Read, { q, bin }: Search): Promise<readonly string[] | undefined> {
+    const isAll = this.#readingCards.then(() => this.#addCards(read));
+    this.#readingCards = isAll
+      .then(
+        known => (known ? undefined : this.#readCards(read)),
+        () => undefined,
+      )
+      .catch(() => undefined);
+    if (!this.#hasCards || !(await isAll)) return undefined;
     const part = lower(q.trim());
     const pair = /^(?:metadata\.)?([^=]+)=(.*)$/.exec(q.trim());
     const member = pair && lower(`${JSON.stringify(pair[1])}:${JSON.stringify(pair[2])}`);
@@ -76,16 +99,14 @@ export class CardIndex {
     return this.#cards.filter(card => (bin === undefined || card.bin === bin) && fits(card)).map(({ id }) => id);
   }
 
-  /** One at a time reads slices; who comes meanwhile finds most of it done. */
-  #alone(work: () => Promise<void>): Promise<void> {
-    const done = this.#reading.then(work);
-    this.#reading = done.catch(() => undefined);
-    return done;
+  /** Settles when what was begun is read. */
+  async whenRead(): Promise<void> {
+    await Promise.all([this.#readingEntries, this.#readingCards]);
   }
 
   /** True where there may be more. */
   async #addEntries({ sql, account, parts }: Moment): Promise<boolean> {
-    await this.#forgetReplaced(sql, account, parts.replacements.count);
+    await this.#forgetReplaced(sql, account, parts.replacements);
     const from = this.#last?.id ?? 0;
     const rows = await postingsAfter(sql, account, from, this.#slice);
     // All postings of the last entry may not be there: it is read again, unless it is all that there is.
@@ -105,34 +126,42 @@ export class CardIndex {
   }
 
   /** A reset or a restore, of this process or of another one. */
-  async #forgetReplaced(sql: Sql, account: string, replaced: number): Promise<void> {
+  async #forgetReplaced(sql: Sql, account: string, { count }: Replacements): Promise<void> {
+    const replaced = `${sql.generation} ${count}`;
     const { id, kind, ref, created_at } = this.#last ?? {};
     const now = id === undefined ? undefined : await entryMark(sql, account, id);
     const isSame = now?.kind === kind && now?.ref === ref && now?.created_at === created_at;
     if (isSame && this.#replaced === replaced) return;
     this.#entries.clear();
+    this.#hasEntries = false;
+    this.#hasCards = false;
+    this.#forgotten += 1;
     this.#cards = [];
     this.#last = undefined;
     this.#replaced = replaced;
   }
 
-  /** The newest by their time; all of them again where that was not all that is new, because the clock went back. */
-  async #readCards(read: Read): Promise<void> {
+  /** Adds the newest by their time. False where that is not all that is new, because the clock went back. */
+  async #addCards(read: Read): Promise<boolean> {
     const count = await read(async moment => {
-      await this.#forgetReplaced(moment.sql, moment.account, moment.parts.replacements.count);
+      await this.#forgetReplaced(moment.sql, moment.account, moment.parts.replacements);
       return cardCount(moment.sql, moment.account);
     });
-    if (count === this.#cards.length) return;
-    const newest = this.#cards[0]?.created_at;
-    if (newest !== undefined) {
-      const rows = await read(({ sql, account }) => cardTextsSince(sql, account, newest, this.#slice));
-      const known = new Set(this.#cards.filter(card => card.created_at === newest).map(({ id }) => id));
-      const fresh = rows.filter(({ id }) => !known.has(id));
-      if (fresh.length + this.#cards.length === count && rows.length < this.#slice) {
-        this.#cards = byAge([...fresh.map(foundOf), ...this.#cards]);
-        return;
-      }
-    }
+    if (!this.#hasCards) return false;
+    if (count === this.#cards.length) return true;
+    const newest = this.#cards[0]?.created_at ?? 0;
+    const rows = await read(({ sql, account }) => cardTextsSince(sql, account, newest, this.#slice));
+    const known = new Set(this.#cards.filter(card => card.created_at === newest).map(({ id }) => id));
+    const fresh = rows.filter(({ id }) => !known.has(id));
+    // More may have come since they were counted.
+    if (fresh.length + this.#cards.length < count || rows.length === this.#slice) return false;
+    this.#cards = byAge([...fresh.map(foundOf), ...this.#cards]);
+    return true;
+  }
+
+  async #readCards(read: Read): Promise<void> {
+    this.#hasCards = false;
+    const before = this.#forgotten;
     const all: CardText[] = [];
     for (let after = ''; ; ) {
       const rows = await read(({ sql, account }) => cardTexts(sql, account, after, this.#slice));
@@ -140,7 +169,10 @@ export class CardIndex {
       after = rows.at(-1)?.id ?? '';
       if (rows.length < this.#slice) break;
     }
+    await read(moment => this.#forgetReplaced(moment.sql, moment.account, moment.parts.replacements));
+    if (this.#forgotten !== before) return;
     this.#cards = byAge(all.map(foundOf));
+    this.#hasCards = true;
   }
 }
 

@@ -24,6 +24,9 @@ async function expectSame(service: FakeService, cards: readonly string[]): Promi
     ...cards.flatMap(id => [`?q=${id.slice(0, 12)}`, `/${id}`, `/${id}/timeline?per_page=200`]),
   ];
   const index = parts.cardIndex;
+  // The first look begins to read, and is answered by the store.
+  for (const path of ['?q=a', `/${cards[0] ?? 'none'}`]) await ask(service, { path: `${ADMIN}/cards${path}` });
+  await index?.whenRead();
   for (const path of paths) {
     const told = [];
     for (const cardIndex of [index, undefined]) {
