@@ -14,17 +14,30 @@ cards:
   event: {label: "event {n}", count: 2}
 `;
 
-it('is planned under the live banner, and applied with --live and --yes alone', async () => {
-  await using here = await world({ wallet: 500 });
-  await using front = await liveFront(here.sandbox, here.folder);
+/** A fleet file beside a live account; `writes` counts what was sent there besides reads. */
+async function liveFleet() {
+  const here = await world({ wallet: 500 });
+  const front = await liveFront(here.sandbox, here.folder);
   await writeFile(join(here.folder, 'cards.fleet.yaml'), FILE);
-  const env = {
-    ...front.env,
-    CARDWRIGHT_PROFILE: '',
-    CARDWRIGHT_API_KEY: 'sk_live_51f0c2d89ab34e67',
-    CARDWRIGHT_BASE_URL: LIVE_ADDRESS,
+  return {
+    here,
+    env: {
+      ...front.env,
+      CARDWRIGHT_PROFILE: '',
+      CARDWRIGHT_API_KEY: 'sk_live_51f0c2d89ab34e67',
+      CARDWRIGHT_BASE_URL: LIVE_ADDRESS,
+    },
+    writes: () => front.asked.filter(({ method }) => method !== 'GET').length,
+    async [Symbol.asyncDispose]() {
+      await front[Symbol.asyncDispose]();
+      await here[Symbol.asyncDispose]();
+    },
   };
-  const writes = () => front.asked.filter(({ method }) => method !== 'GET').length;
+}
+
+it('is planned under the live banner, and applied with --live and --yes alone', async () => {
+  await using live = await liveFleet();
+  const { here, env, writes } = live;
   const plan = await here.run('fleet plan --out plan.json', { env });
   expect({ code: plan.code, err: plan.err }).toEqual({ code: 0, err: 'LIVE · env\n' });
   expect(plan.out).toContain('0 other cards untouched · LIVE · wallet $500.00');
@@ -50,16 +63,8 @@ it('is planned under the live banner, and applied with --live and --yes alone', 
 });
 
 it('asks for the count at a terminal', async () => {
-  await using here = await world({ wallet: 500 });
-  await using front = await liveFront(here.sandbox, here.folder);
-  await writeFile(join(here.folder, 'cards.fleet.yaml'), FILE);
-  const env = {
-    ...front.env,
-    CARDWRIGHT_PROFILE: '',
-    CARDWRIGHT_API_KEY: 'sk_live_51f0c2d89ab34e67',
-    CARDWRIGHT_BASE_URL: LIVE_ADDRESS,
-  };
-  const writes = () => front.asked.filter(({ method }) => method !== 'GET').length;
+  await using live = await liveFleet();
+  const { here, env, writes } = live;
   const wrong = await here.run('fleet apply --live env', { env, terminal: 100, typed: ['3'] });
   expect([wrong.code, writes()], wrong.all).toEqual([3, 0]);
   const right = await here.run('fleet apply --live env', { env, terminal: 100, typed: ['2'] });
