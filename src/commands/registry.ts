@@ -85,7 +85,7 @@ export const REGISTRY: Registry = [
   {
     name: 'policy',
     heading: 'Safety',
-    summary: 'hold the cards against the rules of a file, and freeze as they say',
+    summary: 'check cards against the rules of a file; freeze or withdraw from those that break them',
     leaves: async () => (await import('./policy/group.ts')).POLICY_COMMANDS,
   },
   {

@@ -23,7 +23,7 @@ type FailOn = (typeof FAIL_ON)[number];
 /** Holds the cards of the account against the rules of a file. */
 export const checkPolicy = command({
   path: 'policy check',
-  summary: 'Hold the cards against the rules of a file',
+  summary: 'Check cards against the rules of a file',
   answers: {
     one: {
       as_of: tells.time('The copy is of this instant of the service.'),
