@@ -56,7 +56,10 @@ export async function makeAccount(
 }
 
 /** Removes an account and everything it holds. Throws `not_found` for a name that nobody has. */
-export async function endAccount({ accounts, of, shown }: Pick<OpenDatabase, 'accounts' | 'of' | 'shown'>, name: string) {
+export async function endAccount(
+  { accounts, of, shown }: Pick<OpenDatabase, 'accounts' | 'of' | 'shown'>,
+  name: string,
+) {
   const found = await accounts.named(name);
   if (found === undefined) throw nobody(name, shown);
   await of(found.account_id).write(sql => removeAccount(sql, found.account_id), 'large');
