@@ -405,6 +405,17 @@ describe('a statement of one card, made by hand', () => {
     expect(found.reconciled).toBe(since[0] === undefined);
   });
 
+  it('shows of two lines that one reading derived the balance after both alone', () => {
+    const totals = { total_deposited_cents: 8_00, wallet_cents: 3_00 };
+    const later = { balance_cents: 5_00 };
+    const cuts = [exact(FROM, {}), exact(MIDDLE, later, totals), exact(TO, later, totals)];
+    const [wallet] = made({ cuts }, {}).accounts;
+    expect(wallet?.lines.map(({ at, balance }) => [at, balance])).toEqual([
+      [MIDDLE, null],
+      [MIDDLE, 3_00],
+    ]);
+  });
+
   it('tells what an account had when the books began: all later lines less, and no earlier one', () => {
     const at = (at_ms: number, amount: number) => record({ tx_id: `t${at_ms}`, at_ms, cents: amount });
     const begin = exact(MIDDLE, { balance_cents: 5_00, settled_cents: 1_00 });

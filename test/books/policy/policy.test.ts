@@ -91,6 +91,13 @@ describe('a policy file', () => {
     ])
       expect(faultsOf(text)).not.toEqual([]);
   });
+
+  it('keeps nothing on a card where that is asked for, and never less', () => {
+    const keeping = (keep: string) =>
+      faultsOf(`version: 1\nrules: [{ name: a, when: { label: set }, then: { withdraw: { keep: ${keep} } } }]`);
+    expect([keeping('0'), keeping('0.00'), keeping('0.01')]).toEqual([[], [], []]);
+    for (const less of ['-0.01', '-1']) expect(keeping(less)).toHaveLength(1);
+  });
 });
 
 describe('facts and tests', () => {
