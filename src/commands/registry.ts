@@ -85,7 +85,7 @@ export const REGISTRY: Registry = [
   {
     name: 'policy',
     heading: 'Safety',
-    summary: 'check cards against the rules of a file; freeze or withdraw from those that break them',
+    summary: 'check cards against the rules of a file; freeze or withdraw',
     leaves: async () => (await import('./policy/group.ts')).POLICY_COMMANDS,
   },
   {
