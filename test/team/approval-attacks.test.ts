@@ -180,6 +180,12 @@ describe.skipIf(missing())('an attack on an approval', () => {
     for (const each of [bob, second])
       expect((await keep(op, each.approves(bytes), each.keyid)).verdict).toBe('approved');
     await refused(op, [], { code: 17 });
+    // The database counts persons too, whatever the runner says.
+    const by = hex(4);
+    const call = { account: t.at.account, op, by, host: 'laptop', ttl_ms: 180_000, keys: [bob.keyid, second.keyid] };
+    const record = { t: 'APPROVED', persons: ['bob', 'cyd'], envelopes: [], at: 1 } as const;
+    const answer = await t.at.ben.release(call, encodeLines(by, 0, [record]), { event: 'released', op });
+    expect(answer).toMatchObject({ verdict: 'unapproved', have: 1, needed: 2 });
   });
 
   it('8: a key that nobody knows, and one that was removed', async () => {
