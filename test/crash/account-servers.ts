@@ -96,7 +96,10 @@ export async function killAccountServers({ servers: many, changes, every }: Kill
   await ask('/webhooks', { key: 'hook', body: { url: hook.url, events: ['card.funded'] } });
   const before = await balances();
   async function balances() {
-    return [(await ask('/wallet'))['balance'], (await ask(`/cards/${card}`))['balance']] as unknown as readonly number[];
+    return [
+      (await ask('/wallet'))['balance'],
+      (await ask(`/cards/${card}`))['balance'],
+    ] as unknown as readonly number[];
   }
 
   const kill = async () => {
