@@ -44,7 +44,13 @@ export function approvalGate(surroundings: ApprovalDependencies): ApprovalGate {
     recheck: history => recheck(around, history),
     async pending({ plan: { op } }) {
       const history = await historyNamed(await around.store(), op);
-      return pendingError(around, history, await countedOf(around, history));
+      const counted = await countedOf(around, history);
+      const pending = await pendingError(around, history, counted);
+      const [other] = counted.refused;
+      if (other === undefined || (await around.parts.given()).length === 0) return pending;
+      // An approval that was given and is for something else is a mistake of the caller.
+      const { message, notes = [], hint } = pending.facts;
+      return other.with({ notes: [`${message}.`, ...notes], ...(hint !== undefined && { hint }) });
     },
   };
 }
@@ -148,7 +154,7 @@ async function refuseTooFew(
   throw new CliError('guarded', {
     message: `this needs the approval of ${needed} other than ${requester.requested_by}, and the approvers are ${persons}`,
     reason: 'approvers_file',
-    hint: 'cardwright approvals key show',
+    hint: 'cardwright approvals key show -q',
     outcome: 'not_sent',
   });
 }
@@ -242,8 +248,9 @@ async function pendingError(around: Around, { plan, rows }: History, { approvals
   const payload = readPayload(bytes);
   const needed = await neededFor(around, payload);
   const items = [...rows.values()].map(({ item }) => item);
-  const written = await writeRequest(around, requestFile({ bytes, items: items.map(plannedItem) }));
-  const command = `cardwright approvals approve ${payload.id}`;
+  const { path, notes: written } = await writeRequest(around, requestFile({ bytes, items: items.map(plannedItem) }));
+  const named = path === undefined ? payload.id : `--file ${shellWord(path)}`;
+  const command = `cardwright approvals approve ${named}`;
   const have = approvals.length;
   const who = payload.requested_by;
   const until =
@@ -272,17 +279,24 @@ function plannedItem({ row, operation, method, path, body, key }: PlannedItem): 
   return { row, operation, method, path, body, key };
 }
 
-/** The lines that say so. What is held is held: a file that cannot be written is no error of it. */
-async function writeRequest({ host, globals }: Around, text: string): Promise<readonly string[]> {
+interface WrittenRequest {
+  /** Undefined where it was not written. */
+  readonly path?: string;
+  readonly notes: readonly string[];
+}
+
+/** What is held is held: a file that cannot be written is no error of it. */
+async function writeRequest({ host, globals }: Around, text: string): Promise<WrittenRequest> {
   const { approvalOut: path } = globals;
-  if (path === undefined) return [];
+  if (path === undefined) return { notes: [] };
   try {
     await createPrivate(resolve(host.cwd, path), text);
-    return [`The request was written to ${path}.`];
+    return { path, notes: [`The request was written to ${path}.`] };
   } catch (error) {
     const code = systemCode(error);
     if (code === undefined) throw error;
     const why = code === 'EEXIST' ? 'there is a file of that name' : code;
-    return [`The request was not written to ${shellWord(path)}: ${why}. approvals show writes it as well, with --out.`];
+    const note = `The request was not written to ${shellWord(path)}: ${why}. approvals show writes it as well, with --out.`;
+    return { notes: [note] };
   }
 }

@@ -3,7 +3,16 @@ import type { WriteName } from '../contract/calls.ts';
 import type { Cents } from '../core/money.ts';
 import type { Counts, RowResult } from './row-outcome.ts';
 
-export type OpState = 'running' | 'pending' | 'open' | 'unknown' | 'finished' | 'damaged' | 'newer';
+export type OpState =
+  | 'running'
+  | 'pending'
+  | 'open'
+  | 'unknown'
+  | 'finished'
+  /** Its request was rejected, expired or no longer fitted: nothing of it was ever sent. */
+  | 'rejected'
+  | 'damaged'
+  | 'newer';
 
 export interface OpSummary {
   readonly op: string;

@@ -144,6 +144,7 @@ export class MirrorDatabase {
  * `moved`: fields of the wallet that changed while the last finished sync read; empty when nothing did.
  */
 export type FactName =
+  | 'lost_cuts'
   | 'origin'
   | 'mode'
   | 'salt'

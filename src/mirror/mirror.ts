@@ -123,6 +123,7 @@ export function createMirror(parts: MirrorParts): Mirror {
         options.offline
           ? reconcileOffline(parts, options)
           : onceFile(parts, {}, async sync => {
+              refuseLostCuts(sync.db);
               const months = await parts.months?.();
               return reconcileMirror({ ...parts, ...sync, months }, options);
             }),
@@ -163,8 +164,13 @@ async function onceFile<T>(parts: MirrorParts, options: SyncOptions, work: (open
   } catch (error) {
     if (!(error instanceof Damaged)) throw error;
     const aside = moveAway(parts.path, 'damaged');
-    parts.warn(`the mirror was damaged; it is now ${aside}, and everything is read again`);
-    return await onFile(parts, options, work);
+    parts.warn(
+      `the mirror was damaged; it is now ${aside}, and everything is read again. Cuts and reports of reconcile are lost with it`,
+    );
+    return await onFile(parts, options, opened => {
+      opened.db.commit(() => opened.db.setFact('lost_cuts', aside));
+      return work(opened);
+    });
   } finally {
     parts.onEnd();
   }
@@ -195,10 +201,27 @@ async function reconcileOffline(parts: MirrorParts, options: ReconcileOptions): 
   (await readCopy(parts))[Symbol.dispose]();
   const db = await openForSync(parts);
   try {
+    refuseLostCuts(db);
     return reconcileCopy({ ...parts, db, months: await parts.months?.() }, options);
   } finally {
     db.close();
   }
+}
+
+/** Once after the file was damaged: a first cut explains nothing before it, and would pass what was unexplained. */
+function refuseLostCuts(db: MirrorDatabase): void {
+  const aside = db.fact('lost_cuts');
+  if (aside === undefined || aside === '') return;
+  db.commit(() => db.setFact('lost_cuts', ''));
+  throw new CliError('check_failed', {
+    message: `the mirror was damaged, and its cuts are lost: what they left unexplained is no longer known. It is now ${aside}`,
+    notes: [
+      `Where you have a copy of the file from before, put it back at ${db.path}: then the books go on from its last exact cut.`,
+      'Else the next reconcile makes a first cut, which proves nothing about the time before it.',
+    ],
+    hint: 'cardwright reconcile',
+    outcome: 'not_sent',
+  });
 }
 
 /** Two cuts of the copy: it is only read, and no sync is waited for. */

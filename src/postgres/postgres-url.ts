@@ -121,7 +121,7 @@ function tlsOf(
   if (isSocket) throw broken('a Unix socket has no TLS');
   if (wished !== 'verify-full') {
     throw new CliError('guarded', {
-      message: `the ${purpose.what} ${shown} is reached with sslmode=verify-full alone`,
+      message: `the ${purpose.what} ${shown} is reached with sslmode=verify-full only`,
       notes: [
         'Another mode would trust any server that answers. Only a Unix socket and an address of this machine need none.',
       ],

@@ -14,6 +14,9 @@ interface Words {
 }
 
 const STATUS = 'cardwright journal status --help';
+const WITHOUT_DATABASE = [
+  'Reading goes on without it. So does stopping cards: cards freeze with ids, and with --journal local also for --file and selections.',
+];
 const ADMIN_GRANTS = 'An admin of the journal adds the role to a group and to the members of the account.';
 const NO_SCHEMA: Words = {
   kind: 'guarded',
@@ -89,7 +92,7 @@ export function journalError({ shown }: Pick<JournalUrl, 'shown'>, thrown: unkno
       message: known
         ? `the shared journal ${shown}: ${text}`
         : `the shared journal ${shown} cannot be reached: ${text}`,
-      ...(!known && { reason: 'journal_unreachable' }),
+      ...(!known && { reason: 'journal_unreachable', notes: WITHOUT_DATABASE }),
       hint: STATUS,
       outcome: 'not_sent',
       cause: thrown,

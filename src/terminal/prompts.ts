@@ -4,6 +4,7 @@
  */
 
 import { CliError } from '../core/errors.ts';
+import { parseAmount } from '../core/money.ts';
 import { sameCommandWith } from '../core/same-command.ts';
 import { Secret } from '../core/secret.ts';
 import type { Streams } from '../platform/host.ts';
@@ -44,7 +45,7 @@ export interface Prompts {
   readonly available: boolean;
   /** Yes or no, default No. Throws `not_confirmed` where nobody can be asked. */
   confirm(question: string, substitute: Substitute): Promise<boolean>;
-  /** True when exactly `expect` was typed. Throws `not_confirmed` where nobody can be asked. */
+  /** True when exactly `expect` was typed, an amount in any of its forms: `1600.00`, `1600`, `$1,600.00`. Throws `not_confirmed` where nobody can be asked. */
   typed(question: string, options: Substitute & { readonly expect: string }): Promise<boolean>;
   /** Typed without echo. Throws `usage` where nobody can be asked, as the next two do. */
   secret(question: string, substitute: Substitute): Promise<Secret>;
@@ -184,7 +185,7 @@ export function createPrompts(options: PromptOptions): Prompts {
       ),
     typed: async (question, { expect, flag }) => {
       const answer = await run(why => unconfirmed(why, { flag }), input(question, BEHIND.word));
-      return answer.trim() === expect;
+      return answer.trim() === expect || isSameAmount(answer.trim(), expect);
     },
     text: (question, { flag, problem }) => run(why => missing(why, { flag }), input(question, BEHIND.text, problem)),
     secret: async (question, substitute) =>
@@ -239,4 +240,8 @@ async function wordedQuestion(question: string, columns: number, behind: number)
   const lines = fold(`${MARK}${printable(question)}`, { ...style, cells: columns - 1 });
   const last = fold(lines.at(-1) ?? '', { ...style, cells: columns - 1 - behind });
   return [...lines.slice(0, -1), ...last].join('\n').slice(MARK.length);
+}
+
+function isSameAmount(typed: string, expect: string): boolean {
+  return /\.\d{2}$/.test(expect) && parseAmount(typed, { grouped: true }) === parseAmount(expect);
 }

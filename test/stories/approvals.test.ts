@@ -93,6 +93,35 @@ describe('an approval counts', () => {
     expect(await t.balance()).toBe(35);
   });
 
+  test('for its own change alone: given to another one, it is told, and the new request with it', async () => {
+    const bo = person('bo');
+    await using t = await team([bo]);
+    const { op, bytes } = await t.held(FUND);
+    await t.write('bo.json', bo.approves(bytes));
+    expect((await t.resume(op, ['bo.json'])).code).toBe(0);
+    const other = await t.here.run('cards fund card_1 --amount 26 --approval bo.json --approval-out next.json');
+    expect(other).toMatchObject({
+      code: 15,
+      err: expect.stringContaining('bo.json approves something else than apr_'),
+    });
+    expect(other.err).toMatch(/is held until .*; nobody has\./);
+    expect(other.err).toContain('try: cardwright approvals approve --file next.json');
+    expect(await t.balance()).toBe(35);
+  });
+
+  test('never for a request that was rejected, and the list of operations says that it was', async () => {
+    await using t = await team([person('bo')]);
+    const { op, id } = await t.held(FUND);
+    await t.done(`approvals reject ${id} --reason "not this month" --yes`);
+    expect(JSON.parse(await t.done('ops list --state rejected --json')).data).toMatchObject([
+      { op, state: 'rejected' },
+    ]);
+    expect(
+      JSON.parse(await t.done('ops list --state finished --json')).data.map((each: { op: string }) => each.op),
+    ).not.toContain(op);
+    expect((await t.here.run(`ops resume ${op}`)).code).toBe(14);
+  });
+
   test('never by the key that lies in the configuration of the requester', async () => {
     await using t = await team([]);
     const bo = { USER: 'bo', CARDWRIGHT_CONFIG_DIR: t.here.folder };

@@ -105,7 +105,7 @@ describe.skipIf(missing())('the guide of teams', () => {
       const [list, approve] = take('Approvals over the shared journal', 'sh', 'approvals approve');
       const [id = ''] = /apr_\w{26}/.exec((await run(bo, list, 0)).out) ?? [];
       const line = approve?.replace('apr_…', id);
-      await run(bo, line, 0, { terminal: 200, typed: ['5000.00', PASSPHRASE] });
+      await run(bo, line, 0, { terminal: 200, typed: ['$5,000.00', PASSPHRASE] });
       env['CARDWRIGHT_JOURNAL_URL'] = server.url('ana');
       await run(ana, ask, 0);
       const { balance } = JSON.parse((await run(ana, 'cards get card_1 --json', 0)).out);
@@ -132,7 +132,7 @@ describe.skipIf(missing())('the guide of teams', () => {
       const [look, sign] = take(page, 'sh', 'approvals show --file');
       env = { USER: 'bo' };
       await run(bo, look, 0);
-      await run(bo, sign, 0, { terminal: 200, typed: ['5000.00', PASSPHRASE] });
+      await run(bo, sign, 0, { terminal: 200, typed: ['5000', PASSPHRASE] });
       await copyFile(join(bo.folder, 'bo.approval.json'), join(runner.folder, 'bo.approval.json'));
       env = { CARDWRIGHT_API_KEY: '', CARDWRIGHT_PROFILE: 'team' };
       const [again] = take(page, 'sh', '--approval bo.approval.json');

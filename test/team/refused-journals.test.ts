@@ -16,12 +16,12 @@ describe.skipIf(missing())('a journal is refused', () => {
   it.each([
     ['an address that is none', 'not-an-address', 2, 'not a usable address of a shared journal'],
     ['a parameter that would change the session', 'postgres://ana@db/j?options=-c', 2, 'its parameters are sslmode'],
-    ['weaker TLS', 'postgres://ana@db.example.com/j?sslmode=require', 14, 'with sslmode=verify-full alone'],
+    ['weaker TLS', 'postgres://ana@db.example.com/j?sslmode=require', 14, 'with sslmode=verify-full only'],
     [
       'no TLS to another machine',
       'postgres://ana@db.example.com/j?sslmode=disable',
       14,
-      'with sslmode=verify-full alone',
+      'with sslmode=verify-full only',
     ],
     ['nobody there', 'postgres://ana@127.0.0.1:1/j', 14, 'cannot be reached'],
   ])('%s', async (_what, url, code, says) => {

@@ -45,7 +45,16 @@ function withoutUndefined(row: Row): Row {
 export const OP_ROW = {
   op: tells.text('Id of the operation.'),
   command: tells.text('Words of the command.'),
-  state: tells.word('Where it stands.', ['running', 'pending', 'open', 'unknown', 'finished', 'damaged', 'newer']),
+  state: tells.word('Where it stands.', [
+    'running',
+    'pending',
+    'open',
+    'unknown',
+    'finished',
+    'rejected',
+    'damaged',
+    'newer',
+  ]),
   rows: tells.count('Rows in all.'),
   done: tells.count('Rows that are done.'),
   refused: tells.count('Rows that were refused.'),

@@ -7,7 +7,7 @@ import { CliError } from '../../core/errors.ts';
 import type { OpSummary } from '../../journal/shown-ops.ts';
 import { OP_COLUMNS, OP_ROW, summaryRow } from './columns.ts';
 
-const STATES = ['running', 'pending', 'open', 'unknown', 'finished', 'damaged', 'newer'] as const;
+const STATES = ['running', 'pending', 'open', 'unknown', 'finished', 'rejected', 'damaged', 'newer'] as const;
 
 /** Lists the money operations and bulk runs of this machine. */
 export const listOps = command({
@@ -15,7 +15,7 @@ export const listOps = command({
   summary: 'List the money operations and bulk runs of this machine',
   answers: { list: OP_ROW },
   about: [
-    'STATE is finished, unknown (sent, but no trustworthy answer came), open (some rows were not sent), pending (held until other persons approve it), running, damaged, or newer (written by a newer version of cardwright; only that version can show and resume it). No request is sent.',
+    'STATE is finished, unknown (sent, but no trustworthy answer came), open (some rows were not sent), pending (held until other persons approve it), rejected (its request was rejected or expired; nothing was sent), running, damaged, or newer (written by a newer version of cardwright; only that version can show and resume it). No request is sent.',
   ],
   reach: 'files',
   ends: { check_failed: 'A journal in the list is damaged; all of the list is shown.' },

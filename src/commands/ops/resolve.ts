@@ -103,6 +103,6 @@ function saidOf(op: string, as: 'done' | 'not-done', { closed, left, detail, asi
     const stay = left.unknown.length === 1 ? 'is still unknown' : 'are still unknown';
     lines.push(`${capital(rowsNamed(left.unknown))} ${stay}: cardwright ops show ${op}`);
   }
-  if (detail.state === 'finished') lines.push(`Nothing of ${op} is still open.`);
+  if (detail.state === 'finished' || detail.state === 'rejected') lines.push(`Nothing of ${op} is still open.`);
   return lines;
 }

@@ -69,7 +69,7 @@ function unreadable(why: string): CliError {
   return new CliError('guarded', {
     message: `the approvers cannot be read: ${why}`,
     reason: 'approvers_file',
-    hint: 'cardwright approvals key show',
+    hint: 'cardwright approvals key show -q',
     outcome: 'not_sent',
   });
 }

@@ -120,7 +120,7 @@ function whoElse(others: readonly OtherOp[], difference: number): string {
     return `that is what other commands of this machine have moved meanwhile: ${ops}`;
   }
   const what = sum === 0 ? '' : ` (${dollars(cents(Math.abs(sum)))} ${sum < 0 ? 'out' : 'in'} by its journal)`;
-  return `other commands of this machine have used it meanwhile: ${ops}${what}; the rest was somebody else, or a row whose amount the journal does not know`;
+  return `other commands of this journal have used it meanwhile: ${ops}${what}; the rest was somebody else, or a row whose amount the journal does not know`;
 }
 
 /** Whether the rows give money back to the wallet. All rows of a run that move money move it one way; others move none. */

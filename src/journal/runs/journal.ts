@@ -92,7 +92,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     async prune({ dryRun = false } = {}) {
       const removed: string[] = [];
       for (const { op, state, last_at } of await summaries(dependencies)) {
-        if (state !== 'finished' || clock.now() - Date.parse(last_at) < KEEP_MS) continue;
+        if ((state !== 'finished' && state !== 'rejected') || clock.now() - Date.parse(last_at) < KEEP_MS) continue;
         if (dryRun || (await store.forget(op))) removed.push(op);
       }
       if (!dryRun) await store.forgetIntents(clock.now() - KEEP_INTENTS_MS);

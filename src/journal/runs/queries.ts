@@ -47,7 +47,7 @@ async function summaryOf(dependencies: Asked, history: History): Promise<OpSumma
     last_at: isoSeconds(latest),
     profile: plan.profile,
     mode: plan.mode,
-    state: held ? 'running' : state,
+    state: held ? 'running' : state === 'finished' && history.denied !== undefined ? 'rejected' : state,
     rows: plan.rows,
     counts: countsOf([...rows.values()]),
     cents: cents(plan.total_cents),
