@@ -1,7 +1,7 @@
 /** Mistakes in the rules that the model must see, and the run that must see them. */
 import { expect } from 'vitest';
 import { runModel } from '../support/model/run.ts';
-import { type Mistake, mutantWith, unchanged } from '../support/mutant.ts';
+import { type Mistake, mutantOf, SANDBOX, type Sandbox } from '../support/mutant.ts';
 
 /** `seed`: of a run that comes to what is rare soon; any run gets there in `MOST_STEPS`, most later than one would wait. */
 export type Planted = Mistake & { readonly seed?: number };
@@ -99,13 +99,13 @@ export const SEED = 1;
 const MOST_STEPS = 6_000;
 
 export async function expectAgreement(seed: number): Promise<void> {
-  await using sandbox = await unchanged();
-  await runModel({ seed, steps: 500, start: sandbox.start });
+  await using sandbox = await mutantOf<Sandbox>(SANDBOX);
+  await runModel({ seed, steps: 500, start: sandbox.module.startSandbox });
 }
 
 export async function expectSeen({ seed = SEED, ...mistake }: Planted): Promise<void> {
-  await using mutant = await mutantWith(mistake);
-  await expect(runModel({ seed, steps: MOST_STEPS, lanes: 1, start: mutant.start })).rejects.toThrow(
+  await using mutant = await mutantOf<Sandbox>(SANDBOX, mistake);
+  await expect(runModel({ seed, steps: MOST_STEPS, lanes: 1, start: mutant.module.startSandbox })).rejects.toThrow(
     new RegExp(`^seed ${seed}, step`),
   );
 }

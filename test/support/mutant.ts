@@ -1,5 +1,6 @@
 /** A sandbox with one mistake in it: bundled from the sources, with one piece of text exchanged in one file. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -14,33 +15,23 @@ export interface Mistake {
   readonly becomes: string;
 }
 
-export interface Mutant extends AsyncDisposable {
-  readonly start: typeof startSandbox;
-}
+/** What a file exports; its bundle is removed in the end. */
+export type Mutant<Module> = { readonly module: Module } & AsyncDisposable;
 
 const source = join(import.meta.dirname, '..', '..', 'src', 'sandbox');
 
-/** Throws when the text does not stand in the file exactly once: then the mutant would prove nothing. */
-export async function mutantWith({ name, file, is, becomes }: Mistake): Promise<Mutant> {
-  const path = join(source, file);
-  const text = await readFile(path, 'utf8');
-  const found = text.split(is).length - 1;
-  if (found !== 1) throw new Error(`${name}: the text stands ${found} times in ${file}`);
-  return bundled(
-    path,
-    text.replace(is, () => becomes),
-  );
-}
+export const SANDBOX = 'serving/start.ts';
+export type Sandbox = { readonly startSandbox: typeof startSandbox };
 
-/** The sandbox as it is, by the same way. */
-export async function unchanged(): Promise<Mutant> {
-  const path = join(source, 'serving', 'start.ts');
-  return bundled(path, await readFile(path, 'utf8'));
-}
-
-async function bundled(path: string, contents: string): Promise<Mutant> {
+/**
+ * What the file `entry` below `src/sandbox` exports, with a mistake in it or in a file that it imports; without one it is
+ * as it is, by the same way. Throws when the text does not stand in its file exactly once: then the mutant would prove
+ * nothing.
+ */
+export async function mutantOf<Module>(entry: string, mistake?: Mistake): Promise<Mutant<Module>> {
+  const changed = mistake && { path: join(source, mistake.file), contents: await withMistake(mistake) };
   const { outputFiles } = await build({
-    entryPoints: [join(source, 'serving', 'start.ts')],
+    entryPoints: [join(source, entry)],
     bundle: true,
     write: false,
     format: 'esm',
@@ -52,16 +43,29 @@ async function bundled(path: string, contents: string): Promise<Mutant> {
     plugins: [
       {
         name: 'mistake',
-        setup: ({ onLoad }) =>
-          onLoad({ filter: /\.ts$/ }, args => (args.path === path ? { contents, loader: 'ts' } : null)),
+        setup({ onLoad, onResolve }) {
+          onLoad({ filter: /\.ts$/ }, ({ path }) =>
+            path === changed?.path ? { contents: changed.contents, loader: 'ts' } : null,
+          );
+          // The bundle lies where no package is found.
+          onResolve({ filter: /^pg\// }, ({ path }) => ({
+            path: pathToFileURL(createRequire(import.meta.url).resolve(path)).href,
+            external: true,
+          }));
+        },
       },
     ],
   });
   const folder = await mkdtemp(join(tmpdir(), 'cardwright-mutant-'));
   const out = join(folder, 'sandbox.mjs');
   await writeFile(out, outputFiles[0]?.text ?? '');
-  const { startSandbox: start } = (await import(/* @vite-ignore */ pathToFileURL(out).href)) as Mutant & {
-    startSandbox: typeof startSandbox;
-  };
-  return { start, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
+  const module = (await import(/* @vite-ignore */ pathToFileURL(out).href)) as Module;
+  return { module, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
+}
+
+async function withMistake({ name, file, is, becomes }: Mistake): Promise<string> {
+  const text = await readFile(join(source, file), 'utf8');
+  const found = text.split(is).length - 1;
+  if (found !== 1) throw new Error(`${name}: the text stands ${found} times in ${file}`);
+  return text.replace(is, () => becomes);
 }

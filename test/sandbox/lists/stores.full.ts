@@ -1,0 +1,43 @@
+/** 5,000 transactions on each engine, and every guard left out once; on PostgreSQL also while connections are cut. */
+import { setTimeout as rest } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { missing } from '../../postgres/server.ts';
+import { anomalies } from '../../support/list-append/check.ts';
+import { expectSeen, MISTAKES } from './mistakes.ts';
+import { CONNECTED, carriedOut, committedShare, cut } from './transactions.ts';
+
+const WORKLOAD = { seed: 1, transactions: 5_000, workers: 6 };
+
+describe.each(['sqlite', 'postgres'] as const)('on %s', engine => {
+  const isThere = engine === 'sqlite' || missing() === undefined;
+
+  it.skipIf(!isThere)('5,000 transactions run one after the other', async () => {
+    await using connected = await CONNECTED[engine]();
+    const history = await carriedOut(connected, WORKLOAD);
+    expect(anomalies(history)).toEqual([]);
+    expect(committedShare(history)).toBeGreaterThan(0.8);
+  });
+
+  it.skipIf(!isThere).each(MISTAKES[engine])('they do not when $name', mistake =>
+    expectSeen(engine, mistake, { ...WORKLOAD, transactions: 1_500 }),
+  );
+});
+
+it.skipIf(missing() !== undefined)(
+  'what was answered stays, and what was refused is not there, when connections are cut',
+  async () => {
+    await using connected = await CONNECTED.postgres();
+    const over = new AbortController();
+    const cutting = (async () => {
+      let count = 0;
+      for (; !over.signal.aborted; count += await cut()) await rest(200);
+      return count;
+    })();
+    const history = await carriedOut(connected, { ...WORKLOAD, transactions: 4_000 });
+    over.abort();
+    expect(await cutting).toBeGreaterThan(20);
+    expect(anomalies(history)).toEqual([]);
+    expect(history.filter(({ outcome }) => outcome === 'unknown').length).toBeGreaterThan(0);
+    expect(committedShare(history)).toBeGreaterThan(0.3);
+  },
+);
