@@ -31,9 +31,10 @@ await { bench, serve, bare }[options.role]();
 /** The server's process; told where it is by a message, ends when its parent does. */
 async function serve() {
   const { startSandbox } = await import(pathToFileURL(process.env.BENCH_ENTRY).href);
-  const { growOnce } = await import(pathToFileURL(process.env.BENCH_ROOM).href);
+  const { keepGrown } = await import(pathToFileURL(process.env.BENCH_ROOM).href);
   // As `sandbox start` does, whose rate limits would end the load after a second.
-  growOnce(v8);
+  const every = (ms, look) => setInterval(look, ms).unref();
+  keepGrown(v8, { eventLoopUtilization: performance.eventLoopUtilization, every });
   const sandbox = await startSandbox({ store: options.store, rateLimits: false, wallet: 10_000_000 });
   process.send({ url: sandbox.url, key: sandbox.key.expose(), token: sandbox.adminToken.expose() });
   process.on('disconnect', () => void sandbox.stop());

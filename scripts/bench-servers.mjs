@@ -34,7 +34,7 @@ export async function bundle() {
 const alone = {
   name: 'one-transaction-a-request',
   setup({ onLoad }) {
-    onLoad({ filter: /[\\/]store[\\/]queue\.ts$/ }, async ({ path }) => {
+    onLoad({ filter: /[\\/]store[\\/]sqlite[\\/]queue\.ts$/ }, async ({ path }) => {
       const text = await readFile(path, 'utf8');
       const contents = text.replace(/const LARGEST_BATCH = \d+;/, 'const LARGEST_BATCH = 1;');
       if (contents === text) throw new Error('the size of a batch is not where it was');
@@ -146,37 +146,46 @@ export async function startAll(folder, { cards, withPeers }) {
     await cardwright('cardwright, in memory', { store: 'memory', cards }),
   ];
   own.push(await bareServer(own[0]));
-  if (!withPeers) return own;
+  return withPeers ? [...own, ...(await startPeers(folder, cards))] : own;
+}
+
+const isThere = program => existsSync(join(peers, 'node_modules', program));
+const JSON_SERVER = 'json-server/lib/cli/bin.js';
+const MOCKOON = '@mockoon/cli/bin/run.js';
+
+/** Those that are installed. */
+async function startPeers(folder, cards) {
   const rows = Array.from({ length: cards }, (_, at) => card(at));
-  const db = join(folder, 'db.json');
-  await writeFile(db, JSON.stringify({ cards: rows }));
-  const document = await prismFile(folder);
-  const environment = await mockoonFile(folder, rows);
-  return [
-    ...own,
-    await peer('Prism mock', {
-      program: PRISM,
-      args: prismArgs(document),
-      page: '/cards?per_page=25',
-      path: '/cards',
-      cards,
-      keyed: true,
-    }),
-    await peer('json-server', {
-      program: 'json-server/lib/cli/bin.js',
-      args: port => [db, '--port', String(port), '--host', '127.0.0.1', '--quiet'],
-      page: '/cards?_page=1&_limit=25',
-      path: '/cards',
-      cards,
-    }),
-    await peer('Mockoon', {
-      program: '@mockoon/cli/bin/run.js',
-      args: port => ['start', '-d', environment, '-p', String(port), '-l', '127.0.0.1', '-X', '--disable-admin-api'],
-      page: '/cards?page=1&limit=25',
-      path: '/cards',
-      cards,
-    }),
-  ];
+  const started = [];
+  if (isThere(PRISM)) {
+    const args = prismArgs(await prismFile(folder));
+    const asked = { page: '/cards?per_page=25', path: '/cards', keyed: true };
+    started.push(await peer('Prism mock', { program: PRISM, args, ...asked, cards }));
+  }
+  if (isThere(JSON_SERVER)) {
+    const db = join(folder, 'db.json');
+    await writeFile(db, JSON.stringify({ cards: rows }));
+    const args = port => [db, '--port', String(port), '--host', '127.0.0.1', '--quiet'];
+    const asked = { page: '/cards?_page=1&_limit=25', path: '/cards' };
+    started.push(await peer('json-server', { program: JSON_SERVER, args, ...asked, cards }));
+  }
+  if (isThere(MOCKOON)) {
+    const environment = await mockoonFile(folder, rows);
+    const args = port => [
+      'start',
+      '-d',
+      environment,
+      '-p',
+      String(port),
+      '-l',
+      '127.0.0.1',
+      '-X',
+      '--disable-admin-api',
+    ];
+    const asked = { page: '/cards?page=1&limit=25', path: '/cards' };
+    started.push(await peer('Mockoon', { program: MOCKOON, args, ...asked, cards }));
+  }
+  return started;
 }
 
 /** Milliseconds from the start of a program to its first answer, ours and Prism's in turn. */

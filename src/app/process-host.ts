@@ -142,8 +142,11 @@ function collectOften(): void {
 }
 
 async function staySmall(): Promise<void> {
-  const { growOnce } = await import('../platform/v8-heap.ts');
-  growOnce(process.getBuiltinModule('node:v8'));
+  const { keepGrown } = await import('../platform/v8-heap.ts');
+  keepGrown(process.getBuiltinModule('node:v8'), {
+    eventLoopUtilization: performance.eventLoopUtilization,
+    every: (ms, look) => void setInterval(look, ms).unref(),
+  });
   collectOften();
 }
 

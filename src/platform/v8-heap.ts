@@ -1,7 +1,9 @@
 /**
  * The space V8 keeps for new objects, for servers. Left alone it grows to 32 MB under load; as small as it is at first,
- * 1 MB, it is searched after each group of writes, which took a tenth of their time. So it grows once and stays.
+ * 1 MB, it is searched after each group of writes, which took a tenth of their time. So it grows once and stays; V8 takes
+ * it back from a process that has little to do for some seconds, and it grows again when there is more.
  */
+import type { performance } from 'node:perf_hooks';
 import type * as v8 from 'node:v8';
 
 /** What is grown to: four times the first size. */
@@ -9,17 +11,43 @@ const BYTES = 3_500_000;
 /** Tries of some 130 KB; a V8 that goes about it otherwise keeps what it has. */
 const MOST_TRIES = 64;
 
-/** To be called once, when a server begins; takes some ms. */
-export function growOnce({ getHeapSpaceStatistics, setFlagsFromString }: typeof v8): void {
-  const size = () => {
-    const space = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
-    return space === undefined ? BYTES : space.space_used_size + space.space_available_size;
-  };
-  setFlagsFromString('--semi-space-growth-factor=4');
+const LOOK_EVERY_MS = 500;
+/** Part of the time that a process is at work from which on the space is worth growing. */
+const BUSY = 0.1;
+
+export type Heap = Pick<typeof v8, 'getHeapSpaceStatistics' | 'setFlagsFromString'>;
+
+/** What a process is told of its own work, and how it looks at it now and then. */
+export interface Watch {
+  readonly eventLoopUtilization: typeof performance.eventLoopUtilization;
+  readonly every: (ms: number, look: () => void) => void;
+}
+
+/** To be called once, when a server begins. */
+export function keepGrown(heap: Heap, { eventLoopUtilization, every }: Watch): void {
+  growOnce(heap);
+  let before = eventLoopUtilization();
+  every(LOOK_EVERY_MS, () => {
+    const now = eventLoopUtilization();
+    const { utilization } = eventLoopUtilization(now, before);
+    before = now;
+    if (utilization >= BUSY && sizeOf(heap) < BYTES) growOnce(heap);
+  });
+}
+
+/** Takes some ms where the space is small. */
+export function growOnce(heap: Heap): void {
+  heap.setFlagsFromString('--semi-space-growth-factor=4');
   // It grows when as much as it holds has outlived a search.
   const outliving: unknown[] = [];
-  for (let tries = 0; size() < BYTES && tries < MOST_TRIES; tries += 1) {
+  for (let tries = 0; sizeOf(heap) < BYTES && tries < MOST_TRIES; tries += 1) {
     for (let count = 0; count < 500; count += 1) outliving.push(new Array(30).fill(count));
   }
-  setFlagsFromString('--semi-space-growth-factor=1');
+  heap.setFlagsFromString('--semi-space-growth-factor=1');
+}
+
+/** Bytes of one half of the space: the other one is for what outlives a search. */
+function sizeOf({ getHeapSpaceStatistics }: Heap): number {
+  const space = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
+  return space === undefined ? BYTES : space.space_used_size + space.space_available_size;
 }

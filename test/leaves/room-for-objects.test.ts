@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { transformSync } from 'esbuild';
 import { expect, it } from 'vitest';
+import { keepGrown } from '../../src/platform/v8-heap.ts';
 
 const { code } = transformSync(readFileSync('src/platform/v8-heap.ts', 'utf8'), { loader: 'ts', format: 'esm' });
 
@@ -25,4 +26,32 @@ it('grows the space for new objects once, to a few megabytes, and leaves it ther
   expect(grown).toBeGreaterThan(first);
   expect(grown).toBeLessThanOrEqual(8);
   expect(last).toBe(grown);
+});
+
+it('grows it again when V8 took it back and there is work to do, and not before', () => {
+  const flags: string[] = [];
+  let [size, work] = [1, 0];
+  let look: () => void = () => undefined;
+  const utilization = (now?: unknown, before?: unknown) =>
+    ({ idle: 0, active: 0, utilization: before === undefined || now === undefined ? 0 : work }) as never;
+  const heap = {
+    getHeapSpaceStatistics: () =>
+      [{ space_name: 'new_space', space_used_size: 0, space_available_size: size * 1_000_000 }] as never,
+    setFlagsFromString(flag: string) {
+      flags.push(flag);
+      if (flag.endsWith('=4')) size = 4;
+    },
+  };
+  const every = (_ms: number, again: () => void) => {
+    look = again;
+  };
+  keepGrown(heap, { eventLoopUtilization: utilization, every });
+  const grown = ['--semi-space-growth-factor=4', '--semi-space-growth-factor=1'];
+  expect(flags).toEqual(grown);
+  [size, work] = [1, 0.05];
+  look();
+  expect(flags).toEqual(grown);
+  work = 0.8;
+  look();
+  expect(flags).toEqual([...grown, ...grown]);
 });
