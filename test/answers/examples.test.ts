@@ -112,7 +112,7 @@ const TOLD: Record<string, Told> = {
   'sandbox accounts list --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox': { code: 14 },
   'sandbox accounts list --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox -o id': { code: 14 },
   'sandbox accounts remove job-17 --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox --yes': { code: 14 },
-  'sandbox accounts remove ana --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox': { code: 14 },
+  'sandbox accounts remove ana --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox': { code: 3 },
   // No journal is named here: test/package/shared-journal.test.ts has a server.
   'journal status --account main': { code: 2 },
   // Without a shared journal nobody else works on these operations.
