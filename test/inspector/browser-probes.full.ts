@@ -112,10 +112,12 @@ describe.skipIf(noBrowser !== undefined)('another page', () => {
         asked.on('error', reject).end();
       });
       expect(straight).toBe(200);
-      const own = await context.newPage();
+      // In a browser of its own: the cookie of a second session takes the place of the first one.
+      const fresh = await browser.newContext();
+      const own = await fresh.newPage();
       await own.goto(address);
       await own.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-      await own.close();
+      await fresh.close();
     } finally {
       await elsewhere.close();
       rebinding.close();
