@@ -187,6 +187,12 @@ function cardDifferences(card: Values, asked: Values): string[] {
     differences.push('its balance is not the amount that was asked for');
   }
   if (status !== 'active') differences.push('it is not active');
+  return [...differences, ...fixedDifferences(card, asked)];
+}
+
+/** Clauses: what of a card is otherwise than it was asked for, of what never changes. What a card leaves out says nothing. */
+export function fixedDifferences(card: Values, asked: Values): readonly string[] {
+  const differences: string[] = [];
   for (const name of ['bin_id', 'label']) {
     const differs = asked[name] !== undefined && typeof card[name] === 'string' && !isSaid(card[name], asked[name]);
     if (differs) differences.push(`its ${name} is another than was asked for`);

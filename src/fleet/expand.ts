@@ -71,8 +71,8 @@ function madeBy({ count, names }: Entry): string {
 }
 
 /** What speaks against the fields together, once for all cards of an entry. */
-function checkMerged(reading: Reading, { place }: Entry, layer: Layer): void {
-  const { floor, topUpTo, autoFreezeAt, monthlyCap } = layer;
+function checkMerged(reading: Reading, { place, pin }: Entry, layer: Layer): void {
+  const { amount, floor, topUpTo, autoFreezeAt, monthlyCap } = layer;
   const at = (field: string) => layer.places.get(field) ?? place;
   if (topUpTo !== undefined && floor === undefined) reading.fault(at('top_up_to'), 'top_up_to needs a floor');
   if (floor !== undefined && topUpTo === undefined) reading.fault(at('floor'), 'floor needs top_up_to');
@@ -84,6 +84,18 @@ function checkMerged(reading: Reading, { place }: Entry, layer: Layer): void {
   }
   if (floor !== undefined && autoFreezeAt !== undefined && autoFreezeAt !== null && floor <= autoFreezeAt) {
     reading.fault(at('floor'), `floor ${plainAmount(floor)} is not above auto_freeze_at ${plainAmount(autoFreezeAt)}`);
+  }
+  if (floor !== undefined && monthlyCap !== undefined && monthlyCap < floor) {
+    const [most, least] = [plainAmount(monthlyCap), plainAmount(floor)];
+    reading.fault(
+      at('monthly_cap'),
+      `monthly_cap ${most} is below floor ${least}, so the card can never be brought to it`,
+    );
+  }
+  const freezeAt = autoFreezeAt ?? undefined;
+  if (pin === undefined && amount !== undefined && freezeAt !== undefined && amount < freezeAt) {
+    const [holds, low] = [plainAmount(amount), plainAmount(freezeAt)];
+    reading.fault(at('amount'), `amount ${holds} is below auto_freeze_at ${low}, so the card would be frozen at once`);
   }
   const keys = Object.keys(metadataOf(layer)).length;
   if (keys > MOST_KEYS) {

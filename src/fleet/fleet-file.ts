@@ -59,6 +59,7 @@ export interface Wish {
 export interface Retired {
   readonly card: string;
   readonly place: YamlPosition;
+  readonly sincePlace: YamlPosition;
   /** Day of UTC, `2026-11-22`. */
   readonly since: string;
   readonly reason?: string | undefined;

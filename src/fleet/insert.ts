@@ -13,12 +13,16 @@ export interface NewEntry {
   readonly limit?: Cents | undefined;
   readonly categories?: readonly string[] | undefined;
   readonly autoFreezeAt?: Cents | null | undefined;
+  readonly owner?: string | undefined;
+  readonly team?: string | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly state?: 'active' | 'frozen' | undefined;
 }
 
 /** `search: {card: card_1, label: "ads", limit: 500.00}`. */
 export function entryText(entry: NewEntry): string {
-  const { name, card, amount, label, limit, categories, autoFreezeAt, state } = entry;
+  const { name, card, amount, label, limit, categories, autoFreezeAt, owner, team, metadata = {}, state } = entry;
+  const pairs = Object.entries(metadata).map(([key, value]) => `${plainOrQuoted(key)}: ${quoted(value)}`);
   const fields = [
     ...(card === undefined ? [] : [`card: ${plainOrQuoted(card)}`]),
     ...(amount === undefined ? [] : [`amount: ${plainAmount(amount)}`]),
@@ -28,6 +32,9 @@ export function entryText(entry: NewEntry): string {
     ...(autoFreezeAt === undefined
       ? []
       : [`auto_freeze_at: ${autoFreezeAt === null ? 'null' : plainAmount(autoFreezeAt)}`]),
+    ...(owner === undefined ? [] : [`owner: ${quoted(owner)}`]),
+    ...(team === undefined ? [] : [`team: ${quoted(team)}`]),
+    ...(pairs.length === 0 ? [] : [`metadata: {${pairs.join(', ')}}`]),
     ...(state === undefined ? [] : [`state: ${state}`]),
   ];
   return `${plainOrQuoted(name)}: {${fields.join(', ')}}`;

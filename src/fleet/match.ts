@@ -117,7 +117,7 @@ function adoptedBefore(
   return named.filter(card => card.mark === undefined && !marked.includes(card));
 }
 
-/** Two cards that are not terminated with one marker: both are named, none is chosen. */
+/** Two cards that are not terminated with one marker: all are named, and the surplus ones with the way to end them. */
 function duplicatesIn(marked: readonly ObservedCard[]): readonly string[] {
   if (marked.length < 2) return [];
   const byMark = new Map<string, ObservedCard[]>();
@@ -126,15 +126,28 @@ function duplicatesIn(marked: readonly ObservedCard[]): readonly string[] {
     const key = String(card.mark.generation);
     byMark.set(key, [...(byMark.get(key) ?? []), card]);
   }
-  return [...byMark.values()]
-    .filter(same => same.length > 1)
-    .flatMap(same => {
-      const [first] = same;
-      const mark = first?.mark === undefined ? '' : markText(first.mark);
-      const ids = same.map(card => card.id).sort();
-      const lines = ids.slice(1).map(id => `cardwright cards freeze ${shellWord(id)}`);
-      return [`${ids.length} cards carry the marker ${mark}: ${ids.join(', ')}`, ...lines];
-    });
+  return [...byMark.values()].filter(same => same.length > 1).flatMap(surplusText);
+}
+
+function surplusText(same: readonly ObservedCard[]): readonly string[] {
+  const [kept, ...surplus] = [...same].sort(keptFirst);
+  if (kept?.mark === undefined) return [];
+  const ids = [kept, ...surplus].map(({ id }) => id).join(', ');
+  return [
+    `${same.length} cards carry the marker ${markText(kept.mark)}: ${ids}. ${kept.id} stays`,
+    ...surplus.flatMap(({ id, status }) => [
+      ...(status === 'active' ? [`cardwright cards freeze ${shellWord(id)}`] : []),
+      `cardwright cards terminate ${shellWord(id)}`,
+    ]),
+  ];
+}
+
+/** The older card stays; one that somebody has frozen is the surplus one already. */
+function keptFirst(one: ObservedCard, other: ObservedCard): number {
+  const [isActive, otherIsActive] = [one, other].map(({ status }) => status === 'active');
+  if (isActive !== otherIsActive) return isActive ? -1 : 1;
+  if (one.createdAt !== other.createdAt) return one.createdAt < other.createdAt ? -1 : 1;
+  return one.id < other.id ? -1 : 1;
 }
 
 function notOneForOne(fleet: string, broken: readonly string[]): CliError {

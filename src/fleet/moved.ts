@@ -29,7 +29,8 @@ export function readMoved(
       // Each circle is told once, at the first of its names.
       if (!chain.some(name => circles.has(name))) reading.fault(each, `moved: ${chain.join(' -> ')} goes in a circle`);
       for (const name of chain) circles.add(name);
-    } else if (!names.has(last)) reading.fault(each.node, `moved: ${last} is no card of this file`);
+    } else if (!names.has(last))
+      reading.fault(each.node, `moved: ${each.name} leads to ${last}, and ${last} is no card of this file`);
     else moved.set(each.name, last);
   }
   return moved;

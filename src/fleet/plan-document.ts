@@ -89,7 +89,7 @@ export function planDocument(planned: Planned, around: Circumstances): PlanDocum
       version,
     },
     caps: { per_apply: toUsd(caps.perApply), cards: caps.cards, wallet_reserve: toUsd(caps.walletReserve) },
-    totals: totalsOf(planned.steps, account),
+    totals: totalsOf(planned.steps, account.wallet),
     allowed,
     steps: planned.steps,
     differences: planned.differences,
@@ -135,16 +135,17 @@ function spentBy(step: NumberedStep): Cents {
   return step.do === 'fund' ? toCents(step.amount) : cents(0);
 }
 
-function totalsOf(steps: readonly NumberedStep[], { wallet, cards }: Account): Totals {
+/** Cents that come back to the wallet. */
+export function returnsOf(step: NumberedStep): Cents {
+  if (step.do === 'withdraw') return toCents(step.amount);
+  return step.do === 'terminate' ? toCents(step.returns) : cents(0);
+}
+
+function totalsOf(steps: readonly NumberedStep[], wallet: Cents): Totals {
   const count = (deed: Deed) => steps.filter(step => step.do === deed).length;
   const counts = Object.fromEntries((Object.keys(PHASES) as Deed[]).map(deed => [deed, count(deed)]));
   const spend = spendingOfSteps(steps);
-  const returns = sumCents(
-    steps.map(step => {
-      if (step.do === 'withdraw') return toCents(step.amount);
-      return step.do === 'terminate' ? (cards.get(step.card)?.balance ?? cents(0)) : cents(0);
-    }),
-  );
+  const returns = sumCents(steps.map(returnsOf));
   return {
     ...(counts as Record<Deed, number>),
     spend: toUsd(spend),

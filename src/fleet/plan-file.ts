@@ -7,14 +7,16 @@ import { GUARDED_CLASSES, PHASES } from './step.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** `file` is what the user called it. Throws `usage` for what is no plan, `guarded` for a plan that was edited. */
-export function readPlanFile(text: string, file: string): PlanDocument {
+/** `file` is what the user called it, `fleet` the fleet file as a word of a command. Throws `usage` for what is no plan, `guarded` for a plan that was edited. */
+export function readPlanFile(text: string, file: string, fleet?: string): PlanDocument {
   const document = parsed(text);
+  const named = fleet === undefined ? '' : `${fleet} `;
+  const hint = `cardwright fleet plan ${named}--out ${shellWord(nextPlanName(file))}`;
   const fault = document === undefined ? 'it is no JSON object' : formFault(document);
   if (document === undefined || fault !== undefined) {
     throw new CliError('usage', {
       message: `${file} is no plan: ${fault}`,
-      hint: `cardwright fleet plan --out ${shellWord(nextPlanName(file))}`,
+      hint,
       outcome: 'not_sent',
     });
   }
@@ -23,7 +25,7 @@ export function readPlanFile(text: string, file: string): PlanDocument {
   throw new CliError('guarded', {
     reason: 'plan_edited',
     message: `${file} was edited: it is not what its id says. Nothing was sent`,
-    hint: `cardwright fleet plan --out ${shellWord(nextPlanName(file))}`,
+    hint,
     outcome: 'not_sent',
   });
 }
@@ -89,6 +91,7 @@ const NUMBERED: Form = { row: COUNT, phase: COUNT, do: TEXT, name: TEXT, why: TE
 const ON_CARD: Form = { ...NUMBERED, card: TEXT, last4: TEXT };
 const STATE_STEP: Form = { ...ON_CARD, seen: TEXT };
 const MONEY_STEP: Form = { ...ON_CARD, amount: USD, key: TEXT, seen: ONE({ balance: USD, transaction: TEXT }) };
+const LAST_STEP: Form = { ...STATE_STEP, returns: USD };
 const CREATE_STEP: Form = { ...NUMBERED, generation: COUNT, key: TEXT, body: isBody };
 
 function isStep(value: unknown): boolean {
@@ -96,7 +99,8 @@ function isStep(value: unknown): boolean {
   const { do: deed, instead, ...rest } = value;
   if (deed === 'create') return isOf({ do: deed, ...rest }, CREATE_STEP) && (instead === undefined || TEXT(instead));
   if (deed === 'fund' || deed === 'withdraw') return isOf(value, MONEY_STEP);
-  return (deed === 'freeze' || deed === 'unfreeze' || deed === 'terminate') && isOf(value, STATE_STEP);
+  if (deed === 'terminate') return isOf(value, LAST_STEP);
+  return (deed === 'freeze' || deed === 'unfreeze') && isOf(value, STATE_STEP);
 }
 
 function isBody(value: unknown): boolean {

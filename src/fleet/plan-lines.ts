@@ -70,7 +70,7 @@ function lineOf(step: NumberedStep): PlanLine {
     return { ...nothing(name), sign, what, amount: toCents(step.body.amount), why };
   }
   const { card, last4 } = step;
-  const amount = 'amount' in step ? toCents(step.amount) : undefined;
+  const amount = step.do === 'terminate' ? toCents(step.returns) : 'amount' in step ? toCents(step.amount) : undefined;
   const balance = 'amount' in step ? `balance ${dollars(toCents(step.seen.balance))}, ` : '';
   return { ...nothing(name), sign, card, last4, what, amount, why: `${balance}${WHY[step.why]}` };
 }
@@ -111,7 +111,7 @@ const HELD: Readonly<Record<GuardedClass, string>> = {
   unfreeze: 'frozen at the service',
   recreate: 'its card was terminated or retired',
   terminate: 'its quarantine is over',
-  removals: 'more cards would go than an edit may take',
+  removals: 'the file removes more cards than one edit may',
 };
 
 function heldLines(held: GuardedClass, count: number, names: readonly string[]): readonly PlanLine[] {
@@ -126,6 +126,11 @@ export function countsText({ totals }: PlanDocument): string {
     .filter(deed => totals[deed] > 0)
     .map(deed => `${totals[deed]} to ${deed}`)
     .join(', ');
+}
+
+/** What a plan without a step says; what waits for a person is no step. */
+export function nothingText({ blocked, held_back: held, unknown }: PlanDocument): string {
+  return blocked.length + held.length + unknown.length > 0 ? 'No step by itself' : 'Nothing to do';
 }
 
 /** Lines of a file, to be pasted below `retired:`. */

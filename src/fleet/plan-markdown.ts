@@ -1,7 +1,7 @@
 /** A plan as Markdown, for a pull request: foreign text can neither mention, link nor break the table. */
 import { dollars, toCents } from '../core/money.ts';
 import type { PlanDocument } from './plan-document.ts';
-import { countsText, type PlanLine, planLines, retireLines, walletAfterText } from './plan-lines.ts';
+import { countsText, nothingText, type PlanLine, planLines, retireLines, walletAfterText } from './plan-lines.ts';
 
 /** A comment of a pull request takes 65,536 characters. */
 const LONGEST = 60_000;
@@ -23,7 +23,7 @@ export function planMarkdown(document: PlanDocument, { amounts }: MarkdownOption
   const head = [
     `### Cards of ${escaped(fleet)} (${escaped(bound.mode)})`,
     '',
-    `${counts === '' ? 'Nothing to do' : counts}${money === '' ? '' : ` · ${money}`} · ${id}, until ${expires}`,
+    `${counts === '' ? nothingText(document) : counts}${money === '' ? '' : ` · ${money}`} · ${id}, until ${expires}`,
     '',
   ];
   const table = tableOf(steps, amounts);

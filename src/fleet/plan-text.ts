@@ -1,7 +1,7 @@
 /** A plan for people on a terminal: a sign in the first column, so that it reads without colour. */
 import { dollars, toCents } from '../core/money.ts';
 import type { PlanDocument } from './plan-document.ts';
-import { countsText, type PlanLine, planLines, retireLines, walletAfterText } from './plan-lines.ts';
+import { countsText, nothingText, type PlanLine, planLines, retireLines, walletAfterText } from './plan-lines.ts';
 
 const WIDEST_NAME = 24;
 const LONGEST_ID = 12;
@@ -35,11 +35,6 @@ function lineText({ sign, name, card, last4, what, amount, why }: PlanLine, widt
   return `${columns.join(' ')}  ${why}`.trimEnd();
 }
 
-/** What waits for a person is no step. */
-function nothingText({ blocked, held_back: held, unknown }: PlanDocument): string {
-  return blocked.length + held.length + unknown.length > 0 ? 'No step by itself.' : 'Nothing to do.';
-}
-
 function footLines(document: PlanDocument): readonly string[] {
   const { totals, caps, as_wanted: wanted, notes, differences } = document;
   const counts = countsText(document);
@@ -47,7 +42,7 @@ function footLines(document: PlanDocument): readonly string[] {
   const noteCount = differences.filter(each => each.class === 'note').length;
   const retire = retireLines(document);
   return [
-    counts === '' ? nothingText(document) : `${counts} · ${money}`,
+    counts === '' ? `${nothingText(document)}.` : `${counts} · ${money}`,
     `${wanted} as wanted${noteCount === 0 ? '' : ` · ${noteCount} ${noteCount === 1 ? 'note is' : 'notes are'} other than in the file`}`,
     ...notes.map(note => `note: ${note}`),
     ...(retire.length === 0 ? [] : ['To retire them, for the file:', 'retired:', ...retire]),

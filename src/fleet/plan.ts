@@ -45,6 +45,12 @@ export function planFleet(input: PlanInput): Planned {
     ...fleet.retired
       .filter(({ card }) => !account.cards.has(card))
       .map(({ card, place }) => ({ ...place, text: `${card} is no card of this account` })),
+    ...fleet.retired
+      .filter(({ since }) => Date.parse(`${since}T00:00:00Z`) > account.now)
+      .map(({ since, sincePlace: { line, column } }) => ({
+        ...{ line, column },
+        text: `since ${since} lies ahead: at the service it is ${new Date(account.now).toISOString().slice(0, 10)}`,
+      })),
     ...fleet.wishes.flatMap(wish => binFaults(wish, account.bins)),
   ];
   if (faults.length > 0) throw faultyFleet(faults, file);
@@ -180,18 +186,23 @@ function refuseRenamed({ name, wishes }: Fleet, { cards, otherFleets }: Account)
     if (![...theirs].every(each => names.has(each))) continue;
     throw new CliError('guarded', {
       reason: 'renamed',
-      message: `no card is of the fleet ${name}, and all cards of the fleet ${other} are in this file: a fleet with cards keeps its name`,
-      notes: [`Their markers cannot be changed. Put fleet: ${other} back, or take these cards out.`],
+      message: `no card is of the fleet ${name}, and this file has the names of all cards of the fleet ${other}: a fleet with cards keeps its name`,
+      notes: [
+        `When ${other} has got a new name here: put fleet: ${other} back. The markers of its cards cannot be changed.`,
+        `When ${name} is another fleet: give a card of this file a name that ${other} does not have.`,
+      ],
       outcome: 'not_sent',
     });
   }
 }
 
-/** Moves whose card is over. */
+/** Moves whose card is over. A name may also be on the way of another one to the same card: then its line stays. */
 function goneMoves({ name, moved }: Fleet, { cards }: Account): readonly string[] {
   const alive = new Set<string>();
   for (const { mark, status } of cards.values()) {
     if (mark?.fleet === name && status !== 'terminated') alive.add(mark.name);
   }
-  return [...moved.keys()].filter(old => !alive.has(old)).map(old => `moved: ${old} has no card now; delete the line`);
+  const needed = new Set([...moved].flatMap(([old, to]) => (alive.has(old) ? [to] : [])));
+  const gone = [...moved].filter(([old, to]) => !alive.has(old) && !needed.has(to)).map(([old]) => old);
+  return gone.map(old => `moved: ${old} has no card now; delete the line`);
 }

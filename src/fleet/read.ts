@@ -43,8 +43,8 @@ export interface Source {
   /** What the user called it. */
   readonly file: string;
   readonly text: string;
-  /** ms UTC: a card is not retired from a day on that lies ahead. */
-  readonly now: number;
+  /** ms UTC: a card is not retired from a day on that lies ahead. Left out where the account is asked, which has a clock. */
+  readonly now?: number | undefined;
 }
 
 /** Throws `usage` with every fault of the file. Nothing was sent. */
@@ -67,7 +67,7 @@ function onePerPlace({ faults }: Pick<Reading, 'faults'>) {
   });
 }
 
-function fleetOf(reading: Reading, root: YamlNode, now: number): Fleet | undefined {
+function fleetOf(reading: Reading, root: YamlNode, now: number | undefined): Fleet | undefined {
   const top = reading.map(root, 'a fleet file', TOP_FIELDS);
   if (top === undefined) return undefined;
   const version = top.get('version');
@@ -224,13 +224,17 @@ function readReplaced(reading: Reading, node: YamlNode): readonly Replaced[] {
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-function readRetired(reading: Reading, entry: YamlEntry | undefined, now: number): readonly Retired[] {
+function readRetired(reading: Reading, entry: YamlEntry | undefined, now: number | undefined): readonly Retired[] {
   if (entry === undefined || isNothing(entry.node)) return [];
   const cards = reading.map(entry.node, 'retired') ?? new Map<string, YamlEntry>();
   return [...cards.values()].map(each => readRetiredCard(reading, each, now));
 }
 
-function readRetiredCard(reading: Reading, { name, node, line, column }: YamlEntry, now: number): Retired {
+function readRetiredCard(
+  reading: Reading,
+  { name, node, line, column }: YamlEntry,
+  now = Number.POSITIVE_INFINITY,
+): Retired {
   const place = { line, column };
   if (!CARD_ID.test(name)) reading.fault(place, `"${shown(name)}" is no id of a card`);
   const fields = reading.map(node, `retired ${shown(name)}`, RETIRED_FIELDS);
@@ -239,6 +243,7 @@ function readRetiredCard(reading: Reading, { name, node, line, column }: YamlEnt
   return {
     card: name,
     place,
+    sincePlace: since ?? place,
     since: (since && readDay(reading, since, now)) ?? '',
     reason: reason && reading.text(reason, 'reason'),
     drain: (drain && reading.yes(drain, 'drain')) ?? false,

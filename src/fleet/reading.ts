@@ -110,7 +110,7 @@ export class Reading {
   }
 }
 
-function isSecretName(name: string): boolean {
+export function isSecretName(name: string): boolean {
   const plain = name.toLowerCase().replaceAll('-', '_');
   return SECRET_NAMES.has(plain) && !INNOCENT.has(plain);
 }

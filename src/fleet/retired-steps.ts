@@ -42,7 +42,8 @@ function stepOf(input: PlanInput, retired: Retired, { card, name }: Named): Cand
   // What was not read is not known to be at rest.
   if (records === undefined) return undefined;
   if (isQuarantineOver(input, retired, records)) {
-    const step = { do: 'terminate', ...on, why: 'quarantine_over', seen: stateDigest(card) } as const;
+    const seen = stateDigest(card);
+    const step = { do: 'terminate', ...on, why: 'quarantine_over', returns: toUsd(balance), seen } as const;
     return { step, class: 'terminate', removes: true };
   }
   if (!retired.drain || records.holdsOpen || balance <= 0) return undefined;

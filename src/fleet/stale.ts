@@ -27,15 +27,15 @@ export function foreignReasons(
   { fleet, bound }: Pick<PlanDocument, 'fleet' | 'bound'>,
 ): readonly string[] {
   const names: Readonly<Partial<Record<keyof Bound, string>>> = {
-    origin: 'it is of another service',
-    mode: 'it is of another mode',
-    contract: 'the overrides of the contract have changed',
-    file: 'the file has changed',
+    origin: 'it was made for another service',
+    mode: 'it was made for another mode',
+    contract: 'the overrides of the contract have changed since it was made',
+    file: 'the file has changed since the plan was made',
   };
   const other = (Object.keys(names) as (keyof Bound)[]).filter(name => plan.bound[name] !== bound[name]);
   return [
     ...(plan.fleet === fleet ? [] : [`it is of the fleet ${plan.fleet}, and the file is of ${fleet}`]),
-    ...other.map(name => `${names[name]} since the plan was made`),
+    ...other.map(name => names[name] ?? name),
   ];
 }
 

@@ -46,7 +46,13 @@ interface OnCard {
 }
 
 export type Step =
-  | (OnCard & { readonly do: 'freeze' | 'terminate' | 'unfreeze'; readonly seen: string })
+  | (OnCard & { readonly do: 'freeze' | 'unfreeze'; readonly seen: string })
+  | (OnCard & {
+      readonly do: 'terminate';
+      /** Balance that is to come back, USD. */
+      readonly returns: number;
+      readonly seen: string;
+    })
   | (OnCard & {
       readonly do: 'fund' | 'withdraw';
       /** USD. */

@@ -157,6 +157,20 @@ describe.each(['honoured', 'ignored'] as const)('keys %s', keys => {
   });
 });
 
+it('on another machine, whose journal knows nothing of the card: none is made beside it', async () => {
+  await using here = await world({ wallet: 500, served: true });
+  await using front = await frontOf(here.sandbox.url, NOWHERE, 'ignored');
+  await writeFile(join(here.folder, 'cards.fleet.yaml'), SINGLE);
+  expect((await applied(here, envOf(here, front), 1)).codes).toEqual([[0, 13]]);
+  const elsewhere = { ...envOf(here, front), CARDWRIGHT_CONFIG_DIR: join(here.folder, 'other') };
+  const plan = await here.run('fleet plan', { env: elsewhere });
+  expect(plan.code, plan.all).toBe(13);
+  expect(plan.err).toContain('card_1 has the label "search": it may be the card of search already');
+  await writeFile(join(here.folder, 'cards.fleet.yaml'), SINGLE.replace('{label', '{card: card_1, label'));
+  expect((await here.run('fleet plan --exit-code any', { env: elsewhere })).code).toBe(0);
+  expect(await cardsOf(here)).toHaveLength(1);
+});
+
 it('the last card too: it is told with its line for the file, and with that line nothing is left to do', async () => {
   await using here = await world({ wallet: 500, served: true });
   await using front = await frontOf(here.sandbox.url, NOWHERE, 'ignored');

@@ -43,6 +43,11 @@ test('a name that YAML would take for a number is quoted', () => {
   expect(inserted(`${HEAD}cards:\n`, [{ ...ENTRY, name: 'null' }])).toContain('  "null": {');
 });
 
+test('owner, team and metadata are written as they were seen', () => {
+  const entry = { ...ENTRY, owner: 'kim', team: 'ads', metadata: { cost_center: '42' } };
+  expect(inserted(`${HEAD}cards:\n`, [entry])).toContain('owner: "kim", team: "ads", metadata: {cost_center: "42"}}');
+});
+
 test('names come from labels, and never twice', () => {
   expect(nameFor('ads: Search (EU)', '1234', new Set())).toBe('ads-search-eu');
   expect(nameFor('ads', '1234', new Set(['ads', 'ads-2']))).toBe('ads-3');

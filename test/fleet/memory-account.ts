@@ -45,7 +45,7 @@ const fleets = new Map<string, Fleet>();
 export function fleetOf(text: string): Fleet {
   const known = fleets.get(text);
   if (known !== undefined) return known;
-  const fleet = readFleet(readYaml(text, { uniqueKeys: false }), { file: 'cards.fleet.yaml', text, now: NOW });
+  const fleet = readFleet(readYaml(text, { uniqueKeys: false }), { file: 'cards.fleet.yaml', text });
   fleets.set(text, fleet);
   return fleet;
 }

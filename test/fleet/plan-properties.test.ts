@@ -1,8 +1,9 @@
 /** What is true of every plan, over random fleets and accounts. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { CliError } from '../../src/core/errors.ts';
 import { planFleet } from '../../src/fleet/plan.ts';
-import { inputOf, MemoryAccount } from './memory-account.ts';
+import { inputOf, MemoryAccount, NOW } from './memory-account.ts';
 import { appliedIsEmpty, CASES, orderIsNothing, staysWithin, twiceIsOnce } from './plan-properties.ts';
 
 const RUNS = { numRuns: 150 };
@@ -75,5 +76,45 @@ test('an edit that would take more than one card, or than a tenth, waits for its
 test('a fleet with cards keeps its name', () => {
   const account = new MemoryAccount({ wallet: 0, honoursKeys: true });
   account.make({ metadata: { cardwright: 'fleet/before/a#1' } });
-  expect(() => planFleet(inputOf(account, `${HEAD}cards: {a: {}, b: {}}\n`))).toThrow('fleet before are in this file');
+  expect(() => planFleet(inputOf(account, `${HEAD}cards: {a: {}, b: {}}\n`))).toThrow(
+    'this file has the names of all cards of the fleet before',
+  );
+});
+
+test('of two cards with one marker the older stays, and one that is frozen never does', () => {
+  const metadata = { cardwright: 'fleet/team/a#1' };
+  const account = new MemoryAccount({ wallet: 0, honoursKeys: true });
+  const [older, newer] = [account.make({ metadata, made: NOW - 2 }), account.make({ metadata, made: NOW - 1 })];
+  const told = () => {
+    try {
+      planFleet(inputOf(account, `${HEAD}cards: {a: {}}\n`));
+    } catch (thrown) {
+      return (thrown as CliError).facts.notes ?? [];
+    }
+    return [];
+  };
+  expect(told()).toEqual([
+    `2 cards carry the marker fleet/team/a#1: ${older.id}, ${newer.id}. ${older.id} stays`,
+    `cardwright cards freeze ${newer.id}`,
+    `cardwright cards terminate ${newer.id}`,
+  ]);
+  older.status = 'frozen';
+  expect(told().slice(1)).toEqual([`cardwright cards terminate ${older.id}`]);
+});
+
+test('a line of moved is not called over while another name goes that way', () => {
+  const account = new MemoryAccount({ wallet: 0, honoursKeys: true });
+  const old = account.make({ metadata: { cardwright: 'fleet/team/s#1' } });
+  const notes = () => planFleet(inputOf(account, `${HEAD}cards: {s3: {}}\nmoved: {s: s2, s2: s3}\n`)).notes;
+  expect(notes()).toEqual([]);
+  old.status = 'terminated';
+  expect(notes()).toEqual(['moved: s has no card now; delete the line', 'moved: s2 has no card now; delete the line']);
+});
+
+test('a day of retired is judged by the clock of the service', () => {
+  const account = new MemoryAccount({ wallet: 0, honoursKeys: true });
+  const { id } = account.make({ metadata: { cardwright: 'fleet/team/a#1' } });
+  const plan = (since: string) => planFleet(inputOf(account, `${HEAD}retired: {${id}: {since: ${since}}}\n`));
+  expect(plan('2026-11-23').steps).toHaveLength(1);
+  expect(() => plan('2026-11-24')).toThrow('since 2026-11-24 lies ahead: at the service it is 2026-11-23');
 });

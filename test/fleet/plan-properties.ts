@@ -26,7 +26,7 @@ const WANTED: fc.Arbitrary<WantedCard> = fc.record({
   label: fc.boolean(),
   state: fc.constantFrom('active', 'active', 'active', 'frozen'),
   floor: fc.option(fc.integer({ min: 10, max: 100 }), { nil: undefined }),
-  cap: fc.option(fc.integer({ min: 50, max: 400 }), { nil: undefined }),
+  cap: fc.option(fc.integer({ min: 100, max: 400 }), { nil: undefined }),
 });
 
 interface ThereCard {

@@ -70,8 +70,19 @@ const CORPUS: Readonly<Record<string, readonly [string, ...string[]]>> = {
     cards('  a: {floor: 5.00, top_up_to: 20.00, auto_freeze_at: 5.00}'),
     '6:14: floor 5.00 is not above auto_freeze_at 5.00',
   ],
+  'a cap of the month below the floor': [
+    cards('  a: {floor: 30.00, top_up_to: 60.00, monthly_cap: 5.00}'),
+    '6:52: monthly_cap 5.00 is below floor 30.00, so the card can never be brought to it',
+  ],
+  'a new card that would be frozen at once': [
+    cards('  a: {amount: 20.00, auto_freeze_at: 50.00}'),
+    '6:15: amount 20.00 is below auto_freeze_at 50.00, so the card would be frozen at once',
+  ],
   'a circle of names': [`${cards('  c: {}')}moved: {a: b, b: a}\n`, '7:9: moved: a -> b -> a goes in a circle'],
-  'a new name without a card': [`${cards('  c: {}')}moved: {a: b}\n`, '7:12: moved: b is no card of this file'],
+  'a new name without a card': [
+    `${cards('  c: {}')}moved: {a: b}\n`,
+    '7:12: moved: a leads to b, and b is no card of this file',
+  ],
   'an old name that is a card': [
     `${cards('  a: {}', '  b: {}')}moved: {a: b}\n`,
     '8:9: a is still in cards; a name leads to one card',

@@ -139,8 +139,8 @@ async function* outcomesOf(
   });
   const onSignal = () => {
     const many = driven.inFlight();
-    const are = many === 1 ? '1 request is' : `${many} requests are`;
-    if (many > 0) ctx.notice(`Stopping: ${are} on their way. Ctrl-C again leaves them to ops resume.`);
+    const [are, their, them] = many === 1 ? ['1 request is', 'its', 'it'] : [`${many} requests are`, 'their', 'them'];
+    if (many > 0) ctx.notice(`Stopping: ${are} on ${their} way. Ctrl-C again leaves ${them} to ops resume.`);
   };
   ctx.signal.addEventListener('abort', onSignal, { once: true });
   try {

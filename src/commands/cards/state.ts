@@ -36,24 +36,24 @@ export async function changeState(
   const verb = operation.split('.')[1] ?? operation;
   const intent = (id: string) => `${verb[0]?.toUpperCase()}${verb.slice(1)} ${id}`;
   const [only] = ids;
+  // The sandbox credits at once, and nobody else uses its wallet.
+  const isWatched = operation === 'cards.terminate' && !ctx.dryRun && (await ctx.identity()).mode !== 'sandbox';
+  const watched = async (id: string, asked: object) => {
+    const watch = isWatched && { before: (reader: Reader) => beforeTermination(reader, id) };
+    const done = await ctx.write(operation, { card_id: id }, { intent: intent(id), ...asked, ...watch });
+    const remark = done.changed ? await notReturned(await ctx.reader(), done.before) : undefined;
+    if (remark !== undefined) ctx.notice(ids.length === 1 ? remark : remark.replace('the card', id));
+    return done;
+  };
   if (ids.length === 1 && only !== undefined) {
-    // The sandbox credits at once, and nobody else uses its wallet.
-    const isWatched = operation === 'cards.terminate' && !ctx.dryRun && (await ctx.identity()).mode !== 'sandbox';
-    const asked = {
-      intent: intent(only),
-      intentName,
-      ...(isWatched && { before: (reader: Reader) => beforeTermination(reader, only) }),
-    };
-    const { result, changed, before, intent: used } = await ctx.write(operation, { card_id: only }, asked);
-    const remark = changed ? await notReturned(await ctx.reader(), before) : undefined;
-    if (remark !== undefined) ctx.notice(remark);
+    const { result, changed, intent: used } = await watched(only, { intentName });
     return { card: result, changed, ...(used && { used }) };
   }
   if (intentName !== undefined) throw severalNamed();
   if (ids.length === 0) ctx.notice('Standard input holds no ids. There is nothing to do.');
   const confirmed = await confirmAll(ctx, operation, ids);
   return forEachCard(ctx, ids, async id => {
-    const { result, changed } = await ctx.write(operation, { card_id: id }, { intent: intent(id), confirmed });
+    const { result, changed } = await watched(id, { confirmed });
     return { changed, card: result };
   });
 }

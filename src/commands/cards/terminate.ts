@@ -10,7 +10,7 @@ export const terminateCards = command({
   answers: STATE_ANSWERS,
   about: [
     'Asks for the last four digits of the card. For several cards it asks how many they are. --yes skips the question. A card that is already terminated is a success with changed: false.',
-    'Outside the sandbox, for a single card, the wallet is read before and after. If it did not grow by the balance of the card, a note says so.',
+    'Outside the sandbox, for cards named as arguments, the wallet is read before and after each. If it did not grow by the balance of the card, a note says so.',
     '--where chooses cards that meet a condition, as in cards list. --idle 90d chooses cards without a transaction for 90 days.',
   ],
   operation: 'cards.terminate',

@@ -10,7 +10,7 @@ import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts'
 import { sameCommandWith } from '../../core/same-command.ts';
 import { spendingOf } from '../../core/spending.ts';
 import { markPrefix } from '../../fleet/names.ts';
-import type { PlanDocument } from '../../fleet/plan-document.ts';
+import { type PlanDocument, returnsOf } from '../../fleet/plan-document.ts';
 import { countsText } from '../../fleet/plan-lines.ts';
 import { amountOf } from '../../fleet/stale.ts';
 import type { RowOutcome } from '../../journal/row-outcome.ts';
@@ -38,9 +38,9 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** Guards, asks and sends. Throws before anything is sent: `guarded`, `insufficient_funds`, `not_confirmed`. */
-export async function carryOut(ctx: Context, { fleet }: NamedFleet, carrying: Carrying): Promise<Shown> {
+export async function carryOut(ctx: Context, { fleet, word }: NamedFleet, carrying: Carrying): Promise<Shown> {
   const { document, concurrency, maxTotal, resendAbsent, release } = carrying;
-  if (document.steps.length === 0) return nothingToDo(ctx, carrying);
+  if (document.steps.length === 0) return nothingToDo(ctx, word, carrying);
   const rows = rowsOfSteps(document.steps, fleet);
   const plan: RunPlan = {
     command: 'fleet apply',
@@ -84,7 +84,8 @@ export async function carryOut(ctx: Context, { fleet }: NamedFleet, carrying: Ca
     begin: () =>
       admitted.begin({ lines: 'run', op: prepared.op, spending, open: () => opened(ctx, prepared, release) }),
   });
-  return withPins(shown, telling);
+  const isWatched = document.totals.terminate > 0 && (await ctx.identity()).mode !== 'sandbox';
+  return withPins(isWatched ? await watchingWallet(ctx, shown, telling) : shown, { telling, word });
 }
 
 async function opened(ctx: Context, prepared: PreparedRun, release: () => Promise<void>): Promise<Run> {
@@ -119,8 +120,14 @@ function holding(run: Run, release: () => Promise<void>): Run {
   };
 }
 
+interface Pinning {
+  readonly telling: Pick<ReturnType<typeof tellingOf>, 'pins'>;
+  /** The fleet file as a word of a command. */
+  readonly word: string;
+}
+
 /** A card that nobody can tell is told by its id from then on. */
-export function withPins(shown: Shown, { pins }: Pick<ReturnType<typeof tellingOf>, 'pins'>): Shown {
+export function withPins(shown: Shown, { telling: { pins }, word }: Pinning): Shown {
   const { failure } = shown;
   if (typeof failure !== 'function') return shown;
   return {
@@ -129,7 +136,7 @@ export function withPins(shown: Shown, { pins }: Pick<ReturnType<typeof tellingO
       const found = failure();
       if (found === undefined || pins.length === 0) return found;
       const notes = [...(found.facts.notes ?? []), 'Write its id into the file, so that it is known by it:', ...pins];
-      return found.with({ notes, hint: 'cardwright fleet validate' });
+      return found.with({ notes, hint: `cardwright fleet validate ${word}` });
     },
   };
 }
@@ -138,22 +145,54 @@ export function withPins(shown: Shown, { pins }: Pick<ReturnType<typeof tellingO
 export function tellingOf({ steps, fleet, id }: PlanDocument) {
   const byRow = new Map(steps.map(step => [step.row, step]));
   const pins: string[] = [];
-  let spent = 0;
+  let [spent, returned] = [0, 0];
   return {
     columns: COLUMNS,
     /** Lines of the file for cards that were made and do not show their marker. */
     pins,
-    row({ row, outcome, cardId, error, stops }: RowOutcome): Row {
+    row({ row, outcome, cardId, amount, error, stops }: RowOutcome): Row {
       const step = byRow.get(row);
       if (step === undefined) return {};
       // Another card than was asked for, with its marker, does not stop the run.
       if (outcome === 'done' && stops === true && error?.kind === 'contract_mismatch')
         pins.push(`  ${step.name}: {card: ${cardId}}`);
-      if (outcome === 'done' && (step.do === 'create' || step.do === 'fund')) spent += amountOf(step);
+      if (outcome === 'done' && (step.do === 'create' || step.do === 'fund')) spent += amount ?? amountOf(step);
+      if (outcome === 'done') returned += returnsOf(step);
       return { name: step.name, do: step.do };
     },
+    /** Cents that the wallet should have more than before, by the rows that are done. */
+    change: (): Cents => cents(returned - spent),
     page: (): Row => ({ fleet, plan: id, spent: toUsd(cents(spent)) }),
   };
+}
+
+/** The wallet after terminations is compared with what their cards held: a service may pay it back later, or never. */
+async function watchingWallet(
+  ctx: Context,
+  shown: Shown,
+  { change }: Pick<ReturnType<typeof tellingOf>, 'change'>,
+): Promise<Shown> {
+  const { listing } = shown;
+  if (listing === undefined) return shown;
+  const before = toCents((await ctx.read('wallet.get', {})).balance);
+  async function* batches() {
+    if (listing !== undefined) yield* listing.batches;
+    const remark = await walletRemark(ctx, before, change());
+    if (remark !== undefined) ctx.notice(remark);
+  }
+  return { ...shown, listing: { ...listing, batches: batches() } };
+}
+
+async function walletRemark(ctx: Context, before: Cents, change: Cents): Promise<string | undefined> {
+  try {
+    const now = toCents((await ctx.read('wallet.get', {})).balance);
+    const short = cents(before + change - now);
+    if (short <= 0) return undefined;
+    return `note: the wallet went from ${dollars(before)} to ${dollars(now)}, ${dollars(short)} less than the done steps explain. The balance of a terminated card may come later, and others may use the wallet: cardwright wallet`;
+  } catch (thrown) {
+    if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
+    return undefined;
+  }
 }
 
 /** Before the first step that spends: what came back meanwhile is in the wallet, and so is what others have taken. */
@@ -195,12 +234,18 @@ function overMaxTotal(total: Cents, most: Cents): CliError {
   });
 }
 
-async function nothingToDo(ctx: Context, { document, release }: Carrying): Promise<Shown> {
-  await release();
-  const { fleet, blocked, held_back: held } = document;
+/** What an apply leaves to a person; undefined for nothing. */
+function waitingText({ blocked, held_back: held }: PlanDocument, word: string): string | undefined {
   const left = blocked.length + held.reduce((all, { count }) => all + count, 0);
-  const rest = left === 0 ? '' : ` ${left} wait for a person: cardwright fleet plan`;
-  ctx.notice(`The cards of ${fleet} need no step.${rest}`);
+  if (left === 0) return undefined;
+  return `${left} ${left === 1 ? 'waits' : 'wait'} for a person: cardwright fleet plan ${word}`;
+}
+
+async function nothingToDo(ctx: Context, word: string, { document, release }: Carrying): Promise<Shown> {
+  await release();
+  const waiting = waitingText(document, word);
+  const none = waiting === undefined ? 'need no step' : 'have no step by itself';
+  ctx.notice(`The cards of ${document.fleet} ${none}.${waiting === undefined ? '' : ` ${waiting}`}`);
   async function* batches() {
     yield [];
   }

@@ -12,11 +12,12 @@ import { flag, text } from '../../contract/field.ts';
 import { fromWholeList } from '../../contract/whole-list.ts';
 import { CliError } from '../../core/errors.ts';
 import { cents } from '../../core/money.ts';
-import { type ObservedCard, observedCard } from '../../fleet/account.ts';
+import { MARKER_KEY, type ObservedCard, observedCard } from '../../fleet/account.ts';
 import { differencesOf } from '../../fleet/compare.ts';
 import type { Fleet, Wish } from '../../fleet/fleet-file.ts';
 import { entryText, type NewEntry, nameFor, starterText, withEntries } from '../../fleet/insert.ts';
 import { isName, LONGEST_FLEET, LONGEST_NAME, markText } from '../../fleet/names.ts';
+import { isSecretName } from '../../fleet/reading.ts';
 import { secretsIn } from '../../fleet/secrets-in-text.ts';
 import { parsedFleet, USUAL_FILE } from './read-file.ts';
 
@@ -208,8 +209,17 @@ function entryOf(fleet: Fleet, card: ObservedCard, name: string): NewEntry {
     ...(limit !== undefined && { limit }),
     ...((categories.length > 0 || says.has('categories')) && { categories }),
     ...((autoFreezeAt !== null || says.has('auto_freeze_at')) && { autoFreezeAt }),
+    ...seenMetadata(card),
     ...((status === 'frozen' || says.has('state')) && { state: status === 'frozen' ? 'frozen' : 'active' }),
   };
+}
+
+/** Owner, team and metadata that were seen, without the marker: a file that was lost gets them back. */
+function seenMetadata({ metadata = {} }: ObservedCard): Pick<NewEntry, 'owner' | 'team' | 'metadata'> {
+  const isKept = ([key, value]: readonly [string, string]) =>
+    key !== MARKER_KEY && /^[a-z][a-z0-9_-]*$/i.test(key) && value !== '' && isWritable(value) && !isSecretName(key);
+  const { owner, team, ...others } = Object.fromEntries(Object.entries(metadata).filter(isKept));
+  return { owner, team, metadata: others };
 }
 
 /** What cannot stand in a file is left out, and then it is not compared. */

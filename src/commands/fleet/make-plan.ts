@@ -2,12 +2,15 @@
 import type { Context } from '../../cli/context.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, centsOf, dollars, toCents } from '../../core/money.ts';
+import { shellWord } from '../../core/shell-quote.ts';
 import type { Account, CardRecords } from '../../fleet/account.ts';
 import type { Scope } from '../../fleet/keys.ts';
 import { matchCards } from '../../fleet/match.ts';
 import { cardsToRead, planFleet } from '../../fleet/plan.ts';
 import { type PlanDocument, planDocument } from '../../fleet/plan-document.ts';
 import type { Allowed, PlanInput } from '../../fleet/plan-input.ts';
+import type { NumberedStep } from '../../fleet/step.ts';
+import type { UnmarkedCards } from '../../fleet/unmarked.ts';
 import { type Bin, binFor, rankBins } from '../bins/rank.ts';
 import { readFleetJournal } from './fleet-journal.ts';
 import { readAccount, readRecords } from './read-account.ts';
@@ -40,7 +43,10 @@ export async function makePlan(ctx: Context, named: NamedFleet, wishes: PlanOpti
   const { unknown, made } = await readFleetJournal(ctx, origin);
   // A sandbox that was begun anew gives its ids again, and shows all of every card.
   const marked = mode === 'sandbox' ? new Set<string>() : made;
-  const { account, bins, showsMarkers } = await readAccount(ctx, fleet, { witness: of?.bound.witness, marked });
+  const { account, bins, showsMarkers, unmarked } = await readAccount(ctx, fleet, {
+    witness: of?.bound.witness,
+    marked,
+  });
   const match = matchCards(fleet, account);
   const records = await readRecords(ctx, cardsToRead(fleet, account, match), account.now);
   const locked = lockedNames(unknown, { fleet, account, scope });
@@ -49,6 +55,7 @@ export async function makePlan(ctx: Context, named: NamedFleet, wishes: PlanOpti
   const pickBin: PlanInput['pickBin'] = (wish, wanted) => chosen.get(wanted.name) ?? best(wish, wanted);
   const planned = planFleet({ fleet, file, account, match, records, scope, allowed, locked, pickBin });
   if (!showsMarkers && planned.steps.some(step => step.do === 'create')) throw cannotTell();
+  if (mode !== 'sandbox') refuseLikelyTwins(planned.steps, unmarked);
   const overrides = await ctx.overrides();
   const around = { fleet, account, scope, allowed, content, overrides, version: ctx.version, lifeMs };
   return { document: planDocument(planned, around), account, records, scope, made };
@@ -68,6 +75,26 @@ function bestOf(bins: readonly Bin[]): PlanInput['pickBin'] {
 function binsOf(plan: PlanDocument | undefined): ReadonlyMap<string, string> {
   const creates = plan?.steps.flatMap(step => (step.do === 'create' ? [[step.name, step.body.bin_id] as const] : []));
   return new Map(creates ?? []);
+}
+
+/** On another machine its create may have made the very card, where the service shows no metadata of any card. */
+function refuseLikelyTwins(steps: readonly NumberedStep[], unmarked: UnmarkedCards): void {
+  for (const step of steps) {
+    if (step.do !== 'create') continue;
+    const { label } = step.body;
+    const card = unmarked.withLabel(label ?? '');
+    if (card === undefined) continue;
+    const labelled = label === undefined ? 'no label, as the file says' : `the label ${JSON.stringify(label)}`;
+    throw new CliError('contract_mismatch', {
+      message: `no card here shows metadata, and ${card} has ${labelled}: it may be the card of ${step.name} already. Nothing was planned`,
+      notes: [
+        `When it is: write card: ${card} at ${step.name} in the file.`,
+        `When it is not: give ${step.name} another label.`,
+      ],
+      hint: `cardwright cards get ${shellWord(card)}`,
+      outcome: 'not_sent',
+    });
+  }
 }
 
 function cannotTell(): CliError {
@@ -106,7 +133,7 @@ export function refuseLowWallet({ totals, caps }: PlanDocument): void {
   const reserve = toCents(caps.wallet_reserve);
   if (totals.spend === 0 || after >= reserve) return;
   const short = (reserve - after) as Cents;
-  const kept = reserve === 0 ? '' : `, of which ${dollars(reserve)} stays (wallet_reserve)`;
+  const kept = reserve === 0 ? '' : `, and ${dollars(reserve)} must stay (wallet_reserve)`;
   const returns = totals.returns === 0 ? '' : ` and ${usd(totals.returns)} comes back`;
   throw new CliError('insufficient_funds', {
     message: `the wallet is too low: ${usd(totals.spend)} asked, ${usd(totals.wallet)} there${returns}${kept}; ${dollars(short)} short. Nothing was sent`,

@@ -15,6 +15,7 @@ import {
   type ObservedBin,
 } from '../../fleet/account.ts';
 import { BIN_NEEDS, type Fleet } from '../../fleet/fleet-file.ts';
+import { UnmarkedCards } from '../../fleet/unmarked.ts';
 import { recordValues } from '../../mirror/records.ts';
 import type { Bin } from '../bins/rank.ts';
 
@@ -27,6 +28,7 @@ export interface AccountRead {
   readonly bins: readonly Bin[];
   /** False where the service does not show markers: a card of the fleet could not be told from another. */
   readonly showsMarkers: boolean;
+  readonly unmarked: UnmarkedCards;
 }
 
 interface AccountAsked {
@@ -42,15 +44,16 @@ interface AccountAsked {
  */
 export async function readAccount(ctx: Context, fleet: Fleet, asked: AccountAsked): Promise<AccountRead> {
   const [{ data: bins }, wallet] = await Promise.all([ctx.read('bins.list', {}), ctx.read('wallet.get', {})]);
-  const { cards, showsMarkers } = await readCards(ctx, fleet, asked);
+  const { cards, showsMarkers, unmarked } = await readCards(ctx, fleet, asked);
   const now = await ctx.askServiceTime();
   const account = cards.account({ bins: bins.map(observedBin), wallet: toCents(wallet.balance), now });
-  return { account, bins, showsMarkers };
+  return { account, bins, showsMarkers, unmarked };
 }
 
 interface CardsRead {
   readonly cards: AccountCards;
   readonly showsMarkers: boolean;
+  readonly unmarked: UnmarkedCards;
 }
 
 async function readCards(ctx: Context, fleet: Fleet, { witness, marked }: AccountAsked): Promise<CardsRead> {
@@ -64,14 +67,18 @@ async function readCards(ctx: Context, fleet: Fleet, { witness, marked }: Accoun
     input: { per_page: 100 },
     because: TWICE,
   } as const;
-  const { cards, bare } = await fromWholeList(list, async pages => {
-    const read = { cards: new AccountCards(fleet, witness), bare: [] as ListedCard[] };
+  const { cards, bare, unmarked } = await fromWholeList(list, async pages => {
+    const read = {
+      cards: new AccountCards(fleet, witness),
+      bare: [] as ListedCard[],
+      unmarked: new UnmarkedCards(fleet),
+    };
     for await (const list of pagesWithProgress(pages, { noun: 'card', progress })) {
       // Asked for, the text of a page teaches what rows look like: those of further pages are parsed and no more.
       void list.written;
       for (const card of list.data) {
         if (isBare(card)) read.bare.push(card);
-        else added(read.cards, card);
+        else added(read, card);
       }
     }
     return read;
@@ -84,14 +91,15 @@ async function readCards(ctx: Context, fleet: Fleet, { witness, marked }: Accoun
   for (const { id } of bare) {
     const card = await ctx.read('cards.get', { card_id: id });
     if (isBare(card)) shown = false;
-    added(cards, card);
+    added({ cards, unmarked }, card);
   }
-  return { cards, showsMarkers: shown };
+  return { cards, showsMarkers: shown, unmarked };
 }
 
 const TWICE = 'A card that is not seen would be made a second time';
 
-function added(cards: AccountCards, card: ListedCard): void {
+function added({ cards, unmarked }: Pick<CardsRead, 'cards' | 'unmarked'>, card: ListedCard): void {
+  unmarked.add(card);
   if (cards.add(card)) return;
   throw new CliError('contract_mismatch', {
     message: `the balance of ${card.id} is not an amount`,

@@ -11,12 +11,17 @@ import { tellingOf, withPins } from './carry-out.ts';
 export interface Earlier {
   readonly plan: PlanDocument;
   readonly earlier: { readonly op: string; readonly ended: number | undefined };
+  /** The fleet file as a word of a command. */
+  readonly word: string;
   readonly concurrency: number;
   readonly resendAbsent: boolean;
 }
 
 /** Goes on with its operation. Throws `guarded` where that has ended: a plan is carried out once. */
-export async function resumePlan(ctx: Context, { plan, earlier, concurrency, resendAbsent }: Earlier): Promise<Shown> {
+export async function resumePlan(
+  ctx: Context,
+  { plan, earlier, word, concurrency, resendAbsent }: Earlier,
+): Promise<Shown> {
   const { op, ended } = earlier;
   if (ended !== undefined) {
     throw new CliError('guarded', {
@@ -33,8 +38,8 @@ export async function resumePlan(ctx: Context, { plan, earlier, concurrency, res
   const begin = await resuming(ctx, seen, { resendAbsent });
   ctx.notice(`This plan was begun before; going on with ${op}.`);
   const telling = tellingOf(plan);
-  return withPins(
-    driveRun(ctx, { concurrency, keepGoing: false, skipped: [], begin, resumed: true, telling }),
+  return withPins(driveRun(ctx, { concurrency, keepGoing: false, skipped: [], begin, resumed: true, telling }), {
     telling,
-  );
+    word,
+  });
 }

@@ -33,9 +33,9 @@ export async function runApply(ctx: Context, flags: ApplyFlags): Promise<Shown> 
   const named = await fleetOf(ctx, file);
   const limits = { maxTotal, concurrency, resendAbsent };
   if (path === undefined) return locked(ctx, named, release => applyNow(ctx, named, { ...limits, release }));
-  const plan = readPlanFile(await ctx.readFile(path), path);
+  const plan = readPlanFile(await ctx.readFile(path), path, named.word);
   const earlier = await (await ctx.journal()).begunAs(plan.id);
-  if (earlier !== undefined) return resumePlan(ctx, { plan, earlier, concurrency, resendAbsent });
+  if (earlier !== undefined) return resumePlan(ctx, { plan, earlier, word: named.word, concurrency, resendAbsent });
   return locked(ctx, named, release => applyPlan(ctx, named, { ...limits, release, plan, path }));
 }
 

@@ -27,7 +27,7 @@ export const validateFleet = command({
     ],
   },
   about: [
-    'Nothing is asked of the service: what only the account can tell (a BIN, a pinned card) is checked by fleet plan.',
+    'Nothing is asked of the service: what only the account can tell (a BIN, a pinned card) is checked by fleet plan. Days in retired are checked by the clock of this machine, with a day to spare.',
     FLEET_FORMAT,
   ],
   args: { file: fleetFile },
@@ -39,7 +39,7 @@ export const validateFleet = command({
     { does: 'What an editor needs', run: 'fleet validate --schema' },
   ],
   async run(ctx, { file, schema }) {
-    if (!schema) return { named: await fleetOf(ctx, file) };
+    if (!schema) return { named: await fleetOf(ctx, file, true) };
     const { fleetSchema } = await import('../../fleet/schema.ts');
     return { schema: fleetSchema() };
   },

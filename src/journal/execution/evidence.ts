@@ -131,7 +131,13 @@ async function lookForBalances(reader: Reader, row: RowHistory, isBulk: boolean)
   if (before === undefined) return { found: 'unclear', text: 'the balances before are not known', cards: [] };
   const change = (was: number, is: number) => `${dollars(cents(was))} -> ${dollars(cents(is))}`;
   const both = before.wallet !== undefined && now.wallet !== undefined;
-  const text = `card ${cardId} ${change(before.card, now.card)}${both ? `, wallet ${change(before.wallet, now.wallet)}` : ''}`;
+  const { aim } = row.item;
+  // A top-up brings a card to a balance: above it somebody else has done the same, or more.
+  const isAbove = row.item.operation === 'cards.fund' && aim !== undefined && now.card > aim;
+  const beyond = isAbove
+    ? `; that is above the ${dollars(cents(aim))} it was to have, so another apply may have topped it up`
+    : '';
+  const text = `card ${cardId} ${change(before.card, now.card)}${both ? `, wallet ${change(before.wallet, now.wallet)}` : ''}${beyond}`;
   const amount = row.item.amount ?? 0;
   const moved = row.item.operation === 'cards.fund' ? amount : -amount;
   const card = now.card - before.card;

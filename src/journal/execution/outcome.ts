@@ -9,11 +9,12 @@ import { unknownError } from './unknown-error.ts';
 
 /** What every outcome of a row says. */
 export function factsOf({ item, done, firstSent }: RowHistory): Omit<RowOutcome, 'outcome'> {
+  const amount = done?.amount ?? item.amount;
   // One form for all: a run makes one for each of its rows.
   return {
     row: item.row,
     cardId: done?.id ?? item.card,
-    amount: item.amount === undefined ? undefined : cents(item.amount),
+    amount: amount === undefined ? undefined : cents(amount),
     last4: done?.last4 ?? firstSent?.before?.last4,
     requestId: done?.request_id,
   };

@@ -6,9 +6,11 @@ import { CliError } from '../../core/errors.ts';
 import { isoSeconds } from '../../core/iso-time.ts';
 import type { RowOutcome } from '../row-outcome.ts';
 import { mayBePerformed, type RowHistory } from '../wal/replay.ts';
+import { cardAge, oldestFirst } from './card-age.ts';
 import { doneRecord } from './done-record.ts';
 import { absenceProves, checkForEffect, type EvidenceCheck, shownByCheck, traceOf } from './evidence.ts';
-import { factsOf } from './outcome.ts';
+import { foundOtherwise } from './found-card.ts';
+import { factsOf, recordedOutcome } from './outcome.ts';
 import { isLifeKnown, keyIsYoung, nextStep, type Trace } from './policy.ts';
 import { createPatience, isQuiet, readLagLeft } from './quiet.ts';
 import type { RunContext } from './run-context.ts';
@@ -146,19 +148,22 @@ async function foundDone(context: RunContext, number: number, look: EvidenceChec
   const via = traceOf(context.row(number), true) === 'marker' ? 'marker' : 'state';
   const requestId = context.row(number).doubt?.request_id;
   const changed = !wasThere(context.row(number));
-  await context.write(doneRecord(context, number, { result, via, changed, requestId }));
+  const other = via === 'marker' && result !== undefined ? await foundOtherwise(context, number, result) : {};
+  await context.write({ ...doneRecord(context, number, { result, via, changed, requestId }), ...other });
+  const error = recordedOutcome(context.row(number), context.plan)?.error;
   return {
     ...factsOf(context.row(number)),
     outcome: 'done',
     changed,
     reread: true,
+    ...(error !== undefined && { error }),
     ...(result !== undefined && { result }),
     ...(typeof result?.['id'] === 'string' && { cardId: result['id'] }),
   };
 }
 
 async function foundSeveral(context: RunContext, number: number, look: EvidenceCheck | undefined): Promise<RowOutcome> {
-  const ids = (look?.cards ?? []).map(card => String(card['id'])).sort();
+  const ids = oldestFirst((look?.cards ?? []).map(cardAge));
   await context.write({ t: 'DUPLICATE', row: number, ids, at: context.clock.now() });
   const [cardId] = ids;
   return { ...factsOf(context.row(number)), outcome: 'done', changed: true, cardId, duplicate: ids };

@@ -7,6 +7,7 @@ import { CliError } from '../../core/errors.ts';
 import { cents, dollars } from '../../core/money.ts';
 import type { Clock } from '../../platform/host.ts';
 import type { RowHistory } from '../wal/replay.ts';
+import { cardAge, oldestFirst } from './card-age.ts';
 import { MARKER_KEY, markerPrefixOf, rowMarker } from './marker.ts';
 import type { MadeCard, RowIndex } from './row-index.ts';
 import type { RunContext } from './run-context.ts';
@@ -161,7 +162,10 @@ async function straysOf(
     const isOne = named !== undefined && (await carriesMarker(context, named, row));
     const [card] = cards;
     if (named !== undefined && !isOne && card !== undefined && cards.length === 1) misnamed.push({ row, named, card });
-    const ids = [...(isOne ? [named] : []), ...cards.map(({ id }) => String(id))];
+    const answered = isOne ? [{ id: named, madeAt: history.done?.made_at }] : [];
+    const all = [...answered, ...cards.map(cardAge)];
+    // The marker of a fleet may be that of an older card which another apply has made.
+    const ids = history.item.marker === undefined ? all.map(({ id }) => id) : oldestFirst(all);
     if (ids.length > 1) found.push({ ...history, duplicate: { t: 'DUPLICATE', row, ids, at: 0 } });
   }
   const seen = new Set(found.map(({ item }) => item.row));

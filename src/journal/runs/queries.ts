@@ -82,6 +82,7 @@ function rowOf(row: RowHistory, { plan }: History): OpRow {
     outcome?.outcome === 'unknown' ? clause(doubt?.reason ?? 'no answer was written down') : outcome?.error?.message;
   const checkedAt = looks.at(-1)?.at;
   const cardId = done?.id ?? item.card;
+  const amount = done?.amount ?? item.amount;
   const last4 = done?.last4 ?? firstSent?.before?.last4;
   return {
     row: item.row,
@@ -89,7 +90,7 @@ function rowOf(row: RowHistory, { plan }: History): OpRow {
     operation: item.operation,
     ...(cardId !== undefined && { cardId }),
     ...(last4 !== undefined && { last4 }),
-    ...(item.amount !== undefined && { amount: cents(item.amount) }),
+    ...(amount !== undefined && { amount: cents(amount) }),
     ...(item.label !== undefined && { label: item.label }),
     ...(item.intent !== undefined && { intent: item.intent }),
     ...(item.key !== undefined && { idempotencyKey: item.key }),

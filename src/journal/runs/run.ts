@@ -259,5 +259,5 @@ function movedIn(rowIndex: RowIndex): Cents {
 }
 
 export function sumOf(rows: readonly RowHistory[]): Cents {
-  return sumCents(rows.map(({ item }) => cents(item.amount ?? 0)));
+  return sumCents(rows.map(({ item, done }) => cents(done?.amount ?? item.amount ?? 0)));
 }

@@ -47,9 +47,11 @@ function spentOrPlanned(row: RowHistory, { end }: History): number {
   return row.state === 'open' && end === undefined ? spentBy({ ...row, state: 'unknown' }) : spentBy(row);
 }
 
-function spentBy({ item, state, duplicate }: RowHistory): number {
+function spentBy({ item, state, done, duplicate }: RowHistory): number {
   if (item.operation !== 'cards.create' && item.operation !== 'cards.fund') return 0;
-  return state === 'done' || state === 'unknown' ? (item.amount ?? 0) * (duplicate?.ids.length ?? 1) : 0;
+  return state === 'done' || state === 'unknown'
+    ? (done?.amount ?? item.amount ?? 0) * (duplicate?.ids.length ?? 1)
+    : 0;
 }
 
 function sentAt({ lastSent, done }: RowHistory, planned: number): number {

@@ -120,6 +120,8 @@ export interface DoneRecord {
   readonly echo?: boolean | undefined;
   /** It happened, and is not what was asked for, or cannot be shown: in words. */
   readonly otherwise?: string | undefined;
+  /** What a card holds that another apply has made, where another amount was asked for; cents. */
+  readonly amount?: number | undefined;
   /** Balance of a created card in its answer, cents. */
   readonly balance?: number | undefined;
   /** When the service says that a created card was made, ms UTC by its clock. */
