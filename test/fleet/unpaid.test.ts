@@ -60,7 +60,7 @@ it('plans what is to come back, and tells what did not', async () => {
   await good('cards create --bin bin_1 --amount 30 --yes');
   await good('cards freeze card_1 --yes');
   await writeFile(join(here.folder, 'cards.fleet.yaml'), FILE);
-  const { out } = await good('fleet plan --allow terminate=1 --out plan.json');
+  const { out } = await good('fleet plan --allow terminate=1 --allow removals=1 --out plan.json');
   expect(out).toMatch(/terminate +\$30\.00 /);
   const { err } = await good('fleet apply --plan plan.json --yes');
   expect(err).toContain('note: the wallet went from $470.00 to $470.00, $30.00 less than the done steps explain');
