@@ -57,7 +57,11 @@ export function openContext(opening: Opening): OpenContext {
     ...contextTeam(opening, { opened, notice, audit }),
     async diagnose() {
       const { doctorFor } = await import('./doctor.ts');
-      return doctorFor({ host, opened, version, audit });
+      const sharedJournal = async () => {
+        const { sharedJournalFindings } = await import('./doctor-journal.ts');
+        return sharedJournalFindings({ host, globals: opening.globals, opened, keys: opening.keys, notice });
+      };
+      return doctorFor({ host, opened, version, audit, sharedJournal });
     },
   };
   return {

@@ -11,14 +11,16 @@ export interface DoctorFacts {
   readonly version: string;
   readonly opened: Connections;
   readonly audit: () => Promise<AuditLog>;
+  readonly sharedJournal: () => Promise<readonly Finding[]>;
 }
 
-export function doctorFor({ host, version, opened, audit }: DoctorFacts): Promise<readonly Finding[]> {
+export function doctorFor({ host, version, opened, audit, sharedJournal }: DoctorFacts): Promise<readonly Finding[]> {
   const { platform, random, pid, folders, clock, env } = host;
   return examine({
     clock,
     version,
     audit,
+    sharedJournal,
     nodeVersion: host.nodeVersion,
     codeCache: host.codeCache,
     runtime: { execArgv: host.execArgv, env, inspected: host.inspected() },

@@ -2,7 +2,7 @@
  * Copies of ops as they lie on this machine while it works on them. What could not be written to the database stays, and the
  * next command brings it: an outcome that one process alone has seen must not be lost with its connection.
  */
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { shellWord } from '../core/shell-quote.ts';
@@ -111,6 +111,11 @@ async function leftIn(disk: JournalDisk, folder: string): Promise<readonly KeptC
     const [, op] = COPY.exec(name) ?? [];
     return op === undefined ? [] : [{ op, path: join(folder, name), finished: false }];
   });
+}
+
+/** Copies of any shared journal that were left, and are still to be brought. */
+export async function waitingCopies(disk: JournalDisk, stateFolder: string): Promise<readonly KeptCopy[]> {
+  return (await copiesOnDisk(disk, stateFolder)).filter(({ path }) => COPY.test(basename(path)));
 }
 
 /** Everything that this machine has of ops in shared journals, without asking any of them; of one op several perhaps. */

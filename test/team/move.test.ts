@@ -148,6 +148,11 @@ describe.skipIf(missing())('journal move', () => {
       expect(refused, line).toMatchObject({ code: 14, err: expect.stringContaining('try: cardwright journal move') });
     }
     expect(t.proxy.posts()).toHaveLength(posts);
+    const found = JSON.parse((await ana.run('doctor --json')).out).data;
+    expect(found.filter(({ check }: { check: string }) => check === 'journal')).toMatchObject([
+      { status: 'ok' },
+      { status: 'fail', hint: 'cardwright journal move --to shared' },
+    ]);
     // A card is stopped all the same.
     expect((await ana.run('cards freeze card_3')).code).toBe(0);
     expect((await ana.run('journal move --to shared')).code).toBe(0);

@@ -113,7 +113,21 @@ describe.skipIf(missing())('two machines', () => {
     expect([known.code, JSON.parse(known.out).data]).toMatchObject([0, [{ op: error.op, state: 'finished', done: 1 }]]);
     expect(known.err).toContain('These are copies of this machine');
     expect(error).toMatchObject({ outcome: 'unknown', message: expect.stringContaining('the service said yes') });
+    const examined = async () => {
+      const { out } = await machine.run('doctor --json', { onPause: () => undefined });
+      return JSON.parse(out).data.filter(({ check }: { check: string }) => check === 'journal');
+    };
+    const waits = {
+      status: 'warn',
+      says: `what came of ${error.op} waits on this machine`,
+      hint: 'cardwright journal push',
+    };
+    expect(await examined()).toMatchObject([
+      { status: 'fail', says: expect.stringContaining('cannot be reached') },
+      waits,
+    ]);
     await cable.mend();
+    expect(await examined()).toMatchObject([{ status: 'ok' }, waits]);
     // A copy that is damaged or cut off is told by every command, with the way to put it aside.
     const [copy = ''] = await leftCopies(machine.folder);
     const bytes = await readFile(copy);

@@ -37,6 +37,8 @@ export interface Examined {
    * next operation with the key of a service would end with.
    */
   readonly stateFolder: () => Promise<StateFolder>;
+  /** None where operations are kept on this machine. */
+  readonly sharedJournal: () => Promise<readonly Finding[]>;
   readonly files: FileFacts;
 }
 
@@ -58,6 +60,7 @@ export async function examine(about: Examined): Promise<readonly Finding[]> {
   const rest = [
     ...(await fileFindings(about.files)),
     await stateFinding(about, who),
+    ...(await about.sharedJournal()),
     await contractFinding(about, who),
     await storeFinding(about, who),
     await auditFinding(about),

@@ -26,19 +26,29 @@ export async function refuseUnmoved(local: LocalOps, claim: Claim, now: number):
   if (noted !== undefined) throw notMoved(record, `The intent ${JSON.stringify(noted.name)} belongs to ${noted.op}.`);
   const user = key === undefined ? undefined : await local.disk.read(local.places.givenKey(origin, key));
   if (user !== undefined) throw notMoved(record, `The idempotency key ${JSON.stringify(key)} belongs to ${user}.`);
-  for await (const { op, unfinished, plan: planOf } of localHeads(local, { writtenSince: now - DAY })) {
-    if (await isElsewhere(planOf, record)) continue;
-    throw notMoved(record, `${op} ${unfinished ? 'is not finished' : 'is less than 24 hours old'}.`);
-  }
+  const why = await unmovedOf(local, record, now);
+  if (why !== undefined) throw notMoved(record, why);
+}
+
+type Service = Pick<PlanRecord, 'origin' | 'mode'>;
+
+/** An op of the service that every change counts with, in a sentence; undefined where there is none, or all were moved. */
+export async function unmovedOf(local: LocalOps, service: Service, now: number): Promise<string | undefined> {
+  const to = (await movedFrom(local)).find(each => isOf(each, service));
+  if (to?.complete === true) return undefined;
   for await (const { op, plan: planOf } of localHeads(local, { unfinished: true })) {
-    if (!(await isElsewhere(planOf, record))) throw notMoved(record, `${op} is not finished.`);
+    if (!(await isElsewhere(planOf, service))) return `${op} is not finished.`;
   }
+  for await (const { op, plan: planOf } of localHeads(local, { writtenSince: now - DAY })) {
+    if (!(await isElsewhere(planOf, service))) return `${op} is less than 24 hours old.`;
+  }
+  return undefined;
 }
 
 /** A plan that cannot be read may be one of this service. */
-async function isElsewhere(planOf: () => Promise<PlanRecord | undefined>, record: PlanRecord): Promise<boolean> {
+async function isElsewhere(planOf: () => Promise<PlanRecord | undefined>, service: Service): Promise<boolean> {
   const plan = await planOf();
-  return plan !== undefined && (!isOf(plan, record) || onlyFreezes(plan));
+  return plan !== undefined && (!isOf(plan, service) || onlyFreezes(plan));
 }
 
 function notMoved({ origin }: PlanRecord, why: string): CliError {

@@ -1,0 +1,70 @@
+/** The shared journal of a run, as `doctor` sees it: whether it answers, and what of this machine it does not know. */
+import type { Finding } from '../cli/finding.ts';
+import { CliError } from '../core/errors.ts';
+import { placesIn } from '../journal/store/paths.ts';
+import { unmovedOf } from '../journal/store/unmoved.ts';
+import { createDisk } from '../journal/wal/storage.ts';
+import { refuseOtherSchema } from '../team/refusals.ts';
+import { waitingCopies } from '../team/spool.ts';
+import { statementsOver } from '../team/statements.ts';
+import { type Around, sharedSettings } from './journal.ts';
+import type { SharedJournalSettings } from './shared-journal.ts';
+
+const CHECK = 'journal';
+
+/** None where operations are kept on this machine. Nothing is changed, there or here. */
+export async function sharedJournalFindings(around: Around): Promise<readonly Finding[]> {
+  try {
+    const { mode, baseUrl: origin } = await around.opened.identity();
+    const settings = mode === 'sandbox' ? undefined : await sharedSettings(around);
+    if (settings === undefined || mode === 'sandbox') return [];
+    around.opened.onClose(async () => settings.connection[Symbol.asyncDispose]());
+    return [await databaseFinding(settings), ...(await machineFindings(around, { origin, mode }))];
+  } catch (thrown) {
+    return [failed(thrown)];
+  }
+}
+
+async function databaseFinding({ connection, account }: SharedJournalSettings): Promise<Finding> {
+  try {
+    const status = await statementsOver(connection).status(account);
+    refuseOtherSchema(status, connection.shown);
+    const says = `${connection.shown}, account ${account}, as ${status.role}`;
+    if (status.moved) {
+      const why = 'the database was restored, copied or failed over, and no admin has accepted it';
+      return { check: CHECK, status: 'fail', says: `${says}: ${why}`, hint: 'cardwright journal push' };
+    }
+    if (status.frozen === null) return { check: CHECK, status: 'ok', says };
+    return { check: CHECK, status: 'fail', says: `${says}: an admin has frozen it: ${status.frozen}` };
+  } catch (thrown) {
+    return failed(thrown);
+  }
+}
+
+/** What lies in the state folder and is not in the database. */
+async function machineFindings(
+  { host }: Around,
+  service: { readonly origin: string; readonly mode: 'test' | 'live' },
+): Promise<readonly Finding[]> {
+  const { platform, random, clock, pid, folders } = host;
+  const disk = createDisk({ platform, random, warn: () => undefined, lock: { pid, clock, random } });
+  const findings: Finding[] = [];
+  const [first, ...more] = await waitingCopies(disk, folders.state);
+  if (first !== undefined) {
+    const also = more.length === 0 ? '' : `, and ${more.length} more`;
+    const says = `what came of ${first.op} waits on this machine${also}`;
+    findings.push({ check: CHECK, status: 'warn', says, hint: 'cardwright journal push' });
+  }
+  const unmoved = await unmovedOf({ disk, places: placesIn(folders.state) }, service, clock.now());
+  if (unmoved !== undefined) {
+    const says = `the folder of this machine has operations that the shared journal does not know: ${unmoved}`;
+    findings.push({ check: CHECK, status: 'fail', says, hint: 'cardwright journal move --to shared' });
+  }
+  return findings;
+}
+
+function failed(thrown: unknown): Finding {
+  if (!(thrown instanceof CliError)) throw thrown;
+  const { message, hint } = thrown.facts;
+  return { check: CHECK, status: 'fail', says: message, ...(hint !== undefined && { hint }) };
+}
