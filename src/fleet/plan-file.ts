@@ -10,8 +10,9 @@ type Values = Readonly<Record<string, unknown>>;
 /** `file` is what the user called it, `fleet` the fleet file as a word of a command. Throws `usage` for what is no plan, `guarded` for a plan that was edited. */
 export function readPlanFile(text: string, file: string, fleet?: string): PlanDocument {
   const document = parsed(text);
-  const named = fleet === undefined ? '' : `${fleet} `;
-  const hint = `cardwright fleet plan ${named}--out ${shellWord(nextPlanName(file))}`;
+  const out = shellWord(nextPlanName(file));
+  const hint =
+    fleet === undefined ? `cardwright fleet plan --out ${out}` : `cardwright fleet plan ${fleet} --out ${out}`;
   const fault = document === undefined ? 'it is no JSON object' : formFault(document);
   if (document === undefined || fault !== undefined) {
     throw new CliError('usage', {
