@@ -239,7 +239,7 @@ describe('driving the rows of a run', () => {
   it('tells rows that are settled already in their place', async () => {
     const run = quickRun(() => ({ outcome: 'done' }));
     const rows = rowsTo(5).map(({ row }) =>
-      row % 2 === 0 ? { row, told: { row, outcome: 'refused' as const } } : { row },
+      row % 2 === 0 ? { row, earlier: { row, outcome: 'refused' as const } } : { row },
     );
     const told = await all(drive({ ...usual, run, rows }).outcomes);
     expect(told.map(({ outcome }) => outcome)).toEqual(['done', 'refused', 'done', 'refused', 'done']);

@@ -63,7 +63,10 @@ export async function everyCommand(all = false): Promise<readonly Case[]> {
 
 /** Freezing, in each of its examples and each way to say which cards. */
 export async function freezings(): Promise<readonly Case[]> {
-  const examples = (await everyCommand(true)).filter(({ command }) => command.operation === 'cards.freeze');
+  // Without a shared journal --without-journal is refused before anything is asked.
+  const examples = (await everyCommand(true)).filter(
+    ({ command, line }) => command.operation === 'cards.freeze' && !line.includes('--without-journal'),
+  );
   const ways = [ACTIVE[0], ACTIVE.join(' '), '--file cards.csv', '--where status=active', '--idle 1d'];
   const lines = new Set([...examples.map(({ line }) => line), ...ways.map(way => `cards freeze ${way}`)]);
   return examples.slice(0, 1).flatMap(({ command }) => [...lines].map(line => ({ command, line })));
