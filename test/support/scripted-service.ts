@@ -2,6 +2,7 @@
  * A service that does what a test tells it: every write goes through a script, which decides whether it is executed and
  * what is answered. Cards and keys are kept in maps, money in cents. It imports nothing of ours.
  */
+import { randomInt } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -53,6 +54,8 @@ export interface ScriptedService extends AsyncDisposable {
   readonly asked: string[];
 }
 
+const BELOW_GIVEN_PORTS = [15_000, 32_000] as const;
+
 const TIME = '2026-11-20T14:03:11Z';
 
 /** Starts it on a free loopback port or on a socket, with `card_old`: active, 100 dollars, made a year ago; 1000 dollars in the wallet. */
@@ -78,15 +81,30 @@ export async function scriptedService(socketPath?: string): Promise<ScriptedServ
     });
   });
   const listen = (port: number) =>
-    new Promise<void>(resolve => {
-      if (socketPath === undefined) server.listen(port, '127.0.0.1', resolve);
-      else server.listen(socketPath, resolve);
+    new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      const listening = () => {
+        server.off('error', reject);
+        resolve();
+      };
+      if (socketPath === undefined) server.listen(port, '127.0.0.1', listening);
+      else server.listen(socketPath, listening);
     });
+  // While it is gone, no server of another test is given its port: those the system gives lie above.
+  const listenSomewhere = async () => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await listen(randomInt(...BELOW_GIVEN_PORTS));
+      } catch (error) {
+        if (tries === 20) throw error;
+      }
+    }
+  };
   const close = async () => {
     server.closeAllConnections();
     await new Promise(resolve => server.close(resolve));
   };
-  await listen(0);
+  await listenSomewhere();
   const address = server.address() as AddressInfo | string;
   const service: ScriptedService = {
     baseUrl: `http://127.0.0.1:${typeof address === 'string' ? 0 : address.port}/v1`,
