@@ -49,7 +49,12 @@ describe.skipIf(missing)('a card on the screen', () => {
   it('is wiped at two signals at once', async () => {
     const ended = await at.shown(pid => {
       process.kill(pid, 'SIGTERM');
-      process.kill(pid, 'SIGTERM');
+      try {
+        process.kill(pid, 'SIGTERM');
+      } catch (error) {
+        // On a busy machine the first one has ended it already.
+        expect(error).toMatchObject({ code: 'ESRCH' });
+      }
     });
     at.expectWiped(ended);
   });
