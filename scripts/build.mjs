@@ -52,6 +52,16 @@ const withOneParser = {
   },
 };
 
+/** The driver of PostgreSQL is a file beside the client, which loads it when a journal in a database is used. */
+const DRIVER = 'library-pg.cjs';
+const DRIVER_MODULE = 'pg/lib/client.js';
+const withDriverBeside = {
+  name: 'with-driver-beside',
+  setup({ onResolve }) {
+    onResolve({ filter: new RegExp(`^${DRIVER_MODULE}$`) }, () => ({ path: `./${DRIVER}`, external: true }));
+  },
+};
+
 const { outputFiles, metafile } = await build({
   absWorkingDir: root,
   entryPoints: ['src/main.ts'],
@@ -141,7 +151,8 @@ const sandboxToo = 'module.exports.startSandbox=options=>require("./library-sand
 written
   .set('library-sandbox.cjs', await libraryText('src/sandbox/serving/library.ts'))
   .set('library-sandbox.d.cts', `${sandboxTypes}\n${sandboxMethodTypes()}`)
-  .set('library-client.cjs', (await libraryText('src/library/client.ts')) + sandboxToo)
+  .set('library-client.cjs', (await libraryText('src/library/client.ts', [withDriverBeside])) + sandboxToo)
+  .set(DRIVER, await libraryText(DRIVER_MODULE))
   .set('library-client.d.cts', `${clientTypes}\n${contractTypes()}`);
 // What is left of the last build goes first; a program may be starting from this folder meanwhile.
 for (const name of await readdir(outdir)) {
@@ -151,7 +162,7 @@ for (const [name, text] of written) await writeFile(join(outdir, name), text);
 if (wished.compiled) await keepCompiled();
 await writeManual();
 
-async function libraryText(entry) {
+async function libraryText(entry, plugins = []) {
   const { outputFiles } = await build({
     absWorkingDir: root,
     entryPoints: [entry],
@@ -160,7 +171,7 @@ async function libraryText(entry) {
     platform: 'node',
     target: 'node20.19',
     external: ['@photostructure/sqlite'],
-    plugins: [withoutUnused, withOneParser],
+    plugins: [...plugins, withoutUnused, withOneParser],
     define: { CARDWRIGHT_VERSION: JSON.stringify(version), 'import.meta.url': 'CARDWRIGHT_FILE_URL' },
     banner: { js: 'const CARDWRIGHT_FILE_URL=require("node:url").pathToFileURL(__filename).href;' },
     minify: true,

@@ -26,10 +26,23 @@ export interface ClientOptions {
   /** Told once about each oddity of the answers. */
   readonly onWarning?: (text: string) => void;
   /**
-   * Absolute path of a folder of this machine where calls with an `intent` are kept, such as the state folder of the
-   * command line, whose `ops list` and `ops resume` then know them. Never on a network file system.
+   * Where calls with an `intent` are kept. The absolute path of a folder of this machine, such as the state folder of the
+   * command line, whose `ops list` and `ops resume` then know them; never on a network file system. Or the address of a
+   * journal that several machines share, without a password: `postgres://role@host/database?sslmode=verify-full`.
    */
   readonly journal?: string;
+  /** Account of a shared journal, which must be at `baseUrl`; its admins list the print of `apiKey`. */
+  readonly journalAccount?: string;
+  /**
+   * Absolute path of a file with the password for a shared journal, which nobody else may read. When left out, that of
+   * `CARDWRIGHT_JOURNAL_PASSWORD_FILE`; it is read when the server asks for a password.
+   */
+  readonly journalPasswordFile?: string;
+  /**
+   * Absolute path of a folder of this machine where what a shared journal could not be told yet is kept. When left out, the
+   * state folder of the command line for this user, whose `journal push` brings it; so does the next call.
+   */
+  readonly journalFolder?: string;
 }
 
 export interface CallOptions {
@@ -79,11 +92,11 @@ export interface Client extends AsyncDisposable {
     operation: Name,
     input: Operations[Name]['input'],
   ): AsyncIterable<Operations[Name]['result']>;
-  /** Closes its connections. */
+  /** Waits for calls with an `intent` that are under way in a shared journal, and closes its connections. */
   close(): Promise<void>;
 }
 
-/** Sends nothing. Throws `CardwrightError` (`usage`, `guarded`) for an address or a key that cannot be used. */
+/** Sends nothing. Throws `CardwrightError` (`usage`, `guarded`) for an address, a key or a journal that cannot be used. */
 export declare function createClient(options: ClientOptions): Client;
 
 export interface WebhookDelivery {

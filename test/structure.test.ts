@@ -12,7 +12,7 @@ const texts = new Map(files.map(name => [name, readFileSync(join(source, name), 
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'main.ts': ['app', 'cli', 'core'],
   // `cardwright/client`, for programs.
-  library: ['client', 'contract', 'core', 'events', 'journal', 'platform', 'profile', 'writes'],
+  library: ['client', 'contract', 'core', 'events', 'journal', 'platform', 'profile', 'team', 'writes'],
   app: [
     'audit',
     'bulk',
@@ -286,7 +286,6 @@ describe('arrows', () => {
 const HOST_FILES = [
   'main.ts',
   'library/client.ts',
-  'library/journal.ts',
   'app/process-host.ts',
   'app/process-streams.ts',
   'sandbox/serving/library-host.ts',

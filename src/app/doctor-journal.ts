@@ -4,11 +4,11 @@ import { CliError } from '../core/errors.ts';
 import { placesIn } from '../journal/store/paths.ts';
 import { unmovedOf } from '../journal/store/unmoved.ts';
 import { createDisk } from '../journal/wal/storage.ts';
+import type { SharedJournalSettings } from '../team/open-shared.ts';
 import { refuseOtherSchema } from '../team/refusals.ts';
 import { waitingCopies } from '../team/spool.ts';
 import { statementsOver } from '../team/statements.ts';
 import { type Around, sharedSettings } from './journal.ts';
-import type { SharedJournalSettings } from './shared-journal.ts';
 
 const CHECK = 'journal';
 

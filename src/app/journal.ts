@@ -15,10 +15,10 @@ import type { OpStore } from '../journal/store/op-store.ts';
 import { placesIn } from '../journal/store/paths.ts';
 import type { Journal } from '../journal/types.ts';
 import { createDisk } from '../journal/wal/storage.ts';
+import type { SharedJournalSettings } from '../team/open-shared.ts';
 import type { AppHost } from './app-host.ts';
 import { approvalGate } from './approval-gate.ts';
 import type { Connections } from './connections.ts';
-import type { SharedJournalSettings } from './shared-journal.ts';
 
 export interface JournalDependencies {
   readonly host: AppHost;
@@ -79,7 +79,7 @@ export async function storeFor(around: Around): Promise<OpStore> {
   const settings = await sharedSettings(around);
   if (settings === undefined) return localStoreFor(around);
   const { sharedStoreFor } = await import('./shared-journal.ts');
-  return sharedStoreFor(settings);
+  return sharedStoreFor(settings, opened);
 }
 
 /** The same for whoever answers requests: in a shared journal that is named here he needs neither an API key nor a profile. */
@@ -89,20 +89,24 @@ export async function reviewStoreFor(around: Around): Promise<OpStore> {
   const settings = isSharedNamed(around) && !isChosen ? await sharedSettings(around) : undefined;
   if (settings === undefined) return storeFor(around);
   const { sharedStoreFor } = await import('./shared-journal.ts');
-  return sharedStoreFor({ ...settings, actsAs: undefined });
+  return sharedStoreFor({ ...settings, actsAs: undefined }, around.opened);
 }
 
 /** Undefined where ops are kept on this machine. Nothing is connected to. Throws `usage` where no account is named. */
 export async function sharedSettings(around: Around): Promise<SharedJournalSettings | undefined> {
   const { host, globals, opened, keys, notice } = around;
-  const { namedJournal } = await import('./team-journal.ts');
+  const [{ namedJournal }, { machineOf }] = await Promise.all([
+    import('./team-journal.ts'),
+    import('./shared-journal.ts'),
+  ]);
   const connection = await namedJournal({ host, keys, flag: globals.journal, settings: opened.settings });
   if (connection === undefined) return undefined;
   const account =
     host.env['CARDWRIGHT_JOURNAL_ACCOUNT'] ?? (await opened.settings().catch(nobodyChosen))?.journal_account;
   if (account === undefined) throw accountNotNamed(connection.shown);
   const actsAs = opened.identity;
-  return { host, opened, connection, account, actsAs, notice, writeTotalMs: globals.timeoutMs ?? WRITE_TOTAL_MS };
+  const writeTotalMs = globals.timeoutMs ?? WRITE_TOTAL_MS;
+  return { connection, account, actsAs, notice, writeTotalMs, machine: machineOf(host) };
 }
 
 /** Whoever answers requests may have no profile. */

@@ -5,8 +5,8 @@ import type { MovedJournal } from '../journal/shared-ops.ts';
 import { localStore } from '../journal/store/local-store.ts';
 import { placesIn } from '../journal/store/paths.ts';
 import { moveToLocal, moveToShared } from '../team/move.ts';
+import { openShared } from '../team/open-shared.ts';
 import { type Around, localSettings, sharedSettings } from './journal.ts';
-import { openShared } from './shared-journal.ts';
 
 /** Throws `usage` where no shared journal is named, and what each direction refuses. */
 export async function moveJournal(

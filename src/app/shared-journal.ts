@@ -1,146 +1,17 @@
-/** The store of a shared journal for the account of this run, opened when it is first asked for. */
-import { CliError } from '../core/errors.ts';
-import type { Identity } from '../core/identity.ts';
+/** The shared journal of a run: what of this process it needs. */
 import { accountPrint } from '../core/key-print.ts';
 import type { OpStore } from '../journal/store/op-store.ts';
-import { placesIn } from '../journal/store/paths.ts';
-import { refuseUnmoved } from '../journal/store/unmoved.ts';
-import { createDisk } from '../journal/wal/storage.ts';
-import type { JournalStatus } from '../team/calls.ts';
-import type { JournalConnection } from '../team/connect.ts';
-import { bringNotes } from '../team/kept-notes.ts';
-import { isBehind } from '../team/recover.ts';
-import { refuseOtherSchema } from '../team/refusals.ts';
-import { answersOf, chainHead, placesOf, type SharedOps } from '../team/shared-ops.ts';
-import { sharedStore } from '../team/shared-store.ts';
-import { leftCopies, pushSpool } from '../team/spool.ts';
-import { statementsOver } from '../team/statements.ts';
+import { type JournalMachine, openedStore, type SharedJournalSettings } from '../team/open-shared.ts';
 import type { AppHost } from './app-host.ts';
-import { type Connections, once } from './connections.ts';
+import type { Connections } from './connections.ts';
 
-export interface SharedJournalSettings {
-  readonly host: AppHost;
-  readonly opened: Connections;
-  readonly connection: JournalConnection;
-  readonly account: string;
-  /** What it acts as must be the account's; undefined for whoever only answers requests, and needs no API key. */
-  readonly actsAs?: (() => Promise<Pick<Identity, 'baseUrl' | 'mode'>>) | undefined;
-  /** Longest life of one write, ms. */
-  readonly writeTotalMs: number;
-  readonly notice: (text: string) => void;
-}
-
-export function sharedStoreFor(settings: SharedJournalSettings): OpStore {
-  const { opened, connection, account, host } = settings;
+/** The store of a shared journal for the account of this run, opened when it is first asked for. */
+export function sharedStoreFor(settings: SharedJournalSettings, opened: Connections): OpStore {
+  const { connection, account } = settings;
   opened.onClose(async () => connection[Symbol.asyncDispose]());
-  let [opening, pushed]: Promise<SharedOps>[] = [];
-  const open = (names?: readonly string[]) => {
-    opening ??= openShared(settings, names);
-    return opening;
-  };
-  const bring = async (names?: readonly string[]) => {
-    const ops = await open(names);
-    await pushedBy(ops, settings.notice);
-    return ops;
-  };
-  const store = sharedStore({
-    shared(names) {
-      pushed ??= bring(names);
-      return pushed;
-    },
-    opened: open,
-    keyPrint: async () => accountPrint(await opened.key(), account),
-  });
-  return {
-    ...store,
-    async claim(claim) {
-      const { disk } = await open();
-      await refuseUnmoved({ disk, places: placesIn(host.folders.state) }, claim, host.clock.now());
-      return store.claim(claim);
-    },
-  };
+  return openedStore(settings, async () => accountPrint(await opened.key(), account));
 }
 
-/** Before anything else: what is known here may decide what the rules say. */
-async function pushedBy(shared: SharedOps, notice: (text: string) => void): Promise<void> {
-  if ((await leftCopies(shared)).length === 0 || (await isBehind(shared))) return;
-  shared.recent = undefined;
-  const pushed = await pushSpool(shared);
-  for (const { op, rows } of pushed.brought) {
-    notice(`note: the outcome of ${rows === 1 ? '1 row' : `${rows} rows`} of ${op} was brought to the shared journal`);
-  }
-  for (const op of pushed.missing)
-    notice(`warning: ${op} is not in the shared journal, and was begun there: cardwright journal push`);
-}
-
-/** Throws `guarded` where the journal is not that of the account this run acts for. The names are asked for in the same call. */
-export async function openShared(settings: SharedJournalSettings, names: readonly string[] = []): Promise<SharedOps> {
-  const { host, connection, account, actsAs, writeTotalMs, notice } = settings;
-  const { platform, random, clock, pid, folders } = host;
-  const statements = statementsOver(connection);
-  const at = clock.monotonic();
-  const [opening, acting] = await Promise.all([statements.opening(account, names), actsAs?.()]);
-  const { status } = opening;
-  refuseOtherSchema(status, connection.shown);
-  if (acting !== undefined) refuseOtherAccount(status, acting, connection.shown);
-  if (Math.abs(status.clock_ms - clock.now()) > MOST_CLOCK_MS) {
-    notice('warning: the clock of this machine is more than a minute off that of the shared journal');
-  }
-  const warn = (text: string) => notice(`warning: ${text}`);
-  const disk = createDisk({ platform, random, warn, lock: { pid, clock, random }, noise: host.noise });
-  const places = placesOf(folders.state, { journalId: status.journal_id, account });
-  const spoolFolder = once(async () => {
-    await disk.prepareFolder(places.spool);
-    return places.spool;
-  });
-  await disk.prepareFolder(places.root);
-  const head = await chainHead(disk, places.head);
-  head.look(status.head.seq);
-  const parts = { disk, statements: () => statements, account, head, host: host.machine };
-  if (acting !== undefined) await broughtNotes(settings, parts, acting);
-  return {
-    statements: () => statements,
-    account,
-    journalId: status.journal_id,
-    role: status.role,
-    mayHold: Object.keys(status.rules).length > 0,
-    host: host.machine,
-    clock,
-    random: host.noise,
-    disk,
-    writeTotalMs,
-    head,
-    recent: answersOf(opening, { names, at }),
-    spoolFolder,
-  };
-}
-
-/** An account that takes nothing now says so to whatever this run is for; notes wait. */
-async function broughtNotes(
-  { host, notice }: SharedJournalSettings,
-  parts: Parameters<typeof bringNotes>[0],
-  { baseUrl: origin, mode }: Pick<Identity, 'baseUrl' | 'mode'>,
-): Promise<void> {
-  if (mode === 'sandbox') return;
-  const brought = await bringNotes(parts, host.folders.state, { origin, mode }).catch(() => 0);
-  if (brought > 0)
-    notice(
-      `note: ${brought === 1 ? '1 line' : `${brought} lines`} of --without-journal went into the shared audit log`,
-    );
-}
-
-const MOST_CLOCK_MS = 60_000;
-
-function refuseOtherAccount(
-  { account, origin, mode }: Pick<JournalStatus, 'account' | 'origin' | 'mode'>,
-  here: Pick<Identity, 'baseUrl' | 'mode'>,
-  shown: string,
-): void {
-  if (mode === here.mode && (origin === here.baseUrl || origin === new URL(here.baseUrl).origin)) return;
-  throw new CliError('guarded', {
-    message: `the account ${account} of the shared journal ${shown} is at ${origin}, ${mode}; this run acts at ${here.baseUrl}, ${here.mode}`,
-    notes: ['Another profile, or another account of the journal, is meant.'],
-    hint: 'cardwright whoami',
-    outcome: 'not_sent',
-  });
+export function machineOf({ machine, folders, clock, random, noise, platform, pid }: AppHost): JournalMachine {
+  return { name: machine, stateFolder: folders.state, clock, random, noise, platform, pid };
 }

@@ -1,6 +1,5 @@
 /** `cardwright/client`, for programs: typed calls and the check of deliveries. Its types stand in scripts/library-client.d.cts. */
 import { randomBytes } from 'node:crypto';
-import { isAbsolute } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createService } from '../client/api.ts';
@@ -11,22 +10,24 @@ import { CliError } from '../core/errors.ts';
 import { toCents } from '../core/money.ts';
 import { Secret } from '../core/secret.ts';
 import { verifyPayload } from '../events/verify.ts';
-import type { Clock, Randomness } from '../platform/host.ts';
 import { checkBaseUrl } from '../profile/base-url.ts';
 import { keyMode, readKey } from '../profile/key.ts';
+import { chosenJournal, type JournalOptions } from './chosen-journal.ts';
+import { isAbsent, isText, missing, needObject, needText } from './given-values.ts';
+import type { OwnProcess } from './journal.ts';
+import { namedCalls } from './named-calls.ts';
 
 declare const CARDWRIGHT_VERSION: string;
 
 type Values = Readonly<Record<string, unknown>>;
 
-interface Options {
+interface Options extends JournalOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly live?: boolean;
   readonly socketPath?: string;
   readonly timeoutMs?: number;
   readonly onWarning?: (text: string) => void;
-  readonly journal?: string;
 }
 
 interface Calling {
@@ -60,6 +61,20 @@ export class CardwrightError extends Error {
   }
 }
 
+/** Of one write, ms, where the caller does not say otherwise. */
+const WRITE_TOTAL_MS = 75_000;
+
+const AROUND: OwnProcess = {
+  platform: process.platform,
+  pid: process.pid,
+  clock: {
+    now: () => Date.now(),
+    monotonic: () => performance.now(),
+    sleep: (ms, signal) => sleep(ms, undefined, signal && { signal }),
+  },
+  random: { bytes: count => randomBytes(count), fraction: () => Math.random() },
+};
+
 /** See scripts/library-client.d.cts. */
 export function createClient(options: Options) {
   inOurError(() => {
@@ -67,28 +82,14 @@ export function createClient(options: Options) {
     needText('apiKey', options.apiKey);
     needText('baseUrl', options.baseUrl);
   });
-  const { apiKey, live = false, socketPath, timeoutMs, onWarning, journal } = options;
-  const connection = inOurError(() => {
-    const key = readKey(apiKey);
-    const mode = keyMode(key);
-    if (mode === 'live' && !live) {
-      throw new CliError('guarded', { message: 'this is a live key; say live: true', outcome: 'not_sent' });
-    }
-    if (journal !== undefined) checkJournal(journal);
-    return { baseUrl: checkBaseUrl(options.baseUrl, mode).href, socketPath, key };
-  });
-  const clock: Clock = {
-    now: () => Date.now(),
-    monotonic: () => performance.now(),
-    sleep: (ms, signal) => sleep(ms, undefined, signal && { signal }),
-  };
-  const random: Randomness = { bytes: count => randomBytes(count), fraction: () => Math.random() };
-  const mode = live ? 'live' : 'test';
+  const { socketPath, timeoutMs, onWarning } = options;
+  const { key, mode, baseUrl, journal } = inOurError(() => accountOf(options));
+  const around = { ...AROUND, key, mode, baseUrl };
   const service = createService({
     table: OPERATIONS,
-    connection: { ...connection, key: async () => connection.key },
-    clock,
-    random,
+    connection: { baseUrl, socketPath, key: async () => key },
+    clock: around.clock,
+    random: around.random,
     env: process.env,
     timeoutMs,
     onWarning,
@@ -96,21 +97,24 @@ export function createClient(options: Options) {
     userAgent: `cardwright-client/${CARDWRIGHT_VERSION}`,
     mode,
   });
-  const close = () => service.close();
+  const notice = onWarning ?? (() => undefined);
+  const named = namedCalls({ ...around, service, writeTotalMs: timeoutMs ?? WRITE_TOTAL_MS, notice }, journal);
+  const close = async () => {
+    await named.close();
+    await service.close();
+  };
   return {
     async send(operation: string, input: Values = {}, calling: Calling | null = {}) {
-      const { idempotencyKey, intent, signal } = calling ?? {};
+      const { idempotencyKey: key, intent, signal } = calling ?? {};
       const asked = inOurError(() => askedOf(operation, input));
       if (intent !== undefined) {
-        const folder = inOurError(() => journalFor(journal, intent));
-        const { sendNamed } = await import('./journal.ts');
-        const around = { ...connection, folder, service, clock, random, mode, timeoutMs, onWarning } as const;
-        const call = { operation: operation as never, input: asked as never, intent, key: idempotencyKey, signal };
-        return openly(await sendNamed(around, call).catch(asOurs));
+        inOurError(() => needText('intent', intent));
+        const call = { operation: operation as never, input: asked as never, intent, key, signal };
+        return openly(await named.send(call).catch(asOurs));
       }
       const sending = service.send(operation as never, asked as never, {
-        key: idempotencyKey,
-        keyOfCaller: idempotencyKey !== undefined,
+        key,
+        keyOfCaller: key !== undefined,
         signal,
         readsBalancesBefore: true,
       });
@@ -128,6 +132,16 @@ export function createClient(options: Options) {
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Throws `usage` and `guarded` for an address, a key or a journal that cannot be used. */
+function accountOf(options: Options) {
+  const key = readKey(options.apiKey);
+  const mode = keyMode(key);
+  if (mode === 'live' && options.live !== true) {
+    throw new CliError('guarded', { message: 'this is a live key; say live: true', outcome: 'not_sent' });
+  }
+  return { key, mode, baseUrl: checkBaseUrl(options.baseUrl, mode).href, journal: chosenJournal(options, process) };
 }
 
 /** See scripts/library-client.d.cts. */
@@ -154,47 +168,6 @@ export function verifyWebhook(delivery: {
     secrets.map(secret => new Secret(secret)),
   );
   return checked.verified ? checked : { verified: false, mistakes: checked.explanations };
-}
-
-/** Throws `usage` for what is no folder of this machine. */
-function checkJournal(journal: unknown): void {
-  needText('journal', journal);
-  if (/^postgres(?:ql)?:/i.test(String(journal))) {
-    throw new CliError('usage', {
-      message: 'journal must be a folder: a journal that several people share is not used by the client yet',
-      outcome: 'not_sent',
-    });
-  }
-  if (!isAbsolute(String(journal))) {
-    throw new CliError('usage', { message: 'journal must be the absolute path of a folder', outcome: 'not_sent' });
-  }
-}
-
-/** Throws `usage`: a promise without a journal is none. */
-function journalFor(journal: string | undefined, intent: unknown): string {
-  needText('intent', intent);
-  if (journal !== undefined) return journal;
-  throw new CliError('usage', {
-    message: 'an intent needs a journal: createClient({ …, journal: "/absolute/folder" })',
-    outcome: 'not_sent',
-  });
-}
-
-const isText = (value: unknown) => typeof value === 'string';
-const isAbsent = (value: unknown) => value === undefined || value === null;
-
-function needObject(name: string, value: unknown): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw missing(name, 'an object', value);
-}
-
-function needText(name: string, value: unknown): void {
-  if (!isText(value)) throw missing(name, 'text', value);
-}
-
-/** What was given is not repeated: it may be a secret. */
-function missing(name: string, form: string, value: unknown): CliError {
-  const message = isAbsent(value) ? `${name} is missing` : `${name} must be ${form}`;
-  return new CliError('usage', { message, outcome: 'not_sent' });
 }
 
 /** USD of the caller to cents; everything else as it is. */

@@ -29,8 +29,13 @@ export interface UrlPurpose {
   readonly knowsPrepare?: boolean;
 }
 
-/** Where it was read: a command line is seen by everybody on the machine, and a password has no place there. */
-export type UrlSource = 'flag' | 'environment' | 'file';
+/** Where it was read: a command line is seen by everybody on the machine, and the text of a program by all who read it. */
+export type UrlSource = keyof typeof NO_PASSWORD | 'environment' | 'file';
+
+const NO_PASSWORD = {
+  flag: 'no password: the command line is seen by everybody on this machine',
+  program: 'no password: journalPasswordFile names a file that holds it',
+} as const;
 
 const SHAPE =
   /^postgres(?:ql)?:\/\/([^:@/?#]+)(?::([^@/?#]*))?@(\[[0-9a-f:.]+\]|[^:@/?#[\]]+)(?::(\d{1,5}))?\/([^/?#]+)(?:\?([^#]*))?$/i;
@@ -49,8 +54,8 @@ export function parsePostgresUrl(text: string, source: UrlSource, purpose: UrlPu
   const read = (part?: string) => decoded(part, broken);
   const parts = { role: read(role), host: read(host), database: read(database) };
   if (/[,\s]/.test(parts.host)) throw broken('it names one host');
-  if (password !== undefined && source === 'flag') {
-    throw broken('no password: the command line is seen by everybody on this machine', purpose.passwordHint);
+  if (password !== undefined && source in NO_PASSWORD) {
+    throw broken(NO_PASSWORD[source as keyof typeof NO_PASSWORD], purpose.passwordHint);
   }
   const number = port === undefined ? DEFAULT_PORT : Number(port);
   if (number < 1 || number > 65_535) throw broken('the port is from 1 to 65535');

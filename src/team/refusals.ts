@@ -3,7 +3,7 @@ import { CliError, type ErrorKind } from '../core/errors.ts';
 import { PostgresRefusal, UnsafeLogin } from '../postgres/refusal.ts';
 import type { JournalStatus } from './calls.ts';
 import type { JournalUrl } from './journal-url.ts';
-import { SCHEMA_NUMBER } from './schema/tables.ts';
+import { SCHEMA_NUMBER } from './schema/number.ts';
 
 interface Words {
   readonly kind: ErrorKind;

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SCHEMA_NUMBER } from '../../src/team/schema/tables.ts';
+import { SCHEMA_NUMBER } from '../../src/team/schema/number.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database, PASSWORD } from '../postgres/shared.ts';
 import { type TestAccount, testAccount } from '../team/test-account.ts';

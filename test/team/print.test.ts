@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SCHEMA_NUMBER } from '../../src/team/schema/number.ts';
 import { journalSql, upgradeSql } from '../../src/team/schema/print.ts';
-import { SCHEMA_NUMBER } from '../../src/team/schema/tables.ts';
 import { missing } from '../postgres/server.ts';
 import { connect, type Database, database, statementsOf } from '../postgres/shared.ts';
 

@@ -2,8 +2,8 @@ import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
 import { choice, flag, integer, text } from '../../contract/field.ts';
+import { SCHEMA_NUMBER } from '../../team/schema/number.ts';
 import { type FirstAccount, journalSql, upgradeSql } from '../../team/schema/print.ts';
-import { SCHEMA_NUMBER } from '../../team/schema/tables.ts';
 
 /** `https://host` or `https://host:port`; http for this machine. */
 const ORIGIN = /^(?:https:\/\/[^\s/?#@'"]+|http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?)$/;

@@ -4,9 +4,10 @@ import { APPROVAL_ADMINISTRATION_SQL, APPROVING_SQL } from './approving.ts';
 import { CLAIMING_SQL } from './claiming.ts';
 import { ENTERING_SQL } from './entering.ts';
 import { IMPORTING_SQL } from './importing.ts';
+import { SCHEMA_NUMBER } from './number.ts';
 import { READING_SQL } from './reading.ts';
 import { stepsFrom } from './steps.ts';
-import { OWNER, ROLES_SQL, SCHEMA_NUMBER, TABLES_SQL } from './tables.ts';
+import { OWNER, ROLES_SQL, TABLES_SQL } from './tables.ts';
 import { WRITING_SQL } from './writing.ts';
 
 /** An account that the file makes along with the schema. */

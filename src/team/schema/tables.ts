@@ -1,7 +1,5 @@
 /** Roles and tables of a shared journal. Nobody is granted a table: everything is done by functions. */
-
-/** Text in the name of what is kept; it grows when tables or functions change. */
-export const SCHEMA_NUMBER = 4;
+import { SCHEMA_NUMBER } from './number.ts';
 
 /** Groups; who belongs to one may execute its functions. The first owns everything, and nobody logs in as one of them. */
 export const OWNER = 'cardwright_owner';

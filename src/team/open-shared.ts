@@ -1,0 +1,164 @@
+/** The shared journal as one command or one call of a program uses it: opened once, and what was left here is brought there first. */
+import { CliError } from '../core/errors.ts';
+import type { OpStore } from '../journal/store/op-store.ts';
+import { placesIn } from '../journal/store/paths.ts';
+import { refuseUnmoved } from '../journal/store/unmoved.ts';
+import { createDisk } from '../journal/wal/storage.ts';
+import type { Clock, Randomness } from '../platform/host.ts';
+import type { JournalStatus } from './calls.ts';
+import type { JournalConnection } from './connect.ts';
+import { bringNotes } from './kept-notes.ts';
+import { isBehind } from './recover.ts';
+import { refuseOtherSchema } from './refusals.ts';
+import { answersOf, chainHead, placesOf, type SharedOps } from './shared-ops.ts';
+import { sharedStore } from './shared-store.ts';
+import { leftCopies, pushSpool } from './spool.ts';
+import { statementsOver } from './statements.ts';
+
+/** Whom a run acts as at the service. */
+interface ActsAs {
+  readonly baseUrl: string;
+  readonly mode: 'sandbox' | 'test' | 'live';
+}
+
+export interface SharedJournalSettings {
+  readonly connection: JournalConnection;
+  readonly account: string;
+  /** What it acts as must be the account's; undefined for whoever only answers requests, and needs no API key. */
+  readonly actsAs?: (() => Promise<ActsAs>) | undefined;
+  /** Longest life of one write, ms. */
+  readonly writeTotalMs: number;
+  readonly notice: (text: string) => void;
+  readonly machine: JournalMachine;
+}
+
+/** What of this machine a shared journal needs. */
+export interface JournalMachine {
+  /** For people who look at a lease. */
+  readonly name: string;
+  /** Where copies of ops lie, and how far the chain was. */
+  readonly stateFolder: string;
+  readonly clock: Clock;
+  readonly random: Randomness;
+  /** For names of locks and for pauses. */
+  readonly noise: Randomness;
+  readonly platform: NodeJS.Platform;
+  readonly pid: number;
+}
+
+/** `keyPrint`: of the API key, for this account. Nothing is connected to before the store is asked for something. */
+export function openedStore(settings: SharedJournalSettings, keyPrint: () => Promise<string>): OpStore {
+  const { stateFolder, clock } = settings.machine;
+  let [opening, pushed]: Promise<SharedOps>[] = [];
+  const open = (names?: readonly string[]) => {
+    opening ??= openShared(settings, names);
+    return opening;
+  };
+  const bring = async (names?: readonly string[]) => {
+    const ops = await open(names);
+    await pushedBy(ops, settings.notice);
+    return ops;
+  };
+  const store = sharedStore({
+    shared(names) {
+      pushed ??= bring(names);
+      return pushed;
+    },
+    opened: open,
+    keyPrint,
+  });
+  return {
+    ...store,
+    async claim(claim) {
+      const { disk } = await open();
+      await refuseUnmoved({ disk, places: placesIn(stateFolder) }, claim, clock.now());
+      return store.claim(claim);
+    },
+  };
+}
+
+/** Before anything else: what is known here may decide what the rules say. */
+async function pushedBy(shared: SharedOps, notice: (text: string) => void): Promise<void> {
+  if ((await leftCopies(shared)).length === 0 || (await isBehind(shared))) return;
+  shared.recent = undefined;
+  const pushed = await pushSpool(shared);
+  for (const { op, rows } of pushed.brought) {
+    notice(`note: the outcome of ${rows === 1 ? '1 row' : `${rows} rows`} of ${op} was brought to the shared journal`);
+  }
+  for (const op of pushed.missing)
+    notice(`warning: ${op} is not in the shared journal, and was begun there: cardwright journal push`);
+}
+
+/** Throws `guarded` where the journal is not that of the account this run acts for. The names are asked for in the same call. */
+export async function openShared(settings: SharedJournalSettings, names: readonly string[] = []): Promise<SharedOps> {
+  const { machine, connection, account, actsAs, writeTotalMs, notice } = settings;
+  const { platform, random, noise, clock, pid, stateFolder } = machine;
+  const statements = statementsOver(connection);
+  const at = clock.monotonic();
+  const [opening, acting] = await Promise.all([statements.opening(account, names), actsAs?.()]);
+  const { status } = opening;
+  refuseOtherSchema(status, connection.shown);
+  if (acting !== undefined) refuseOtherAccount(status, acting, connection.shown);
+  if (Math.abs(status.clock_ms - clock.now()) > MOST_CLOCK_MS) {
+    notice('warning: the clock of this machine is more than a minute off that of the shared journal');
+  }
+  const warn = (text: string) => notice(`warning: ${text}`);
+  const disk = createDisk({ platform, random, warn, lock: { pid, clock, random }, noise });
+  const places = placesOf(stateFolder, { journalId: status.journal_id, account });
+  let prepared: Promise<void> | undefined;
+  const spoolFolder = async () => {
+    prepared ??= disk.prepareFolder(places.spool);
+    await prepared;
+    return places.spool;
+  };
+  await disk.prepareFolder(places.root);
+  const head = await chainHead(disk, places.head);
+  head.look(status.head.seq);
+  const parts = { disk, statements: () => statements, account, head, host: machine.name };
+  if (acting !== undefined) await broughtNotes(settings, parts, acting);
+  return {
+    statements: () => statements,
+    account,
+    journalId: status.journal_id,
+    role: status.role,
+    mayHold: Object.keys(status.rules).length > 0,
+    host: machine.name,
+    clock,
+    random: noise,
+    disk,
+    writeTotalMs,
+    head,
+    recent: answersOf(opening, { names, at }),
+    spoolFolder,
+  };
+}
+
+/** An account that takes nothing now says so to whatever this run is for; notes wait. */
+async function broughtNotes(
+  { machine, notice }: SharedJournalSettings,
+  parts: Parameters<typeof bringNotes>[0],
+  { baseUrl: origin, mode }: ActsAs,
+): Promise<void> {
+  if (mode === 'sandbox') return;
+  const brought = await bringNotes(parts, machine.stateFolder, { origin, mode }).catch(() => 0);
+  if (brought > 0)
+    notice(
+      `note: ${brought === 1 ? '1 line' : `${brought} lines`} of --without-journal went into the shared audit log`,
+    );
+}
+
+const MOST_CLOCK_MS = 60_000;
+
+function refuseOtherAccount(
+  { account, origin, mode }: Pick<JournalStatus, 'account' | 'origin' | 'mode'>,
+  here: ActsAs,
+  shown: string,
+): void {
+  if (mode === here.mode && (origin === here.baseUrl || origin === new URL(here.baseUrl).origin)) return;
+  throw new CliError('guarded', {
+    message: `the account ${account} of the shared journal ${shown} is at ${origin}, ${mode}; this run acts at ${here.baseUrl}, ${here.mode}`,
+    notes: ['Another profile, or another account of the journal, is meant.'],
+    hint: 'cardwright whoami',
+    outcome: 'not_sent',
+  });
+}
