@@ -9,14 +9,15 @@ import type { Service } from '../contract/service.ts';
 import { SECOND } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
-import { Secret } from '../core/secret.ts';
+import type { Secret } from '../core/secret.ts';
 import { takeNotes } from '../id-cache/notes.ts';
 import { isKept } from '../id-cache/path.ts';
-import type { ResolvedProfile } from '../profile/resolve.ts';
+import type { ProfileChoice, ResolvedProfile } from '../profile/resolve.ts';
 import type { ProfileSettings } from '../profile/settings.ts';
 import type { EmbeddedSandbox } from '../sandbox/serving/embedded.ts';
 import type { SignOfLife } from '../terminal/sign-of-life.ts';
 import type { AppHost } from './app-host.ts';
+import type { NamedSandbox } from './named-sandbox.ts';
 
 export interface Connections {
   readonly identity: () => Promise<Identity>;
@@ -24,6 +25,8 @@ export interface Connections {
   readonly overrides: () => Promise<Overrides>;
   readonly service: () => Promise<Service>;
   readonly admin: () => Promise<SandboxAdmin>;
+  /** The sandbox elsewhere that is steered; undefined for the one of this machine. */
+  readonly sandboxElsewhere: () => Promise<NamedSandbox | undefined>;
   /** Where the sandbox's control surface is, for what is no call of a table. */
   readonly adminPlace: () => Promise<Where>;
   /** The control surface of a sandbox that this process serves. */
@@ -64,6 +67,8 @@ export interface Where {
   readonly baseUrl: string;
   readonly socketPath?: string;
   readonly key: () => Promise<Secret>;
+  /** Certificates that TLS trusts, PEM; looked up when left out. */
+  readonly authorities?: readonly string[] | undefined;
   /** Variables of the environment that name the two. */
   readonly variables?: readonly string[] | undefined;
 }
@@ -110,7 +115,7 @@ export function connections(settings: ConnectionSettings): Connections {
       return key;
     };
     const whom = where.socketPath === undefined ? new URL(where.baseUrl).host : 'the sandbox';
-    const authorities = await trusted(settings, where, mode);
+    const authorities = where.authorities ?? (await trusted(settings, where, mode));
     const common = {
       authorities,
       onAnswer: (answer: Observed) => {
@@ -166,16 +171,12 @@ export function connections(settings: ConnectionSettings): Connections {
     return planning((await client('service', where, profile.mode)) as Service, opened);
   };
 
+  const sandboxElsewhere = once(() => namedElsewhere(settings));
   const adminPlace = once(async (): Promise<Where> => {
-    const url = host.env['CARDWRIGHT_SANDBOX_URL'];
-    const token = host.env['CARDWRIGHT_SANDBOX_TOKEN'];
-    // A half-set pair must not steer the sandbox of this user by mistake.
-    if (Boolean(url) !== Boolean(token)) throw halfNamed(url ? 'CARDWRIGHT_SANDBOX_TOKEN' : 'CARDWRIGHT_SANDBOX_URL');
-    if (url && token) {
-      const { checkBaseUrl } = await import('../profile/base-url.ts');
-      const { href } = checkBaseUrl(`${url.replace(/\/$/, '')}/_sandbox/v1`, 'test');
-      const variables = ['CARDWRIGHT_SANDBOX_URL', 'CARDWRIGHT_SANDBOX_TOKEN'];
-      return { baseUrl: href, key: async () => new Secret(token), variables };
+    const named = await sandboxElsewhere();
+    if (named !== undefined) {
+      const { baseUrl, token: key, variables } = named;
+      return { baseUrl, key, variables, authorities: await trusted(settings, { baseUrl, key }, 'sandbox') };
     }
     const { origin, socketPath, adminToken } = await embedded();
     return { baseUrl: `${origin}/_sandbox/v1`, socketPath, key: async () => adminToken };
@@ -193,6 +194,7 @@ export function connections(settings: ConnectionSettings): Connections {
     // What is assumed can be looked up before any profile is chosen.
     overrides: () => overrides().catch(thrown => (isNothingChosen(thrown) ? NO_OVERRIDES : Promise.reject(thrown))),
     admin,
+    sandboxElsewhere,
     adminPlace,
     async adminAt(origin, token) {
       const { ADMIN_PATH } = await import('../contract/sandbox/basis.ts');
@@ -237,31 +239,57 @@ function isNothingChosen(thrown: unknown): boolean {
   return thrown instanceof CliError && thrown.kind === 'not_authenticated';
 }
 
-async function resolve({ host, globals, notice }: ConnectionSettings): Promise<ResolvedProfile> {
+async function resolve(settings: ConnectionSettings): Promise<ResolvedProfile> {
   const { resolveProfile } = await import('../profile/resolve.ts');
+  const { host, notice } = settings;
   const { stdin, stderr } = host.streams;
   const resolved = await resolveProfile({
+    ...choiceOf(settings),
+    interactive: stdin.isTerminal && stderr.isTerminal,
+    readKeyFile: path => secretFile(settings, path, 'key file'),
+  });
+  for (const warning of resolved.warnings) notice(`warning: ${warning}`);
+  if (resolved.mode === 'live') notice(`LIVE · ${resolved.name}`);
+  if (resolved.chosenBy === 'default on a terminal') notice('sandbox · no profile chosen; nothing here is real money');
+  return resolved;
+}
+
+/** What chooses a profile. */
+function choiceOf({ host, globals, notice }: ConnectionSettings): ProfileChoice {
+  return {
     flags: {
       sandbox: globals.sandbox,
       ...(globals.profile === undefined ? {} : { profile: globals.profile }),
       ...(globals.contract === undefined ? {} : { contract: globals.contract }),
     },
     env: host.env,
-    interactive: stdin.isTerminal && stderr.isTerminal,
     async store() {
       const { openProfileStore } = await import('../profile/store.ts');
       return openProfileStore(host, warning => notice(`warning: ${warning}`));
     },
-    async readKeyFile(path) {
-      const { readKeyFile } = await import('../profile/key-file.ts');
-      const { platform, clock, signal } = host;
-      return readKeyFile(path, { platform, clock, signal, warn: warning => notice(`warning: ${warning}`) });
+  };
+}
+
+async function secretFile(
+  { host, notice }: ConnectionSettings,
+  path: string,
+  called: 'key file' | 'token file',
+): Promise<string> {
+  const { readKeyFile } = await import('../profile/key-file.ts');
+  const { platform, clock, signal } = host;
+  return readKeyFile(path, { platform, clock, signal, called, warn: warning => notice(`warning: ${warning}`) });
+}
+
+async function namedElsewhere(settings: ConnectionSettings): Promise<NamedSandbox | undefined> {
+  const { namedSandbox } = await import('./named-sandbox.ts');
+  return namedSandbox({
+    env: settings.host.env,
+    readTokenFile: path => secretFile(settings, path, 'token file'),
+    async profile() {
+      const { savedProfile } = await import('../profile/resolve.ts');
+      return savedProfile(choiceOf(settings));
     },
   });
-  for (const warning of resolved.warnings) notice(`warning: ${warning}`);
-  if (resolved.mode === 'live') notice(`LIVE · ${resolved.name}`);
-  if (resolved.chosenBy === 'default on a terminal') notice('sandbox · no profile chosen; nothing here is real money');
-  return resolved;
 }
 
 function identityOf(resolved: ResolvedProfile): Identity {
@@ -284,14 +312,6 @@ function planning(planner: Service, opened: () => Promise<Service>): Service {
       yield* (await opened()).pages(...asked);
     },
   };
-}
-
-function halfNamed(missing: string): CliError {
-  return new CliError('not_authenticated', {
-    message: `CARDWRIGHT_SANDBOX_URL and CARDWRIGHT_SANDBOX_TOKEN name a sandbox together; ${missing} is not set`,
-    hint: 'cardwright help environment',
-    outcome: 'not_sent',
-  });
 }
 
 async function neverOpened(): Promise<Secret> {

@@ -3,22 +3,23 @@ import type { Context } from '../cli/context.ts';
 import type { AppHost } from './app-host.ts';
 import type { Connections } from './connections.ts';
 import { type InputSource, openInput } from './input.ts';
+import type { ControlAddress } from './sandbox-transfer.ts';
 
 export type ContextSandbox = Pick<
   Context,
-  'sandbox' | 'exportSandbox' | 'importSandbox' | 'sandboxDeliveries' | 'moveSandboxAside'
+  'sandbox' | 'sandboxElsewhere' | 'exportSandbox' | 'importSandbox' | 'sandboxDeliveries' | 'moveSandboxAside'
 >;
 
 /** `opened` are the connections of the run. */
 export function contextSandbox(host: AppHost, opened: Connections, inputs: InputSource): ContextSandbox {
   return {
     sandbox: opened.admin,
+    sandboxElsewhere: opened.sandboxElsewhere,
     exportSandbox: path => exportSandbox(host, opened, path),
     async importSandbox(path) {
       const { importFrom } = await import('./sandbox-transfer.ts');
       await using input = await openInput(inputs, path);
-      const { baseUrl, socketPath, key } = await opened.adminPlace();
-      return await importFrom(host, { baseUrl, socketPath, token: await key() }, input);
+      return await importFrom(host, await control(opened), input);
     },
     async sandboxDeliveries() {
       const deliver = await opened.deliver();
@@ -35,8 +36,12 @@ export function contextSandbox(host: AppHost, opened: Connections, inputs: Input
   };
 }
 
-async function exportSandbox(host: AppHost, { adminPlace }: Connections, path: string): Promise<number> {
+async function exportSandbox(host: AppHost, opened: Connections, path: string): Promise<number> {
   const { exportFrom } = await import('./sandbox-transfer.ts');
-  const { baseUrl, socketPath, key } = await adminPlace();
-  return exportFrom(host, { baseUrl, socketPath, token: await key() }, path);
+  return exportFrom(host, await control(opened), path);
+}
+
+async function control({ adminPlace }: Connections): Promise<ControlAddress> {
+  const { baseUrl, socketPath, authorities, key } = await adminPlace();
+  return { baseUrl, socketPath, authorities, token: await key() };
 }

@@ -26,7 +26,8 @@ export function openContext(opening: Opening): OpenContext {
   const reader = once(async () => readerOf(await opened.service()));
   const writes = contextWrites(opening, { opened, terminal, reader });
   const { journal, audit } = writes.context;
-  const servers = sandboxServersFor({ host, version, notice, adminAt: opened.adminAt, keys: opening.keys });
+  const { adminAt, sandboxElsewhere } = opened;
+  const servers = sandboxServersFor({ host, version, notice, adminAt, sandboxElsewhere, keys: opening.keys });
   const context: Context = {
     ...runFacts(opening),
     version,

@@ -16,6 +16,7 @@ export interface ServerFacts {
   readonly version: string;
   readonly notice: (text: string) => void;
   readonly adminAt: Connections['adminAt'];
+  readonly sandboxElsewhere: Connections['sandboxElsewhere'];
   /** Filled with what must be taken out of all output. */
   readonly keys: Set<string>;
 }

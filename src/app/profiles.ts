@@ -86,6 +86,14 @@ export async function profilesFor(host: AppHost, notice: (text: string) => void)
 
 /** A file that a setting names is read at once, so that a fault is told to whoever can mend it. Throws `usage`. */
 async function checkFile(host: AppHost, setting: string, path: string): Promise<void> {
+  if (setting === 'sandbox_token_file') {
+    const { readKeyFile } = await import('../profile/key-file.ts');
+    const { tokenIn } = await import('./named-sandbox.ts');
+    const { platform, clock, signal, cwd } = host;
+    const around = { platform, clock, signal, called: 'token file', warn: () => undefined };
+    tokenIn(await readKeyFile(resolvePath(cwd, path), around), path);
+    return;
+  }
   const text = await host.readFile(resolvePath(host.cwd, path));
   if (setting === 'contract') {
     const { readOverrides } = await import('../contract/read-overrides.ts');

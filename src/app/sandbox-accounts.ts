@@ -24,15 +24,24 @@ export async function withAccounts<T>(
   const database = await opened(facts, store, false);
   const { endAccount, makeAccount, accountFacts } = await import('../sandbox/serving/accounts/make-account.ts');
   const { randomSeed } = await import('../sandbox/serving/assemble.ts');
-  const { random } = facts.host;
+  const { random, noise, platform, cwd } = facts.host;
+  const files = { random: noise, platform, cwd, warn: (text: string) => facts.notice(`warning: ${text}`) };
   try {
     return await work({
-      async create(wish) {
+      async create({ keysIn, ...wish }) {
+        const { keysFolder } = await import('./account-keys.ts');
+        const folder = keysIn === undefined ? undefined : await keysFolder(keysIn, files);
         const seed = wish.seed ?? randomSeed(facts.host);
         const { key, token } = await makeAccount(database, random, { ...wish, seed });
         const row = await database.accounts.named(wish.name);
         if (row === undefined) throw new Error('the account that was made is not there');
-        return { ...accountFacts(row), api_key: key.expose(), admin_token: token.expose() };
+        if (folder === undefined) return { ...accountFacts(row), api_key: key.expose(), admin_token: token.expose() };
+        const kept = await folder.keep({ key, token }).catch(async (error: unknown) => {
+          // Nobody would ever have its keys.
+          await endAccount(database, wish.name);
+          throw error;
+        });
+        return { ...accountFacts(row), ...kept };
       },
       list: async () => (await database.accounts.all()).map(accountFacts),
       remove: async name => accountFacts(await endAccount(database, name)),

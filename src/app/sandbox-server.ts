@@ -37,8 +37,8 @@ export function sandboxServersFor(facts: ServerFacts): ServersHere {
     },
     running,
     async control() {
-      const { CARDWRIGHT_SANDBOX_URL: url, CARDWRIGHT_SANDBOX_TOKEN: token } = host.env;
-      const found = url || token ? undefined : await find();
+      const isElsewhere = (await facts.sandboxElsewhere()) !== undefined;
+      const found = isElsewhere ? undefined : await find();
       return found && facts.adminAt(found.origin, found.adminToken);
     },
     async detach(options) {

@@ -11,6 +11,8 @@ export interface ControlAddress {
   readonly baseUrl: string;
   readonly socketPath?: string | undefined;
   readonly token: Secret;
+  /** Certificates that TLS trusts, PEM. */
+  readonly authorities?: readonly string[] | undefined;
 }
 
 /** Resolves to the bytes written. Throws `guarded` for a file of that name which is no export, `usage` where none can be made. */
@@ -23,8 +25,7 @@ export async function exportFrom(
   const { exportedFrom } = await import('../client/sandbox-file.ts');
   const { writeAtomically } = await import('../files/write-atomically.ts');
   const { SNAPSHOT_MARK } = await import('../contract/sandbox/snapshots.ts');
-  const { baseUrl, socketPath, token } = place;
-  const pieces = exportedFrom({ baseUrl, socketPath, token, signal, clock });
+  const pieces = exportedFrom({ ...place, signal, clock });
   return writeAtomically(resolve(cwd, path), pieces, { random, platform, name: path, mark: SNAPSHOT_MARK });
 }
 
@@ -46,14 +47,10 @@ function refuseStream(path: string): void {
 }
 
 /** Replaces everything that the sandbox holds with the content of an export. Throws `usage` when it cannot be read. */
-export async function importFrom(
-  host: AppHost,
-  { baseUrl, socketPath, token }: ControlAddress,
-  input: InputRows,
-): Promise<Restored> {
+export async function importFrom(host: AppHost, place: ControlAddress, input: InputRows): Promise<Restored> {
   const { importInto } = await import('../client/sandbox-file.ts');
-  const restored = await importInto({ baseUrl, socketPath, token, signal: host.signal }, input.pieces);
-  if (socketPath !== undefined) await forgetSandbox(host);
+  const restored = await importInto({ ...place, signal: host.signal }, input.pieces);
+  if (place.socketPath !== undefined) await forgetSandbox(host);
   return restored as Restored;
 }
 

@@ -10,7 +10,13 @@ import { CliError } from '../core/errors.ts';
 import type { Environment } from '../platform/host.ts';
 
 /** Variables that open the service or the sandbox to whoever has them. */
-const KEYS = ['CARDWRIGHT_API_KEY', 'CARDWRIGHT_API_KEY_FILE', 'CARDWRIGHT_SANDBOX_TOKEN', 'CARDWRIGHT_WEBHOOK_SECRET'];
+const KEYS = [
+  'CARDWRIGHT_API_KEY',
+  'CARDWRIGHT_API_KEY_FILE',
+  'CARDWRIGHT_SANDBOX_TOKEN',
+  'CARDWRIGHT_SANDBOX_TOKEN_FILE',
+  'CARDWRIGHT_WEBHOOK_SECRET',
+];
 
 /** Where a system without PATH looks. */
 const USUAL_PATH = '/usr/bin:/bin';

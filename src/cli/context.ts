@@ -103,6 +103,14 @@ export interface InputRows extends AsyncDisposable {
 /** What came of putting a snapshot back. */
 export type Restored = ResultOf<AdminOperations['snapshots.restore']>;
 
+/** A sandbox that is not the one of this machine. */
+export interface SandboxElsewhere {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** What names it: a variable, or a profile. */
+  readonly namedBy: string;
+}
+
 /** Deliveries of the embedded sandbox, which nobody else sends. */
 export interface SandboxDeliveries {
   /** Sends what becomes due until the signal. Rejects when the store broke. */
@@ -228,7 +236,9 @@ export interface Context {
   cleanupLog(): Promise<CleanupLog>;
   /** Takes away what an earlier run left there. Throws `usage` for something else. */
   readyFile(path: string): Promise<ReadyFile>;
-  /** The sandbox's control surface: the one at `CARDWRIGHT_SANDBOX_URL`, else the embedded one. */
+  /** The sandbox elsewhere that the environment or the profile names; undefined for the one of this machine. */
+  sandboxElsewhere(): Promise<SandboxElsewhere | undefined>;
+  /** The sandbox's control surface: that of the sandbox elsewhere, else the embedded one. */
   sandbox(): Promise<SandboxAdmin>;
   /** The sandbox as a server for other programs. */
   readonly servers: SandboxServers;

@@ -48,12 +48,26 @@ export interface NewAccount {
   readonly data: DataSet;
   readonly ids: 'derived' | 'counted';
   readonly dialect: DialectName;
+  /** Folder for files of key and token, as the user wrote it. */
+  readonly keysIn?: string | undefined;
+}
+
+/** Files that hold key and token of an account. */
+export interface KeptKeys {
+  readonly api_key_file: string;
+  readonly admin_token_file: string;
+}
+
+/** Key and token of an account, told this once. */
+export interface PrintedKeys {
+  readonly api_key: string;
+  readonly admin_token: string;
 }
 
 /** The accounts of one database. */
 export interface SandboxAccounts {
-  /** Key and token are told once. Throws `usage` for a name in use. */
-  create(wish: NewAccount): Promise<SandboxAccount & { readonly api_key: string; readonly admin_token: string }>;
+  /** Key and token are told once, or kept in files. Throws `usage` for a name in use. */
+  create(wish: NewAccount): Promise<SandboxAccount & (KeptKeys | PrintedKeys)>;
   list(): Promise<readonly SandboxAccount[]>;
   /** Throws `not_found`. */
   remove(name: string): Promise<SandboxAccount>;
@@ -116,7 +130,7 @@ export interface SandboxServers {
   running(): Promise<ServerRow | undefined>;
   /**
    * The control surface of the one that is started on the store of the data folder, which alone sends what is due
-   * there; undefined when none is, or when the environment names a sandbox.
+   * there; undefined when none is, or when a sandbox elsewhere is steered.
    */
   control(): Promise<SandboxAdmin | undefined>;
   /** Whether a copy could be written there. Throws `guarded` when it is no export, `usage` when it cannot be made. */

@@ -70,16 +70,23 @@ function messageFor(classified: Classified, { target, input, why, retryAfterMs }
     case 'unreadable':
       return `${name}: the answer cannot be used: ${why}`;
     case 'refused':
-      return refusedMessage(classified, name, why);
+      return refusedMessage(classified, name, why, isOfSandbox(target));
   }
 }
 
-function refusedMessage({ kind, routeMissing }: Classified, name: string, why: string): string {
+function refusedMessage({ kind, routeMissing }: Classified, name: string, why: string, isOfSandbox: boolean): string {
   if (kind === 'internal') return `${name}: the idempotency key was used for another request (${why}); this is a bug`;
+  if (kind === 'not_authenticated' && isOfSandbox)
+    return `${name}: the sandbox does not accept the admin token (${why})`;
   if (kind === 'not_authenticated') return `${name}: the service does not accept the API key (${why})`;
+  if (routeMissing && isOfSandbox)
+    return `${name}: no control surface of a sandbox is served there (${why}); a server of many accounts serves it with --admin`;
   if (routeMissing) return `${name}: the service has no such route (${why})`;
   return `${name} was refused: ${why}`;
 }
+
+/** An operation of the sandbox's control surface, which takes a token in place of a key. */
+const isOfSandbox = ({ row }: Target) => row.section === 'sandbox';
 
 /** The next command to run. */
 function hintFor(classified: Classified, { target, input, webPage }: Happened): string | undefined {
@@ -87,7 +94,7 @@ function hintFor(classified: Classified, { target, input, webPage }: Happened): 
   if (classified.routeMissing) return routeHint(target);
   switch (classified.kind) {
     case 'not_authenticated':
-      return 'cardwright whoami';
+      return isOfSandbox(target) ? 'cardwright help environment' : 'cardwright whoami';
     case 'not_found':
       return listHint(target, classified.refusal);
     case 'insufficient_funds':
@@ -107,6 +114,7 @@ function hintFor(classified: Classified, { target, input, webPage }: Happened): 
 
 /** Where the route is only assumed, an override can say what it really is; a stated one speaks for a wrong address. */
 function routeHint(target: Target): string {
+  if (isOfSandbox(target)) return 'cardwright sandbox start --help';
   if (target.row.raw) return 'cardwright contract show';
   if (target.row.basis.assumed === undefined) return 'cardwright whoami';
   const { method = target.row.method, path = target.row.path } = overrideOf(target);

@@ -1,5 +1,5 @@
 /**
- * Exports and imports of a sandbox: files of any size, streamed over a plain connection to this machine. An export is
+ * Exports and imports of a sandbox: files of any size, streamed over a connection of their own. An export is
  * asked for again while the store is busy; an import is not repeated, and happened whole or not at all.
  */
 import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
@@ -15,6 +15,8 @@ export interface SandboxAddress {
   readonly socketPath?: string | undefined;
   readonly token: Secret;
   readonly signal: AbortSignal;
+  /** Certificates that TLS trusts, PEM; the usual ones when left out. */
+  readonly authorities?: readonly string[] | undefined;
 }
 
 const LARGEST_ANSWER = 1_048_576;
@@ -67,7 +69,7 @@ async function asked(
   target: Target,
   pieces?: AsyncIterable<Uint8Array>,
 ): Promise<IncomingMessage> {
-  const { baseUrl, socketPath, token, signal } = place;
+  const { baseUrl, socketPath, token, signal, authorities } = place;
   const url = new URL(baseUrl + target.path);
   const options: RequestOptions = {
     method: target.method,
@@ -77,6 +79,7 @@ async function asked(
       ...(pieces !== undefined && { 'content-type': SNAPSHOT_FILE.contentType }),
     },
     ...(socketPath !== undefined && { socketPath }),
+    ...(authorities !== undefined && { ca: [...authorities] }),
   };
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const sent = url.protocol === 'https:' ? requestHttps(url, options) : requestHttp(url, options);

@@ -71,6 +71,11 @@ const KEPT = {
     form: 'a name, or none',
     example: 'main',
   },
+  sandbox_token_file: {
+    means: 'file with the admin token of the sandbox at this address; commands of the sandbox go there',
+    form: 'a path, or none',
+    example: './admin-token',
+  },
   mirror: { means: 'whether a copy of the account may lie on this machine', form: 'on or off', example: 'off' },
   mirror_months: {
     means: 'months of records the copy keeps; older ones are left out after an exact reconciliation',

@@ -39,13 +39,17 @@ export interface ResolvedProfile {
   readonly warnings: readonly string[];
 }
 
-export interface ResolveInput {
+/** What a profile is chosen by. */
+export interface ProfileChoice {
   readonly flags: { readonly profile?: string; readonly sandbox?: boolean; readonly contract?: string };
   readonly env: Environment;
-  /** Standard input and standard error are terminals. */
-  readonly interactive: boolean;
   /** Opened only when a saved profile has to be looked up. */
   readonly store: () => Promise<Pick<ProfileStore, 'path' | 'get' | 'current' | 'currentChanged' | 'key'>>;
+}
+
+export interface ResolveInput extends ProfileChoice {
+  /** Standard input and standard error are terminals. */
+  readonly interactive: boolean;
   readonly readKeyFile: (path: string) => Promise<string>;
 }
 
@@ -84,6 +88,26 @@ export async function resolveProfile(input: ResolveInput): Promise<ResolvedProfi
     });
   }
   return resolved;
+}
+
+/**
+ * The saved profile that is chosen, without a look at its key; undefined for the sandbox, a key of the environment, and
+ * where nothing chooses. Throws as `resolveProfile` does for a profile that is not there or was changed outside.
+ */
+export async function savedProfile({ flags, env, store: open }: ProfileChoice): Promise<Profile | undefined> {
+  const { key, keyFile, profile } = readVariables(env);
+  const hasKey = key !== undefined || keyFile !== undefined;
+  const named = namedByFlags(flags)?.name ?? (hasKey ? 'env' : profile);
+  if (named === 'env' || named === 'sandbox') return undefined;
+  const store = await open();
+  const current = store.current();
+  const name = named ?? current;
+  if (name === undefined || name === 'sandbox') return undefined;
+  if (named === undefined && store.currentChanged()) throw chosenOutside(store.path, name);
+  const found = store.get(name);
+  if (found === undefined) throw unknownProfile(checkProfileName(name));
+  if (found.changed) throw changedOutside(store.path, name);
+  return found;
 }
 
 async function choose(question: Question): Promise<ResolvedProfile> {

@@ -30,6 +30,8 @@ export interface ProfileSettings extends Partial<Record<KeptSetting, SettingValu
   readonly journal_url_file?: string;
   /** Name of the account in the shared journal. */
   readonly journal_account?: string;
+  /** Absolute path of a file that holds the admin token of a sandbox at the profile's address. */
+  readonly sandbox_token_file?: string;
   /** `off`: no copy of this account on this machine. */
   readonly mirror?: 'on' | 'off';
   /** Whole months of records that the copy keeps. */
@@ -117,6 +119,7 @@ export const PROFILE_SETTINGS = {
   journal: { home: 'settings', parse: parseJournal },
   journal_url_file: { home: 'settings', ...path },
   journal_account: { home: 'settings', parse: text => (/^[A-Za-z0-9][\w.-]{0,63}$/.test(text) ? text : undefined) },
+  sandbox_token_file: { home: 'settings', ...path },
   mirror: { home: 'settings', parse: text => (text === 'on' || text === 'off' ? text : undefined) },
   mirror_months: { home: 'settings', parse: parseMonths },
   policy: { home: 'settings', ...path },

@@ -107,8 +107,9 @@ const TOLD: Record<string, Told> = {
   'sandbox deliveries redeliver dlv_1 --json': { code: 6 },
   // No database is there: test/stories/sandbox-accounts.test.ts has one.
   'sandbox start --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox --migrate --port 4010': { code: 14 },
-  'sandbox accounts create job-17 --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox --json': { code: 14 },
-  'sandbox accounts create ana --seed 7 --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox': { code: 14 },
+  'sandbox accounts create ana --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox --keys-in ana --url https://sandbox.example.com':
+    { code: 14 },
+  'sandbox accounts create job-17 --seed 7 --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox --json': { code: 14 },
   'sandbox accounts list --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox': { code: 14 },
   'sandbox accounts list --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox -o id': { code: 14 },
   'sandbox accounts remove job-17 --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox --yes': { code: 14 },

@@ -15,6 +15,7 @@ const MAY_EXPOSE: Readonly<Record<string, string>> = {
   'client/details.ts': 'shape of number and code',
   'client/sandbox-file.ts': 'the header',
   'app/scenario-player.ts': "the sandbox's own key and token, for the command that plays in it",
+  'app/account-keys.ts': 'key and token of a new account, kept in files of their own',
   'app/sandbox-accounts.ts': 'key and token of a new account, told once to who made it',
   'app/ephemeral-sandbox.ts': "the throw-away sandbox's own key, for the program it is made for",
   'client/redact.ts': 'what must be taken out',

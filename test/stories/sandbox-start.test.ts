@@ -273,7 +273,7 @@ describe('a sandbox named by the environment', () => {
     expect((await asked('sandbox reset --hard --yes')).code).toBe(2);
     for (const name of ['CARDWRIGHT_SANDBOX_URL', 'CARDWRIGHT_SANDBOX_TOKEN']) {
       const { code, err } = await asked('sandbox reset --yes', { [name]: server.env[name] });
-      expect({ code, err }).toMatchObject({ code: 4, err: expect.stringContaining('is not set') });
+      expect({ code, err }).toMatchObject({ code: 4, err: expect.stringContaining('is set without') });
     }
     expect(JSON.parse((await asked('sandbox stop --json')).out)).toEqual({ url: server.row.url, pid: process.pid });
     expect((await server.ended).code).toBe(0);

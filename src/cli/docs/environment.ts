@@ -32,6 +32,7 @@ const OURS = [
     'set by webhooks listen and expect for their program: the address they listen on',
   ),
   variable('CARDWRIGHT_SANDBOX_TOKEN', "token of that sandbox's control surface"),
+  variable('CARDWRIGHT_SANDBOX_TOKEN_FILE', 'file that holds that token'),
   variable(
     'CARDWRIGHT_WEBHOOK_SECRET',
     'set by sandbox exec for its program: signs webhooks without a secret of their own',

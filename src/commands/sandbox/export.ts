@@ -12,6 +12,10 @@ export const exportSandbox = command({
     'The file holds lines of JSON with checksums. Its mode is 0600 because it holds test card data. An older export of that name is replaced; any other file of that name is not touched.',
   ],
   reach: 'files',
+  ends: {
+    not_authenticated: 'The token is not that of the sandbox elsewhere.',
+    unreachable: 'The sandbox elsewhere does not answer.',
+  },
   args: { file: argument(local('file', 'File to write.')) },
   examples: [
     { does: 'A copy to hand on', run: 'sandbox export sandbox.ndjson' },

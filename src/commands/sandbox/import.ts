@@ -1,6 +1,7 @@
 import { confirmed } from '../../cli/confirm.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, local } from '../../cli/parsing/flag.ts';
+import { whichSandbox } from '../../cli/which-sandbox.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import { CliError } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
@@ -11,7 +12,11 @@ export const importSandbox = command({
   path: 'sandbox import',
   summary: 'Replace the whole state of the sandbox with an exported file',
   effect: 'irreversible',
-  ends: { check_failed: 'The file is damaged; nothing has changed.' },
+  ends: {
+    check_failed: 'The file is damaged; nothing has changed.',
+    not_authenticated: 'The token is not that of the sandbox elsewhere.',
+    unreachable: 'The sandbox elsewhere does not answer.',
+  },
   answers: { one: ADMIN_OPERATIONS['snapshots.restore'].returns.shape },
   about: ['Every checksum is verified first. If one byte differs, that is exit 15, and nothing has changed.'],
   args: { file: argument(local('file', 'File of sandbox export; - for standard input.')) },
@@ -24,7 +29,7 @@ export const importSandbox = command({
       throw new CliError('usage', { message: 'sandbox import sends nothing to the service; it has no dry run' });
     }
     const what = file === '-' ? 'standard input' : file;
-    const intent = `Replace everything in the sandbox by ${what}`;
+    const intent = `Replace everything in ${await whichSandbox(ctx)} by ${what}`;
     await confirmed(ctx, {
       intent,
       question: `${intent}?`,

@@ -80,8 +80,8 @@ const ADDRESS_COLUMNS: readonly Column[] = [{ field: 'url', title: 'ADDRESS', ki
 const sessionsEnded = (ended: number) => (ended === 1 ? 'Ended 1 session.' : `Ended ${ended} sessions.`);
 
 async function startedSandbox(ctx: Context): Promise<SandboxAdmin> {
-  const elsewhere = ctx.env['CARDWRIGHT_SANDBOX_URL'];
-  const admin = elsewhere ? await ctx.sandbox() : await ctx.servers.control();
+  const isElsewhere = (await ctx.sandboxElsewhere()) !== undefined;
+  const admin = isElsewhere ? await ctx.sandbox() : await ctx.servers.control();
   if (admin !== undefined) return admin;
   throw new CliError('unreachable', {
     message: 'no sandbox is started for this store',

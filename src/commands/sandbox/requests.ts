@@ -164,8 +164,8 @@ function verified(ctx: Context, match: object, times: number) {
 
 /** Remembered by the process that answered them: by a server, because a command of ours turns nobody away. */
 async function turnedAwayBy(ctx: Context) {
-  const isNamed = Boolean(ctx.env['CARDWRIGHT_SANDBOX_URL']);
-  const admin = isNamed ? await ctx.sandbox() : await ctx.servers.control();
+  const isElsewhere = (await ctx.sandboxElsewhere()) !== undefined;
+  const admin = isElsewhere ? await ctx.sandbox() : await ctx.servers.control();
   if (admin !== undefined) return (await admin.send('requests.turned', {})).result;
   throw new CliError('unreachable', {
     message: 'no sandbox is started for this store, and who was turned away is remembered by a started one alone',

@@ -3,6 +3,7 @@ import { confirmed } from '../../cli/confirm.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
+import { whichSandbox } from '../../cli/which-sandbox.ts';
 import { flag } from '../../contract/field.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import { CliError } from '../../core/errors.ts';
@@ -45,13 +46,14 @@ export const resetSandbox = command({
         outcome: 'not_sent',
       });
     sizeFor(asked.data, asked);
+    const elsewhere = await ctx.sandboxElsewhere();
+    if (hard && elsewhere !== undefined) {
+      throw usage(`--hard moves files of this machine; ${elsewhere.namedBy} names a sandbox elsewhere`);
+    }
     const intent = hard
       ? 'Move the store of the sandbox aside and make a new one'
-      : 'Replace everything in the sandbox';
+      : `Replace everything in ${await whichSandbox(ctx)}`;
     await confirmed(ctx, { intent, question: `${intent}?`, command: commandFor(asked, hard === true) });
-    if (hard && ctx.env['CARDWRIGHT_SANDBOX_URL']) {
-      throw usage('--hard moves files of this machine; CARDWRIGHT_SANDBOX_URL names a sandbox elsewhere');
-    }
     const moved = hard ? await ctx.moveSandboxAside() : [];
     // One that is started knows then that everything was replaced.
     const admin = (await ctx.servers.control()) ?? (await ctx.sandbox());

@@ -41,20 +41,20 @@ export const sandboxStatus = command({
     const checked = check === true ? (await admin.send('ledger.check', {})).result : undefined;
     const { result: state } = await admin.send('status', {});
     const status = checked === undefined ? state : { ...state, ledger_ok: checked.ok, ledger_faults: checked.faults };
-    const elsewhere = ctx.env['CARDWRIGHT_SANDBOX_URL'];
-    return { status, elsewhere, server: elsewhere ? undefined : await ctx.servers.running() };
+    const elsewhere = await ctx.sandboxElsewhere();
+    return { status, elsewhere, server: elsewhere === undefined ? await ctx.servers.running() : undefined };
   },
   show: ({ status, server, elsewhere }) => ({
     data: { ...status, server: server ?? null },
     noun: 'sandbox',
     idField: 'store',
     columns: STATUS_COLUMNS,
-    blocks: [{ kind: 'pairs', pairs: [...statusPairs(status), ['Server', elsewhere || serverWords(server)]] }],
+    blocks: [{ kind: 'pairs', pairs: [...statusPairs(status), ['Server', elsewhere?.origin ?? serverWords(server)]] }],
     variables: () => {
       if (server !== undefined) return serverVariables(server);
       throw new CliError('unreachable', {
         message: elsewhere
-          ? 'the environment names a sandbox elsewhere (CARDWRIGHT_SANDBOX_URL), whose key stands in no file known here'
+          ? `${elsewhere.namedBy} names a sandbox elsewhere, whose key stands in no file known here`
           : 'no sandbox is started for this store',
         hint: 'cardwright sandbox start',
         outcome: 'not_sent',

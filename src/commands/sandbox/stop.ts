@@ -22,7 +22,7 @@ export const stopSandbox = command({
     },
   },
   about: [
-    'Stops the sandbox that serves the store of --sandbox, or the one that CARDWRIGHT_SANDBOX_URL names. Store and key stay. A shell that has its address in the environment keeps it: unset CARDWRIGHT_BASE_URL CARDWRIGHT_API_KEY_FILE. If no sandbox is started, that is exit 12.',
+    'Stops the sandbox that serves the store of --sandbox, or the one elsewhere that CARDWRIGHT_SANDBOX_URL or the profile names. A server of many accounts cannot be ended from an account. Store and key stay. A shell that has its address in the environment keeps it: unset CARDWRIGHT_BASE_URL CARDWRIGHT_API_KEY_FILE. If no sandbox is started, that is exit 12.',
   ],
   examples: [
     { does: 'End it', run: 'sandbox stop' },
@@ -30,14 +30,14 @@ export const stopSandbox = command({
   ],
   async run(ctx) {
     if (ctx.dryRun) throw usage('sandbox stop sends nothing to the service; it has no dry run');
-    const url = ctx.env['CARDWRIGHT_SANDBOX_URL'];
-    if (!url) {
+    const elsewhere = await ctx.sandboxElsewhere();
+    if (elsewhere === undefined) {
       const stopped = await ctx.servers.stop();
       if (ctx.env['CARDWRIGHT_BASE_URL'] === stopped.url) ctx.notice(`This shell still names it: ${UNSET_SERVER}`);
       return stopped;
     }
     const { pid } = (await (await ctx.sandbox()).send('stop', {})).result;
-    return { url: `${url.replace(/\/$/, '')}/v1`, pid };
+    return { url: `${elsewhere.origin}/v1`, pid };
   },
   show: row => ({
     data: { ...row },

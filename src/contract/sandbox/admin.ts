@@ -43,7 +43,7 @@ const PARKED = {
 
 const STATUS = {
   version: must(text(described('Version of cardwright that serves it.'))),
-  store: must(text(described('Path of the store, or memory.'))),
+  store: must(text(described('Path of the store, memory, or the id of the account on a shared server.'))),
   data_set: text(described('Data set it was seeded with.')),
   now: must(time(described('Clock of the sandbox.'))),
   bins: must(integer(described('BINs.'))),

@@ -101,7 +101,8 @@ export const SERVICE_HANDLERS: ServiceHandlers = {
     activeDialect.use(dialect);
     return activeDialect.facts;
   },
-  stop: async ({ onStop, pid }) => {
+  stop: async ({ onStop, pid, isShared }) => {
+    if (isShared) throw impossible('This server serves other accounts too. It is ended where it was started.');
     if (onStop === undefined) throw impossible('This sandbox ends with the program it serves.');
     onStop();
     return { pid };

@@ -84,6 +84,8 @@ export interface ServiceParts {
   readonly authorize?: Readonly<Record<'service' | 'admin', (header: string | undefined) => void>> | undefined;
   /** False: nothing of the control surface is served but its health. */
   readonly hasControl?: boolean | undefined;
+  /** One of the accounts that a server serves: nobody ends it or opens a page of it from here. */
+  readonly isShared?: boolean | undefined;
   /** Keeps a dialect for other processes too. */
   readonly keepDialect?: ((name: DialectName) => Promise<void>) | undefined;
   /** Real time; the clock of the sandbox is a row of the store. */

@@ -78,7 +78,7 @@ export interface Store {
    * engine remembers and sorts meanwhile, so that memory has a bound.
    */
   write<T>(work: (sql: Sql) => Promise<T>, how?: Manner): Promise<T>;
-  /** Path of the file, `memory`, or the address of a database without its password. */
+  /** Path of the file, `memory`, or the id of an account in a database. */
   readonly path: string;
   close(): Promise<void>;
 }

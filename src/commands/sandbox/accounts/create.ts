@@ -1,10 +1,13 @@
 import { tells } from '../../../cli/answer-fields.ts';
 import { command } from '../../../cli/parsing/command.ts';
-import { OURS, option } from '../../../cli/parsing/flag.ts';
+import { local, OURS, option } from '../../../cli/parsing/flag.ts';
 import { usage } from '../../../cli/parsing/values.ts';
-import { choice, integer } from '../../../contract/field.ts';
+import type { KeptKeys, PrintedKeys, SandboxAccount } from '../../../cli/sandbox-servers.ts';
+import type { Shown } from '../../../cli/shown.ts';
+import { choice, integer, text } from '../../../contract/field.ts';
 import { DIALECT_NAMES } from '../../../contract/sandbox/faults.ts';
-import { ACCOUNT_COLUMNS, ACCOUNT_ROW, accountName, checkedName, storeFlag } from './shown.ts';
+import { shellWord } from '../../../core/shell-quote.ts';
+import { ACCOUNT_COLUMNS, ACCOUNT_ROW, accountName, checkedAddress, checkedName, storeFlag } from './shown.ts';
 
 const ours = (doc: string) => ({ doc, basis: OURS });
 
@@ -16,17 +19,34 @@ export const createAccount = command({
   reach: 'service',
   about: [
     'Prints the API key and the admin token of the account this once; the database keeps their digests alone. Access to the database is what it takes to make an account.',
+    '--keys-in prints neither: it writes the files api-key and admin-token, which only you can read, and shows the commands that use them. Files that are there are not overwritten.',
   ],
   answers: {
-    one: {
-      ...ACCOUNT_ROW,
-      api_key: tells.text('Key for the service, told this once.'),
-      admin_token: tells.text('Token for its control surface, told this once.'),
-    },
+    either: [
+      {
+        one: {
+          ...ACCOUNT_ROW,
+          api_key: tells.text('Key for the service, told this once.'),
+          admin_token: tells.text('Token for its control surface, told this once.'),
+        },
+      },
+      {
+        one: {
+          ...ACCOUNT_ROW,
+          api_key_file: tells.text('File of the key, with --keys-in.'),
+          admin_token_file: tells.text('File of the token, with --keys-in.'),
+        },
+      },
+    ],
   },
   args: { name: accountName },
   flags: {
     store: storeFlag,
+    keysIn: option(
+      local('file', 'Folder for the files api-key and admin-token; nothing of them is printed.'),
+      '<folder>',
+    ),
+    url: option(text(ours('Address by which the account is reached, for the commands that are shown.')), '<url>'),
     seed: option(integer({ ...ours('Seed of ids, card numbers and codes.'), min: 0 })),
     data: option(choice(['empty', 'demo'], { ...ours('What it holds at first.'), defaults: 'demo' })),
     ids: option(choice(['derived', 'counted'], { ...ours('Form of ids: counted gives card_1.'), defaults: 'derived' })),
@@ -34,20 +54,31 @@ export const createAccount = command({
   },
   examples: [
     {
-      does: 'For one job',
-      run: 'sandbox accounts create job-17 --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox --json',
+      does: 'For a colleague',
+      run: 'sandbox accounts create ana --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox --keys-in ana --url https://sandbox.example.com',
     },
     {
-      does: 'With the same ids each time',
-      run: 'sandbox accounts create ana --seed 7 --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox',
+      does: 'For one job, with the same ids each time',
+      run: 'sandbox accounts create job-17 --seed 7 --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox --json',
     },
   ],
-  async run(ctx, { name, store, seed, data = 'demo', ids = 'derived', dialect = 'default' }) {
+  async run(ctx, { name, store, url, keysIn, seed, data = 'demo', ids = 'derived', dialect = 'default' }) {
     if (ctx.dryRun) throw usage('sandbox accounts create sends nothing to the service; it has no dry run');
-    const wish = { name: checkedName(name), seed, data, ids, dialect };
-    return ctx.servers.withAccounts(store, accounts => accounts.create(wish));
+    if (url !== undefined && keysIn === undefined)
+      throw usage('--url is for the commands that use the files of --keys-in');
+    const address = checkedAddress(url);
+    const wish = { name: checkedName(name), seed, data, ids, dialect, keysIn };
+    return { made: await ctx.servers.withAccounts(store, accounts => accounts.create(wish)), address };
   },
-  show: made => ({
+  show: ({ made, address }) => ('api_key' in made ? showPrinted(made) : showKept(made, address)),
+});
+
+function showPrinted(made: SandboxAccount & PrintedKeys): Shown {
+  const pairs = [
+    ['API key', made.api_key],
+    ['Admin token', made.admin_token],
+  ] as const;
+  return {
     data: { ...made },
     noun: 'account',
     idField: 'name',
@@ -56,16 +87,38 @@ export const createAccount = command({
       { field: 'api_key', title: 'API KEY', kind: 'text', priority: 1 },
       { field: 'admin_token', title: 'ADMIN TOKEN', kind: 'text', priority: 1 },
     ],
-    blocks: [
-      { kind: 'line', text: `Made the account ${made.name} (${made.account}).` },
-      {
-        kind: 'pairs',
-        pairs: [
-          ['API key', made.api_key],
-          ['Admin token', made.admin_token],
-        ],
-      },
-    ],
+    blocks: [madeLine(made), { kind: 'pairs', pairs }],
     notes: ['Key and token are shown this once.'],
-  }),
-});
+  };
+}
+
+function showKept(made: SandboxAccount & KeptKeys, address: string): Shown {
+  const { name, api_key_file: key, admin_token_file: token } = made;
+  const pairs = [
+    ['API key', `in ${key}`],
+    ['Admin token', `in ${token}`],
+  ] as const;
+  return {
+    data: { ...made },
+    noun: 'account',
+    idField: 'name',
+    columns: [
+      ...ACCOUNT_COLUMNS,
+      { field: 'api_key_file', title: 'KEY FILE', kind: 'text', priority: 1 },
+      { field: 'admin_token_file', title: 'TOKEN FILE', kind: 'text', priority: 1 },
+    ],
+    blocks: [
+      madeLine(made),
+      { kind: 'pairs', pairs },
+      { kind: 'line', text: 'With the two files the account is used by:' },
+      {
+        kind: 'line',
+        text: `  cardwright login --profile ${name} --base-url ${address}/v1 --key-file ${shellWord(key)}`,
+      },
+      { kind: 'line', text: `  cardwright profiles set ${name} sandbox_token_file ${shellWord(token)}` },
+    ],
+  };
+}
+
+const madeLine = ({ name, account }: SandboxAccount) =>
+  ({ kind: 'line', text: `Made the account ${name} (${account}).` }) as const;

@@ -39,3 +39,12 @@ export function checkedName(given: string): string {
   if (NAME.test(given)) return given;
   throw usage(`${JSON.stringify(given)} is no name of an account: up to 63 lower-case letters, digits and dashes`);
 }
+
+const ADDRESS = /^https?:\/\/[A-Za-z0-9.:[\]-]+(?:\/[\w./-]*)?$/;
+
+/** As `--base-url` takes it, without a version; a word in its place where none is given. Throws `usage` for what is no address. */
+export function checkedAddress(given: string | undefined): string {
+  if (given === undefined) return '<address>';
+  if (ADDRESS.test(given)) return given.replace(/\/(?:v1\/?)?$/, '');
+  throw usage(`--url: ${JSON.stringify(given)} is not an address such as https://sandbox.example.com`);
+}

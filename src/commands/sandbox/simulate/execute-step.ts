@@ -1,5 +1,6 @@
 /** Sends the steps of a scenario: simulations to the sandbox, the rest to the service, which must be that sandbox. */
 import type { Context } from '../../../cli/context.ts';
+import { whichSandbox } from '../../../cli/which-sandbox.ts';
 import type { ReadName, WriteName } from '../../../contract/calls.ts';
 import { CliError } from '../../../core/errors.ts';
 import { shellWord } from '../../../core/shell-quote.ts';
@@ -31,14 +32,17 @@ export async function stepPerformer(ctx: Context, steps: readonly Step[], file: 
 
 async function refuseElsewhere(ctx: Context, file: string): Promise<void> {
   const { mode, baseUrl, profile } = await ctx.identity();
-  const named = ctx.env['CARDWRIGHT_SANDBOX_URL'];
-  const isSame = named
-    ? URL.canParse(baseUrl) && new URL(baseUrl).origin === new URL(named).origin
-    : mode === 'sandbox';
+  const elsewhere = await ctx.sandboxElsewhere();
+  const isSame =
+    elsewhere === undefined
+      ? mode === 'sandbox'
+      : URL.canParse(baseUrl) && new URL(baseUrl).origin === elsewhere.origin;
   if (isSame) return;
   throw new CliError('guarded', {
-    message: `a scenario plays in the sandbox, and the profile ${profile} speaks to ${baseUrl}`,
-    hint: `cardwright --sandbox sandbox simulate run ${shellWord(file)}${ctx.yes ? ' --yes' : ''}`,
+    message: `a scenario plays in ${await whichSandbox(ctx)}, and the profile ${profile} speaks to ${baseUrl}`,
+    hint: elsewhere
+      ? 'cardwright whoami'
+      : `cardwright --sandbox sandbox simulate run ${shellWord(file)}${ctx.yes ? ' --yes' : ''}`,
     outcome: 'not_sent',
   });
 }

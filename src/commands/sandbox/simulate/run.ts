@@ -3,6 +3,7 @@ import { confirmed } from '../../../cli/confirm.ts';
 import { wholeListing } from '../../../cli/listing.ts';
 import { command } from '../../../cli/parsing/command.ts';
 import { argument, local } from '../../../cli/parsing/flag.ts';
+import { whichSandbox } from '../../../cli/which-sandbox.ts';
 import { CliError } from '../../../core/errors.ts';
 import { shellWord } from '../../../core/shell-quote.ts';
 import { stepPerformer } from './execute-step.ts';
@@ -51,7 +52,7 @@ export const runSandboxScenario = command({
     const scenario = readScenario(readYaml(content), name);
     const perform = await stepPerformer(ctx, scenario.steps, file);
     if (scenario.steps.some(({ operation }) => operation.name === 'reset')) {
-      const intent = 'Replace everything in the sandbox, as the scenario does';
+      const intent = `Replace everything in ${await whichSandbox(ctx)}, as the scenario does`;
       await confirmed(ctx, {
         intent,
         question: `${intent}?`,

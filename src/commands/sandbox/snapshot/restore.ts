@@ -1,5 +1,6 @@
 import { confirmed } from '../../../cli/confirm.ts';
 import { command } from '../../../cli/parsing/command.ts';
+import { whichSandbox } from '../../../cli/which-sandbox.ts';
 import { runAdmin } from '../simulate/run-admin.ts';
 import { checkedName, refuseDamaged, showRestored, snapshotName } from './shown.ts';
 
@@ -17,7 +18,7 @@ export const restoreSnapshot = command({
   ],
   async run(ctx, { name: given }) {
     const name = checkedName(given);
-    const intent = `Replace everything in the sandbox by the snapshot ${name}`;
+    const intent = `Replace everything in ${await whichSandbox(ctx)} by the snapshot ${name}`;
     await confirmed(ctx, {
       intent,
       question: `${intent}?`,

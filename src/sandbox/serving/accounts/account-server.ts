@@ -176,6 +176,7 @@ class Tenants implements Answerers {
       account,
       authorize: { service: authorizerOfDigest(keys.key_digest), admin: authorizerOfDigest(keys.token_digest) },
       hasControl,
+      isShared: true,
       isGone: other => isOwnerGoneHere(other, base.owner, host.isRunning),
       archives: new Archives({ ...host, folder: account === '' ? undefined : join(folder, account, 'snapshots') }),
       keepDialect: async dialect => {

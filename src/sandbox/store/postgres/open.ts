@@ -57,7 +57,7 @@ export async function openPostgresStores(request: PostgresRequest): Promise<Post
     of(account): Store {
       const store =
         known.get(account) ??
-        new AccountStore({ account, path: shown, schema, connections, mayPrepare, clock, random, onServerTime });
+        new AccountStore({ account, schema, connections, mayPrepare, clock, random, onServerTime });
       known.set(account, store);
       return store;
     },

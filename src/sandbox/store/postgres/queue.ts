@@ -16,8 +16,6 @@ import { rowsOf } from './types.ts';
 
 export interface AccountParts {
   readonly account: string;
-  /** Address of the database, without a password. */
-  readonly path: string;
   /** Of the tables. */
   readonly schema: string;
   readonly connections: Connections;
@@ -69,7 +67,8 @@ export class AccountStore implements Store {
   #isClosed = false;
 
   constructor(parts: AccountParts) {
-    this.path = parts.path;
+    // Whoever has an account is told nothing of the database.
+    this.path = parts.account;
     this.#parts = parts;
   }
 
