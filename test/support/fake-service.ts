@@ -14,7 +14,6 @@ import { ActiveDialect } from '../../src/sandbox/dialects/active-dialect.ts';
 import { HANDLERS } from '../../src/sandbox/handlers/table.ts';
 import { PageDoor, type PageFiles } from '../../src/sandbox/page/door.ts';
 import { ActLog } from '../../src/sandbox/service/act-log.ts';
-import { Replacements } from '../../src/sandbox/service/replacements.ts';
 import { RequestLog } from '../../src/sandbox/service/request-log.ts';
 import { RequestNumbers } from '../../src/sandbox/service/request-numbers.ts';
 import type { ScenarioPlayer } from '../../src/sandbox/service/scenario-player.ts';
@@ -102,7 +101,6 @@ export async function fakeService(options: Wishes = {}): Promise<FakeService> {
     requestLog: new RequestLog(),
     turnedLog: new TurnedLog(),
     actLog: new ActLog(),
-    replacements: new Replacements(),
     scenarios: options.scenarios,
     archives: new Archives({ clock, random: idSource, platform: process.platform, pid: process.pid }),
     platform: process.platform,

@@ -110,7 +110,7 @@ export const PAGE_OPERATIONS = {
         version: must(text(described('Version of cardwright that serves it.'))),
         changes: must(text(described('Another text after every change; it has no other meaning.'))),
         replaced: must(
-          integer(described('How often a reset, a restore or an import has replaced everything since it was started.')),
+          integer(described('How often a reset, a restore or an import has replaced everything that the store holds.')),
         ),
         now: must(time(described('Clock of the sandbox.'))),
         mode: must(choice(CLOCK_MODES, described('How the clock goes.'))),

@@ -76,7 +76,7 @@ function known(state: Readonly<Record<string, unknown>>) {
 }
 
 async function replaceAll(parts: ServiceParts, folder: string, manifest: Manifest): Promise<void> {
-  const { store, account, clock, dispatcher, requestLog, requestNumbers, replacements } = parts;
+  const { store, account, clock, dispatcher, requestLog, requestNumbers } = parts;
   const goOn = dispatcher?.hold();
   try {
     await store.write(async sql => {
@@ -92,7 +92,6 @@ async function replaceAll(parts: ServiceParts, folder: string, manifest: Manifes
   }
   requestLog.forget();
   requestNumbers.forget();
-  replacements.happened();
 }
 
 const MOST_TOLD_FAULTS = 3;

@@ -72,7 +72,6 @@ export async function executeRequest(
   if (parsed.route.name === 'reset') {
     parts.requestLog.forget();
     parts.requestNumbers.forget();
-    parts.replacements.happened();
   }
   if (attempted.answer !== undefined) return attempted;
   if (appliedFault !== undefined)

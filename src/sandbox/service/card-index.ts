@@ -13,8 +13,8 @@ import {
   entryMark,
   postingsAfter,
 } from '../store/card-places.ts';
+import { generationOf } from '../store/meta.ts';
 import type { Sql } from '../store/sql.ts';
-import type { Replacements } from './replacements.ts';
 
 /** Postings and cards in one slice. */
 const SLICE = 4_000;
@@ -22,7 +22,6 @@ const SLICE = 4_000;
 interface Moment {
   readonly sql: Sql;
   readonly account: string;
-  readonly parts: { readonly replacements: Replacements };
 }
 
 /** Answers from one moment of the store. */
@@ -48,7 +47,7 @@ export class CardIndex {
   readonly #entries = new Map<string, number[]>();
   #last: EntryMark | undefined;
   #cards: readonly Found[] = [];
-  #replaced = '';
+  #replaced = 0;
   /** How often all was forgotten. */
   #forgotten = 0;
   #hasEntries = false;
@@ -75,7 +74,7 @@ export class CardIndex {
 
   /** Ids of the entries that touch the card or its hold, oldest first; undefined where they are not read yet. */
   async entriesOf(moment: Moment, card: string): Promise<readonly number[] | undefined> {
-    await this.#forgetReplaced(moment.sql, moment.account, moment.parts.replacements);
+    await this.#forgetReplaced(moment.sql, moment.account);
     if (!this.#hasEntries) return undefined;
     while (await this.#addEntries(moment));
     return this.#entries.get(card) ?? [];
@@ -105,8 +104,8 @@ export class CardIndex {
   }
 
   /** True where there may be more. */
-  async #addEntries({ sql, account, parts }: Moment): Promise<boolean> {
-    await this.#forgetReplaced(sql, account, parts.replacements);
+  async #addEntries({ sql, account }: Moment): Promise<boolean> {
+    await this.#forgetReplaced(sql, account);
     const from = this.#last?.id ?? 0;
     const rows = await postingsAfter(sql, account, from, this.#slice);
     // All postings of the last entry may not be there: it is read again, unless it is all that there is.
@@ -126,8 +125,8 @@ export class CardIndex {
   }
 
   /** A reset or a restore, of this process or of another one. */
-  async #forgetReplaced(sql: Sql, account: string, { count }: Replacements): Promise<void> {
-    const replaced = `${sql.generation} ${count}`;
+  async #forgetReplaced(sql: Sql, account: string): Promise<void> {
+    const replaced = await generationOf(sql);
     const { id, kind, ref, created_at } = this.#last ?? {};
     const now = id === undefined ? undefined : await entryMark(sql, account, id);
     const isSame = now?.kind === kind && now?.ref === ref && now?.created_at === created_at;
@@ -144,7 +143,7 @@ export class CardIndex {
   /** Adds the newest by their time. False where that is not all that is new, because the clock went back. */
   async #addCards(read: Read): Promise<boolean> {
     const count = await read(async moment => {
-      await this.#forgetReplaced(moment.sql, moment.account, moment.parts.replacements);
+      await this.#forgetReplaced(moment.sql, moment.account);
       return cardCount(moment.sql, moment.account);
     });
     if (!this.#hasCards) return false;
@@ -169,7 +168,7 @@ export class CardIndex {
       after = rows.at(-1)?.id ?? '';
       if (rows.length < this.#slice) break;
     }
-    await read(moment => this.#forgetReplaced(moment.sql, moment.account, moment.parts.replacements));
+    await read(moment => this.#forgetReplaced(moment.sql, moment.account));
     if (this.#forgotten !== before) return;
     this.#cards = byAge(all.map(foundOf));
     this.#hasCards = true;

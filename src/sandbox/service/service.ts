@@ -19,7 +19,6 @@ import type { IdForm } from '../store/meta.ts';
 import type { Sql, Store } from '../store/sql.ts';
 import type { ActLog } from './act-log.ts';
 import type { CardIndex } from './card-index.ts';
-import type { Replacements } from './replacements.ts';
 import type { RequestLog } from './request-log.ts';
 import type { RequestNumbers } from './request-numbers.ts';
 import type { ScenarioPlayer } from './scenario-player.ts';
@@ -104,8 +103,6 @@ export interface ServiceParts {
   readonly turnedLog: TurnedLog;
   /** What was changed lately. */
   readonly actLog: ActLog;
-  /** How often everything was replaced: by a reset, a restore, an import. */
-  readonly replacements: Replacements;
   /** Where cards are, for a server that serves for long; without it a look goes through the store. */
   readonly cardIndex?: CardIndex | undefined;
   /** Plays scenarios; without it this sandbox plays none. */

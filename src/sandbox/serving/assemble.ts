@@ -23,7 +23,6 @@ import { PageDoor, type PageFiles } from '../page/door.ts';
 import { ActLog } from '../service/act-log.ts';
 import { CardIndex } from '../service/card-index.ts';
 import { runTimersUntil } from '../service/live-timers.ts';
-import { Replacements } from '../service/replacements.ts';
 import { RequestLog } from '../service/request-log.ts';
 import { RequestNumbers } from '../service/request-numbers.ts';
 import type { ScenarioPlayer } from '../service/scenario-player.ts';
@@ -230,7 +229,6 @@ export function partsFor(
     requestLog: new RequestLog(),
     turnedLog: new TurnedLog(),
     actLog: new ActLog(),
-    replacements: new Replacements(),
     scenarios,
     cardIndex: remembersCards === true ? new CardIndex() : undefined,
     archives: new Archives({ ...host, folder: path === 'memory' ? undefined : join(dirname(path), 'snapshots') }),

@@ -84,9 +84,21 @@ export async function clearSystemTables(
   await beginGeneration(sql);
 }
 
-/** Says to other processes that everything the account holds was replaced. On SQLite nobody is told. */
+/** Where each engine counts how often everything was replaced: SQLite in the head of the file, which each store has. */
+const GENERATION = {
+  sqlite: 'select user_version as generation from pragma_user_version',
+  postgres: 'select generation from meta where one = 1',
+} as const;
+
+/** How often a reset, a restore or an import has replaced everything that the account holds. */
+export async function generationOf(sql: Sql): Promise<number> {
+  return (await sql.get<{ generation: number }>(GENERATION[sql.engine]))?.generation ?? 0;
+}
+
+/** Says to whoever looks, in other processes too, that everything the account holds was replaced. */
 export async function beginGeneration(sql: Sql): Promise<void> {
   if (sql.engine === 'postgres') await sql.run('update meta set generation = generation + 1 where one = 1');
+  else await sql.run(`pragma user_version = ${(await generationOf(sql)) + 1}`);
 }
 
 /** An error of the engine while opening, in our words; others come out as they are. */
