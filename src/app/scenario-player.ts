@@ -3,16 +3,30 @@
  * So a step takes the same road as one of the terminal, journal and all.
  */
 import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import { CliError } from '../core/errors.ts';
 import type { ScenarioPlayer, ScenarioRun, Stage } from '../sandbox/service/scenario-player.ts';
+import type { StepDone } from '../scenario/run.ts';
 import type { AppHost } from './app-host.ts';
 
 /** Runs that are remembered. */
 const MOST_RUNS = 20;
-/** Characters of each stream that are read. */
-const LONGEST_OUTPUT = 4_000_000;
+/** Characters of standard error that are read. */
+const LONGEST_ERROR = 4_000_000;
 
-type Ended = Pick<ScenarioRun, 'state' | 'steps' | 'says'>;
+type PlayedStep = ScenarioRun['steps'][number];
+
+interface Ended extends Pick<ScenarioRun, 'state' | 'says'> {
+  /** What was found, and what was expected, of the step that failed. */
+  readonly fault?: string | undefined;
+}
+
+interface Playing {
+  readonly text: string;
+  readonly stage: Stage;
+  /** Told of each step once it is done. */
+  readonly asDone: (step: StepDone) => void;
+}
 
 export function scenarioPlayer(host: AppHost): ScenarioPlayer {
   const runs = new Map<string, ScenarioRun>();
@@ -40,15 +54,19 @@ export function scenarioPlayer(host: AppHost): ScenarioPlayer {
       }
     },
     async play(text, stage) {
+      const steps = await stepsOf(text);
       if (isPlaying) return undefined;
       isPlaying = true;
       const id = `run_${Buffer.from(host.noise.bytes(8)).toString('hex')}`;
-      const begun: ScenarioRun = { id, state: 'running', steps: [], says: null };
+      const begun: ScenarioRun = { id, state: 'running', steps, says: null };
       runs.set(id, begun);
       for (const old of [...runs.keys()].slice(0, -MOST_RUNS)) runs.delete(old);
-      void played(host, text, stage).then(ended => {
+      const told = (next: Partial<ScenarioRun>) => runs.set(id, { ...(runs.get(id) ?? begun), ...next });
+      const asDone = (done: StepDone) => told({ steps: withDone(runs.get(id)?.steps ?? begun.steps, done) });
+      void played(host, { text, stage, asDone }).then(({ state, says, fault }) => {
         isPlaying = false;
-        runs.set(id, { id, ...ended });
+        const { steps: now } = runs.get(id) ?? begun;
+        told({ state, says, steps: state === 'failed' ? withFault(now, fault) : now });
       });
       return begun;
     },
@@ -56,10 +74,38 @@ export function scenarioPlayer(host: AppHost): ScenarioPlayer {
   };
 }
 
+/** All steps of a text that was checked, none of them done. */
+async function stepsOf(text: string): Promise<readonly PlayedStep[]> {
+  const { readYaml } = await import('../terminal/yaml-text.ts');
+  const { readScenario } = await import('../scenario/read.ts');
+  return readScenario(readYaml(text), 'scenario').steps.map(({ nth: step, line, operation }) => ({
+    step,
+    line,
+    operation: operation.name,
+    state: 'waiting',
+    outcome: null,
+    id: null,
+    says: null,
+  }));
+}
+
+const withDone = (steps: readonly PlayedStep[], { step: nth, outcome, id }: StepDone): readonly PlayedStep[] =>
+  steps.map(step => (step.step === nth ? { ...step, state: 'as_expected', outcome, id } : step));
+
+/** The first that was not done is the one that failed; without a fault of a step nobody knows how far it came. */
+function withFault(steps: readonly PlayedStep[], fault: string | undefined): readonly PlayedStep[] {
+  const failed = fault === undefined ? undefined : steps.find(({ state }) => state === 'waiting');
+  return steps.map(step => {
+    if (step === failed) return { ...step, state: 'failed', says: fault ?? null };
+    return step.state === 'waiting' ? { ...step, state: 'not_done' } : step;
+  });
+}
+
 /** Never rejects: what went wrong is what it says. */
-function played(host: AppHost, text: string, { origin, key, adminToken }: Stage): Promise<Ended> {
+function played(host: AppHost, { text, stage, asDone }: Playing): Promise<Ended> {
+  const { origin, key, adminToken } = stage;
   const [node, ...program] = host.program;
-  const words = ['sandbox', 'simulate', 'run', '-', '--yes', '--json'];
+  const words = ['sandbox', 'simulate', 'run', '-', '--yes', '-o', 'ndjson'];
   const child = spawn(node, [...program, ...words], {
     env: {
       ...withoutOurs(host),
@@ -72,17 +118,16 @@ function played(host: AppHost, text: string, { origin, key, adminToken }: Stage)
     stdio: ['pipe', 'pipe', 'pipe'],
     windowsHide: true,
   });
-  const read = { out: '', err: '' };
-  const take = (name: 'out' | 'err') => (part: Buffer) => {
-    if (read[name].length < LONGEST_OUTPUT) read[name] += part.toString('utf8');
-  };
-  child.stdout.on('data', take('out'));
-  child.stderr.on('data', take('err'));
+  let err = '';
+  createInterface({ input: child.stdout }).on('line', line => asDone(JSON.parse(line) as StepDone));
+  child.stderr.on('data', (part: Buffer) => {
+    if (err.length < LONGEST_ERROR) err += part.toString('utf8');
+  });
   child.stdin.on('error', () => undefined);
   child.stdin.end(text);
   return new Promise(resolve => {
-    child.once('error', error => resolve({ state: 'failed', steps: [], says: error.message }));
-    child.once('close', code => resolve(code === 0 ? asExpected(read.out) : failed(read.err, code)));
+    child.once('error', error => resolve({ state: 'failed', says: error.message }));
+    child.once('close', code => resolve(code === 0 ? { state: 'as_expected', says: null } : failed(err, code)));
   });
 }
 
@@ -92,20 +137,18 @@ function withoutOurs({ env }: AppHost): AppHost['env'] {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !isOurs(name)));
 }
 
-function asExpected(out: string): Ended {
-  const { data } = JSON.parse(out) as { readonly data: ScenarioRun['steps'] };
-  return { state: 'as_expected', steps: data, says: null };
-}
-
 /** The error is its last line. */
 function failed(err: string, code: number | null): Ended {
   const last = err.trimEnd().split('\n').at(-1) ?? '';
   const told = /^\{"error":\{/.test(last) ? (JSON.parse(last) as { error: Told }).error : undefined;
   const says = told === undefined ? `It ended with ${code}. ${last}` : [told.message, ...(told.notes ?? [])].join('\n');
-  return { state: 'failed', steps: [], says };
+  const fault = told?.kind === 'check_failed' ? told.faults?.map(({ text }) => text).join('\n') : undefined;
+  return { state: 'failed', says, fault };
 }
 
 interface Told {
+  readonly kind: string;
   readonly message: string;
   readonly notes?: readonly string[];
+  readonly faults?: readonly { readonly text: string }[];
 }

@@ -16,7 +16,7 @@ export function carriedOut(thrown: unknown, command: Command, { shown, ops }: Ma
   const unshown = thrown instanceof CliError && (thrown.kind === 'usage' || thrown instanceof OutputError);
   if (!unshown) return thrown;
   if (!hasChanged(command, shown)) return thrown instanceof OutputError ? onlyLost(thrown) : thrown;
-  if (shown.listing?.runsOn) return ofRun(thrown, shown);
+  if (shown.listing?.runsOn && !hasBegunWithoutOp(shown)) return ofRun(thrown, shown);
   const failure = failureOf(shown);
   if (failure !== undefined) return failure.with({ notes: [...(failure.facts.notes ?? []), lost(thrown)] });
   const [op] = ops.length === 1 ? ops : [];
@@ -80,6 +80,12 @@ function hasChanged(command: Command, { changedNothing }: Shown): boolean {
 function whatOf({ data, idField = 'id' }: Shown): string {
   const id = typeof data === 'object' && !Array.isArray(data) ? (data as Row)[idField] : undefined;
   return typeof id === 'string' ? ` for ${id}` : '';
+}
+
+/** A story that has no operation of the journal: its steps are done, whatever became of the output. */
+function hasBegunWithoutOp({ listing }: Shown): boolean {
+  const { op, total } = listing?.page() ?? {};
+  return op === undefined && typeof total === 'number' && total > 0;
 }
 
 /** The rows of a run are in its journal, whatever became of the output; what it came to stands. */

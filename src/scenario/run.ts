@@ -22,25 +22,25 @@ export type ExecuteStep = (operation: StepOperation, input: Readonly<Record<stri
 /** A definite no: the step did not do what it should. Anything else ends the run as what it is. */
 const DEFINITE: readonly ErrorKind[] = ['not_found', 'refused', 'insufficient_funds', 'rate_limited'];
 
-/** Throws `check_failed` naming step and line of the first that is not as expected. */
-export async function runScenario(
+/** Each step once it is done. Throws `check_failed` naming step and line of the first that is not as expected. */
+export async function* runScenario(
   { steps }: Scenario,
   { file, perform }: { readonly file: string; readonly perform: ExecuteStep },
-): Promise<readonly StepDone[]> {
+): AsyncGenerator<StepDone, void> {
   const captured = new Map<string, unknown>();
-  const all: StepDone[] = [];
-  for (const step of steps) {
+  for (const [before, step] of steps.entries()) {
+    const { line, column } = step;
     const failed = (what: string) =>
       new CliError('check_failed', {
-        message: `step ${step.nth} (${file}:${step.line}), ${step.operation.name}: ${what}`,
-        notes: all.length === 0 ? [] : [`${all.length} of ${steps.length} steps were as expected before it`],
+        message: `step ${step.nth} (${file}:${line}), ${step.operation.name}: ${what}`,
+        notes: before === 0 ? [] : [`${before} of ${steps.length} steps were as expected before it`],
+        faults: [{ file, line, column, text: what }],
         outcome: 'refused',
       });
     const answer = await carriedOut(step, captured, { perform, failed });
     if (step.as !== undefined) captured.set(step.as, answer);
-    all.push({ ...factsOf(step), outcome: step.fails ?? 'ok', id: idOf(answer) });
+    yield { ...factsOf(step), outcome: step.fails ?? 'ok', id: idOf(answer) };
   }
-  return all;
 }
 
 interface Carrying {

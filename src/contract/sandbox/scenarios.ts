@@ -19,20 +19,22 @@ const PROBLEM = {
   text: must(text(described('What is wrong there.'))),
 } as const;
 
-const STEP_DONE = {
+export const STEP_STATES = ['waiting', 'as_expected', 'failed', 'not_done'] as const;
+
+const PLAYED_STEP = {
   step: must(integer(described('Number of the step, from 1.'))),
   line: must(integer(described('Line of the text.'))),
-  operation: must(text(described('What was done.'))),
-  outcome: must(text(described('ok, or the error it was refused with, as expected.'))),
+  operation: must(text(described('What is done.'))),
+  state: must(choice(STEP_STATES, described('How far it is; not_done: a step before it was not as expected.'))),
+  outcome: nullable(text(described('ok, or the error it was refused with, as expected; null before it is done.'))),
   id: nullable(text(described('What was made or changed.'))),
+  says: nullable(text(described('What was found, and what was expected, of a step that was not as expected.'))),
 } as const;
 
 const PLAYED = {
   id: must(text(described('Identifier of this run.'))),
   state: must(choice(SCENARIO_STATES, described('How far it is.'))),
-  steps: must(
-    list(object(STEP_DONE, described('One of them.')), described('Steps that were as expected, at the end.')),
-  ),
+  steps: must(list(object(PLAYED_STEP, described('One of them.')), described('All steps of it, in their order.'))),
   says: nullable(text(described('What was not as expected, with what was expected and what was found.'))),
 } as const;
 

@@ -3,7 +3,7 @@ import { useAddress } from '../address.ts';
 import { commandLine } from '../command-line.ts';
 import { useEffect, useState } from '../elements.ts';
 import { useRow } from '../live.ts';
-import { Badge, Copy, Head, Id, Said, SameCommand, Table, useCanChange, Waiting } from '../parts.tsx';
+import { Badge, Copy, Head, Id, Name, Said, SameCommand, Table, useCanChange, Waiting } from '../parts.tsx';
 import { accessOf, callRow } from '../session.ts';
 
 interface Problem {
@@ -25,8 +25,10 @@ interface Run {
     readonly step: number;
     readonly line: number;
     readonly operation: string;
-    readonly outcome: string;
+    readonly state: 'waiting' | 'as_expected' | 'failed' | 'not_done';
+    readonly outcome: string | null;
     readonly id: string | null;
+    readonly says: string | null;
   }[];
   readonly says: string | null;
 }
@@ -196,48 +198,67 @@ function RunShown({ begun, told }: { readonly begun: Run; readonly told: (run: R
   useEffect(() => {
     if (!isRunning) return undefined;
     const timer = setInterval(() => {
-      callRow<Run>('scenarios.show', { run_id: begun.id }).then(
-        run => run.state !== 'running' && told(run),
-        (error: unknown) => tell((error as Error).message),
+      callRow<Run>('scenarios.show', { run_id: begun.id }).then(told, (error: unknown) =>
+        tell((error as Error).message),
       );
     }, LOOK_EVERY);
     return () => clearInterval(timer);
   }, [begun.id, isRunning]);
   if (problem !== '') return <p class="problem">{problem}</p>;
-  if (isRunning)
-    return (
-      <p class="quiet" role="status">
-        Playing …
-      </p>
-    );
   return (
-    <div role="status">
-      <p>
-        <Badge
-          word={begun.state === 'as_expected' ? 'as expected' : 'failed'}
-          kind={begun.state === 'as_expected' ? 'good' : 'bad'}
-        />
-      </p>
+    <div>
+      <p role="status">{inWords(begun)}</p>
       {begun.says?.split('\n').map(line => (
         <p class="problem">
           <Said text={line} />
         </p>
       ))}
-      {begun.steps.length > 0 && (
-        <Table
-          caption="Steps that were as expected"
-          cells={[{ title: 'Step', number: true }, { title: 'Operation' }, { title: 'Outcome' }, { title: 'Of' }]}
-          rows={begun.steps.map(step => ({
-            key: String(step.step),
-            cells: [
-              step.step,
-              step.operation,
-              <Said text={step.outcome} />,
-              step.id === null ? '' : <Id id={step.id} />,
-            ],
-          }))}
-        />
-      )}
+      <Steps run={begun} />
     </div>
+  );
+}
+
+const STATES = { waiting: '', as_expected: 'as expected', failed: 'failed', not_done: 'not done' };
+
+function inWords({ state, steps }: Run): string {
+  const done = steps.filter(step => step.state === 'as_expected').length;
+  if (state === 'running') return `Playing: ${done} of ${steps.length} steps are done.`;
+  return `${state === 'failed' ? 'Failed' : 'As expected'}: ${done} of ${steps.length} steps were as expected.`;
+}
+
+/** The first that waits is the one under way. */
+function Steps({ run: { state, steps } }: { readonly run: Run }) {
+  const now = state === 'running' ? steps.find(step => step.state === 'waiting')?.step : undefined;
+  return (
+    <Table
+      caption="Steps in their order"
+      cells={[
+        { title: 'Step', number: true },
+        { title: 'Operation' },
+        { title: 'State' },
+        { title: 'Outcome' },
+        { title: 'Line', number: true, wide: true },
+        { title: 'Of', wide: true },
+      ]}
+      rows={steps.map(({ step, line, operation, state: is, outcome, id, says }) => ({
+        key: String(step),
+        cells: [
+          step,
+          <Name name={operation} />,
+          step === now ? (
+            <Badge word="under way" />
+          ) : STATES[is] === '' ? (
+            ''
+          ) : (
+            <Badge word={STATES[is]} kind={is === 'as_expected' ? 'good' : is === 'failed' ? 'bad' : ''} />
+          ),
+          <span class={is === 'failed' ? 'problem' : ''}>
+            <Said text={says ?? outcome ?? ''} />
+          </span>,
+          line,
+          id === null ? '' : <Id id={id} />,
+        ],
+      }))}
+    />
   );
 }

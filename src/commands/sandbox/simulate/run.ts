@@ -1,11 +1,14 @@
 import { orNull, tells } from '../../../cli/answer-fields.ts';
 import { confirmed } from '../../../cli/confirm.ts';
-import { wholeListing } from '../../../cli/listing.ts';
+import type { Context } from '../../../cli/context.ts';
 import { command } from '../../../cli/parsing/command.ts';
 import { argument, local } from '../../../cli/parsing/flag.ts';
 import { whichSandbox } from '../../../cli/which-sandbox.ts';
 import { CliError } from '../../../core/errors.ts';
 import { shellWord } from '../../../core/shell-quote.ts';
+import type { Scenario } from '../../../scenario/read.ts';
+import type { StepDone } from '../../../scenario/run.ts';
+import type { Listing, Row } from '../../../terminal/view.ts';
 import { stepPerformer } from './execute-step.ts';
 
 const MOST_BYTES = 1_048_576;
@@ -30,7 +33,7 @@ export const runSandboxScenario = command({
     },
   },
   about: [
-    'The whole file is checked before the first step. If it has errors, each is shown with line and column, and nothing is sent. The first step with another result than expected ends the run with 15. The format: cardwright help scenarios.',
+    'The whole file is checked before the first step. If it has errors, each is shown with line and column, and nothing is sent. The first step with another result than expected ends the run with 15. TSV, CSV and NDJSON show each step as soon as it is done. The format: cardwright help scenarios.',
   ],
   args: { file: argument(local('file', 'Scenario in YAML; - for standard input.')) },
   examples: [
@@ -59,9 +62,7 @@ export const runSandboxScenario = command({
         command: `cardwright sandbox simulate run ${shellWord(file)} --yes`,
       });
     }
-    const steps = await runScenario(scenario, { file: name, perform });
-    ctx.notice(`${scenario.name}: ${steps.length} steps, all as expected.`);
-    return wholeListing({ data: steps, page: { total: steps.length } }, { noun: 'step' });
+    return asTheyAreDone(ctx, scenario, runScenario(scenario, { file: name, perform }));
   },
   show: listing => ({
     listing,
@@ -76,3 +77,29 @@ export const runSandboxScenario = command({
     ],
   }),
 });
+
+/** The story is told to its end, also where nobody reads it any more. */
+function asTheyAreDone(
+  ctx: Pick<Context, 'notice'>,
+  { name }: Scenario,
+  steps: AsyncGenerator<StepDone, void>,
+): Listing {
+  let total = 0;
+  const next = async () => {
+    const { done, value } = await steps.next();
+    if (done === true) return undefined;
+    total += 1;
+    return value;
+  };
+  async function* batches(): AsyncGenerator<readonly Row[]> {
+    // An output that cannot be written is found out before the first step.
+    yield [];
+    try {
+      for (let step = await next(); step !== undefined; step = await next()) yield [{ ...step }];
+      ctx.notice(`${name}: ${total} steps, all as expected.`);
+    } finally {
+      while ((await next()) !== undefined);
+    }
+  }
+  return { batches: batches(), page: () => ({ total }), runsOn: true, footer: count => `${count} steps.` };
+}
