@@ -3,7 +3,7 @@ import type { PageField } from '../contract/sandbox/page-tables.ts';
 import { commandLine, type Input } from './command-line.ts';
 import { type ComponentChildren, useState } from './elements.ts';
 import { Copy, Id, Said, useCanChange } from './parts.tsx';
-import { money, printable } from './printable.ts';
+import { money, printable, wordsOf } from './printable.ts';
 import { accessOf, callRow, Failed, NoAnswer } from './session.ts';
 import { rowOf } from './tables.ts';
 
@@ -143,7 +143,7 @@ function FieldInput({ field, id, value, wrong, isArea, set }: FieldInputProps) {
   return (
     <div class={wrong ? 'field wrong' : 'field'}>
       <label for={id}>
-        {name.replaceAll('_', ' ')}
+        {wordsOf(name)}
         {must ? '' : ' (optional)'}
       </label>
       {choices !== undefined && kind === 'choice' ? (
@@ -193,7 +193,7 @@ export function AnswerFacts({ answer }: { readonly answer: Readonly<Record<strin
     <dl class="facts">
       {told.map(([name, value]) => (
         <div key={name}>
-          <dt>{name.replaceAll('_', ' ')}</dt>
+          <dt>{wordsOf(name)}</dt>
           <dd>
             <Value value={value} isMoney={/balance$/.test(name)} />
           </dd>

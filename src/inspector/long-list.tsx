@@ -5,7 +5,7 @@
 import type { Input } from './command-line.ts';
 import { type ComponentChildren, useEffect, useRef, useState } from './elements.ts';
 import { useLive } from './live.ts';
-import type { Cell, PageFacts } from './parts.tsx';
+import { type Cell, classOf, type PageFacts } from './parts.tsx';
 import { callRow } from './session.ts';
 
 /** Rows that are asked for at once, and how many windows are kept. */
@@ -186,5 +186,3 @@ function Row({ nth, size, cells, content }: RowProps) {
     </tr>
   );
 }
-
-const classOf = ({ number, wide }: Cell) => [number && 'number', wide && 'wide'].filter(Boolean).join(' ');

@@ -8,6 +8,21 @@ import { printable, printableLines, shortTime } from './printable.ts';
 /** Text from outside: visible, and apart from the direction of the text around it. */
 export const Said = ({ text }: { readonly text: string }) => <bdi>{printable(text)}</bdi>;
 
+/** A name of ours, such as `transaction.declined`: a narrow column breaks it at its dots and lines alone. */
+export function Name({ name }: { readonly name: string }) {
+  const parts = name.split(/(?<=[._])/);
+  return (
+    <span>
+      {parts.map((part, nth) => (
+        <>
+          {nth > 0 && <wbr />}
+          {part}
+        </>
+      ))}
+    </span>
+  );
+}
+
 /** A time of the sandbox's clock, UTC; on a narrow screen in two lines. */
 export function Time({ iso }: { readonly iso: string }) {
   const [date, time] = shortTime(iso).split(' ');
@@ -67,7 +82,13 @@ export interface Cell {
   readonly number?: boolean;
   /** Left out below 600 px. */
   readonly wide?: boolean;
+  /** Of a list whose columns are equal otherwise. */
+  readonly width?: 'first' | 'label' | 'time';
 }
+
+/** Classes of a column. */
+export const classOf = ({ number, wide, width }: Cell) =>
+  [number && 'number', wide && 'wide', width].filter(Boolean).join(' ');
 
 export interface TableProps {
   readonly caption: string;
@@ -83,7 +104,6 @@ export interface TableProps {
 /** A real table; rows with an address are gone through with `j`, `k` and Enter. */
 export function Table({ caption, cells, rows, empty }: TableProps) {
   if (rows.length === 0) return <div class="empty">{empty ?? 'Nothing here.'}</div>;
-  const classOf = ({ number, wide }: Cell) => [number && 'number', wide && 'wide'].filter(Boolean).join(' ');
   return (
     <section class="scroll" aria-label={caption}>
       <table>

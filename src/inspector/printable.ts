@@ -48,3 +48,8 @@ export function laidOut(text: string): string {
     return text;
   }
 }
+
+const ABBREVIATIONS: Readonly<Record<string, string>> = { mcc: 'MCC', three_ds: '3DS', bin: 'BIN' };
+
+/** The name of a field as words. */
+export const wordsOf = (name: string) => ABBREVIATIONS[name] ?? name.replaceAll('_', ' ');

@@ -69,10 +69,12 @@ export function Card({ id }: { readonly id: string }) {
       <CardFacts card={card} />
       <SameCommand row="cards.show" input={{ card_id: id }} />
       <div class="columns">
-        <Accounts card={card} />
+        <div>
+          <Accounts card={card} />
+          <Simulations id={id} />
+        </div>
         <Life id={id} />
       </div>
-      <Simulations id={id} />
     </section>
   );
 }
@@ -96,7 +98,7 @@ function CardFacts({ card }: { readonly card: WholeCard }) {
             />
           </span>,
         ],
-        ['One purchase', `at most ${money(card.max_transaction)}`],
+        ['Limits of the BIN', `${money(card.max_transaction)} a purchase, ${money(card.max_monthly)} a month`],
         ['Auto-freeze', card.auto_freeze_at === null ? 'off' : `below ${money(card.auto_freeze_at)}`],
         [
           'Categories',
@@ -104,7 +106,13 @@ function CardFacts({ card }: { readonly card: WholeCard }) {
         ],
         ['Label', <Said text={card.label === '' ? '–' : card.label} />],
         ['Metadata', tags.length === 0 ? '–' : <Said text={tags.join(', ')} />],
-        ['Network', `${card.network}, BIN ${card.bin_id}`],
+        ['Network', card.network],
+        [
+          'BIN',
+          <a href={addressOf('cards', undefined, { bin: card.bin_id })}>
+            <code class="id">{card.bin_id}</code>
+          </a>,
+        ],
         ['Created', shortTime(card.created_at)],
         ['Expires', shortTime(card.expires_at)],
         ['Card', <Id id={card.id} />],
@@ -126,7 +134,8 @@ function Accounts({ card }: { readonly card: WholeCard }) {
           { title: 'What' },
           { title: 'Card', number: true },
           { title: 'Hold', number: true },
-          { title: 'Balance', number: true },
+          { title: 'Card after', number: true },
+          { title: 'Hold after', number: true, wide: true },
         ]}
         rows={folded(card.entries, ({ kind, card: moved, hold }) => `${kind} ${moved} ${hold}`).map(
           ({ item: entry, times }) => ({
@@ -137,6 +146,7 @@ function Accounts({ card }: { readonly card: WholeCard }) {
               moved(entry.card),
               moved(entry.hold),
               money(entry.card_after),
+              money(entry.hold_after),
             ],
           }),
         )}
@@ -156,15 +166,22 @@ function Accounts({ card }: { readonly card: WholeCard }) {
 function BalanceLine({ entries }: { readonly entries: readonly Entry[] }) {
   const balances = entries.map(({ card_after }) => card_after).toReversed();
   if (balances.length < 2) return null;
-  const highest = Math.max(...balances, 1);
-  const lowest = Math.min(...balances, 0);
-  const y = (balance: number) => 38 - ((balance - lowest) / (highest - lowest)) * 36;
-  const step = 400 / (balances.length - 1);
-  const points = balances.map((balance, nth) => `${nth * step},${y(balance)}`).join(' ');
+  const highest = Math.max(...balances);
+  const lowest = Math.min(...balances);
+  const y = (balance: number) => 38 - ((balance - lowest) / (highest - lowest || 1)) * 36;
+  const step = 400 / balances.length;
+  const points = balances
+    .map((balance, nth) => `${nth * step},${y(balance)} ${(nth + 1) * step},${y(balance)}`)
+    .join(' ');
   return (
-    <svg class="line" viewBox="0 0 400 40" preserveAspectRatio="none" aria-hidden="true">
-      <polyline points={points} />
-    </svg>
+    <figure>
+      <svg class="line" viewBox="0 0 400 40" preserveAspectRatio="none" aria-hidden="true">
+        <polyline points={points} />
+      </svg>
+      <figcaption class="quiet">
+        {`Balance of the card after each of its newest ${count(balances.length)} entries: ${money(lowest)} to ${money(highest)}`}
+      </figcaption>
+    </figure>
   );
 }
 
@@ -220,7 +237,9 @@ function LifeRows({ items }: { readonly items: readonly Item[] }) {
         cells: [
           <Time iso={item.at} />,
           <span>
-            <b>{`${inAll(times)}${item.kind}${item.number === null ? '' : ` #${count(item.number)}`}`}</b>{' '}
+            <b
+              title={item.id}
+            >{`${inAll(times)}${item.kind}${item.number === null ? '' : ` #${count(item.number)}`}`}</b>{' '}
             <Said text={item.text} /> <ItemLink item={item} />
           </span>,
         ],

@@ -9,6 +9,8 @@ interface CardItem {
   readonly id: string;
   readonly label: string;
   readonly last4: string;
+  readonly network: string;
+  readonly bin_id: string;
   readonly status: string;
   readonly balance: number;
   readonly hold: number;
@@ -44,6 +46,9 @@ export function Cards() {
             ))}
           </select>
         </label>
+        <label>
+          BIN <input value={bin} placeholder="bin_…" onInput={event => change({ bin: event.currentTarget.value })} />
+        </label>
       </form>
       <CardRows search={{ q, status, bin }} />
       <SameCommand row="cards" input={{ q, status, bin }} />
@@ -75,19 +80,26 @@ function CardRows({ search }: { readonly search: Search }) {
       row="cards"
       input={{ ...search }}
       cells={[
-        { title: 'Card' },
+        { title: 'Card', width: 'first' },
         { title: 'Status' },
         { title: 'Balance', number: true },
         { title: 'On hold', number: true, wide: true },
-        { title: 'Label', wide: true },
-        { title: 'Created', wide: true },
+        { title: 'Label', wide: true, width: 'label' },
+        { title: 'Network', wide: true },
+        { title: 'Created', wide: true, width: 'time' },
       ]}
       shown={card => [
-        <a href={addressOf('cards', card.id)}>{`•••• ${card.last4}`}</a>,
+        <>
+          <a href={addressOf('cards', card.id)} title={card.id}>{`•••• ${card.last4}`}</a>
+          <span class="narrow">
+            <Said text={card.label} />
+          </span>
+        </>,
         <Badge word={card.status} />,
         money(card.balance),
         money(card.hold),
         <Said text={card.label} />,
+        <span title={card.bin_id}>{card.network}</span>,
         shortTime(card.created_at),
       ]}
       empty={empty}

@@ -2,7 +2,7 @@
 import { useState } from '../elements.ts';
 import { RowForm } from '../form.tsx';
 import { useLive, useRow } from '../live.ts';
-import { Badge, Facts, Head, Id, type PageFacts, Pages, Said, SameCommand, Table, Waiting } from '../parts.tsx';
+import { Badge, Facts, Head, Id, Name, type PageFacts, Pages, Said, SameCommand, Table, Waiting } from '../parts.tsx';
 import { fromNow, shortTime } from '../printable.ts';
 
 interface ClockData {
@@ -57,7 +57,7 @@ export function Clock() {
         </section>
         <section aria-labelledby="set">
           <h2 id="set">Set it</h2>
-          <RowForm row="clock.set" begins={{ mode: data?.mode ?? '' }} label="Set" />
+          {data !== undefined && <RowForm row="clock.set" begins={{ mode: data.mode }} label="Set" />}
         </section>
       </div>
       <Timers now={marks?.now ?? data?.now} />
@@ -104,10 +104,13 @@ function Timers({ now }: { readonly now: string | undefined }) {
           rows={data.data.map(timer => ({
             key: `${timer.kind} ${timer.ref}`,
             cells: [
-              <time dateTime={timer.due_at} title={shortTime(timer.due_at)}>
-                {now === undefined ? shortTime(timer.due_at) : fromNow(timer.due_at, now)}
+              <time dateTime={timer.due_at}>
+                <span>{now === undefined ? '' : fromNow(timer.due_at, now)}</span>{' '}
+                <span class="quiet wide">{shortTime(timer.due_at)}</span>
               </time>,
-              <Said text={timer.error === null ? timer.kind : `${timer.kind}: ${timer.error}`} />,
+              <span>
+                <Name name={timer.kind} /> {timer.error !== null && <Said text={timer.error} />}
+              </span>,
               <Id id={timer.ref} />,
               <Badge word={timer.state} />,
             ],

@@ -3,7 +3,7 @@ import { commandLine } from '../command-line.ts';
 import { useState } from '../elements.ts';
 import { RowForm } from '../form.tsx';
 import { useRow } from '../live.ts';
-import { Badge, Copy, Head, Said, SameCommand, Table, useCanChange, Waiting } from '../parts.tsx';
+import { Badge, Copy, Head, Name, Said, SameCommand, Table, Time, useCanChange, Waiting } from '../parts.tsx';
 import { accessOf, callRow } from '../session.ts';
 import { TABLES } from '../tables.ts';
 
@@ -16,6 +16,8 @@ interface Rule {
   readonly times: number | null;
   readonly seen: number;
   readonly struck: number;
+  readonly expires_at: string | null;
+  readonly created_at: string;
 }
 
 const PRESETS: readonly (readonly [string, object])[] = [
@@ -54,6 +56,8 @@ function Rules({ rules }: { readonly rules: readonly Rule[] }) {
         { title: 'Does' },
         { title: 'Seen', number: true },
         { title: 'Struck', number: true },
+        { title: 'Added', wide: true },
+        { title: 'Ends', wide: true },
         { title: 'Change' },
       ]}
       rows={rules.map(rule => ({
@@ -63,9 +67,13 @@ function Rules({ rules }: { readonly rules: readonly Rule[] }) {
             <code>{rule.id}</code> <Badge word={rule.active ? 'active' : 'over'} />
           </span>,
           <code class="wrap">{JSON.stringify(rule.match)}</code>,
-          <Said text={`${rule.phase ?? 'delivery'}: ${JSON.stringify(rule.action)}`} />,
+          <span>
+            <Name name={rule.phase ?? 'delivery'} />: <Said text={JSON.stringify(rule.action)} />
+          </span>,
           rule.seen,
           `${rule.struck}${rule.times === null ? '' : ` of ${rule.times}`}`,
+          <Time iso={rule.created_at} />,
+          rule.expires_at == null ? '–' : <Time iso={rule.expires_at} />,
           <RemoveRule id={rule.id} />,
         ],
       }))}

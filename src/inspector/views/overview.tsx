@@ -2,7 +2,7 @@
 import { addressOf, refine, useAddress } from '../address.ts';
 import { useState } from '../elements.ts';
 import { useRow } from '../live.ts';
-import { Facts, Head, Id, SameCommand, Table, Time, Waiting } from '../parts.tsx';
+import { Facts, Head, Id, Name, SameCommand, Table, Time, Waiting } from '../parts.tsx';
 import { count, fromNow, money } from '../printable.ts';
 import { TABLES } from '../tables.ts';
 
@@ -46,6 +46,7 @@ export function Overview() {
                 `${count(data.cards_active)} active, ${data.cards_frozen} frozen, ${data.cards_terminated} terminated`,
               ],
               ['Transactions', count(data.transactions)],
+              ['Events', count(data.events)],
               ['Open holds', count(data.open_holds)],
               ['3DS challenges that wait', count(data.open_challenges)],
               ['Deposits that wait', count(data.pending_deposits)],
@@ -71,7 +72,7 @@ export function Overview() {
 function NextTimer({ data: { next_timer: next, now, timers } }: { readonly data: OverviewData }) {
   if (next === null) return <span>nothing happens by itself</span>;
   return (
-    <a href={addressOf('clock')} title={next.due_at}>
+    <a href={addressOf('clock')} title={`${next.due_at} ${next.ref}`}>
       {`${next.kind} ${fromNow(next.due_at, now)}, ${count(timers)} in all`}
     </a>
   );
@@ -170,7 +171,12 @@ function Events() {
           cells={[{ title: 'No', number: true }, { title: 'Type' }, { title: 'At', wide: true }, { title: 'About' }]}
           rows={data.data.map(event => ({
             key: String(event.seq),
-            cells: [count(event.seq), event.type, <Time iso={event.created_at} />, <Id id={about(event.body)} />],
+            cells: [
+              <span title={event.id}>{count(event.seq)}</span>,
+              <Name name={event.type} />,
+              <Time iso={event.created_at} />,
+              <Id id={about(event.body)} />,
+            ],
           }))}
           empty={type === '' ? 'No event yet. Your code makes one when it creates a card.' : 'No event of this type.'}
         />

@@ -8,6 +8,7 @@ import {
   Facts,
   Head,
   Id,
+  Name,
   type PageFacts,
   Pages,
   Said,
@@ -252,7 +253,9 @@ function TurnedAway() {
             key: `${turned.at} ${nth}`,
             cells: [
               <Said text={`${turned.method} ${turned.path}`} />,
-              <Badge word={String(turned.status)} />,
+              <span title={turned.error}>
+                <Badge word={String(turned.status)} />
+              </span>,
               <Said text={turned.why} />,
               <Said text={turned.nearest ?? ''} />,
               <Said text={turned.key} />,
@@ -295,7 +298,7 @@ function Acts() {
             key: String(act.number),
             cells: [
               count(act.number),
-              act.operation,
+              <Name name={act.operation} />,
               act.about === null ? '' : <Id id={act.about} />,
               act.by,
               <Time iso={act.at} />,

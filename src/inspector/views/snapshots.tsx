@@ -3,7 +3,7 @@ import { addressOf, useAddress } from '../address.ts';
 import type { Input } from '../command-line.ts';
 import { RowForm } from '../form.tsx';
 import { useRow } from '../live.ts';
-import { Head, Said, SameCommand, Table, Time, Waiting } from '../parts.tsx';
+import { Head, Id, Said, SameCommand, Table, Time, Waiting } from '../parts.tsx';
 import { count, money } from '../printable.ts';
 import { callRow } from '../session.ts';
 
@@ -12,6 +12,8 @@ interface Snapshot {
   readonly whole: boolean;
   readonly made_at: string | null;
   readonly data_set: string | null;
+  readonly seed: number | null;
+  readonly clock: string | null;
   readonly cards: number | null;
   readonly transactions: number | null;
   readonly bytes: number | null;
@@ -50,6 +52,8 @@ function List() {
             { title: 'Cards', number: true, wide: true },
             { title: 'Transactions', number: true, wide: true },
             { title: 'Bytes', number: true, wide: true },
+            { title: 'Data set', wide: true },
+            { title: 'Clock', wide: true },
             { title: 'Difference' },
           ]}
           rows={data.data.map(each => ({
@@ -61,6 +65,8 @@ function List() {
               each.cards === null ? '–' : count(each.cards),
               each.transactions === null ? '–' : count(each.transactions),
               each.bytes === null ? '–' : count(each.bytes),
+              each.data_set === null ? '–' : `${each.data_set}, seed ${each.seed}`,
+              each.clock ?? '–',
               <a href={addressOf('snapshots', each.name)}>Compare with now</a>,
             ],
           }))}
@@ -128,7 +134,7 @@ function DifferenceTables({ data }: { readonly data: DifferenceData }) {
           cells={[{ title: 'Account' }, { title: 'Difference', number: true }]}
           rows={data.accounts.map(({ account, delta }) => ({
             key: account,
-            cells: [<Said text={account} />, money(delta)],
+            cells: [<Said text={account} />, `${delta > 0 ? '+' : ''}${money(delta)}`],
           }))}
           empty="No account differs."
         />
@@ -139,7 +145,7 @@ function DifferenceTables({ data }: { readonly data: DifferenceData }) {
         rows={fields.map(each => ({
           key: `${each.card_id} ${each.field}`,
           cells: [
-            <a href={addressOf('cards', each.card_id)}>{each.card_id}</a>,
+            <Id id={each.card_id} />,
             each.field,
             <Said text={each.from ?? '–'} />,
             <Said text={each.to ?? '–'} />,

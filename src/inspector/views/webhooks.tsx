@@ -2,7 +2,21 @@
 import { addressOf, refine, useAddress } from '../address.ts';
 import { RowForm } from '../form.tsx';
 import { useRow } from '../live.ts';
-import { Badge, Facts, Head, Id, type PageFacts, Pages, Said, SameCommand, Table, Text, Waiting } from '../parts.tsx';
+import {
+  Badge,
+  Facts,
+  Head,
+  Id,
+  Name,
+  type PageFacts,
+  Pages,
+  Said,
+  SameCommand,
+  Table,
+  Text,
+  Time,
+  Waiting,
+} from '../parts.tsx';
 import { laidOut, shortTime } from '../printable.ts';
 import { rowOf } from '../tables.ts';
 
@@ -38,6 +52,7 @@ interface Subscription {
   readonly address: string;
   readonly events: readonly string[];
   readonly status: string;
+  readonly created_at: string;
   readonly failing_since: string | null;
   readonly waiting: number;
   readonly delivered: number;
@@ -72,19 +87,21 @@ function Subscriptions({ items }: { readonly items: readonly Subscription[] }) {
         { title: 'Waiting', number: true, wide: true },
         { title: 'Delivered', number: true, wide: true },
         { title: 'Given up', number: true },
+        { title: 'Failing since', wide: true },
         { title: 'Address', wide: true },
         { title: 'Events', wide: true },
       ]}
       rows={items.map(item => ({
         key: item.id,
         cells: [
-          <a href={addressOf('webhooks', undefined, { webhook: item.id })}>
+          <a href={addressOf('webhooks', undefined, { webhook: item.id })} title={`made ${shortTime(item.created_at)}`}>
             <Said text={item.id} />
           </a>,
           <Badge word={item.status} />,
           item.waiting,
           item.delivered,
           item.failed,
+          shortTime(item.failing_since),
           <Said text={item.address} />,
           <Said text={item.events.join(', ')} />,
         ],
@@ -98,6 +115,10 @@ function Subscriptions({ items }: { readonly items: readonly Subscription[] }) {
     />
   );
 }
+
+/** That it is no event of the account, or not as it was; empty for an ordinary one. */
+const markOf = ({ example, edited, signed }: Delivery) =>
+  [example && 'example', edited && 'edited', signed !== 'right' && `signed ${signed}`].filter(Boolean).join(', ');
 
 function lastOf({ attempts }: Delivery): string {
   const last = attempts.at(-1);
@@ -152,7 +173,12 @@ function DeliveryRows({ items }: { readonly items: readonly Delivery[] }) {
         key: item.id,
         href: addressOf('webhooks', item.id),
         cells: [
-          <a href={addressOf('webhooks', item.id)}>{item.event}</a>,
+          <span>
+            <a href={addressOf('webhooks', item.id)} title={item.event_id}>
+              <Name name={item.event} />
+            </a>{' '}
+            {markOf(item)}
+          </span>,
           <Badge word={item.state} />,
           item.attempt,
           <Said text={lastOf(item)} />,
@@ -172,7 +198,7 @@ function SendForms({ items }: { readonly items: readonly Subscription[] }) {
     <section aria-labelledby="send">
       <h2 id="send">Send</h2>
       <details>
-        <summary>An example, or a body of your own, signed as you callRow</summary>
+        <summary>An example, or a body of your own, signed as you say</summary>
         <RowForm row="deliveries.send" begins={{ webhook_id: first, event: 'card.created' }} label="Send" />
       </details>
       <details>
@@ -205,36 +231,35 @@ export function DeliveryView({ id }: { readonly id: string }) {
 
 function WholeShown({ delivery }: { readonly delivery: WholeDelivery }) {
   const { id, webhook_id, event } = delivery;
-  const marks = [
-    delivery.example && 'example',
-    delivery.edited && 'edited',
-    delivery.signed !== 'right' && `signed ${delivery.signed}`,
-  ];
   return (
     <div>
       <Facts
         facts={[
-          ['Event', `${event} ${marks.filter(Boolean).join(', ')}`],
+          ['Event', `${event} ${markOf(delivery)}`],
           ['State', <Badge word={delivery.state} />],
           ['Tries', delivery.attempt],
+          ['Queued', shortTime(delivery.created_at)],
           ['Next', delivery.due_at === null ? '–' : shortTime(delivery.due_at)],
-          ['Subscription', <a href={addressOf('webhooks', undefined, { webhook: webhook_id })}>{webhook_id}</a>],
+          [
+            'Subscription',
+            <a href={addressOf('webhooks', undefined, { webhook: webhook_id })}>
+              <code class="id">{webhook_id}</code>
+            </a>,
+          ],
           ['Event id', <Id id={delivery.event_id} />],
           ['Delivery', <Id id={id} />],
         ]}
       />
-      <div class="columns">
-        <RowForm row="deliveries.redeliver" fixed={{ delivery_id: id }} label="Redeliver" />
-        <details>
-          <summary>Edit and send</summary>
-          <RowForm
-            row="deliveries.send"
-            fixed={{ webhook_id }}
-            begins={{ event, body: delivery.body_hidden ? '' : delivery.body }}
-            label="Send"
-          />
-        </details>
-      </div>
+      <RowForm row="deliveries.redeliver" fixed={{ delivery_id: id }} label="Redeliver" />
+      <details>
+        <summary>Edit and send</summary>
+        <RowForm
+          row="deliveries.send"
+          fixed={{ webhook_id }}
+          begins={{ event, body: delivery.body_hidden ? '' : delivery.body }}
+          label="Send"
+        />
+      </details>
       <h2>Attempts</h2>
       <Attempts items={delivery.attempts} />
       <Signature delivery={delivery} />
@@ -264,7 +289,7 @@ function Attempts({ items }: { readonly items: readonly Attempt[] }) {
               <Badge word={String(attempt.status)} />
             ),
             attempt.duration_ms === null ? '' : `${attempt.duration_ms} ms`,
-            shortTime(attempt.at),
+            <Time iso={attempt.at} />,
             <Said text={attempt.address ?? ''} />,
           ],
         }))}

@@ -1,7 +1,7 @@
 /** The checks of one purchase in their order, each with the two values that it compared. */
 import { addressOf } from '../address.ts';
 import { useRow } from '../live.ts';
-import { Badge, Facts, Head, Id, Said, SameCommand, Table, Waiting } from '../parts.tsx';
+import { Badge, Facts, Head, Id, Name, Said, SameCommand, Table, Waiting } from '../parts.tsx';
 
 interface WhyData {
   readonly transaction: string;
@@ -40,7 +40,7 @@ export function Why({ id }: { readonly id: string }) {
             rows={data.checks.map(({ check, result, left, right }) => ({
               key: check,
               cells: [
-                check,
+                <Name name={check} />,
                 <span class={result === 'fails' ? 'failed' : result === 'holds' ? '' : 'quiet'}>
                   {WORDS[result] ?? result}
                 </span>,
