@@ -12,8 +12,21 @@ export function isOp(name: string): boolean {
   return OP_PATTERN.test(name);
 }
 
-/** `op_` and 130 random bits. */
+/**
+ * Digits that may be a card number, alone or with a row and an attempt behind them. The marker of a card would not be sent
+ * then, and a reading would hide it.
+ */
+const LIKE_A_NUMBER = /[2-9][0-9]{12}|[2-9][0-9]{3,}$/;
+
+/** `op_` and 130 random bits, drawn again where they look like a card number. */
 export function newOp(random: Randomness): string {
+  for (;;) {
+    const op = drawnOp(random);
+    if (!LIKE_A_NUMBER.test(op)) return op;
+  }
+}
+
+function drawnOp(random: Randomness): string {
   let bits = BigInt(`0x${Buffer.from(random.bytes(17)).toString('hex')}`);
   let text = '';
   for (let digit = 0; digit < DIGITS; digit += 1) {
