@@ -4,9 +4,10 @@ import { open, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { ServerOptions, ServerRow } from '../cli/sandbox-servers.ts';
 import { LOAD_SIZE, loadSize } from '../contract/sandbox/admin.ts';
-import { CliError, ERROR_KINDS, type ErrorKind } from '../core/errors.ts';
+import { CliError, ERROR_KINDS } from '../core/errors.ts';
 import { preparePrivateFolder } from '../files/private-files.ts';
 import type { AppHost } from './app-host.ts';
+import { errorInLastLine } from './child-error.ts';
 
 export interface DaemonStart {
   readonly host: AppHost;
@@ -107,10 +108,8 @@ function wordsOf({ cwd }: AppHost, options: ServerOptions): readonly string[] {
 
 /** The error the other process wrote as its last line. */
 async function failure(log: string, why: string): Promise<CliError> {
-  const last = (await readFile(log, 'utf8')).trimEnd().split('\n').at(-1) ?? '';
-  const reported = /^\{"error":\{/.test(last) ? (JSON.parse(last) as { error: Told }).error : undefined;
-  if (reported !== undefined && reported.kind in ERROR_KINDS) {
-    const { kind, message, hint } = reported;
+  const { kind, message = '', hint } = errorInLastLine(await readFile(log, 'utf8')) ?? {};
+  if (kind !== undefined && kind in ERROR_KINDS) {
     return new CliError(kind, { message, ...(hint !== undefined && { hint }), outcome: 'not_sent' });
   }
   return new CliError('unreachable', {
@@ -119,10 +118,4 @@ async function failure(log: string, why: string): Promise<CliError> {
     hint: 'cardwright sandbox start',
     outcome: 'not_sent',
   });
-}
-
-interface Told {
-  readonly kind: ErrorKind;
-  readonly message: string;
-  readonly hint?: string;
 }

@@ -8,12 +8,14 @@ import { CliError } from '../core/errors.ts';
 import type { ScenarioPlayer, ScenarioRun, Stage } from '../sandbox/service/scenario-player.ts';
 import type { StepDone } from '../scenario/run.ts';
 import type { AppHost } from './app-host.ts';
+import { errorInLastLine, jsonOf, lastLine } from './child-error.ts';
 
 /** Runs that are remembered. */
 const MOST_RUNS = 20;
 /** Characters of standard error that are read. */
 const LONGEST_ERROR = 4_000_000;
 
+type PlayerHost = Pick<AppHost, 'env' | 'program' | 'noise'>;
 type PlayedStep = ScenarioRun['steps'][number];
 
 interface Ended extends Pick<ScenarioRun, 'state' | 'says'> {
@@ -28,7 +30,7 @@ interface Playing {
   readonly asDone: (step: StepDone) => void;
 }
 
-export function scenarioPlayer(host: AppHost): ScenarioPlayer {
+export function scenarioPlayer(host: PlayerHost): ScenarioPlayer {
   const runs = new Map<string, ScenarioRun>();
   let isPlaying = false;
   return {
@@ -102,7 +104,7 @@ function withFault(steps: readonly PlayedStep[], fault: string | undefined): rea
 }
 
 /** Never rejects: what went wrong is what it says. */
-function played(host: AppHost, { text, stage, asDone }: Playing): Promise<Ended> {
+function played(host: PlayerHost, { text, stage, asDone }: Playing): Promise<Ended> {
   const { origin, key, adminToken } = stage;
   const [node, ...program] = host.program;
   const words = ['sandbox', 'simulate', 'run', '-', '--yes', '-o', 'ndjson'];
@@ -119,9 +121,12 @@ function played(host: AppHost, { text, stage, asDone }: Playing): Promise<Ended>
     windowsHide: true,
   });
   let err = '';
-  createInterface({ input: child.stdout }).on('line', line => asDone(JSON.parse(line) as StepDone));
-  child.stderr.on('data', (part: Buffer) => {
-    if (err.length < LONGEST_ERROR) err += part.toString('utf8');
+  createInterface({ input: child.stdout }).on('line', line => {
+    const done = jsonOf(line) as StepDone | undefined;
+    if (done !== undefined) asDone(done);
+  });
+  child.stderr.setEncoding('utf8').on('data', (part: string) => {
+    if (err.length < LONGEST_ERROR) err += part;
   });
   child.stdin.on('error', () => undefined);
   child.stdin.end(text);
@@ -132,23 +137,15 @@ function played(host: AppHost, { text, stage, asDone }: Playing): Promise<Ended>
 }
 
 /** Its folders are those of the server; profiles, keys and dialects of the user are not its own. */
-function withoutOurs({ env }: AppHost): AppHost['env'] {
+function withoutOurs({ env }: Pick<AppHost, 'env'>): AppHost['env'] {
   const isOurs = (name: string) => name.startsWith('CARDWRIGHT_') && name !== 'CARDWRIGHT_CONFIG_DIR';
   return Object.fromEntries(Object.entries(env).filter(([name]) => !isOurs(name)));
 }
 
-/** The error is its last line. */
 function failed(err: string, code: number | null): Ended {
-  const last = err.trimEnd().split('\n').at(-1) ?? '';
-  const told = /^\{"error":\{/.test(last) ? (JSON.parse(last) as { error: Told }).error : undefined;
-  const says = told === undefined ? `It ended with ${code}. ${last}` : [told.message, ...(told.notes ?? [])].join('\n');
-  const fault = told?.kind === 'check_failed' ? told.faults?.map(({ text }) => text).join('\n') : undefined;
-  return { state: 'failed', says, fault };
-}
-
-interface Told {
-  readonly kind: string;
-  readonly message: string;
-  readonly notes?: readonly string[];
-  readonly faults?: readonly { readonly text: string }[];
+  const told = errorInLastLine(err);
+  if (told === undefined) return { state: 'failed', says: `It ended with ${code}. ${lastLine(err)}` };
+  const { kind, message, notes = [], faults } = told;
+  const fault = kind === 'check_failed' ? faults?.map(({ text }) => text).join('\n') : undefined;
+  return { state: 'failed', says: [message, ...notes].join('\n'), fault };
 }
