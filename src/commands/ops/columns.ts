@@ -2,8 +2,20 @@
 import { maybe, tells } from '../../cli/answer-fields.ts';
 import { SHORT_ID } from '../../cli/columns.ts';
 import { toUsd } from '../../core/money.ts';
-import type { OpDetail, OpRow, OpSummary } from '../../journal/shown-ops.ts';
+import type { OpDetail, OpRow, OpState, OpSummary } from '../../journal/shown-ops.ts';
 import type { Column, Row } from '../../terminal/view.ts';
+
+/** Every state, in the order in which help lists them. */
+export const OP_STATES = [
+  'running',
+  'pending',
+  'open',
+  'unknown',
+  'finished',
+  'rejected',
+  'damaged',
+  'newer',
+] as const satisfies readonly OpState[];
 
 export const OP_COLUMNS: readonly Column[] = [
   { field: 'op', title: 'OP', kind: 'id', priority: 1, shortTo: SHORT_ID },
@@ -45,16 +57,7 @@ function withoutUndefined(row: Row): Row {
 export const OP_ROW = {
   op: tells.text('Id of the operation.'),
   command: tells.text('Words of the command.'),
-  state: tells.word('Where it stands.', [
-    'running',
-    'pending',
-    'open',
-    'unknown',
-    'finished',
-    'rejected',
-    'damaged',
-    'newer',
-  ]),
+  state: tells.word('Where it stands.', OP_STATES),
   rows: tells.count('Rows in all.'),
   done: tells.count('Rows that are done.'),
   refused: tells.count('Rows that were refused.'),

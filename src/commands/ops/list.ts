@@ -5,9 +5,7 @@ import { OURS, option } from '../../cli/parsing/flag.ts';
 import { choice, flag, integer } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
 import type { OpSummary } from '../../journal/shown-ops.ts';
-import { OP_COLUMNS, OP_ROW, summaryRow } from './columns.ts';
-
-const STATES = ['running', 'pending', 'open', 'unknown', 'finished', 'rejected', 'damaged', 'newer'] as const;
+import { OP_COLUMNS, OP_ROW, OP_STATES, summaryRow } from './columns.ts';
 
 /** Lists the money operations and bulk runs of this machine. */
 export const listOps = command({
@@ -20,7 +18,7 @@ export const listOps = command({
   reach: 'files',
   ends: { check_failed: 'A journal in the list is damaged; all of the list is shown.' },
   flags: {
-    state: option(choice(STATES, { doc: 'Only operations in this state.', basis: OURS })),
+    state: option(choice(OP_STATES, { doc: 'Only operations in this state.', basis: OURS })),
     limit: option(integer({ doc: 'Only the newest n.', basis: OURS, min: 1 })),
     local: option(
       flag({ doc: 'Copies that this machine keeps of operations in a shared journal; nobody is asked.', basis: OURS }),

@@ -38,13 +38,13 @@ async function presentIn(folder: string, { sql, account, now, parts }: StoreMome
 }
 
 async function difference(before: Side, after: Side): Promise<Told> {
-  const difference = new Difference();
+  const sums = new DifferenceSums();
   try {
-    for await (const change of changesBetween(before, after)) difference.take(change);
+    for await (const change of changesBetween(before, after)) sums.take(change);
   } catch (error) {
     throw damagedSide(error, 'one of them');
   }
-  return difference.difference();
+  return sums.all();
 }
 
 function damagedSide(error: unknown, name: string): unknown {
@@ -55,7 +55,7 @@ function damagedSide(error: unknown, name: string): unknown {
 const NOT_TOLD = ['account_id', 'number', 'cvv', 'document'];
 const MONEY = ['balance', 'hold', 'spending_limit', 'auto_freeze_at'];
 
-class Difference {
+class DifferenceSums {
   readonly #tables = new Map<string, { added: number; removed: number; changed: number }>();
   readonly #accounts = new Map<string, number>();
   readonly #cards: Told['cards'][number][] = [];
@@ -84,7 +84,7 @@ class Difference {
     this.#cards.push({ card_id: String(row['id']), fields });
   }
 
-  difference(): Told {
+  all(): Told {
     return {
       tables: [...this.#tables].map(([table, counts]) => ({ table, ...counts })),
       accounts: [...this.#accounts]

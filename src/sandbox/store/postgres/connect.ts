@@ -8,7 +8,6 @@ export class Connections {
   readonly #open: () => Promise<PostgresPipeline>;
   readonly #idle: PostgresPipeline[] = [];
   readonly #waiting: ((place: undefined) => void)[] = [];
-  readonly #lent = new Set<PostgresPipeline>();
   #places = MOST;
   #isClosed = false;
 
@@ -23,9 +22,9 @@ export class Connections {
     try {
       if (this.#isClosed) throw new Error('the store is closed');
       for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
-        if (idle.alive) return this.#lend(idle);
+        if (idle.alive) return idle;
       }
-      return this.#lend(await this.#open());
+      return await this.#open();
     } catch (error) {
       this.#free();
       throw error;
@@ -34,7 +33,6 @@ export class Connections {
 
   /** One that is in the middle of something must not be given back, but ended. */
   give(connection: PostgresPipeline): void {
-    this.#lent.delete(connection);
     if (connection.alive && !this.#isClosed) this.#idle.push(connection);
     else void connection.end().catch(() => undefined);
     this.#free();
@@ -44,11 +42,6 @@ export class Connections {
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(this.#idle.splice(0).map(each => each.end().catch(() => undefined)));
-  }
-
-  #lend(connection: PostgresPipeline): PostgresPipeline {
-    this.#lent.add(connection);
-    return connection;
   }
 
   #free(): void {

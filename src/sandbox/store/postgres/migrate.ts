@@ -2,7 +2,6 @@
 import { CliError } from '../../../core/errors.ts';
 import { shellWord } from '../../../core/shell-quote.ts';
 import type { PostgresPipeline } from '../../../postgres/client.ts';
-import { PostgresRefusal } from '../../../postgres/refusal.ts';
 import { TABLES } from '../schema.ts';
 import { MIGRATIONS, SCHEMA, SYSTEM_TABLES } from '../system-tables.ts';
 import { rowsOf, withTypes } from './types.ts';
@@ -131,9 +130,4 @@ function older(shown: string, found: number | undefined): CliError {
     hint: `cardwright sandbox start --store ${shellWord(shown)} --migrate`,
     outcome: 'not_sent',
   });
-}
-
-/** A refusal that says that the tables are not there, or not ours to read. */
-export function isNoStore(error: unknown): boolean {
-  return error instanceof PostgresRefusal && /^(?:42P01|3F000|42501)$/.test(error.code);
 }
