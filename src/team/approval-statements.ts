@@ -1,5 +1,15 @@
 /** The functions of the schema that hold, approve and release operations, as calls. */
-import type { AccountRules, Entering, Facts, Holder, JournalHead, NotTaken, OverCap, Taken } from './calls.ts';
+import type {
+  AccountRules,
+  Entering,
+  Facts,
+  Holder,
+  JournalHead,
+  NotTaken,
+  OverCap,
+  ShownRows,
+  Taken,
+} from './calls.ts';
 
 export interface AccountApprover {
   readonly person: string;
@@ -45,6 +55,7 @@ export interface Denying extends Answering {
   readonly by: string;
   /** Number of the segment with DENIED and END. */
   readonly n: number;
+  readonly shown: ShownRows;
   readonly why: 'rejected' | 'expired' | 'stale';
 }
 

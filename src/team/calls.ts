@@ -25,6 +25,20 @@ export interface OpenRows {
   readonly open: number;
 }
 
+/** What a list shows of the rows, after the records of the same call. */
+export interface ShownRows {
+  readonly state: 'pending' | 'unknown' | 'open' | 'finished';
+  /** Of the latest record by the clock of its writer, ms UTC. */
+  readonly at: number;
+  readonly counts: {
+    readonly done: number;
+    readonly refused: number;
+    readonly unknown: number;
+    readonly not_sent: number;
+    readonly open: number;
+  };
+}
+
 export interface ClaimedIntent {
   readonly row: number;
   readonly name: string;
@@ -69,6 +83,7 @@ export interface ImportedOp extends Entering {
   readonly begun_ms: number;
   readonly ended_ms: number | null;
   readonly counts: OpenRows;
+  readonly shown?: ShownRows | undefined;
   readonly ending: Ending;
   readonly intents: readonly ClaimedIntent[];
   readonly key?: { readonly value: string; readonly digest: string } | undefined;
@@ -117,6 +132,7 @@ export interface WantedOp extends Entering, Holder {
   readonly irreversible?: boolean | undefined;
   readonly judged_rows?: number | undefined;
   readonly counts: OpenRows;
+  readonly shown?: ShownRows | undefined;
   readonly intents?: readonly ClaimedIntent[] | undefined;
   /** `--idempotency-key`. */
   readonly key?: { readonly value: string; readonly digest: string } | undefined;
@@ -206,6 +222,7 @@ export interface Appending extends Entering {
   readonly n: number;
   readonly by: string;
   readonly counts: OpenRows;
+  readonly shown?: ShownRows | undefined;
   readonly ending?: Ending | undefined;
 }
 
@@ -237,14 +254,6 @@ export interface Taken {
 }
 
 export type TakeResult = NotTaken | Taken;
-
-export interface Resolving extends Entering, Holder {
-  readonly op: string;
-  readonly resume: boolean;
-  readonly n: number;
-  readonly counts: OpenRows;
-  readonly ending?: Ending | undefined;
-}
 
 export interface Segment {
   /** Below zero: brought later by a process that had lost the op. */
@@ -292,6 +301,10 @@ export interface OpHead extends Standing {
   readonly pruned: boolean;
   /** Its first line, where that was asked for. */
   readonly plan: string | null;
+  /** Null where its records say more than whoever wrote last has counted. */
+  readonly shown: ShownRows | null;
+  /** What was asked for it came to nothing. */
+  readonly denied: boolean;
 }
 
 /** Rules of approval by their names: cents, rows, persons, hours, and 1 for `approve_irreversible`. */

@@ -2,6 +2,7 @@
  * Whether a shared journal is whole: its chain, the lines of its ops, names, and the sums that must hold. It reads, and
  * changes nothing; while others work it sees what they have finished.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { CliError } from '../core/errors.ts';
 import { cents, dollars } from '../core/money.ts';
 import type { JournalFlaw, StoreCheck } from '../journal/shared-ops.ts';
@@ -108,6 +109,8 @@ function flawsOf(head: OpHead, segments: readonly Segment[], digest: string | un
   const standing = createStanding();
   standing.read(Buffer.concat(inOrder.map(segment => segment.bytes)));
   const before = standing.counts();
+  if (head.shown !== null && !isDeepStrictEqual(head.shown, standing.shown()))
+    texts.push('what a list shows of it is not what its records say');
   for (const late of segments.filter(({ n }) => n < 0)) standing.read(late.bytes);
   texts.push(...planFlaws(head, written), ...endFlaws(head, { standing, before }));
   const free = new Set(standing.unusedIntents());

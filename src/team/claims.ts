@@ -47,6 +47,7 @@ export function wantedOf(
     irreversible,
     judged_rows: judgedRows,
     counts: standing.counts(),
+    shown: standing.shown(),
     ...(intents !== undefined && { intents }),
     ...(given_key !== undefined && { key: { value: given_key, digest } }),
   };

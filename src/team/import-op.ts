@@ -114,6 +114,7 @@ function callOf(
     begun_ms: plan.at,
     ended_ms: end?.at ?? null,
     counts: standing.counts(),
+    shown: standing.shown(),
     ending: { finished: end !== undefined, spent: Math.min(end?.cents ?? 0, reserved) },
     intents: written.intents ?? intentsOf(items, plan, standing),
     ...(key !== undefined && ownsKey && { key: { value: key, digest: plan.digest } }),

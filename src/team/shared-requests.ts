@@ -103,7 +103,9 @@ async function deny(shared: SharedOps, op: string, denied: DeniedRecord): Promis
   const { head: known, plan } = await planOf(shared, op);
   const by = Buffer.from(random.bytes(4)).toString('hex');
   const end = { t: 'END', done: 0, refused: 0, not_sent: plan.rows, cents: 0, at: denied.at } as const;
-  const call = { account, known: head.known(), op, by, host, n: known.n + 1, why: denied.why };
+  const counts = { done: 0, refused: 0, unknown: 0, not_sent: plan.rows, open: 0 };
+  const shown = { state: 'finished', at: denied.at, counts } as const;
+  const call = { account, known: head.known(), op, by, host, n: known.n + 1, shown, why: denied.why };
   const facts = { ...factsOf(plan, denied.why), reason: denied.note };
   const answer = await statements().deny(call, encodeLines(by, 0, [denied, end]), facts);
   head.learn(answer.head);

@@ -1,6 +1,6 @@
 /** Ops in a database that several machines share (docs/decisions/0023-op-store.md). */
 import type { OpLease } from '../journal/shared-ops.ts';
-import type { IntentsHold, NamedIntents, NotedIntent, OpStore } from '../journal/store/op-store.ts';
+import type { CountedOp, IntentsHold, NamedIntents, NotedIntent, OpStore } from '../journal/store/op-store.ts';
 import { decodeLines, decodeWhole } from '../journal/wal/codec.ts';
 import { historyOf } from '../journal/wal/replay.ts';
 import type { HeadFilter, OpHead, UsedIntent } from './calls.ts';
@@ -129,6 +129,7 @@ function headOf({ statements, account }: SharedOps, head: OpHead) {
   return {
     op,
     unfinished: state !== 'finished',
+    counted: countedOf(head),
     plan: async () => planIn(plan ?? undefined),
     async end() {
       // END is in the last segment, or before the lines of processes that looked at the op after it.
@@ -136,6 +137,13 @@ function headOf({ statements, account }: SharedOps, head: OpHead) {
       return decodeWhole(Buffer.concat(segments.map(({ bytes }) => bytes))).findLast(record => record.t === 'END');
     },
   };
+}
+
+function countedOf({ state, shown, denied, lease_ms }: OpHead): CountedOp | undefined {
+  if (shown === null) return undefined;
+  if (denied) return { ...shown, state: 'rejected' };
+  const isHeld = state === 'running' && lease_ms > 0 && shown.state !== 'finished';
+  return isHeld ? { ...shown, state: 'running' } : shown;
 }
 
 /** Its records go; that it was there stays, with the names of rows that are done. */

@@ -45,7 +45,7 @@ export function sharedTape(shared: SharedOps, hands: Hands): Tape {
     pending = [];
     standing.read(bytes);
     const isLast = hands.endsUntold === true && standing.end() !== undefined && !isFinished;
-    const told = { n: n + 1, by: standing.writer() ?? '', counts: standing.counts() };
+    const told = { n: n + 1, by: standing.writer() ?? '', counts: standing.counts(), shown: standing.shown() };
     const [ending, outcome] = isLast ? [{ ending: endingOf(hands) }, outcomeFacts(hands)] : [];
     try {
       await lease.accepted(holding => statements().append({ ...holding, ...told, ...ending }, bytes, outcome));

@@ -1,14 +1,18 @@
 /** Where the rows of an op stand by its lines, as they are written: what goes with each segment and with the end. */
 import { decodeSigned } from '../journal/wal/codec.ts';
-import type { EndRecord, JournalRecord, StoredRecord } from '../journal/wal/records.ts';
-import type { OpenRows } from './calls.ts';
+import type { EndRecord, JournalRecord, PlanRecord, StoredRecord } from '../journal/wal/records.ts';
+import type { OpenRows, ShownRows } from './calls.ts';
 
+/** What a resume would do with a row: send it, settle it, or nothing. */
 type RowStanding = 'open' | 'unknown' | 'done' | 'over';
+type RowState = keyof ShownRows['counts'];
 
 export interface Standing {
   /** More bytes of the journal; they may end within a line. */
   read(bytes: Uint8Array): void;
   counts(): OpenRows;
+  /** As `stateOf` and `countsOf` say it of the whole history. */
+  shown(): ShownRows;
   /** The plan is whole; without it nothing was sent. */
   planned(): boolean;
   end(): EndRecord | undefined;
@@ -21,39 +25,49 @@ export interface Standing {
 }
 
 export function createStanding(): Standing {
-  const rows = new Map<number, RowStanding>();
+  const rows = tally<RowStanding>();
+  const states = tally<RowState>();
   const intents = new Map<number, string>();
   const lines = new Map<string, number>();
-  const counts = { open: 0, unknown: 0, done: 0, over: 0 };
   let rest: Uint8Array = new Uint8Array();
-  let [planned, bulk] = [false, false];
+  let plan: PlanRecord | undefined;
+  let [planned, approved, latest] = [false, false, 0];
   let end: EndRecord | undefined;
-  let writer: string | undefined;
-
-  function set(row: number, standing: RowStanding): void {
-    const before = rows.get(row);
-    if (before !== undefined) counts[before] -= 1;
-    counts[standing] += 1;
-    rows.set(row, standing);
-  }
+  let [writer, holder]: (string | undefined)[] = [];
 
   /** A request that came to nothing: nothing of it is ever sent. */
   function giveUp(): void {
-    for (const [row, standing] of rows) if (standing === 'open') set(row, 'over');
+    for (const row of rows.in('open')) rows.set(row, 'over');
+    for (const row of states.in('open')) states.set(row, 'not_sent');
+  }
+
+  function takeRow(by: string, record: OfRow): void {
+    if (record.t === 'ITEM' && record.intent !== undefined) intents.set(record.row, record.intent);
+    const standing = after(record, plan?.bulk === true);
+    if (standing !== undefined) rows.set(record.row, standing);
+    // As for a history: what another process writes behind the RUN of the holder is void.
+    const isVoid = (record.t === 'SENT' || record.t === 'NOTSENT') && by !== holder;
+    const state = isVoid ? undefined : stateAfter(record);
+    if (state !== undefined) states.set(record.row, state);
   }
 
   function take({ by, record }: StoredRecord): void {
     writer = by;
     lines.set(by, (lines.get(by) ?? 0) + 1);
-    if (record.t === 'PLAN') bulk = record.bulk;
+    if ('at' in record) latest = Math.max(latest, record.at);
+    if (record.t === 'PLAN') plan = record;
     else if (record.t === 'PLANNED') planned = true;
+    else if (record.t === 'RUN') holder = by;
+    else if (record.t === 'APPROVED') approved = true;
     else if (record.t === 'END') end = record;
     else if (record.t === 'DENIED') giveUp();
-    else if ('row' in record) {
-      if (record.t === 'ITEM' && record.intent !== undefined) intents.set(record.row, record.intent);
-      const standing = after(record, bulk);
-      if (standing !== undefined) set(record.row, standing);
-    }
+    else if ('row' in record) takeRow(by, record);
+  }
+
+  function stateNow(): ShownRows['state'] {
+    if (end !== undefined || !planned) return 'finished';
+    if (plan?.approval !== undefined && !approved) return 'pending';
+    return states.count('unknown') > 0 ? 'unknown' : 'open';
   }
 
   return {
@@ -67,18 +81,65 @@ export function createStanding(): Standing {
         at = next;
       }
     },
-    counts: () => ({ unknown: counts.unknown, open: counts.open }),
+    counts: () => ({ unknown: rows.count('unknown'), open: rows.count('open') }),
+    shown: () => ({ state: stateNow(), at: latest, counts: countsOf(states) }),
     planned: () => planned,
     end: () => end,
-    unusedIntents: () => [...intents].filter(([row]) => rows.get(row) === 'over').map(([, name]) => name),
-    isUnused: () => counts.done === 0,
+    unusedIntents: () => [...intents].filter(([row]) => rows.of(row) === 'over').map(([, name]) => name),
+    isUnused: () => rows.count('done') === 0,
     writer: () => writer,
     linesOf: by => lines.get(by) ?? 0,
   };
 }
 
+/** Rows by where they stand, and how many stand there. */
+function tally<Where extends string>() {
+  const rows = new Map<number, Where>();
+  const counts = new Map<Where, number>();
+  const add = (where: Where, more: number) => counts.set(where, (counts.get(where) ?? 0) + more);
+  return {
+    set(row: number, where: Where): void {
+      const before = rows.get(row);
+      if (before !== undefined) add(before, -1);
+      add(where, 1);
+      rows.set(row, where);
+    },
+    of: (row: number) => rows.get(row),
+    count: (where: Where) => counts.get(where) ?? 0,
+    in: (where: Where) => [...rows].filter(([, there]) => there === where).map(([row]) => row),
+  };
+}
+
+function countsOf({ count }: { count(where: RowState): number }): ShownRows['counts'] {
+  return {
+    done: count('done'),
+    refused: count('refused'),
+    unknown: count('unknown'),
+    not_sent: count('not_sent'),
+    open: count('open'),
+  };
+}
+
+type OfRow = Extract<JournalRecord, { readonly row: number }>;
+
 /** As `afterRecord` has it; undefined where it says nothing about the row. A resume would send what is open. */
-function after(record: Extract<JournalRecord, { readonly row: number }>, bulk: boolean): RowStanding | undefined {
+function after(record: OfRow, bulk: boolean): RowStanding | undefined {
+  switch (record.t) {
+    case 'FAILED':
+      return bulk && record.kind === 'insufficient_funds' ? 'open' : 'over';
+    case 'NOTSENT':
+      return bulk ? 'open' : 'over';
+    case 'RESOLVED':
+      return record.as === 'done' ? 'done' : 'over';
+    default: {
+      const state = stateAfter(record);
+      return state === 'refused' || state === 'not_sent' ? 'over' : state;
+    }
+  }
+}
+
+/** What a list calls the row behind this record; undefined where it says nothing about it. */
+function stateAfter(record: OfRow): RowState | undefined {
   switch (record.t) {
     case 'ITEM':
       return 'open';
@@ -90,11 +151,11 @@ function after(record: Extract<JournalRecord, { readonly row: number }>, bulk: b
     case 'DUPLICATE':
       return 'done';
     case 'FAILED':
-      return bulk && record.kind === 'insufficient_funds' ? 'open' : 'over';
+      return 'refused';
     case 'NOTSENT':
-      return bulk ? 'open' : 'over';
+      return 'not_sent';
     case 'RESOLVED':
-      return record.as === 'done' ? 'done' : 'over';
+      return record.as === 'done' ? 'done' : 'not_sent';
     default:
       return undefined;
   }

@@ -18,9 +18,7 @@ import type {
   JournalHead,
   JournalOpening,
   JournalStatus,
-  NotTaken,
   OpHead,
-  Resolving,
   Segment,
   TakeResult,
   Taking,
@@ -46,11 +44,6 @@ export interface Statements extends ApprovalStatements {
     call: Entering & { readonly host: string; readonly nonce: string },
     facts: Facts,
   ): Promise<With<{ readonly seq: number }>>;
-  resolve(
-    call: Resolving,
-    bytes: Uint8Array,
-    facts: Facts,
-  ): Promise<With<NotTaken | { readonly verdict: 'resolved'; readonly n: number }>>;
   witness(
     call: Entering & { readonly op: string; readonly by: string },
     bytes: Uint8Array,
@@ -108,7 +101,6 @@ export function statementsOver({ call }: Pick<PostgresSession, 'call'>): Stateme
     take: (told, facts) => one('select cardwright.take($1, $2)', [json(told), members(facts)]),
     renew: told => one('select cardwright.renew($1)', [json(told)]),
     note: (told, facts) => one('select cardwright.note($1, $2)', [json(told), members(facts)]),
-    resolve: (told, bytes, facts) => one('select cardwright.resolve($1, $2, $3)', [json(told), bytes, members(facts)]),
     witness: (told, bytes) => one('select cardwright.witness($1, $2)', [json(told), bytes]),
     pushed: told => one('select cardwright.pushed($1)', [json(told)]),
     importOp: (told, bytes, facts) =>

@@ -66,6 +66,28 @@ describe.skipIf(missing())('calls of the database', () => {
     expect(await at.t.at.ana.status(at.t.at.account)).toMatchObject({ used: 1000 });
   });
 
+  it('a list of ops asks once, however many there are, and says what their records say', async () => {
+    await using at = await counted();
+    for (const [words, code] of [
+      ['cards create --bin bin_1 --amount 10', 0],
+      ['cards fund card_1 --amount 5', 0],
+      ['cards fund card_2 --amount 5', 5],
+      ['cards withdraw card_1 --amount 1 --intent back-1', 0],
+    ] as const)
+      expect([words, (await at.machine.run(words)).code]).toEqual([words, code]);
+    await writeFile(join(at.machine.folder, 'few.csv'), 'bin_id,amount\nbin_1,1\nbin_9,2\nbin_1,3\n');
+    expect((await at.machine.run('cards create --file few.csv --yes --keep-going')).code).not.toBe(0);
+    const { out } = await at.machine.run('ops list --json');
+    expect(await at.calls('ops list')).toEqual({ logins: 1, calls: 2 });
+    expect(await at.calls('ops locks')).toEqual({ logins: 1, calls: 2 });
+    const listed = JSON.parse(out).data;
+    expect(listed).toHaveLength(5);
+    // Of each op the same by its records.
+    await at.t.at.root.call('update cardwright.op set shown = null', []);
+    expect(await at.calls('ops list')).toEqual({ logins: 1, calls: 7 });
+    expect(JSON.parse((await at.machine.run('ops list --json')).out).data).toEqual(listed);
+  });
+
   it('a file: one for each thousand rows, and one for each group of records', async () => {
     await using at = await counted();
     const rows = Array.from({ length: 300 }, (_, row) => `bin_1,1,row ${row}`);

@@ -57,6 +57,12 @@ describe.skipIf(missing())('journal check', () => {
       /14\.99 spent; its operations have .*15\.00/,
     ],
     [
+      'an outcome that a list hides',
+      `update cardwright.op set shown = jsonb_set(shown, '{counts,done}', '0') where account = ACCOUNT and moves`,
+      'op',
+      /what a list shows of it is not what its records say/,
+    ],
+    [
       'a name that was freed',
       'delete from cardwright.intent where account = ACCOUNT',
       'intent',

@@ -1,6 +1,6 @@
 /** What a claimed op goes through: records, its end, other hands, outcomes that come late. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Resolving, Taking } from '../../src/team/calls.ts';
+import type { Taking } from '../../src/team/calls.ts';
 import { statementsOver } from '../../src/team/statements.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
@@ -221,31 +221,6 @@ describe.skipIf(missing())('an op', () => {
     const segments = await at.eve.readOp(at.account, op.op, 1);
     expect(segments.map(({ n }) => n)).toEqual([1, 2, -1]);
     expect(await headOf(op.op)).toMatchObject({ state: 'running', holder: 'ben', epoch: 2, n: 2 });
-  });
-
-  it('is decided by a person in one step, once its lease is over', async () => {
-    const op = await claimed(500);
-    const by = hex(4);
-    const call: Resolving = {
-      ...taking(op.op, { by }),
-      n: 2,
-      counts: { unknown: 0, open: 0 },
-      ending: { finished: true, spent: 0 },
-    };
-    const bytes = linesOf(by, { t: 'RESOLVED', row: 1, as: 'not-done', note: 'asked them', who: 'ben', at: 3 });
-    expect(await at.ben.resolve(call, bytes, REASON)).toMatchObject({ verdict: 'held' });
-    await at.endLeases();
-    await expect(at.ben.resolve({ ...call, n: 3 }, bytes, REASON)).rejects.toMatchObject(FENCED);
-    const before = await lines();
-    for (let time = 0; time < 2; time += 1) {
-      expect(await at.ben.resolve(call, bytes, REASON)).toMatchObject({ verdict: 'resolved', n: 2 });
-    }
-    expect(await lines()).toBe(before + 1);
-    expect(await headOf(op.op)).toMatchObject({ state: 'finished', spent: 0, holder: 'ben', epoch: 2, n: 2 });
-    expect((await at.eve.status(at.account)).used).toBe(0);
-    expect(await at.ben.resolve({ ...call, by: hex(4) }, linesOf(by, done(1)), REASON)).toMatchObject({
-      verdict: 'finished',
-    });
   });
 
   it('is not seen or touched from another account', async () => {

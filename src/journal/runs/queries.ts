@@ -7,7 +7,7 @@ import { checksOf } from '../execution/assessment.ts';
 import { recordedOutcome } from '../execution/outcome.ts';
 import { clause } from '../execution/unknown-error.ts';
 import type { OpDetail, OpRow, OpState, OpSummary } from '../shown-ops.ts';
-import type { OpStore } from '../store/op-store.ts';
+import type { OpHead, OpStore } from '../store/op-store.ts';
 import { historyNamed, isNewer, readOrError } from '../store/read-ops.ts';
 import { JOURNAL_VERSION, type PlanRecord } from '../wal/records.ts';
 import { type History, type RowHistory, stateOf } from '../wal/replay.ts';
@@ -21,9 +21,14 @@ interface Asked {
 /** Newest first. A damaged journal is in the list with nothing but its name, a newer one with its plan. */
 export async function summaries(dependencies: Asked): Promise<OpSummary[]> {
   const { store } = dependencies;
-  const found: { readonly at: number; readonly summary: OpSummary }[] = [];
+  const found: Found[] = [];
   for await (const head of store.heads()) {
     const { op } = head;
+    const counted = await countedSummary(head);
+    if (counted !== undefined) {
+      found.push(counted);
+      continue;
+    }
     const history = await readOrError(store, op);
     if (history instanceof CliError) {
       const plan = await head.plan();
@@ -34,6 +39,23 @@ export async function summaries(dependencies: Asked): Promise<OpSummary[]> {
   }
   // By the millisecond: the times that are shown are whole seconds.
   return found.sort((one, other) => other.at - one.at).map(({ summary }) => summary);
+}
+
+interface Found {
+  /** When it was planned, ms UTC. */
+  readonly at: number;
+  readonly summary: OpSummary;
+}
+
+/** By what the store has counted; undefined where the records must be read. */
+async function countedSummary({ op, counted, plan: planOf }: OpHead): Promise<Found | undefined> {
+  const plan = counted === undefined ? undefined : await planOf();
+  if (counted === undefined || plan === undefined || plan.version > JOURNAL_VERSION) return undefined;
+  const { state, at, counts } = counted;
+  const { command, profile, mode, rows, total_cents } = plan;
+  const times = { started_at: isoSeconds(plan.at), last_at: isoSeconds(at) };
+  const summary = { op, command, ...times, profile, mode, state, rows, counts, cents: cents(total_cents) };
+  return { at: plan.at, summary };
 }
 
 async function summaryOf(dependencies: Asked, history: History): Promise<OpSummary> {

@@ -8,6 +8,7 @@ import type { Spending } from '../../core/spending.ts';
 import type { Approver } from '../approvals/approvers.ts';
 import type { ApprovalRule, JudgedRows } from '../approvals/rule.ts';
 import type { OpLease, RecoveredOps, StoreCheck } from '../shared-ops.ts';
+import type { OpState, OpSummary } from '../shown-ops.ts';
 import type { ApprovalRecord, DeniedRecord, EndRecord, PlanRecord } from '../wal/records.ts';
 import type { JournalFile } from '../wal/storage.ts';
 
@@ -146,6 +147,16 @@ export interface OpHead {
   plan(): Promise<PlanRecord | undefined>;
   /** END, without the rows before it, which may be many. */
   end(): Promise<EndRecord | undefined>;
+  /** What the store has counted of its rows; left out where they must be read. */
+  readonly counted?: CountedOp | undefined;
+}
+
+/** What a list shows of an op besides its plan. */
+export interface CountedOp {
+  readonly state: Exclude<OpState, 'damaged' | 'newer'>;
+  /** Of the latest record, ms UTC. */
+  readonly at: number;
+  readonly counts: OpSummary['counts'];
 }
 
 /** A key of the caller's own, at one service. */

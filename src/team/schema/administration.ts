@@ -20,8 +20,9 @@ declare
   place record := place_now();
 begin
   perform set_config('cardwright.account_name', account_name, true);
-  insert into account (name, origin, mode, system_identifier, timeline)
-    values (account_name, account_origin, account_mode, place.system_identifier, place.timeline) returning * into a;
+  insert into account (name, origin, mode, system_identifier, timeline, database)
+    values (account_name, account_origin, account_mode, place.system_identifier, place.timeline, place.database)
+    returning * into a;
   perform set_config('cardwright.account', a.id::text, true);
   insert into member (account, role, can) values (a.id, first_admin, array['admin']);
   perform admin_line(a, 'journal.add_account', format('%s, admin %s', account_name, first_admin));
@@ -99,15 +100,14 @@ language plpgsql security definer set search_path = pg_catalog, cardwright, pg_t
 declare
   a account := enter(call - 'known', 'operate', true, true);
 begin
-  insert into push (account, role, timeline) select a.id, session_user, p.system_identifier || '/' || p.timeline
-    from place_now() p on conflict do nothing;
+  insert into push (account, role, timeline) values (a.id, session_user, place_name()) on conflict do nothing;
   if coalesce((call ->> 'lost')::bigint, 0) > 0 then
     a := admin_line(a, 'journal.push', format('%s lines of the chain were lost', (call ->> 'lost')::bigint));
   end if;
   return jsonb_build_object('verdict', 'pushed', 'head', head_of(a));
 end $f$;
 
--- The server that is here now is right. Everybody who wrote in the last 24 hours has pushed, or is named.
+-- The database that is here now is right. Everybody who wrote in the last 24 hours has pushed, or is named.
 create function accept_failover(account_name text, reason text, without text[] default '{}') returns void
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
@@ -116,20 +116,21 @@ declare
   waiting text[];
 begin
   if coalesce(length(reason) between 1 and 200, false) is false then perform bad_call('a reason of 1 to 200 characters'); end if;
-  if (a.system_identifier, a.timeline) is distinct from (place.system_identifier, place.timeline) then
+  if is_elsewhere(a) then
     select array_agg(distinct w.role order by w.role) into waiting from (
         select u.role from audit u where u.account = a.id and u.at > clock_timestamp() - interval '24 hours'
         union select o.holder from op o where o.account = a.id and o.state = 'running'
       ) w(role)
       join member m on m.account = a.id and m.role = w.role and 'operate' = any(m.can)
       where w.role <> all(without) and not exists (select from push p where p.account = a.id and p.role = w.role
-        and p.timeline = place.system_identifier || '/' || place.timeline);
+        and p.timeline = place_name());
     if waiting is not null then
       raise exception using errcode = 'CW009',
         message = 'these roles have not pushed what their machines know: ' || array_to_string(waiting, ', ');
     end if;
   end if;
-  update account set system_identifier = place.system_identifier, timeline = place.timeline, frozen_why = null
+  update account set system_identifier = place.system_identifier, timeline = place.timeline, database = place.database,
+      frozen_why = null
     where id = a.id;
   perform admin_line(a, 'journal.accept_failover', reason);
 end $f$;
@@ -143,7 +144,6 @@ const OPERATING = [
   'take(jsonb, text)',
   'renew(jsonb)',
   'note(jsonb, text)',
-  'resolve(jsonb, bytea, text)',
   'witness(jsonb, bytea)',
   'pushed(jsonb)',
   'release(jsonb, bytea, text)',

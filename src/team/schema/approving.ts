@@ -154,7 +154,7 @@ create function may_deny(r approval_request, call jsonb) returns boolean languag
     when 'stale' then true end;
 $f$;
 
--- Ends what is held: nothing of it is ever sent, and its names are free. call: account, known, op, by, host, n, why.
+-- Ends what is held: nothing of it is ever sent, and its names are free. call: account, known, op, by, host, n, shown, why.
 create function deny(call jsonb, bytes bytea, facts text) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
@@ -178,7 +178,7 @@ begin
   if (call ->> 'n')::int is distinct from o.n + 1 then perform fenced(o); end if;
   if not are_records(bytes, array['DENIED', 'END']) then perform bad_call('deny'); end if;
   perform insert_segment(o, o.n + 1, call ->> 'by', bytes);
-  o := counted(o, jsonb_build_object('counts', jsonb_build_object('unknown', 0, 'open', 0)), bytes);
+  o := counted(o, jsonb_build_object('counts', jsonb_build_object('unknown', 0, 'open', 0), 'shown', call -> 'shown'), bytes);
   delete from intent i where i.op = o.op;
   delete from given_key g where g.op = o.op;
   perform end_op(o, jsonb_build_object('finished', true, 'spent', 0));
@@ -236,7 +236,7 @@ begin
   update op set state = 'running', epoch = op.epoch + 1, holder = session_user, host = call ->> 'host',
       writer = call ->> 'by', ttl_ms = (call ->> 'ttl_ms')::int, lease_before = clock_timestamp(),
       lease_until = clock_timestamp() + (call ->> 'ttl_ms')::int * interval '1 millisecond',
-      n = op.n + 1, size = op.size + octet_length(bytes), written_at = clock_timestamp(),
+      n = op.n + 1, size = op.size + octet_length(bytes), written_at = clock_timestamp(), shown = null,
       day = day_now(a), reserved = (r.spending ->> 'total')::bigint
     where op.op = o.op returning * into o;
   update approval_request x set state = 'used', used_at = clock_timestamp() where x.op = o.op;

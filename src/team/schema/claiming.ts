@@ -159,14 +159,14 @@ declare
   o op;
 begin
   insert into op (op, account, nonce, command, digest, bulk, moves, freely, rows, cents, state, unknown, open, epoch,
-      holder, host, writer, ttl_ms, lease_until, day, reserved, claimed_seq, n, size, begun_by)
+      holder, host, writer, ttl_ms, lease_until, day, reserved, claimed_seq, n, size, begun_by, shown)
     values (wanted ->> 'op', a.id, wanted ->> 'nonce', wanted ->> 'command', wanted ->> 'digest',
       (wanted ->> 'bulk')::boolean, (wanted ->> 'moves')::boolean, (wanted ->> 'freely')::boolean,
       (wanted ->> 'rows')::int, (wanted ->> 'cents')::bigint, 'running',
       (wanted #>> '{counts,unknown}')::int, (wanted #>> '{counts,open}')::int, 1,
       session_user, wanted ->> 'host', wanted ->> 'by', (wanted ->> 'ttl_ms')::int,
       clock_timestamp() + (wanted ->> 'ttl_ms')::int * interval '1 millisecond', today,
-      amount, a.audit_seq + 1, 1, octet_length(bytes), session_user)
+      amount, a.audit_seq + 1, 1, octet_length(bytes), session_user, wanted -> 'shown')
     returning * into o;
   insert into segment (op, n, account, epoch, writer, bytes) values (o.op, 1, a.id, 1, o.writer, bytes);
   insert into intent (account, name, digest, op, row)
@@ -187,7 +187,7 @@ end $f$;
 -- With a request for approval in its plan nothing is held for it, and it waits from its let_go on until other persons have
 -- agreed. Without one the rules of the account hold it: pending.
 -- wanted: account, known, looked, sent, op, nonce, by, host, command, digest, digest_in_order, bulk, moves, freely, rows, cents,
--- spending, irreversible, judged_rows, counts {unknown, open}, ttl_ms, key_print, again, intents [{row, name, digest, op}], key {value, digest}.
+-- spending, irreversible, judged_rows, counts {unknown, open}, shown, ttl_ms, key_print, again, intents [{row, name, digest, op}], key {value, digest}.
 create function claim(wanted jsonb, bytes bytea, facts text) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare

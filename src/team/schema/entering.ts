@@ -1,9 +1,19 @@
 /** What every function of a shared journal begins with, and the line it leaves in the chain. */
 
 export const ENTERING_SQL = String.raw`
--- Whether the server is still the one that the account knows: a promoted standby or a restored copy has lost commits.
-create function place_now(out system_identifier text, out timeline text) language sql as $f$
-  select (select s.system_identifier::text from pg_control_system() s), left(pg_walfile_name(pg_current_wal_lsn()), 8);
+-- Whether the database is still the one that the account knows: a promoted standby or a restored copy has lost commits.
+create function place_now(out system_identifier text, out timeline text, out database text) language sql as $f$
+  select (select s.system_identifier::text from pg_control_system() s), left(pg_walfile_name(pg_current_wal_lsn()), 8),
+    (select format('%s %s', d.oid, d.datname) from pg_database d where d.datname = current_database());
+$f$;
+
+create function is_elsewhere(a account) returns boolean language sql as $f$
+  select (a.system_identifier, a.timeline, a.database) is distinct from (p.system_identifier, p.timeline, p.database)
+    from place_now() p;
+$f$;
+
+create function place_name() returns text language sql as $f$
+  select concat_ws('/', p.system_identifier, p.timeline, p.database) from place_now() p;
 $f$;
 
 create function not_a_member(account_name text) returns void language plpgsql as $f$
@@ -35,7 +45,6 @@ create function enter(call jsonb, wants text, lock boolean, frozen_too boolean d
 language plpgsql as $f$
 declare
   a account;
-  place record;
   known_seq bigint := coalesce((call #>> '{known,seq}')::bigint, 0);
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
@@ -60,8 +69,7 @@ begin
     select * into a from account where name = call ->> 'account';
   end if;
   if not frozen_too then
-    place := place_now();
-    if (a.system_identifier, a.timeline) is distinct from (place.system_identifier, place.timeline) then
+    if is_elsewhere(a) then
       raise exception using errcode = 'CW005',
         message = 'the database was restored, copied or failed over, and may have lost what was written last';
     end if;

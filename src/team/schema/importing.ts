@@ -48,7 +48,7 @@ end $f$;
 -- it has moved is moved. Until it is whole nobody can take it, and its twins are refused. What the database has lost
 -- (recovered) may come while the account is refused to everybody, and names that were used since then stay where they are.
 -- call: account, known, op, from, whole, recovered, by, host, key_print, command, digest, bulk, moves, freely, rows, cents,
--- reserved, day, begun_ms, ended_ms, counts, ending {finished, spent}, intents [{row, name, digest}], key {value, digest}.
+-- reserved, day, begun_ms, ended_ms, counts, shown, ending {finished, spent}, intents [{row, name, digest}], key {value, digest}.
 create function import_op(call jsonb, bytes bytea, facts text) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare

@@ -49,6 +49,8 @@ begin
   return query select standing(o) || jsonb_build_object('command', o.command, 'rows', o.rows, 'cents', o.cents,
       'reserved', o.reserved, 'spent', o.spent, 'day', o.day, 'n', o.n, 'size', o.size,
       'started_at', o.started_at, 'ended_at', o.ended_at, 'key_print', o.key_print, 'pruned', o.pruned_at is not null,
+      'shown', o.shown, 'denied', o.state = 'finished' and exists
+        (select from approval_request r where r.op = o.op and r.state not in ('open', 'used')),
       'plan', case when (filter ->> 'plan')::boolean then plan_line(o.op) end)
     from op o
     where (coalesce((filter ->> 'pruned')::boolean, false) or o.pruned_at is null)
@@ -106,7 +108,7 @@ begin
   select * into a from account;
   -- A standby cannot tell its own place.
   if not is_standby then
-    select (a.system_identifier, a.timeline) is distinct from (p.system_identifier, p.timeline) into moved from place_now() p;
+    moved := is_elsewhere(a);
   end if;
   return (select jsonb_build_object('journal_id', m.journal_id, 'schema', m.schema_number) from meta m) || jsonb_build_object(
     'server', current_setting('server_version'), 'standby', is_standby, 'role', session_user,

@@ -91,6 +91,20 @@ ${guarding(['approval_rule', 'approver', 'approval_request', 'approval'])}
 create index op_claimed on op (account, claimed_seq);
 `,
   },
+  {
+    to: 5,
+    sql: `
+-- What a list shows of its rows, as the last who wrote has counted it; null where its records say more.
+alter table op add column shown jsonb;
+-- The database that the account knows, of those of the server: the one where it is now.
+create function own_database() returns text language sql as $f$
+  select format('%s %s', d.oid, d.datname) from pg_database d where d.datname = current_database();
+$f$;
+alter table account add column database text not null default own_database();
+alter table account alter column database drop default;
+drop function own_database();
+`,
+  },
 ];
 
 /** The steps after a number. */

@@ -52,12 +52,14 @@ begin
   end if;
   update op set n = op.n + 1, size = op.size + octet_length(bytes), unknown = (counts ->> 'unknown')::int,
       open = (counts ->> 'open')::int, lease_until = clock_timestamp() + op.ttl_ms * interval '1 millisecond',
-      written_at = clock_timestamp()
+      written_at = clock_timestamp(),
+      -- Who holds it has perhaps not read what came late.
+      shown = case when exists (select from segment s where s.op = o.op and s.n < 0) then null else call -> 'shown' end
     where op.op = o.op returning * into o;
   return o;
 end $f$;
 
--- call: account, known, op, epoch, n, by, counts, ending. With an ending the account is locked before the operation.
+-- call: account, known, op, epoch, n, by, counts, shown, ending. With an ending the account is locked before the operation.
 create function append(call jsonb, bytes bytea, facts text default null) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
@@ -224,30 +226,6 @@ begin
   return jsonb_build_object('verdict', 'noted', 'seq', known_seq, 'head', head_of(a));
 end $f$;
 
--- A person decides rows: take, RESOLVED and perhaps the end, in one. call: as take and append; n follows what was read.
-create function resolve(call jsonb, bytes bytea, facts text) returns jsonb
-language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
-declare
-  a account := enter(call, 'operate', true);
-  o op;
-  verdict jsonb;
-begin
-  select * into o from op x where x.op = call ->> 'op' for update;
-  if exists (select from segment s where s.op = o.op and s.n = (call ->> 'n')::int and s.writer = call ->> 'by'
-      and s.bytes = resolve.bytes) then
-    return jsonb_build_object('verdict', 'resolved', 'n', (call ->> 'n')::int, 'head', head_of(a));
-  end if;
-  verdict := take_verdict(o, call);
-  if verdict is not null then return verdict || jsonb_build_object('head', head_of(a)); end if;
-  if (call ->> 'n')::int is distinct from o.n + 1 then perform fenced(o); end if;
-  o := change_hands(o, call, facts);
-  perform insert_segment(o, o.n + 1, call ->> 'by', bytes);
-  o := counted(o, call, bytes);
-  perform end_op(o, coalesce(nullif(call -> 'ending', 'null'), '{}'));
-  a := write_audit(a, ending_facts(o.op, call -> 'ending', facts), o.host);
-  return jsonb_build_object('verdict', 'resolved', 'n', o.n, 'head', head_of(a));
-end $f$;
-
 -- The records in bytes of a journal, as crc, length, number and JSON.
 create function records_in(bytes bytea) returns table (record jsonb) language plpgsql as $f$
 begin
@@ -290,6 +268,7 @@ begin
     perform check_witness(o, call ->> 'by', bytes);
     select least(min(s.n), 0) into lowest from segment s where s.op = o.op and s.n < 0;
     perform insert_segment(o, coalesce(lowest, 0) - 1, call ->> 'by', bytes);
+    update op set shown = null where op.op = o.op;
   end if;
   return jsonb_build_object('verdict', 'witnessed', 'head', head_of(a));
 end $f$;
