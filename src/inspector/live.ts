@@ -1,7 +1,7 @@
 /** Whether anything changed: one small question again and again, and whoever shows something asks anew when it did. */
 
 import type { Input } from './command-line.ts';
-import { useEffect, useRef, useState } from './elements.ts';
+import { useEffect, useLayoutEffect, useRef, useState } from './elements.ts';
 import { callRow, Failed, forget, NoAnswer } from './session.ts';
 
 export interface Marks {
@@ -93,9 +93,9 @@ export interface Answered<Answer> {
   readonly error: Error | undefined;
 }
 
-/** What a row answers, asked anew after every change; `paused` keeps what is there. */
+/** What a row answers, asked anew after every change once the answer before it is there; `paused` keeps what is there. */
 export function useRow<Answer>(name: string, input: Input = {}, paused = false): Answered<Answer> {
-  const { marks } = useLive();
+  const { marks, link } = useLive();
   const question = JSON.stringify([name, input]);
   const [told, tellIt] = useState<Answered<Answer> & { readonly of: string }>({
     data: undefined,
@@ -105,9 +105,11 @@ export function useRow<Answer>(name: string, input: Input = {}, paused = false):
   const changes = useRef(marks?.changes);
   const restsUntil = useRef(0);
   if (!paused && performance.now() >= restsUntil.current) changes.current = marks?.changes;
-  useEffect(() => {
+  // Asked at once, and not when the first picture stands.
+  useLayoutEffect(() => {
     const given = new AbortController();
     const began = performance.now();
+    restsUntil.current = Number.POSITIVE_INFINITY;
     const rest = () => {
       const now = performance.now();
       restsUntil.current = now + (now - began) * REST;
@@ -120,12 +122,13 @@ export function useRow<Answer>(name: string, input: Input = {}, paused = false):
       },
       (error: unknown) => {
         if (given.signal.aborted) return;
+        rest();
         if (error instanceof Failed && error.status === 401) endSession();
         else if (error instanceof NoAnswer) tellIt(before => ({ ...before, error: undefined }));
         else tellIt({ data: undefined, error: error as Error, of: question });
       },
     );
     return () => given.abort();
-  }, [question, changes.current]);
+  }, [question, changes.current, link === 'stopped']);
   return told.of === question ? told : { data: undefined, error: undefined };
 }

@@ -58,6 +58,8 @@ function useWindows<Item>(row: string, input: Input, first: number, last: number
           const mark = `${question} ${stamp}`;
           if (fresh.current.get(nth) === mark) continue;
           const began = performance.now();
+          // A change meanwhile lets it go on: under steady writes nothing would come to its end otherwise.
+          asked.current.restsUntil = Number.POSITIVE_INFINITY;
           try {
             const asking = { ...input, page: nth + 1, per_page: WINDOW };
             const { data, meta } = await callRow<Answer<Item>>(row, asking, given.signal);
@@ -75,6 +77,7 @@ function useWindows<Item>(row: string, input: Input, first: number, last: number
     return () => {
       clearTimeout(timer);
       given.abort();
+      asked.current.restsUntil = 0;
     };
   }, [question, windows, stamp]);
   return known;

@@ -1,4 +1,5 @@
 /** A real browser, and a sandbox of the built program whose inspector it opens; the home of playwright-core. */
+import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import process from 'node:process';
@@ -32,11 +33,40 @@ export interface Inspected extends AsyncDisposable {
   json(line: string): Promise<unknown>;
   /** An address that opens the page once. */
   address(what?: string): Promise<string>;
+  /** Ends the server, as `kill` does it. */
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  /** Starts it once more over the same store, at the same port. */
+  startAgain(): Promise<void>;
 }
 
 /** `sandbox start` of the built program, in a process of its own. */
 export async function inspected(flags: readonly string[] = []): Promise<Inspected> {
   const place = await home();
+  let { child, url } = await served(place, flags);
+  const run = async (line: string) => {
+    const { code, out, err } = await place.run(words(line));
+    if (code !== 0) throw new Error(`${line}: ${code}: ${err}`);
+    return out.trim();
+  };
+  return {
+    place,
+    url,
+    origin: new URL(url).origin,
+    run,
+    json: async line => JSON.parse(await run(line)),
+    address: async (what = '') => run(`sandbox open ${what} --print -o tsv`),
+    end: signal => ended(child, signal),
+    async startAgain() {
+      ({ child, url } = await served(place, ['--port', new URL(url).port]));
+    },
+    async [Symbol.asyncDispose]() {
+      await ended(child, 'SIGTERM');
+      await place[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function served(place: Home, flags: readonly string[]): Promise<{ child: ChildProcess; url: string }> {
   const child = place.start(['sandbox', 'start', '--json', '--no-rate-limits', ...flags]);
   const row = await new Promise<{ readonly url: string }>((resolve, reject) => {
     let text = '';
@@ -46,24 +76,14 @@ export async function inspected(flags: readonly string[] = []): Promise<Inspecte
     });
     child.once('exit', code => reject(new Error(`sandbox start ended with ${code}`)));
   });
-  const run = async (line: string) => {
-    const { code, out, err } = await place.run(words(line));
-    if (code !== 0) throw new Error(`${line}: ${code}: ${err}`);
-    return out.trim();
-  };
-  return {
-    place,
-    url: row.url,
-    origin: new URL(row.url).origin,
-    run,
-    json: async line => JSON.parse(await run(line)),
-    address: async (what = '') => run(`sandbox open ${what} --print -o tsv`),
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGTERM');
-      await new Promise(resolve => child.once('exit', resolve));
-      await place[Symbol.asyncDispose]();
-    },
-  };
+  return { child, url: row.url };
+}
+
+async function ended(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = new Promise(resolve => child.once('exit', resolve));
+  child.kill(signal);
+  await exit;
 }
 
 /** What the page said that it should not: errors, and lines of the console. */

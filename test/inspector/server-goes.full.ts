@@ -1,0 +1,166 @@
+/** What an open page shows while its server is ended, started again, replaced, busy, newer or broken. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import process from 'node:process';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Inspected, inspected, launched, noBrowser, type Page } from '../support/browser.ts';
+
+const pictures = process.env['CARDWRIGHT_PICTURES'];
+
+describe.skipIf(noBrowser !== undefined)('under an open page', () => {
+  let sandbox: Inspected;
+  let browser: Awaited<ReturnType<typeof launched>>;
+  let page: Page;
+  let card: string;
+
+  beforeAll(async () => {
+    if (pictures !== undefined) await mkdir(pictures, { recursive: true });
+    [sandbox, browser] = await Promise.all([inspected(['--data', 'demo', '--seed', '7']), launched()]);
+    card = await sandbox.run("--sandbox cards create --bin auto --amount 50 --label 'only here' --yes -q");
+  });
+  beforeEach(async () => {
+    page = await (await browser.newContext()).newPage();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await sandbox?.[Symbol.asyncDispose]();
+  });
+
+  const open = async (what: string, heading: string) => {
+    await page.goto(await sandbox.address(what));
+    await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+    await page.getByText('live', { exact: true }).waitFor();
+  };
+  /** For a person, light and wide, dark and narrow. */
+  const picture = async (name: string) => {
+    if (pictures === undefined) return;
+    for (const [width, colorScheme] of [
+      [1280, 'light'],
+      [390, 'dark'],
+    ] as const) {
+      await page.setViewportSize({ width, height: 700 });
+      await page.emulateMedia({ colorScheme });
+      await page.screenshot({ path: join(pictures, `state-${name}-${width}.png`) });
+    }
+  };
+  const text = () => page.locator('body').innerText();
+
+  it('everything stays and forms are off while it is gone; a server that starts again knows no session', async () => {
+    await open(card, 'Card');
+    await page.getByText('only here').first().waitFor();
+    const purchase = page.getByRole('button', { name: 'Purchase' });
+    expect(await purchase.isEnabled()).toBe(true);
+    await sandbox.end('SIGKILL');
+    await page.getByText(/The sandbox does not answer; this is as of/).waitFor();
+    expect(await text()).toContain('only here');
+    expect(await purchase.isDisabled()).toBe(true);
+    await picture('stopped');
+    await sandbox.startAgain();
+    await page.getByRole('heading', { level: 1, name: 'No session' }).waitFor({ timeout: 20_000 });
+    expect(await text()).not.toContain('only here');
+    await picture('session-over');
+    // A new ticket opens it again where it was.
+    await open(card, 'Card');
+    await page.getByText('only here').first().waitFor();
+  });
+
+  it('an order that is under way when it is killed has an unknown outcome, and is not sent again', async () => {
+    await open(card, 'Card');
+    const asked: string[] = [];
+    page.on('request', request => request.method() === 'POST' && asked.push(request.url()));
+    await page.route('**/simulate/authorizations', async route => {
+      await sandbox.end('SIGKILL');
+      await route.continue();
+    });
+    await page.getByLabel('amount', { exact: true }).fill('5');
+    await page.getByRole('button', { name: 'Purchase' }).click();
+    await page.getByText('No answer came: whether it happened is unknown. Look before you send it again.').waitFor();
+    await picture('unknown');
+    await sandbox.startAgain();
+    await page.getByRole('heading', { level: 1, name: 'No session' }).waitFor({ timeout: 20_000 });
+    expect(asked.length).toBe(1);
+  });
+
+  it('a reset, a restore and an import are told, and an address of something gone says so', async () => {
+    await sandbox.run('sandbox snapshot save here -q');
+    const file = join(sandbox.place.folder, 'everything.tar');
+    await sandbox.run(`sandbox export ${file} -q`);
+    await open(card, 'Card');
+    const told = page.getByText('Everything in the sandbox was replaced');
+    const close = async () => {
+      await told.waitFor();
+      await page.getByRole('button', { name: 'Close' }).click();
+      await told.waitFor({ state: 'detached' });
+    };
+    await sandbox.run('sandbox reset --data demo --seed 3 --yes -q');
+    await told.waitFor();
+    await page.getByText(`no card ${card}`).waitFor();
+    await picture('replaced');
+    await close();
+    await sandbox.run('sandbox snapshot restore here --yes -q');
+    await close();
+    await page.getByText('only here').first().waitFor();
+    await sandbox.run('sandbox reset --data empty --yes -q');
+    await close();
+    await sandbox.run(`sandbox import ${file} --yes -q`);
+    await close();
+    await page.getByText('only here').first().waitFor();
+  });
+
+  it('what the server refuses stands at its field, and what was typed stays', async () => {
+    await open(card, 'Card');
+    await page.getByLabel('amount', { exact: true }).fill('0');
+    await page.getByRole('button', { name: 'Purchase' }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/amount/)
+      .waitFor();
+    expect(await page.getByLabel('amount', { exact: true }).getAttribute('aria-invalid')).toBe('true');
+    expect(await page.getByLabel('amount', { exact: true }).inputValue()).toBe('0');
+    await picture('refused');
+  });
+
+  it('a store that is busy has done nothing, and the form sends it again', async () => {
+    await open(card, 'Card');
+    const busy = { error: 'service_unavailable', message: 'The store is busy.', code: 503 };
+    await page.route('**/simulate/authorizations', route => route.fulfill({ status: 503, json: busy }), { times: 1 });
+    await page.getByLabel('amount', { exact: true }).fill('1');
+    await page.getByRole('button', { name: 'Purchase' }).click();
+    await page.getByText('The store is busy. Nothing happened.').waitFor();
+    await picture('busy');
+    await page.getByRole('button', { name: 'Purchase' }).click();
+    await page.getByRole('status').getByText('approved', { exact: true }).waitFor();
+  });
+
+  it('a newer server and broken books are told in every view', async () => {
+    const marks = page.waitForResponse('**/marks');
+    await open('overview', 'Overview');
+    const json = { ...(await (await marks).json()), version: '99.0.0', ledger_ok: false };
+    await page.route('**/marks', route => route.fulfill({ json }));
+    await page.getByText('The server is version 99.0.0').waitFor();
+    await page.getByRole('button', { name: 'Load anew' }).waitFor();
+    for (const view of ['cards', 'clock', 'scenarios']) {
+      await page.evaluate(to => {
+        location.hash = `/${to}`;
+      }, view);
+      await page.getByRole('link', { name: 'Ledger broken' }).waitFor();
+    }
+    await picture('newer-and-broken');
+  });
+
+  it('a view that takes its time comes to its end although something changes all the while', async () => {
+    await page.route('**/overview', async route => {
+      await page.waitForTimeout(1_500);
+      await route.continue();
+    });
+    let isOver = false;
+    const changing = (async () => {
+      while (!isOver) await sandbox.run(`sandbox simulate authorize --card ${card} --amount 0.01 -q`);
+    })();
+    await open('overview', 'Overview');
+    await page.locator('.amounts').waitFor({ timeout: 8_000 });
+    isOver = true;
+    await changing;
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+  });
+});
