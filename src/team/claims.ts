@@ -9,16 +9,9 @@ import { pendingByAccount } from '../journal/store/refusals.ts';
 import { decodeWhole } from '../journal/wal/codec.ts';
 import type { PlanRecord } from '../journal/wal/records.ts';
 import type { ClaimResult, Facts, OverCap, Standing, WantedOp } from './calls.ts';
+import { leaseMsFor } from './lease.ts';
 import type { SharedOps } from './shared-ops.ts';
 import type { Standing as RowStandings } from './standing.ts';
-
-/** Bounds of a lease, ms: a process that dies keeps an op for three minutes, or a little longer than its writes may take. */
-const LEAST_LEASE_MS = 180_000;
-const BEYOND_WRITES_MS = 30_000;
-
-export function leaseMsFor({ writeTotalMs }: Pick<SharedOps, 'writeTotalMs'>): number {
-  return Math.max(LEAST_LEASE_MS, 2 * writeTotalMs + BEYOND_WRITES_MS);
-}
 
 /** The claim of a plan whose first lines were read. */
 export function wantedOf(

@@ -1,6 +1,6 @@
 /** A name that one process of all machines holds: the fleet that it changes. It is renewed like the lease of an op. */
 import { CliError } from '../core/errors.ts';
-import { leaseMsFor } from './claims.ts';
+import { leaseMsFor } from './lease.ts';
 import type { SharedOps } from './shared-ops.ts';
 
 const RENEW_MS = 30_000;

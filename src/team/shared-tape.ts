@@ -5,6 +5,7 @@
  */
 import type { Tape } from '../journal/store/op-store.ts';
 import type { Ending, Facts, Holding, JournalHead } from './calls.ts';
+import { type ClockReading, leaseAge, leaseLeft } from './lease.ts';
 import { type SharedOps, segmentRefused } from './shared-ops.ts';
 import type { LocalCopy } from './spool.ts';
 import type { Standing } from './standing.ts';
@@ -21,6 +22,8 @@ export interface Hands {
   /** Monotonic ms when the call began that was answered with the lease. */
   readonly since: number;
   readonly facts: Facts;
+  /** See `Tape.formerLeaseEnd`. */
+  readonly formerLeaseEnd?: number | undefined;
   /** Nobody repeats it who was not told: it is finished with its END, in one call. */
   readonly endsUntold?: boolean | undefined;
   readonly standing: Standing;
@@ -67,6 +70,7 @@ export function sharedTape(shared: SharedOps, hands: Hands): Tape {
     op,
     lost: lease.lost,
     mayLeave: lease.mayLeave,
+    formerLeaseEnd: hands.formerLeaseEnd,
     file: {
       ...copy.file,
       async append(bytes) {
@@ -120,14 +124,12 @@ interface Lease {
 function leaseOf({ clock, statements, account, head, writeTotalMs }: SharedOps, hands: Hands): Lease {
   const { op, epoch } = hands;
   const [lost, over] = [new AbortController(), new AbortController()];
-  let since = { monotonic: hands.since, wall: clock.now() - (clock.monotonic() - hands.since) };
-  // One of the two clocks may have stood still while the machine slept, the other may have been moved.
-  const age = () => Math.max(clock.monotonic() - since.monotonic, clock.now() - since.wall);
-  const left = () => hands.leaseMs - age() - writeTotalMs;
+  const now = (): ClockReading => ({ monotonic: clock.monotonic(), wall: clock.now() });
+  let since: ClockReading = { monotonic: hands.since, wall: clock.now() - (clock.monotonic() - hands.since) };
+  const left = () => leaseLeft({ leaseMs: hands.leaseMs, writeTotalMs, since }, now());
 
   const accepted: Lease['accepted'] = async call => {
-    // From its beginning: the answer may have been long on its way.
-    const began = { monotonic: clock.monotonic(), wall: clock.now() };
+    const began = now();
     const answer = await call({ account, known: head.known(), op, epoch });
     since = began;
     head.learn(answer.head);
@@ -152,7 +154,7 @@ function leaseOf({ clock, statements, account, head, writeTotalMs }: SharedOps, 
     for (;;) {
       await clock.sleep(RENEW_MS, over.signal).catch(() => undefined);
       if (over.signal.aborted || lost.signal.aborted) return;
-      if (age() >= RENEW_MS / 2) await renewed();
+      if (leaseAge({ since }, now()) >= RENEW_MS / 2) await renewed();
     }
   }
   void renewing();

@@ -6,7 +6,8 @@ import type { TakeOver, Tape } from '../journal/store/op-store.ts';
 import { opInUse, requestExpired } from '../journal/store/refusals.ts';
 import { encodeLines } from '../journal/wal/codec.ts';
 import type { Taken, TakeResult } from './calls.ts';
-import { factsOf, leaseMsFor, overCap, planIn } from './claims.ts';
+import { factsOf, overCap, planIn } from './claims.ts';
+import { leaseMsFor } from './lease.ts';
 import type { SharedOps } from './shared-ops.ts';
 import { sharedTape } from './shared-tape.ts';
 import { localCopy } from './spool.ts';
@@ -44,7 +45,7 @@ interface Taking {
 }
 
 async function takenTape(shared: SharedOps, { op, by, since }: Taking, answer: Taken): Promise<Tape> {
-  const { statements, account, head } = shared;
+  const { statements, account, head, clock } = shared;
   // Nobody else writes from here on.
   const segments = await statements().readOp(account, op, 1);
   const bytes = Buffer.concat(segments.map(segment => segment.bytes));
@@ -55,9 +56,10 @@ async function takenTape(shared: SharedOps, { op, by, since }: Taking, answer: T
   const facts = plan === undefined ? { op } : factsOf(plan, 'taken');
   const copy = await localCopy(shared, { op, by, bytes });
   const { epoch, n, lease_ms: leaseMs } = answer;
+  const formerLeaseEnd = clock.now() - answer.since_lease_ms;
   const reserved = known?.reserved ?? 0;
   await head.keep();
-  return sharedTape(shared, { op, epoch, n, leaseMs, reserved, since, facts, standing, copy });
+  return sharedTape(shared, { op, epoch, n, leaseMs, reserved, since, formerLeaseEnd, facts, standing, copy });
 }
 
 /** What is over may still be looked at; what is written behind its end is kept nowhere. */

@@ -1,11 +1,15 @@
 /** Two machines with one shared journal: what one of them has begun the other one knows, takes up, and never does again. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MINUTE } from '../../src/core/durations.ts';
 import { accountPrint } from '../../src/core/key-print.ts';
 import { Secret } from '../../src/core/secret.ts';
+import type { Clock } from '../../src/platform/host.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
+import { WORLD_TIME } from '../support/world.ts';
 import { cableTo, team, urlOf } from './team.ts';
 
 /** Copies of ops that a machine could not write to the end. */
@@ -94,6 +98,31 @@ describe.skipIf(missing())('two machines', () => {
     const lines = await t.at.eve.auditPage(t.at.account, 1);
     expect(lines.some(line => line.includes('"reason":"ana is on holiday"'))).toBe(true);
     expect(t.proxy.posts()).toHaveLength(2);
+  });
+
+  it('who takes a row over waits until nothing of it can be on its way, by the time of the database', async () => {
+    await using t = await team(here);
+    const [one, other] = [await t.machine('ana'), await t.machine('ben')];
+    t.proxy.fail('POST', /\/cards$/, 'drop-before');
+    const lost = await one.run('cards create --bin bin_1 --amount 10 --json');
+    expect(lost.code).toBe(11);
+    const { op } = JSON.parse(lost.err.trim().split('\n').at(-1) ?? '').error;
+    // The clock of the other machine is ahead: by it the quiet period is over long ago.
+    const [began, stop] = [performance.now(), new AbortController()];
+    const clock: Clock = {
+      now: () => Date.parse(WORLD_TIME) + 10 * MINUTE,
+      monotonic: () => performance.now() - began,
+      sleep: (ms, signal) => wait(ms, undefined, { ref: false, signal }),
+    };
+    const taken = await other.run(`ops takeover ${op} --reason "ana is away" --resend-absent --yes`, {
+      clock,
+      signal: stop.signal,
+      onErr: text => text.includes('looking again') && stop.abort('SIGINT'),
+    });
+    expect(taken.err).toMatch(
+      /no trace yet; looking again, for 1[45]\d s at most: then nothing can still be on its way/,
+    );
+    expect([taken.code, (await t.cards()).length, t.proxy.posts().length]).toEqual([11, 0, 1]);
   });
 
   it('an outcome that only this machine has seen is brought by its next command, and nothing is sent again', async () => {

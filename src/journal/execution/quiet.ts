@@ -13,7 +13,9 @@ export function isQuiet(context: RunContext, number: number): boolean {
 
 /** ms until the last sending has quiet; all of it when the clock cannot be trusted. */
 function quietPeriodLeft(context: RunContext, number: number): number {
-  return leftOf(context, context.quietPeriodMs, context.row(number).lastSent?.at ?? context.plan.at);
+  const { quietPeriodMs, plan, sentUntil } = context;
+  const sentAt = context.row(number).lastSent?.at ?? plan.at;
+  return leftOf(context, quietPeriodMs, Math.max(sentAt, sentUntil(number)));
 }
 
 /** ms until readings have caught up with what the last sending may have done. */

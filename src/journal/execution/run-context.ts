@@ -48,6 +48,8 @@ export interface RunContextSettings {
   /** Which other operations have made a card. */
   readonly madeBefore: MadeBeforeBy;
   readonly quietPeriodMs: number;
+  /** Until when another process that had the op may have sent a row, ms UTC by our clock; 0 where its SENT tells it. */
+  readonly sentUntil: (row: number) => number;
   readonly resendAbsent: boolean;
   /** It was begun by an earlier command. */
   readonly resumed: boolean;

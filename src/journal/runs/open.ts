@@ -21,6 +21,7 @@ import { madeBeforeBy } from './made-before.ts';
 import { movedMeanwhile } from './moved-meanwhile.ts';
 import { releasing } from './release.ts';
 import { countsOf, createRun, plannedOf, sumOf } from './run.ts';
+import { type SentUntil, sentUntilBy } from './sent-until.ts';
 
 /** A run over records that were read and are not held: it may look, and sends and writes nothing. */
 export async function readOnlyRun(
@@ -55,13 +56,13 @@ export async function openOp(
   const { op } = seen.plan;
   // Before it is in hand: a card that must be read for it may take long, and a shared journal hands out what was approved.
   const approved = await approvedOf(dependencies, seen);
-  const { history, log, tape } = await takeOver(dependencies, op, { reason, approved });
+  const { history, log, tape, sentUntil } = await takeOver(dependencies, op, { reason, approved });
   const release = releasing(dependencies, tape, dependencies.hold());
   try {
     if (history.denied !== undefined) throw cameToNothing(history);
     if (isPending(history)) await useApprovals(dependencies, { history, log, approved });
     else await dependencies.approvals?.recheck(history);
-    const context = await runContextFor(dependencies, { ...wishesOf(history, { log, resendAbsent }), tape });
+    const context = await runContextFor(dependencies, { ...wishesOf(history, { log, resendAbsent }), tape, sentUntil });
     const others = () => movedMeanwhile(dependencies, history.plan);
     const approvedBy = history.approved?.persons ?? approved?.persons;
     const kept = { end: history.end, isNew: false, approvedBy };
@@ -99,6 +100,7 @@ interface Held {
   readonly history: History;
   readonly log: Log;
   readonly tape: Tape;
+  readonly sentUntil: SentUntil;
 }
 
 /**
@@ -121,9 +123,10 @@ async function takeOver(
     const { started, boot } = identify(pid);
     const log = openLog(file, { op, by, seq: 0, size: whole });
     await log.append({ t: 'RUN', pid, start: started, boot, at: clock.now() });
-    const history = historyOf(decodeLines(await file.readAll(), op).written);
+    const { written } = decodeLines(await file.readAll(), op);
+    const history = historyOf(written);
     if (history === undefined || !history.planned) throw neverPlanned(op);
-    return { history, log, tape };
+    return { history, log, tape, sentUntil: sentUntilBy(written, tape.formerLeaseEnd) };
   } catch (thrown) {
     await file.close();
     await tape.release(false);
@@ -169,6 +172,8 @@ interface RunContextWishes extends Pick<History, 'plan' | 'latest'> {
   readonly resumed: boolean;
   /** Undefined where nothing is sent. */
   readonly tape?: Tape;
+  /** Undefined where nobody else has worked on it. */
+  readonly sentUntil?: SentUntil;
 }
 
 function wishesOf(
@@ -180,7 +185,7 @@ function wishesOf(
 
 export async function runContextFor(
   dependencies: JournalDependencies,
-  { plan, latest, rowIndex, log, resendAbsent, resumed, tape }: RunContextWishes,
+  { plan, latest, rowIndex, log, resendAbsent, resumed, tape, sentUntil }: RunContextWishes,
 ): Promise<RunContext> {
   const { stop } = dependencies;
   const now = new Map<string, Capability>();
@@ -204,6 +209,7 @@ export async function runContextFor(
     cut: dependencies.cut,
     notice: dependencies.notice,
     madeBefore: madeBeforeBy(dependencies.store, plan),
+    sentUntil: sentUntil ?? (() => 0),
     quietPeriodMs: quietPeriodMs(plan.mode, dependencies.writeTotalMs),
   });
 }

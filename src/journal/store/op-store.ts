@@ -236,6 +236,11 @@ export interface Tape {
   readonly file: JournalFile;
   /** Whether a byte may leave now, for it is still in our hands; always when left out. Asked when SENT is durable. */
   mayLeave?(): Promise<boolean>;
+  /**
+   * Until when the process before this one had it and may have sent, ms UTC by the clock of this machine; left out where
+   * another process cannot have sent after its last record.
+   */
+  readonly formerLeaseEnd?: number | undefined;
   /** Fired when it is in other hands: nothing more may be sent. Never when left out. */
   readonly lost?: AbortSignal;
   /** Takes a claim back of which nothing has left, and lets it go; closes the file. */

@@ -1,0 +1,335 @@
+/** What one operator does next: a command of his, step by step, each with everything that may become of it. */
+import { clockIsSane, quietPeriodMs } from '../../../src/journal/execution/policy.ts';
+import type { StoredRecord } from '../../../src/journal/wal/records.ts';
+import { leaseLeft, leaseMsFor } from '../../../src/team/lease.ts';
+import * as database from './database.ts';
+import type { Rules } from './rules.ts';
+import {
+  type Bounds,
+  type Copy,
+  type Database,
+  type Doing,
+  type Hand,
+  type Line,
+  OPS_EACH,
+  type Operator,
+  TICK_MS,
+  type World,
+  WRITE_TOTAL_MS,
+} from './world.ts';
+
+/** One thing that can happen, and the world after it. */
+export interface Move {
+  readonly what: string;
+  readonly world: World;
+}
+
+interface Turn {
+  readonly world: World;
+  readonly bounds: Bounds;
+  readonly rules: Rules;
+  readonly me: number;
+  readonly operator: Operator;
+}
+
+type At<Name extends Doing['at']> = Extract<Doing, { readonly at: Name }>;
+
+const WRITE_TOTAL = { writeTotalMs: WRITE_TOTAL_MS };
+const QUIET_MS = quietPeriodMs('live', WRITE_TOTAL_MS);
+
+export function movesOf(world: World, bounds: Bounds, rules: Rules, me: number): readonly Move[] {
+  const operator = world.operators[me] as Operator;
+  const turn: Turn = { world, bounds, rules, me, operator };
+  const moves = stepsOf(turn, operator.doing);
+  if (operator.doing.at === 'idle' || world.crashes === bounds.crashes) return moves;
+  const crashed = after(turn, { doing: { at: 'idle' } }, { crashes: world.crashes + 1 });
+  return [...moves, { what: say(turn, 'is killed'), world: crashed }];
+}
+
+function stepsOf(turn: Turn, doing: Doing): readonly Move[] {
+  switch (doing.at) {
+    case 'idle':
+      return begin(turn);
+    case 'claim':
+      return claim(turn, doing);
+    case 'take':
+      return take(turn, doing);
+    case 'send':
+      return send(turn, doing);
+    case 'check':
+      return check(turn, doing);
+    case 'leave':
+      return leave(turn, doing);
+    case 'wait':
+      return [{ what: say(turn, 'waits no longer'), world: after(turn, { doing: settling(doing.hand, false) }) }];
+    case 'settle':
+      return settle(turn, doing);
+    case 'record':
+      return record(turn, doing);
+    case 'let go':
+      return [{ what: say(turn, 'lets go'), world: idle(turn, database.letGo(turn.world.db, call(turn), doing.hand)) }];
+  }
+}
+
+function settling(hand: Hand, patient: boolean): At<'settle'> {
+  return { at: 'settle', hand, found: null, patient };
+}
+
+/** A command begins; before anything else it brings what this machine knows and the database does not. */
+function begin(turn: Turn): readonly Move[] {
+  const { world, bounds, rules, me, operator } = turn;
+  const { db } = world;
+  const moves: Move[] = [];
+  if (database.isRefused(db, call(turn))) return bounds.failover ? push(turn) : [];
+  if (operator.begun === bounds.commands[me]) return [];
+  const brought = operator.copies.reduce(database.witness, db);
+  /** The first call of a command is made at once: what comes before it is as if it had not begun. */
+  const started = (what: string, doing: At<'claim'> | At<'take'>): void => {
+    const world1 = after(turn, { doing, begun: operator.begun + 1 }, { db: brought });
+    const ready: Turn = { ...turn, world: world1, operator: world1.operators[me] as Operator };
+    const ends = doing.at === 'claim' ? claim(ready, doing) : take(ready, doing);
+    moves.push(...ends.map(each => ({ ...each, what: `${say(turn, what)}; ${each.what}` })));
+  };
+  const want = bounds.wants[me] as number;
+  const isTold = operator.told.some(op => db.ops[op]?.want === want);
+  if (!isTold) {
+    started(`begins purchase ${want}`, { at: 'claim', want, began: world.tick });
+  }
+  for (const [op, row] of db.ops.entries()) {
+    // One that is certainly refused needs no try.
+    if (row === null || (row.state === 'finished' && rules.endsOnce)) continue;
+    if (rules.leaseClock === 'server' && row.leaseUntil > world.tick) continue;
+    started(`takes op ${op} up`, { at: 'take', op, began: world.tick });
+  }
+  return moves;
+}
+
+/** `journal push`: after a failover everything that this machine has. */
+function push(turn: Turn): readonly Move[] {
+  const { world, me, operator } = turn;
+  const { db } = world;
+  if (db.server === 0 || (db.pushed.includes(me) && !database.isShort(db, operator.known))) return [];
+  let pushed: Database = { ...db, pushed: database.union(db.pushed, me) };
+  for (const copy of operator.copies) pushed = database.witness(database.importOp(pushed, call(turn), copy), copy);
+  const known = { seq: pushed.seq, server: 1 };
+  return [{ what: say(turn, 'pushes'), world: after(turn, { known }, { db: pushed }) }];
+}
+
+function claim(turn: Turn, { want, began }: At<'claim'>): readonly Move[] {
+  const { world, bounds, me, operator } = turn;
+  const op = processOf(turn);
+  const mine = (t: Line['t']): Line => ({ t, by: op, at: began + clockOf(turn) });
+  const lines = bounds.sentWithClaim ? [mine('RUN'), mine('SENT')] : [mine('RUN')];
+  const { verdict, db } = database.claim(world.db, call(turn), { op, want, lines });
+  if (verdict === 'no') return [{ what: say(turn, 'is refused'), world: idle(turn, db) }];
+  const hand: Hand = { op, epoch: 1, since: began, formerLeaseEnd: null, lines };
+  const doing: Doing = bounds.sentWithClaim ? { at: 'check', hand } : { at: 'send', hand, began: null };
+  const copies = [...operator.copies, { op, want, finished: false, lines }];
+  const done = accepted(turn, db, { doing, copies });
+  return [
+    { what: say(turn, `has claimed op ${op}`), world: done },
+    ...lost(turn, db, `the claim of op ${op} by ${name(me)}`),
+  ];
+}
+
+function take(turn: Turn, { op, began }: At<'take'>): readonly Move[] {
+  const { world, operator } = turn;
+  const { verdict, db } = database.take(world.db, call(turn), op, clockOf(turn));
+  const row = db.ops[op];
+  if (verdict === 'no' || row === null || row === undefined)
+    return [{ what: say(turn, 'is refused'), world: idle(turn, db) }];
+  const formerLeaseEnd = world.tick + clockOf(turn) - (world.tick - row.leaseBefore);
+  const hand: Hand = { op, epoch: row.epoch, since: began, formerLeaseEnd, lines: row.lines };
+  const isDone = row.lines.some(({ t }) => t === 'DONE');
+  const isSent = row.lines.some(({ t }) => t === 'SENT');
+  const next: Doing = isDone
+    ? { at: 'record', hand }
+    : isSent
+      ? settling(hand, true)
+      : { at: 'send', hand, began: null };
+  const copies = withCopy(operator.copies, { op, want: row.want, finished: false, lines: row.lines });
+  const done = accepted(turn, db, { doing: next, copies });
+  return [{ what: say(turn, `has op ${op}`), world: done }, ...lost(turn, db, `the take of op ${op}`)];
+}
+
+/** SENT is made durable. */
+function send(turn: Turn, { hand, began: before }: At<'send'>): readonly Move[] {
+  const { world } = turn;
+  const began = before ?? world.tick;
+  const line: Line = { t: 'SENT', by: processOf(turn), at: began + clockOf(turn) };
+  const { verdict, db } = database.appendSent(world.db, call(turn), hand, line);
+  if (verdict === 'fenced') return [{ what: say(turn, 'is fenced and sends nothing'), world: idle(turn, db) }];
+  const lines = [...hand.lines, line];
+  const held: Hand = { ...hand, since: began, lines };
+  const done = accepted(turn, db, { doing: { at: 'check', hand: held }, copies: grown(turn, held) });
+  return [
+    { what: say(turn, `has written SENT of op ${hand.op}`), world: done },
+    ...lost(turn, db, 'SENT', { at: 'send', hand, began }),
+  ];
+}
+
+/** The last look before the request. */
+function check(turn: Turn, { hand }: At<'check'>): readonly Move[] {
+  const { world } = turn;
+  const at = (tick: number) => ({ monotonic: tick * TICK_MS, wall: tick * TICK_MS });
+  const leaseMs = leaseMsFor(WRITE_TOTAL);
+  const left = leaseLeft({ leaseMs, ...WRITE_TOTAL, since: at(hand.since) }, at(world.tick));
+  if (left > 0) {
+    const doing: Doing = { at: 'leave', hand, checked: world.tick };
+    return [{ what: say(turn, 'may send'), world: after(turn, { doing }) }];
+  }
+  const { verdict, db } = database.renew(world.db, call(turn), hand);
+  if (verdict === 'fenced') return [{ what: say(turn, 'has lost the lease and sends nothing'), world: idle(turn, db) }];
+  const doing: Doing = { at: 'check', hand: { ...hand, since: world.tick } };
+  return [{ what: say(turn, 'renews its lease'), world: after(turn, { doing }, { db }) }];
+}
+
+function leave(turn: Turn, { hand }: At<'leave'>): readonly Move[] {
+  const { world, me } = turn;
+  const wire = [...world.wire, { op: hand.op, from: me, left: world.tick }];
+  const doing: Doing = { at: 'wait', hand };
+  return [{ what: say(turn, `sends op ${hand.op}`), world: after(turn, { doing }, { wire }) }];
+}
+
+/** An outcome that nobody knows: the steps of the program's own policy, until one writes or waits. */
+function settle(turn: Turn, doing: At<'settle'>): readonly Move[] {
+  const { world, bounds, rules } = turn;
+  const { hand, found, patient } = doing;
+  const step = rules.nextStep({
+    trace: 'marker',
+    keyHonoured: patient && bounds.keys === 'honoured',
+    lifeKnown: true,
+    isDenied: found === 'nothing',
+    freely: false,
+    quiet: isQuiet(turn, hand),
+    found: found ?? undefined,
+    resendAbsent: patient && bounds.resendAbsent,
+    mayWait: patient,
+  });
+  const next = (what: string, to: Doing): readonly Move[] => [
+    { what: say(turn, what), world: after(turn, { doing: to }) },
+  ];
+  switch (step) {
+    case 'look': {
+      const effects = world.effects[hand.op] ?? 0;
+      const seen = effects === 0 ? 'nothing' : effects === 1 ? 'it' : 'several';
+      const looked = settle(turn, { ...doing, found: seen });
+      return looked.map(each => ({ ...each, what: `${say(turn, `looks and finds ${seen}`)}; ${each.what}` }));
+    }
+    case 'wait':
+      return [];
+    case 'resend':
+      return next(`will send op ${hand.op} again`, { at: 'send', hand, began: null });
+    case 'done':
+    case 'duplicate':
+      return next(`has found op ${hand.op}`, { at: 'record', hand });
+    case 'leave':
+      return next(`leaves op ${hand.op} unknown`, { at: 'let go', hand });
+  }
+}
+
+function isQuiet(turn: Turn, { lines, formerLeaseEnd }: Hand): boolean {
+  const { world, rules } = turn;
+  const ms = (tick: number) => tick * TICK_MS;
+  const written = lines.map(({ t, by, at }) => ({ by: String(by), record: { t, row: 1, at: ms(at) } }));
+  const sentUntil = rules.sentUntilBy(
+    written as readonly unknown[] as readonly StoredRecord[],
+    formerLeaseEnd === null ? undefined : ms(formerLeaseEnd),
+  );
+  const sentAt = lines.findLast(({ t }) => t === 'SENT')?.at ?? 0;
+  const since = Math.max(ms(sentAt), sentUntil(1));
+  const now = ms(world.tick + clockOf(turn));
+  const latest = Math.max(since, ...lines.map(({ at }) => ms(at)));
+  return clockIsSane({ now, drift: 0 }, latest) && now - since >= QUIET_MS;
+}
+
+/** DONE and END. Behind a fence the outcome stays on this machine. */
+function record(turn: Turn, { hand }: At<'record'>): readonly Move[] {
+  const { world, operator } = turn;
+  const line: Line = { t: 'DONE', by: processOf(turn), at: world.tick + clockOf(turn) };
+  const { verdict, db } = database.appendEnd(world.db, call(turn), hand, line);
+  const copies = grown(turn, { ...hand, lines: [...hand.lines, line] }, verdict === 'ended');
+  if (verdict === 'fenced')
+    return [
+      {
+        what: say(turn, 'keeps the outcome, for the op is in other hands'),
+        world: after(turn, { doing: { at: 'idle' }, copies }),
+      },
+    ];
+  const told = database.union(operator.told, hand.op);
+  const done = accepted(turn, db, { doing: { at: 'idle' }, copies, told });
+  const forgotten = after(turn, { copies: grown(turn, { ...hand, lines: [...hand.lines, line] }) });
+  return [
+    { what: say(turn, `tells that op ${hand.op} is done`), world: done },
+    ...lost({ ...turn, world: forgotten, operator: forgotten.operators[turn.me] as Operator }, db, 'the end'),
+  ];
+}
+
+/** The commit stands, and its answer does not arrive: the same call comes again. */
+function lost(turn: Turn, db: Database, what: string, doing: Doing = turn.operator.doing): readonly Move[] {
+  const { world, bounds } = turn;
+  if (world.lostAnswers === bounds.lostAnswers || db === world.db) return [];
+  const next = after(turn, { doing }, { db, lostAnswers: world.lostAnswers + 1 });
+  return [{ what: `the answer is lost: ${what}`, world: next }];
+}
+
+function grown({ operator }: Turn, hand: Hand, finished = false): readonly Copy[] {
+  return operator.copies.map(copy => (copy.op === hand.op ? { ...copy, finished, lines: hand.lines } : copy));
+}
+
+function withCopy(copies: readonly Copy[], one: Copy): readonly Copy[] {
+  return [...copies.filter(({ op }) => op !== one.op), one];
+}
+
+function call(turn: Turn): database.Call {
+  const { bounds, rules, world, me, operator } = turn;
+  return { bounds, rules, tick: world.tick, operator: me, process: processOf(turn), known: operator.known };
+}
+
+/** Number of the process that carries out the command of now; its op has the same. */
+function processOf({ me, operator }: Turn): number {
+  return me * OPS_EACH + Math.max(0, operator.begun - 1);
+}
+
+function clockOf({ bounds, me }: Turn): number {
+  return bounds.clocks[me] ?? 0;
+}
+
+function name(me: number): string {
+  return ['ana', 'ben', 'cem'][me] ?? String(me);
+}
+
+function say({ me, world }: Turn, what: string): string {
+  return `${timeOf(world)} ${name(me)} ${what}`;
+}
+
+/** Minutes and seconds since the beginning. */
+export function timeOf({ tick }: Pick<World, 'tick'>): string {
+  const seconds = (tick * TICK_MS) / 1000;
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
+function idle(turn: Turn, db: Database): World {
+  return after(turn, { doing: { at: 'idle' } }, { db });
+}
+
+/** The answer of a commit tells how far the chain is. */
+function accepted(turn: Turn, db: Database, operator: Partial<Operator>): World {
+  const known = turn.bounds.failover ? { seq: db.seq, server: db.server } : turn.operator.known;
+  return after(turn, { ...operator, known }, { db });
+}
+
+function after(turn: Turn, operator: Partial<Operator>, world: Partial<World> = {}): World {
+  const { me, world: before } = turn;
+  const changed: Operator = { ...turn.operator, ...operator };
+  const copies = turn.bounds.failover ? changed.copies : changed.copies.filter(copy => mayBeNeeded(copy, changed));
+  const operators = before.operators.with(me, { ...changed, copies });
+  const isWritten = world.db !== undefined && world.db !== before.db && before.standby !== null;
+  return { ...before, ...world, operators, ...(isWritten && { standby: before.db }) };
+}
+
+/** Without a failover a copy is of use while its op is worked on, or where it tells an outcome. */
+function mayBeNeeded({ finished, lines }: Copy, { doing }: Operator): boolean {
+  if (doing.at === 'idle') return !finished && lines.some(({ t }) => t === 'DONE');
+  return true;
+}
