@@ -29,6 +29,8 @@ const ADMIN = '/_sandbox/v1';
 const GOAL = 100;
 /** Of the page, each in a browser that knows nothing yet. */
 const COLD_LOADS = 15;
+/** Of the list of cards. */
+const FRAMES = 480;
 
 const folder = await mkdtemp(join(tmpdir(), 'cardwright-bench-'));
 let child;
@@ -50,7 +52,8 @@ try {
   await answer(admin, post(`${ADMIN}/reset`, { data: 'load', seed: 7, ...size }));
   const looks = await looksOf(admin, service);
   const writes = await writesOf(admin, service, looks.asked);
-  const report = { ...size, rows: looks.rows, writes, page: { bytes: sizeOfPage(), ...(await paintsOfPage(folder)) } };
+  const page = { bytes: sizeOfPage(), ...(await paintsOfPage(folder)), ...(await framesOfPage(folder, size)) };
+  const report = { ...size, rows: looks.rows, writes, page };
   process.stdout.write(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : text(report));
 } finally {
   child?.kill();
@@ -146,9 +149,7 @@ function sizeOfPage() {
 async function paintsOfPage(place) {
   const browser = await launched();
   if (browser === undefined) return {};
-  const program = join(import.meta.dirname, '..', 'bin', 'cardwright.js');
-  const how = { env: { ...process.env, CARDWRIGHT_CONFIG_DIR: join(place, 'page') }, encoding: 'utf8' };
-  const run = (...words) => execFileSync(process.execPath, [program, 'sandbox', ...words], how).trim();
+  const run = programIn(join(place, 'page'));
   run('start', '--detach', '--data', 'demo', '-q');
   try {
     const times = { paint: [], data: [], blank: [] };
@@ -156,9 +157,15 @@ async function paintsOfPage(place) {
     for (let nth = 0; nth < COLD_LOADS; nth += 1) {
       const context = await browser.newContext();
       const page = await context.newPage();
+      await page.addInitScript(() => {
+        const noted = new MutationObserver(() => {
+          if (document.querySelector('.amounts') !== null) globalThis.hasDataAt ??= performance.now();
+        });
+        noted.observe(document, { childList: true, subtree: true });
+      });
       await page.goto(run('open', '--print', '-o', 'tsv'));
       await page.locator('.amounts').waitFor();
-      times.data.push(await page.evaluate('performance.now()'));
+      times.data.push(await page.evaluate('hasDataAt'));
       times.paint.push(await page.evaluate(firstPaint));
       // What the browser itself takes, at the same load.
       await page.goto('data:text/html,<p>blank');
@@ -171,6 +178,52 @@ async function paintsOfPage(place) {
     run('stop', '-q');
     await browser.close();
   }
+}
+
+/** Frames of the list of all cards while it is scrolled and jumped through, as the browser draws them. */
+async function framesOfPage(place, { cards, transactions }) {
+  const browser = await launched();
+  if (browser === undefined) return {};
+  const run = programIn(join(place, 'frames'));
+  run('start', '--detach', '--data', 'load', '--cards', String(cards), '--transactions', String(transactions), '-q');
+  try {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    await page.goto(run('open', 'cards', '--print', '-o', 'tsv'));
+    await page.getByText('in all').waitFor({ timeout: 60_000 });
+    return await page.evaluate(scrolled, FRAMES);
+  } finally {
+    run('stop', '-q');
+    await browser.close();
+  }
+}
+
+/** In the page: a step a frame, a jump every forty. */
+async function scrolled(frames) {
+  const list = document.querySelector('.long');
+  let longTasks = 0;
+  new PerformanceObserver(seen => {
+    longTasks += seen.getEntries().length;
+  }).observe({ type: 'longtask' });
+  const next = () => new Promise(requestAnimationFrame);
+  const times = [];
+  let last = await next();
+  for (let nth = 0; nth < frames; nth += 1) {
+    if (nth % 40 === 0) list.scrollTo(0, ((nth * 7919) % 1000) * (list.scrollHeight / 1000));
+    else list.scrollBy(0, 250);
+    const now = await next();
+    times.push(now - last);
+    last = now;
+  }
+  times.sort((a, b) => a - b);
+  const elements = document.querySelectorAll('*').length;
+  return { frames: { p99: times[Math.floor(frames * 0.99)], longest: times.at(-1), longTasks, elements } };
+}
+
+/** The built program with folders of its own; what it writes to standard output. */
+function programIn(folder) {
+  const program = join(import.meta.dirname, '..', 'bin', 'cardwright.js');
+  const how = { env: { ...process.env, CARDWRIGHT_CONFIG_DIR: folder }, encoding: 'utf8' };
+  return (...words) => execFileSync(process.execPath, [program, 'sandbox', ...words], how).trim();
 }
 
 async function launched() {
@@ -201,6 +254,11 @@ function text({ cards, transactions, rows, writes, page }) {
     page.paint === undefined
       ? 'No browser: not measured when it is painted first.'
       : `First paint ${page.paint.toFixed(0)} ms, goal 200 and ${(page.blank + 80).toFixed(0)} (a blank page and 80); with data ${page.data.toFixed(0)} ms, aim 400`,
+    ...(page.frames === undefined
+      ? []
+      : [
+          `${FRAMES} frames of jumps and scrolling through all cards: 99 of 100 within ${page.frames.p99.toFixed(1)} ms, longest ${page.frames.longest.toFixed(1)}, goal 32; ${page.frames.longTasks} long tasks, goal 0; ${page.frames.elements} elements`,
+        ]),
     '',
   ].join('\n');
 }

@@ -1,5 +1,6 @@
 /** A form made of a row of the contract: nothing of its fields, limits and words is typed here. */
 import type { PageField } from '../contract/sandbox/page-tables.ts';
+import { addressOf } from './address.ts';
 import { commandLine, type Input } from './command-line.ts';
 import { type ComponentChildren, useState } from './elements.ts';
 import { Copy, Id, Said, useCanChange } from './parts.tsx';
@@ -57,6 +58,8 @@ interface Outcome {
   readonly answer?: Readonly<Record<string, unknown>>;
   readonly problem?: string;
   readonly field?: string | undefined;
+  /** Nobody knows whether it happened. */
+  readonly isUnknown?: boolean;
 }
 
 export function RowForm(props: RowFormProps) {
@@ -85,7 +88,7 @@ export function RowForm(props: RowFormProps) {
               field={field}
               id={`${row} ${field.name}`}
               value={values[field.name] ?? ''}
-              wrong={outcome.field === field.name}
+              problem={outcome.field === field.name ? outcome.problem : undefined}
               isArea={areas.includes(field.name)}
               set={value => setValues({ ...values, [field.name]: value })}
             />
@@ -96,9 +99,10 @@ export function RowForm(props: RowFormProps) {
         </p>
       </fieldset>
       {accessOf() === 'look' && <p class="quiet">This session may look and change nothing.</p>}
-      {outcome.problem !== undefined && (
+      {outcome.problem !== undefined && !fields.some(({ name }) => name === outcome.field) && (
         <p class="problem" role="alert">
-          <Said text={outcome.problem} />
+          <Said text={outcome.problem} />{' '}
+          {outcome.isUnknown && <a href={addressOf('requests', undefined, { acts: '1' })}>What was done</a>}
         </p>
       )}
       {outcome.answer !== undefined && (
@@ -120,7 +124,10 @@ async function outcomeOf(row: string, input: Input, first: RowFormProps['first']
       return { problem: error.message + nothing, field: error.field };
     }
     if (error instanceof NoAnswer)
-      return { problem: 'No answer came: whether it happened is unknown. Look before you send it again.' };
+      return {
+        problem: 'No answer came: whether it happened is unknown. Look before you send it again.',
+        isUnknown: true,
+      };
     throw error;
   }
 }
@@ -129,14 +136,16 @@ interface FieldInputProps {
   readonly field: PageField;
   readonly id: string;
   readonly value: string;
-  readonly wrong: boolean;
+  /** What the server said about it. */
+  readonly problem: string | undefined;
   readonly isArea: boolean;
   readonly set: (value: string) => void;
 }
 
-function FieldInput({ field, id, value, wrong, isArea, set }: FieldInputProps) {
+function FieldInput({ field, id, value, problem, isArea, set }: FieldInputProps) {
   const { name, kind, doc, must, choices, defaults, maxLength } = field;
   const hint = `${id} hint`;
+  const wrong = problem !== undefined;
   const about = { id, name, 'aria-describedby': hint, 'aria-invalid': wrong, required: must };
   const onInput = (event: Event) => set((event.currentTarget as HTMLInputElement).value);
   const isNumber = kind === 'money' || kind === 'integer' || kind === 'number';
@@ -175,6 +184,11 @@ function FieldInput({ field, id, value, wrong, isArea, set }: FieldInputProps) {
         />
       )}
       <small id={hint}>{doc + limitsOf(field)}</small>
+      {wrong && (
+        <small class="problem" role="alert">
+          <Said text={problem} />
+        </small>
+      )}
     </div>
   );
 }

@@ -163,7 +163,7 @@ function Page() {
         </p>
       )}
       {other && (
-        <p class="bar">
+        <p class="bar news">
           {`The server is version ${live.marks?.version}, this page ${TABLES.version}. `}
           <button type="button" class="small" onClick={() => location.reload()}>
             Load anew
@@ -171,7 +171,7 @@ function Page() {
         </p>
       )}
       {replaced.isTold && (
-        <p class="bar" role="status">
+        <p class="bar news" role="status">
           {'Everything in the sandbox was replaced, by a reset, a restore or an import. '}
           <button type="button" class="small" onClick={replaced.close}>
             Close

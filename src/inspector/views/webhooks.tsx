@@ -1,9 +1,11 @@
 /** Subscriptions, deliveries with their attempts, one delivery whole, and how its signature comes about. */
+import { SIGNATURE_CHECKS } from '../../contract/signature/checks.ts';
 import { addressOf, refine, useAddress } from '../address.ts';
 import { RowForm } from '../form.tsx';
 import { useRow } from '../live.ts';
 import {
   Badge,
+  Copy,
   Facts,
   Head,
   Id,
@@ -361,6 +363,7 @@ function Signature({ delivery }: { readonly delivery: WholeDelivery }) {
             <p class="quiet">A one-time code in the text below is replaced; the digest is that of what is sent.</p>
           )}
           <Text label="Body" text={laidOut(delivery.body)} />
+          {!delivery.body_hidden && <Copy text={delivery.body} label="Copy the exact body" />}
           {!delivery.body_hidden && (
             <details>
               <summary>Bytes</summary>
@@ -379,6 +382,15 @@ function Signature({ delivery }: { readonly delivery: WholeDelivery }) {
           )}
         </li>
       </ol>
+      <details>
+        <summary>The check in your code: Node, Python</summary>
+        {SIGNATURE_CHECKS.map(({ language, text }) => (
+          <div>
+            <Text label={`Check in ${language}`} text={text} />
+            <Copy text={text} label={`Copy for ${language}`} />
+          </div>
+        ))}
+      </details>
       <details>
         <summary>Check mine: your code gets another one?</summary>
         <p class="quiet">A form makes one kind of line ends of all; for exact bytes take the command with a file.</p>

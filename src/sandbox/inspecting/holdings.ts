@@ -63,6 +63,9 @@ export const searchedCards: TracelessHandlers['cards'] = async (inspection, inpu
   return { data, page: pageFacts(page, limit, total) };
 };
 
+/** Cards whose status is asked for one by one; of more the store goes through all. */
+const MOST_ASKED = 1_000;
+
 /** By the index of cards, where there is one and the question is a text: what changes of a card is not in it. */
 async function foundCards(
   { parts, read }: Inspection,
@@ -71,10 +74,16 @@ async function foundCards(
 ): Promise<{ readonly rows: readonly FoundCard[]; readonly total: number }> {
   const { cardIndex } = parts;
   const { q, bin, status } = search;
-  const isText = status === undefined && q !== undefined && q.trim() !== '';
+  const isText = q !== undefined && q.trim() !== '';
   const ids = isText ? await cardIndex?.found(read, { q, bin }) : undefined;
-  if (ids === undefined) return read(({ sql, account }) => searchCards(sql, account, search, page));
-  const shown = ids.slice(page.offset, page.offset + page.limit);
+  if (ids === undefined || (status !== undefined && ids.length > MOST_ASKED))
+    return read(({ sql, account }) => searchCards(sql, account, search, page));
+  const end = page.offset + page.limit;
+  if (status !== undefined) {
+    const rows = (await read(({ sql, account }) => cardsById(sql, account, ids))).filter(row => row.status === status);
+    return { rows: rows.slice(page.offset, end), total: rows.length };
+  }
+  const shown = ids.slice(page.offset, end);
   return { rows: await read(({ sql, account }) => cardsById(sql, account, shown)), total: ids.length };
 }
 
