@@ -53,7 +53,9 @@ async function cuttingWay() {
 
 it.skipIf(missing() !== undefined)('gives no answer, goes on, and repeats what was done or does it', async () => {
   await using cutting = await cuttingWay();
-  await using service = await fakeService({ open: (request, account) => openAccount(request, account, cutting.to) });
+  // A COMMIT is seen on its way by its text.
+  const reaching = { way: cutting.to, mayPrepare: false };
+  await using service = await fakeService({ open: (request, account) => openAccount(request, account, reaching) });
   const bin_id = (await ask(service, { path: '/bins' })).json.data[0].id;
   const create = (idempotencyKey: string) =>
     ask(service, { method: 'POST', path: '/cards', body: { bin_id, amount: 10 }, idempotencyKey });

@@ -92,7 +92,7 @@ export class DomainWorld {
     input: InputOf<AdminOperations, N>,
   ): Promise<Readonly<Record<string, unknown>>> {
     const handler = ADMIN_HANDLERS[name] as unknown as (call: unknown) => Promise<Readonly<Record<string, unknown>>>;
-    return this.change(act => handler({ ...act, real: this.now, input }));
+    return this.change(act => handler({ ...act, real: this.now, isGone: () => false, input }));
   }
 
   /** Moves the clock on, firing what is due on the way. */

@@ -20,11 +20,19 @@ export function openTestStore(request: StoreRequest, account: string): Promise<O
   return onPostgres && request.path === 'memory' ? openAccount(request, account) : openStore(request);
 }
 
-/** The same on PostgreSQL, always. Its clock is that of the request. `way` changes how the server is reached. */
+type Reached = Pick<Server, 'socket' | 'port'>;
+
+/** How an account is reached. Every second one names its statements when nothing is said. */
+export interface Reaching {
+  readonly way?: (server: Reached) => Promise<Reached>;
+  readonly mayPrepare?: boolean;
+}
+
+/** The same on PostgreSQL, always. Its clock is that of the request. */
 export async function openAccount(
   request: StoreRequest,
   account: string,
-  way: (server: Pick<Server, 'socket' | 'port'>) => Promise<Pick<Server, 'socket' | 'port'>> = async server => server,
+  { way = async server => server, mayPrepare }: Reaching = {},
 ): Promise<OpenedStore> {
   here ??= database();
   const { server: direct, name } = await here;
@@ -36,7 +44,7 @@ export async function openAccount(
     password: () => Promise.reject(new Error('the socket asks for no password')),
     shown: 'postgres://test',
     schema: `sandbox_${made}`,
-    mayPrepare: made % 2 === 0,
+    mayPrepare: mayPrepare ?? made % 2 === 0,
     mayMigrate: true,
     onServerTime: () => undefined,
     ...{ clock, random },

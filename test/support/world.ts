@@ -16,10 +16,10 @@ import { foldersFor } from '../../src/platform/folders.ts';
 import type { Clock, Environment, Folders, Host, OutputStream } from '../../src/platform/host.ts';
 import type { Keychain } from '../../src/profile/keychain.ts';
 import type { EmbeddedSandbox } from '../../src/sandbox/serving/embedded.ts';
-import { type RunningSandbox, startSandbox } from '../../src/sandbox/serving/start.ts';
 import { FIRST_SIGN_MS } from '../../src/terminal/sign-of-life.ts';
 import { copiedHints } from './copied-hints.ts';
 import { promisedExit } from './promised-exit.ts';
+import { type RunningSandbox, startSandbox } from './start-sandbox.ts';
 import { words } from './words.ts';
 
 /** As of a user whose other folders stand where they are: a journal of their own, with the same profiles and sandbox. */

@@ -11,7 +11,7 @@ import { clockShowing, readClock, sandboxNow, setClock } from '../clock/clock.ts
 import { type Fired as FiredTimer, fireOne, nextDue, type Timer } from '../clock/timers.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import { firingOf, type ServiceParts } from '../service/service.ts';
-import { advanceRunning, beginAdvance, endAdvance, renewAdvance } from '../store/advances.ts';
+import { advanceRunning, beginAdvance, endAdvance, keepsAdvance } from '../store/advances.ts';
 import type { Sql } from '../store/sql.ts';
 import { wireClock } from './clock.ts';
 
@@ -25,12 +25,13 @@ export async function advanceClock(parts: ServiceParts, input: Call<Row>['input'
   const { store, account, clock } = parts;
   const token = Buffer.from(parts.random.bytes(16)).toString('hex');
   const { from, to } = await store.write(async sql => {
-    const running = await advanceRunning(sql, account);
-    if (running !== undefined && !isOver(running, parts)) throw impossible('the clock is being moved already');
-    const shown = await sandboxNow(sql, account, clock.now());
+    const real = clock.now();
+    if (await advanceRunning(sql, account, { isGone: parts.isGone, real })) {
+      throw impossible('the clock is being moved already');
+    }
+    const shown = await sandboxNow(sql, account, real);
     const until = targetOf(input, shown);
-    await beginAdvance(sql, account, { owner: parts.owner, token });
-    await renewAdvance(sql, account, { token, real: clock.now() });
+    await beginAdvance(sql, account, { owner: parts.owner, token, real });
     return { from: shown, to: until };
   });
   const goOn = parts.dispatcher?.hold();
@@ -40,7 +41,7 @@ export async function advanceClock(parts: ServiceParts, input: Call<Row>['input'
     const overdue = await fireDeliveries(parts, from);
     const fired = [...overdue, ...(await fireUntil(parts, { to, token }))];
     return await store.write(async sql => {
-      await refuseLost(sql, account, token);
+      await refuseLost(parts, sql, token);
       const row = clockShowing(await readClock(sql, account), to, clock.now());
       await setClock(sql, account, row);
       const { mode, now } = wireClock(row, to);
@@ -50,14 +51,6 @@ export async function advanceClock(parts: ServiceParts, input: Call<Row>['input'
     goOn?.();
     await store.write(sql => endAdvance(sql, account, token));
   }
-}
-
-/** Whether nobody moves the clock by this record any longer. */
-function isOver(
-  { owner, lease_until: until }: { readonly owner: string; readonly lease_until?: number },
-  { isGone, clock }: ServiceParts,
-): boolean {
-  return isGone(owner) || (until !== undefined && until <= clock.now());
 }
 
 function targetOf({ by, to }: Call<Row>['input'], now: number): number {
@@ -96,8 +89,7 @@ async function fireUntil(parts: ServiceParts, { to, token }: { to: number; token
   let stuckAt: number | undefined;
   for (;;) {
     const step = await store.write(async sql => {
-      await refuseLost(sql, account, token);
-      await renewAdvance(sql, account, { token, real: clock.now() });
+      await refuseLost(parts, sql, token);
       const row = await readClock(sql, account);
       const onTime = async ({ dueAt }: Pick<Timer, 'dueAt'>) => {
         // One that was overdue already does not set the clock back.
@@ -127,7 +119,7 @@ async function fireDeliveries({ dispatcher }: ServiceParts, upTo: number): Promi
 }
 
 /** A process that was thought dead must not move a clock that is not its own any more. */
-async function refuseLost(sql: Sql, account: string, token: string): Promise<void> {
-  const running = await advanceRunning(sql, account);
-  if (running?.token !== token) throw impossible('another process moves the clock now');
+async function refuseLost({ account, clock }: ServiceParts, sql: Sql, token: string): Promise<void> {
+  if (await keepsAdvance(sql, account, { token, real: clock.now() })) return;
+  throw impossible('another process moves the clock now');
 }

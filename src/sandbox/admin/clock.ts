@@ -15,13 +15,15 @@ export const showClock: MomentHandler<'clock.show'> = async ({ sql, account, now
   wireClock(await readClock(sql, account), now);
 
 /** Backwards too. What becomes due by it happens before the next request, at its own time. */
-export const changeClock: AdminHandlers['clock.set'] = async ({ sql, account, now, real, input }) => {
+export const changeClock: AdminHandlers['clock.set'] = async ({ sql, account, now, real, isGone, input }) => {
   const { mode, at, rate } = input;
   if (mode === 'real' && at !== undefined) throw new Refused('invalid_request', 'at: a real clock shows real time');
   if ((mode === 'scaled') !== (rate !== undefined)) {
     throw new Refused('invalid_request', 'rate: needed for a scaled clock, and for no other');
   }
-  if (await advanceRunning(sql, account)) throw impossible('the clock is being moved forward: wait for that to end');
+  if (await advanceRunning(sql, account, { isGone, real })) {
+    throw impossible('the clock is being moved forward: wait for that to end');
+  }
   const shown = at === undefined ? now : instantOf(at);
   const kind: ClockRow = { ...REAL_CLOCK, mode, rate_milli: Math.round((rate ?? 1) * 1000) };
   const clock = mode === 'real' ? REAL_CLOCK : clockShowing(kind, shown, real);

@@ -76,11 +76,13 @@ function known(state: Readonly<Record<string, unknown>>) {
 }
 
 async function replaceAll(parts: ServiceParts, folder: string, manifest: Manifest): Promise<void> {
-  const { store, account, clock, dispatcher, requestLog, requestNumbers } = parts;
+  const { store, account, clock, isGone, dispatcher, requestLog, requestNumbers } = parts;
   const goOn = dispatcher?.hold();
   try {
     await store.write(async sql => {
-      if (await advanceRunning(sql, account)) throw impossible('the clock is being moved: wait for that to end');
+      if (await advanceRunning(sql, account, { isGone, real: clock.now() })) {
+        throw impossible('the clock is being moved: wait for that to end');
+      }
       await restoreFrom(folder, manifest, sql, account);
       // Sums say that it is what was written, and not that it was right: asked before any of it is kept.
       const now = await sandboxNow(sql, account, clock.now());

@@ -45,6 +45,8 @@ export type Handlers = HandlersOf<Operations>;
 export interface AdminCall<Row extends Operation> extends Call<Row> {
   /** Real time, ms UTC, for what sets the clock. */
   readonly real: number;
+  /** Whether a process, by its name, has ended for sure. */
+  readonly isGone: (owner: string) => boolean;
 }
 
 /** Operations of the admin surface that take many transactions, or concern the server itself; see `SERVICE_HANDLERS` in admin/table.ts. */

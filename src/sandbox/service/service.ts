@@ -126,7 +126,7 @@ export interface ServiceParts {
 
 /** A call for one transaction. */
 export function transactionCall<Input>(
-  { account, webhookSecret, activeDialect }: ServiceParts,
+  { account, webhookSecret, activeDialect, isGone }: ServiceParts,
   sql: Sql,
   about: Moment,
   input: Input,
@@ -138,7 +138,7 @@ export function transactionCall<Input>(
     const eventBody = eventData === undefined ? data : await eventData({ sql, account }, event, data);
     await recordEvent({ sql, account, now, idSource }, event, eventBody);
   };
-  return { sql, account, now, real, idSource, emit, input };
+  return { sql, account, now, real, isGone, idSource, emit, input };
 }
 
 interface Moment {
