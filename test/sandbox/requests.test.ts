@@ -1,6 +1,7 @@
 /** What was asked of the service: bounded, comparable, and without any secret. */
 import { expect, it } from 'vitest';
 import { KEPT_REQUESTS } from '../../src/sandbox/store/requests.ts';
+import { StoreBusy } from '../../src/sandbox/store/sql.ts';
 import { fakeService } from '../support/fake-service.ts';
 import { ask } from '../support/sandbox-http.ts';
 import { scene } from './faults/scene.ts';
@@ -88,4 +89,20 @@ it('begins anew with the sandbox', async () => {
   await ask(service, { path: '/wallet' });
   await ask(service, { method: 'POST', path: '/_sandbox/v1/reset', body: { data: 'empty' } });
   expect((await ask(service, { path: '/_sandbox/v1/requests' })).json.data).toEqual([]);
+});
+
+it('keeps what it could not write for the next time, but for what a reset ends', async () => {
+  await using service = await fakeService();
+  const { requestLog, store } = service.parts;
+  const busy = {
+    account: service.parts.account,
+    store: { ...store, write: () => Promise.reject(new StoreBusy('busy')) },
+  };
+  await ask(service, { path: '/wallet' });
+  await expect(requestLog.flush(busy)).rejects.toThrow('busy');
+  expect(requestLog.waiting.map(({ operation }) => operation)).toEqual(['wallet.get']);
+  const late = requestLog.flush(busy);
+  requestLog.forget();
+  await expect(late).rejects.toThrow('busy');
+  expect(requestLog.waiting).toEqual([]);
 });

@@ -117,6 +117,48 @@ describe.skipIf(missing() !== undefined)('two servers', () => {
     expect(await exported(ben.at(one))).toBe(text);
   });
 
+  it('finds a request that the other one has only just answered', async () => {
+    const last = String((await ask(ana.at(one), { path: '/wallet' })).headers['x-request-id']);
+    const match = { operation: 'wallet.get', since: '2020-01-01T00:00:00Z' };
+    const asked = async () => (await post(ana.at(two), `${ADMIN}/requests/verify`, { match, times: 999 })).json;
+    expect((await asked()).request_ids).toContain(last);
+  });
+
+  it('does for others what falls due, and answers them, while an account is locked for long', async () => {
+    const admin = await here.as('postgres', 'another');
+    const names = ['held1', 'held2', 'held3', 'held4', 'free'];
+    const accounts: Account[] = [];
+    for (const name of names) {
+      const account = await accountOf(place, store, name);
+      accounts.push(account);
+      await post(account.at(one), `${ADMIN}/simulate/deposits`, { currency: 'usdt', amount: 50 });
+    }
+    const hold = "select 1 from cardwright_sandbox.accounts where name like 'held%' for update";
+    await admin.call('begin', []);
+    expect(await admin.call(hold, [])).toHaveLength(4);
+    const waiting = accounts
+      .slice(0, 4)
+      .flatMap(account =>
+        [one, two].map(server =>
+          post(account.at(server), `${ADMIN}/simulate/deposits`, { currency: 'usdt', amount: 1 }),
+        ),
+      );
+    const free = accounts[4] as Account;
+    const shown = (await ask(free.at(one), { path: `${ADMIN}/clock` })).json.now as string;
+    const later = new Date(Date.parse(shown) + 86_400_000).toISOString();
+    expect(
+      (await ask(free.at(two), { method: 'PUT', path: `${ADMIN}/clock`, body: { mode: 'offset', at: later } })).status,
+    ).toBe(200);
+    const timers = `select 1 from cardwright_sandbox.timers t join cardwright_sandbox.accounts a using (account_id) where a.name = 'free'`;
+    const watcher = await here.as('postgres');
+    await vi.waitFor(async () => expect(await watcher.call(timers, [])).toEqual([]), { timeout: 10_000, interval: 50 });
+    await admin.call('rollback', []);
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(Array(8).fill(201));
+    for (const name of names) {
+      expect((await place.run(`sandbox accounts remove ${name} --store ${store} --yes`)).code).toBe(0);
+    }
+  });
+
   it('lists and removes accounts, and a name is given once', async () => {
     const list = await place.run(`sandbox accounts list --store ${store} --json`);
     expect(list.code).toBe(0);

@@ -126,7 +126,7 @@ export const TRACELESS_HANDLERS: TracelessHandlers = {
   faults: atOnce(listFaults),
   'faults.get': atOnce(getFault),
   requests: atOnce(listRequests),
-  'requests.verify': atOnce(verifyRequests),
+  'requests.verify': verifyRequests,
   snapshots: listSnapshots,
   'dialect.show': async ({ parts }) => parts.activeDialect.facts,
   events: atOnce(listEvents),

@@ -10,7 +10,7 @@ import { faultText } from '../faults/applied-fault.ts';
 import type { Answer } from '../http/answer.ts';
 import type { AppliedFault, Fields, ParsedRequest } from '../http/request.ts';
 import { insertRequest, KEPT_REQUESTS, type RequestRow } from '../store/requests.ts';
-import type { Sql, Store } from '../store/sql.ts';
+import { type Sql, type Store, StoreBusy } from '../store/sql.ts';
 
 export interface Answered {
   readonly requestId: string;
@@ -27,6 +27,7 @@ export interface Answered {
 export class RequestLog {
   #waiting: RequestRow[] = [];
   #generation = 0;
+  #timesForgotten = 0;
 
   /** `generation` is that of the store the request was answered from. */
   keep(row: RequestRow, generation: number): void {
@@ -44,18 +45,24 @@ export class RequestLog {
   /** Forgets what waits, because the sandbox starts over. */
   forget(): void {
     this.#waiting = [];
+    this.#timesForgotten += 1;
   }
 
-  /** Writes what waits into the store. */
+  /** Writes what waits into the store. Where that cannot take it now, it waits on. */
   async flush({ store, account }: { readonly store: Store; readonly account: string }): Promise<void> {
     const rows = this.#waiting;
     if (rows.length === 0) return;
     this.#waiting = [];
-    const generation = this.#generation;
-    await store.write(async sql => {
+    const [generation, forgotten] = [this.#generation, this.#timesForgotten];
+    const write = async (sql: Sql) => {
       // What they were asked of was replaced meanwhile.
       if (sql.generation !== generation) return;
       for (const row of rows.slice(-KEPT_REQUESTS)) await insertRequest(sql, account, row);
+    };
+    await store.write(write).catch((error: unknown) => {
+      const isWanted = generation === this.#generation && forgotten === this.#timesForgotten;
+      if (error instanceof StoreBusy && isWanted) this.#waiting = [...rows, ...this.#waiting];
+      throw error;
     });
   }
 }

@@ -21,7 +21,11 @@ const LEASE = 10_000;
 const leaseOf = ({ engine }: Sql) => (engine === 'postgres' ? 'lease_until' : 'null as lease_until');
 
 /** Who moves the clock. One that is gone, or silent for longer than its lease, moves it no more. */
-export async function advanceRunning(sql: Sql, account: string, { isGone, real }: Belief): Promise<Advance | undefined> {
+export async function advanceRunning(
+  sql: Sql,
+  account: string,
+  { isGone, real }: Belief,
+): Promise<Advance | undefined> {
   const text = `select owner, token, ${leaseOf(sql)} from advances where account_id = ?`;
   const found = await sql.get<Advance>(text, account);
   if (found === undefined || isGone(found.owner)) return undefined;

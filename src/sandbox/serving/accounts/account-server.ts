@@ -35,11 +35,17 @@ const MOST_KEYS = 1_000;
 /** Real ms between two looks for what is due; servers do not look all at once. */
 const LOOK_EVERY = { least: 160, most: 240 } as const;
 
+/** Real ms that one account is waited for before the next one is looked at: somebody may hold its lock for long. */
+const PATIENCE = 50;
+
+/** What is done for an account without a request. */
+type Task = 'timers' | 'deliveries' | 'log';
+
 interface Tenant {
   readonly parts: ServiceParts & { readonly dispatcher: Dispatcher };
   readonly exchange: Exchange;
-  /** Deliveries on their way. */
-  sending: Promise<unknown> | undefined;
+  /** What is being done for it now. */
+  readonly tasks: Map<Task, Promise<void>>;
 }
 
 /** Serves until stopped. Throws `unreachable` when the place is taken. The database is closed with it. */
@@ -102,7 +108,7 @@ class Tenants implements Answerers {
         const all = await this.#database.accounts.due();
         this.#forgetOthers(new Set(all.map(({ account_id }) => account_id)));
         for (const due of all) await this.#look(due, signal);
-        for (const { parts } of this.#tenants.values()) await parts.requestLog.flush(parts);
+        for (const tenant of this.#tenants.values()) await this.#shortly(tenant, 'log', signal);
       } catch (error) {
         if (!(error instanceof StoreBusy)) onFault(error);
       }
@@ -111,8 +117,8 @@ class Tenants implements Answerers {
   }
 
   async close(): Promise<void> {
-    for (const { parts, sending } of this.#tenants.values()) {
-      await sending;
+    for (const { parts, tasks } of this.#tenants.values()) {
+      await Promise.all(tasks.values());
       await parts.requestLog.flush(parts).catch(this.#plan.onFault);
       await parts.dispatcher.stop();
       await parts.archives.close();
@@ -128,15 +134,37 @@ class Tenants implements Answerers {
     if (!hasTimers && !hasDeliveries) return;
     const tenant = this.#tenants.get(due.account_id) ?? (await this.#tenantNamed(due.account_id));
     if (tenant === undefined) return;
-    if (hasTimers) await catchUp(tenant.parts);
-    if (!hasDeliveries || tenant.sending !== undefined) return;
-    const { onFault, dispatcher } = tenant.parts;
-    tenant.sending = dispatcher
-      .deliver({ kind: 'due', signal })
-      .catch(onFault)
-      .finally(() => {
-        tenant.sending = undefined;
-      });
+    if (hasTimers) await this.#shortly(tenant, 'timers', signal);
+    if (hasDeliveries) void this.#begun(tenant, 'deliveries', signal);
+  }
+
+  /** Begins a task unless it is under way, and waits a moment for its end. */
+  async #shortly(tenant: Tenant, task: Task, signal: AbortSignal): Promise<void> {
+    if (tenant.tasks.has(task)) return;
+    if (task === 'log' && tenant.parts.requestLog.waiting.length === 0) return;
+    const over = new AbortController();
+    const enough = this.#plan.host.clock.sleep(PATIENCE, AbortSignal.any([over.signal, signal])).catch(() => undefined);
+    await Promise.race([this.#begun(tenant, task, signal), enough]);
+    over.abort();
+  }
+
+  #begun({ parts, tasks }: Tenant, task: Task, signal: AbortSignal): Promise<void> {
+    const underWay = tasks.get(task);
+    if (underWay !== undefined) return underWay;
+    const { requestLog, dispatcher, onFault } = parts;
+    const done = {
+      timers: () => catchUp(parts),
+      deliveries: () => dispatcher.deliver({ kind: 'due', signal }),
+      log: () => requestLog.flush(parts),
+    }[task]();
+    const begun = Promise.resolve(done)
+      .then(() => undefined)
+      .catch((error: unknown) => {
+        if (!(error instanceof StoreBusy)) onFault(error);
+      })
+      .finally(() => tasks.delete(task));
+    tasks.set(task, begun);
+    return begun;
   }
 
   /** Accounts that were removed. */
@@ -164,7 +192,7 @@ class Tenants implements Answerers {
     const parts = { ...base, dispatcher: createDispatcher(base, { ...deliveries, live: false, faults }) };
     const exchange = new Exchange(parts, this.#stopping);
     exchange.hosts = this.#hosts;
-    return { parts, exchange, sending: undefined };
+    return { parts, exchange, tasks: new Map() };
   }
 
   #partsOf(account: string, keys: Pick<AccountRow, 'key_digest' | 'token_digest'>): ServiceParts {

@@ -18,6 +18,11 @@ export function endsConnection(error: unknown): boolean {
   return !(error instanceof PostgresRefusal) || ENDING.test(error.code);
 }
 
+/** Somebody else held what a transaction waited for. */
+export function isLockTaken(error: unknown): boolean {
+  return error instanceof TransactionLost && error.cause instanceof PostgresRefusal && error.cause.code === '55P03';
+}
+
 /** It only repeats that something before it failed. */
 export function isAftermath(error: unknown): boolean {
   return error instanceof PostgresRefusal && error.code === AFTER_A_FAILURE;

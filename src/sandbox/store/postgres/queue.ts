@@ -10,7 +10,7 @@ import type { PostgresPipeline } from '../../../postgres/client.ts';
 import { CommitUnknown, endsTransaction, StatementRefused } from '../faults.ts';
 import { type Manner, type Sql, type Store, StoreBusy } from '../sql.ts';
 import type { Connections } from './connect.ts';
-import { busy, commitFailure, endsConnection } from './errors.ts';
+import { busy, commitFailure, endsConnection, isLockTaken } from './errors.ts';
 import { type Hint, Transaction } from './statements.ts';
 import { rowsOf } from './types.ts';
 
@@ -35,8 +35,10 @@ interface Job {
 }
 
 const LARGEST_BATCH = 64;
-/** Of the lock, ms: less than the 30 s our client waits for a read. */
-const LOCK_MS = 25_000;
+/** How long the lock is waited for, ms: less than the 30 s our client waits for a read. */
+const LOCK_PATIENCE = 25_000;
+/** How long a connection waits for it, ms: then it serves another account first. */
+const LOCK_MS = 1_000;
 /** How long a server that is not there is asked again, ms; nothing has begun then. */
 const PATIENCE = 5_000;
 
@@ -211,10 +213,10 @@ export class AccountStore implements Store {
     }
   }
 
-  /** A transaction that holds the lock of the account. A server that is away is asked again: nothing has begun. */
+  /** A transaction that holds the lock of the account. A server that is away, or a lock, is asked again: nothing has begun. */
   async #locked(): Promise<{ readonly connection: PostgresPipeline; readonly transaction: Transaction }> {
     const { connections, mayPrepare, clock, random } = this.#parts;
-    const until = clock.monotonic() + PATIENCE;
+    const begun = clock.monotonic();
     for (;;) {
       const connection = await this.#connection();
       const transaction = new Transaction({ connection, access: 'write', mayPrepare });
@@ -224,8 +226,9 @@ export class AccountStore implements Store {
       } catch (error) {
         await undo(transaction);
         connections.give(connection);
-        if (connection.alive || clock.monotonic() >= until) throw error;
-        await clock.sleep(between(random, 20, 200));
+        const patience = isLockTaken(error) ? LOCK_PATIENCE : connection.alive ? 0 : PATIENCE;
+        if (this.#isClosed || clock.monotonic() - begun >= patience) throw error;
+        if (!connection.alive) await clock.sleep(between(random, 20, 200));
       }
     }
   }
