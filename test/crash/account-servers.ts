@@ -9,10 +9,11 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as rest } from 'node:timers/promises';
 import { expect, vi } from 'vitest';
 import { type Home, home } from '../package/built.ts';
 import { storeOf } from '../support/served-accounts.ts';
-import { ownServer } from '../team/own-server.ts';
+import { type OwnServer, ownServer } from '../team/own-server.ts';
 
 export interface Killing {
   readonly servers: number;
@@ -21,21 +22,21 @@ export interface Killing {
   readonly every: number;
 }
 
-interface Running {
+export interface Running {
   readonly child: ChildProcess;
   readonly url: string;
 }
 
 const CLIENTS = 8;
 
-async function startOn(place: Home, store: string, more: readonly string[] = []): Promise<Running> {
+export async function startOn(place: Home, store: string, more: readonly string[] = []): Promise<Running> {
   const words = ['sandbox', 'start', '--store', store, '--no-rate-limits', '--admin', '--json', ...more];
   const child = place.start(words);
   const [said] = (await once(child.stdout ?? child, 'data')) as [Buffer];
   return { child, url: (JSON.parse(String(said)) as { url: string }).url };
 }
 
-async function killed({ child }: Running): Promise<void> {
+export async function killed({ child }: Running): Promise<void> {
   const gone = once(child, 'exit');
   child.kill('SIGKILL');
   await gone;
@@ -53,6 +54,33 @@ async function receiver() {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   return { got, url, [Symbol.asyncDispose]: async () => void server.close().closeAllConnections() };
 }
+
+/** Looks now and then how late the timer is that is due first, and keeps the worst. In ms. */
+function watchTimers(database: OwnServer) {
+  const over = new AbortController();
+  const late = `select coalesce(max(extract(epoch from clock_timestamp()) * 1000 - due_at), 0)::bigint
+    from cardwright_sandbox.timers`;
+  const watching = (async () => {
+    let worst = 0;
+    while (!over.signal.aborted) {
+      const rows = await database
+        .as('postgres')
+        .then(session => session.call(late, []))
+        .catch(() => []);
+      worst = Math.max(worst, Number(rows[0]?.[0] ?? 0));
+      await rest(100);
+    }
+    return worst;
+  })();
+  return async () => {
+    over.abort();
+    return watching;
+  };
+}
+
+/** A delivery that nobody has given up is taken over after its lease; everything else sooner. */
+const LATEST_MS = 30_000 + 1_000;
+const DEPOSITS = 4;
 
 /** Resolves to how often something was killed. */
 export async function killAccountServers({ servers: many, changes, every }: Killing): Promise<number> {
@@ -94,6 +122,12 @@ export async function killAccountServers({ servers: many, changes, every }: Kill
   const bin_id = ((await ask('/bins'))['data'] as unknown as { id: string }[])[0]?.id;
   const card = (await ask('/cards', { key: 'card', body: { bin_id, amount: 1 } }))['id'];
   await ask('/webhooks', { key: 'hook', body: { url: hook.url, events: ['card.funded'] } });
+  // Their confirmations fall due every three seconds, whoever is there.
+  for (let at = 0; at < DEPOSITS; at += 1) {
+    const body = { currency: 'usdt', amount: 10 };
+    await ask('/_sandbox/v1/simulate/deposits', { key: `deposit ${at}`, body });
+  }
+  const worstTimer = watchTimers(database);
   const before = await balances();
   async function balances() {
     return [
@@ -125,13 +159,17 @@ export async function killAccountServers({ servers: many, changes, every }: Kill
   try {
     await Promise.all(Array.from({ length: CLIENTS }, (_, at) => client(at)));
     await killing;
+    expect(await worstTimer()).toBeLessThan(LATEST_MS);
+    await ask('/_sandbox/v1/clock/advance', { key: 'advance', body: { by: '1h' } });
     const moved = 5 * changes - 2 * Math.ceil(changes / 3);
-    expect(await balances()).toEqual([(before[0] ?? 0) - moved, (before[1] ?? 0) + moved]);
+    const deposited = 10 * DEPOSITS;
+    expect(await balances()).toEqual([(before[0] ?? 0) + deposited - moved, (before[1] ?? 0) + moved]);
     expect((await ask('/_sandbox/v1/status'))['ledger_ok']).toBe(true);
     // A lease and a look at most.
     await vi.waitFor(() => expect(hook.got.size).toBe(changes), { timeout: 45_000, interval: 100 });
     expect(await readFile(join(database.server.folder, 'log'), 'utf8')).not.toMatch(/deadlock|could not serialize/i);
   } finally {
+    await worstTimer();
     for (const running of servers) await killed(running);
   }
   return kills;

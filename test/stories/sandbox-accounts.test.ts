@@ -151,7 +151,7 @@ describe.skipIf(missing() !== undefined)('two servers', () => {
     ).toBe(200);
     const timers = `select 1 from cardwright_sandbox.timers t join cardwright_sandbox.accounts a using (account_id) where a.name = 'free'`;
     const watcher = await here.as('postgres');
-    await vi.waitFor(async () => expect(await watcher.call(timers, [])).toEqual([]), { timeout: 10_000, interval: 50 });
+    await vi.waitFor(async () => expect(await watcher.call(timers, [])).toEqual([]), { timeout: 20_000, interval: 50 });
     await admin.call('rollback', []);
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(Array(8).fill(201));
     for (const name of names) {

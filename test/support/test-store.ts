@@ -11,9 +11,13 @@ import type { Server } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
 
 export const onPostgres = process.env['CARDWRIGHT_TEST_STORE'] === 'postgres';
+export const testEngine = onPostgres ? 'postgres' : 'sqlite';
 
 let here: Promise<Database> | undefined;
 let made = 0;
+
+/** Accounts on PostgreSQL that were opened in this process. */
+export const accountsOpened = () => made;
 
 /** The store of a test. A file is a matter of SQLite, whatever is asked for. */
 export function openTestStore(request: StoreRequest, account: string): Promise<OpenedStore> {

@@ -9,7 +9,7 @@ import { openPostgresStores, type PostgresStores } from '../../../src/sandbox/st
 import { TABLES } from '../../../src/sandbox/store/schema.ts';
 import { type Sql, type Store, StoreBusy } from '../../../src/sandbox/store/sql.ts';
 import { openStore } from '../../../src/sandbox/store/sqlite/open.ts';
-import { database } from '../../postgres/shared.ts';
+import { type Database, database } from '../../postgres/shared.ts';
 import { random, realClock } from '../../support/clocks.ts';
 import type { Step, Transaction } from '../../support/list-append/history.ts';
 import { Chance } from '../../support/model/steps.ts';
@@ -29,7 +29,7 @@ export interface Connected extends AsyncDisposable {
 /** Opens them with the store as it is, or with a mutant's. */
 export const CONNECTED = {
   sqlite: (open = openStore) => connectedBySqlite(open),
-  postgres: (open = openPostgresStores) => connectedByPostgres(open),
+  postgres: (open = openPostgresStores, reached?: Promise<Reached>) => connectedByPostgres(open, reached),
 };
 
 const COUNT = 3;
@@ -54,9 +54,12 @@ async function connectedBySqlite(open: typeof openStore): Promise<Connected> {
 let here: ReturnType<typeof database> | undefined;
 let made = 0;
 
-async function connectedByPostgres(open: typeof openPostgresStores): Promise<Connected> {
-  here ??= database();
-  const { server, name } = await here;
+/** The server of the test run, or one of a test's own. */
+type Reached = Pick<Database, 'server' | 'name'>;
+
+async function connectedByPostgres(open: typeof openPostgresStores, reached?: Promise<Reached>): Promise<Connected> {
+  here ??= reached === undefined ? database() : undefined;
+  const { server, name } = await (reached ?? (here as Promise<Reached>));
   made += 1;
   const schema = `lists_${made}`;
   const all: PostgresStores[] = [];

@@ -130,12 +130,18 @@ class Tenants implements Answerers {
     const now = shownTime(due, real);
     const isDue = (at: number | null, by: number) => at !== null && at <= by;
     const hasTimers = isDue(due.timer_due, now);
-    const hasDeliveries = isDue(due.delivery_due, now) || isDue(due.lease_until, real);
+    const hasDeliveries = isDue(due.delivery_due, now) || isDue(due.lease_until, real) || this.#isLeft(due);
     if (!hasTimers && !hasDeliveries) return;
     const tenant = this.#tenants.get(due.account_id) ?? (await this.#tenantNamed(due.account_id));
     if (tenant === undefined) return;
     if (hasTimers) await this.#shortly(tenant, 'timers', signal);
     if (hasDeliveries) void this.#begun(tenant, 'deliveries', signal);
+  }
+
+  /** Whether a process of this machine was sending for it and is gone. */
+  #isLeft({ senders }: DueRow): boolean {
+    const { isGone } = this.nobody.parts;
+    return senders?.split('\n').some(isGone) ?? false;
   }
 
   /** Begins a task unless it is under way, and waits a moment for its end. */

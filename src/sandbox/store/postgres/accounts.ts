@@ -26,6 +26,8 @@ export interface DueRow extends ClockFacts {
   readonly timer_due: number | null;
   readonly delivery_due: number | null;
   readonly lease_until: number | null;
+  /** Names of the processes that are sending, one a line. */
+  readonly senders: string | null;
 }
 
 interface ClockFacts {
@@ -41,9 +43,11 @@ const DUE = `select a.account_id, coalesce(c.mode, 'real') as mode, coalesce(c.a
     coalesce(c.real_since, 0) as real_since, coalesce(c.rate_milli, 1000) as rate_milli,
     (select min(t.due_at) from timers t where t.account_id = a.account_id) as timer_due,
     (select min(d.due_at) from deliveries d where d.account_id = a.account_id and d.state = 'queued') as delivery_due,
-    (select min(d.lease_until) from deliveries d where d.account_id = a.account_id and d.state = 'sending')
-      as lease_until
-  from accounts a left join clock c on c.account_id = a.account_id where a.key_digest is not null`;
+    s.lease_until, s.senders
+  from accounts a left join clock c on c.account_id = a.account_id
+    left join lateral (select min(d.lease_until) as lease_until, string_agg(distinct d.lease_owner, chr(10)) as senders
+      from deliveries d where d.account_id = a.account_id and d.state = 'sending') s on true
+  where a.key_digest is not null`;
 
 /** One statement outside of any account, in a transaction of its own that knows where the tables are. */
 async function asked(

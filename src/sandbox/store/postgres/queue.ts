@@ -38,7 +38,7 @@ const LARGEST_BATCH = 64;
 /** How long the lock is waited for, ms: less than the 30 s our client waits for a read. */
 const LOCK_PATIENCE = 25_000;
 /** How long a connection waits for it, ms: then it serves another account first. */
-const LOCK_MS = 1_000;
+const LOCK_MS = 500;
 /** How long a server that is not there is asked again, ms; nothing has begun then. */
 const PATIENCE = 5_000;
 
