@@ -16,10 +16,10 @@ export function contextTeam({ host, globals, keys }: Opening, { opened, notice, 
       const { teamJournalFor } = await import('./team-journal.ts');
       return teamJournalFor({ host, keys, flag: globals.journal, settings: opened.settings });
     },
-    async moveJournal(to) {
+    async moveJournal(wish) {
       const { moveJournal } = await import('./move-journal.ts');
       const localHead = async () => (await (await audit()).read()).entries.at(-1);
-      return moveJournal({ ...around, localHead }, to);
+      return moveJournal({ ...around, localHead }, wish);
     },
     async noteForLater(operation, cards) {
       const { noteForLater } = await import('./note-for-later.ts');

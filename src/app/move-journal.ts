@@ -1,7 +1,7 @@
 /** `journal move`: the files of this machine and the shared journal of this run, put side by side. */
 import { CliError } from '../core/errors.ts';
 import { accountPrint } from '../core/key-print.ts';
-import type { MovedJournal } from '../journal/shared-ops.ts';
+import type { MovedJournal, MoveWish } from '../journal/shared-ops.ts';
 import { localStore } from '../journal/store/local-store.ts';
 import { placesIn } from '../journal/store/paths.ts';
 import { moveToLocal, moveToShared } from '../team/move.ts';
@@ -11,7 +11,7 @@ import { type Around, localSettings, sharedSettings } from './journal.ts';
 /** Throws `usage` where no shared journal is named, and what each direction refuses. */
 export async function moveJournal(
   around: Around & { readonly localHead: () => Promise<{ readonly seq: number; readonly hash: string } | undefined> },
-  to: 'shared' | 'local',
+  { to, mine }: MoveWish,
 ): Promise<MovedJournal> {
   const { host, opened } = around;
   const { mode, baseUrl: origin } = await opened.identity();
@@ -27,9 +27,10 @@ export async function moveJournal(
     pid: host.pid,
     keyPrint: accountPrint(await opened.key(), settings.account),
     isOwnPlan: localStore(kept).isOwnPlan,
+    localPrint: () => localStore(kept).keyPrint(mode),
     localHead: around.localHead,
   };
-  return to === 'shared' ? moveToShared(parts) : moveToLocal(parts);
+  return to === 'shared' ? moveToShared(parts) : moveToLocal(parts, { mine });
 }
 
 function notNamed(mode: string): CliError {

@@ -10,7 +10,7 @@ import type { Identity } from '../core/identity.ts';
 import type { Secret } from '../core/secret.ts';
 import type { CleanupLog } from '../events/cleanup-log.ts';
 import type { ApprovalReview } from '../journal/approvals/review.ts';
-import type { MovedJournal } from '../journal/shared-ops.ts';
+import type { MovedJournal, MoveWish } from '../journal/shared-ops.ts';
 import type { OpSummary } from '../journal/shown-ops.ts';
 import type { Journal } from '../journal/types.ts';
 import type { Mirror } from '../mirror/mirror.ts';
@@ -197,7 +197,7 @@ export interface Context {
    */
   teamJournal(): Promise<JournalConnection>;
   /** Moves the operations of this service into it, or back to this machine. Throws as it, and where it is not possible. */
-  moveJournal(to: MovedJournal['to']): Promise<MovedJournal>;
+  moveJournal(wish: MoveWish): Promise<MovedJournal>;
   /**
    * Keeps a line for the audit log of the shared journal, which is not asked; a later command brings it. Throws `usage` where
    * none is shared.

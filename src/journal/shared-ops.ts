@@ -62,6 +62,12 @@ export interface CheckedJournal extends Pick<StoreCheck, 'lines' | 'records' | '
   readonly cards: number;
 }
 
+export interface MoveWish {
+  readonly to: 'shared' | 'local';
+  /** To one machine, with what is not finished: for the only operator. */
+  readonly mine?: boolean | undefined;
+}
+
 /** What was moved from one journal to another. */
 export interface MovedJournal {
   readonly to: 'shared' | 'local';

@@ -255,6 +255,12 @@ export interface Taken {
 
 export type TakeResult = NotTaken | Taken;
 
+export type LeaveResult =
+  | { readonly verdict: 'left' }
+  | { readonly verdict: 'others'; readonly roles: string }
+  | ({ readonly verdict: 'pending'; readonly op: string } & InHands)
+  | ({ readonly verdict: 'held'; readonly op: string; readonly left_ms: number } & InHands);
+
 export interface Segment {
   /** Below zero: brought later by a process that had lost the op. */
   readonly n: number;

@@ -13,7 +13,7 @@ import { readHistory } from '../journal/store/read-ops.ts';
 import { decodeWhole } from '../journal/wal/codec.ts';
 import type { PlanRecord } from '../journal/wal/records.ts';
 import { isPending } from '../journal/wal/replay.ts';
-import type { ClaimedIntent, Clash, JournalStatus, UsedIntent } from './calls.ts';
+import type { ClaimedIntent, Clash, JournalStatus, LeaveResult, OpHead, UsedIntent } from './calls.ts';
 import { importOp } from './import-op.ts';
 import type { SharedOps } from './shared-ops.ts';
 
@@ -26,6 +26,8 @@ export interface MoveParts {
   readonly keyPrint: string;
   /** Whether a plan of this machine was made with that key. */
   readonly isOwnPlan: (plan: PlanRecord) => Promise<boolean>;
+  /** Print of that key on this machine. */
+  readonly localPrint: () => Promise<string>;
   /** Where the audit log of this machine stands: its last line, for the chain of the account. */
   readonly localHead: () => Promise<{ readonly seq: number; readonly hash: string } | undefined>;
 }
@@ -131,17 +133,17 @@ async function importNames({ shared }: MoveParts, names: ReadonlyMap<string, rea
 
 /**
  * The other way, for a journal that nobody else uses any more. Throws `guarded` while an op is not finished, and unless an
- * admin has frozen the account, so that nothing is begun there meanwhile.
+ * admin has frozen the account, so that nothing is begun there meanwhile. With `mine` its only operator freezes it, and what
+ * is not finished comes along: throws `guarded` where others may operate, and while an op is in hand or waits for approval.
  */
-export async function moveToLocal(parts: MoveParts): Promise<MovedJournal> {
+export async function moveToLocal(parts: MoveParts, { mine = false } = {}): Promise<MovedJournal> {
   const { local, shared, service, pid } = parts;
   const { statements, account } = shared;
   const status = await statements().status(account);
   const before = (await movedFrom(local)).find(each => isOf(each, service));
   if (before !== undefined && !isHere(before, status)) throw movedElsewhere(before);
-  const [open] = await statements().heads(account, { unfinished: true, most: 1 });
-  if (open !== undefined) throw notFinished(open.op);
-  if (status.frozen === null) throw notFrozen(account);
+  if (mine) await leaveAccount(parts);
+  else await refuseInUse(shared, status);
   // From here on the files of this machine take nothing either, until all of it is there.
   await local.disk.prepareFolder(local.places.root);
   await noteMoved(local, service, { ...service, journal: status.journal_id, account });
@@ -150,8 +152,8 @@ export async function moveToLocal(parts: MoveParts): Promise<MovedJournal> {
   let [moved, rows] = [0, 0];
   for (let skip = 0; ; skip += PAGE) {
     const page = await statements().heads(account, { skip, most: PAGE });
-    for (const { op } of page) {
-      rows += await saveLocal(parts, op);
+    for (const head of page) {
+      rows += await saveLocal(parts, head);
       moved += 1;
     }
     if (page.length < PAGE) break;
@@ -161,15 +163,44 @@ export async function moveToLocal(parts: MoveParts): Promise<MovedJournal> {
   return { to: 'local', moved, rows, there: 0, names: names.length };
 }
 
-async function saveLocal({ local, shared, service }: MoveParts, op: string): Promise<number> {
+async function refuseInUse({ statements, account }: SharedOps, { frozen }: JournalStatus): Promise<void> {
+  const [open] = await statements().heads(account, { unfinished: true, most: 1 });
+  if (open !== undefined) throw notFinished(open.op);
+  if (frozen === null) throw notFrozen(account);
+}
+
+/** From here on the account takes nothing from anybody. Said again it changes nothing. */
+async function leaveAccount({ shared, service }: MoveParts): Promise<void> {
+  const { statements, account, host, head } = shared;
+  const reason = 'its only operator goes on with one machine';
+  const facts = { event: 'write', profile: '', ...service, operation: 'journal.leave_account', reason };
+  const answer = await statements().leaveAccount({ account, known: head.known(), host }, facts);
+  head.learn(answer.head);
+  await head.keep();
+  if (answer.verdict !== 'left') throw notLeft(answer, account);
+}
+
+async function saveLocal(parts: MoveParts, head: OpHead): Promise<number> {
+  const { local, shared, service } = parts;
   const { statements, account } = shared;
+  const { op, state } = head;
   const bytes = Buffer.concat((await statements().readOp(account, op, 1)).map(segment => segment.bytes));
   const [plan] = decodeWhole(bytes);
   if (plan?.t !== 'PLAN' || !isOf(plan, service)) return 0;
   const { given_key: key } = plan;
   const ownsKey = key !== undefined && (await statements().givenKeyOf(account, key)) === op;
-  await saveOp(local, { plan, bytes, ownsKey });
+  const finished = state === 'finished';
+  const isOwn = !finished && (await isOwnKey(parts, head.key_print ?? plan.key_print));
+  await saveOp(local, { plan, bytes, finished, ownsKey, keyPrint: isOwn ? await parts.localPrint() : undefined });
   return plan.rows;
+}
+
+/** A key that was replaced is one of the account's as ours is. */
+async function isOwnKey({ shared, keyPrint }: MoveParts, wanted: string): Promise<boolean> {
+  if (wanted === keyPrint) return true;
+  const { statements, account } = shared;
+  const known = await Promise.all([wanted, keyPrint].map(each => statements().hasKey(account, each)));
+  return known.every(Boolean);
 }
 
 async function allNames({ statements, account }: SharedOps): Promise<readonly NotedIntent[]> {
@@ -213,6 +244,30 @@ function notFinished(op: string): CliError {
     outcome: 'not_sent',
     op,
   });
+}
+
+function notLeft(answer: Exclude<LeaveResult, { verdict: 'left' }>, account: string): CliError {
+  const refused = (message: string, hint: string, more: Partial<CliError['facts']> = {}) =>
+    new CliError('guarded', { message, hint, outcome: 'not_sent', ...more });
+  if (answer.verdict === 'others') {
+    return refused(
+      `--mine is for an account with one operator, and others may operate in ${account}: ${answer.roles}`,
+      'cardwright journal status',
+      {
+        notes: [
+          `An admin ends a membership in the database: select cardwright.add_member('${account}', 'role', '{}');`,
+        ],
+      },
+    );
+  }
+  const { op, holder, host } = answer;
+  if (answer.verdict === 'pending') {
+    const message = `${op} waits for approval in the shared journal, and its request is for no other journal`;
+    return refused(message, 'cardwright approvals list', { op });
+  }
+  const seconds = Math.ceil(answer.left_ms / 1000);
+  const message = `${op} is in the hands of ${holder} on ${host}; without a sign of life it can be moved in ${seconds} s`;
+  return refused(message, `cardwright ops show ${op}`, { op, retryAfterMs: answer.left_ms });
 }
 
 function notFrozen(account: string): CliError {

@@ -18,6 +18,7 @@ import type {
   JournalHead,
   JournalOpening,
   JournalStatus,
+  LeaveResult,
   OpHead,
   Segment,
   TakeResult,
@@ -49,6 +50,7 @@ export interface Statements extends ApprovalStatements {
     bytes: Uint8Array,
   ): Promise<With<{ readonly verdict: string }>>;
   pushed(call: Entering & { readonly host: string; readonly lost: number }): Promise<With<unknown>>;
+  leaveAccount(call: Entering & { readonly host: string }, facts: Facts): Promise<With<LeaveResult>>;
   importOp(call: ImportedOp, bytes: Uint8Array, facts: Facts): Promise<With<ImportResult>>;
   importNames(
     call: Entering & { readonly op: string; readonly host: string; readonly names: readonly UsedIntent[] },
@@ -103,6 +105,7 @@ export function statementsOver({ call }: Pick<PostgresSession, 'call'>): Stateme
     note: (told, facts) => one('select cardwright.note($1, $2)', [json(told), members(facts)]),
     witness: (told, bytes) => one('select cardwright.witness($1, $2)', [json(told), bytes]),
     pushed: told => one('select cardwright.pushed($1)', [json(told)]),
+    leaveAccount: (told, facts) => one('select cardwright.leave_account($1, $2)', [json(told), members(facts)]),
     importOp: (told, bytes, facts) =>
       one('select cardwright.import_op($1, $2, $3)', [json(told), bytes, members(facts)]),
     importNames: told => one('select cardwright.import_names($1)', [json(told)]),

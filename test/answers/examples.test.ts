@@ -121,6 +121,7 @@ const TOLD: Record<string, Told> = {
   'journal move --to shared': { code: 2 },
   'journal move --to shared --journal postgres://ana@db.example.com/journal': { code: 2 },
   'journal move --to local': { code: 2 },
+  'journal move --to local --mine': { code: 2 },
   'journal check': { code: 2 },
   'journal check --json': { code: 2 },
   'audit verify --shared': { code: 2 },

@@ -4,10 +4,12 @@ import { cp, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bytesOf, localHeads } from '../../src/journal/store/local-ops.ts';
 import { placesIn } from '../../src/journal/store/paths.ts';
+import { lengthInMark } from '../../src/journal/store/unfinished-mark.ts';
 import { createDisk } from '../../src/journal/wal/storage.ts';
 import { checkShared } from '../../src/team/check.ts';
-import { moveToShared } from '../../src/team/move.ts';
+import { moveToLocal, moveToShared } from '../../src/team/move.ts';
 import { chainHead } from '../../src/team/shared-ops.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
@@ -70,10 +72,19 @@ describe.skipIf(missing())('journal move', () => {
       warn: () => undefined,
       lock: { pid: process.pid, clock: realClock, random },
     });
-    const statements = around(at.ana, ['importOp', 'importNames', 'note', 'heads', 'status']);
+    const statements = around(at.ana, [
+      'importOp',
+      'importNames',
+      'note',
+      'heads',
+      'status',
+      'leaveAccount',
+      'readOp',
+      'intentsPage',
+    ]);
     await disk.prepareFolder(folder);
     return {
-      local: { disk: around(disk, ['replace']), places: placesIn(folder) },
+      local: { disk: around(disk, ['replace', 'syncNames']), places: placesIn(folder) },
       shared: {
         statements: () => statements,
         account: at.account,
@@ -91,6 +102,7 @@ describe.skipIf(missing())('journal move', () => {
       pid: process.pid,
       keyPrint: KEY_PRINT,
       isOwnPlan: async () => true,
+      localPrint: async () => '01234567',
       localHead: async () => undefined,
     };
   }
@@ -221,6 +233,89 @@ describe.skipIf(missing())('journal move', () => {
     expect(t.proxy.posts()).toHaveLength(posts);
     expect((await ana.run('cards fund card_1 --amount 1 --journal local -q')).code).toBe(0);
     expect((await ana.run('ops list --journal local --json --jq .page.total')).out).toBe('7\n');
+  });
+
+  const NAMED = 'cards create --bin bin_1 --amount 2 --intent po-3 --idempotency-key key-of-ana-0003';
+
+  /** A machine that leaves two outcomes unknown: of an op that was brought there, and of one that was begun there. */
+  async function leaving() {
+    const t = await alone();
+    expect((await t.ana.run('journal move --to shared')).code).toBe(0);
+    t.proxy.fail('POST', /\/cards$/, 'drop-after');
+    t.proxy.fail('GET', /\/cards\?/, ...Array<'drop-before'>(9).fill('drop-before'));
+    const { code } = await t.ana.run(NAMED);
+    t.proxy.mend();
+    expect(code).toBe(11);
+    return t;
+  }
+
+  it('its only operator takes everything back, with what is not finished, and settles it here', async () => {
+    await using t = await leaving();
+    const ana = await t.machine('ana');
+    const mine = (machine = ana) => machine.run('journal move --to local --mine');
+    expect(await mine()).toMatchObject({ code: 14, err: expect.stringContaining('others may operate in') });
+    await t.at.admin(`add_member('ben', '{}')`);
+    const [, held] = await t.at.ana.heads(t.at.account, { unfinished: true });
+    const again = { account: t.at.account, by: '01234567', host: 'desk', ttl_ms: 180_000, resume: true };
+    expect(await t.at.ana.take({ ...again, op: held?.op ?? '' }, { event: 'taken' })).toMatchObject({
+      verdict: 'taken',
+    });
+    expect(await mine()).toMatchObject({ code: 14, err: expect.stringContaining('is in the hands of ana on desk') });
+    await t.at.endLeases();
+    expect((await t.ana.run('cards create --bin bin_1 --amount 1 --label early -q')).code).toBe(0);
+    expect((await mine(await t.machine('ben'))).code).toBe(14);
+    expect((await ana.run('journal move --to shared --mine')).code).toBe(2);
+    const moved = await ana.run('journal move --to local --mine --json');
+    expect(await json(Promise.resolve(moved))).toMatchObject({ code: 0, to: 'local', moved: 7 });
+    expect(await json(ana.run('journal move --to local --mine --json'))).toMatchObject({ code: 0, moved: 7 });
+    // Nobody begins anything there any more, whatever machine he is on.
+    const late = await t.ana.run('cards fund card_1 --amount 1');
+    expect(late).toMatchObject({ code: 14, err: expect.stringContaining('is frozen: moved to one machine') });
+    const posts = t.proxy.posts().length;
+    const { data } = await json(ana.run('ops list --state unknown --json --journal local'));
+    expect(data).toHaveLength(2);
+    const twin = await ana.run('cards create --bin bin_1 --amount 4 --label ads --journal local');
+    expect(twin).toMatchObject({ code: 14, err: expect.stringContaining('cardwright --journal local ops resume op_') });
+    for (const { op } of data) expect((await ana.run(`ops resume ${op} --journal local`)).code).toBe(0);
+    // Said once more it changes nothing of what was settled here.
+    expect((await ana.run('journal move --to local --mine')).code).toBe(0);
+    expect(await json(ana.run(`${NAMED} --journal local --json`))).toMatchObject({
+      code: 0,
+      intent: { repeated: true },
+    });
+    expect(t.proxy.posts()).toHaveLength(posts);
+    expect(await t.balance()).toBe(500 - 10 - 5 + 1 - 5 - 4 - 2 - 1);
+    const [seen] = (await t.at.eve.auditPage(t.at.account, 1)).filter(line => line.includes('journal.leave_account'));
+    expect(JSON.parse(seen ?? '')).toMatchObject({ who: 'ana@desk', reason: expect.stringContaining('only operator') });
+  });
+
+  it('cut off around any call on the way back it is run again, and everything is here once', async () => {
+    await using t = await leaving();
+    await t.at.admin(`add_member('ben', '{}')`);
+    const service = { origin: t.proxy.url, mode: 'test' } as const;
+    const all = await t.at.ana.heads(t.at.account, {});
+    let cuts = 0;
+    for (let dieAt = 1; ; dieAt += 1) {
+      const folder = join(t.ana.folder, `back-${dieAt}`);
+      const move = async (die: number) =>
+        moveToLocal({ ...(await partsOf(t.at, { folder, dieAt: die })), service }, { mine: true });
+      const first = await move(dieAt).catch((thrown: unknown) => thrown);
+      if (first instanceof CutOff) cuts += 1;
+      else if (first instanceof Error) throw first;
+      expect(await move(0), `cut off at ${dieAt}`).toMatchObject({ moved: all.length });
+      const { local } = await partsOf(t.at, { folder, dieAt: 0 });
+      const here = [];
+      for await (const { op, unfinished } of localHeads(local)) {
+        const bytes = Buffer.concat((await t.at.ana.readOp(t.at.account, op, 1)).map(each => each.bytes));
+        expect(Buffer.compare((await bytesOf(local, op)) ?? bytes.subarray(1), bytes), `cut off at ${dieAt}`).toBe(0);
+        if (unfinished) expect(await lengthInMark(local, op), `cut off at ${dieAt}`).toBe(bytes.length);
+        here.push([op, unfinished]);
+      }
+      const wanted = all.map(({ op, state }) => [op, state !== 'finished']);
+      expect(here.sort(), `cut off at ${dieAt}`).toEqual(wanted.sort());
+      if (!(first instanceof CutOff)) break;
+    }
+    expect(cuts).toBeGreaterThan(20);
   });
 
   it('is refused where another machine has used a name for another purchase, and what was moved stays', async () => {

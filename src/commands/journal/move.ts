@@ -2,7 +2,7 @@ import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
-import { choice, must } from '../../contract/field.ts';
+import { choice, flag, must } from '../../contract/field.ts';
 
 /** Takes the operations of one service from the files of this machine into a shared journal, or back. */
 export const moveJournal = command({
@@ -21,6 +21,7 @@ export const moveJournal = command({
     'With --to shared the operations of the service of this profile go into the shared journal that this run names (--journal, a variable, the profile): their records as they are, names of --intent, idempotency keys, and what was spent on each day. From its first moment on this machine begins nothing more of that service in its own files. The files stay where they are.',
     'Killed at any point it is run again, and goes on. It is refused while another command of this machine is at work. Caps of the account are not asked: what was moved is done.',
     'With --to local everything comes back to this machine, and its own files count again. That is refused until every operation there is finished, and an admin has frozen the account, so that nobody begins anything meanwhile.',
+    'With --mine the only operator of an account needs no admin: what is not finished comes along, and is settled here by ops resume. The account is frozen by it. Refused where another role may operate there, and while an operation is in hand or waits for approval.',
     'No request is sent to the service.',
   ],
   effect: 'reversible',
@@ -30,6 +31,12 @@ export const moveJournal = command({
     check_failed: 'A name or an operation is there with other values.',
   },
   flags: {
+    mine: option(
+      flag({
+        doc: 'With --to local, for the only operator of the account: what is not finished comes along.',
+        basis: OURS,
+      }),
+    ),
     to: option(must(choice(['shared', 'local'], { doc: 'Where to.', basis: OURS }))),
   },
   examples: [
@@ -39,10 +46,12 @@ export const moveJournal = command({
       run: 'journal move --to shared --journal postgres://ana@db.example.com/journal',
     },
     { does: 'Back to one machine', run: 'journal move --to local' },
+    { does: 'The same for its only operator, with what is not finished', run: 'journal move --to local --mine' },
   ],
-  async run(ctx, { to }) {
+  async run(ctx, { to, mine }) {
     if (to === undefined) throw usage('journal move needs --to shared or --to local', 'cardwright journal move --help');
-    return ctx.moveJournal(to);
+    if (mine && to === 'shared') throw usage('--mine goes with --to local', 'cardwright journal move --help');
+    return ctx.moveJournal({ to, mine });
   },
   show: moved => ({
     data: { ...moved },

@@ -6,7 +6,7 @@ import { isOp } from '../wal/op-id.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import { bytesOf, type LocalOps, localHeads } from './local-ops.ts';
 import { isOf } from './moved.ts';
-import { lengthInMark } from './unfinished-mark.ts';
+import { createMark, lengthInMark, noteLength } from './unfinished-mark.ts';
 
 type Service = Pick<PlanRecord, 'origin' | 'mode'>;
 
@@ -51,14 +51,25 @@ export async function* opsOfService(local: LocalOps, service: Service): AsyncIte
   }
 }
 
-/** Puts a finished op here, or what its journal lacks. Throws `check_failed` where another one is there under its name. */
-export async function saveOp(local: LocalOps, { plan, bytes, ownsKey }: Omit<LocalOp, 'finished'>): Promise<void> {
+/** `keyPrint`: of its API key on this machine, where that is known. */
+interface SavedOp extends LocalOp {
+  readonly keyPrint: string | undefined;
+}
+
+/** Puts an op here, or what its journal lacks. Throws `check_failed` where another one is there under its name. */
+export async function saveOp(local: LocalOps, saved: SavedOp): Promise<void> {
+  const { plan, bytes, finished, ownsKey, keyPrint } = saved;
   const { disk, places } = local;
   const { op, origin, given_key: key } = plan;
   const before = (await bytesOf(local, op)) ?? new Uint8Array();
-  if (Buffer.compare(before, bytes.subarray(0, before.length)) !== 0) throw otherBytes(op);
+  const same = Math.min(before.length, bytes.length);
+  if (Buffer.compare(before.subarray(0, same), bytes.subarray(0, same)) !== 0) throw otherBytes(op);
+  // This machine has gone on with it since an earlier move.
+  if (before.length > bytes.length) return;
   if (before.length < bytes.length || before.length === 0) {
+    if (!finished) await markUnfinished(local, op);
     await disk.prepareFolder(places.folder(op));
+    if (keyPrint !== undefined) await disk.replace(places.keyPrint(op), keyPrint);
     const file = (await disk.open(places.journal(op))) ?? (await disk.create(places.journal(op)));
     try {
       await file.append(bytes.subarray(before.length));
@@ -69,10 +80,29 @@ export async function saveOp(local: LocalOps, { plan, bytes, ownsKey }: Omit<Loc
     await disk.syncNames(places.folder(op));
     await disk.syncNames(places.root);
   }
-  await disk.remove(places.unfinishedMark(op));
+  if (!finished && (await lengthInMark(local, op)) !== bytes.length) await tellLength(local, op, bytes.length);
+  if (finished) await disk.remove(places.unfinishedMark(op));
   if (key === undefined || !ownsKey) return;
   await disk.prepareFolder(places.givenKeys);
   await disk.replace(places.givenKey(origin, key), op);
+}
+
+/** Before its journal is there; the length is noted when that is durable. */
+async function markUnfinished(local: LocalOps, op: string): Promise<void> {
+  await local.disk.prepareFolder(local.places.unfinished);
+  if ((await local.disk.read(local.places.unfinishedMark(op))) === undefined) {
+    await (await createMark(local, op)).close();
+  }
+}
+
+async function tellLength({ disk, places }: LocalOps, op: string, length: number): Promise<void> {
+  const mark = await disk.open(places.unfinishedMark(op));
+  try {
+    if (mark !== undefined) await noteLength(mark, length);
+    await mark?.sync();
+  } finally {
+    await mark?.close();
+  }
 }
 
 function damaged(op: string): CliError {

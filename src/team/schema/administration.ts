@@ -131,6 +131,34 @@ begin
     where id = a.id;
   perform admin_line(a, 'journal.accept_failover', reason);
 end $f$;
+
+-- The only operator of an account goes on without it: it is frozen, and what is not finished goes along. Refused while others
+-- may operate in it, and while an operation is in hand or waits for approval. call: account, known, host.
+create function leave_account(call jsonb, facts text) returns jsonb
+language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+declare
+  a account := enter(call, 'operate', true, true);
+  others text;
+  o op;
+begin
+  perform refuse_elsewhere(a);
+  select string_agg(m.role, ', ' order by m.role) into others from member m
+    where m.account = a.id and 'operate' = any(m.can) and m.role <> session_user;
+  if others is not null then
+    return jsonb_build_object('verdict', 'others', 'roles', others, 'head', head_of(a));
+  end if;
+  select * into o from op x where x.account = a.id and (x.state = 'pending' or x.lease_until > clock_timestamp())
+    order by x.started_at limit 1;
+  if o.op is not null then
+    return jsonb_build_object('verdict', case o.state when 'pending' then 'pending' else 'held' end, 'op', o.op,
+      'holder', o.holder, 'host', o.host, 'left_ms', ms_until(o.lease_until), 'head', head_of(a));
+  end if;
+  if a.frozen_why is null then
+    update account set frozen_why = 'moved to one machine' where id = a.id;
+    a := write_audit(a, facts, call ->> 'host');
+  end if;
+  return jsonb_build_object('verdict', 'left', 'head', head_of(a));
+end $f$;
 `;
 
 const OPERATING = [
@@ -143,6 +171,7 @@ const OPERATING = [
   'note(jsonb, text)',
   'witness(jsonb, bytea)',
   'pushed(jsonb)',
+  'leave_account(jsonb, text)',
   'release(jsonb, bytea, text)',
   'import_op(jsonb, bytea, text)',
   'import_names(jsonb)',

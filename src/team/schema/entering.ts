@@ -12,6 +12,14 @@ create function is_elsewhere(a account) returns boolean language sql as $f$
     from place_now() p;
 $f$;
 
+create function refuse_elsewhere(a account) returns void language plpgsql as $f$
+begin
+  if is_elsewhere(a) then
+    raise exception using errcode = 'CW005',
+      message = 'the database was restored, copied or failed over, and may have lost what was written last';
+  end if;
+end $f$;
+
 create function place_name() returns text language sql as $f$
   select concat_ws('/', p.system_identifier, p.timeline, p.database) from place_now() p;
 $f$;
@@ -69,10 +77,7 @@ begin
     select * into a from account where name = call ->> 'account';
   end if;
   if not frozen_too then
-    if is_elsewhere(a) then
-      raise exception using errcode = 'CW005',
-        message = 'the database was restored, copied or failed over, and may have lost what was written last';
-    end if;
+    perform refuse_elsewhere(a);
     if a.frozen_why is not null then
       raise exception using errcode = 'CW010', message = 'the account is frozen: ' || a.frozen_why;
     end if;
