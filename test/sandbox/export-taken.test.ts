@@ -1,4 +1,5 @@
 /** Who takes an export closes the connection as soon as the last byte has come, or earlier: neither is a fault of the server. */
+import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -44,4 +45,27 @@ test.each([
     for (let time = 0; time < 5; time += 1) expect(await taken(sandbox.url, token, enough)).toBeGreaterThan(1_000);
   }
   expect(faults).toEqual([]);
+});
+
+test('a connection is closed behind an import that was refused before all of it was read', async () => {
+  await using sandbox = await startSandbox({ listen: 'tcp' });
+  const { origin } = new URL(sandbox.url);
+  const headers = {
+    authorization: `Bearer ${sandbox.adminToken.expose()}`,
+    'content-type': 'application/x-ndjson',
+  };
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const asked = (path: string, body?: string) =>
+    new Promise<readonly unknown[]>((resolve, reject) => {
+      const method = body === undefined ? 'GET' : 'POST';
+      const sent = request(origin + path, { agent, method, headers }, answer => {
+        answer.resume().on('end', () => resolve([answer.statusCode, answer.headers.connection]));
+      });
+      sent.on('error', reject).end(body);
+    });
+  const whole = await (await fetch(`${origin}/_sandbox/v1/export`, { headers })).text();
+  expect(await asked('/_sandbox/v1/import', whole)).toEqual([200, 'keep-alive']);
+  expect(await asked('/_sandbox/v1/import', whole + '{}\n'.repeat(500_000))).toEqual([200, 'close']);
+  expect(await asked('/_sandbox/v1/status')).toEqual([200, 'keep-alive']);
+  agent.destroy();
 });

@@ -128,7 +128,11 @@ export async function serveWith(
       };
       const given = answer ?? (await exchange.guarded(requestId, work));
       if (file !== undefined) await file.sendTo(response, headersFor({ ...given, status: 204 }, requestId));
-      else if (!response.closed) response.writeHead(given.status, headersFor(given, requestId)).end(given.body);
+      else if (!response.closed) {
+        // What is left of the file stands in the way of another request on this connection.
+        const last = request.complete ? {} : { Connection: 'close' };
+        response.writeHead(given.status, { ...headersFor(given, requestId), ...last }).end(given.body);
+      }
     } finally {
       server.requestTimeout = times.requestTimeout;
       await file?.[Symbol.asyncDispose]();
