@@ -1,0 +1,233 @@
+/**
+ * docs/guide/sandbox-server.md and its examples, run as they are read by a plain shell with the built program: the blocks
+ * from top to bottom, the job of a runner, the unit of systemd, the commands of the containers. Addresses, ports and the
+ * names of role and database are those of this run.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { missing } from '../postgres/server.ts';
+import { connect, type Database, database, statementsOf } from '../postgres/shared.ts';
+import { freePort } from '../support/free-port.ts';
+import { requires } from '../support/programs.ts';
+import { type TlsProxy, tlsProxy } from '../support/tls-proxy.ts';
+import { ROOT } from './built.ts';
+
+const execute = promisify(execFile);
+const EXAMPLES = join(ROOT, 'examples', 'sandbox-server');
+const example = (name: string) => readFile(join(EXAMPLES, name), 'utf8');
+type Variables = Readonly<Record<string, string>>;
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly port: number;
+}
+
+describe.skipIf(missing() !== undefined)('a server for a team', () => {
+  let here: Database;
+  let folder: string;
+  let proxy: TlsProxy;
+  let store: string;
+  const running: ChildProcess[] = [];
+
+  beforeAll(async () => {
+    here = await database();
+    proxy = await tlsProxy();
+    folder = await mkdtemp(join(tmpdir(), 'cardwright-team-'));
+    await mkdir(join(folder, 'bin'));
+    await mkdir(join(folder, 'runner'));
+    await script('cardwright', `exec ${process.execPath} ${join(ROOT, 'bin', 'cardwright.js')} "$@"`);
+    await writeFile(join(folder, 'proxy.crt'), proxy.certificate);
+    const { socket, port } = here.server;
+    store = `postgres://${here.name}_role@${encodeURIComponent(socket)}:${port}/${here.name}_sandbox`;
+  });
+  afterAll(async () => {
+    for (const child of running) if (child.exitCode === null) await stopped(child);
+    const admin = await connect(here.server, 'postgres', 'postgres');
+    await admin.call(`drop database if exists ${here.name}_sandbox`, []);
+    await admin.call(`drop role if exists ${here.name}_role`, []);
+    await admin.end();
+    await proxy[Symbol.asyncDispose]();
+    await here.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('is started, used and left as the guide says', { timeout: 120_000 }, async () => {
+    const page = await readFile(join(ROOT, 'docs', 'guide', 'sandbox-server.md'), 'utf8');
+    const blocks = [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = '', text = '']) => ({
+      language,
+      text: ofThisRun(text),
+    }));
+    expect(blocks.length).toBeGreaterThan(7);
+    let env: Variables = {};
+    for (const { language, text } of blocks) {
+      if (language === 'sql') await asAdmin(text);
+      else env = await played(text, env);
+    }
+    const gone = await shell('cardwright cards list', { ...env, CARDWRIGHT_CONFIG_DIR: join(folder, 'nobody') });
+    expect([gone.code, gone.err]).toEqual([4, expect.stringContaining('does not accept the API key')]);
+    expect(proxy.passed.every(({ host }) => host === proxy.host)).toBe(true);
+  });
+
+  it.each([
+    ['ends well', 'cardwright cards create --bin auto --amount 5 -q', 0],
+    ['fails', 'exit 3', 3],
+  ])('gives a job an account and takes it back when the job %s', { timeout: 120_000 }, async (name, tests, code) => {
+    await script('npm', tests);
+    const job = parse(ofThisRun(await example('github.yml'))).jobs.test;
+    const env = { ...job.env, STORE: store, ACCOUNT: `job-${name.length}`, RUNNER_TEMP: join(folder, 'runner') };
+    const seen = await jobOf(job.steps, env);
+    expect(seen).toEqual({
+      code,
+      ran: ['An account', 'npm test', ...(code === 0 ? ['The books add up'] : []), 'Give the account back'],
+    });
+    const left = await shell(`cardwright sandbox accounts list --store "$STORE" -o id`, { STORE: store });
+    expect([left.code, left.out]).toEqual([0, '']);
+  });
+
+  it('is kept running by systemd', { timeout: 60_000 }, async context => {
+    const unit = (await example('cardwright-sandbox@.service')).replace(
+      '/usr/bin/cardwright',
+      join(folder, 'bin', 'cardwright'),
+    );
+    const line = /^ExecStart=(.*)$/m.exec(unit)?.[1]?.replaceAll('%%', '%').replace('%i', '4010') ?? '';
+    const { child } = await start(ofThisRun(line), {});
+    expect(await stopped(child)).toBe(0);
+    const why = requires('systemd-analyze');
+    if (why !== undefined) return context.skip(why);
+    const file = join(folder, 'cardwright-sandbox@.service');
+    await writeFile(file, unit);
+    const { stderr } = await execute('systemd-analyze', ['verify', '--man=no', file]);
+    expect(stderr).toBe('');
+  });
+
+  it('is two containers that start at once, behind one proxy', { timeout: 60_000 }, async () => {
+    const { services } = parse(await example('compose.yaml'));
+    expect(services.two).toEqual(services.one);
+    await asAdmin(`drop schema if exists cardwright_sandbox cascade;`, `${here.name}_sandbox`);
+    const line = ofThisRun(services.one.command.replace('npx ', ''));
+    const both = await Promise.all([start(line, {}), start(line, {})]);
+    proxy.servers = both.map(({ port }) => port);
+    const made = await shell(`cardwright sandbox accounts create cy --store "${store}" --keys-in cy`, {});
+    expect([made.code, made.err]).toEqual([0, '']);
+    const env = {
+      CARDWRIGHT_BASE_URL: `https://${proxy.host}/v1`,
+      CARDWRIGHT_API_KEY_FILE: join(folder, 'cy', 'api-key'),
+    };
+    for (const _ of both) expect((await shell('cardwright wallet', env)).code).toBe(0);
+    for (const { child } of both) expect(await stopped(child)).toBe(0);
+    const away = await shell('cardwright wallet', env);
+    expect([away.code, away.err]).toEqual([12, expect.stringContaining('502')]);
+  });
+
+  async function script(name: string, text: string): Promise<void> {
+    await writeFile(join(folder, 'bin', name), `#!/bin/bash\n${text}\n`);
+    await chmod(join(folder, 'bin', name), 0o755);
+  }
+
+  /** What stands for the reader's own. */
+  function ofThisRun(text: string): string {
+    return text
+      .replace(/postgres:\/\/sandbox@\S+\/sandbox/g, store)
+      .replace(/role sandbox\b/, `role ${here.name}_role`)
+      .replace(/database sandbox owner sandbox/, `database ${here.name}_sandbox owner ${here.name}_role`)
+      .replaceAll('sandbox.example.com', proxy.host)
+      .replace(/--bind \S+/g, '--bind 127.0.0.1')
+      .replace(/--port \d+/g, '--port 0');
+  }
+
+  async function asAdmin(sql: string, name = 'postgres'): Promise<void> {
+    const admin = await connect(here.server, 'postgres', name);
+    for (const statement of statementsOf(sql)) await admin.call(statement, []);
+    await admin.end();
+  }
+
+  const surroundings = (env: Variables) => ({
+    PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
+    HOME: folder,
+    CARDWRIGHT_CONFIG_DIR: join(folder, 'cardwright'),
+    CARDWRIGHT_CACHE: join(ROOT, 'node_modules', '.cache', 'cardwright-code'),
+    NODE_EXTRA_CA_CERTS: join(folder, 'proxy.crt'),
+    ...env,
+  });
+
+  async function shell(text: string, env: Variables) {
+    const ran = execute('bash', ['-eo', 'pipefail', '-c', text], { cwd: folder, env: surroundings(env) });
+    return ran.then(
+      ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
+      ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
+        code,
+        out: stdout,
+        err: stderr,
+      }),
+    );
+  }
+
+  /** A block: servers go on beside it; what it exports is there for the next one. */
+  async function played(text: string, before: Variables): Promise<Variables> {
+    const isStart = (line: string) => line.startsWith('cardwright sandbox start');
+    const lines = text.split('\n').filter(Boolean);
+    const { code, out, err } = await shell(
+      `${lines.filter(line => !isStart(line)).join('\n')}\nenv -0 > env.txt`,
+      before,
+    );
+    expect(`${text}: ${code}${code === 0 ? '' : out + err}`).toBe(`${text}: 0`);
+    const exported = (await readFile(join(folder, 'env.txt'), 'utf8')).split('\0');
+    const ours = exported.map(each => /^(STORE|CARDWRIGHT_(?:BASE|API|SANDBOX)\w*)=(.*)$/s.exec(each)?.slice(1));
+    const env = Object.fromEntries(ours.filter(pair => pair !== undefined));
+    for (const line of lines.filter(isStart)) proxy.servers = [(await start(line, env)).port];
+    return env;
+  }
+
+  async function start(line: string, env: Variables): Promise<Started> {
+    const port = await freePort();
+    const words = ['-c', `exec ${line.trim().replace('--port 0', `--port ${port}`)}`];
+    const child = spawn('bash', words, { cwd: folder, env: surroundings(env), stdio: ['ignore', 'pipe', 'pipe'] });
+    running.push(child);
+    let err = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      err += chunk;
+    });
+    const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`${line} ended with ${code}: ${err}`)));
+    await Promise.race([once(child.stdout, 'data'), ended]);
+    ended.catch(() => undefined);
+    return { child, port };
+  }
+
+  /** Steps as a runner runs them: after one that failed only those that always run. */
+  async function jobOf(steps: readonly { name?: string; run?: string; if?: string }[], env: Variables) {
+    const ran: string[] = [];
+    const file = join(folder, 'github-env');
+    await writeFile(file, '');
+    let failed = 0;
+    for (const { name, run, if: when } of steps) {
+      if (run === undefined || (failed !== 0 && when !== 'always()')) continue;
+      ran.push(name ?? run);
+      const lines = (await readFile(file, 'utf8')).split('\n').filter(Boolean);
+      const added = Object.fromEntries(
+        lines.map(line => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+      );
+      const { code, out } = await shell(run, {
+        ...env,
+        ...added,
+        GITHUB_ENV: file,
+        CARDWRIGHT_CONFIG_DIR: join(folder, 'job'),
+      });
+      expect(out).not.toMatch(/sk_test_[\w-]{20}|sandbox_[\w-]{20}/);
+      failed ||= code;
+    }
+    return { code: failed, ran };
+  }
+});
+
+async function stopped(child: ChildProcess): Promise<number | null> {
+  const [ended] = [once(child, 'exit'), child.kill('SIGTERM')];
+  const [code] = await ended;
+  return code;
+}
