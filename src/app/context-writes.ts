@@ -3,15 +3,17 @@
 import type { AuditDependencies } from '../audit/log.ts';
 import type { Context } from '../cli/context.ts';
 import type { DestinationSettings } from '../cli/reveal-destinations.ts';
+import type { WriteName } from '../contract/calls.ts';
+import { CALLS } from '../contract/raw.ts';
 import type { PlannedRequest, Reader } from '../contract/service.ts';
 import type { HoldSpending } from '../core/spending.ts';
 import type { AfterAnswer } from '../journal/runs/dependencies.ts';
 import type { OpStore } from '../journal/store/op-store.ts';
 import type { JournaledSince } from '../profile/spend-limits.ts';
-import { createRecorder } from '../writes/audit-record.ts';
+import { createRecorder, type Recorded, type RecorderSettings } from '../writes/audit-record.ts';
 import { createPipeline } from '../writes/pipeline.ts';
 import { confirmWithPerson } from '../writes/question.ts';
-import { createWriter } from '../writes/single-write.ts';
+import { createWriter, isJournaled } from '../writes/single-write.ts';
 import { type Connections, once } from './connections.ts';
 import type { Opening } from './opening.ts';
 import type { RunTerminal } from './terminal.ts';
@@ -75,7 +77,14 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
     const { auditLog } = await import('../audit/log.ts');
     return auditLog(kept);
   });
-  const recorder = createRecorder({ audit, identity: opened.identity, warn });
+  const sharedLines: RecorderSettings['sharedLines'] = facts => {
+    if (!isOfNoOp(facts)) return undefined;
+    return async line => {
+      const { keepSharedLine } = await import('./note-for-later.ts');
+      await keepSharedLine({ host, globals, opened, keys: opening.keys, notice }, line, warn);
+    };
+  };
+  const recorder = createRecorder({ audit, identity: opened.identity, warn, sharedLines });
   const gate = once(async () => {
     const { revealFor } = await import('./reveal.ts');
     return revealFor({ ...settings, host, globals, opened, kept, recorder, notice, maskInLog });
@@ -99,6 +108,11 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
     gate,
     afterAnswer,
   };
+}
+
+/** What the journal makes no op of: the audit log of a shared one would not have it otherwise. */
+function isOfNoOp({ event, operation }: Recorded): boolean {
+  return event === 'reveal' || (event === 'write' && operation in CALLS && !isJournaled(operation as WriteName));
 }
 
 /** Holds the profile's spend limits while money is on its way. */

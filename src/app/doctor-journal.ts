@@ -11,12 +11,14 @@ import { statementsOver } from '../team/statements.ts';
 import { type Around, sharedSettings } from './journal.ts';
 
 const CHECK = 'journal';
+/** A look at everything does not wait for one part of it: to connect, and for an answer. */
+const PATIENCE_MS = 2_000;
 
 /** None where operations are kept on this machine. Nothing is changed, there or here. */
 export async function sharedJournalFindings(around: Around): Promise<readonly Finding[]> {
   try {
     const { mode, baseUrl: origin } = await around.opened.identity();
-    const settings = mode === 'sandbox' ? undefined : await sharedSettings(around);
+    const settings = mode === 'sandbox' ? undefined : await sharedSettings(around, PATIENCE_MS);
     if (settings === undefined || mode === 'sandbox') return [];
     around.opened.onClose(async () => settings.connection[Symbol.asyncDispose]());
     return [await databaseFinding(settings), ...(await machineFindings(around, { origin, mode }))];

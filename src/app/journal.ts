@@ -71,15 +71,19 @@ export interface Around extends Pick<JournalDependencies, 'host' | 'globals' | '
 /** A journal that several people share where one is named; the files of this machine otherwise, and for a sandbox. */
 export async function storeFor(around: Around): Promise<OpStore> {
   const { opened } = around;
-  if (!isSharedNamed(around)) {
-    const kept = await opened.settings().catch(() => undefined);
-    if (kept?.journal === undefined && kept?.journal_url_file === undefined) return localStoreFor(around);
-  }
+  if (!(await isShared(around))) return localStoreFor(around);
   if ((await opened.identity()).mode === 'sandbox') return localStoreFor(around);
   const settings = await sharedSettings(around);
   if (settings === undefined) return localStoreFor(around);
   const { sharedStoreFor } = await import('./shared-journal.ts');
   return sharedStoreFor(settings, opened);
+}
+
+/** Whether a shared journal is named for this run, by an option, a variable or a setting of the profile. */
+export async function isShared(around: Pick<Around, 'host' | 'globals' | 'opened'>): Promise<boolean> {
+  if (isSharedNamed(around)) return true;
+  const kept = await around.opened.settings().catch(() => undefined);
+  return kept?.journal !== undefined || kept?.journal_url_file !== undefined;
 }
 
 /** The same for whoever answers requests: in a shared journal that is named here he needs neither an API key nor a profile. */
@@ -93,13 +97,13 @@ export async function reviewStoreFor(around: Around): Promise<OpStore> {
 }
 
 /** Undefined where ops are kept on this machine. Nothing is connected to. Throws `usage` where no account is named. */
-export async function sharedSettings(around: Around): Promise<SharedJournalSettings | undefined> {
+export async function sharedSettings(around: Around, patienceMs?: number): Promise<SharedJournalSettings | undefined> {
   const { host, globals, opened, keys, notice } = around;
   const [{ namedJournal }, { machineOf }] = await Promise.all([
     import('./team-journal.ts'),
     import('./shared-journal.ts'),
   ]);
-  const connection = await namedJournal({ host, keys, flag: globals.journal, settings: opened.settings });
+  const connection = await namedJournal({ host, keys, flag: globals.journal, settings: opened.settings, patienceMs });
   if (connection === undefined) return undefined;
   const account =
     host.env['CARDWRIGHT_JOURNAL_ACCOUNT'] ?? (await opened.settings().catch(nobodyChosen))?.journal_account;

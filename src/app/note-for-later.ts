@@ -1,9 +1,11 @@
-/** `cards freeze --without-journal`: a line for the audit log of a shared journal that is not asked now. */
+/** Lines for the audit log of a shared journal that is not asked now: the next command that connects brings them. */
+
+import type { AuditFacts } from '../audit/entry.ts';
 import { CliError } from '../core/errors.ts';
 import { isoSeconds } from '../core/iso-time.ts';
 import { createDisk } from '../journal/wal/storage.ts';
 import { leaveNote } from '../team/kept-notes.ts';
-import { type Around, sharedSettings } from './journal.ts';
+import { type Around, isShared, sharedSettings } from './journal.ts';
 
 /** A line of the chain is short. */
 const MOST_IDS = 20;
@@ -14,12 +16,41 @@ export async function noteForLater(around: Around, operation: string, cards: rea
   const { profile, mode, baseUrl } = await opened.identity();
   const settings = mode === 'sandbox' ? undefined : await sharedSettings(around);
   if (settings === undefined || mode === 'sandbox') throw notShared();
-  const { platform, noise, clock, pid, folders } = host;
+  const asked = { profile, mode, origin: baseUrl, operation, rows: cards.length, cards: cards.slice(0, MOST_IDS) };
+  await leave(host, settings.account, { event: 'without_journal', ...asked, asked_at: isoSeconds(host.clock.now()) });
+}
+
+/**
+ * A freeze, a change of webhooks, a reveal: what is in the audit log of this machine, for that of the account too. Durable when
+ * it resolves. Nothing where ops are kept on this machine, and a warning where it cannot be kept.
+ */
+export async function keepSharedLine(
+  around: Around,
+  line: Omit<AuditFacts, 'mode' | 'origin' | 'of'>,
+  warn: (text: string) => void,
+): Promise<void> {
+  const { host, opened } = around;
+  try {
+    const { mode, baseUrl: origin } = await opened.identity();
+    const settings = mode === 'sandbox' || !(await isShared(around)) ? undefined : await sharedSettings(around);
+    if (settings === undefined || mode === 'sandbox') return;
+    const { idempotency_key: _, happened: __, ...told } = line;
+    const when = { asked_at: isoSeconds(host.clock.now()) };
+    await leave(host, settings.account, { ...told, mode, origin, ...when });
+  } catch (thrown) {
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    warn(`${line.operation} is not in the audit log of the shared journal: ${why}`);
+  }
+}
+
+async function leave(
+  { platform, noise, clock, pid, folders }: Around['host'],
+  account: string,
+  facts: Parameters<typeof leaveNote>[2]['facts'],
+): Promise<void> {
   const disk = createDisk({ platform, random: noise, warn: () => undefined, lock: { pid, clock, random: noise } });
   const nonce = Buffer.from(noise.bytes(16)).toString('hex');
-  const asked = { profile, mode, origin: baseUrl, operation, rows: cards.length, cards: cards.slice(0, MOST_IDS) };
-  const facts = { event: 'without_journal', ...asked, asked_at: isoSeconds(clock.now()) };
-  await leaveNote(disk, { stateFolder: folders.state, account: settings.account }, { nonce, facts });
+  await leaveNote(disk, { stateFolder: folders.state, account }, { nonce, at: clock.now(), facts });
 }
 
 function notShared(): CliError {

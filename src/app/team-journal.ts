@@ -12,6 +12,8 @@ interface Chosen {
   readonly flag: string | undefined;
   /** Of the profile; asked where neither the option nor a variable names one. */
   readonly settings?: (() => Promise<{ readonly journal?: string; readonly journal_url_file?: string }>) | undefined;
+  /** See `ConnectDependencies`. */
+  readonly patienceMs?: number | undefined;
 }
 
 /** Nothing is connected to yet. Throws `usage` where no journal is named, or its address is not usable. */
@@ -22,14 +24,15 @@ export async function teamJournalFor(chosen: Chosen): Promise<JournalConnection>
 }
 
 /** The same; undefined where ops are kept on this machine. */
-export async function namedJournal({ host, keys, flag, settings }: Chosen): Promise<JournalConnection | undefined> {
+export async function namedJournal({ patienceMs, ...chosen }: Chosen): Promise<JournalConnection | undefined> {
+  const { host, keys } = chosen;
   const { env, clock, random, platform, signal } = host;
-  const url = await chosenUrl({ host, keys, flag, settings });
+  const url = await chosenUrl(chosen);
   if (url === undefined) return undefined;
   if (url.password !== undefined) keys.add(url.password.expose());
   const passwordFile = env['CARDWRIGHT_JOURNAL_PASSWORD_FILE'];
   const onPassword = (password: string) => void keys.add(password);
-  return connectJournal(url, { clock, random, platform, signal, passwordFile, onPassword });
+  return connectJournal(url, { clock, random, platform, signal, patienceMs, passwordFile, onPassword });
 }
 
 async function chosenUrl({ host: { env, platform }, keys, flag, settings }: Chosen): Promise<JournalUrl | undefined> {

@@ -19,6 +19,8 @@ export interface ConnectDependencies {
   readonly random: Randomness;
   readonly platform: NodeJS.Platform;
   readonly signal: AbortSignal;
+  /** How long a call is repeated, and the longest that a connection or an answer may take, ms; 15 s when left out. */
+  readonly patienceMs?: number | undefined;
   /** `CARDWRIGHT_JOURNAL_PASSWORD_FILE`; the address may hold a password itself. */
   readonly passwordFile?: string | undefined;
   /** Told the password before it is used, so that no output holds it. */
@@ -50,7 +52,7 @@ export function connectJournal(url: JournalUrl, around: ConnectDependencies): Jo
   return {
     shown: url.shown,
     async call(text, values) {
-      const until = around.clock.monotonic() + PATIENCE_MS;
+      const until = around.clock.monotonic() + (around.patienceMs ?? PATIENCE_MS);
       for (;;) {
         try {
           return await (await session()).call(text, values);
@@ -73,9 +75,14 @@ async function openSession(url: JournalUrl, around: ConnectDependencies): Promis
     url.tls && tlsTexts(url.tls, { platform: around.platform, hint: HINT }),
   ]);
   const { host, port, role: user, database } = url;
+  const { patienceMs = Number.POSITIVE_INFINITY } = around;
   return openPostgres(
     { host, port, user, database, tls },
-    { password: () => passwordFor(url, around), connectMs: CONNECT_MS, callMs: CALL_MS },
+    {
+      password: () => passwordFor(url, around),
+      connectMs: Math.min(CONNECT_MS, patienceMs),
+      callMs: Math.min(CALL_MS, patienceMs),
+    },
   );
 }
 

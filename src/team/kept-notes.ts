@@ -20,43 +20,50 @@ interface KeptNote {
   readonly facts: Facts & Service;
 }
 
-const NAME = /^([0-9a-f]{32})\.json$/;
+/** Milliseconds UTC in base 36, so that names are in the order of time, and the nonce. */
+const NAME = /^(?:[0-9a-z]{8,9}-)?([0-9a-f]{32})\.json$/;
+/** So many go with one command: who has frozen thousands of cards must not wait for all of their lines. */
+const MOST_AT_ONCE = 200;
 
 function folderOf({ stateFolder, account }: NoteFolder): string {
   return join(stateFolder, 'team', 'notes', account);
 }
 
-/** Durable when it resolves. `nonce`: 32 hexadecimal digits, new for each. */
+/** Durable when it resolves. `nonce`: 32 hexadecimal digits, new for each; `at`: ms UTC. */
 export async function leaveNote(
   disk: JournalDisk,
   place: NoteFolder,
-  { nonce, facts }: KeptNote & { readonly nonce: string },
+  { nonce, at, facts }: KeptNote & { readonly nonce: string; readonly at: number },
 ): Promise<void> {
   await disk.prepareFolder(folderOf(place));
-  await disk.note(join(folderOf(place), `${nonce}.json`), JSON.stringify(facts));
+  await disk.note(join(folderOf(place), `${at.toString(36)}-${nonce}.json`), JSON.stringify(facts));
 }
 
 /**
- * Writes into the chain what was left for this service, each once, and resolves to how many. Throws as a call of the database
- * does; what was not brought stays.
+ * Writes into the chain what was left for this service, oldest first and each once, and resolves to how many were written and
+ * how many wait. Throws as a call of the database does; what was not brought stays.
  */
 export async function bringNotes(
   shared: Pick<SharedOps, 'disk' | 'statements' | 'account' | 'head' | 'host'>,
   stateFolder: string,
   service: Service,
-): Promise<number> {
+): Promise<{ readonly brought: number; readonly waiting: number }> {
   const { disk, statements, account, head, host } = shared;
   const folder = folderOf({ stateFolder, account });
-  let brought = 0;
-  for (const name of await disk.names(folder)) {
+  let [brought, waiting] = [0, 0];
+  for (const name of [...(await disk.names(folder))].sort()) {
     const [, nonce] = NAME.exec(name) ?? [];
     const text = nonce === undefined ? undefined : await disk.read(join(folder, name));
     if (nonce === undefined || text === undefined) continue;
     const facts = JSON.parse(text) as KeptNote['facts'];
     if (facts.origin !== service.origin || facts.mode !== service.mode) continue;
+    if (brought === MOST_AT_ONCE) {
+      waiting += 1;
+      continue;
+    }
     head.learn((await statements().note({ account, known: head.known(), host, nonce }, facts)).head);
     await disk.remove(join(folder, name));
     brought += 1;
   }
-  return brought;
+  return { brought, waiting };
 }

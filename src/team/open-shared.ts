@@ -140,11 +140,12 @@ async function broughtNotes(
   { baseUrl: origin, mode }: ActsAs,
 ): Promise<void> {
   if (mode === 'sandbox') return;
-  const brought = await bringNotes(parts, machine.stateFolder, { origin, mode }).catch(() => 0);
-  if (brought > 0)
-    notice(
-      `note: ${brought === 1 ? '1 line' : `${brought} lines`} of --without-journal went into the shared audit log`,
-    );
+  const nothing = { brought: 0, waiting: 0 };
+  const { brought, waiting } = await bringNotes(parts, machine.stateFolder, { origin, mode }).catch(() => nothing);
+  if (brought === 0) return;
+  const rest = waiting === 0 ? '' : `; ${waiting} more wait for the next command`;
+  const lines = brought === 1 ? '1 line' : `${brought} lines`;
+  notice(`note: ${lines} of what asked the shared journal nothing went into its audit log${rest}`);
 }
 
 const MOST_CLOCK_MS = 60_000;

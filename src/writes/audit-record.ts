@@ -66,6 +66,13 @@ export interface RecorderSettings {
   readonly audit: () => Promise<AuditLog>;
   readonly identity: () => Promise<Identity>;
   readonly warn: (text: string) => void;
+  /**
+   * Where a line goes beside the log of this machine: of what no op is made of, when several people share a journal. Undefined
+   * for any other. It never throws: a freeze waits for nothing.
+   */
+  readonly sharedLines?: (
+    facts: Recorded,
+  ) => ((line: Omit<AuditFacts, 'mode' | 'origin' | 'of'>) => Promise<void>) | undefined;
 }
 
 export function createRecorder(settings: RecorderSettings): Recorder {
@@ -102,7 +109,10 @@ async function beginWrite(settings: RecorderSettings, facts: Recorded) {
     if (who.mode === 'live') throw thrown.with({ message: `${thrown.message}. Nothing was sent`, outcome: 'not_sent' });
     return unrecorded(settings, `${facts.operation} is`, thrown);
   });
+  const keep = settings.sharedLines?.(facts);
+  await keep?.({ ...facts, profile: who.profile });
   return async (outcome: string, learned: Learned = {}) => {
+    await keep?.({ ...outcomeLine(facts, who), ...learned, outcome });
     if (of === undefined) return;
     // It has happened: a log that cannot be written now must not hide what became of it.
     await append(settings, { ...outcomeLine(facts, who), ...learned, outcome, of }).catch(thrown => {

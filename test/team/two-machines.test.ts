@@ -1,5 +1,7 @@
 /** Two machines with one shared journal: what one of them has begun the other one knows, takes up, and never does again. */
+import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -202,20 +204,70 @@ describe.skipIf(missing())('two machines', () => {
     // Stopping a card waits for no database.
     expect((await machine.run('cards freeze card_1 --json --jq .status')).out).toBe('frozen\n');
     expect((await machine.run('cards freeze card_1 --without-journal -q')).code).toBe(0);
-    const line = async () =>
-      (await t.at.eve.auditPage(t.at.account, 1))
-        .map(text => JSON.parse(text))
-        .filter(({ event }) => event === 'without_journal');
+    const line = async (wanted = 'without_journal') =>
+      (await t.at.eve.auditPage(t.at.account, 1)).map(text => JSON.parse(text)).filter(({ event }) => event === wanted);
     expect(await line()).toEqual([]);
     const back = await machine.run('journal push', { env: { CARDWRIGHT_JOURNAL_URL: urlOf(here, 'ana') } });
-    expect(back).toMatchObject({ code: 0, err: expect.stringContaining('1 line of --without-journal went into') });
+    expect(back).toMatchObject({ code: 0, err: expect.stringContaining('note: 5 lines of what asked the') });
     const noted = { who: 'ana@desk', operation: 'cards.freeze', rows: 1, cards: ['card_1'] };
     expect(await line()).toMatchObject([noted]);
     const later = await machine.run('journal push', { env: { CARDWRIGHT_JOURNAL_URL: urlOf(here, 'ana') } });
     expect([later.code, await line()]).toMatchObject([0, [noted]]);
+    expect(await line('outcome')).toMatchObject(Array(2).fill({ operation: 'cards.freeze', card_id: 'card_1' }));
     expect((await machine.run('cards freeze card_1 --without-journal --journal local')).code).toBe(2);
     await writeFile(join(machine.folder, 'stolen.csv'), 'card_id\ncard_1\n');
-    expect((await machine.run('cards freeze --file stolen.csv --journal local --yes')).code).toBe(0);
+    const many = await machine.run('cards freeze --file stolen.csv --yes', { onPause: () => undefined });
+    const [, works = ''] = /try: cardwright (.*)\n/.exec(many.err) ?? [];
+    expect([many.code, works]).toEqual([14, 'cards freeze --file stolen.csv --yes --journal local']);
+    expect((await machine.run(works)).code).toBe(0);
+  });
+
+  it('doctor does not wait for a database that says nothing', async () => {
+    await using t = await team(here);
+    const silent = createServer();
+    await once(silent.listen(0, '127.0.0.1'), 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const machine = await t.machine('ana', { CARDWRIGHT_JOURNAL_URL: `postgres://ana@127.0.0.1:${port}/journal` });
+    const began = performance.now();
+    const { out } = await machine.run('doctor --json');
+    const [finding] = JSON.parse(out).data.filter(({ check }: { check: string }) => check === 'journal');
+    expect(finding).toMatchObject({ status: 'fail', says: expect.stringContaining('cannot be reached') });
+    // Two seconds, and room for a machine that does much else; with the patience of other commands it is fifteen.
+    expect(performance.now() - began).toBeLessThan(10_000);
+    silent.close();
+  });
+
+  it('who froze a card, changed webhooks or saw a card number is in the chain of all, and nobody waits for it', async () => {
+    await using t = await team(here);
+    const machine = await t.machine('ana');
+    for (const words of [
+      'cards create --bin bin_1 --amount 10 -q',
+      'cards freeze card_1',
+      'cards unfreeze card_1 --yes',
+      'webhooks create --url https://hooks.example.com/in --events card.created --yes',
+      'cards details card_1 --reveal --out card.json',
+      'cards freeze card_9',
+      'cards terminate card_1 --yes',
+    ]) {
+      const { code, err } = await machine.run(words);
+      expect({ words, code, err }).toMatchObject({ code: words.endsWith('card_9') ? 5 : 0 });
+    }
+    const lines = (await t.at.eve.auditPage(t.at.account, 1)).map(text => JSON.parse(text));
+    const told = lines.filter(({ who, op }) => who === 'ana@desk' && op === undefined);
+    expect(told.map(({ event, operation, card_id: card, outcome }) => [event, operation, card, outcome])).toEqual([
+      ['write', 'cards.freeze', 'card_1', undefined],
+      ['outcome', 'cards.freeze', 'card_1', 'done'],
+      ['write', 'cards.unfreeze', 'card_1', undefined],
+      ['outcome', 'cards.unfreeze', 'card_1', 'done'],
+      ['write', 'webhooks.create', undefined, undefined],
+      ['outcome', 'webhooks.create', undefined, 'done'],
+      ['reveal', 'cards.details', 'card_1', undefined],
+      ['outcome', 'cards.details', 'card_1', 'done'],
+      ['write', 'cards.freeze', 'card_9', undefined],
+      ['outcome', 'cards.freeze', 'card_9', 'refused'],
+    ]);
+    const { out } = await machine.run('audit verify --shared --json');
+    expect(JSON.parse(out)).toMatchObject({ ok: true });
   });
 
   it('a database that has lost what this machine knows is told apart, and nothing is sent', async () => {

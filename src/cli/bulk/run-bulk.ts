@@ -67,6 +67,17 @@ export interface RowsToRun {
 
 /** Guards, asks and runs them. Throws before anything is sent: `insufficient_funds`, `guarded`, `not_confirmed`. */
 export async function runRows(ctx: Context, given: RowsToRun): Promise<Shown> {
+  try {
+    return await guardedRows(ctx, given);
+  } catch (thrown) {
+    const isAway = thrown instanceof CliError && thrown.facts.reason === 'journal_unreachable';
+    if (!isAway || given.operations.some(operation => operation !== 'cards.freeze')) throw thrown;
+    // Freezing twice is freezing once: it needs no journal of several people.
+    throw thrown.with({ hint: sameCommandWith('--journal local') });
+  }
+}
+
+async function guardedRows(ctx: Context, given: RowsToRun): Promise<Shown> {
   const journal = await ctx.journal();
   const uses = await journal.earlierUses(planFor(given));
   const wanted = { ...given, read: withoutDone(given.read, uses) };

@@ -14,7 +14,7 @@ export const freezeCards = command({
     'A frozen card keeps its balance and can be funded; new authorizations are declined. A card that is already frozen is a success with changed: false.',
     '--idle 30d chooses cards that are older than 30 days and had no transaction since, not even a decline. --where chooses cards that meet a condition, as in cards list.',
     FREEZING_ASKS,
-    'A freeze of ids never asks the database of a shared journal. With --without-journal its audit log has a line of it all the same, once a command connects, or journal push.',
+    'A freeze of ids never asks the database of a shared journal. Its audit log has the lines once a command connects, or journal push; --without-journal adds one that says so.',
   ],
   operation: 'cards.freeze',
   bulk: {},
