@@ -1,13 +1,13 @@
 /** Servers of a sandbox on PostgreSQL, started as commands of a world, and accounts that they serve. */
 import type { ServerRow } from '../../src/cli/sandbox-servers.ts';
 import { Secret } from '../../src/core/secret.ts';
-import type { Database } from '../postgres/shared.ts';
+import type { Database, Person } from '../postgres/shared.ts';
 import type { Served } from './sandbox-http.ts';
 import type { Ran, World } from './world.ts';
 
-/** Address of the database for its owner. */
-export const storeOf = ({ server, name }: Pick<Database, 'server' | 'name'>) =>
-  `postgres://postgres@${encodeURIComponent(server.socket)}:${server.port}/${name}`;
+/** Address of the database, for its owner unless a role is named. */
+export const storeOf = ({ server, name }: Pick<Database, 'server' | 'name'>, role: Person | 'postgres' = 'postgres') =>
+  `postgres://${role}@${encodeURIComponent(server.socket)}:${server.port}/${name}`;
 
 export interface AccountServer extends AsyncDisposable {
   readonly row: ServerRow;
@@ -15,14 +15,19 @@ export interface AccountServer extends AsyncDisposable {
 }
 
 /** Resolves once it says that it serves. */
-export async function accountServer(place: World, store: string, more = ''): Promise<AccountServer> {
+export async function accountServer(
+  place: World,
+  store: string,
+  more = '',
+  env: Readonly<Record<string, string>> = {},
+): Promise<AccountServer> {
   const stopping = new AbortController();
   let tell: (row: ServerRow) => void = () => undefined;
   const said = new Promise<ServerRow>(resolve => {
     tell = resolve;
   });
   const onOut = (text: string) => tell(JSON.parse(text) as ServerRow);
-  const ended = place.run(`sandbox start --store ${store} --json ${more}`, { signal: stopping.signal, onOut });
+  const ended = place.run(`sandbox start --store ${store} --json ${more}`, { signal: stopping.signal, onOut, env });
   const early = ended.then(({ err }) => Promise.reject(new Error(`it ended: ${err}`)));
   const row = await Promise.race([said, early]);
   early.catch(() => undefined);

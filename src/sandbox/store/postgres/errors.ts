@@ -5,9 +5,9 @@ import { StoreBusy } from '../sql.ts';
 
 /**
  * The server cannot do this now: a lock that was not to be had (55P03), a statement that was stopped (57014), no room
- * (53), two transactions in each other's way (40001, 40P01).
+ * (53), two transactions in each other's way (40001, 40P01), a server that has become one that only reads (25006).
  */
-const BUSY = /^(?:55P03|57014|53\w{3}|40001|40P01)$/;
+const BUSY = /^(?:55P03|57014|53\w{3}|40001|40P01|25006)$/;
 /** The connection ends: the server stops (57P), or the protocol broke (08). */
 const ENDING = /^(?:57P\w{2}|08\w{3})$/;
 /** Said of every statement after one that failed. */

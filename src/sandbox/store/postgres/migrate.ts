@@ -63,12 +63,14 @@ export interface Preparing {
 /**
  * Makes sure that the tables are those of this program. One at a time does so, whatever the number of processes; the
  * lock goes with the transaction. Throws `check_failed` for tables of a newer program, and for older or none unless they
- * may be made.
+ * may be made; `guarded` for a server that only reads.
  */
 export async function prepareTables({ connection, schema, shown, mayMigrate }: Preparing): Promise<void> {
   const run = (text: string, ...values: string[]) => connection.send(text, values);
   await run('begin isolation level read committed');
   try {
+    const [reads] = (await run(`select current_setting('transaction_read_only')`)).rows;
+    if (reads?.[0] === 'on') throw onlyReads(shown);
     await run(`select pg_advisory_xact_lock(hashtext('cardwright sandbox'))`);
     await run(`select set_config('search_path', $1, true)`, schema);
     const found = await schemaNumber(connection, schema);
@@ -109,6 +111,15 @@ async function bringUp(connection: PostgresPipeline, found: number): Promise<voi
     for (const statement of MIGRATIONS[next] ?? []) await connection.send(withTypes(statement), []);
     await connection.send('update store_schema set schema_number = $1 where one = 1', [String(next)]);
   }
+}
+
+function onlyReads(shown: string): CliError {
+  return new CliError('guarded', {
+    message: `the sandbox store ${shown} is on a server that only reads`,
+    notes: ['A standby cannot be written. Use the address of the primary.'],
+    hint: 'cardwright sandbox start --help',
+    outcome: 'not_sent',
+  });
 }
 
 function newer(shown: string, found: number): CliError {
