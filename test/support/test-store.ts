@@ -30,16 +30,20 @@ type Reached = Pick<Server, 'socket' | 'port'>;
 export interface Reaching {
   readonly way?: (server: Reached) => Promise<Reached>;
   readonly mayPrepare?: boolean;
+  /** In a database of its own, whose texts are of this language. */
+  readonly locale?: string;
 }
 
 /** The same on PostgreSQL, always. Its clock is that of the request. */
 export async function openAccount(
   request: StoreRequest,
   account: string,
-  { way = async server => server, mayPrepare }: Reaching = {},
+  { way = async server => server, mayPrepare, locale }: Reaching = {},
 ): Promise<OpenedStore> {
   here ??= database();
-  const { server: direct, name } = await here;
+  const known = await here;
+  const { server: direct } = known;
+  const name = locale === undefined ? known.name : await databaseOf(known, locale);
   const server = await way(direct);
   made += 1;
   const { seed, ids, fill, clock, random } = request;
@@ -65,6 +69,23 @@ export async function openAccount(
     close: () => stores.close(),
   };
   return { store, meta: { schema: SCHEMA, instance: 'here', seed, ids } };
+}
+
+const ofLanguage = new Map<string, Promise<string>>();
+
+/** Goes with the server. */
+function databaseOf(known: Database, locale: string): Promise<string> {
+  const made = ofLanguage.get(locale) ?? makeDatabase(known, locale);
+  ofLanguage.set(locale, made);
+  return made;
+}
+
+async function makeDatabase(known: Database, locale: string): Promise<string> {
+  const name = `${known.name}_${locale.toLowerCase().replaceAll('-', '_')}`;
+  const root = await known.as('postgres');
+  const language = `locale_provider icu icu_locale '${locale}'`;
+  await root.call(`create database ${name} template template0 encoding 'UTF8' ${language}`, []);
+  return name;
 }
 
 interface Named {

@@ -13,6 +13,7 @@ import {
   entryMark,
   postingsAfter,
 } from '../store/card-places.ts';
+import { lowerAscii } from '../store/holdings.ts';
 import { generationOf } from '../store/meta.ts';
 import type { Sql } from '../store/sql.ts';
 
@@ -90,9 +91,9 @@ export class CardIndex {
       )
       .catch(() => undefined);
     if (!this.#hasCards || !(await isAll)) return undefined;
-    const part = lower(q.trim());
+    const part = lowerAscii(q.trim());
     const pair = /^(?:metadata\.)?([^=]+)=(.*)$/.exec(q.trim());
-    const member = pair && lower(`${JSON.stringify(pair[1])}:${JSON.stringify(pair[2])}`);
+    const member = pair && lowerAscii(`${JSON.stringify(pair[1])}:${JSON.stringify(pair[2])}`);
     const fits = ({ id, label, metadata, last4 }: Found) =>
       label.includes(part) || id.startsWith(part) || last4 === part || (member !== null && metadata.includes(member));
     return this.#cards.filter(card => (bin === undefined || card.bin === bin) && fits(card)).map(({ id }) => id);
@@ -177,8 +178,8 @@ export class CardIndex {
 
 const foundOf = ({ id, label, metadata, last4, bin_id: bin, created_at }: CardText): Found => ({
   id,
-  label: lower(label),
-  metadata: lower(metadata),
+  label: lowerAscii(label),
+  metadata: lowerAscii(metadata),
   last4,
   bin,
   created_at,
@@ -187,6 +188,3 @@ const foundOf = ({ id, label, metadata, last4, bin_id: bin, created_at }: CardTe
 /** Newest first, as the list of cards is. */
 const byAge = (cards: readonly Found[]) =>
   cards.toSorted((one, other) => other.created_at - one.created_at || (one.id < other.id ? 1 : -1));
-
-/** As the engine compares: letters of ASCII alone. */
-const lower = (text: string) => text.replace(/[A-Z]+/g, letters => letters.toLowerCase());

@@ -74,15 +74,18 @@ function conditions(account: string, { q, status, bin }: CardSearch): { where: s
   if (wanted !== '') {
     const part = `%${escaped(wanted)}%`;
     add(
-      "(lower(label) like lower(?) escape '!' or lower(id) like lower(?) escape '!' or substr(number, 13) = ? or lower(metadata) like lower(?) escape '!')",
-      part,
-      `${escaped(wanted)}%`,
+      "(lower(label) like ? escape '!' or lower(id) like ? escape '!' or substr(number, 13) = ? or lower(metadata) like ? escape '!')",
+      lowerAscii(part),
+      lowerAscii(`${escaped(wanted)}%`),
       wanted,
-      metadataPart(wanted),
+      lowerAscii(metadataPart(wanted)),
     );
   }
   return { where: where.join(' and '), values };
 }
+
+/** In lower case as `lower` has columns. A database takes values by its own language, which knows more letters. */
+export const lowerAscii = (text: string) => text.replace(/[A-Z]+/g, letters => letters.toLowerCase());
 
 /** `key=value` as it stands in the JSON text; of anything else nothing is found there. */
 function metadataPart(wanted: string): string {
