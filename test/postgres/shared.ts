@@ -44,10 +44,13 @@ export async function connect(server: Pick<Server, 'socket' | 'port'>, role: str
   return openPostgres(address, { password, connectMs: 30_000, callMs: 60_000 });
 }
 
+const lettersOf = (count: number) => [...String(count)].map(digit => 'abcdefghij'[Number(digit)]).join('');
+
 /** A new database with the schema. */
 export async function database(): Promise<Database> {
   const server = await theServer();
-  const name = `db_${process.pid}_${Math.floor(process.hrtime()[1])}`;
+  // Letters alone: many digits in a row may look like a card number.
+  const name = `db_${lettersOf(process.pid)}_${lettersOf(process.hrtime()[1])}`;
   const opened: Promise<PostgresSession>[] = [];
   const known = new Map<string, Promise<PostgresSession>>();
   const admin = await connect(server, 'postgres', 'postgres');

@@ -3,7 +3,7 @@ import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { local, OURS, option } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
-import { choice, flag, integer, text } from '../../contract/field.ts';
+import { choice, flag, integer } from '../../contract/field.ts';
 import { ADMIN_OPERATIONS, DATA_SETS } from '../../contract/sandbox/admin.ts';
 import { DIALECT_NAMES } from '../../contract/sandbox/faults.ts';
 import { CliError } from '../../core/errors.ts';
@@ -59,11 +59,14 @@ export const startSandbox = command({
     readyFile: option(local('file', 'File for the address (one line) while it serves.'), '<file>'),
     noRateLimits: option(flag(ours('Do not limit the number of requests a minute.'))),
     virtualLimits: option(flag(ours('Count rate limits on the clock of the sandbox.'))),
-    store: option(text(ours('Address of a database whose accounts to serve.')), '<postgres-url>'),
+    store: option(local('address', 'Address of a database whose accounts to serve.'), '<postgres-url>'),
     migrate: option(flag(ours('With --store: make or change the tables of the database where that is needed.'))),
     admin: option(flag(ours('With --store: serve the control surface of each account, for its admin token.'))),
-    bind: option(text(ours('With --store and --behind-proxy: listen on this address.')), '<address>'),
-    behindProxy: option(text(ours('With --store: the host by which clients name the TLS proxy in front.')), '<host>'),
+    bind: option(local('address', 'With --store and --behind-proxy: listen on this address.'), '<address>'),
+    behindProxy: option(
+      local('address', 'With --store: the host by which clients name the TLS proxy in front.'),
+      '<host>',
+    ),
     allowRemoteWebhooks: option(flag(ours('Send webhooks to other machines too, over https.'))),
   },
   examples: [

@@ -4,7 +4,7 @@ import { local, OURS, option } from '../../../cli/parsing/flag.ts';
 import { usage } from '../../../cli/parsing/values.ts';
 import type { KeptKeys, PrintedKeys, SandboxAccount } from '../../../cli/sandbox-servers.ts';
 import type { Shown } from '../../../cli/shown.ts';
-import { choice, integer, text } from '../../../contract/field.ts';
+import { choice, integer } from '../../../contract/field.ts';
 import { DIALECT_NAMES } from '../../../contract/sandbox/faults.ts';
 import { shellWord } from '../../../core/shell-quote.ts';
 import { ACCOUNT_COLUMNS, ACCOUNT_ROW, accountName, checkedAddress, checkedName, storeFlag } from './shown.ts';
@@ -43,10 +43,10 @@ export const createAccount = command({
   flags: {
     store: storeFlag,
     keysIn: option(
-      local('file', 'Folder for the files api-key and admin-token; nothing of them is printed.'),
+      local('folder', 'Folder for the files api-key and admin-token; nothing of them is printed.'),
       '<folder>',
     ),
-    url: option(text(ours('Address by which the account is reached, for the commands that are shown.')), '<url>'),
+    url: option(local('address', 'Address by which the account is reached, for the commands that are shown.'), '<url>'),
     seed: option(integer({ ...ours('Seed of ids, card numbers and codes.'), min: 0 })),
     data: option(choice(['empty', 'demo'], { ...ours('What it holds at first.'), defaults: 'demo' })),
     ids: option(choice(['derived', 'counted'], { ...ours('Form of ids: counted gives card_1.'), defaults: 'derived' })),

@@ -1,8 +1,7 @@
 /** How an account of a sandbox on a database is named and shown. */
 import { tells } from '../../../cli/answer-fields.ts';
-import { argument, needs, OURS } from '../../../cli/parsing/flag.ts';
+import { argument, local, needs } from '../../../cli/parsing/flag.ts';
 import { usage } from '../../../cli/parsing/values.ts';
-import { text } from '../../../contract/field.ts';
 import { DIALECT_NAMES } from '../../../contract/sandbox/faults.ts';
 import type { Column } from '../../../terminal/view.ts';
 
@@ -24,13 +23,11 @@ export const ACCOUNT_COLUMNS: readonly Column[] = [
 ];
 
 export const accountName = argument(
-  text({ doc: 'Name: lower-case letters, digits and dashes.', basis: OURS, maxLength: 63 }),
+  // The name of a job has the many digits of its run.
+  local('setting', 'Name: up to 63 lower-case letters, digits and dashes.'),
 );
 
-export const storeFlag = needs(
-  text({ doc: 'Address of the database, without a password.', basis: OURS }),
-  '<postgres-url>',
-);
+export const storeFlag = needs(local('address', 'Address of the database, without a password.'), '<postgres-url>');
 
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 

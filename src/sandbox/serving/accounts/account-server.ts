@@ -4,6 +4,8 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { CliError } from '../../../core/errors.ts';
+import { shellWord } from '../../../core/shell-quote.ts';
 import { isOwnerGoneHere } from '../../../files/process-identity.ts';
 import { between } from '../../../platform/jitter.ts';
 import { Archives } from '../../archive/archives.ts';
@@ -57,7 +59,10 @@ export async function serveAccounts(database: OpenDatabase, plan: AccountsPlan):
     return tenants;
   }, plan.place).catch(async (error: unknown) => {
     await database.close();
-    throw error;
+    const isTaken = error instanceof CliError && error.kind === 'unreachable';
+    throw isTaken
+      ? error.with({ hint: `cardwright sandbox start --store ${shellWord(database.shown)} --port 0` })
+      : error;
   });
   const watching = tenants?.watchUntil(ending.signal);
   return {

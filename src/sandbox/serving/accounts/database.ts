@@ -18,7 +18,15 @@ const PURPOSE: UrlPurpose = {
 };
 
 /** Throws `usage` for an address that is none, `guarded` for one that would not be verified. */
-export const parseStoreUrl = (text: string, source: UrlSource): PostgresUrl => parsePostgresUrl(text, source, PURPOSE);
+export function parseStoreUrl(text: string, source: UrlSource): PostgresUrl {
+  if (/^postgres(?:ql)?:/i.test(text)) return parsePostgresUrl(text, source, PURPOSE);
+  throw new CliError('usage', {
+    message: '--store is the address of a PostgreSQL database: postgres://role@host:port/database',
+    notes: ['The store of this machine is a file in the data folder; it is served without --store.'],
+    hint: HINT,
+    outcome: 'not_sent',
+  });
+}
 
 export interface DatabaseRequest {
   readonly url: PostgresUrl;
