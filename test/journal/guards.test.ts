@@ -304,3 +304,27 @@ function failing(real: JournalDisk, call: 'append' | 'sync' | keyof JournalDisk)
   if (call === 'append' || call === 'sync') return wrapping(real, file => ({ ...file, [call]: full }));
   return { ...real, [call]: full };
 }
+
+test.each([false, true])(
+  'a run that ended while this one was asked about: no row of both is done twice (again: %s)',
+  async again => {
+    await using b = await bench();
+    const rows = [1, 2, 3].map(row => createRow(b.bin, row, cents(1000 + row)));
+    const [mine, theirs] = [planOf(rows.slice(0, 2), { again }), planOf(rows.slice(1))];
+    await b.journal.refuseTwin(mine);
+    const another = b.another();
+    await using run = await another.begin(theirs);
+    for (const row of [2, 3]) expect(await run.perform(row)).toMatchObject({ outcome: 'done' });
+    await run.finish();
+    await run[Symbol.asyncDispose]();
+    await expect(b.journal.begin(mine)).rejects.toThrow(`1 of these 2 rows is done in ${run.op}`);
+    expect(await b.journal.list()).toHaveLength(1);
+    // Now it is known.
+    const told = b.another();
+    await (again ? told.refuseTwin(mine) : expect(told.refuseTwin(mine)).rejects.toThrow('1 of these 2 rows is done'));
+    if (!again) return;
+    await using second = await told.begin(mine);
+    for (const row of [1, 2]) expect(await second.perform(row)).toMatchObject({ outcome: 'done' });
+    await second.finish();
+  },
+);

@@ -10,6 +10,7 @@ import { type RunRecord, VERSION_WITH_APPROVAL } from '../wal/records.ts';
 import { openLog } from '../wal/writer.ts';
 import { pendingElsewhere } from './approval-gate.ts';
 import type { JournalDependencies } from './dependencies.ts';
+import { refuseFinishedMeanwhile } from './finished-rows.ts';
 import { movedMeanwhile } from './moved-meanwhile.ts';
 import { namedIn } from './named-rows.ts';
 import { runContextFor } from './open.ts';
@@ -46,7 +47,7 @@ async function begunOp(dependencies: JournalDependencies, planned: PlannedOp): P
 }
 
 function claimed(dependencies: JournalDependencies, planned: PlannedOp, { lines }: Writing): Promise<Tape> {
-  const { plan, record } = planned;
+  const { plan, record, finishedBefore } = planned;
   return dependencies.store.claim({
     record,
     again: plan.again,
@@ -57,7 +58,11 @@ function claimed(dependencies: JournalDependencies, planned: PlannedOp, { lines 
     refuse: () => refuseTwins(dependencies, planned),
     lines,
     // Two runs with some rows in common are two claims: of those, whoever looks later sees the plan of the other.
-    refuseAgain: async () => (plan.bulk ? refuseSharedRows(dependencies, planned, { unfinished: true }) : undefined),
+    async refuseAgain() {
+      if (!plan.bulk) return;
+      await refuseSharedRows(dependencies, planned, { unfinished: true });
+      if (finishedBefore !== undefined) await refuseFinishedMeanwhile(dependencies, planned, finishedBefore);
+    },
   });
 }
 

@@ -14,7 +14,7 @@ import { beginOp } from './begin.ts';
 import { checkCards } from './check-cards.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { refuseEditedRows } from './edited-rows.ts';
-import { refuseFinishedRows } from './finished-rows.ts';
+import { type FinishedBefore, refuseFinishedRows } from './finished-rows.ts';
 import { beginWithKey } from './given-key.ts';
 import { beginNamed, earlierUses } from './intents.ts';
 import { namedIn } from './named-rows.ts';
@@ -32,6 +32,7 @@ const KEEP_INTENTS_MS = 400 * DAY;
 
 export function createJournal(dependencies: JournalDependencies): Journal {
   const { store, clock } = dependencies;
+  let finishedBefore: FinishedBefore | undefined;
 
   async function look(op: string, options: ResumeOptions = {}): Promise<OpView> {
     const history = await historyNamed(store, op);
@@ -52,7 +53,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
       requests: requestsOf(prepared),
       held: async () => dependencies.approvals?.foresee(plan),
       async begin(seen) {
-        const known = { ...prepared, plan: withSeen(plan, seen) };
+        const known = { ...prepared, plan: withSeen(plan, seen), finishedBefore };
         const { key } = plan;
         const named = namedIn(plan);
         const begin = async () =>
@@ -69,7 +70,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
       const { origin } = await dependencies.acting();
       const like = { plan, record: { origin, digest: plan.digest } };
       await refuseTwins(dependencies, like);
-      await refuseFinishedRows(dependencies, like);
+      finishedBefore = await refuseFinishedRows(dependencies, like);
       await refuseEditedRows(dependencies, like);
     },
     prepare: plan => prepare(plan),

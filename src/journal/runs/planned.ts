@@ -12,12 +12,14 @@ import type { PlannedRow, Rows, RunPlan } from '../types.ts';
 import { attemptKey, newOp } from '../wal/op-id.ts';
 import { type ItemRecord, JOURNAL_VERSION, type PlanRecord } from '../wal/records.ts';
 import type { JournalDependencies } from './dependencies.ts';
+import type { FinishedBefore } from './finished-rows.ts';
 
 /** A plan with the op it will have and the exact requests; nothing of it is written down yet. */
 export interface PreparedOp {
   readonly plan: RunPlan;
   readonly op: string;
   readonly items: Iterable<ItemRecord>;
+  readonly finishedBefore?: FinishedBefore | undefined;
 }
 
 /** The same with its first record. */
@@ -25,6 +27,8 @@ export interface PlannedOp {
   readonly plan: RunPlan;
   readonly record: PlanRecord;
   readonly items: Iterable<ItemRecord>;
+  /** What the command knew of when it was begun; undefined where it asked no rules. */
+  readonly finishedBefore?: FinishedBefore | undefined;
 }
 
 const MOST_KEYS = LIMITS.metadataKeys.max;
@@ -59,7 +63,8 @@ export function requestsOf({ plan, items }: PreparedOp): Rows<PlannedRequest> {
 }
 
 /** Nothing is written by it but what the store needs before its first op. */
-export async function planOp(dependencies: JournalDependencies, { plan, op, items }: PreparedOp): Promise<PlannedOp> {
+export async function planOp(dependencies: JournalDependencies, prepared: PreparedOp): Promise<PlannedOp> {
+  const { plan, op, items, finishedBefore } = prepared;
   const { profile, mode, origin } = await dependencies.acting();
   const operations = new Set<PlannedRow['operation']>();
   let total = 0;
@@ -95,7 +100,7 @@ export async function planOp(dependencies: JournalDependencies, { plan, op, item
     ...(plan.phased && { phased: true }),
     at: dependencies.clock.now(),
   };
-  return { plan, record, items };
+  return { plan, record, items, finishedBefore };
 }
 
 /** Made one by one, each time they are asked for: the same each time. */
