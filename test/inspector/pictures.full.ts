@@ -1,24 +1,16 @@
-/**
- * Pictures of every view and of every state of the page, for a person to look at: light at 1280 px, dark at 390. They are
- * never compared. `CARDWRIGHT_PICTURES` names the folder they go to; without it there are none.
- */
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import process from 'node:process';
-import { afterAll, beforeAll, describe, it } from 'vitest';
+/** Pictures of every view, with data that are long, foreign, forced and repeated. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Inspected, inspected, launched, noBrowser, type Page } from '../support/browser.ts';
 import { type Filled, filled } from './filled.ts';
+import { LOOKS, picture, picturesFolder } from './picture.ts';
 
-const folder = process.env['CARDWRIGHT_PICTURES'];
-
-describe.skipIf(noBrowser !== undefined || folder === undefined)('pictures of every view', () => {
+describe.skipIf(noBrowser !== undefined || picturesFolder === undefined)('pictures of every view', () => {
   let sandbox: Inspected;
   let browser: Awaited<ReturnType<typeof launched>>;
   let page: Page;
   let ids: Filled;
 
   beforeAll(async () => {
-    await mkdir(folder ?? '', { recursive: true });
     sandbox = await inspected(['--data', 'demo', '--seed', '7']);
     browser = await launched();
     ids = await filled(sandbox);
@@ -55,20 +47,29 @@ describe.skipIf(noBrowser !== undefined || folder === undefined)('pictures of ev
     ['nothing', '/nothing'],
   ];
 
-  for (const [width, colorScheme] of [
-    [1280, 'light'],
-    [390, 'dark'],
-  ] as const)
-    it(`at ${width} px, ${colorScheme}`, async () => {
-      await page.setViewportSize({ width, height: 900 });
-      await page.emulateMedia({ colorScheme });
+  for (const look of LOOKS)
+    it(`at ${look.width} px, ${look.colorScheme}`, async () => {
+      await page.setViewportSize({ width: look.width, height: 900 });
       for (const [name, hash] of views()) {
         await page.evaluate(to => {
           location.hash = to;
         }, hash);
         await page.waitForTimeout(300);
-        await page.getByText('Loading …').waitFor({ state: 'detached' });
-        await page.screenshot({ path: join(folder ?? '', `${name}-${width}.png`), fullPage: true });
+        await expect.poll(() => page.getByText('Loading …').count(), { timeout: 20_000 }).toBe(0);
+        await picture(page, name, look);
       }
     });
+
+  it('of a scenario whose third step is not as expected', async () => {
+    const steps = ['wallet.get: {}', 'bins.list: {}', 'wallet.get: {}\n    expect: {balance: 1}', 'wallet.get: {}'];
+    await page.evaluate(() => {
+      location.hash = '/scenarios';
+    });
+    await page
+      .getByLabel('Scenario, in YAML')
+      .fill(`scenario: Played\nsteps:\n${steps.map(step => `  - ${step}\n`).join('')}`);
+    await page.getByRole('button', { name: 'Play' }).click();
+    await page.getByText('Failed: 2 of 4 steps were as expected.').waitFor();
+    for (const look of LOOKS) await picture(page, 'scenarios-played', look);
+  });
 });

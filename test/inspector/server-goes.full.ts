@@ -1,11 +1,8 @@
 /** What an open page shows while its server is ended, started again, replaced, busy, newer or broken. */
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import process from 'node:process';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Inspected, inspected, launched, noBrowser, type Page } from '../support/browser.ts';
-
-const pictures = process.env['CARDWRIGHT_PICTURES'];
+import { LOOKS, picture } from './picture.ts';
 
 describe.skipIf(noBrowser !== undefined)('under an open page', () => {
   let sandbox: Inspected;
@@ -14,7 +11,6 @@ describe.skipIf(noBrowser !== undefined)('under an open page', () => {
   let card: string;
 
   beforeAll(async () => {
-    if (pictures !== undefined) await mkdir(pictures, { recursive: true });
     [sandbox, browser] = await Promise.all([inspected(['--data', 'demo', '--seed', '7']), launched()]);
     card = await sandbox.run("--sandbox cards create --bin auto --amount 50 --label 'only here' --yes -q");
   });
@@ -31,17 +27,8 @@ describe.skipIf(noBrowser !== undefined)('under an open page', () => {
     await page.getByRole('heading', { level: 1, name: heading }).waitFor();
     await page.getByText('live', { exact: true }).waitFor();
   };
-  /** For a person, light and wide, dark and narrow. */
-  const picture = async (name: string) => {
-    if (pictures === undefined) return;
-    for (const [width, colorScheme] of [
-      [1280, 'light'],
-      [390, 'dark'],
-    ] as const) {
-      await page.setViewportSize({ width, height: 700 });
-      await page.emulateMedia({ colorScheme });
-      await page.screenshot({ path: join(pictures, `state-${name}-${width}.png`) });
-    }
+  const pictures = async (name: string) => {
+    for (const look of LOOKS) await picture(page, `state-${name}`, look);
   };
   const text = () => page.locator('body').innerText();
 
@@ -54,11 +41,11 @@ describe.skipIf(noBrowser !== undefined)('under an open page', () => {
     await page.getByText(/The sandbox does not answer; this is as of/).waitFor();
     expect(await text()).toContain('only here');
     expect(await purchase.isDisabled()).toBe(true);
-    await picture('stopped');
+    await pictures('stopped');
     await sandbox.startAgain();
     await page.getByRole('heading', { level: 1, name: 'No session' }).waitFor({ timeout: 20_000 });
     expect(await text()).not.toContain('only here');
-    await picture('session-over');
+    await pictures('session-over');
     // A new ticket opens it again where it was.
     await open(card, 'Card');
     await page.getByText('only here').first().waitFor();
@@ -75,7 +62,7 @@ describe.skipIf(noBrowser !== undefined)('under an open page', () => {
     await page.getByLabel('amount', { exact: true }).fill('5');
     await page.getByRole('button', { name: 'Purchase' }).click();
     await page.getByText('No answer came: whether it happened is unknown. Look before you send it again.').waitFor();
-    await picture('unknown');
+    await pictures('unknown');
     await sandbox.startAgain();
     await page.getByRole('heading', { level: 1, name: 'No session' }).waitFor({ timeout: 20_000 });
     expect(asked.length).toBe(1);
@@ -95,7 +82,7 @@ describe.skipIf(noBrowser !== undefined)('under an open page', () => {
     await sandbox.run('sandbox reset --data demo --seed 3 --yes -q');
     await told.waitFor();
     await page.getByText(`no card ${card}`).waitFor();
-    await picture('replaced');
+    await pictures('replaced');
     await close();
     await sandbox.run('sandbox snapshot restore here --yes -q');
     await close();
@@ -117,7 +104,7 @@ describe.skipIf(noBrowser !== undefined)('under an open page', () => {
       .waitFor();
     expect(await page.getByLabel('amount', { exact: true }).getAttribute('aria-invalid')).toBe('true');
     expect(await page.getByLabel('amount', { exact: true }).inputValue()).toBe('0');
-    await picture('refused');
+    await pictures('refused');
   });
 
   it('a store that is busy has done nothing, and the form sends it again', async () => {
@@ -127,7 +114,7 @@ describe.skipIf(noBrowser !== undefined)('under an open page', () => {
     await page.getByLabel('amount', { exact: true }).fill('1');
     await page.getByRole('button', { name: 'Purchase' }).click();
     await page.getByText('The store is busy. Nothing happened.').waitFor();
-    await picture('busy');
+    await pictures('busy');
     await page.getByRole('button', { name: 'Purchase' }).click();
     await page.getByRole('status').getByText('approved', { exact: true }).waitFor();
   });
@@ -145,7 +132,7 @@ describe.skipIf(noBrowser !== undefined)('under an open page', () => {
       }, view);
       await page.getByRole('link', { name: 'Ledger broken' }).waitFor();
     }
-    await picture('newer-and-broken');
+    await pictures('newer-and-broken');
   });
 
   it('a view that takes its time comes to its end although something changes all the while', async () => {

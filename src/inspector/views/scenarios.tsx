@@ -208,11 +208,12 @@ function RunShown({ begun, told }: { readonly begun: Run; readonly told: (run: R
   return (
     <div>
       <p role="status">{inWords(begun)}</p>
-      {begun.says?.split('\n').map(line => (
-        <p class="problem">
-          <Said text={line} />
-        </p>
-      ))}
+      {begun.steps.every(({ state }) => state !== 'failed') &&
+        begun.says?.split('\n').map(line => (
+          <p class="problem">
+            <Said text={line} />
+          </p>
+        ))}
       <Steps run={begun} />
     </div>
   );

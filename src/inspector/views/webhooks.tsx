@@ -166,7 +166,7 @@ function DeliveryRows({ items }: { readonly items: readonly Delivery[] }) {
       cells={[
         { title: 'Event' },
         { title: 'State' },
-        { title: 'Tries', number: true },
+        { title: 'Tries', number: true, wide: true },
         { title: 'Last answer' },
         { title: 'Next', wide: true },
         { title: 'Queued', wide: true },
