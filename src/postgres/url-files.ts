@@ -26,8 +26,13 @@ export async function tlsTexts(
   return { ca: await read(ca, false), cert: await read(cert, false), key: await read(key, true) };
 }
 
+/** The one line of a file that holds a secret. Throws `guarded` for one that is open to others. */
+export async function readSecretLine(path: string, reading: Reading): Promise<string> {
+  return (await readUrlFile(path, { ...reading, isSecret: true })).replace(/\r?\n$/, '');
+}
+
 /** The text of a file. Throws `guarded` for one that is secret and open to others. */
-export async function readUrlFile(path: string, how: Reading & { readonly isSecret: boolean }): Promise<string> {
+async function readUrlFile(path: string, how: Reading & { readonly isSecret: boolean }): Promise<string> {
   return inOurWords(path, async () => {
     const file = await open(path, constants.O_RDONLY | NO_WAITING);
     try {

@@ -3,7 +3,7 @@ import { CliError } from '../core/errors.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { between } from '../platform/jitter.ts';
 import type { PostgresSession } from '../postgres/client.ts';
-import { readUrlFile, tlsTexts } from '../postgres/url-files.ts';
+import { readSecretLine, tlsTexts } from '../postgres/url-files.ts';
 import type { JournalUrl } from './journal-url.ts';
 import { isPassing, journalError } from './refusals.ts';
 
@@ -90,8 +90,7 @@ async function passwordFor({ shown, password }: JournalUrl, around: ConnectDepen
   if (password !== undefined) return password.expose();
   const { passwordFile, platform, onPassword } = around;
   if (passwordFile !== undefined) {
-    const text = await readUrlFile(passwordFile, { isSecret: true, platform, hint: HINT });
-    const read = text.replace(/\r?\n$/, '');
+    const read = await readSecretLine(passwordFile, { platform, hint: HINT });
     onPassword?.(read);
     return read;
   }
@@ -106,6 +105,5 @@ async function passwordFor({ shown, password }: JournalUrl, around: ConnectDepen
 }
 
 /** A file that holds the address itself, one line. Throws `guarded` when others may read it. */
-export async function readJournalUrlFile(path: string, platform: NodeJS.Platform): Promise<string> {
-  return (await readUrlFile(path, { isSecret: true, platform, hint: HINT })).replace(/\r?\n$/, '');
-}
+export const readJournalUrlFile = (path: string, platform: NodeJS.Platform): Promise<string> =>
+  readSecretLine(path, { platform, hint: HINT });

@@ -5,7 +5,7 @@ import type { Secret } from '../../../core/secret.ts';
 import type { Clock, Randomness } from '../../../platform/host.ts';
 import { type PostgresUrl, parsePostgresUrl, type UrlPurpose, type UrlSource } from '../../../postgres/postgres-url.ts';
 import { PostgresRefusal } from '../../../postgres/refusal.ts';
-import { readUrlFile, tlsTexts } from '../../../postgres/url-files.ts';
+import { readSecretLine, tlsTexts } from '../../../postgres/url-files.ts';
 import { SCHEMA_NAME } from '../../store/postgres/migrate.ts';
 import { openPostgresStores, type PostgresStores } from '../../store/postgres/open.ts';
 
@@ -82,7 +82,7 @@ async function passwordFor({ url, passwordFile, platform, onPassword }: Database
   const given: Secret | undefined = url.password;
   if (given !== undefined) return given.expose();
   if (passwordFile !== undefined) {
-    const read = (await readUrlFile(passwordFile, { isSecret: true, platform, hint: HINT })).replace(/\r?\n$/, '');
+    const read = await readSecretLine(passwordFile, { platform, hint: HINT });
     onPassword?.(read);
     return read;
   }
