@@ -3,7 +3,7 @@ import { wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { ACT } from '../../contract/sandbox/scenarios.ts';
 
-const COLUMNS = columnsOf(ACT, {
+export const ACT_COLUMNS = columnsOf(ACT, {
   number: { title: 'NO', priority: 1 },
   operation: { priority: 1 },
   about: { priority: 2, kind: 'id' },
@@ -28,5 +28,5 @@ export const sandboxActs = command({
     const admin = (await ctx.servers.control()) ?? (await ctx.sandbox());
     return wholeListing((await admin.send('acts', {})).result, { noun: 'act' });
   },
-  show: listing => ({ listing, noun: 'act', idField: 'number', columns: COLUMNS }),
+  show: listing => ({ listing, noun: 'act', idField: 'number', columns: ACT_COLUMNS }),
 });
