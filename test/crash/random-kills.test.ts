@@ -1,14 +1,15 @@
 import { expect, test } from 'vitest';
 import { KINDS, killAtRandom } from './random-kills.ts';
 
-test('25 processes killed at random moments: no card twice, no row lost, no cent gone', {
+/** Enough of them strike while cards are made, not before or after, and before every kind of service. */
+const WANTED = { kills: 20, midway: 3, kinds: true };
+
+test('20 processes and more killed at random moments: no card twice, no row lost, no cent gone', {
   timeout: 480_000,
 }, async () => {
-  const { kills, midway, kinds, broken } = await killAtRandom(25, 1);
+  const { kills, midway, kinds, broken } = await killAtRandom(WANTED, 1);
   expect(broken).toEqual([]);
-  expect(kills).toBeGreaterThanOrEqual(25);
-  // Enough of them strike while cards are made, not before or after; on a busy machine they come early.
-  expect(midway).toBeGreaterThan(2);
-  // And before every kind of service.
+  expect(kills).toBeGreaterThanOrEqual(WANTED.kills);
+  expect(midway).toBeGreaterThanOrEqual(WANTED.midway);
   for (const kind of KINDS) expect(kinds[kind], kind).toBeGreaterThan(0);
 });

@@ -47,14 +47,25 @@ export interface Kills {
   readonly broken: readonly string[];
 }
 
-/** Strikes until so many processes were killed. The same seed strikes with the same faults; moments differ. */
-export async function killAtRandom(wanted: number, seed: number): Promise<Kills> {
+/** What must have come about before the strikes end, beside their number. */
+export interface Wanted {
+  readonly kills: number;
+  /** Runs that are left midway; how many of the kills strike there is a matter of the machine. */
+  readonly midway?: number;
+  /** Each of `KINDS` too. */
+  readonly kinds?: boolean;
+}
+
+/** Strikes until there is enough of everything. The same seed strikes with the same faults; moments differ. */
+export async function killAtRandom({ kills, midway = 0, kinds: all = false }: Wanted, seed: number): Promise<Kills> {
   await using child = await program(SOURCE);
   await runWhole(child);
   const found = { kills: 0, survived: 0, midway: 0, cards: 0, broken: [] as string[], next: seed };
   const kinds: Record<string, number> = {};
+  const isEnough = () =>
+    found.kills >= kills && found.midway >= midway && (!all || KINDS.every(kind => (kinds[kind] ?? 0) > 0));
   const worker = async () => {
-    while (found.kills < wanted && found.broken.length < 5) {
+    while (!isEnough() && found.broken.length < 5) {
       const mine = found.next;
       found.next += 1;
       const struck = await strike(child, mine);
