@@ -4,7 +4,10 @@
  */
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Command } from '../../src/cli/parsing/command.ts';
+import { OPERATIONS } from '../../src/contract/operations.ts';
+import { ADMIN_OPERATIONS } from '../../src/contract/sandbox/admin.ts';
 import { someRequest } from '../support/some-request.ts';
 import { pipeline } from '../support/transcript.ts';
 import { type World, world } from '../support/world.ts';
@@ -80,6 +83,23 @@ const runnable = commands.filter(({ path }) => !WAITING.test(path));
 /** Commands whose examples each begin anew, for one takes away what the other needs. */
 const ANEW =
   /^(?:cards (?:terminate|presets remove)|3ds|sandbox (?:simulate|faults remove|snapshot remove)|audit export|login|logout|profiles remove)/;
+
+/** Of those without an operation: they read, and keep no copy of the account for the next. */
+const READS_ALONE =
+  /^(?:help|completion (?:bash|zsh|fish|powershell)|commands|schema|explain|whoami|doctor|contract (?:show|openapi)|webhooks (?:events|sign|verify)|ops (?:list|show|locks)|audit (?:list|verify)|fleet validate|approvals (?:list|show))\b/;
+/** Brought up to date before they answer: a copy that is there would hide what an example needs. */
+const OF_A_COPY = /^tx (?:search|summary|chart)$/;
+
+const METHODS: Readonly<Record<string, { readonly method: string } | undefined>> = {
+  ...ADMIN_OPERATIONS,
+  ...OPERATIONS,
+};
+
+/** Commands that leave a world as they found it, and need nothing but its two cards. */
+function leavesNothing({ path, operation }: Command): boolean {
+  if (BEFORE[path] !== undefined || ANEW.test(path) || OF_A_COPY.test(path)) return false;
+  return operation === undefined ? READS_ALONE.test(path) : METHODS[operation]?.method === 'GET';
+}
 
 const TERMINAL = new Map([['terminal', '80']]);
 const PIPE = new Map<string, string>();
@@ -265,14 +285,24 @@ async function asJson(here: World, path: string, run: string): Promise<{ run: st
   return { run, code, says: code === 0 ? '' : err };
 }
 
+let unchanged: Promise<World> | undefined;
+afterAll(async () => (await unchanged)?.[Symbol.asyncDispose]());
+
+/** One world for all commands that leave it as it is. */
+async function lent(): Promise<World> {
+  unchanged ??= prepared('');
+  return { ...(await unchanged), [Symbol.asyncDispose]: async () => undefined };
+}
+
 describe('the examples of help work, and answer as JSON what is promised', () => {
-  it.each(runnable.map(({ path, examples }) => [path, examples.map(({ run }) => run)] as const))(
+  it.each(runnable.map(command => [command.path, command.examples.map(({ run }) => run), command] as const))(
     '%s',
-    async (path, runs) => {
-      let here = await prepared(path);
+    async (path, runs, command) => {
+      const opened = () => (leavesNothing(command) ? lent() : prepared(path));
+      let here = await opened();
       const anew = async () => {
         await here[Symbol.asyncDispose]();
-        here = await prepared(path);
+        here = await opened();
       };
       try {
         for (const [index, run] of runs.entries()) {

@@ -78,6 +78,7 @@ export const FEW_REFUSAL_CELLS: readonly Cell[] = REFUSAL_CELLS.filter(
     const [name = ''] = answers;
     if (!name.endsWith(', done') || mode === 'live' || known !== 'unknown') return false;
     if (behind === LISTED_LATE) return name.startsWith('409 odd');
+    if (road === 'single' && behind === BLIND && operation.endsWith('freeze')) return /^403 html/.test(name);
     if (road === 'single' && behind === BLIND)
       return /^403 html|^422 idempotency|foreign (?:card_terminated|bin_not)/.test(name);
     if (road === 'single') return /^409 (?:odd|card_)|^429/.test(name);

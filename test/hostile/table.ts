@@ -211,15 +211,18 @@ const OF_FUND_ALONE = cellsFor(['fund'], 'every', {}).filter(
 
 const classOf = ({ answers: [name = ''] }: Cell) => name.slice(0, name.lastIndexOf(','));
 
-/** Of classes that are not typical one cell each: done behind the first, not done behind the next, and so on. */
-function withOneEffectEach(cells: readonly Cell[]): Cell[] {
-  const classes = [...new Set(cells.map(classOf))].filter(each => !TYPICAL.has(each));
+/** Of classes that are not told apart by their effect one cell each: done behind the first, not done behind the next, and so on. */
+function withOneEffectEach(cells: readonly Cell[], both: ReadonlySet<string> = TYPICAL): Cell[] {
+  const classes = [...new Set(cells.map(classOf))].filter(each => !both.has(each));
   const chosen = classes.flatMap((name, at) => {
     const effects = cells.filter(cell => classOf(cell) === name);
     return effects.slice(at % effects.length, (at % effects.length) + 1);
   });
-  return [...cells.filter(cell => TYPICAL.has(classOf(cell))), ...chosen];
+  return [...cells.filter(cell => both.has(classOf(cell))), ...chosen];
 }
+
+/** What money may have moved behind, or not; of the others create has both. */
+const EITHER_WAY: ReadonlySet<string> = new Set([LOST, '200 status failed', '500', '429', '409 odd word', '200 {}']);
 
 /** Every class once for create or fund, the typical ones for both, and one of each thing around it. */
 export const SHORT: readonly Cell[] = [
@@ -227,7 +230,7 @@ export const SHORT: readonly Cell[] = [
   ...FEW_LATE_CELLS,
   ...FEW_FORGOTTEN_CELLS,
   ...withOneEffectEach(cellsFor(['create'], 'every', {})),
-  ...cellsFor(['fund'], 'typical', {}),
+  ...withOneEffectEach(cellsFor(['fund'], 'typical', {}), EITHER_WAY),
   ...withOneEffectEach(OF_FUND_ALONE),
   ...REPEATS.filter(({ operation, answers }) => operation === 'fund' && answers.join() === LOST_DONE),
   ...cellsOf(['fund'], { mode: 'live', known: 'other key honoured', keys: 'ignored' }, [LOST_DONE]),
@@ -249,14 +252,9 @@ export const SHORT: readonly Cell[] = [
   ...cellsOf(['create', 'fund'], { known: 'honoured', keys: 'forgotten soon' }, [LOST_DONE, '429 in 20 s, none']),
   ...cellsOf(['fund'], { known: 'honoured', keys: 'front' }, [THROTTLED_DONE]),
   // What is so already was not changed by anything.
-  ...(['single', 'bulk', 'several', 'api'] as const).flatMap(road =>
-    cellsOf(
-      ['unfreeze', 'terminate'],
-      { road, already: true },
-      ['200 status failed, none'],
-      ['204, none'],
-      [LOST_NONE],
-    ),
+  ...cellsOf(['unfreeze', 'terminate'], { already: true }, ['200 status failed, none'], ['204, none'], [LOST_NONE]),
+  ...(['bulk', 'several', 'api'] as const).flatMap(road =>
+    cellsOf(['unfreeze', 'terminate'], { road, already: true }, ['200 status failed, none']),
   ),
   // Nobody has proved the key: "in progress" is no reason to send it again.
   ...cellsOf(['create', 'fund', 'withdraw'], { keys: 'ignored' }, [IN_PROGRESS]),
@@ -264,7 +262,8 @@ export const SHORT: readonly Cell[] = [
   ...cellsOf(['create'], { mode: 'live', known: 'other key honoured', keys: 'ignored' }, [IN_PROGRESS]),
   ...cellsOf(['create', 'fund'], { road: 'bulk', keys: 'ignored' }, [IN_PROGRESS]),
   ...cellsOf(['create', 'fund'], { mode: 'live', road: 'api', keys: 'ignored' }, [IN_PROGRESS]),
-  ...cellsOf(['fund', 'withdraw'], { road: 'bulk' }, ...NO_AFTER_ALL),
+  ...cellsOf(['fund'], { road: 'bulk' }, ...NO_AFTER_ALL),
+  ...cellsOf(['withdraw'], { road: 'bulk' }, ['409 odd word, done']),
   ...cellsOf(['create'], { road: 'api' }, ...NO_AFTER_ALL),
   ...cellsOf(['create'], { road: 'api' }, ['201 old card that says it is new, none']),
   ...cellsOf(['create'], { metadata: 'nowhere' }, ...NO_AFTER_ALL),

@@ -1,7 +1,7 @@
 import { chmod, chown, lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Home, home } from './built.ts';
 
 /** A home whose compiled code is in it and nowhere else. */
@@ -54,29 +54,39 @@ describe('compiled code', () => {
     expect(await readFile(join(folder, 'lines'), 'latin1')).toBe('\n--sandbox cards get\n');
   });
 
-  it.each([
-    ['cut short', (bytes: Buffer) => bytes.subarray(0, bytes.length >> 1)],
-    ['empty', () => Buffer.alloc(0)],
-    ['of text', () => Buffer.from('not compiled code')],
-    ['with one bit turned in its first copy', (bytes: Buffer) => turned(bytes, (bytes.length >> 1) - 500)],
-    ['with one bit turned in its second copy', (bytes: Buffer) => turned(bytes, bytes.length - 500)],
-    ['with another length', (bytes: Buffer) => turned(bytes, 5)],
-    [
-      'with zeros where one copy was',
-      (bytes: Buffer) =>
-        Buffer.concat([bytes.subarray(0, bytes.length >> 1), Buffer.alloc(bytes.length - (bytes.length >> 1))]),
-    ],
-  ])('is not used when it is %s', async (_how, spoil) => {
-    await using place = await alone();
-    const version = await place.version();
-    const { folder } = await kept(place.cache);
-    const path = join(folder, 'start.js.code');
-    // So that neither run below keeps anything: the code of other files would be in use.
-    await writeFile(join(folder, 'lines'), '\n--version\n\n--sandbox doctor\n');
-    await writeFile(path, spoil(await readFile(path)));
-    expect(await place.version()).toBe(version);
-    const { out } = await place.run(['--sandbox', 'doctor'], { env: { CARDWRIGHT_CACHE: place.cache } });
-    expect(out).not.toContain('in use');
+  describe('that is spoilt', () => {
+    let place: Awaited<ReturnType<typeof alone>>;
+    let [version, path, whole] = ['', '', Buffer.alloc(0)];
+    beforeAll(async () => {
+      place = await alone();
+      version = await place.version();
+      const { folder } = await kept(place.cache);
+      path = join(folder, 'start.js.code');
+      whole = await readFile(path);
+      // So that no run below keeps anything: the code of other files would be in use.
+      await writeFile(join(folder, 'lines'), '\n--version\n\n--sandbox doctor\n');
+    });
+    afterAll(() => place[Symbol.asyncDispose]());
+
+    it.each([
+      ['cut short', (bytes: Buffer) => bytes.subarray(0, bytes.length >> 1)],
+      ['empty', () => Buffer.alloc(0)],
+      ['of text', () => Buffer.from('not compiled code')],
+      ['with one bit turned in its first copy', (bytes: Buffer) => turned(bytes, (bytes.length >> 1) - 500)],
+      ['with one bit turned in its second copy', (bytes: Buffer) => turned(bytes, bytes.length - 500)],
+      ['with another length', (bytes: Buffer) => turned(bytes, 5)],
+      [
+        'with zeros where one copy was',
+        (bytes: Buffer) =>
+          Buffer.concat([bytes.subarray(0, bytes.length >> 1), Buffer.alloc(bytes.length - (bytes.length >> 1))]),
+      ],
+    ])('is not used when it is %s', async (_how, spoil) => {
+      const spoilt = spoil(Buffer.from(whole));
+      await writeFile(path, spoilt);
+      expect(await place.version()).toBe(version);
+      const { out } = await place.run(['--sandbox', 'doctor'], { env: { CARDWRIGHT_CACHE: place.cache } });
+      expect(out).not.toContain('in use');
+    });
   });
 
   it('is not used when it is a link, of a mode that others may write, or of another user', async () => {

@@ -79,26 +79,25 @@ export async function use(): Promise<string> {
   return sandbox.key + sandbox.admin.token + now;
 }
 `;
-  it.each([
-    ['a bundler', 'const', ['--module', 'esnext', '--moduleResolution', 'bundler', '--lib', 'es2022,dom']],
-    ['Node', 'await using', ['--module', 'nodenext', '--types', 'node', '--lib', 'es2023,esnext.disposable']],
-  ])('stand alone for %s', { timeout: 180_000 }, async (_name, have, more) => {
-    await writeFile(join(folder, 'use.ts'), GOOD.replace('HAVE', have));
-    expect(await typed(['use.ts'], ['--target', 'es2022', ...more])).toBe('');
+  const NODE = ['--module', 'nodenext', '--types', 'node', '--lib', 'es2023,esnext.disposable', '--target', 'es2022'];
+
+  it('stand alone for a bundler', { timeout: 180_000 }, async () => {
+    await writeFile(join(folder, 'use.ts'), GOOD.replace('HAVE', 'const'));
+    const bundler = [
+      '--module',
+      'esnext',
+      '--moduleResolution',
+      'bundler',
+      '--lib',
+      'es2022,dom',
+      '--target',
+      'es2022',
+    ];
+    expect(await typed(['use.ts'], bundler)).toBe('');
   });
 
-  it('refuse what there is not', { timeout: 180_000 }, async () => {
-    const wrong = `import { startSandbox } from 'cardwright/sandbox';
-export const a = startSandbox({ seeds: 1 });
-export const b = startSandbox({ dialect: 'other' });
-`;
-    await writeFile(join(folder, 'wrong.ts'), wrong);
-    const told = await typed(['wrong.ts'], ['--module', 'nodenext', '--types', 'node']).catch((error: Error) => error);
-    expect(String(told)).toMatch(/wrong\.ts\(2,33\): .*'seeds'/);
-    expect(String(told)).toMatch(/wrong\.ts\(3,33\): .*'SandboxDialect/);
-  });
-
-  it('of the methods are those of the rows', { timeout: 180_000 }, async () => {
+  it('stand alone for Node, and have the methods of the rows', { timeout: 180_000 }, async () => {
+    await writeFile(join(folder, 'use.ts'), GOOD.replace('HAVE', 'await using'));
     const use = `import { startSandbox, type SandboxFaultAction, type SandboxSimulated } from 'cardwright/sandbox';
 export async function use(card_id: string, code: string | undefined): Promise<readonly string[]> {
   await using sandbox = await startSandbox({ wallet: 5 });
@@ -115,8 +114,15 @@ export async function use(card_id: string, code: string | undefined): Promise<re
 }
 `;
     await writeFile(join(folder, 'methods.ts'), use);
-    const node = ['--module', 'nodenext', '--types', 'node', '--lib', 'es2023,esnext.disposable', '--target', 'es2022'];
-    expect(await typed(['methods.ts'], node)).toBe('');
+    expect(await typed(['use.ts', 'methods.ts'], NODE)).toBe('');
+  });
+
+  it('refuse what there is not', { timeout: 180_000 }, async () => {
+    const options = `import { startSandbox } from 'cardwright/sandbox';
+export const a = startSandbox({ seeds: 1 });
+export const b = startSandbox({ dialect: 'other' });
+`;
+    await writeFile(join(folder, 'options.ts'), options);
     const wrong = [
       "simulate.authorize({ card_id: 'card_1' })",
       "simulate.authorize({ card_id: 'card_1', amount: '5' })",
@@ -130,7 +136,9 @@ export async function use(card_id: string, code: string | undefined): Promise<re
     const lines = wrong.map(each => `void sandbox.${each};\n`);
     const head = "import type { RunningSandbox } from 'cardwright/sandbox';\ndeclare const sandbox: RunningSandbox;\n";
     await writeFile(join(folder, 'wrong.ts'), head + lines.join(''));
-    const told = await typed(['wrong.ts'], node).catch((error: Error) => error);
+    const told = await typed(['options.ts', 'wrong.ts'], NODE).catch((error: Error) => error);
+    expect(String(told)).toMatch(/options\.ts\(2,33\): .*'seeds'/);
+    expect(String(told)).toMatch(/options\.ts\(3,33\): .*'SandboxDialect/);
     expect(String(told).match(/(?<=wrong\.ts\()\d+/g)).toEqual(wrong.map((_, index) => String(index + 3)));
   });
 

@@ -4,7 +4,7 @@
  * secret may be in. (The store of the built-in sandbox is the service's side and may hold numbers: no sandbox here.)
  */
 import { execFileSync, spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -135,22 +135,27 @@ async function run({ words, stdin, env }: Story): Promise<Watched> {
     }),
   );
   const sampled = { args: '', environs: '' };
+  const pids = new Set([child.pid ?? 0]);
   while (running) {
-    sample(child.pid ?? 0, env === 'key', sampled);
+    sample(pids, env === 'key', sampled);
     await new Promise(resolve => setTimeout(resolve, 5));
   }
   return { out: String(Buffer.concat(out)), err: String(Buffer.concat(err)), code: await over, ...sampled };
 }
 
-/** Reads at once: a hundred such files through the threads of the runtime cost more than the program that is watched. */
-function sample(pid: number, keyInEnvironment: boolean, into: { args: string; environs: string }): void {
-  const program = readIfThere(`/proc/${pid}/cmdline`);
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name) || Number(name) < pid) continue;
-    const line = readIfThere(`/proc/${name}/cmdline`);
+/**
+ * The program and every process it was seen to start. Reads at once: such files through the threads of the runtime cost more
+ * than the program that is watched.
+ */
+function sample(pids: Set<number>, keyInEnvironment: boolean, into: { args: string; environs: string }): void {
+  const [program] = [...pids].map(pid => readIfThere(`/proc/${pid}/cmdline`));
+  // What is added meanwhile is looked at too.
+  for (const pid of pids) {
+    for (const each of readIfThere(`/proc/${pid}/task/${pid}/children`).match(/\d+/g) ?? []) pids.add(Number(each));
+    const line = readIfThere(`/proc/${pid}/cmdline`);
     into.args += line;
     // The program itself got the key there from us; nobody it starts may have it, once that is no copy of it any more.
-    if (line !== program || !keyInEnvironment) into.environs += readIfThere(`/proc/${name}/environ`);
+    if (line !== program || !keyInEnvironment) into.environs += readIfThere(`/proc/${pid}/environ`);
   }
 }
 
@@ -228,8 +233,10 @@ describe.runIf(process.platform === 'linux')('no byte outside the chosen place',
   it('stays in streams, arguments, environments and files', async () => {
     const login = ['login', '--profile', 'team', '--base-url', service.baseUrl, '--key-stdin', '--debug'];
     const leaks: unknown[] = [];
+    let seen = '';
     for (const story of [{ words: login, stdin: CANARIES.key }, ...STORIES]) {
       const { out, err, args, environs } = await run(story);
+      seen += args;
       const outside = held(out).filter(name => !story.out?.includes(name));
       const handed = story.words.includes('exec') ? held(environs).filter(name => name === 'key') : held(environs);
       const found = { out: outside, err: held(err), args: held(args), environs: handed };
@@ -239,6 +246,8 @@ describe.runIf(process.platform === 'linux')('no byte outside the chosen place',
         expect([story.words, held(out)]).toEqual([story.words, expect.arrayContaining([name])]);
     }
     expect(leaks).toEqual([]);
+    // What a program of a program was started with was looked at too.
+    expect(seen).toContain('sleep\u00000.1\u0000');
     const chosen = await left(folder);
     expect(chosen.get('work/chosen.json')).toEqual(['number', 'cvv']);
     expect(

@@ -39,14 +39,14 @@ export async function mutantOf<Module>(entry: string, mistake?: Mistake): Promis
     target: 'node20.19',
     external: ['@photostructure/sqlite'],
     // The engine is looked for from where the sources are.
-    define: { 'import.meta.url': JSON.stringify(pathToFileURL(join(source, 'store', 'open.ts')).href) },
+    define: { 'import.meta.url': JSON.stringify(pathToFileURL(join(source, 'store', 'sqlite', 'open.ts')).href) },
     plugins: [
       {
         name: 'mistake',
         setup({ onLoad, onResolve }) {
-          onLoad({ filter: /\.ts$/ }, ({ path }) =>
-            path === changed?.path ? { contents: changed.contents, loader: 'ts' } : null,
-          );
+          // This file alone: every other one that is asked about costs a way to the builder and back.
+          if (changed !== undefined)
+            onLoad({ filter: endingIn(changed.path) }, () => ({ contents: changed.contents, loader: 'ts' }));
           // The bundle lies where no package is found.
           onResolve({ filter: /^pg\// }, ({ path }) => ({
             path: pathToFileURL(createRequire(import.meta.url).resolve(path)).href,
@@ -62,6 +62,8 @@ export async function mutantOf<Module>(entry: string, mistake?: Mistake): Promis
   const module = (await import(/* @vite-ignore */ pathToFileURL(out).href)) as Module;
   return { module, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
 }
+
+const endingIn = (path: string) => new RegExp(`${path.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}$`);
 
 async function withMistake({ name, file, is, becomes }: Mistake): Promise<string> {
   const text = await readFile(join(source, file), 'utf8');
