@@ -44,8 +44,16 @@ export interface Account {
   at(server: { readonly row: Pick<ServerRow, 'url'> }): Served;
 }
 
-export async function accountOf(place: World, store: string, name: string, more = '--data empty'): Promise<Account> {
-  const { code, out, err } = await place.run(`sandbox accounts create ${name} --store ${store} --json ${more}`);
+export async function accountOf(
+  place: World,
+  store: string,
+  name: string,
+  more = '--data empty',
+  env: Readonly<Record<string, string>> = {},
+): Promise<Account> {
+  const { code, out, err } = await place.run(`sandbox accounts create ${name} --store ${store} --json ${more}`, {
+    env,
+  });
   if (code !== 0) throw new Error(err);
   const { api_key, admin_token } = JSON.parse(out) as { api_key: string; admin_token: string };
   const secrets = { key: new Secret(api_key), adminToken: new Secret(admin_token) };
