@@ -54,7 +54,7 @@ describe.skipIf(missing())('a copy of a journal in the same server', () => {
     expect(await statementsOver(ana).status(account)).toMatchObject({ moved: true });
     expect(await statementsOver(first).status(account)).toMatchObject({ moved: false });
     const accept = (session: PostgresSession) =>
-      session.call(`select cardwright.accept_failover($1, 'the first is gone')`, [account]);
+      session.call(`select cardwright.accept_failover($1, 'the first is gone', '{ben}')`, [account]);
     await expect(accept(ada)).rejects.toMatchObject({ code: 'CW009' });
     // Who has pushed to the first one has not pushed to the copy.
     await statementsOver(first).pushed({ account, host: 'desk', lost: 0 });
