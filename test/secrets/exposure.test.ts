@@ -48,6 +48,8 @@ const MAY_HASH = [
   'audit/entry.ts',
   'books/statement-lines.ts',
   'commands/statement/remembered.ts',
+  // A text that is shown: how to check a signature in a program.
+  'contract/signature/checks.ts',
   'contract/signature/mistakes.ts',
   'contract/signature/signature.ts',
   'core/key-print.ts',
