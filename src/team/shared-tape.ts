@@ -3,9 +3,11 @@
  * what a sync makes durable is a segment in the database. Of an op that could not be written to the end the file stays, and
  * is pushed later (docs/design/team.md, section 5).
  */
+import { CliError } from '../core/errors.ts';
 import type { Tape } from '../journal/store/op-store.ts';
 import type { Ending, Facts, Holding, JournalHead } from './calls.ts';
 import { type ClockReading, leaseAge, leaseLeft } from './lease.ts';
+import { inOtherHands } from './other-hands.ts';
 import { type SharedOps, segmentRefused } from './shared-ops.ts';
 import type { LocalCopy } from './spool.ts';
 import type { Standing } from './standing.ts';
@@ -58,8 +60,7 @@ export function sharedTape(shared: SharedOps, hands: Hands): Tape {
       isPushed = false;
       // What came of an answer is known to this file alone.
       await copy.file.sync();
-      lease.doubt(thrown);
-      throw thrown;
+      throw await lease.doubted(thrown);
     }
   }
 
@@ -116,12 +117,13 @@ interface Lease {
   accepted<T extends { readonly head: JournalHead }>(call: (holding: Holding) => Promise<T>): Promise<T>;
   /** Enough of it is left for one write, or it could be renewed. */
   mayLeave(): Promise<boolean>;
-  /** What was thrown by a call may say that the op is in other hands. */
-  doubt(thrown: unknown): void;
+  /** What was thrown by a call may say that the op is in other hands; the error that says in whose. */
+  doubted(thrown: unknown): Promise<unknown>;
   end(): void;
 }
 
-function leaseOf({ clock, statements, account, head, writeTotalMs }: SharedOps, hands: Hands): Lease {
+function leaseOf(shared: SharedOps, hands: Hands): Lease {
+  const { clock, statements, account, head, writeTotalMs } = shared;
   const { op, epoch } = hands;
   const [lost, over] = [new AbortController(), new AbortController()];
   const now = (): ClockReading => ({ monotonic: clock.monotonic(), wall: clock.now() });
@@ -136,8 +138,11 @@ function leaseOf({ clock, statements, account, head, writeTotalMs }: SharedOps, 
     return answer;
   };
 
-  function doubt(thrown: unknown): void {
-    if (segmentRefused(thrown) || left() <= 0) lost.abort(thrown);
+  async function doubted(thrown: unknown): Promise<unknown> {
+    if (!segmentRefused(thrown) && left() > 0) return thrown;
+    const told = await inOtherHands(shared, hands, thrown);
+    lost.abort(told);
+    return told;
   }
 
   async function renewed(): Promise<boolean> {
@@ -145,7 +150,7 @@ function leaseOf({ clock, statements, account, head, writeTotalMs }: SharedOps, 
       await accepted(holding => statements().renew(holding));
       return true;
     } catch (thrown) {
-      doubt(thrown);
+      await doubted(thrown);
       return false;
     }
   }
@@ -162,8 +167,13 @@ function leaseOf({ clock, statements, account, head, writeTotalMs }: SharedOps, 
   return {
     lost: lost.signal,
     accepted,
-    mayLeave: async () => !lost.signal.aborted && (left() > 0 || renewed()),
-    doubt,
+    async mayLeave() {
+      if (!lost.signal.aborted && (left() > 0 || (await renewed()))) return true;
+      const { reason } = lost.signal;
+      if (reason instanceof CliError && segmentRefused(reason)) throw reason;
+      return false;
+    },
+    doubted,
     end: () => over.abort(),
   };
 }

@@ -117,7 +117,9 @@ export function sharedKills(sweeps: readonly Sweep[]): void {
         }
         for await (const { op } of store.heads({ unfinished: true })) {
           // It was killed while its plan was written, or before it could say that it is done.
-          await (await store.take(op, { reason: 'never planned' })).release(true);
+          const tape = await store.take(op, { reason: 'never planned' });
+          await tape.file.close();
+          await tape.release(true);
         }
         const uses = await journal.earlierUses(plan);
         if (uses.size === order.rows)

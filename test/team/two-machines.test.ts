@@ -222,6 +222,39 @@ describe.skipIf(missing())('two machines', () => {
     expect((await machine.run(works)).code).toBe(0);
   });
 
+  it.each([
+    { line: 'cards create --bin bin_1 --amount 10', open: 0 },
+    { line: 'cards create --file many.csv --yes --concurrency 1', open: 2 },
+  ])('who stood still past the lease is told who has the op now: $line', async ({ line, open }) => {
+    await using t = await team(here, { delayMs: 300 });
+    const machine = await t.machine('ana');
+    await writeFile(join(machine.folder, 'many.csv'), 'bin_id,amount\nbin_1,1\nbin_1,2\nbin_1,3\n');
+    t.proxy.fail('POST', /\/cards$/, 'late-answer');
+    const posted = t.proxy.posted(1);
+    const running = machine.run(line);
+    await posted;
+    await t.at.endLeases();
+    const [head] = await t.at.eve.heads(t.at.account, { unfinished: true });
+    const { op = '' } = head ?? {};
+    const call = {
+      account: t.at.account,
+      known: undefined,
+      op,
+      by: '0b0b0b0b',
+      host: 'pc',
+      ttl_ms: 180_000,
+      resume: false,
+    };
+    const taken = await t.at.ben.take(call, { event: 'taken', op, reason: 'ana sleeps' });
+    expect(taken).toMatchObject({ verdict: 'taken', epoch: 2 });
+    const { code, err } = await running;
+    expect([code, err]).toEqual([11, expect.stringContaining(`${op} was taken over by ben on pc, while this process`)]);
+    expect(t.proxy.posts()).toHaveLength(1);
+    // What the service has said is brought by the next command, whoever has the op.
+    const listed = await machine.run('ops list --json');
+    expect([listed.code, JSON.parse(listed.out).data]).toMatchObject([0, [{ op, done: 1, unknown: 0, open }]]);
+  });
+
   it('doctor does not wait for a database that says nothing', async () => {
     await using t = await team(here);
     const silent = createServer();
