@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => here[Symbol.asyncDispose]());
 
 /** Small ones: a part that runs out of time on a busy machine goes on beside the next, before the same service. */
-const PARTS = 8;
+const PARTS = 16;
 const SIZE = Math.ceil(SHORT.length / PARTS);
 
 test.each(Array.from({ length: PARTS }, (_, at) => at + 1))(
