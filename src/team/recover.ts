@@ -2,6 +2,7 @@
  * After a failover or a restore: what this machine has written to the database and the database does not have any more. The
  * copies of its ops bring it back; an op whose row was sent counts as sent (docs/design/team.md, section 5).
  */
+import { CliError } from '../core/errors.ts';
 import type { RecoveredOps } from '../journal/shared-ops.ts';
 import type { JournalStatus } from './calls.ts';
 import { importOp } from './import-op.ts';
@@ -30,18 +31,22 @@ export async function pushAll(shared: SharedOps): Promise<RecoveredOps> {
   const lost = await linesLost(shared, status);
   const recovered: { op: string; rows: number }[] = [];
   const clashes: { op: string; with: string; name: string }[] = [];
+  const workedOn: string[] = [];
   const behind = lost > 0 || status.moved;
   const copies = [...(await leftCopies(shared)), ...(behind ? await keptCopies(shared) : [])];
   for (const copy of copies) {
     // Of what the database has, outcomes alone are brought: its rows may be in other hands.
     if (!behind && !(await isLost(shared, copy))) continue;
     const brought = await recoverCopy(shared, copy);
-    if (brought === undefined) continue;
+    if (brought === 'in use') workedOn.push(copy.op);
+    if (brought === undefined || brought === 'in use') continue;
     recovered.push({ op: copy.op, rows: brought.rows });
     for (const { intent, key, op } of brought.clashes)
       clashes.push({ op: copy.op, with: op, name: intent ?? key ?? '' });
   }
   const { brought, missing } = await pushSpool(shared);
+  // What such a command knows is not here yet: an admin must go on waiting for this machine.
+  if (behind && workedOn[0] !== undefined) throw stillWorkedOn(workedOn[0]);
   if (behind) await statements().pushed({ account, host, lost });
   if (lost > 0) {
     head.forget((await statements().status(account)).head);
@@ -56,10 +61,19 @@ async function isLost({ statements, account, disk }: SharedOps, { op, path }: Ke
   return linesOf(await bytesAt(disk, path), { op, path }).some(({ record }) => record.t === 'SENT');
 }
 
+function stillWorkedOn(op: string): CliError {
+  return new CliError('guarded', {
+    message: `another command of this machine still works on ${op}, and what it knows was not brought; it ends soon, for nothing is written now`,
+    hint: 'cardwright journal push',
+    outcome: 'not_sent',
+    op,
+  });
+}
+
 /** Undefined where the database has it, or knows more of it. */
 async function recoverCopy(shared: SharedOps, { op, path, finished }: KeptCopy) {
   const release = await lockCopy(shared.disk, path);
-  if (release === undefined) return undefined;
+  if (release === undefined) return 'in use';
   try {
     const bytes = await bytesAt(shared.disk, path);
     const done = await importOp(shared, { op, bytes, finished, keyPrint: null, recovered: true });

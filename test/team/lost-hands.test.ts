@@ -35,12 +35,18 @@ describe.skipIf(missing())('an op in other hands', () => {
         folder: `${folder.path}/${role}`,
       } as SharedOrder);
     const [ana, ben] = [await open('ana'), await open('ben')];
+    const more: (typeof ana)[] = [];
     return {
       at,
       ana: ana.store,
       ben: ben.store,
+      async another(role: string) {
+        const one = await open(role);
+        more.push(one);
+        return one.store;
+      },
       async [Symbol.asyncDispose]() {
-        await Promise.all([ana.end(), ben.end()]);
+        await Promise.all([ana, ben, ...more].map(each => each.end()));
         await folder[Symbol.asyncDispose]();
       },
     };
@@ -116,6 +122,29 @@ describe.skipIf(missing())('an op in other hands', () => {
     await taken.file.close();
     await taken.release(false);
     expect(await t.ben.isHeld(record.op)).toBe(false);
+  });
+
+  it('is not said to be brought to another server while a command still works on it', async () => {
+    await using t = await two();
+    const record = plan();
+    const tape = await claim(t.ana, record);
+    await write(tape, 4, sent(1));
+    await t.at.root.call(`update cardwright.account set timeline = 'elsewhere' where name = $1`, [t.at.account]);
+    const again = await t.another('ana');
+    await expect(again.push?.()).rejects.toMatchObject({
+      kind: 'guarded',
+      message: expect.stringContaining(`still works on ${record.op}`),
+    });
+    const pushed = () =>
+      t.at.root.call(
+        'select role from cardwright.push p join cardwright.account a on a.id = p.account where a.name = $1',
+        [t.at.account],
+      );
+    expect(await pushed()).toEqual([]);
+    await tape.file.close();
+    await expect(tape.release(false)).rejects.toMatchObject({ code: 'CW005' });
+    expect(await again.push?.()).toMatchObject({ clashes: [], missing: [] });
+    expect(await pushed()).toHaveLength(1);
   });
 
   it('keeps the cents of a row that may have been sent, until somebody knows', async () => {
