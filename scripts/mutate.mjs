@@ -5,9 +5,18 @@
  * them change nothing that can be seen, so a score of 100 % is out of reach.
  */
 import { spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const { values } = parseArgs({
@@ -88,13 +97,23 @@ function sample(all, most, seed) {
 function copied() {
   const folder = mkdtempSync(join(tmpdir(), 'cardwright-mutants-'));
   for (const name of ['src', 'test', 'examples', 'docs', '.ci', 'package.json', 'tsconfig.json']) {
-    cpSync(join(root, name), join(folder, name), { recursive: true });
+    const filter = from => basename(from) !== 'node_modules';
+    cpSync(join(root, name), join(folder, name), { recursive: true, filter });
   }
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  // Without what the whole suite needs around it: no database is started for one folder of pure code.
+  for (const packages of ['node_modules', 'test/postgres/node_modules']) {
+    if (existsSync(join(root, packages))) symlinkSync(join(root, packages), join(folder, packages));
+  }
+  // Without what the whole suite needs around it. A database is started by the first test that asks for one.
   writeFileSync(
     join(folder, CONFIG),
-    "export default { test: { include: ['test/**/*.test.ts'], testTimeout: 120_000 } };\n",
+    `export default {
+  define: { CARDWRIGHT_VERSION: '"0.0.0-test"' },
+  test: {
+    globalSetup: [${JSON.stringify(join(root, 'scripts', 'test-postgres.mjs'))}],
+    include: ['test/**/*.test.ts'],
+    testTimeout: 120_000,
+  },
+};\n`,
   );
   return folder;
 }
