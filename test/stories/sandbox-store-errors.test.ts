@@ -94,8 +94,8 @@ describe.skipIf(missing() !== undefined)('accounts', () => {
     isOver = true;
     await working;
     expect((await ask(gone, { path: `${ADMIN}/status` })).status).toBe(401);
-    // For a second the key is believed, while the account is gone already: nothing happened, which 503 says.
-    for (const status of statuses) expect([201, 401, 503]).toContain(status);
+    // For a second the key is believed while the account is gone already: its BINs are, and 503 says that nothing happened.
+    for (const status of statuses) expect([201, 401, 404, 503]).toContain(status);
   });
 
   it('of tables of a newer program are left alone', async () => {
