@@ -8,6 +8,7 @@ import { type LocalOp, opsOfService, refuseWorking, saveOp } from '../journal/st
 import { addIntents, intentsOfService } from '../journal/store/local-intents.ts';
 import { bytesOf, type LocalOps, localHeads } from '../journal/store/local-ops.ts';
 import { isOf, type MovedTo, movedFrom, noteMoved } from '../journal/store/moved.ts';
+import type { MovedIn } from '../journal/store/moved-in.ts';
 import type { NotedIntent } from '../journal/store/op-store.ts';
 import { readHistory } from '../journal/store/read-ops.ts';
 import { decodeWhole } from '../journal/wal/codec.ts';
@@ -189,10 +190,14 @@ async function saveLocal(parts: MoveParts, head: OpHead): Promise<number> {
   if (plan?.t !== 'PLAN' || !isOf(plan, service)) return 0;
   const { given_key: key } = plan;
   const ownsKey = key !== undefined && (await statements().givenKeyOf(account, key)) === op;
-  const finished = state === 'finished';
-  const isOwn = !finished && (await isOwnKey(parts, head.key_print ?? plan.key_print));
-  await saveOp(local, { plan, bytes, finished, ownsKey, keyPrint: isOwn ? await parts.localPrint() : undefined });
+  const moved = state === 'finished' ? undefined : await movedIn(parts, head.key_print ?? plan.key_print);
+  await saveOp(local, { plan, bytes, ownsKey, moved });
   return plan.rows;
+}
+
+async function movedIn(parts: MoveParts, keyPrint: string): Promise<MovedIn> {
+  const at = parts.shared.clock.now();
+  return { at, ...((await isOwnKey(parts, keyPrint)) && { key_print: await parts.localPrint() }) };
 }
 
 /** A key that was replaced is one of the account's as ours is. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bytesOf, localHeads } from '../../src/journal/store/local-ops.ts';
+import { movedIn } from '../../src/journal/store/moved-in.ts';
 import { placesIn } from '../../src/journal/store/paths.ts';
 import { lengthInMark } from '../../src/journal/store/unfinished-mark.ts';
 import { createDisk } from '../../src/journal/wal/storage.ts';
@@ -309,6 +310,8 @@ describe.skipIf(missing())('journal move', () => {
         const bytes = Buffer.concat((await t.at.ana.readOp(t.at.account, op, 1)).map(each => each.bytes));
         expect(Buffer.compare((await bytesOf(local, op)) ?? bytes.subarray(1), bytes), `cut off at ${dieAt}`).toBe(0);
         if (unfinished) expect(await lengthInMark(local, op), `cut off at ${dieAt}`).toBe(bytes.length);
+        const moved = await movedIn(local, op);
+        expect(moved?.at, `cut off at ${dieAt}`).toEqual(unfinished ? expect.any(Number) : undefined);
         here.push([op, unfinished]);
       }
       const wanted = all.map(({ op, state }) => [op, state !== 'finished']);

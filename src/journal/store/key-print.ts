@@ -11,6 +11,7 @@ import { isOp } from '../wal/op-id.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import { stateOf } from '../wal/replay.ts';
 import { type LocalOps, localReading } from './local-ops.ts';
+import { movedIn } from './moved-in.ts';
 import { isNewer, readOrError } from './read-ops.ts';
 
 const SALT = /^[0-9a-f]{32}$/;
@@ -96,8 +97,7 @@ export async function isOwnPlan(dependencies: KeyPrintDependencies, plan: PlanRe
   if (salt === undefined) throw lost(dependencies, [plan.op]);
   const print = await dependencies.keyPrint(salt);
   if (print === plan.key_print) return true;
-  const { disk, places } = dependencies;
-  return (await disk.read(places.keyPrint(plan.op))) === print;
+  return (await movedIn(dependencies, plan.op))?.key_print === print;
 }
 
 /** Undefined when there is none. */

@@ -6,6 +6,7 @@ import { isOp } from '../wal/op-id.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import { bytesOf, type LocalOps, localHeads } from './local-ops.ts';
 import { isOf } from './moved.ts';
+import { type MovedIn, noteMovedIn } from './moved-in.ts';
 import { createMark, lengthInMark, noteLength } from './unfinished-mark.ts';
 
 type Service = Pick<PlanRecord, 'origin' | 'mode'>;
@@ -51,14 +52,14 @@ export async function* opsOfService(local: LocalOps, service: Service): AsyncIte
   }
 }
 
-/** `keyPrint`: of its API key on this machine, where that is known. */
-interface SavedOp extends LocalOp {
-  readonly keyPrint: string | undefined;
+interface SavedOp extends Omit<LocalOp, 'finished'> {
+  /** Undefined for one that is finished. */
+  readonly moved: MovedIn | undefined;
 }
 
 /** Puts an op here, or what its journal lacks. Throws `check_failed` where another one is there under its name. */
 export async function saveOp(local: LocalOps, saved: SavedOp): Promise<void> {
-  const { plan, bytes, finished, ownsKey, keyPrint } = saved;
+  const { plan, bytes, moved, ownsKey } = saved;
   const { disk, places } = local;
   const { op, origin, given_key: key } = plan;
   const before = (await bytesOf(local, op)) ?? new Uint8Array();
@@ -67,9 +68,9 @@ export async function saveOp(local: LocalOps, saved: SavedOp): Promise<void> {
   // This machine has gone on with it since an earlier move.
   if (before.length > bytes.length) return;
   if (before.length < bytes.length || before.length === 0) {
-    if (!finished) await markUnfinished(local, op);
+    if (moved !== undefined) await markUnfinished(local, op);
     await disk.prepareFolder(places.folder(op));
-    if (keyPrint !== undefined) await disk.replace(places.keyPrint(op), keyPrint);
+    if (moved !== undefined) await noteMovedIn(local, op, moved);
     const file = (await disk.open(places.journal(op))) ?? (await disk.create(places.journal(op)));
     try {
       await file.append(bytes.subarray(before.length));
@@ -80,8 +81,8 @@ export async function saveOp(local: LocalOps, saved: SavedOp): Promise<void> {
     await disk.syncNames(places.folder(op));
     await disk.syncNames(places.root);
   }
-  if (!finished && (await lengthInMark(local, op)) !== bytes.length) await tellLength(local, op, bytes.length);
-  if (finished) await disk.remove(places.unfinishedMark(op));
+  if (moved === undefined) await disk.remove(places.unfinishedMark(op));
+  else if ((await lengthInMark(local, op)) !== bytes.length) await tellLength(local, op, bytes.length);
   if (key === undefined || !ownsKey) return;
   await disk.prepareFolder(places.givenKeys);
   await disk.replace(places.givenKey(origin, key), op);

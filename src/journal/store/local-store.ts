@@ -12,6 +12,7 @@ import { forgetIntents, holdIntents, keepDoneIntents, notedIntents, noteIntents 
 import { bytesOf, type LocalOps, localHeads, localReading, planIn } from './local-ops.ts';
 import { localRequests } from './local-requests.ts';
 import { refuseMoved } from './moved.ts';
+import { movedIn } from './moved-in.ts';
 import type { Claim, GivenKey, KeyHold, OpStore, Tape } from './op-store.ts';
 import { placesIn } from './paths.ts';
 import { readHistory } from './read-ops.ts';
@@ -123,6 +124,7 @@ async function take(local: LocalOps, op: string): Promise<Tape> {
     throw opInUse(op, thrown);
   });
   try {
+    const formerLeaseEnd = (await movedIn(local, op))?.at;
     const file = await disk.open(places.journal(op));
     if (file === undefined) throw new CliError('internal', { message: `${op} has no journal` });
     const [mark, size] = await keepOpen(file, async () => {
@@ -131,7 +133,7 @@ async function take(local: LocalOps, op: string): Promise<Tape> {
       const marked = await disk.open(places.unfinishedMark(op));
       return keepOpen(marked, async () => [marked, await file.size()] as const);
     });
-    return tapeOf(local, { op, file: withLengths(file, mark, size), mark, unlock });
+    return { ...tapeOf(local, { op, file: withLengths(file, mark, size), mark, unlock }), formerLeaseEnd };
   } catch (thrown) {
     await unlock();
     throw thrown;

@@ -20,8 +20,8 @@ export interface Places {
   folder(op: string): string;
   journal(op: string): string;
   lock(op: string): string;
-  /** Print of its API key on this machine, of an op that was planned in a shared journal. */
-  keyPrint(op: string): string;
+  /** Of an op that was moved here before it was finished. */
+  movedIn(op: string): string;
   /** Stands until the answer of the command that ended the op was written. */
   unfinishedMark(op: string): string;
   /** Lock of whoever looks for twins of an input and writes its plan down. */
@@ -55,7 +55,7 @@ export function placesIn(stateFolder: string): Places {
     folder,
     journal: op => join(folder(op), 'journal'),
     lock: op => join(folder(op), 'lock'),
-    keyPrint: op => join(folder(op), 'key-print'),
+    movedIn: op => join(folder(op), 'moved-in.json'),
     unfinishedMark: op => join(unfinished, op),
     intents,
     intentsLock: join(root, 'intents.lock'),
