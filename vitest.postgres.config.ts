@@ -28,7 +28,8 @@ export default defineConfig({
     env: { CARDWRIGHT_TEST_STORE: 'postgres' },
     include: ['sandbox', 'scenario', 'dialects', 'transcripts'].map(folder => `test/${folder}/**/*.test.ts`),
     exclude: Object.keys(NOT_HERE),
-    testTimeout: 300_000,
+    // For what hangs, and not for what is slow: random histories took five minutes beside much other work.
+    testTimeout: 900_000,
     hookTimeout: 90_000,
     pool: 'forks',
     maxWorkers: availableParallelism() + 1,
