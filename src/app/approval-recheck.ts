@@ -4,6 +4,7 @@
  */
 import { CliError } from '../core/errors.ts';
 import { sumCents } from '../core/money.ts';
+import { capital, rowsNamed, rowWords } from '../core/row-words.ts';
 import { spendingOf } from '../core/spending.ts';
 import { countedApprovals } from '../journal/approvals/counted.ts';
 import { type ApprovalPayload, readPayload } from '../journal/approvals/payload.ts';
@@ -11,7 +12,7 @@ import { judgedRows, whyPending } from '../journal/approvals/rule.ts';
 import { plannedOf } from '../journal/runs/run.ts';
 import type { ApprovingAccount } from '../journal/store/op-store.ts';
 import type { PlanRecord } from '../journal/wal/records.ts';
-import type { History } from '../journal/wal/replay.ts';
+import { type History, mayBePerformed, type RowHistory } from '../journal/wal/replay.ts';
 
 /** Throws as `ApprovalGate.recheck`; `checked` throws for a request that does not fit what stands beside it. */
 export async function recheckOpenRows(
@@ -20,7 +21,7 @@ export async function recheckOpenRows(
   checked: (history: History) => Promise<unknown>,
 ): Promise<void> {
   const { plan, rows, end } = history;
-  const open = [...rows.values()].filter(({ state }) => state === 'open').map(({ item }) => item);
+  const open = [...rows.values()].filter(row => mayBePerformed(row, plan.bulk)).map(({ item }) => item);
   if (end !== undefined || open.length === 0) return;
   if (plan.approval !== undefined) {
     await checked(history);
@@ -31,7 +32,7 @@ export async function recheckOpenRows(
   // What the day holds was judged when it was claimed.
   const judged = { ...judgedRows(open), spending: spendingOf(open.map(plannedOf)), today: sumCents([]) };
   const why = whyPending({ ...rule, day: undefined }, judged);
-  if (why !== undefined) throw nowHeld(plan, why);
+  if (why !== undefined) throw nowHeld(history, why);
 }
 
 async function refuseForged(account: ApprovingAccount, { plan, approved }: History): Promise<void> {
@@ -58,12 +59,26 @@ function forged({ op }: PlanRecord, { needed }: ApprovalPayload): CliError {
   });
 }
 
-function nowHeld({ op }: PlanRecord, why: string): CliError {
+/** Rows of unknown outcome may be done: only those that were never sent are given up and asked for anew. */
+function nowHeld({ plan: { op, bulk }, rows }: History, why: string): CliError {
+  const all = [...rows.values()];
+  const numbers = (found: readonly RowHistory[]) => found.map(({ item }) => item.row).sort((one, other) => one - other);
+  const unsent = numbers(all.filter(row => mayBePerformed(row, bulk)));
+  const unknown = numbers(all.filter(({ state }) => state === 'unknown'));
+  const which = bulk ? ` ${rowWords(unsent)}` : '';
   return new CliError('guarded', {
     message: `${op} was begun without approval, and needs it now: ${why}`,
-    notes: ['Record its rows as not done; then the same command asks for approval.'],
+    notes: [
+      `Give up what was never sent${bulk ? `, ${rowsNamed(unsent)}` : ''}: the command below.`,
+      ...(unknown.length > 0
+        ? [`${capital(rowsNamed(unknown))} may be done. Then look: cardwright ops resume ${op}`]
+        : []),
+      bulk
+        ? `Then run the rows that were given up in a file of their own, and it asks for approval: cardwright ops show ${op} -o csv`
+        : 'Then the same command asks for approval.',
+    ],
     reason: 'approval_rule',
-    hint: `cardwright ops resolve ${op} --as not-done --note "needs approval"`,
+    hint: `cardwright ops resolve ${op}${which} --as not-done --note "needs approval"`,
     outcome: 'not_sent',
     op,
   });

@@ -1,15 +1,47 @@
 /** Rows of an operation in words, by their numbers. */
 
-/** Numbers that are written one by one. */
-const MOST_NUMBERS = 20;
+import { withoutCardNumbers } from './card-numbers.ts';
 
-/** `row 3`, `rows 3, 7 and 9`; of many the first ones and how many more there are. */
+/** Numbers, and stretches of them, that are written one by one. */
+const MOST_PARTS = 20;
+/** A shorter stretch is written number by number. */
+const SHORTEST_STRETCH = 4;
+
+/** `row 3`, `rows 3, 7 and 9`, `rows 3 to 9 and 12`; of many the first ones and how many more there are. */
 export function rowsNamed(rows: readonly number[]): string {
   const [first] = rows;
   if (rows.length === 1) return `row ${first}`;
-  const shown = rows.slice(0, MOST_NUMBERS);
-  const last = rows.length > shown.length ? `${rows.length - shown.length} more` : shown.pop();
-  return `rows ${shown.join(', ')} and ${last}`;
+  const stretches = stretchesOf(rows);
+  const shown = stretches.slice(0, MOST_PARTS);
+  const words = shown.map(([from, to]) => (from === to ? String(from) : `${from} to ${to}`));
+  const named = shown.reduce((sum, [from, to]) => sum + to - from + 1, 0);
+  if (rows.length > named) words.push(`${rows.length - named} more`);
+  const last = words.pop();
+  const text = words.length === 0 ? `rows ${last}` : `rows ${words.join(', ')} and ${last}`;
+  return hasOnlyRows(text) ? text : `${rows.length} rows from ${first} on`;
+}
+
+/** Numbers in the words of a command: `3 7 9..14`. Nothing in them can be taken for a card number, and be hidden. */
+export function rowWords(rows: readonly number[]): string {
+  const stretches = stretchesOf(rows);
+  const text = stretches.map(([from, to]) => (from === to ? String(from) : `${from}..${to}`)).join(' ');
+  return hasOnlyRows(text) ? text : stretches.map(([from, to]) => `${from}..${to}`).join(',');
+}
+
+const hasOnlyRows = (text: string) => withoutCardNumbers(text) === text;
+
+/** Neighbours together, where there are enough of them; the others alone. */
+function stretchesOf(rows: readonly number[]): readonly (readonly [number, number])[] {
+  const found: [number, number][] = [];
+  for (const row of rows) {
+    const last = found.at(-1);
+    if (last !== undefined && row === last[1] + 1) last[1] = row;
+    else found.push([row, row]);
+  }
+  return found.flatMap(([from, to]) => {
+    if (to - from + 1 >= SHORTEST_STRETCH) return [[from, to] as const];
+    return Array.from({ length: to - from + 1 }, (_, index) => [from + index, from + index] as const);
+  });
 }
 
 /** With a capital letter, at the beginning of a sentence. */
@@ -27,6 +59,6 @@ export function rowCount(count: number): string {
  * means every unknown row, and `not-done` would mean those that were never sent as well.
  */
 export function resolveCommand(op: string, unknown: readonly number[], as: 'done' | 'not-done'): string {
-  const named = unknown.length <= MOST_NUMBERS || as === 'not-done' ? ` ${unknown.join(' ')}` : '';
+  const named = unknown.length <= MOST_PARTS || as === 'not-done' ? ` ${rowWords(unknown)}` : '';
   return `cardwright ops resolve ${op}${named} --as ${as} --note "why"`;
 }

@@ -215,8 +215,17 @@ export interface ResumeOptions {
 export interface OpView {
   /** Looks at rows and asks the service, and neither writes nor sends. Needs no disposing. */
   readonly run: Run;
+  /** What goes on with it. */
+  takeUp(): Promise<TakeUp>;
   /** As `Journal.resume`; what was seen is read again under the lock. */
   takeOver(options?: ResumeOptions): Promise<Run>;
+}
+
+/** The command that goes on with an operation. */
+export interface TakeUp {
+  readonly command: string;
+  /** Behind the op in a message: the operator and his machine; empty for one's own. */
+  readonly whose: string;
 }
 
 /** All operations of this user. Every method throws `check_failed` for a damaged journal it must read. */

@@ -1,12 +1,25 @@
 /** Two machines and two persons: what the rule of an account holds, who may agree to it, and that it is done once. */
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { READ_LAG } from '../../src/contract/spans.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database, statementsOf } from '../postgres/shared.ts';
 import { addApproverRoles } from './approver.ts';
 import { team } from './team.ts';
 import { FACTS, linesOf, sent, testAccount, wanted } from './test-account.ts';
+
+const QUICK = { onPause: () => undefined, longestPause: READ_LAG };
+
+/** The machine of bob, whose key the account knows. */
+async function approver(t: Awaited<ReturnType<typeof team>>) {
+  const bob = await t.machine('bob', { CARDWRIGHT_API_KEY: '' });
+  const at = { terminal: 200, typed: ['correct horse', 'correct horse'] };
+  expect(await bob.run('approvals key create', at)).toMatchObject({ code: 0 });
+  const line = (await bob.run('approvals key show -q')).out.trim().replace(/^\S+/, 'bob');
+  await t.at.admin(`add_approver('${line}', '{bob}')`);
+  return bob;
+}
 
 describe.skipIf(missing())('approvals over a shared journal', () => {
   let here: Database;
@@ -18,11 +31,7 @@ describe.skipIf(missing())('approvals over a shared journal', () => {
   it('a request of one machine is approved on another, and its command goes on', async () => {
     await using t = await team(here, { wallet: 500 });
     await addApproverRoles(t.at);
-    const [asks, approves] = [await t.machine('ana'), await t.machine('bob', { CARDWRIGHT_API_KEY: '' })];
-    const at = { terminal: 200, typed: ['correct horse', 'correct horse'] };
-    expect(await approves.run('approvals key create', at)).toMatchObject({ code: 0 });
-    const line = (await approves.run('approvals key show -q')).out.trim().replace(/^\S+/, 'bob');
-    await t.at.admin(`add_approver('${line}', '{bob}')`);
+    const [asks, approves] = [await t.machine('ana'), await approver(t)];
     await t.at.admin(`set_rule('approve_above', 10000)`);
     const create = await asks.run('cards create --bin bin_1 --amount 50 -q');
     expect(create).toMatchObject({ code: 0 });
@@ -67,6 +76,41 @@ describe.skipIf(missing())('approvals over a shared journal', () => {
       { event: 'outcome', who: 'ana@desk', by: undefined },
     ]);
     expect(JSON.parse((await asks.run('journal check --json')).out)).toMatchObject({ flaws: [] });
+  });
+
+  it('a rule that is made while a file is under way: what may be done is looked for, and only the rest is asked for', async () => {
+    await using t = await team(here, { wallet: 500 });
+    await addApproverRoles(t.at);
+    const [asks, other] = [await t.machine('ana'), await t.machine('ben')];
+    await approver(t);
+    const file = async (name: string, labels: readonly string[]) =>
+      writeFile(join(asks.folder, name), ['bin_id,amount,label', ...labels.map(each => `bin_1,5,${each}`)].join('\n'));
+    await file('all.csv', ['a', 'b', 'c', 'd', 'e', 'f', 'g']);
+    t.proxy.fail('POST', /\/cards$/, 'none', 'drop-after', 'unauthorized');
+    t.proxy.fail('GET', /\/cards\?/, ...Array<'drop-before'>(30).fill('drop-before'));
+    const stopped = await asks.run('cards create --file all.csv --concurrency 1 --yes', QUICK);
+    expect(stopped.code, stopped.err).toBe(11);
+    t.proxy.mend();
+    const [op = ''] = /op_\w{26}/.exec(stopped.err) ?? [];
+    await t.at.admin(`set_rule('approve_above', 100)`);
+    const seen = await other.run(`ops takeover ${op} --reason "ana is away" --dry-run`, QUICK);
+    expect(seen.err).not.toContain('cardwright ops resume');
+    const refused = await asks.run(`ops resume ${op} --yes`, QUICK);
+    expect(refused.code).toBe(14);
+    expect(refused.err).toContain(`Row 2 may be done. Then look: cardwright ops resume ${op}`);
+    const [, given = ''] = /try: cardwright (ops resolve .*)/.exec(refused.err) ?? [];
+    expect(given).toBe(`ops resolve ${op} 4..7 --as not-done --note "needs approval"`);
+    expect(await asks.run(given)).toMatchObject({ code: 0, err: expect.stringContaining('Row 2 is still unknown') });
+    const looked = await asks.run(`ops resume ${op} --yes`, QUICK);
+    expect(looked.err).not.toContain('needs it now');
+    expect(t.proxy.posts().map(({ body }) => JSON.parse(body).label)).toEqual(['a', 'b', 'c']);
+    expect(await t.cards()).toHaveLength(2);
+    const again = await asks.run('cards create --file all.csv --yes');
+    expect([again.code, again.err]).toEqual([14, expect.stringContaining('2 of 7 rows done')]);
+    expect(again.err).toContain('Run the other 5 rows in a file of their own. --again is no retry: it makes 2 cards');
+    await file('rest.csv', ['c', 'd', 'e', 'f', 'g']);
+    expect((await asks.run('cards create --file rest.csv --yes')).code).toBe(17);
+    expect(await t.cards()).toHaveLength(2);
   });
 
   it('the guide says what an admin runs', async () => {

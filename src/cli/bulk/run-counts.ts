@@ -5,6 +5,7 @@ import { CliError, type ErrorKind } from '../../core/errors.ts';
 import { type Cents, cents, dollars } from '../../core/money.ts';
 import { resolveCommand, rowsNamed } from '../../core/row-words.ts';
 import type { RowOutcome } from '../../journal/row-outcome.ts';
+import type { TakeUp } from '../../journal/types.ts';
 import type { Standing } from '../../terminal/progress.ts';
 
 export interface RunCounts {
@@ -195,16 +196,28 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
 }
 
 /** How a person goes on with rows of which no look can tell what came of them; `absent` are those without a trace. */
-export function decisionNotes(op: string, rows: readonly number[], absent: readonly number[]): readonly string[] {
+export function decisionNotes(
+  op: string,
+  rows: readonly number[],
+  absent: readonly number[],
+  takeUp?: TakeUp,
+): readonly string[] {
   if (rows.length === 0) return [];
   const are = rows.length === 1 ? 'is' : 'are';
+  const { command, whose } = takeUp ?? { command: `cardwright ops resume ${op}`, whose: '' };
+  const told =
+    whose === ''
+      ? [
+          `Another resume finds out no more: ${rowsNamed(rows)} ${are} yours to decide. What was checked: cardwright ops show ${op}`,
+        ]
+      : [`Another look finds out no more of ${rowsNamed(rows)}. Take it over first: ${command}`];
   return [
-    `Another resume finds out no more: ${rowsNamed(rows)} ${are} yours to decide. What was checked: cardwright ops show ${op}`,
+    ...told,
     `It happened: ${resolveCommand(op, rows, 'done')}`,
     `It did not: ${resolveCommand(op, rows, 'not-done')}`,
     ...(absent.length > 0
       ? [
-          `No trace of ${rowsNamed(absent)}. This sends again what left none, under its own keys; a service that is slow and ignores keys can then do it twice: cardwright ops resume ${op} --resend-absent`,
+          `No trace of ${rowsNamed(absent)}. This sends again what left none, under its own keys; a service that is slow and ignores keys can then do it twice: ${command} --resend-absent`,
         ]
       : []),
   ];

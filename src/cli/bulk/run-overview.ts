@@ -4,7 +4,7 @@ import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, dollars } from '../../core/money.ts';
 import { capital, rowCount, rowsNamed } from '../../core/row-words.ts';
 import type { NextOfRow, RowOutcome } from '../../journal/row-outcome.ts';
-import type { Run } from '../../journal/types.ts';
+import type { OpView, Run, TakeUp } from '../../journal/types.ts';
 import type { Row } from '../../terminal/view.ts';
 import { type Answers, maybe, orNull, RESULT_ROW, RUN_PAGE, tells } from '../answer-fields.ts';
 import type { Context } from '../context.ts';
@@ -43,13 +43,14 @@ interface Looked {
   error: CliError | undefined;
   /** What the verification objected to at the end of the run. */
   objections: readonly string[];
+  takeUp: TakeUp;
 }
 
 /**
  * The rows as they are found; ends with 11 while a row stays unknown, with 15 where the end of the run was objected to, and
  * with 0 when all of them can be told.
  */
-export function runOverview(ctx: Context, run: Run): Shown {
+export function runOverview(ctx: Context, { run, takeUp }: Pick<OpView, 'run' | 'takeUp'>): Shown {
   const rows = rowsOf(run, []);
   const looked: Looked = {
     absent: [],
@@ -57,6 +58,7 @@ export function runOverview(ctx: Context, run: Run): Shown {
     counts: { done: 0, refused: 0, unknown: 0, not_sent: 0 },
     error: undefined,
     objections: [],
+    takeUp: { command: `cardwright ops resume ${run.op}`, whose: '' },
   };
   async function* batches() {
     const settings = { run, rows, concurrency: USUAL_WORKERS, keepGoing: true, stop: ctx.signal };
@@ -67,6 +69,7 @@ export function runOverview(ctx: Context, run: Run): Shown {
     ctx.signal.throwIfAborted();
     // It reads the journal alone.
     looked.objections = (await run.finish()).objections;
+    if (looked.counts.unknown > 0) looked.takeUp = await takeUp();
     ctx.notice(`Dry run: nothing was sent. ${summaryOf(looked)}`);
   }
   return {
@@ -102,7 +105,7 @@ function summaryOf({ steps, counts: { done, refused } }: Looked): string {
   return over.length === 0 ? would : `${would} Over: ${over.join(', ')}.`;
 }
 
-function failureOf({ op, plan }: Run, { steps, error, absent, objections }: Looked): CliError | undefined {
+function failureOf({ op, plan }: Run, { steps, error, absent, objections, takeUp }: Looked): CliError | undefined {
   const [decide, look] = [steps.get('decide')?.rows ?? [], steps.get('look')?.rows ?? []];
   const unknown = [...decide, ...look].sort((one, other) => one - other);
   if (unknown.length === 0) return objections.length === 0 ? undefined : objected(op, objections);
@@ -113,9 +116,9 @@ function failureOf({ op, plan }: Run, { steps, error, absent, objections }: Look
     message: `${rowsNamed(unknown)} of ${op} ${are} still unknown; this look sent nothing`,
     notes: [
       ...(look.length > 0 ? [`${capital(rowsNamed(look))}: a later look may tell.`] : []),
-      ...decisionNotes(op, decide, absent),
+      ...decisionNotes(op, decide, absent, takeUp),
     ],
-    hint: isStuck ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`,
+    hint: isStuck ? `cardwright ops show ${op}` : takeUp.command,
     outcome: 'unknown',
     op,
   });

@@ -180,9 +180,7 @@ async function readArguments(
       throw usage(`${command.path} needs ${wanted}`, `cardwright ${command.path} --help`);
     }
     const noun = many ? key.replace(/s$/, '') : key;
-    // Numbers are copied from a text that lists them: `3, 7`.
-    const parts = field.kind === 'integer' ? texts.flatMap(text => text.split(',')).filter(part => part !== '') : [];
-    const words = parts.length > 0 ? parts : texts;
+    const words = field.kind === 'integer' ? numbersIn(texts) : texts;
     const parsed = words.map(text => parseValue(`the ${noun}`, field, text, settings));
     values[key] = many ? [...new Set(parsed)] : parsed[0];
   }
@@ -192,6 +190,22 @@ async function readArguments(
     throw usage(taken, `cardwright ${command.path} --help`);
   }
   return values;
+}
+
+/** More than a file has rows. */
+const LONGEST_RANGE = 10_000_000;
+
+/** Numbers as a text lists them: `3, 7`, and `3..7` for all from 3 to 7. What is none of these stays, and is refused as it was typed. */
+function numbersIn(texts: readonly string[]): readonly string[] {
+  const parts = texts.flatMap(text => text.split(',')).filter(part => part !== '');
+  return parts.length > 0 ? parts.flatMap(rangeIn) : texts;
+}
+
+function rangeIn(text: string): string[] {
+  const [, first, last] = /^(\d{1,8})\.\.(\d{1,8})$/.exec(text) ?? [];
+  const count = Number(last) - Number(first) + 1;
+  if (!(count >= 1 && count <= LONGEST_RANGE)) return [text];
+  return Array.from({ length: count }, (_, index) => String(Number(first) + index));
 }
 
 /** `-` among the ids stands for the lines of standard input. */

@@ -4,7 +4,7 @@ import { command } from '../../cli/parsing/command.ts';
 import { needs, OURS, optionalArguments } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
 import { choice, integer, must, text } from '../../contract/field.ts';
-import { capital, rowCount, rowsNamed } from '../../core/row-words.ts';
+import { capital, rowCount, rowsNamed, rowWords } from '../../core/row-words.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { Closing, Resolved } from '../../journal/shown-ops.ts';
 import { op } from './arguments.ts';
@@ -32,7 +32,7 @@ export const resolveOp = command({
     op,
     rows: optionalArguments(
       integer({
-        doc: 'Only these rows. Without them: done for every unknown row, not-done for every row that is not settled.',
+        doc: 'Only these rows; 3..7 are all from 3 to 7. Without them: done for every unknown row, not-done for every row that is not settled.',
         basis: OURS,
         min: 1,
       }),
@@ -74,7 +74,7 @@ async function agreed(
   const intent = `Declare ${whichOf({ unknown, unsent })} of ${op} not done; no resume sends them then`;
   const command = `cardwright ops resolve ${op} --as not-done --note ${shellWord(note)} --yes`;
   if (unknown.length > 0) {
-    const alone = `cardwright ops resolve ${op} ${unknown.join(' ')} --as not-done --note ${shellWord(note)}`;
+    const alone = `cardwright ops resolve ${op} ${rowWords(unknown)} --as not-done --note ${shellWord(note)}`;
     ctx.notice(`note: for ${rowsNamed(unknown)} alone: ${alone}`);
   }
   await confirmed(ctx, { intent, question: `${intent}. Continue?`, command });

@@ -6,13 +6,13 @@ import { CliError } from '../../core/errors.ts';
 import { recordedOutcome } from '../execution/outcome.ts';
 import type { NotedIntent, OpStore } from '../store/op-store.ts';
 import { readHistory } from '../store/read-ops.ts';
-import type { EarlierUse, PlannedRow, Run, RunPlan } from '../types.ts';
+import type { EarlierUse, PlannedRow, Run, RunPlan, TakeUp } from '../types.ts';
 import { type History, isPending, mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { type Named, namedIn } from './named-rows.ts';
 import { rowWithoutMarker, withoutMarker } from './row-likeness.ts';
 import { standingOf } from './shared-rows.ts';
-import { type TakeUp, takeUpOf } from './take-up.ts';
+import { takeUpOf } from './take-up.ts';
 import { pendingTwin } from './twins.ts';
 
 /** See `Journal.earlierUses`. */

@@ -22,6 +22,7 @@ import { openOp, readOnlyRun } from './open.ts';
 import { planOp, prepareOp, requestsOf } from './planned.ts';
 import { damagedDetail, detailOf, summaries } from './queries.ts';
 import { resolveDamaged, resolveRows } from './resolve.ts';
+import { takeUpOf } from './take-up.ts';
 import { refuseTwins } from './twins.ts';
 
 const NO_ROWS: Closing = { unknown: [], unsent: [] };
@@ -37,8 +38,8 @@ export function createJournal(dependencies: JournalDependencies): Journal {
   async function look(op: string, options: ResumeOptions = {}): Promise<OpView> {
     const history = await historyNamed(store, op);
     await sameAccount(dependencies, history);
-    const run = await readOnlyRun(dependencies, history, options);
-    return { run, takeOver: again => openOp(dependencies, history, again ?? options) };
+    const takeOver = (again = options) => openOp(dependencies, history, again);
+    return { run: await readOnlyRun(dependencies, history, options), takeUp: () => takeUpOf(store, op), takeOver };
   }
 
   async function resume(op: string, options?: ResumeOptions): Promise<Run> {

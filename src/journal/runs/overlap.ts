@@ -1,10 +1,10 @@
 /** Cards that another operation may be moving money of: a run that brings cards to a balance must not count on them. */
 import { CliError } from '../../core/errors.ts';
 import { readOrError } from '../store/read-ops.ts';
-import type { RunPlan } from '../types.ts';
+import type { RunPlan, TakeUp } from '../types.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import type { JournalDependencies } from './dependencies.ts';
-import { type TakeUp, takeUpOf } from './take-up.ts';
+import { takeUpOf } from './take-up.ts';
 
 export interface Overlapping {
   readonly plan: Pick<RunPlan, 'rows'>;

@@ -2,7 +2,8 @@
 import { cents, dollars } from '../../core/money.ts';
 import type { PlannedRow } from '../types.ts';
 
-type Wanted = Pick<PlannedRow, 'operation' | 'amount'>;
+/** The amount in cents. */
+type Wanted = Pick<PlannedRow, 'operation'> & { readonly amount?: number | undefined };
 
 /** `--again is no retry: it makes all 20 cards a second time, $100.00 more.`, of the rows that were done before. */
 export function secondTime(rows: readonly Wanted[], of: number): string {

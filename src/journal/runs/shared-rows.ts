@@ -6,12 +6,12 @@ import { CliError } from '../../core/errors.ts';
 import { capital, resolveCommand, rowsNamed } from '../../core/row-words.ts';
 import type { HeadFilter } from '../store/op-store.ts';
 import { readItems, readOrError } from '../store/read-ops.ts';
-import type { RunPlan } from '../types.ts';
+import type { RunPlan, TakeUp } from '../types.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import { type History, mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { createLikeness, type RowLikeness } from './row-likeness.ts';
-import { type TakeUp, takeUpOf } from './take-up.ts';
+import { takeUpOf } from './take-up.ts';
 
 /** A plan, or what is known of it before it has an op. */
 export interface Sharing {

@@ -1,11 +1,6 @@
 /** The command that goes on with an op: of another operator it is taken over, and one's own is resumed. */
 import type { OpStore } from '../store/op-store.ts';
-
-export interface TakeUp {
-  readonly command: string;
-  /** Behind the op in a message: the operator and his machine; empty for one's own. */
-  readonly whose: string;
-}
+import type { TakeUp } from '../types.ts';
 
 export async function takeUpOf(store: Pick<OpStore, 'otherOperatorOf'>, op: string): Promise<TakeUp> {
   const other = await store.otherOperatorOf?.(op);

@@ -3,15 +3,15 @@ import { CALLS } from '../../contract/raw.ts';
 import { DAY } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { readOrError } from '../store/read-ops.ts';
-import type { RunPlan } from '../types.ts';
-import type { PlanRecord } from '../wal/records.ts';
+import type { RunPlan, TakeUp } from '../types.ts';
+import type { ItemRecord, PlanRecord } from '../wal/records.ts';
 import { type History, isPending, type RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { isNamed } from './named-rows.ts';
 import { refuseOverlaps } from './overlap.ts';
 import { secondTime } from './second-time.ts';
 import { damagedTwin, refuseSharedRows, standingOf } from './shared-rows.ts';
-import { type TakeUp, takeUpOf } from './take-up.ts';
+import { takeUpOf } from './take-up.ts';
 
 const AGAIN_MS = DAY;
 
@@ -69,7 +69,7 @@ async function refuseTwin(
     // A row that has its own name, and is named otherwise there, is another purchase.
     const isOther = isNamed(plan.rows) && isNamed([...history.rows.values()].map(({ item }) => item));
     const isMeant = isOther || (plan.again === true && !endedMeanwhile);
-    if (plan.bulk && bulk && !isMeant && isRecent) throw bulkRepeated(op, plan.rows);
+    if (plan.bulk && bulk && !isMeant && isRecent) throw bulkRepeated(history);
     return;
   }
   const held = await store.isHeld(op);
@@ -169,12 +169,23 @@ function bulkUnfinished(history: History, { held, takeUp }: InHand): CliError {
   });
 }
 
-function bulkRepeated(op: string, rows: RunPlan['rows']): CliError {
+function bulkRepeated({ plan: { op }, rows }: History): CliError {
+  const all = [...rows.values()];
+  const done = all.flatMap(({ item, state }) => (state === 'done' ? [item] : []));
   return new CliError('guarded', {
-    message: `a run with the same input was finished less than 24 hours ago: ${op}`,
-    notes: [secondTime([...rows], rows.length)],
+    message: `a run with the same input was finished less than 24 hours ago, ${done.length} of ${all.length} rows done: ${op}`,
+    notes: repeatedNotes(op, done, all.length),
     hint: `cardwright ops show ${op}`,
     outcome: 'not_sent',
     op,
   });
+}
+
+function repeatedNotes(op: string, done: readonly ItemRecord[], of: number): string[] {
+  const left = of - done.length;
+  if (done.length === 0) return ['None of its rows is done: --again runs all of them.'];
+  const again = secondTime(done, of);
+  if (left === 0) return [again];
+  const others = left === 1 ? 'the other row in a file of its own' : `the other ${left} rows in a file of their own`;
+  return [`Run ${others}. ${again}`, `What became of each row: cardwright ops show ${op} -o csv`];
 }
