@@ -30,13 +30,35 @@ export function addressOf(view: string, id?: string, filters: Readonly<Record<st
   return `#/${view}${id === undefined ? '' : `/${encodeURIComponent(id)}`}${query}`;
 }
 
+/** Each step of this page has its number in the history: behind the first one is another page. */
+function stepHere(): number {
+  const { state } = history as { readonly state: { readonly step?: number } | null };
+  return state?.step ?? 0;
+}
+
+/** Numbers the steps from now on. */
+export function countSteps(): void {
+  let last = stepHere();
+  history.replaceState({ step: last }, '');
+  window.addEventListener('hashchange', () => {
+    const { state } = history as { readonly state: { readonly step?: number } | null };
+    if (state?.step === undefined) history.replaceState({ step: last + 1 }, '');
+    last = stepHere();
+  });
+}
+
+/** One step back, and never out of this page. */
+export function goBack(): void {
+  if (stepHere() > 0) history.back();
+}
+
 export function go(address: string): void {
   location.hash = address;
 }
 
 /** Another filter of the same view, without a step of the history. */
 export function refine(address: string): void {
-  history.replaceState(null, '', address);
+  history.replaceState(history.state, '', address);
   window.dispatchEvent(new HashChangeEvent('hashchange'));
 }
 

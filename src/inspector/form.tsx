@@ -86,7 +86,7 @@ export function RowForm(props: RowFormProps) {
           {fields.map(field => (
             <FieldInput
               field={field}
-              id={`${row} ${field.name}`}
+              id={fieldId(row, field.name)}
               value={values[field.name] ?? ''}
               problem={outcome.field === field.name ? outcome.problem : undefined}
               isArea={areas.includes(field.name)}
@@ -132,6 +132,9 @@ async function outcomeOf(row: string, input: Input, first: RowFormProps['first']
   }
 }
 
+/** A space would part it in a list of ids. */
+const fieldId = (row: string, name: string) => `${row}-${name}`.replaceAll(/[^\w-]/g, '-');
+
 interface FieldInputProps {
   readonly field: PageField;
   readonly id: string;
@@ -144,9 +147,11 @@ interface FieldInputProps {
 
 function FieldInput({ field, id, value, problem, isArea, set }: FieldInputProps) {
   const { name, kind, doc, must, choices, defaults, maxLength } = field;
-  const hint = `${id} hint`;
+  const hint = `${id}-hint`;
+  const said = `${id}-problem`;
   const wrong = problem !== undefined;
-  const about = { id, name, 'aria-describedby': hint, 'aria-invalid': wrong, required: must };
+  const described = wrong ? `${hint} ${said}` : hint;
+  const about = { id, name, 'aria-describedby': described, 'aria-invalid': wrong, required: must };
   const onInput = (event: Event) => set((event.currentTarget as HTMLInputElement).value);
   const isNumber = kind === 'money' || kind === 'integer' || kind === 'number';
   return (
@@ -169,7 +174,14 @@ function FieldInput({ field, id, value, problem, isArea, set }: FieldInputProps)
           <option value="false">no</option>
         </select>
       ) : isArea ? (
-        <textarea {...about} rows={6} value={value} maxLength={maxLength} spellcheck={false} onInput={onInput} />
+        <textarea
+          {...about}
+          rows={Math.min(20, Math.max(6, Math.ceil(value.length / 60)))}
+          value={value}
+          maxLength={maxLength}
+          spellcheck={false}
+          onInput={onInput}
+        />
       ) : (
         <input
           {...about}
@@ -185,7 +197,7 @@ function FieldInput({ field, id, value, problem, isArea, set }: FieldInputProps)
       )}
       <small id={hint}>{doc + limitsOf(field)}</small>
       {wrong && (
-        <small class="problem" role="alert">
+        <small id={said} class="problem" role="alert">
           <Said text={problem} />
         </small>
       )}

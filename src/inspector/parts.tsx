@@ -51,16 +51,32 @@ function toneOf(word: string): string {
   return GOOD.test(word) ? 'good' : BAD.test(word) ? 'bad' : '';
 }
 
-export function Copy({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
-  const [said, say] = useState('');
+export interface CopyProps {
+  /** A function makes the text at the moment of the click. */
+  readonly text: string | (() => string);
+  readonly label?: string;
+}
+
+/** Its width never changes: a button that moves away under the pointer loses the click. */
+export function Copy({ text, label = 'Copy' }: CopyProps) {
+  const [said, say] = useState<'' | 'copied' | 'refused'>('');
   const copy = () =>
-    navigator.clipboard.writeText(text).then(
-      () => say('Copied'),
-      () => say('Select it and copy it by hand'),
+    navigator.clipboard.writeText(typeof text === 'string' ? text : text()).then(
+      () => say('copied'),
+      () => say('refused'),
     );
   return (
-    <button type="button" class="small" data-copies={text} onClick={() => void copy()} onBlur={() => say('')}>
-      {said === '' ? label : said}
+    <button
+      type="button"
+      class="small copies"
+      data-copies={typeof text === 'string' ? text : undefined}
+      title={said === 'refused' ? 'Select it and copy it by hand' : undefined}
+      onClick={() => void copy()}
+      onBlur={() => say('')}
+    >
+      <span class={said === '' ? '' : 'kept'}>{label}</span>
+      <span class={said === 'copied' ? '' : 'kept'}>Copied</span>
+      <span class={said === 'refused' ? '' : 'kept'}>By hand</span>
     </button>
   );
 }

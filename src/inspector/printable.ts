@@ -1,11 +1,20 @@
 /** Text from outside as it may be shown: what has no shape or turns the line around is made visible. */
 
+import { EMOJI } from '../core/emoji.ts';
+
 /** Controls, bidirectional and zero-width characters, lone surrogates. */
 const UNSEEN =
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\ufe00-\ufe0f]/g;
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff9-\ufffb]|[\ufe00-\ufe0f]/u;
+/** The emoji come first: what joins the parts of one is passed over. */
+const EMOJI_OR_UNSEEN = new RegExp(`${EMOJI}|${UNSEEN.source}`, 'gu');
 
 export function printable(text: string): string {
-  return text.replace(UNSEEN, found => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  if (!UNSEEN.test(text)) return text;
+  return text.replace(EMOJI_OR_UNSEEN, found =>
+    UNSEEN.test(found.charAt(0)) && found.length === 1
+      ? `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`
+      : found,
+  );
 }
 
 /** The same for text of several lines. */

@@ -4,10 +4,9 @@
  * separators, lone surrogates. Joiners and variation selectors stay where they belong to an emoji.
  */
 
+import { EMOJI } from '../core/emoji.ts';
+
 const INVISIBLE = String.raw`[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u{fff9}-\u{fffb}]`;
-// The emoji come first, so a joiner inside one is passed over and any other joiner is caught. No emoji has more
-// than three joiners; longer chains would only upset the width of a table. (\p{RGI_Emoji} takes 20 ms to load.)
-const EMOJI = String.raw`\p{ExtPict}[\u{fe0e}\u{fe0f}\p{EMod}]?(?:\u200d\p{ExtPict}[\u{fe0f}\p{EMod}]?){0,3}|[0-9#*]\u{fe0f}\u20e3`;
 /** Made when a text needs them: V8 takes half a millisecond to read properties of Unicode. */
 let patterns: { readonly unsafe: RegExp; readonly emojiOrUnsafe: RegExp } | undefined;
 
@@ -34,6 +33,7 @@ function jsonEscape(character: string): string {
 
 function escapeUnsafe(text: string, show: (character: string) => string): string {
   if (!/[^ -~]/.test(text)) return text;
+  // The emoji come first, so a joiner inside one is passed over and any other joiner is caught.
   patterns ??= { unsafe: new RegExp(INVISIBLE, 'u'), emojiOrUnsafe: new RegExp(`${EMOJI}|${INVISIBLE}`, 'gu') };
   const { unsafe, emojiOrUnsafe } = patterns;
   if (!unsafe.test(text)) return text;

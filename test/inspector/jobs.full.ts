@@ -129,12 +129,15 @@ describe.skipIf(noBrowser !== undefined)('with the keyboard alone', () => {
     await press('Enter');
     await tabTo(/^body/i);
     await press('Control+A');
-    await page.keyboard.type('{"edited":true}');
+    await page.keyboard.type('{"edited":');
+    await press('Enter');
+    await page.keyboard.type('true}');
     const before = taken.length;
+    await tabTo('Send');
     await press('Enter');
     await status().getByText('edited', { exact: false }).first().waitFor();
     await expect.poll(() => taken.length).toBeGreaterThan(before);
-    expect(taken.at(-1)).toBe('{"edited":true}');
+    expect(taken.at(-1)).toBe('{"edited":\ntrue}');
   });
 
   it('5: lets the next create lose its answer', async () => {

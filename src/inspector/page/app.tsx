@@ -1,6 +1,6 @@
 /** The page: its header, the views, the keys, and what is shown when the session or the server is gone. */
 import { PAGE_VIEWS } from '../../contract/sandbox/page-views.ts';
-import { addressOf, go, useAddress } from '../address.ts';
+import { addressOf, countSteps, go, useAddress } from '../address.ts';
 import { render, useEffect, useState } from '../elements.ts';
 import { endSession, type Live, useLive, watch } from '../live.ts';
 import { useCanChange } from '../parts.tsx';
@@ -146,10 +146,14 @@ function Page() {
   const live = useLive();
   const [helps, help] = useState(false);
   useEffect(() => {
-    const listener = (event: KeyboardEvent) => onKey(event, { go, help: () => help(shown => !shown) });
+    const close = () => {
+      help(false);
+      return helps;
+    };
+    const listener = (event: KeyboardEvent) => onKey(event, { go, help: () => help(!helps), close });
     document.addEventListener('keydown', listener);
     return () => document.removeEventListener('keydown', listener);
-  }, []);
+  }, [helps]);
   const replaced = useReplaced(live);
   if (live.link === 'over') return <Over />;
   const other = live.marks !== undefined && live.marks.version !== TABLES.version;
@@ -207,6 +211,7 @@ function KeyHelp() {
     ['p', 'simulate a purchase on this card'],
     ['y', 'copy the command of this view'],
     ['?', 'this list'],
+    ['Escape', 'close this list, or one step back in this page'],
   ];
   return (
     <section class="keys" aria-label="Keys">
@@ -256,6 +261,7 @@ window.addEventListener('hashchange', () => {
 const root = document.getElementById('page');
 if (root !== null) {
   const hasSession = await begin();
+  countSteps();
   if (!hasSession) endSession();
   root.replaceChildren();
   render(<Page />, root);

@@ -1,6 +1,6 @@
 /** Keys of the page: letters for the views, rows by `j` and `k`. None of them in a field or with a modifier. */
 import type { PageView } from '../../contract/sandbox/page-views.ts';
-import { addressOf } from '../address.ts';
+import { addressOf, goBack } from '../address.ts';
 
 export const KEYS: Readonly<Record<PageView, string>> = {
   overview: 'o',
@@ -28,11 +28,13 @@ export function switchKeys(on: boolean): void {
 interface Doing {
   readonly go: (address: string) => void;
   readonly help: () => void;
+  /** Closes what is open; false where nothing is. */
+  readonly close: () => boolean;
 }
 
-export function onKey(event: KeyboardEvent, { go, help }: Doing): void {
+export function onKey(event: KeyboardEvent, { go, help, close }: Doing): void {
   const { key, ctrlKey, altKey, metaKey, target } = event;
-  if (!keysAreOn() && key !== '?') return;
+  if (!keysAreOn() && key !== '?' && key !== 'Escape') return;
   if (ctrlKey || altKey || metaKey || (target as HTMLElement).closest('input, select, textarea') !== null) return;
   const view = Object.entries(KEYS).find(([, letter]) => letter === key)?.[0];
   if (view !== undefined) go(addressOf(view === 'overview' ? '' : view));
@@ -41,7 +43,7 @@ export function onKey(event: KeyboardEvent, { go, help }: Doing): void {
   else if (key === 'p') focusOn('form[data-form="simulate.authorize"] input');
   else if (key === 'y') document.querySelector<HTMLElement>('[data-command] button')?.click();
   else if (key === '?') help();
-  else if (key === 'Escape') history.back();
+  else if (key === 'Escape') void (close() || goBack());
   else return;
   event.preventDefault();
 }

@@ -201,7 +201,12 @@ function SendForms({ items }: { readonly items: readonly Subscription[] }) {
       <h2 id="send">Send</h2>
       <details>
         <summary>An example, or a body of your own, signed as you say</summary>
-        <RowForm row="deliveries.send" begins={{ webhook_id: first, event: 'card.created' }} label="Send" />
+        <RowForm
+          row="deliveries.send"
+          begins={{ webhook_id: first, event: 'card.created' }}
+          areas={['body']}
+          label="Send"
+        />
       </details>
       <details>
         <summary>Everything that a subscription missed since a time</summary>
@@ -259,6 +264,7 @@ function WholeShown({ delivery }: { readonly delivery: WholeDelivery }) {
           row="deliveries.send"
           fixed={{ webhook_id }}
           begins={{ event, body: delivery.body_hidden ? '' : delivery.body }}
+          areas={['body']}
           label="Send"
         />
       </details>
