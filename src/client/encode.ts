@@ -137,11 +137,22 @@ function segment(target: Target, slot: string, value: string): string {
 }
 
 function idempotencyKey(operation: string, given: string | undefined, random: Randomness): string {
-  if (given === undefined) return `cw_${Buffer.from(random.bytes(16)).toString('hex')}`;
+  if (given === undefined) return drawnKey(random);
   if (!/^[\x21-\x7e]+$/.test(given) || given.length > MAX_KEY_LENGTH) {
     throw usage(operation, `the idempotency key must be 1 to ${MAX_KEY_LENGTH} visible ASCII characters (§5, A-98)`);
   }
   return given;
+}
+
+/** Digits that may be a card number: a log would mask the key then, and nobody could send it again. */
+const LIKE_A_NUMBER = /[2-9][0-9]{12}/;
+
+/** `cw_` and 128 random bits, drawn again where they look like a card number. */
+function drawnKey(random: Randomness): string {
+  for (;;) {
+    const key = `cw_${Buffer.from(random.bytes(16)).toString('hex')}`;
+    if (!LIKE_A_NUMBER.test(key)) return key;
+  }
 }
 
 function usage(operation: string, message: string): CliError {

@@ -44,12 +44,13 @@ function answerWords({ answer }: Input): string {
 export interface Sent {
   readonly method: string;
   readonly path: string;
+  readonly query: string | null;
   readonly body: unknown;
   readonly key: string | null;
 }
 
 /** The request once more. The key of the service stands in the file of the environment, never on the line. */
-export function curlLine({ method, path, body, key }: Sent, origin: string): string {
+export function curlLine({ method, path, query, body, key }: Sent, origin: string): string {
   const headers = [
     ...(key === null ? [] : [`X-Idempotency-Key: ${key}`]),
     ...(body === null || body === undefined ? [] : ['Content-Type: application/json']),
@@ -59,7 +60,7 @@ export function curlLine({ method, path, body, key }: Sent, origin: string): str
     ...headers.map(header => `-H ${shellWord(header)}`),
     ...(method === 'GET' ? [] : [`-X ${method}`]),
     ...(body === null || body === undefined ? [] : [`-d ${shellWord(JSON.stringify(body))}`]),
-    shellWord(origin + path),
+    shellWord(`${origin}${path}${query === null ? '' : `?${query}`}`),
   ];
   return `printf 'Authorization: Bearer %s\\n' "$(cat "$CARDWRIGHT_API_KEY_FILE")" | ${words.join(' ')}`;
 }

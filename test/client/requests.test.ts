@@ -45,6 +45,14 @@ describe('a request', () => {
     expect(answered.idempotencyKey).toBe(seen?.headers['x-idempotency-key']);
   });
 
+  test('a key whose digits look like a card number is drawn again', async () => {
+    served = await serve((_, r) => json(r, 201, NEW_CARD));
+    const draws = [Buffer.from('a4222222222222f63aaaaaaaaaaaaaaa', 'hex'), Buffer.alloc(16, 0xab)];
+    const drawn = { ...random, bytes: (length: number) => draws.shift() ?? random.bytes(length) };
+    await speak(served.baseUrl, { random: drawn }).service.send('cards.create', create);
+    expect(served.seen[0]?.headers['x-idempotency-key']).toBe(`cw_${'ab'.repeat(16)}`);
+  });
+
   test('a POST without a body has a key and no content type; a GET has neither', async () => {
     served = await serve((_, r) => json(r, 200, { ...CARD, status: 'frozen' }));
     const { service } = speak(served.baseUrl);

@@ -48,7 +48,9 @@ function expected({ rows }: Exported): Exported['rows'] {
   const later = (table: string, more: object) => rows[table]?.map(row => ({ ...row, ...more })) ?? [];
   return {
     ...{ ...rows, idempotency: kept, decline_facts: [] },
-    requests: later('requests', { answer: null, request_headers: null }),
+    requests: later('requests', {
+      ...{ answer: null, request_headers: null, query: null, body_bytes: null, not_kept: null },
+    }),
     deliveries: later('deliveries', { edited: null, sign: null }),
   };
 }

@@ -74,8 +74,9 @@ test('one of a kind nobody knows is parked too, and one that is set again gets a
   expect(await parked()).toEqual([]);
 });
 
-/** Takes away what schema 7 added, so that a store looks as one of before. */
-const UNDO_SCHEMA_7 = `drop table decline_facts; alter table requests drop column answer; alter table requests drop column request_headers;
+/** Takes away what schemas 7 and 8 added, so that a store looks as one of before. */
+const UNDO_SCHEMAS = `alter table requests drop column query; alter table requests drop column body_bytes; alter table requests drop column not_kept;
+    drop table decline_facts; alter table requests drop column answer; alter table requests drop column request_headers;
     alter table requests drop column key_last4; alter table requests drop column took;
     alter table deliveries drop column edited; alter table deliveries drop column sign;`;
 
@@ -88,7 +89,7 @@ test('a store from before they were parked is brought up when it is opened', asy
   } as const;
   await (await openStore(request)).store.close();
   const connection = connectTo(path);
-  connection.exec(`${UNDO_SCHEMA_7}
+  connection.exec(`${UNDO_SCHEMAS}
     drop table parked_timers; drop table api_keys; drop table ledger_checks; update meta set schema_number = 1`);
   connection.close();
   const { store, meta } = await openStore(request);
@@ -115,7 +116,7 @@ test('a store from before records were kept with their effect keeps answers, and
     insert into idempotency values ('a', 'kept', 'f', 'done', 2, 'o', 't', 1, 201, '{}', 'body', 9),
       ('a', 'unfinished', 'f', 'running', 0, 'o', 't', 1, null, null, null, null);
     insert into events values ('a', 1, 'evt_1', 'card.created', 5, '{}');
-    drop table ledger_checks; ${UNDO_SCHEMA_7}
+    drop table ledger_checks; ${UNDO_SCHEMAS}
     update meta set schema_number = 3`);
   connection.close();
   const { store } = await openStore(request);

@@ -367,6 +367,7 @@ test('every table of the store is in it but those of a process, of the store its
     const known = await service.store.read(sql => columnsIn(sql, name));
     // How long a request took and which key it came with are of this machine.
     const ofTheMachine = name === 'requests' ? ['key_last4', 'took'] : [];
-    expect([...columns, ...ofTheMachine], name).toEqual(known.map(column => column.name));
+    const wanted = known.map(column => column.name).filter(column => !ofTheMachine.includes(column));
+    expect(columns, name).toEqual(wanted);
   }
 });

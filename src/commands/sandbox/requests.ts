@@ -10,6 +10,7 @@ import type { ResultOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import { LOGGED_REQUEST } from '../../contract/sandbox/faults.ts';
 import { REQUEST_PAIR, TURNED_REQUEST } from '../../contract/sandbox/inspector.ts';
+import { absentBodyText, notKeptText } from '../../contract/sandbox/not-kept.ts';
 import { CliError } from '../../core/errors.ts';
 import type { Listing } from '../../terminal/view.ts';
 import { runAdmin } from './simulate/run-admin.ts';
@@ -25,6 +26,7 @@ const COLUMNS = columnsOf(LOGGED_REQUEST, {
   replayed: { priority: 4 },
   idempotency_key: { title: 'KEY', priority: 5, kind: 'id' },
   path: { priority: 6, wideOnly: true },
+  query: { priority: 6, wideOnly: true },
 });
 
 const PAIR_COLUMNS = [
@@ -174,14 +176,26 @@ async function turnedAwayBy(ctx: Context) {
   });
 }
 
+/** What was sent, or why it is not there. */
+function bodyText({ body, body_bytes: bytes, not_kept: parts }: Pair): string {
+  if (body != null) return JSON.stringify(body);
+  return absentBodyText(bytes ?? null, parts ?? []) ?? (bytes == null || bytes === 0 ? '-' : '{}');
+}
+
+/** Whoever sends the request again must know what of it stands here otherwise than it was sent. */
+function notKept({ not_kept: parts }: Pair): string {
+  if (parts == null) return 'an older cardwright logged it, and did not say';
+  return parts.length === 0 ? 'nothing: this is what was sent' : notKeptText(parts);
+}
+
 function showPair(pair: Pair): Shown {
   const {
     request_id,
     at,
     method,
     path,
+    query,
     status,
-    body,
     answer,
     headers = {},
     idempotency_key,
@@ -192,12 +206,13 @@ function showPair(pair: Pair): Shown {
   const pairs: readonly (readonly [string, string])[] = [
     ['Request', request_id],
     ['At', at],
-    ['Asked', `${method} ${path}`],
+    ['Asked', `${method} ${path}${query == null ? '' : `?${query}`}`],
     ['Operation', pair.operation],
     ['Idempotency key', idempotency_key ?? '-'],
     ['API key', key_last4 == null ? '-' : `…${key_last4}`],
     ...Object.entries(headers ?? {}).map(([name, value]) => [name, value] as const),
-    ['Body', body == null ? '-' : JSON.stringify(body)],
+    ['Body', bodyText(pair)],
+    ['Not kept', notKept(pair)],
     ['Status', [String(status), ...notes].join(', ')],
     ['Answer', answer ?? 'not kept: it changed nothing'],
     ['On the wire', pair.on_the_wire],

@@ -33,11 +33,14 @@ export const LOGGED_REQUEST = {
   operation: must(text(described('Name of the operation.'))),
   method: must(text(described('HTTP method.'))),
   path: must(text(described('Path below the origin, without secrets.'))),
+  query: nullable(text(described('Query behind the path, without secrets; null where there was none.'))),
   status: must(integer(described('Status of the answer, as it was meant.'))),
   error: nullable(text(described('Identifier of the error.'))),
   replayed: must(flag(described('The stored answer of an earlier request under the same key.'))),
   fault: nullable(text(described('The fault it met: phase and kind.'))),
-  idempotency_key: nullable(text(described('Idempotency key it came with.'))),
+  idempotency_key: nullable(
+    text(described('Idempotency key it came with; one that may hold a card number is masked, with a mark of its own.')),
+  ),
   card_id: nullable(text({ ...described('Card it is about.'), names: 'card' })),
   body: nullable(object({}, described('What was sent: known fields, without secrets.'))),
 } as const;

@@ -8,6 +8,7 @@ import { listOf, one, operation, pageOf } from '../operation.ts';
 import { DECLINE_REASONS } from '../resources.ts';
 import { described, ours, THOROUGH, traceless } from './basis.ts';
 import { LOGGED_REQUEST } from './faults.ts';
+import { NOT_KEPT_REASONS } from './not-kept.ts';
 import { SNAPSHOT_NAME_FIELD } from './snapshots.ts';
 
 const page = integer({ ...described('Page, from 1.'), min: 1, defaults: 1 });
@@ -61,6 +62,18 @@ export const TURNED_REQUEST = {
   key: must(text(described('Form of the key that came with it, never its text.'))),
 } as const;
 
+const NOT_KEPT = {
+  part: must(text(described('The part: path, idempotency_key, body, body.label, query.status.'))),
+  why: must(
+    choice(
+      NOT_KEPT_REASONS,
+      described(
+        'It may hold a secret or a card number; of an address only its origin is kept; the operation has no such field; it is longer than is kept; it is no JSON object.',
+      ),
+    ),
+  ),
+} as const;
+
 /** What was asked and what was answered. */
 export const REQUEST_PAIR = {
   ...LOGGED_REQUEST,
@@ -68,6 +81,15 @@ export const REQUEST_PAIR = {
     text(described('Body of the answer, without secrets, its first 4 KiB; null where it was not kept.')),
   ),
   headers: map(described('Some of the headers that were sent.')),
+  body_bytes: nullable(integer(described('Length of the body that was sent; null where it was not announced.'))),
+  not_kept: nullable(
+    list(
+      object(NOT_KEPT, described('One of them.')),
+      described(
+        'Parts that are not kept as they were sent; null for a request of an older cardwright, which did not say.',
+      ),
+    ),
+  ),
   key_last4: nullable(text(described('Last four characters of the API key.'))),
   took_ms: nullable(integer(described('Real milliseconds until the work was done; null where it was not measured.'))),
   on_the_wire: must(text(described('What reached the client: the answer as it is, or what a fault made of it.'))),

@@ -1,4 +1,5 @@
 /** What the code sent and what it got: the log, one pair, and what was turned away before it was counted. */
+import { absentBodyText, type NotKept, notKeptText } from '../../contract/sandbox/not-kept.ts';
 import { addressOf, refine, useAddress } from '../address.ts';
 import { curlLine } from '../command-line.ts';
 import { useRow } from '../live.ts';
@@ -27,6 +28,7 @@ interface RequestItem {
   readonly operation: string;
   readonly method: string;
   readonly path: string;
+  readonly query: string | null;
   readonly status: number;
   readonly error: string | null;
   readonly replayed: boolean;
@@ -134,7 +136,7 @@ function LogRows({ items, isFiltered }: { readonly items: readonly RequestItem[]
         cells: [
           <Time iso={item.at} />,
           <a href={addressOf('requests', item.request_id)}>
-            <Said text={`${item.method} ${item.path}`} />
+            <Said text={askedText(item)} />
           </a>,
           <Badge word={String(item.status)} />,
           <Said text={notesOf(item)} />,
@@ -146,12 +148,17 @@ function LogRows({ items, isFiltered }: { readonly items: readonly RequestItem[]
   );
 }
 
+const askedText = ({ method, path, query }: RequestItem) => `${method} ${path}${query === null ? '' : `?${query}`}`;
+
 const notesOf = ({ error, replayed, fault }: RequestItem) =>
   [error, replayed ? 'replayed' : null, fault === null ? null : `fault: ${fault}`].filter(Boolean).join(', ');
 
 interface Pair extends RequestItem {
   readonly answer: string | null;
   readonly headers: Readonly<Record<string, string>>;
+  readonly body_bytes: number | null;
+  /** Null where nobody knows what was left out. */
+  readonly not_kept: readonly NotKept[] | null;
   readonly key_last4: string | null;
   readonly took_ms: number | null;
   readonly on_the_wire: string;
@@ -171,13 +178,12 @@ export function Request({ id }: { readonly id: string }) {
 }
 
 function PairShown({ pair }: { readonly pair: Pair }) {
-  const { method, path, body, idempotency_key: key, card_id: card } = pair;
-  const again = { method, path, body, key };
+  const { idempotency_key: key, card_id: card } = pair;
   return (
     <div>
       <Facts
         facts={[
-          ['Request', <Said text={`${method} ${path}`} />],
+          ['Request', <Said text={askedText(pair)} />],
           ['Operation', pair.operation],
           ['Status', <Badge word={String(pair.status)} />],
           ['Notes', <Said text={notesOf(pair) || '–'} />],
@@ -190,21 +196,12 @@ function PairShown({ pair }: { readonly pair: Pair }) {
           ['Identifier', <Id id={pair.request_id} />],
         ]}
       />
-      <p class="buttons">
-        <Copy text={curlLine(again, location.origin)} label={key === null ? 'Copy curl' : 'Copy curl, same key'} />{' '}
-        {key !== null && (
-          <Copy text={curlLine({ ...again, key: newKey() }, location.origin)} label="Copy curl, new key" />
-        )}
-      </p>
+      <Again pair={pair} />
       <div class="columns">
         <section aria-labelledby="sent">
           <h2 id="sent">Sent</h2>
           <Facts facts={Object.entries(pair.headers).map(([name, value]) => [name, <Said text={value} />] as const)} />
-          {body === null ? (
-            <p class="quiet">No body.</p>
-          ) : (
-            <Text label="Body that was sent" text={JSON.stringify(body, undefined, 2)} />
-          )}
+          <Body pair={pair} />
         </section>
         <section aria-labelledby="answered">
           <h2 id="answered">Answered</h2>
@@ -216,6 +213,71 @@ function PairShown({ pair }: { readonly pair: Pair }) {
         </section>
       </div>
     </div>
+  );
+}
+
+/** The body as it is kept; what is not there is said. */
+function Body({ pair: { body_bytes: bytes, not_kept: parts, ...pair } }: { readonly pair: Pair }) {
+  const body = pair.body ?? emptyBody(bytes, parts);
+  const absent = absentBodyText(bytes, parts ?? []);
+  const left = (parts ?? []).filter(({ part }) => part.startsWith('body.'));
+  return (
+    <div>
+      {absent !== undefined ? (
+        <p class="quiet">{`Body: ${absent}.`}</p>
+      ) : body === null ? (
+        <p class="quiet">No body.</p>
+      ) : (
+        <Text label="Body that was sent" text={JSON.stringify(body, undefined, 2)} />
+      )}
+      {left.length > 0 && (
+        <p class="quiet">
+          Not kept as it was sent: <Said text={notKeptText(left)} />
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** An object without fields was sent where there was a body, and nothing of it was left out. */
+const emptyBody = (bytes: number | null, parts: Pair['not_kept']) =>
+  parts?.length === 0 && bytes !== null && bytes > 0 ? {} : null;
+
+/** The same request once more. What is not kept as it was sent is never sent otherwise in silence. */
+function Again({ pair }: { readonly pair: Pair }) {
+  const { method, path, query, idempotency_key: key, body_bytes, not_kept: parts } = pair;
+  if (parts === null) {
+    return <p class="quiet">No curl: an older cardwright logged this request, and did not say what it left out.</p>;
+  }
+  const others = parts.filter(({ part }) => part !== 'idempotency_key');
+  if (others.length > 0) {
+    return (
+      <p class="quiet">
+        No curl, because it would send something else. Not kept as it was sent: <Said text={notKeptText(others)} />
+      </p>
+    );
+  }
+  const again = { method, path, query, body: pair.body ?? emptyBody(body_bytes, parts) };
+  const withKey = (other: string | null) => curlLine({ ...again, key: other }, location.origin);
+  if (key === null) {
+    return (
+      <p class="buttons">
+        <Copy text={withKey(null)} label="Copy curl" />
+      </p>
+    );
+  }
+  const isKeyKept = others.length === parts.length;
+  return (
+    <p class="buttons">
+      {isKeyKept && <Copy text={withKey(key)} label="Copy curl, same key" />}{' '}
+      <Copy text={() => withKey(newKey())} label="Copy curl, new key" />
+      {!isKeyKept && (
+        <span class="quiet">
+          {' '}
+          No curl with the same key. Not kept as it was sent: <Said text={notKeptText(parts)} />
+        </span>
+      )}
+    </p>
   );
 }
 

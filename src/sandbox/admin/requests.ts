@@ -1,6 +1,7 @@
 /** requests, requests.verify: what was asked of the service. */
 import { pageFacts } from '../handlers/paging.ts';
 import { instantOf } from '../rules/dates.ts';
+import { keptKey } from '../service/kept-parts.ts';
 import type { MomentHandler, StoreMoment, TracelessHandlers } from '../service/service.ts';
 import { wireRequest } from '../service/wire-request.ts';
 import {
@@ -44,7 +45,9 @@ const countedNow: MomentHandler<'requests.verify'> = async (moment, input) => {
 };
 
 function filterOf({ since, ...rest }: Omit<RequestFilter, 'since'> & { readonly since?: string | undefined }) {
-  const { operation, idempotency_key, card_id, status } = rest;
+  const { operation, idempotency_key: key, card_id, status } = rest;
+  // As the log has it: a key that may hold a card number is masked there.
+  const idempotency_key = key === undefined ? undefined : keptKey(key);
   return { operation, idempotency_key, card_id, status, since: since === undefined ? undefined : instantOf(since) };
 }
 

@@ -16,8 +16,12 @@ export interface ParsedRequest {
   readonly path: string;
   readonly params: Fields;
   readonly query: Fields;
+  /** The query as it was sent, without its question mark. */
+  readonly queryText: string;
   /** Fields of the body, or why there are none: said after the request was counted. */
   readonly body: Fields | Refused;
+  /** Fields of the body, also of a request that is refused for something else; undefined where it could not be read. */
+  readonly bodyRead: Fields | undefined;
   /** Set where the request has a key that is honoured. */
   readonly keyed: Keying | undefined;
   /** The idempotency key as it was sent, honoured or not. */

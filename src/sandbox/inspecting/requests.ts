@@ -2,6 +2,7 @@
 
 import { OPERATIONS } from '../../contract/operations.ts';
 import type { RequestAction } from '../../contract/sandbox/fault-rule.ts';
+import type { NotKept } from '../../contract/sandbox/not-kept.ts';
 import { nearest } from '../../core/nearest.ts';
 import { Refused } from '../calls/handler.ts';
 import { SERVICE_PATH } from '../http/routing.ts';
@@ -14,11 +15,13 @@ export const showRequest: MomentHandler<'requests.get'> = async ({ sql, account,
   const row =
     parts.requestLog.waiting.findLast(each => each.request_id === id) ?? (await requestById(sql, account, id));
   if (row === undefined) throw new Refused('not_found', `no request ${id} among those that are kept`);
-  const { answer, request_headers: headers, key_last4, took } = row;
+  const { answer, request_headers: headers, key_last4, took, body_bytes, not_kept } = row;
   return {
     ...wireRequest(row),
     answer,
     headers: headers === null ? {} : (JSON.parse(headers) as Readonly<Record<string, string>>),
+    body_bytes,
+    not_kept: not_kept === null ? null : (JSON.parse(not_kept) as readonly NotKept[]),
     key_last4,
     took_ms: took,
     on_the_wire: onTheWire(row.fault),

@@ -19,7 +19,7 @@ import { bodyOf, honouredKey, type Keying, type ParsedRequest, refuseProblem, sc
 import { findRoute, queryValues, type Route, type Routes, routesOf, surfaceOf } from '../http/routing.ts';
 import { PAGE_HEADERS } from '../page/browser-gate.ts';
 import { keptAct } from '../service/act-log.ts';
-import { cleanText } from '../service/request-log.ts';
+import { cleanText } from '../service/kept-parts.ts';
 import type { ServiceParts, StoreMoment } from '../service/service.ts';
 import { keyForm } from '../service/turned-log.ts';
 import { cardById } from '../store/cards.ts';
@@ -240,9 +240,11 @@ export class Exchange {
     refuseLiveKeysIn(values);
     const fault = isService ? faultInHeader(headers[FAULT_HEADER]) : undefined;
     let body: ParsedRequest['body'];
+    let bodyRead: ParsedRequest['bodyRead'];
     let keyed: Keying | undefined;
     try {
-      body = await readBody(request);
+      bodyRead = await readBody(request);
+      body = bodyRead;
       refuseLiveKeysIn(body);
       const key = honouredKey(route, this.#parts.activeDialect.dialect.ignoresKeys ? undefined : keySent);
       keyed = key === undefined ? undefined : this.#keying({ route, path }, key, body);
@@ -252,7 +254,18 @@ export class Exchange {
       body = error;
     }
     const keyLast4 = String(headers.authorization).slice(-4);
-    const sent = { path, query: values, headers, arrivedAt, keySent, keyLast4, body, keyed };
+    const sent = {
+      path,
+      query: values,
+      queryText: query,
+      headers,
+      arrivedAt,
+      keySent,
+      keyLast4,
+      body,
+      bodyRead,
+      keyed,
+    };
     return { route, params, ...sent, fault, stopping: this.#stopping };
   }
 

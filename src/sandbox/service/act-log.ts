@@ -6,7 +6,7 @@ import type { Shape } from '../../contract/field.ts';
 import type { Answer } from '../http/answer.ts';
 import type { Fields } from '../http/request.ts';
 import type { Route } from '../http/routing.ts';
-import { cleanText } from './request-log.ts';
+import { cleanText } from './kept-parts.ts';
 
 export interface Act {
   /** From 1, in this process. */

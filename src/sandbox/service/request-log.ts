@@ -5,12 +5,12 @@
  */
 import type { Shape } from '../../contract/field.ts';
 import type { Operation } from '../../contract/operation.ts';
-import { Refused } from '../calls/handler.ts';
 import { faultText } from '../faults/applied-fault.ts';
 import type { Answer } from '../http/answer.ts';
-import type { AppliedFault, Fields, ParsedRequest } from '../http/request.ts';
+import type { AppliedFault, ParsedRequest } from '../http/request.ts';
 import { insertRequest, KEPT_REQUESTS, type RequestRow } from '../store/requests.ts';
 import { type Sql, type Store, StoreBusy } from '../store/sql.ts';
+import { cleanText, keptParts, originOf, withoutFoundSecrets } from './kept-parts.ts';
 
 export interface Answered {
   readonly requestId: string;
@@ -74,28 +74,23 @@ export function requestRow(
   parsed: ParsedRequest,
   { requestId, now, answer, appliedFault, took }: Answered,
 ): RequestRow {
-  const { route, path, params, query, body, keySent } = parsed;
-  const sent = body instanceof Refused ? undefined : body;
-  const card = params['card_id'] ?? query['card_id'] ?? sent?.['card_id'] ?? madeCard(route.row, answer);
-  const kept = sent === undefined ? {} : keptBody(route.row.body ?? {}, sent);
+  const { route, params, query, bodyRead } = parsed;
+  const card = params['card_id'] ?? query['card_id'] ?? bodyRead?.['card_id'] ?? madeCard(route.row, answer);
   const { status, error } = meant(answer, appliedFault);
   return {
     request_id: requestId,
     at: now,
     operation: route.name,
     method: route.row.method,
-    path: cleanText(path),
     status,
     error,
     replayed: answer?.headers['Idempotent-Replayed'] === undefined ? 0 : 1,
     fault: appliedFault === undefined ? null : faultText(appliedFault),
-    idempotency_key: keySent === undefined ? null : cleanText(keySent),
     card_id: typeof card === 'string' ? cleanText(card) : null,
-    body: Object.keys(kept).length === 0 ? null : JSON.stringify(kept),
     answer: answer === undefined ? null : keptAnswer(route.row, answer),
-    request_headers: keptHeaders(parsed.headers),
     key_last4: parsed.keyLast4,
     took,
+    ...keptParts(parsed),
   };
 }
 
@@ -143,76 +138,4 @@ function withoutSecrets(shape: Shape, body: string): string {
 /** An error may repeat the address that was sent. */
 function withoutPaths(body: string): string {
   return body.replace(/(https?:\/\/[^\s"\\/?#]+)[^\s"\\]*/g, '$1');
-}
-
-/** Headers that say how a request was made. */
-const KEPT_HEADERS = [
-  'accept',
-  'accept-encoding',
-  'content-length',
-  'content-type',
-  'transfer-encoding',
-  'user-agent',
-  'x-idempotency-key',
-  'x-sandbox-fault',
-] as const;
-
-function keptHeaders(headers: ParsedRequest['headers']): string {
-  const kept: Record<string, string> = {};
-  for (const name of KEPT_HEADERS) {
-    const value = headers[name];
-    if (typeof value === 'string') kept[name] = cleanText(value);
-  }
-  return JSON.stringify(kept);
-}
-
-const LONGEST = 200;
-/** Short, and of no characters but those every engine stores. */
-const PLAIN = /^[\x20-\x7e]{0,200}$/;
-const MOST_ENTRIES = 20;
-
-/** Fields the row knows, but for secrets; of an address only where it leads to. */
-function keptBody(shape: Shape, body: Fields): Fields {
-  const kept: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(body)) {
-    if (!Object.hasOwn(shape, name) || shape[name]?.secret) continue;
-    kept[name] = name === 'url' ? originOf(value) : keptValue(value);
-  }
-  return kept;
-}
-
-function keptValue(value: unknown): unknown {
-  if (typeof value === 'string') return cleanText(value);
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.slice(0, MOST_ENTRIES).map(entry => cleanText(textOf(entry)));
-  const entries = Object.entries(value).slice(0, MOST_ENTRIES);
-  return Object.fromEntries(entries.map(([name, entry]) => [cleanText(name), cleanText(textOf(entry))]));
-}
-
-const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
-
-/** A path or a query of an address may be a password of its own. */
-function originOf(value: unknown): string {
-  return typeof value === 'string' && URL.canParse(value) ? new URL(value).origin : '[no address]';
-}
-
-const SECRETS: readonly [RegExp, string][] = [
-  [/(sk_(?:live|test)_|whsec_|sandbox_)[A-Za-z0-9_+/=-]+/g, '$1[redacted]'],
-  [/\b(Bearer|Basic)(?:\s|%20)+\S+/gi, '$1 [redacted]'],
-  // Card numbers, also those a check digit does not prove.
-  [/(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)/g, '[redacted]'],
-];
-
-/** Whatever one of them finds has this in it, which is looked for in one go: most texts hold no secret. */
-const HINT = /sk_|whsec_|sandbox_|bearer|basic|\d[ -]?\d[ -]?\d[ -]?\d[ -]?\d[ -]?\d[ -]?\d[ -]?\d[ -]?\d/i;
-
-/** Text that may be stored: no secret, no character an engine refuses, not too long. */
-export function cleanText(text: string): string {
-  if (PLAIN.test(text) && !HINT.test(text)) return text;
-  return withoutFoundSecrets(text).slice(0, LONGEST).replaceAll('\0', '').toWellFormed();
-}
-
-function withoutFoundSecrets(text: string): string {
-  if (!HINT.test(text)) return text;
-  return SECRETS.reduce((left, [pattern, instead]) => left.replace(pattern, instead), text);
 }

@@ -23,6 +23,10 @@ export interface RequestRow {
   readonly key_last4: string | null;
   /** Real ms. */
   readonly took: number | null;
+  readonly query: string | null;
+  readonly body_bytes: number | null;
+  /** JSON: parts that are not as they were sent, with the reason. */
+  readonly not_kept: string | null;
 }
 
 export interface RequestFilter {
@@ -55,6 +59,9 @@ const NAMES = [
   'request_headers',
   'key_last4',
   'took',
+  'query',
+  'body_bytes',
+  'not_kept',
 ] as const satisfies readonly (keyof RequestRow)[];
 const COLUMNS = NAMES.join(', ');
 const REQUESTS = { table: 'requests', columns: ['account_id', 'position', ...NAMES], number: 'position' };

@@ -5,7 +5,7 @@
 import { TRANSACTION_INDEXES, TRANSACTIONS } from './schema.ts';
 
 /** Number of the schema, domain tables included. A store with a higher one is refused, a lower one is brought up. */
-export const SCHEMA = 7;
+export const SCHEMA = 8;
 
 /** Timers whose action threw: out of the way, with what it said, until they are set anew or the sandbox starts over. */
 const PARKED_TIMERS = `create table parked_timers (
@@ -80,6 +80,7 @@ export const LATER_COLUMNS: Readonly<Record<number, Readonly<Record<string, read
     requests: ['answer text', 'request_headers text', 'key_last4 text', 'took integer'],
     deliveries: ['edited integer', 'sign text'],
   },
+  8: { requests: ['query text', 'body_bytes integer', 'not_kept text'] },
 };
 
 /** The statement that makes a table, with what it got later. */
@@ -149,6 +150,7 @@ export const MIGRATIONS: Readonly<Record<number, readonly string[]>> = {
   5: [LEDGER_CHECKS],
   6: remade('transactions', TRANSACTIONS, { also: TRANSACTION_INDEXES }),
   7: [DECLINE_FACTS, ...addedIn(7)],
+  8: addedIn(8),
 };
 
 export const SYSTEM_TABLES: readonly string[] = [

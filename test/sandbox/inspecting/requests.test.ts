@@ -61,6 +61,94 @@ describe('a request with its answer', () => {
   });
 });
 
+describe('a request as it is kept', () => {
+  const kept = async (here: Awaited<ReturnType<typeof scene>>, asked: Parameters<typeof ask>[1]) => {
+    const { headers, status } = await ask(here.sandbox, asked);
+    const { json } = await here.admin('GET', `/requests/${headers['x-request-id']}`);
+    expect(json.request_id).toBe(headers['x-request-id']);
+    return { ...json, answered: status };
+  };
+
+  it.each([
+    'cw_a4222222222222f63aaaaaaaaaaaaaaa',
+    'order-20261123190001',
+    '7b1c2d3e-4222-4222-8222-222222222222',
+    'k'.repeat(255),
+  ])('has the idempotency key %s exactly', async key => {
+    await using here = await scene();
+    const body = { bin_id: here.bin, amount: 7 };
+    const json = await kept(here, { method: 'POST', path: '/cards', body, idempotencyKey: key });
+    expect(json).toMatchObject({ answered: 201, idempotency_key: key, not_kept: [] });
+    expect(json.headers['x-idempotency-key']).toBe(key);
+  });
+
+  it('masks a key with a card number, tells two of them apart, and finds each by the key that was sent', async () => {
+    await using here = await scene();
+    const keys = ['order1-4222222222222', 'order1-4012888888881881'];
+    const shown: string[] = [];
+    for (const key of keys) {
+      const body = { bin_id: here.bin, amount: 7 };
+      const json = await kept(here, { method: 'POST', path: '/cards', body, idempotencyKey: key });
+      expect(json.not_kept).toEqual([{ part: 'idempotency_key', why: 'secret' }]);
+      expect(JSON.stringify(json)).not.toContain(key.slice(7));
+      shown.push(json.idempotency_key);
+    }
+    expect(shown).toEqual([
+      expect.stringMatching(/^order1-\[redacted\]~[0-9a-f]{4}$/),
+      expect.stringMatching(/^order1-\[redacted\]~[0-9a-f]{4}$/),
+    ]);
+    expect(new Set(shown).size).toBe(2);
+    for (const key of [...keys, ...shown]) {
+      const { json } = await here.admin('POST', '/requests/verify', { match: { idempotency_key: key }, times: 1 });
+      expect(json).toMatchObject({ ok: true, count: 1 });
+    }
+  });
+
+  it('has the query, without what may be secret in it', async () => {
+    await using here = await scene();
+    const plain = await kept(here, { path: '/cards?status=frozen&per_page=2' });
+    expect(plain).toMatchObject({ path: '/v1/cards', query: 'status=frozen&per_page=2', not_kept: [] });
+    const secret = await kept(here, { path: '/cards?token=CANARY&status=%34222222222222' });
+    expect(JSON.stringify(secret)).not.toMatch(/CANARY|4?222222222222/);
+    expect(secret.not_kept).toEqual([
+      { part: 'query.token', why: 'unknown_field' },
+      { part: 'query.status', why: 'secret' },
+    ]);
+    expect((await kept(here, { path: '/wallet' })).query).toBe(null);
+  });
+
+  it('says which field of a body is not kept as it was sent', async () => {
+    await using here = await scene();
+    const label = 'for 4222222222222';
+    const body = { bin_id: here.bin, amount: 7, label, pan: '4222222222222', metadata: { long: 'x'.repeat(300) } };
+    const json = await kept(here, { method: 'POST', path: '/cards', body, idempotencyKey: 'k' });
+    expect(json.not_kept).toEqual([
+      { part: 'body.label', why: 'secret' },
+      { part: 'body.pan', why: 'unknown_field' },
+      { part: 'body.metadata', why: 'too_long' },
+    ]);
+    const hook = { url: 'http://127.0.0.1:9/path', events: ['*'] };
+    const made = await kept(here, { method: 'POST', path: '/webhooks', body: hook });
+    expect(made.not_kept).toEqual([{ part: 'body.url', why: 'address' }]);
+  });
+
+  it('says that there was a body which was no JSON object, and how long it was', async () => {
+    await using here = await scene();
+    const json = await kept(here, { method: 'POST', path: '/cards', body: 'not at json', idempotencyKey: 'k' });
+    expect(json).toMatchObject({ answered: 400, body: null, body_bytes: 11 });
+    expect(json.not_kept).toEqual([{ part: 'body', why: 'not_json' }]);
+    const none = await kept(here, { method: 'POST', path: `/cards/${here.card}/freeze`, idempotencyKey: 'f' });
+    expect(none).toMatchObject({ body: null, body_bytes: 0, not_kept: [] });
+  });
+
+  it('has the body of a request that was refused for its key', async () => {
+    await using here = await scene();
+    const body = { bin_id: here.bin, amount: 7 };
+    const json = await kept(here, { method: 'POST', path: '/cards', body, idempotencyKey: 'k'.repeat(256) });
+    expect(json).toMatchObject({ answered: 400, body, not_kept: [{ part: 'idempotency_key', why: 'too_long' }] });
+  });
+});
+
 describe('requests that were turned away', () => {
   it('are told with what was wrong, the nearest route and the form of the key', async () => {
     await using here = await scene();
