@@ -1,5 +1,4 @@
 /** What of a request is kept: no secret, no card number, and for each part that is not as it was sent the reason. */
-import { createHash } from 'node:crypto';
 import type { Shape } from '../../contract/field.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { NotKept, NotKeptReason } from '../../contract/sandbox/not-kept.ts';
@@ -72,11 +71,12 @@ const KEY_SECRETS: readonly [RegExp, string][] = [
 
 /**
  * An idempotency key as the log has it. It is no secret and is kept exactly: what is sent again under another key is done
- * again. Only a key that holds a secret or what may be a card number is masked; four digits of its digest keep such keys apart.
+ * again. Only a key that holds a secret or what may be a card number is masked; its last four digits keep such keys apart.
  */
 export function keptKey(key: string): string {
-  const masked = withoutCardNumbers(KEY_SECRETS.reduce((left, [found, instead]) => left.replace(found, instead), key));
-  const mark = masked === key ? '' : `~${createHash('sha256').update(key).digest('hex').slice(0, 4)}`;
+  const clean = KEY_SECRETS.reduce((left, [found, instead]) => left.replace(found, instead), key);
+  const masked = withoutCardNumbers(clean);
+  const mark = masked === clean ? '' : `~${clean.replace(/\D/g, '').slice(-4)}`;
   return `${masked.slice(0, LIMITS.idempotencyKey.max)}${mark}`.replaceAll('\0', '').toWellFormed();
 }
 

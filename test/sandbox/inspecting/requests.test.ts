@@ -93,11 +93,7 @@ describe('a request as it is kept', () => {
       expect(JSON.stringify(json)).not.toContain(key.slice(7));
       shown.push(json.idempotency_key);
     }
-    expect(shown).toEqual([
-      expect.stringMatching(/^order1-\[redacted\]~[0-9a-f]{4}$/),
-      expect.stringMatching(/^order1-\[redacted\]~[0-9a-f]{4}$/),
-    ]);
-    expect(new Set(shown).size).toBe(2);
+    expect(shown).toEqual(['order1-[redacted]~2222', 'order1-[redacted]~1881']);
     for (const key of [...keys, ...shown]) {
       const { json } = await here.admin('POST', '/requests/verify', { match: { idempotency_key: key }, times: 1 });
       expect(json).toMatchObject({ ok: true, count: 1 });
