@@ -65,7 +65,6 @@ function nowHeld({ plan: { op, bulk }, rows }: History, why: string): CliError {
   const numbers = (found: readonly RowHistory[]) => found.map(({ item }) => item.row).sort((one, other) => one - other);
   const unsent = numbers(all.filter(row => mayBePerformed(row, bulk)));
   const unknown = numbers(all.filter(({ state }) => state === 'unknown'));
-  const which = bulk ? ` ${rowWords(unsent)}` : '';
   return new CliError('guarded', {
     message: `${op} was begun without approval, and needs it now: ${why}`,
     notes: [
@@ -78,7 +77,7 @@ function nowHeld({ plan: { op, bulk }, rows }: History, why: string): CliError {
         : 'Then the same command asks for approval.',
     ],
     reason: 'approval_rule',
-    hint: `cardwright ops resolve ${op}${which} --as not-done --note "needs approval"`,
+    hint: `cardwright ops resolve ${op} ${rowWords(unsent)} --as not-done --note "needs approval"`,
     outcome: 'not_sent',
     op,
   });

@@ -13,6 +13,7 @@ const SOURCE = join(import.meta.dirname, '..', '..', 'src');
 const VALUES: readonly (readonly [RegExp, string])[] = [
   [/^\$\{named/, '--sandbox'],
   [/op\b|\.op|first|name\b/, 'op_00000000000000000000000001'],
+  [/rowWords/, '3..7'],
   [/amount/, '--amount 25'],
   [/yes/, ' --yes'],
   [/typed/, '--payload body.json --signature ab --secret-file secret'],

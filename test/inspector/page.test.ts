@@ -31,6 +31,7 @@ describe.skipIf(noBrowser !== undefined)('the inspector', () => {
 
     await page.keyboard.press('i');
     await page.getByRole('heading', { level: 1, name: 'Invariants' }).waitFor();
+    await page.getByRole('button', { name: 'Check now' }).waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.getByText('All invariants hold.').waitFor();
