@@ -32,6 +32,9 @@ async function databaseFinding({ connection, account }: SharedJournalSettings): 
     const status = await statementsOver(connection).status(account);
     refuseOtherSchema(status, connection.shown);
     const says = `${connection.shown}, account ${account}, as ${status.role}`;
+    if (status.standby) {
+      return { check: CHECK, status: 'fail', says: `${says}: this server only reads; use the address of the primary` };
+    }
     if (status.moved) {
       const why = 'the database was restored, copied or failed over, and no admin has accepted it';
       return { check: CHECK, status: 'fail', says: `${says}: ${why}`, hint: 'cardwright journal push' };

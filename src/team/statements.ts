@@ -88,6 +88,10 @@ export interface Statements extends ApprovalStatements {
   opening(account: string, names: readonly string[]): Promise<JournalOpening>;
 }
 
+/** A standby is not the only server that just reads: a setting of the database or of the role does the same. */
+const STATUS = `select cardwright.status($1)
+  || jsonb_build_object('standby', current_setting('transaction_read_only')::boolean)`;
+
 const OPENING = `select cardwright.status($1),
   (select coalesce(jsonb_agg(h.head), '[]') from cardwright.heads($1, $2) h), cardwright.intents_of($1, $3)`;
 
@@ -140,7 +144,7 @@ export function statementsOver({ call }: Pick<PostgresSession, 'call'>): Stateme
     },
     daySums: account => one('select cardwright.day_sums($1)', [account]),
     intentsPage: (account, behind) => one('select cardwright.intents_page($1, $2)', [account, behind]),
-    status: account => one('select cardwright.status($1)', [account]),
+    status: account => one(STATUS, [account]),
     async opening(account, names) {
       const [row] = await call(OPENING, [account, json({ unfinished: true, plan: true, most: 1000 }), json(names)]);
       const [status, unfinished, intents] = row ?? [];

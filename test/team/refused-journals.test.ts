@@ -84,6 +84,12 @@ describe.skipIf(missing())('a journal is refused', () => {
     await set('system_identifier', String(identifier));
     await t.at.root.call(`alter role ana in database ${here.name} set default_transaction_read_only = on`, []);
     await refused('this server only reads', 'A standby cannot be written');
+    const examined = await machine.run('doctor --json');
+    expect(JSON.parse(examined.out).data).toContainEqual({
+      check: 'journal',
+      status: 'fail',
+      says: expect.stringContaining('this server only reads; use the address of the primary'),
+    });
     await t.at.root.call(`alter role ana in database ${here.name} reset default_transaction_read_only`, []);
     await t.at.admin(`freeze_account('we are looking at it')`);
     await refused(
