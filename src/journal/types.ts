@@ -224,8 +224,10 @@ export interface OpView {
 /** The command that goes on with an operation. */
 export interface TakeUp {
   readonly command: string;
-  /** Behind the op in a message: the operator and his machine; empty for one's own. */
+  /** Behind the op in a message: the operator and his machine, and how long a lease still keeps it; empty for one's own. */
   readonly whose: string;
+  /** What may be done when the lease is over; none where no lease runs. */
+  readonly later: readonly string[];
 }
 
 /** All operations of this user. Every method throws `check_failed` for a damaged journal it must read. */

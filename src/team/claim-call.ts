@@ -18,7 +18,8 @@ export async function refuseFrom(shared: SharedOps, claim: Claim): Promise<numbe
     await claim.refuse();
     return looked;
   } catch (thrown) {
-    if (toldBefore === undefined) throw thrown;
+    // Whoever has waited has asked anew already.
+    if (toldBefore === undefined || shared.recent === undefined) throw thrown;
   } finally {
     shared.looking = undefined;
   }
@@ -73,10 +74,10 @@ export async function claimOnce(
   return sharedTape(shared, { op, epoch, n, leaseMs, reserved, since, facts, endsUntold, standing, copy: kept });
 }
 
-/** The same call again where somebody came between and the rules do not know him; a second no is the last word. */
+/** The same call again where somebody came between and the rules do not know him; a second no for one op is the last word. */
 export async function claimed(shared: SharedOps, claim: Claim, claiming: Claiming): Promise<Tape> {
   const nonce = newNonce(shared);
-  let again = false;
+  const seen = new Set<string>();
   let { looked } = claiming;
   for (let changes = 0; ; ) {
     const answer = await claimOnce(shared, claim, {
@@ -90,8 +91,9 @@ export async function claimed(shared: SharedOps, claim: Claim, claiming: Claimin
       changes += 1;
       continue;
     }
-    if (again || !isPassing(answer)) throw refusedBy(shared, answer, claim);
-    again = true;
+    const passing = passingOp(answer);
+    if (passing === undefined || seen.has(passing)) throw refusedBy(shared, answer, claim);
+    seen.add(passing);
   }
 }
 
@@ -102,9 +104,10 @@ export function newNonce({ random }: SharedOps): string {
 /** Where others claim all the time the rules are asked so often; then the database alone decides. */
 const MOST_CHANGES = 5;
 
-/** Somebody may be through by now. */
-function isPassing({ verdict }: ClaimResult): boolean {
-  return verdict === 'twin' || verdict === 'repeated';
+/** Somebody may be through by now with this op; undefined where it makes no difference. */
+function passingOp(answer: ClaimResult): string | undefined {
+  if (answer.verdict === 'twin') return answer.standing.op;
+  return answer.verdict === 'repeated' ? answer.op : undefined;
 }
 
 function refusedBy(

@@ -4,6 +4,7 @@ import type { WriteName } from '../contract/calls.ts';
 import { CALLS } from '../contract/raw.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, dollars } from '../core/money.ts';
+import { freeIn } from '../journal/runs/take-up.ts';
 import type { Claim } from '../journal/store/op-store.ts';
 import { pendingByAccount } from '../journal/store/refusals.ts';
 import { decodeWhole } from '../journal/wal/codec.ts';
@@ -118,11 +119,12 @@ export function refusalOf(
 
 function inTheWay(what: string, role: string, standing: Standing | null | undefined): CliError {
   const { op, holder, host, lease_ms = 0 } = standing ?? {};
+  const lease = lease_ms > 0 ? `; ${freeIn(lease_ms)}` : '';
   const who = holder === undefined ? '' : `, by ${holder} on ${host}`;
   const takeUp = holder === role ? `resume ${op}` : `takeover ${op} --reason "why"`;
   const next = lease_ms > 0 ? `show ${op}` : takeUp;
   return new CliError('guarded', {
-    message: `${what}${who}${op === undefined ? '' : `: ${op}`}; nothing was sent`,
+    message: `${what}${who}${op === undefined ? '' : `: ${op}`}${lease}; nothing was sent`,
     hint: op === undefined ? 'cardwright ops list' : `cardwright ops ${next}`,
     outcome: 'not_sent',
     ...(op !== undefined && { op }),

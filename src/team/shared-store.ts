@@ -1,6 +1,14 @@
 /** Ops in a database that several machines share (docs/decisions/0023-op-store.md). */
 import type { OpLease } from '../journal/shared-ops.ts';
-import type { CountedOp, IntentsHold, NamedIntents, NotedIntent, OpStore } from '../journal/store/op-store.ts';
+import type {
+  CountedOp,
+  IntentsHold,
+  NamedIntents,
+  NotedIntent,
+  OpHands,
+  OpStore,
+  Waiting,
+} from '../journal/store/op-store.ts';
 import { decodeLines, decodeWhole } from '../journal/wal/codec.ts';
 import { historyOf } from '../journal/wal/replay.ts';
 import type { HeadFilter, OpHead, UsedIntent } from './calls.ts';
@@ -72,11 +80,8 @@ export function sharedStore({ shared, opened, keyPrint }: SharedStoreSettings): 
       const [head] = await statements().heads(account, { op });
       return head !== undefined && head.lease_ms > 0;
     },
-    async otherOperatorOf(op) {
-      const { statements, account, role } = await shared();
-      const [head] = await statements().heads(account, { op });
-      return head === undefined || head.holder === role ? undefined : head;
-    },
+    handsOf: async op => handsOf(await shared(), op),
+    outlast: async (op, waiting) => outlast(await shared(), op, waiting),
     push: async () => pushAll(await opened()),
     leases: async () => leasesOf(await shared()),
     check: async () => checkShared(await opened()),
@@ -113,6 +118,38 @@ async function headsPage(shared: SharedOps, filter: HeadFilter): Promise<readonl
   const page = looking?.get(name) ?? statements().heads(account, filter);
   looking?.set(name, page);
   return page;
+}
+
+async function handsOf({ statements, account, role }: SharedOps, op: string): Promise<OpHands | undefined> {
+  const [head] = await statements().heads(account, { op });
+  if (head === undefined) return undefined;
+  const { holder, host, state, lease_ms: leftMs } = head;
+  return { holder, host, isOther: holder !== role, leftMs, isFinished: state === 'finished' };
+}
+
+/** Pauses between two looks at an op that somebody else has, ms. */
+const PAUSE_MS = { first: 100, most: 800 } as const;
+
+/** Said when it takes longer than most commands do. */
+const TOLD_AFTER_MS = 1000;
+
+async function outlast(shared: SharedOps, op: string, { mostMs, signal, told }: Waiting): Promise<boolean> {
+  const { clock } = shared;
+  const began = clock.monotonic();
+  let isTold = false;
+  for (let pause: number = PAUSE_MS.first; ; pause = Math.min(PAUSE_MS.most, 2 * pause)) {
+    shared.recent = undefined;
+    shared.looking?.clear();
+    const hands = await handsOf(shared, op);
+    if (hands === undefined || hands.isFinished || hands.leftMs === 0) return true;
+    const waited = clock.monotonic() - began;
+    if (waited >= mostMs || signal.aborted) return false;
+    if (waited >= TOLD_AFTER_MS && !isTold) {
+      told(hands);
+      isTold = true;
+    }
+    await clock.sleep(Math.min(pause, mostMs - waited), signal).catch(() => undefined);
+  }
 }
 
 async function leasesOf({ statements, account }: SharedOps): Promise<readonly OpLease[]> {

@@ -91,12 +91,20 @@ describe.skipIf(missing())('claim', () => {
     expect(await claim(wanted(at.account, 500, again), 'ben')).toMatchObject({ verdict: 'claimed' });
   });
 
-  it('lets two commands make the same card at once, and none beside a resume of the first', async () => {
+  it('lets two commands make the same card at once where other names say so, and none beside a resume of the first', async () => {
     const digest = hex(32);
     const card = { digest, moves: false };
-    const op = wanted(at.account, 500, card);
+    const named = (name: string) => ({ ...card, intents: [{ row: 1, name, digest }] });
+    const op = wanted(at.account, 500, named('order-1'));
     await claim(op);
-    expect(await claim(wanted(at.account, 500, card), 'ben')).toMatchObject({ verdict: 'claimed' });
+    // A lease outlives its process.
+    expect(await claim(wanted(at.account, 500, card), 'ben')).toMatchObject({
+      verdict: 'twin',
+      standing: { op: op.op },
+    });
+    const other = wanted(at.account, 500, named('order-2'));
+    expect(await claim(other, 'ben')).toMatchObject({ verdict: 'claimed' });
+    await finish(other, 500, 'ben');
     await at.endLeases();
     const take = { account: at.account, op: op.op, by: hex(4), host: 'laptop', ttl_ms: 60_000, resume: true };
     await at.ana.take(take, FACTS);

@@ -8,6 +8,7 @@ import type { AfterAnswer } from '../../src/journal/runs/dependencies.ts';
 import type { OpStore } from '../../src/journal/store/op-store.ts';
 import type { PlanRecord } from '../../src/journal/wal/records.ts';
 import { createDisk } from '../../src/journal/wal/storage.ts';
+import type { Clock } from '../../src/platform/host.ts';
 import { openPostgres } from '../../src/postgres/client.ts';
 import { chainHead, type SharedOps } from '../../src/team/shared-ops.ts';
 import { sharedStore } from '../../src/team/shared-store.ts';
@@ -94,6 +95,7 @@ export function holdingGate({ requests }: OpStore, { account, role }: SharedOrde
 export async function storeAt(
   order: SharedOrder,
   effect: NamedEffect = () => undefined,
+  clock: Clock = realClock,
 ): Promise<{ readonly store: OpStore; end(): Promise<void> }> {
   const { socket: host, port, role: user, database } = order;
   const password = () => Promise.reject(new Error('the socket asks for no password'));
@@ -109,7 +111,7 @@ export async function storeAt(
     role: order.role,
     mayHold: false,
     host: order.role,
-    clock: realClock,
+    clock,
     random,
     disk,
     writeTotalMs: 75_000,

@@ -11,7 +11,7 @@ import { Secret } from '../../src/core/secret.ts';
 import type { Clock } from '../../src/platform/host.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
-import { WORLD_TIME } from '../support/world.ts';
+import { WORLD_TIME, type World } from '../support/world.ts';
 import { cableTo, team, urlOf } from './team.ts';
 
 /** Copies of ops that a machine could not write to the end. */
@@ -20,6 +20,19 @@ async function leftCopies(folder: string): Promise<readonly string[]> {
   return found
     .filter(name => /op_[0-9a-z]{26}\.[0-9a-f]{8}$/.test(name))
     .map(name => join(folder, 'state', 'team', name));
+}
+
+/** A command whose answer is written when `told` is: until then it has done what it does, and said nothing. */
+function underWay(machine: World, line: string, told: Promise<void>) {
+  let begin = (): void => undefined;
+  const begun = new Promise<void>(resolve => {
+    begin = resolve;
+  });
+  const onOut = () => {
+    begin();
+    return told;
+  };
+  return [begun, machine.run(line, { onOut })] as const;
 }
 
 describe.skipIf(missing())('two machines', () => {
@@ -52,6 +65,46 @@ describe.skipIf(missing())('two machines', () => {
       { state: 'finished', holder: 'ben', reserved: 500, spent: 500 },
       { state: 'finished', holder: 'ana', reserved: 1000, spent: 1000 },
     ]);
+  });
+
+  it('the same card by several machines at once is meant: each waits for the other, and each has its own', async () => {
+    await using t = await team(here);
+    const machines = [await t.machine('ana'), await t.machine('ben'), await t.machine('ana')];
+    const ran = await Promise.all(machines.map(each => each.run('cards create --bin bin_1 --amount 10 -q')));
+    expect(ran.map(({ code, err }) => [code, err])).toEqual(ran.map(() => [0, '']));
+    expect([new Set(ran.map(({ out }) => out)).size, t.proxy.posts().length]).toEqual([3, 3]);
+  });
+
+  it('what was done and not told yet is waited for, and is not done again where its command does not end', async () => {
+    await using t = await team(here);
+    const [one, other] = [await t.machine('ana'), await t.machine('ben')];
+    expect((await one.run('cards create --bin bin_1 --amount 20 -q')).code).toBe(0);
+    const pause = { onPause: () => undefined };
+    const left = 'without a sign of life it can be taken up in 1[78]\\d s';
+    for (const [line, again, why, waits] of [
+      ['cards create --bin bin_1 --amount 10', '', 'is done, and its command has not said so yet', true],
+      ['cards create --bin bin_1 --amount 11', ' --intent po-7', 'is done, and its command has not said so yet', true],
+      ['cards fund card_1 --amount 2', '', 'is under way in another process', false],
+    ] as const) {
+      let tell = (): void => undefined;
+      const told = new Promise<void>(resolve => {
+        tell = resolve;
+      });
+      const [begun, first] = underWay(one, line, told);
+      await Promise.race([begun, first]);
+      const posts = t.proxy.posts().length;
+      const refused = await other.run(line + again, pause);
+      tell();
+      expect((await first).code).toBe(0);
+      expect({ line, code: refused.code, err: refused.err }).toMatchObject({ line, code: 14 });
+      expect(refused.err).toMatch(
+        new RegExp(`the same operation ${why}: op_\\w+, in the hands of ana on desk; ${left}`),
+      );
+      expect(refused.err).toMatch(/its lease is over: cardwright ops takeover op_\w+ --reason/);
+      expect(refused.err.includes('note: ana on desk is doing the same')).toBe(waits);
+      expect(t.proxy.posts()).toHaveLength(posts);
+      expect((await other.run(line + again)).code, line).toBe(0);
+    }
   });
 
   it('one file on two machines at once: one set of cards', async () => {

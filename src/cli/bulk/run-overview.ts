@@ -58,7 +58,7 @@ export function runOverview(ctx: Context, { run, takeUp }: Pick<OpView, 'run' | 
     counts: { done: 0, refused: 0, unknown: 0, not_sent: 0 },
     error: undefined,
     objections: [],
-    takeUp: { command: `cardwright ops resume ${run.op}`, whose: '' },
+    takeUp: { command: `cardwright ops resume ${run.op}`, whose: '', later: [] },
   };
   async function* batches() {
     const settings = { run, rows, concurrency: USUAL_WORKERS, keepGoing: true, stop: ctx.signal };

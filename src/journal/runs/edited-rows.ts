@@ -12,12 +12,13 @@ import type { JournalDependencies } from './dependencies.ts';
 import { countedDigests, createDigests, rowBeforeChoice, sharedRowsOf } from './row-likeness.ts';
 import { secondTime } from './second-time.ts';
 import { type Sharing, standingOf } from './shared-rows.ts';
+import { inHandOf } from './take-up.ts';
 
 /** An unfinished run that was last worked on longer ago is no file that was just edited. */
 const EDITED_MS = DAY;
 
 /**
- * Throws `guarded` when rows of many are about targets of a run of many that is not finished and that nobody works on;
+ * Throws `guarded` when rows of many are about targets of a run of many that is not finished and that no living process has;
  * with `again` it is said. The rows themselves are others: those that are the same were refused before.
  */
 export async function refuseEditedRows(dependencies: JournalDependencies, { plan, record }: Sharing): Promise<void> {
@@ -34,12 +35,13 @@ export async function refuseEditedRows(dependencies: JournalDependencies, { plan
     if (!head.unfinished && (await head.end()) !== undefined) continue;
     const history = await readOrError(store, op);
     if (history === undefined || history instanceof CliError || !history.planned) continue;
-    if (clock.now() - history.latest >= EDITED_MS || (await store.isHeld(op))) continue;
+    const { held, leased, takeUp } = await inHandOf(store, op);
+    if (clock.now() - history.latest >= EDITED_MS || (held && !leased)) continue;
     const shared = wanted.sharedWith(targetsIn(history));
     if (shared === 0) continue;
     const of = plan.rows.length;
     const these = of === 1 ? 'this row is' : `${shared} of these ${of} rows ${shared === 1 ? 'is' : 'are'}`;
-    const message = `${these} the same but for the amount in a run that is not finished, ${standingOf(history)}: ${op}`;
+    const message = `${these} the same but for the amount in a run that is not finished, ${standingOf(history)}: ${op}${takeUp.whose}`;
     if (plan.again !== true)
       throw editedRows(op, message, secondTime(sharedRowsOf(plan.rows, targetsIn(history), targetOf), of));
     notice(`warning: ${message}`);

@@ -10,8 +10,10 @@ import type { RunPlan, TakeUp } from '../types.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import { type History, mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
+import { isNamed } from './named-rows.ts';
 import { createLikeness, type RowLikeness } from './row-likeness.ts';
-import { takeUpOf } from './take-up.ts';
+import { type InHand, inHandOf } from './take-up.ts';
+import { outlasting, UnderLease } from './under-lease.ts';
 
 /** A plan, or what is known of it before it has an op. */
 export interface Sharing {
@@ -34,6 +36,15 @@ export function damagedTwin(setAside: string, damage: CliError): CliError {
  * repeated freely are not held up. Those of `among` are looked at; twins of the whole plan are told apart before.
  */
 export async function refuseSharedRows(
+  dependencies: JournalDependencies,
+  sharing: Sharing,
+  among: HeadFilter,
+): Promise<void> {
+  await outlasting(dependencies, () => refuseSharedRowsOnce(dependencies, sharing, among));
+}
+
+/** The same; an op that may end by itself is thrown as `UnderLease`. */
+export async function refuseSharedRowsOnce(
   dependencies: JournalDependencies,
   sharing: Sharing,
   among: HeadFilter,
@@ -64,6 +75,7 @@ async function refuseSharedWith(
   { plan }: Sharing,
   { op, planned, wanted }: Looked,
 ): Promise<void> {
+  const inHand = await inHandOf(store, op);
   const history = await readOrError(store, op);
   if (history instanceof CliError) {
     const items = await readItems(store, op);
@@ -72,27 +84,35 @@ async function refuseSharedWith(
     if (!isWhole || wanted.sharedWith(items).length > 0) throw damagedTwin(store.setAside(op), history);
     return;
   }
-  if (history?.planned !== true) return;
-  const held = await store.isHeld(op);
+  if (history?.planned !== true || (inHand.finished && !history.plan.bulk)) return;
   const both = plan.bulk && history.plan.bulk;
+  const named = isNamed(plan.rows);
   // Somebody who says that a row is not done has taken it out of the run.
-  const inTheWay = (row: RowHistory) => (both ? row.resolved?.as !== 'not-done' : isInTheWay(row, history, held));
+  const inTheWay = (row: RowHistory) =>
+    both ? row.resolved?.as !== 'not-done' : isInTheWay(row, history, { ...inHand, named });
   const rows = [...history.rows.values()].filter(inTheWay);
   const shared = wanted.sharedWith(rows.map(({ item }) => item)).length;
   if (shared === 0) return;
-  throw sharedRows(history, { shared, of: plan.rows.length, held, takeUp: await takeUpOf(store, op) });
+  const refusal = sharedRows(history, { shared, of: plan.rows.length, ...inHand });
+  throw inHand.leased && !history.plan.bulk ? new UnderLease(op, refusal) : refusal;
 }
 
 /**
  * Where one of the two is a single command. The same card made by two commands at once is meant; after a kill, what was
  * done was perhaps told to nobody, and what was not is done by the resume.
  */
-function isInTheWay(row: RowHistory, { plan }: History, held: boolean): boolean {
+function isInTheWay(
+  row: RowHistory,
+  { plan }: History,
+  { held, leased, named }: Pick<InHand, 'held' | 'leased'> & { readonly named: boolean },
+): boolean {
   const { item, state, resolved } = row;
   if (resolved !== undefined) return false;
-  if (!held) return state === 'unknown' || state === 'done' || mayBePerformed(row, plan.bulk);
   const moves = item.operation === 'cards.fund' || item.operation === 'cards.withdraw';
-  return moves && (state === 'unknown' || state === 'open');
+  if (held && moves && (state === 'unknown' || state === 'open')) return true;
+  const isOther = named && item.intent !== undefined;
+  if (held && (!leased || isOther)) return false;
+  return state === 'unknown' || state === 'done' || mayBePerformed(row, plan.bulk);
 }
 
 /** How far a run is: the one count that every refusal for its sake tells. */
@@ -120,6 +140,7 @@ function sharedRows(history: History, { shared, of, held, takeUp }: Shares): Cli
   const where = held ? 'in a run that is under way in another process' : 'in a run that is not finished';
   return new CliError('guarded', {
     message: `${which} ${where}, ${standingOf(history)}: ${op}${takeUp.whose}`,
+    ...(held && { notes: takeUp.later }),
     ...(!held && {
       notes: [
         `What is done there would be done a second time. A resume does the rest of ${op} and finishes it; then run what is left.`,

@@ -1,10 +1,41 @@
-/** The command that goes on with an op: of another operator it is taken over, and one's own is resumed. */
-import type { OpStore } from '../store/op-store.ts';
+/** Whether somebody has an op, and the command that goes on with it: one's own is resumed, another operator's taken over. */
+import type { OpHands, OpStore } from '../store/op-store.ts';
 import type { TakeUp } from '../types.ts';
 
-export async function takeUpOf(store: Pick<OpStore, 'otherOperatorOf'>, op: string): Promise<TakeUp> {
-  const other = await store.otherOperatorOf?.(op);
-  if (other === undefined) return { command: `cardwright ops resume ${op}`, whose: '' };
-  const { holder, host } = other;
-  return { command: `cardwright ops takeover ${op} --reason "why"`, whose: `, in the hands of ${holder} on ${host}` };
+export interface InHand {
+  /** By a process that is not provably gone. */
+  readonly held: boolean;
+  /** By a lease alone, which outlives its process: that it runs does not say that anybody works on the op. */
+  readonly leased: boolean;
+  /** By the time this was asked: whatever was read before may be older. */
+  readonly finished: boolean;
+  readonly takeUp: TakeUp;
+}
+
+/** To be asked before the records of the op are read: then they are not older than the answer. */
+export async function inHandOf(store: Pick<OpStore, 'handsOf' | 'isHeld'>, op: string): Promise<InHand> {
+  if (store.handsOf === undefined)
+    return { held: await store.isHeld(op), leased: false, finished: false, takeUp: takeUpBy(op, undefined) };
+  const hands = await store.handsOf(op);
+  const finished = hands?.isFinished === true;
+  const held = !finished && hands !== undefined && hands.leftMs > 0;
+  return { held, leased: held, finished, takeUp: takeUpBy(op, hands) };
+}
+
+export async function takeUpOf(store: Pick<OpStore, 'handsOf'>, op: string): Promise<TakeUp> {
+  return takeUpBy(op, await store.handsOf?.(op));
+}
+
+function takeUpBy(op: string, hands: OpHands | undefined): TakeUp {
+  const command = hands?.isOther ? `cardwright ops takeover ${op} --reason "why"` : `cardwright ops resume ${op}`;
+  if (hands === undefined || (!hands.isOther && hands.leftMs === 0)) return { command, whose: '', later: [] };
+  const who = `, in the hands of ${hands.holder} on ${hands.host}`;
+  if (hands.leftMs === 0) return { command, whose: who, later: [] };
+  const later = [`When that process has stopped and its lease is over: ${command}`];
+  return { command, whose: `${who}; ${freeIn(hands.leftMs)}`, later };
+}
+
+/** What is left of a lease, in words. */
+export function freeIn(leftMs: number): string {
+  return `without a sign of life it can be taken up in ${Math.ceil(leftMs / 1000)} s`;
 }

@@ -10,8 +10,9 @@ import type { JournalDependencies } from './dependencies.ts';
 import { isNamed } from './named-rows.ts';
 import { refuseOverlaps } from './overlap.ts';
 import { secondTime } from './second-time.ts';
-import { damagedTwin, refuseSharedRows, standingOf } from './shared-rows.ts';
-import { takeUpOf } from './take-up.ts';
+import { damagedTwin, refuseSharedRowsOnce, standingOf } from './shared-rows.ts';
+import { type InHand, inHandOf } from './take-up.ts';
+import { outlasting, UnderLease } from './under-lease.ts';
 
 const AGAIN_MS = DAY;
 
@@ -27,17 +28,24 @@ interface Likeness {
  * What ended after this command began was not known to whoever said `again`.
  */
 export async function refuseTwins(dependencies: JournalDependencies, like: Likeness): Promise<void> {
+  await outlasting(dependencies, () => refuseTwinsOnce(dependencies, like));
+}
+
+async function refuseTwinsOnce(dependencies: JournalDependencies, like: Likeness): Promise<void> {
   const { store } = dependencies;
   // A run of many rows is rare and dear: every journal is looked at, in case a mark was lost.
   const among = { unfinished: !like.plan.bulk };
   for await (const { op, unfinished, plan } of store.heads(among)) {
     if (isAnother(await plan(), like)) continue;
+    const inHand = await inHandOf(store, op);
     const history = await readOrError(store, op);
     if (history instanceof CliError) {
       if (unfinished && !onlyStops(like.plan)) throw damagedTwin(store.setAside(op), history);
-    } else if (history?.planned === true) await refuseTwin(dependencies, like, { history, marked: unfinished });
+    } else if (history?.planned === true) {
+      refuseTwin(dependencies, like, { history, inHand, marked: unfinished && !inHand.finished });
+    }
   }
-  await refuseSharedRows(dependencies, like, among);
+  await refuseSharedRowsOnce(dependencies, like, among);
   await refuseOverlaps(dependencies, like);
 }
 
@@ -51,40 +59,37 @@ interface Twin {
   readonly history: History;
   /** Whether it stands among the unfinished. */
   readonly marked: boolean;
+  readonly inHand: InHand;
 }
 
-async function refuseTwin(
-  dependencies: JournalDependencies,
+function refuseTwin(
+  { clock, begunAt }: JournalDependencies,
   { plan }: Likeness,
-  { history, marked }: Twin,
-): Promise<void> {
-  const { store, clock, begunAt } = dependencies;
+  { history, marked, inHand }: Twin,
+): void {
   const { op, bulk } = history.plan;
   if (isPending(history)) throw pendingTwin(op);
+  const rows = [...history.rows.values()];
+  // A row that has its own name, and is named otherwise there, is another purchase.
+  const isOther = isNamed(plan.rows) && isNamed(rows.map(({ item }) => item));
   // What came to nothing by its request may be asked for again at once.
   if (history.denied !== undefined && !marked) return;
   if (history.end !== undefined && !marked) {
     const isRecent = clock.now() - history.end.at < AGAIN_MS;
     const endedMeanwhile = history.end.at > begunAt && history.end.at <= clock.now();
-    // A row that has its own name, and is named otherwise there, is another purchase.
-    const isOther = isNamed(plan.rows) && isNamed([...history.rows.values()].map(({ item }) => item));
     const isMeant = isOther || (plan.again === true && !endedMeanwhile);
     if (plan.bulk && bulk && !isMeant && isRecent) throw bulkRepeated(history);
     return;
   }
-  const held = await store.isHeld(op);
-  const rows = [...history.rows.values()];
+  const { held, leased, takeUp } = inHand;
   // Also with --again: it is for runs that are finished, and an unfinished one may be taken for such.
-  if (plan.bulk && bulk) throw bulkUnfinished(history, { held, takeUp: await takeUpOf(store, op) });
+  if (plan.bulk && bulk) throw bulkUnfinished(history, inHand);
   // The same card made by two commands at once is meant; beside a resume of the first, the second one is not.
   if (held ? rows.some(movesBalance) || history.runs > 1 : rows.some(row => row.state === 'unknown'))
-    throw twinUnknown(op, {
-      held,
-      movesMoney: rows.some(row => movesBalance(row) || makesCard(row)),
-      takeUp: await takeUpOf(store, op),
-    });
-  if (!held && rows.some(row => row.state === 'open')) throw twinOpen(op, await takeUpOf(store, op));
-  if (!held && rows.some(isUntold)) throw twinUntold(op, await takeUpOf(store, op));
+    throw twinUnknown(op, { ...inHand, movesMoney: rows.some(row => movesBalance(row) || makesCard(row)) });
+  if (leased && !isOther && rows.some(isOnce)) throw twinLeased(history, takeUp);
+  if (!held && rows.some(row => row.state === 'open')) throw twinOpen(op, takeUp);
+  if (!held && rows.some(isUntold)) throw twinUntold(op, takeUp);
 }
 
 function makesCard({ item }: RowHistory): boolean {
@@ -96,8 +101,12 @@ function movesBalance({ item }: RowHistory): boolean {
 }
 
 /** Done, and nobody was told: the same command would do it once more. */
-function isUntold({ item, state, resolved }: RowHistory): boolean {
-  return state === 'done' && resolved === undefined && CALLS[item.operation].repeat !== 'freely';
+function isUntold(row: RowHistory): boolean {
+  return row.state === 'done' && row.resolved === undefined && isOnce(row);
+}
+
+function isOnce({ item }: RowHistory): boolean {
+  return CALLS[item.operation].repeat !== 'freely';
 }
 
 /** Told by its first line: the rest may be long, and may be damaged. False where that line cannot be read. */
@@ -118,22 +127,37 @@ export function pendingTwin(op: string): CliError {
   });
 }
 
-interface InHand {
-  readonly held: boolean;
-  readonly takeUp: TakeUp;
-}
-
 function twinUnknown(op: string, { held, movesMoney, takeUp }: InHand & { readonly movesMoney: boolean }): CliError {
   const why = held ? 'is under way in another process' : 'has an unknown outcome';
   return new CliError('guarded', {
     message: `the same operation ${why}: ${op}${takeUp.whose}`,
     notes: [
       `Running it again would be a new key and could ${movesMoney ? 'move the money twice' : 'change it twice'}.`,
+      ...takeUp.later,
     ],
     hint: held ? `cardwright ops show ${op}` : takeUp.command,
     outcome: 'not_sent',
     op,
   });
+}
+
+/** A run of many may take long, and is not waited for. */
+function twinLeased(history: History, { whose, later }: TakeUp): UnderLease | CliError {
+  const { op, bulk } = history.plan;
+  const why =
+    history.end === undefined ? 'is under way in another process' : 'is done, and its command has not said so yet';
+  const refusal = new CliError('guarded', {
+    message: `the same operation ${why}: ${op}${whose}`,
+    notes: [
+      'That process may have been killed: begun a second time, both could be done.',
+      ...later,
+      'Where several commands do the same at once, an --intent for each tells them apart.',
+    ],
+    hint: `cardwright ops show ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+  return bulk ? refusal : new UnderLease(op, refusal);
 }
 
 function twinOpen(op: string, { command, whose }: TakeUp): CliError {
@@ -160,9 +184,9 @@ function bulkUnfinished(history: History, { held, takeUp }: InHand): CliError {
   const { op } = history.plan;
   return new CliError('guarded', {
     message: `a run with the same input ${held ? 'is under way in another process' : 'is not finished'}, ${standingOf(history)}: ${op}${takeUp.whose}`,
-    ...(!held && {
-      notes: [`A resume sends the others alone, and finishes it; --again is for runs that are finished.`],
-    }),
+    notes: held
+      ? takeUp.later
+      : [`A resume sends the others alone, and finishes it; --again is for runs that are finished.`],
     hint: held ? `cardwright ops show ${op}` : takeUp.command,
     outcome: 'not_sent',
     op,

@@ -53,8 +53,13 @@ export interface OpStore {
   heads(filter?: HeadFilter): AsyncIterable<OpHead>;
   /** Whether a process that is not provably gone has it. */
   isHeld(op: string): Promise<boolean>;
-  /** Who had it last, where that is another operator; undefined for one's own. Left out with `leases`. */
-  otherOperatorOf?(op: string): Promise<{ readonly holder: string; readonly host: string } | undefined>;
+  /** In whose hands it is or was last; undefined where it is not there. Left out with `leases`. */
+  handsOf?(op: string): Promise<OpHands | undefined>;
+  /**
+   * Waits until nobody has the op any longer, and says whether that is so; what was read of it before is read anew. Left out
+   * with `leases`.
+   */
+  outlast?(op: string, waiting: Waiting): Promise<boolean>;
   /** Who has which op now; left out where one machine alone has them. */
   leases?(): Promise<readonly OpLease[]>;
   /** Brings there what earlier commands could not write, and what was lost since; left out with `leases`. */
@@ -75,6 +80,25 @@ export interface OpStore {
   keepDamaged?(op: string, note: ByHand): Promise<string>;
   /** What was recorded of an op by `keepDamaged`; undefined for every other. Left out with it. */
   recordedByHand?(op: string): Promise<ByHand | undefined>;
+}
+
+/** A lease says until when a process has an op, and not that it lives. */
+export interface OpHands {
+  readonly holder: string;
+  readonly host: string;
+  /** Whether it is another operator than this process acts as. */
+  readonly isOther: boolean;
+  /** Of the lease, ms; 0 when it is over. */
+  readonly leftMs: number;
+  readonly isFinished: boolean;
+}
+
+export interface Waiting {
+  readonly mostMs: number;
+  /** Told once, when it takes a while: in whose hands the op is. */
+  told(hands: OpHands): void;
+  /** Ends the waiting. */
+  readonly signal: AbortSignal;
 }
 
 /** What a person has recorded of an op whose journal can say nothing. */

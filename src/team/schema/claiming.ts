@@ -43,11 +43,17 @@ create function given_key_verdict(a account, wanted jsonb) returns jsonb languag
   from given_key g where g.account = a.id and g.key = wanted #>> '{key,value}';
 $f$;
 
+-- Whether each of its rows has a name of the caller's.
+create function is_all_named(o op) returns boolean language sql as $f$
+  select count(*) >= o.rows from intent i where i.account = o.account and i.op = o.op;
+$f$;
+
 -- The same changes, by an operation that is not finished, or many rows that were finished within a day.
 create function twin_verdict(a account, wanted jsonb) returns jsonb language plpgsql as $f$
 declare
   digests text[] := array[wanted ->> 'digest', wanted ->> 'digest_in_order'];
   is_bulk boolean := (wanted ->> 'bulk')::boolean;
+  is_named boolean := jsonb_array_length(coalesce(wanted -> 'intents', '[]')) >= (wanted ->> 'rows')::int;
   o op;
   is_alive boolean;
 begin
@@ -55,15 +61,14 @@ begin
       order by x.started_at loop
     is_alive := coalesce(o.lease_until > clock_timestamp(), false);
     if (is_bulk and o.bulk) or o.state = 'pending'
-      -- Two commands that make the same card at once are meant; beside a resume of the first, the second is not.
-      or (is_alive and (o.moves or o.epoch > 1))
+      -- A living lease proves nothing. Other names for every row say that both are meant; beside a resume the second is not.
+      or (is_alive and (o.moves or o.epoch > 1 or not (o.freely or (is_named and is_all_named(o)))))
       -- Without an end nobody was told; what may be done twice freely is in nobody's way then.
       or (not is_alive and (o.unknown > 0 or o.open > 0 or not o.freely)) then
       return jsonb_build_object('verdict', 'twin', 'standing', standing(o));
     end if;
   end loop;
-  if is_bulk and not coalesce((wanted ->> 'again')::boolean, false)
-    and jsonb_array_length(coalesce(wanted -> 'intents', '[]')) < (wanted ->> 'rows')::int then
+  if is_bulk and not is_named and not coalesce((wanted ->> 'again')::boolean, false) then
     select * into o from op x where x.account = a.id and x.bulk and x.digest = any(digests)
       and x.ended_at > clock_timestamp() - interval '24 hours'
       and not exists (select from approval_request r where r.op = x.op and r.state <> 'used') order by x.ended_at desc limit 1;
