@@ -8,6 +8,8 @@ export interface Standing {
   readonly done: number;
   readonly failed: number;
   readonly unknown: number;
+  /** Rows that could not be sent, as with a journal that is away. Told where there are any. */
+  readonly unsent: number;
 }
 
 /** A list that is read page by page. */
@@ -192,8 +194,9 @@ function rateOf(samples: Sample[], now: Sample): number | undefined {
   return elapsed >= 1000 && rate > 0 ? rate : undefined;
 }
 
-function runReport({ total, done, failed, unknown }: Standing): Report {
-  const finished = done + failed + unknown;
+function runReport({ total, done, failed, unknown, unsent }: Standing): Report {
+  const finished = done + failed + unknown + unsent;
+  const some = (words: string) => (unsent === 0 ? '' : words);
   return {
     finished,
     total,
@@ -204,11 +207,13 @@ function runReport({ total, done, failed, unknown }: Standing): Report {
         `ok ${done}`,
         `failed ${failed}`,
         `unknown ${unknown}`,
+        ...(unsent === 0 ? [] : [`not sent ${unsent}`]),
         ...speedWords(rate, total - finished),
       ].join('  '),
     logged: elapsedMs =>
-      `${finished}/${total} ok=${done} failed=${failed} unknown=${unknown} elapsed=${Math.round(elapsedMs / 1000)}s`,
-    spoken: () => `${finished} of ${total}: ${done} done, ${failed} failed, ${unknown} unknown`,
+      `${finished}/${total} ok=${done} failed=${failed} unknown=${unknown}${some(` not_sent=${unsent}`)} elapsed=${Math.round(elapsedMs / 1000)}s`,
+    spoken: () =>
+      `${finished} of ${total}: ${done} done, ${failed} failed, ${unknown} unknown${some(`, ${unsent} not sent`)}`,
   };
 }
 

@@ -27,9 +27,9 @@ function progressAt(mode: ProgressMode, columns = 80, rowsOnScreen = false) {
       progress.begin();
     },
     /** At that second so many rows are done. */
-    at(seconds: number, done: number, { failed = 0, unknown = 0, total = 500 } = {}) {
+    at(seconds: number, done: number, { failed = 0, unknown = 0, unsent = 0, total = 500 } = {}) {
       now = seconds * 1000;
-      progress.update({ total, done, failed, unknown });
+      progress.update({ total, done, failed, unknown, unsent });
     },
     /** At that second so many rows of a list were read. */
     read(seconds: number, rows: number, total?: number) {
@@ -52,6 +52,18 @@ describe('progress on a terminal', () => {
     at(0, 0);
     at(39.5, 309, { failed: 2, unknown: 1 });
     expect(drawn(text()).at(-1)).toBe('312/500  62%  ok 309  failed 2  unknown 1  7.9/s  24 s left');
+  });
+
+  it('says not sent of rows that were not sent, as the summary does', () => {
+    const told = (['redraw', 'log', 'spoken'] as const).map(mode => {
+      const { at, text } = progressAt(mode);
+      at(0, 0);
+      at(20, 300, { failed: 2, unsent: 3 });
+      return text();
+    });
+    expect(told[0]).toContain('305/500  61%  ok 300  failed 2  unknown 0  not sent 3');
+    expect(told[1]).toBe('305/500 ok=300 failed=2 unknown=0 not_sent=3 elapsed=20s\n');
+    expect(told[2]).toBe('305 of 500: 300 done, 2 failed, 0 unknown, 3 not sent\n');
   });
 
   it('takes the rate of the last ten seconds', () => {

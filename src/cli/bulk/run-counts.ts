@@ -158,7 +158,7 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
       leftOut += 1;
     },
     get standing() {
-      return { total, done: count.done, failed: count.refused + count.not_sent, unknown: count.unknown };
+      return { total, done: count.done, failed: count.refused, unknown: count.unknown, unsent: count.not_sent };
     },
     get doneBefore() {
       return doneBefore;
