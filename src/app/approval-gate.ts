@@ -149,14 +149,34 @@ async function refuseTooFew(
 ): Promise<void> {
   const approvers = await parts.approvers();
   const others = approvers.filter(each => !isRequester(each, approvers, requester));
-  const persons = new Set(others.map(({ person }) => person)).size;
-  if (persons >= needed) return;
+  const persons = [...new Set(others.map(({ person }) => person))];
+  if (persons.length >= needed) return;
+  const own = [...new Set(approvers.map(({ person }) => person))];
   throw new CliError('guarded', {
-    message: `this needs the approval of ${needed} other than ${requester.requested_by}, and the approvers are ${persons}`,
+    message: tooFewWords({ needed, who: requester.requested_by, others: persons, own }),
+    notes: ['Another person makes a key, cardwright approvals key create, and its line is added to the approvers.'],
     reason: 'approvers_file',
     hint: 'cardwright approvals key show -q',
     outcome: 'not_sent',
   });
+}
+
+interface TooFew {
+  readonly needed: number;
+  readonly who: string;
+  /** Persons who may approve it. */
+  readonly others: readonly string[];
+  /** All persons among the approvers; where there are no others, the requester himself. */
+  readonly own: readonly string[];
+}
+
+function tooFewWords({ needed, who, others, own }: TooFew): string {
+  if (own.length === 0) return `nobody may approve what ${who} asks for: there are no approvers`;
+  if (others.length === 0) {
+    const are = own.length === 1 ? 'is an approver' : 'are approvers, and they are the one who asks';
+    return `no other person may approve what ${who} asks for: only ${own.join(', ')} ${are}`;
+  }
+  return `what ${who} asks for needs the approval of ${needed} other persons, and only ${others.join(', ')} may give it`;
 }
 
 async function recheck(around: Around, history: History): Promise<void> {
@@ -249,8 +269,8 @@ async function pendingError(around: Around, { plan, rows }: History, { approvals
   const needed = await neededFor(around, payload);
   const items = [...rows.values()].map(({ item }) => item);
   const { path, notes: written } = await writeRequest(around, requestFile({ bytes, items: items.map(plannedItem) }));
-  const named = path === undefined ? payload.id : `--file ${shellWord(path)}`;
-  const command = `cardwright approvals approve ${named}`;
+  const isShared = (await around.parts.account()) !== undefined;
+  const { command, hint, next } = approvingCommands(payload.id, { path, isShared });
   const have = approvals.length;
   const who = payload.requested_by;
   const until =
@@ -258,9 +278,9 @@ async function pendingError(around: Around, { plan, rows }: History, { approvals
   const known = have === 0 ? 'nobody has' : `${have} ${have === 1 ? 'has' : 'have'}`;
   return new CliError('pending_approval', {
     message: `${plan.op} is held until ${until}; ${known}`,
-    notes: [payload.rule, `The request stands until ${payload.expires_at}.`, ...written],
+    notes: [payload.rule, `The request stands until ${payload.expires_at}.`, ...written, ...next],
     reason: 'approval',
-    hint: command,
+    hint,
     outcome: 'not_sent',
     op: plan.op,
     approval: {
@@ -273,6 +293,27 @@ async function pendingError(around: Around, { plan, rows }: History, { approvals
       render: shownRequest(payload),
     },
   });
+}
+
+interface ApprovingCommands {
+  /** What an approver runs. */
+  readonly command: string;
+  /** What is run next, by whoever asks or by an approver. */
+  readonly hint: string;
+  readonly next: readonly string[];
+}
+
+/** The journal of one machine is out of reach of an approver elsewhere: he is handed a file. */
+function approvingCommands(
+  id: string,
+  { path, isShared }: { readonly path: string | undefined; readonly isShared: boolean },
+): ApprovingCommands {
+  const approve = 'cardwright approvals approve';
+  if (path === undefined && isShared) return { command: `${approve} ${id}`, hint: `${approve} ${id}`, next: [] };
+  const command = `${approve} --file ${shellWord(path ?? `${id}.request.json`)}`;
+  if (path !== undefined) return { command, hint: command, next: [] };
+  const hint = `cardwright approvals show ${id} --out ${id}.request.json`;
+  return { command, hint, next: [`Write the request to a file first. Then an approver: ${command}`] };
 }
 
 function plannedItem({ row, operation, method, path, body, key }: PlannedItem): PlannedItem {

@@ -30,12 +30,14 @@ export function tsvLines(rows: readonly Row[], columns: readonly Column[]): stri
 
 /** One row as a line a field that has a value, `field<TAB>value`, with the same escapes. */
 export function fieldLines(row: Row, columns: readonly Column[]): string {
-  return columns
-    .map(column =>
-      [column.field, machineCell(column, valueAt(row, column.field))].map(text => printable(tsvCell(text))),
-    )
+  return namedLines(columns.map(column => [column.field, machineCell(column, valueAt(row, column.field))]));
+}
+
+/** Names with a value, a line each, with the same escapes. */
+export function namedLines(pairs: readonly (readonly [name: string, value: string])[]): string {
+  return pairs
     .filter(([, value]) => value !== '')
-    .map(pair => `${pair.join('\t')}\n`)
+    .map(pair => `${pair.map(text => printable(tsvCell(text))).join('\t')}\n`)
     .join('');
 }
 

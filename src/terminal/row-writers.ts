@@ -2,7 +2,7 @@
 import { CliError } from '../core/errors.ts';
 import type { RawRows } from '../core/raw-rows.ts';
 import { machineCell, plainText } from './cells.ts';
-import { csvLines, fieldLines, tsvLines } from './delimited.ts';
+import { csvLines, fieldLines, namedLines, tsvLines } from './delimited.ts';
 import { jsonLines } from './documents.ts';
 import { batchesOf, collectRows, type Job, noteCut } from './job.ts';
 import { printable } from './printable.ts';
@@ -78,7 +78,9 @@ export async function writeFields(job: Job): Promise<void> {
   const [only] = columns;
   // A list without entries is no line: who counts lines would count one.
   if (columns.length === 1 && only?.kind === 'list' && machineCell(only, valueAt(row, only.field)) === '') return;
-  await job.streams.stdout.write(columns.length === 1 ? tsvLines([row], columns) : fieldLines(row, columns));
+  const below = namedLines(job.presentation.linesBelow ?? []);
+  const own = columns.length === 1 ? tsvLines([row], columns) : fieldLines(row, columns);
+  await job.streams.stdout.write(`${own}${below}`);
 }
 
 /** Page after page from the text of the service. */

@@ -111,6 +111,8 @@ export interface Presentation {
   readonly variables?: () => Readonly<Record<string, string>>;
   /** What a person sees for a single result; without it, pairs made from the columns. */
   readonly blocks?: readonly Block[];
+  /** Lines of name and value below those of the columns in a pipe: what the document holds deeper. */
+  readonly linesBelow?: readonly (readonly [name: string, value: string])[];
   /** The rows of a single result that has some: what a pipe, CSV, TSV and ids hold in place of its head. */
   readonly rows?: { readonly columns: readonly Column[]; readonly rows: readonly Row[] };
   /** A money field whose share of the largest is drawn beside each row of a table on a screen. */

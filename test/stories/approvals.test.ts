@@ -204,6 +204,65 @@ describe('an approval counts', () => {
   });
 });
 
+describe('what is held is told', () => {
+  test('whole to a reader behind a pipe: rule, card, intent, and with --rows each request', async () => {
+    await using t = await team([person('bo')]);
+    const { id } = await t.held(`${FUND} --intent ads-nov`);
+    for (const named of [id, '--file request-1.json']) {
+      const lines = (await t.done(`approvals show ${named} --rows`)).split('\n');
+      expect(lines).toContain(`id\t${id}`);
+      expect(lines).toContain('rule\tapprove_above is $20.00, and $25.00 are asked for');
+      expect(lines).toContain('intent\tads-nov');
+      expect(lines).toContainEqual(expect.stringMatching(/^target\t.*card_1/));
+      expect(lines).toContain('request\tPOST /cards/card_1/fund {"amount":25}');
+    }
+    await t.write(
+      'cards.csv',
+      ['card_id,amount', ...Array.from({ length: 7 }, (_, at) => `card_1,${30 + at}`)].join('\n'),
+    );
+    const many = await t.held('cards fund --file cards.csv --yes');
+    const requests = async (more: string) =>
+      (await t.done(`approvals show ${many.id}${more}`)).split('\n').filter(line => line.startsWith('request_'));
+    expect(await requests(' --rows')).toHaveLength(7);
+    expect(await requests('')).toHaveLength(5);
+    expect(await t.done(`approvals show ${many.id}`)).toMatch(/^more_requests\t2 rows: approvals show --rows$/m);
+  });
+
+  test('with the command that writes the request, where approvers have no share in the journal', async () => {
+    await using t = await team([person('bo')]);
+    const held = await t.here.run(`${FUND} --intent ads-nov`);
+    expect(held.code).toBe(17);
+    const [, write = ''] = /try: cardwright (.*)/.exec(held.err) ?? [];
+    expect(write).toMatch(/^approvals show (apr_\w+) --out \1\.request\.json$/);
+    await t.done(write);
+    const [, approve = ''] = /Then an approver: cardwright (.*)/.exec(held.err) ?? [];
+    expect(await t.done(approve.replace('approvals approve', 'approvals show'))).toContain('intent\tads-nov');
+    await t.write('request.json', '');
+    const again = await t.here.run(`${FUND} --intent ads-nov --approval-out request.json`);
+    expect(again).toMatchObject({ code: 17, err: expect.stringContaining('there is a file of that name') });
+    expect(again.err).toContain(`try: cardwright ${write}`);
+  });
+
+  test('as refused, where no other person may approve it', async () => {
+    const own = person('ana', ' users=tester');
+    await using t = await team([own]);
+    const alone = await t.here.run(FUND);
+    expect(alone.code).toBe(14);
+    expect(alone.err).toContain('no other person may approve what tester@desk asks for: only ana is an approver');
+    await t.write('approvers', '# nobody yet\n');
+    const nobody = await t.here.run(FUND);
+    expect(nobody.code).toBe(14);
+    expect(nobody.err).toContain('nobody may approve what tester@desk asks for: there are no approvers');
+    await t.write('approvers', `${own.line}\n${person('bo').line}\n`);
+    await t.done('profiles set team approvals_needed 2');
+    const tooFew = await t.here.run(FUND);
+    expect(tooFew.code).toBe(14);
+    expect(tooFew.err).toContain(
+      'what tester@desk asks for needs the approval of 2 other persons, and only bo may give it',
+    );
+  });
+});
+
 describe('refused, with nothing sent', () => {
   type Attack = (facts: {
     bo: Person;

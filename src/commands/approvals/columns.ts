@@ -4,7 +4,13 @@ import { maybe, tells } from '../../cli/answer-fields.ts';
 import { cents, toUsd } from '../../core/money.ts';
 import { type CheckedRequest, requestFile } from '../../journal/approvals/request-file.ts';
 import type { StoredRequest } from '../../journal/approvals/review.ts';
-import { shownRequest, visible } from '../../journal/approvals/shown-request.ts';
+import {
+  type ShownFact,
+  shownRequest,
+  shownRisk,
+  shownTargets,
+  visible,
+} from '../../journal/approvals/shown-request.ts';
 import type { Block, Column, Row } from '../../terminal/view.ts';
 
 export const REQUEST_COLUMNS: readonly Column[] = [
@@ -17,6 +23,18 @@ export const REQUEST_COLUMNS: readonly Column[] = [
   { field: 'needed', title: 'NEEDED', kind: 'integer', priority: 1 },
   { field: 'requested_by', title: 'ASKED BY', kind: 'text', priority: 2 },
   { field: 'expires_at', title: 'EXPIRES', kind: 'text', priority: 3 },
+];
+
+/** One request whole: what an approver reads behind a pipe. */
+export const SHOWN_COLUMNS: readonly Column[] = [
+  ...REQUEST_COLUMNS,
+  { field: 'rule', title: 'HELD BECAUSE', kind: 'text', priority: 3 },
+  { field: 'intent', title: 'INTENT', kind: 'text', priority: 3, unlessEmpty: true },
+  { field: 'account', title: 'ACCOUNT', kind: 'text', priority: 3 },
+  { field: 'mode', title: 'MODE', kind: 'word', priority: 3 },
+  { field: 'origin', title: 'ORIGIN', kind: 'text', priority: 3 },
+  { field: 'requested_at', title: 'ASKED AT', kind: 'text', priority: 3 },
+  { field: 'op', title: 'OPERATION', kind: 'text', priority: 3 },
 ];
 
 export const STATES = ['pending', 'approved', 'used', 'rejected', 'expired', 'stale', 'closed'] as const;
@@ -99,14 +117,29 @@ export function requestDetail(request: AnyRequest, rows: boolean): Row {
 export function requestLines(request: CheckedRequest, most = MOST_SHOWN): readonly string[] {
   const facts = shownRequest(request.payload);
   const width = Math.max(...facts.map(([name]) => name.length));
-  const shown = request.items.slice(0, most);
-  return [
-    ...facts.map(([name, words]) => `${name.padEnd(width)}  ${words}`),
-    ...shown.map(({ row, method, path, body }) => {
-      const named = request.items.length === 1 ? 'Request' : `Request ${row}`;
-      return `${named.padEnd(width)}  ${visible(`${method} ${path}${body === undefined ? '' : ` ${body}`}`)}`;
-    }),
+  return [...facts, ...shownItems(request, most)].map(([name, words]) => `${name.padEnd(width)}  ${words}`);
+}
+
+function shownItems({ items }: CheckedRequest, most: number): readonly ShownFact[] {
+  return items
+    .slice(0, most)
+    .map(({ row, method, path, body }) => [
+      items.length === 1 ? 'Request' : `Request ${row}`,
+      visible(`${method} ${path}${body === undefined ? '' : ` ${body}`}`),
+    ]);
+}
+
+/** What the columns of a request do not hold, for a pipe: its cards, what speaks against it, the requests themselves. */
+export function linesBelow(request: AnyRequest, rows: boolean): readonly ShownFact[] {
+  const { payload, items } = request;
+  const left = rows ? 0 : items.length - MOST_SHOWN;
+  const facts: readonly ShownFact[] = [
+    ...shownTargets(payload),
+    ...shownRisk(payload),
+    ...shownItems(request, rows ? Number.POSITIVE_INFINITY : MOST_SHOWN),
+    ...(left > 0 ? [['More requests', `${left} rows: approvals show --rows`] as const] : []),
   ];
+  return facts.map(([name, words]) => [name.toLowerCase().replaceAll(' ', '_'), words]);
 }
 
 /** Requests that are shown before a signature; the others are those of `approvals show --rows`. */

@@ -2,7 +2,7 @@ import { command } from '../../cli/parsing/command.ts';
 import { local, OURS, option } from '../../cli/parsing/flag.ts';
 import { flag, must } from '../../contract/field.ts';
 import { file, requestNamed, requestOrFile } from './arguments.ts';
-import { REQUEST_COLUMNS, REQUEST_DETAIL, requestBlocks, requestDetail, requestText } from './columns.ts';
+import { linesBelow, REQUEST_DETAIL, requestBlocks, requestDetail, requestText, SHOWN_COLUMNS } from './columns.ts';
 
 /** What would be sent, checked against the digest that approvers sign. */
 export const showRequest = command({
@@ -33,7 +33,8 @@ export const showRequest = command({
     data: requestDetail(request, rows),
     noun: 'request',
     idField: 'id',
-    columns: REQUEST_COLUMNS,
+    columns: SHOWN_COLUMNS,
+    linesBelow: linesBelow(request, rows),
     blocks: [
       ...requestBlocks(request, rows),
       ...(out === undefined ? [] : [{ kind: 'line', text: `Written to ${out}.` } as const]),

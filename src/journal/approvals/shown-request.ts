@@ -7,19 +7,14 @@ export type ShownFact = readonly [name: string, words: string];
 
 /** Every fact that decides, in the order of reading. */
 export function shownRequest(payload: ApprovalPayload): readonly ShownFact[] {
-  const { command, rows, targets, cents: sum, largest_cents: largest, intent, before } = payload;
+  const { command, rows, cents: sum, intent } = payload;
   const amount = dollars(cents(sum));
   return [
     ['Command', visible(command)],
     ...(rows > 1 ? [['Rows', String(rows)] as const] : []),
-    ...targets.map(target => [rows > 1 ? `Row ${target.row}` : 'Target', targetWords(target)] as const),
-    ...(rows > targets.length ? [['More', `${rows - targets.length} rows: approvals show --rows`] as const] : []),
+    ...shownTargets(payload),
     ...(sum > 0 ? [[rows > 1 ? 'Sum' : 'Amount', amount] as const] : []),
-    ...(rows > 1 && largest > 0 ? [['Largest', dollars(cents(largest))] as const] : []),
-    ...(payload.irreversible ? [['Cannot be undone', 'yes'] as const] : []),
-    ...(before === undefined
-      ? []
-      : [['Card now', `${visible(before.status)}, ${dollars(cents(before.balance_cents))}`] as const]),
+    ...shownRisk(payload),
     ...(intent === undefined ? [] : [['Intent', visible(intent)] as const]),
     ['Account', `${visible(payload.account)} (${payload.mode}) at ${visible(payload.origin)}`],
     ['Held because', visible(payload.rule)],
@@ -27,6 +22,30 @@ export function shownRequest(payload: ApprovalPayload): readonly ShownFact[] {
     ['Asked at', visible(payload.requested_at)],
     ['Expires', visible(payload.expires_at)],
     ['Operation', visible(payload.op)],
+  ];
+}
+
+/** The cards. */
+export function shownTargets({ rows, targets }: ApprovalPayload): readonly ShownFact[] {
+  return [
+    ...targets.map(target => [rows > 1 ? `Row ${target.row}` : 'Target', targetWords(target)] as const),
+    ...(rows > targets.length ? [['More', `${rows - targets.length} rows: approvals show --rows`] as const] : []),
+  ];
+}
+
+/** What else an approver weighs. */
+export function shownRisk({
+  rows,
+  largest_cents: largest,
+  irreversible,
+  before,
+}: ApprovalPayload): readonly ShownFact[] {
+  return [
+    ...(rows > 1 && largest > 0 ? [['Largest', dollars(cents(largest))] as const] : []),
+    ...(irreversible ? [['Cannot be undone', 'yes'] as const] : []),
+    ...(before === undefined
+      ? []
+      : [['Card now', `${visible(before.status)}, ${dollars(cents(before.balance_cents))}`] as const]),
   ];
 }
 

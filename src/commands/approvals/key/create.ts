@@ -22,6 +22,7 @@ export const createApprovalKey = command({
   ends: { not_confirmed: 'The passphrases differ, or this is no terminal. Nothing was written.' },
   about: [
     'An ed25519 key, kept under a passphrase of 8 characters or more that is typed twice. The line that is printed goes into the approvers_file of a profile. A key that is there is not overwritten.',
+    'The first word of the line is the person. It is the name of the user of this machine, and may be edited in the file of approvers. It must not be the name of somebody who asks: root and root@runner are one person, and nobody approves his own request.',
   ],
   examples: [
     { does: 'Once for each approver', run: 'approvals key create' },
@@ -37,10 +38,9 @@ export const createApprovalKey = command({
     if (again.expose() !== passphrase.expose()) throw refusal('the passphrases differ', 'passphrase');
     const review = await ctx.approvals();
     const path = await review.createKey(passphrase);
-    const { keyid, line } = await review.keyLine();
-    return { path, keyid, line };
+    return { path, ...(await review.keyLine()) };
   },
-  show: ({ path, keyid, line }) => ({
+  show: ({ path, person, keyid, line }) => ({
     data: { path, keyid, line },
     noun: 'key',
     idField: 'keyid',
@@ -48,7 +48,11 @@ export const createApprovalKey = command({
     quiet: [line],
     blocks: [
       { kind: 'line', text: `Made ${path}. Its line for the approvers_file:` },
-      { kind: 'line', text: line },
+      { kind: 'line', text: line, whole: true },
+      {
+        kind: 'line',
+        text: `The person is ${person}, as the user of this machine. Where that is not your name, edit it in that file.`,
+      },
     ],
   }),
 });

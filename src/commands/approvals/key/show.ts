@@ -14,7 +14,7 @@ export const showApprovalKey = command({
   },
   reach: 'files',
   about: [
-    'A line is "person ed25519 key". The person is what counts, however many keys there are. Where a person has another name on a machine that asks for approval, users=name,name follows: nobody approves his own request.',
+    'A line is "person ed25519 key". The person is what counts, however many keys there are: the name of the user of this machine, which may be edited in the file of approvers. Where a person has another name on a machine that asks for approval, users=name,name follows: nobody approves his own request.',
   ],
   examples: [
     { does: 'The line', run: 'approvals key show' },
