@@ -71,6 +71,18 @@ function separate(text: string, shape: Shape): readonly string[] {
   });
 }
 
+/** What is written so in a program would be looked for as text, and found in no record. */
+function refuseProgramming(
+  path: string,
+  { operator, wanted, where }: { readonly operator: string; readonly wanted: string; readonly where: string },
+): void {
+  const bare = wanted.replace(/^=/, '').replace(/^"(.*)"$/s, '$1');
+  const isDoubled = operator === '=' && wanted.startsWith('=');
+  if (!isDoubled && bare === wanted) return;
+  if (!isDoubled && wanted.startsWith('=')) return;
+  throw usage(`${where}: one = compares, and a value has no quotes of its own: ${quote(`${path}${operator}${bare}`)}`);
+}
+
 /**
  * A test for `<field><op><value>`; operators `= != < <= > >= ~` (contains). Money is compared in cents, times as
  * instants and a date as its whole day, the rest as text. `metadata.key` reaches into maps. An absent value passes no
@@ -97,6 +109,7 @@ export function parseCondition(text: string, settings: ConditionSettings): Test 
   if ((field.kind === 'map') !== (key !== '')) {
     throw usage(`${where}: write ${field.kind === 'map' ? `${name}.<key>` : name}`);
   }
+  refuseProgramming(path, { operator, wanted, where });
   const valueIn: ValueIn = row => (key === '' ? row[name] : (row[name] as Record<string, unknown> | undefined)?.[key]);
   if (operator === '~') return contains(valueIn, wanted, where);
   const compare = comparison(field, { wanted, operator: operator as Operator, where, now: settings.now });

@@ -122,9 +122,11 @@ function inTheWay(what: string, role: string, standing: Standing | null | undefi
   const lease = lease_ms > 0 ? `; ${freeIn(lease_ms)}` : '';
   const who = holder === undefined ? '' : `, by ${holder} on ${host}`;
   const takeUp = holder === role ? `resume ${op}` : `takeover ${op} --reason "why"`;
-  const next = lease_ms > 0 ? `show ${op}` : takeUp;
+  const over = standing?.state === 'finished';
+  const next = over || lease_ms > 0 ? `show ${op}` : takeUp;
   return new CliError('guarded', {
     message: `${what}${who}${op === undefined ? '' : `: ${op}`}${lease}; nothing was sent`,
+    ...(over && { notes: ['Run the same command again: it tells what that one has done.'] }),
     hint: op === undefined ? 'cardwright ops list' : `cardwright ops ${next}`,
     outcome: 'not_sent',
     ...(op !== undefined && { op }),

@@ -39,6 +39,22 @@ function message(text: string, shape: Shape = CARD): string {
 
 describe('a condition', () => {
   it.each([
+    ['label=="Ads"', 'label=Ads'],
+    ['label="Ads"', 'label=Ads'],
+    ['label==Ads', 'label=Ads'],
+    ['label!="Ads"', 'label!=Ads'],
+    ['label~"Ads"', 'label~Ads'],
+    ['metadata.team=="growth"', 'metadata.team=growth'],
+    ['balance==7', 'balance=7'],
+  ])('%s is written as in a program, and refused', (text, meant) => {
+    expect(message(text)).toContain(`one = compares, and a value has no quotes of its own: ${JSON.stringify(meant)}`);
+  });
+
+  it.each(['label~"', 'label="Ads', 'label<=z'])('%s is a text like any other', text => {
+    expect(message(text)).toBe('parsed');
+  });
+
+  it.each([
     ['status=active', true],
     ['status=frozen', false],
     ['status!=frozen', true],
