@@ -159,8 +159,11 @@ async function pushCopy(
   const release = await lockCopy(disk, path);
   if (release === undefined) return 'in use';
   try {
+    const bytes = await copyAt(disk, path);
+    // Whoever had it has ended it between the look and the lock.
+    if (bytes === undefined) return 'in use';
     const segments = await statements().readOp(account, op, 1);
-    const kept = linesOf(await bytesAt(disk, path), { op, path });
+    const kept = linesOf(bytes, { op, path });
     if (segments.length === 0) {
       if (kept.some(({ record }) => record.t === 'SENT')) return 'missing';
       // It was taken back, and nothing of it had left.
@@ -234,8 +237,13 @@ export async function lockCopy(disk: JournalDisk, path: string): Promise<(() => 
 }
 
 export async function bytesAt(disk: JournalDisk, path: string): Promise<Uint8Array> {
+  return (await copyAt(disk, path)) ?? new Uint8Array();
+}
+
+/** Undefined where it is not there. */
+async function copyAt(disk: JournalDisk, path: string): Promise<Uint8Array | undefined> {
   const file = await disk.open(path);
-  if (file === undefined) return new Uint8Array();
+  if (file === undefined) return undefined;
   try {
     return await file.readAll();
   } finally {
