@@ -8,6 +8,7 @@ import { Damaged } from '../archive/manifest.ts';
 import { manifestOf } from '../archive/restore.ts';
 import { saveInto } from '../archive/save.ts';
 import { impossible } from '../calls/handler.ts';
+import { isoTime } from '../rules/dates.ts';
 import type { StoreMoment, TracelessHandlers } from '../service/service.ts';
 
 type Told = ReplyOf<AdminOperations['snapshots.diff']>;
@@ -54,6 +55,7 @@ function damagedSide(error: unknown, name: string): unknown {
 /** Columns of a card that nobody is shown by the way, and its text as it is sent, which says the same once more. */
 const NOT_TOLD = ['account_id', 'number', 'cvv', 'document'];
 const MONEY = ['balance', 'hold', 'spending_limit', 'auto_freeze_at'];
+const TIMES = ['created_at', 'expires_at'];
 
 class DifferenceSums {
   readonly #tables = new Map<string, { added: number; removed: number; changed: number }>();
@@ -96,11 +98,12 @@ class DifferenceSums {
   }
 }
 
-/** JSON of the value; money in USD, lists and maps as they are stored. */
+/** JSON of the value; money in USD, times in ISO, lists and maps as they are stored. */
 function valueTold(row: StoredRow | undefined, field: string): string | null {
   if (row === undefined) return null;
   const value = row[field] ?? null;
   if (typeof value === 'number' && MONEY.includes(field)) return JSON.stringify(toUsd(value as Cents));
   if (typeof value === 'string' && ['allowed_categories', 'metadata'].includes(field)) return value;
+  if (typeof value === 'number' && TIMES.includes(field)) return JSON.stringify(isoTime(value));
   return JSON.stringify(value);
 }

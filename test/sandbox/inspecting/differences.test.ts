@@ -36,6 +36,8 @@ it('names the card, its fields and the accounts that moved', async () => {
   });
   expect(added.card_id).toBe(made.json.id);
   expect(added.fields).toContainEqual({ field: 'status', from: null, to: '"active"' });
+  const times = added.fields.filter(({ field }: { field: string }) => /^(?:created|expires)_at$/.test(field));
+  expect(times.map(({ to }: { to: string }) => /^"\d{4}-\d\d-\d\dT[\d:.]+Z"$/.test(to))).toEqual([true, true]);
   expect(json.tables).toContainEqual({ table: 'transactions', added: 1, removed: 0, changed: 0 });
 });
 
