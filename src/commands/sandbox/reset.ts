@@ -22,6 +22,7 @@ export const resetSandbox = command({
   },
   about: [
     'Data sets: empty has BINs and an empty wallet; demo is six weeks of a small team; load has as many cards and transactions as you ask for (--cards, --transactions).',
+    'A clock that was moved or set stays as it is. Back to the real time: cardwright sandbox clock set real',
     '--keep keeps BINs, fault rules or created keys.',
     '--hard replaces a damaged store: its files are moved aside without being read, and a new store is made.',
   ],
