@@ -39,38 +39,51 @@ export async function begin(): Promise<boolean> {
       const { half, access } = (await response.json()) as { readonly half: string; readonly access: string };
       sessionStorage.setItem(KEPT, half);
       sessionStorage.setItem(ACCESS, access);
+      tell();
     }
   }
-  await handOn();
-  return sessionStorage.getItem(KEPT) !== null;
+  return sessionStorage.getItem(KEPT) !== null || hasOther(null);
 }
 
-const TABS = 'cardwright';
 /** ms in which another tab answers, if there is one. */
 const PATIENCE = 150;
 
+interface Told {
+  readonly asks?: true;
+  readonly half?: string;
+  readonly access?: string;
+}
+
 /** Tabs of this origin give each other the half; it goes nowhere else. */
-function handOn(): Promise<void> {
-  const tabs = new BroadcastChannel(TABS);
-  return new Promise(resolve => {
-    const timer = setTimeout(resolve, PATIENCE);
-    tabs.onmessage = ({
-      data,
-    }: MessageEvent<{ readonly asks?: true; readonly half?: string; readonly access?: string }>) => {
-      const half = sessionStorage.getItem(KEPT);
-      if (data.asks === true && half !== null) tabs.postMessage({ half, access: accessOf() });
-      if (data.half === undefined || half !== null) return;
-      sessionStorage.setItem(KEPT, data.half);
-      sessionStorage.setItem(ACCESS, data.access ?? 'look');
-      clearTimeout(timer);
-      resolve();
-    };
-    if (sessionStorage.getItem(KEPT) === null) tabs.postMessage({ asks: true });
-    else {
-      clearTimeout(timer);
-      resolve();
-    }
-  });
+const tabs = new BroadcastChannel('cardwright');
+/** Halves of sessions that are over. */
+const over = new Set<string>();
+let asksUntil = 0;
+
+tabs.onmessage = ({ data: { asks, half, access } }: MessageEvent<Told>) => {
+  if (asks === true) tell();
+  if (half === undefined || over.has(half) || performance.now() > asksUntil) return;
+  sessionStorage.setItem(KEPT, half);
+  sessionStorage.setItem(ACCESS, access ?? 'look');
+};
+
+function tell(): void {
+  const half = sessionStorage.getItem(KEPT);
+  if (half !== null && !over.has(half)) tabs.postMessage({ half, access: accessOf() });
+}
+
+/**
+ * Whether another tab has another half than this one. A new ticket replaces the cookie of all tabs, so that the halves
+ * from before are worth nothing.
+ */
+async function hasOther(half: string | null): Promise<boolean> {
+  const isNew = () => ![half, null].includes(sessionStorage.getItem(KEPT));
+  if (isNew()) return true;
+  if (half !== null) over.add(half);
+  asksUntil = performance.now() + PATIENCE;
+  tabs.postMessage({ asks: true });
+  while (!isNew() && performance.now() < asksUntil) await new Promise(resolve => setTimeout(resolve, 10));
+  return isNew();
 }
 
 /** Nothing of the session stays in this tab. */
@@ -107,10 +120,18 @@ export async function callRow<Answer>(name: string, input: Input = {}, signal?: 
   const filled = path.replace(/\{(\w+)\}/g, (_, field: string) => encodeURIComponent(String(input[field])));
   const hasBody = fields.some(({ part }) => part === 'body');
   const address = query === '' ? filled : `${filled}?${query}`;
-  const response = await send(method, address, hasBody ? partOf('body') : undefined, signal).catch((error: unknown) => {
-    if (signal?.aborted === true) throw error;
-    throw new NoAnswer('No answer came.');
-  });
+  const ask = () =>
+    send(method, address, hasBody ? partOf('body') : undefined, signal).catch((error: unknown) => {
+      if (signal?.aborted === true) throw error;
+      throw new NoAnswer('No answer came.');
+    });
+  let half = sessionStorage.getItem(KEPT);
+  let response = await ask();
+  // Refused for its session, nothing was done: it is asked again with the session of another tab.
+  while (response.status === 401 && (await hasOther(half))) {
+    half = sessionStorage.getItem(KEPT);
+    response = await ask();
+  }
   if (response.status === 204) return undefined as Answer;
   if (response.ok) {
     return response.json().catch((error: unknown) => {

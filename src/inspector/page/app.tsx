@@ -166,6 +166,11 @@ function Page() {
           <code>cardwright sandbox start</code>
         </p>
       )}
+      {accessOf() === 'look' && (
+        <p class="bar news">
+          This session may look and change nothing. For one that may change: <code>cardwright sandbox open</code>
+        </p>
+      )}
       {other && (
         <p class="bar news">
           {`The server is version ${live.marks?.version}, this page ${TABLES.version}. `}

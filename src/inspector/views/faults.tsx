@@ -119,6 +119,7 @@ function Builder() {
   return (
     <section aria-labelledby="add">
       <h2 id="add">Add a rule</h2>
+      <p class="quiet">A preset and a kind fill the form. Nothing changes before you press Add.</p>
       <p class="buttons">
         {PRESETS.map(([name, preset]) => (
           <button type="button" class="small" onClick={() => setText(JSON.stringify(preset, undefined, 2))}>

@@ -135,9 +135,12 @@ function LogRows({ items, isFiltered }: { readonly items: readonly RequestItem[]
         href: addressOf('requests', item.request_id),
         cells: [
           <Time iso={item.at} />,
-          <a href={addressOf('requests', item.request_id)}>
-            <Said text={askedText(item)} />
-          </a>,
+          <>
+            <a href={addressOf('requests', item.request_id)}>
+              <Said text={askedText(item)} />
+            </a>
+            <span class="narrow">{shortTime(item.at)}</span>
+          </>,
           <Badge word={String(item.status)} />,
           <Said text={notesOf(item)} />,
           <Said text={item.idempotency_key ?? ''} />,
@@ -314,7 +317,10 @@ function TurnedAway() {
           rows={data.data.map((turned, nth) => ({
             key: `${turned.at} ${nth}`,
             cells: [
-              <Said text={`${turned.method} ${turned.path}`} />,
+              <>
+                <Said text={`${turned.method} ${turned.path}`} />
+                <span class="narrow">{shortTime(turned.at)}</span>
+              </>,
               <span title={turned.error}>
                 <Badge word={String(turned.status)} />
               </span>,
@@ -360,7 +366,10 @@ function Acts() {
             key: String(act.number),
             cells: [
               count(act.number),
-              <Name name={act.operation} />,
+              <>
+                <Name name={act.operation} />
+                <span class="narrow">{shortTime(act.at)}</span>
+              </>,
               act.about === null ? '' : <Id id={act.about} />,
               act.by,
               <Time iso={act.at} />,

@@ -33,6 +33,7 @@ interface Details {
 export function RevealCard({ id }: { readonly id: string }) {
   const [details, show] = useSecret<Details>();
   const [asks, ask] = useState(false);
+  const canChange = useCanChange() && accessOf() === 'full';
   if (details !== undefined) {
     const { number, cvv, exp_month: month, exp_year: year } = details;
     return (
@@ -52,7 +53,7 @@ export function RevealCard({ id }: { readonly id: string }) {
   }
   if (!asks) {
     return (
-      <button type="button" class="small" onClick={() => ask(true)}>
+      <button type="button" class="small" disabled={!canChange} onClick={() => ask(true)}>
         Reveal
       </button>
     );

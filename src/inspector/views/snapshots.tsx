@@ -173,6 +173,7 @@ function PutBack() {
       <RowForm row="snapshots.restore" label="Restore" first={saveFirst} />
       <details>
         <summary>Start over</summary>
+        <p class="quiet">A clock that was moved or set stays as it is.</p>
         <RowForm row="reset" without={['cards', 'transactions']} label="Reset" first={saveFirst} />
       </details>
     </section>

@@ -96,9 +96,17 @@ function Subscriptions({ items }: { readonly items: readonly Subscription[] }) {
       rows={items.map(item => ({
         key: item.id,
         cells: [
-          <a href={addressOf('webhooks', undefined, { webhook: item.id })} title={`made ${shortTime(item.created_at)}`}>
-            <Said text={item.id} />
-          </a>,
+          <>
+            <a
+              href={addressOf('webhooks', undefined, { webhook: item.id })}
+              title={`made ${shortTime(item.created_at)}`}
+            >
+              <Said text={item.id} />
+            </a>
+            <span class="narrow whole">
+              <Said text={item.address} />
+            </span>
+          </>,
           <Badge word={item.status} />,
           item.waiting,
           item.delivered,
@@ -165,6 +173,7 @@ function DeliveryRows({ items }: { readonly items: readonly Delivery[] }) {
       caption="Deliveries, newest first"
       cells={[
         { title: 'Event' },
+        { title: 'Subscription', wide: true },
         { title: 'State' },
         { title: 'Tries', number: true, wide: true },
         { title: 'Last answer' },
@@ -180,7 +189,13 @@ function DeliveryRows({ items }: { readonly items: readonly Delivery[] }) {
               <Name name={item.event} />
             </a>{' '}
             {markOf(item)}
+            <span class="narrow whole">
+              <Said text={item.webhook_id} />
+            </span>
           </span>,
+          <a href={addressOf('webhooks', undefined, { webhook: item.webhook_id })}>
+            <Said text={item.webhook_id} />
+          </a>,
           <Badge word={item.state} />,
           item.attempt,
           <Said text={lastOf(item)} />,
@@ -206,6 +221,7 @@ function SendForms({ items }: { readonly items: readonly Subscription[] }) {
           begins={{ webhook_id: first, event: 'card.created' }}
           areas={['body']}
           label="Send"
+          show={answer => <SentOn id={String(answer['id'])} />}
         />
       </details>
       <details>
@@ -236,6 +252,16 @@ export function DeliveryView({ id }: { readonly id: string }) {
   );
 }
 
+/** Nothing may be redelivered that still goes. */
+const goesByItself = ({ state }: Delivery) => state === 'queued' || state === 'sending';
+
+/** Its state may change at once: the answer of the form would stay as it was. */
+const SentOn = ({ id }: { readonly id: string }) => (
+  <p>
+    Queued: <a href={addressOf('webhooks', id)}>follow this delivery</a>.
+  </p>
+);
+
 function WholeShown({ delivery }: { readonly delivery: WholeDelivery }) {
   const { id, webhook_id, event } = delivery;
   return (
@@ -257,7 +283,19 @@ function WholeShown({ delivery }: { readonly delivery: WholeDelivery }) {
           ['Delivery', <Id id={id} />],
         ]}
       />
-      <RowForm row="deliveries.redeliver" fixed={{ delivery_id: id }} label="Redeliver" />
+      {goesByItself(delivery) ? (
+        <p class="quiet">
+          It goes by itself when its time comes on the clock of the sandbox. Sooner:{' '}
+          <a href={addressOf('clock')}>move the clock</a>.
+        </p>
+      ) : (
+        <RowForm
+          row="deliveries.redeliver"
+          fixed={{ delivery_id: id }}
+          label="Redeliver"
+          show={() => <p>Queued. Its state above follows.</p>}
+        />
+      )}
       <details>
         <summary>Edit and send</summary>
         <RowForm
@@ -266,6 +304,7 @@ function WholeShown({ delivery }: { readonly delivery: WholeDelivery }) {
           begins={{ event, body: delivery.body_hidden ? '' : delivery.body }}
           areas={['body']}
           label="Send"
+          show={answer => <SentOn id={String(answer['id'])} />}
         />
       </details>
       <h2>Attempts</h2>
