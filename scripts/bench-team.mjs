@@ -116,7 +116,8 @@ function run(args, journal) {
   const env = {
     PATH: process.env.PATH,
     HOME: folder,
-    CARDWRIGHT_CONFIG_DIR: join(folder, 'home'),
+    // The same change is refused over a shared journal while the files of this machine have an operation like it.
+    CARDWRIGHT_CONFIG_DIR: join(folder, journal === LOCAL ? 'home' : 'home of a member'),
     CARDWRIGHT_API_KEY: sandbox.key,
     CARDWRIGHT_BASE_URL: sandbox.url,
     ...journal,
