@@ -42,6 +42,6 @@ test('no list of rows is taken for a card number, and its command means the same
   await fc.assert(property, { numRuns: 200 });
 });
 
-test.each(['3..', '..3', '7..3', '0..2', '1..99999999', '3-7'])('%s is no row', async text => {
+test.each(['3..', '..3', '7..3', '0..2', '1..1000001', '3-7'])('%s is no row', async text => {
   await expect(readBack(`cardwright ops resolve ${OP} ${text} --as done --note x`)).rejects.toThrow(/row/);
 });

@@ -192,8 +192,8 @@ async function readArguments(
   return values;
 }
 
-/** More than a file has rows. */
-const LONGEST_RANGE = 10_000_000;
+/** Typed by mistake otherwise: a longer one would fill the memory. */
+const LONGEST_RANGE = 1_000_000;
 
 /** Numbers as a text lists them: `3, 7`, and `3..7` for all from 3 to 7. What is none of these stays, and is refused as it was typed. */
 function numbersIn(texts: readonly string[]): readonly string[] {
