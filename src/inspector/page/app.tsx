@@ -10,14 +10,16 @@ import { TABLES } from '../tables.ts';
 import { Card } from '../views/card.tsx';
 import { Cards } from '../views/cards.tsx';
 import { Clock } from '../views/clock.tsx';
+import { DeliveryView } from '../views/delivery.tsx';
 import { Faults } from '../views/faults.tsx';
 import { Invariants } from '../views/invariants.tsx';
 import { Overview } from '../views/overview.tsx';
-import { Request, Requests } from '../views/requests.tsx';
+import { Request } from '../views/request.tsx';
+import { Requests } from '../views/requests.tsx';
 import { Scenarios } from '../views/scenarios.tsx';
 import { Simulate } from '../views/simulate.tsx';
 import { Snapshots } from '../views/snapshots.tsx';
-import { DeliveryView, Webhooks } from '../views/webhooks.tsx';
+import { Webhooks } from '../views/webhooks.tsx';
 import { Why } from '../views/why.tsx';
 import { KEYS, keysAreOn, onKey, switchKeys } from './keys.ts';
 
