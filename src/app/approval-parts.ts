@@ -50,6 +50,11 @@ export interface ApprovalParts {
   keyText(): Promise<string | undefined>;
 }
 
+/** What the gate works with. */
+export interface ApprovalContext extends ApprovalDependencies {
+  readonly parts: ApprovalParts;
+}
+
 export interface Requester {
   readonly requested_by: string;
   readonly requester_key?: string;
