@@ -39,6 +39,10 @@ async function databaseFinding({ connection, account }: SharedJournalSettings): 
       const why = 'the database was restored, copied or failed over, and no admin has accepted it';
       return { check: CHECK, status: 'fail', says: `${says}: ${why}`, hint: 'cardwright journal push' };
     }
+    if (status.lost !== null) {
+      const why = `it has lost what was written last, and no admin has accepted it: ${status.lost}`;
+      return { check: CHECK, status: 'fail', says: `${says}: ${why}`, hint: 'cardwright journal push' };
+    }
     if (status.frozen === null) return { check: CHECK, status: 'ok', says };
     return { check: CHECK, status: 'fail', says: `${says}: an admin has frozen it: ${status.frozen}` };
   } catch (thrown) {

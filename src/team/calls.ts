@@ -342,6 +342,10 @@ export interface JournalStatus {
   readonly frozen: string | null;
   /** The server is not the one that the account knows. */
   readonly moved: boolean;
+  /** Who knows of lines that it has lost, while no admin has accepted it. */
+  readonly lost: string | null;
+  /** How often an admin has accepted a database. */
+  readonly accepted: number;
   /** Of the server, ms UTC. */
   readonly clock_ms: number;
   /** Cents, or cards. */
@@ -359,6 +363,8 @@ export interface JournalOpening {
   /** With their first lines, a thousand at most. */
   readonly unfinished: readonly OpHead[];
   readonly intents: readonly UsedIntent[];
+  /** Of the chain, at the number that the caller knows of this journal; undefined where it knows none, or it is not there. */
+  readonly line: string | undefined;
 }
 
 /** A day by its row and by the ops of the account, cents. */

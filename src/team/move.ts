@@ -16,6 +16,7 @@ import type { PlanRecord } from '../journal/wal/records.ts';
 import { isPending } from '../journal/wal/replay.ts';
 import type { ClaimedIntent, Clash, JournalStatus, LeaveResult, OpHead, UsedIntent } from './calls.ts';
 import { importOp } from './import-op.ts';
+import { refuseBehind } from './loss.ts';
 import type { SharedOps } from './shared-ops.ts';
 
 export interface MoveParts {
@@ -39,6 +40,7 @@ const PAGE = 1000;
 export async function moveToShared(parts: MoveParts): Promise<MovedJournal> {
   const { local, shared, service, pid } = parts;
   const status = await shared.statements().status(shared.account);
+  refuseBehind(shared);
   await refuseWorking(local, pid);
   const before = (await movedFrom(local)).find(each => isOf(each, service));
   if (before !== undefined && !isHere(before, status)) throw movedElsewhere(before);
@@ -141,6 +143,7 @@ export async function moveToLocal(parts: MoveParts, { mine = false } = {}): Prom
   const { local, shared, service, pid } = parts;
   const { statements, account } = shared;
   const status = await statements().status(account);
+  refuseBehind(shared);
   const before = (await movedFrom(local)).find(each => isOf(each, service));
   if (before !== undefined && !isHere(before, status)) throw movedElsewhere(before);
   if (mine) await leaveAccount(parts);

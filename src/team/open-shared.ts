@@ -8,9 +8,9 @@ import type { Clock, Randomness } from '../platform/host.ts';
 import type { JournalStatus } from './calls.ts';
 import type { JournalConnection } from './connect.ts';
 import { bringNotes } from './kept-notes.ts';
-import { isBehind } from './recover.ts';
+import { behindBy, behindWarning, reportLoss } from './loss.ts';
 import { refuseOtherSchema } from './refusals.ts';
-import { answersOf, chainHead, placesOf, type SharedOps } from './shared-ops.ts';
+import { answersOf, chainHead, headsByJournal, placesOf, type SharedOps } from './shared-ops.ts';
 import { sharedStore } from './shared-store.ts';
 import { leftCopies, pushSpool } from './spool.ts';
 import { statementsOver } from './statements.ts';
@@ -56,7 +56,11 @@ export function openedStore(settings: SharedJournalSettings, keyPrint: () => Pro
   };
   const bring = async (names?: readonly string[]) => {
     const ops = await open(names);
-    await pushedBy(ops, settings.notice);
+    if (ops.behind === undefined) await pushedBy(ops, settings.notice);
+    else {
+      if (ops.behind.isLost) await reportLoss(ops);
+      settings.notice(behindWarning(ops.behind));
+    }
     return ops;
   };
   const store = sharedStore({
@@ -79,7 +83,7 @@ export function openedStore(settings: SharedJournalSettings, keyPrint: () => Pro
 
 /** Before anything else: what is known here may decide what the rules say. */
 async function pushedBy(shared: SharedOps, notice: (text: string) => void): Promise<void> {
-  if ((await leftCopies(shared)).length === 0 || (await isBehind(shared))) return;
+  if ((await leftCopies(shared)).length === 0) return;
   shared.recent = undefined;
   const pushed = await pushSpool(shared);
   for (const { op, rows } of pushed.brought) {
@@ -94,16 +98,17 @@ export async function openShared(settings: SharedJournalSettings, names: readonl
   const { machine, connection, account, actsAs, writeTotalMs, notice } = settings;
   const { platform, random, noise, clock, pid, stateFolder } = machine;
   const statements = statementsOver(connection);
+  const warn = (text: string) => notice(`warning: ${text}`);
+  const disk = createDisk({ platform, random, warn, lock: { pid, clock, random }, noise });
+  const known = await headsByJournal(disk, stateFolder, account);
   const at = clock.monotonic();
-  const [opening, acting] = await Promise.all([statements.opening(account, names), actsAs?.()]);
+  const [opening, acting] = await Promise.all([statements.opening(account, names, known), actsAs?.()]);
   const { status } = opening;
   refuseOtherSchema(status, connection.shown);
   if (acting !== undefined) refuseOtherAccount(status, acting, connection.shown);
   if (Math.abs(status.clock_ms - clock.now()) > MOST_CLOCK_MS) {
     notice('warning: the clock of this machine is more than a minute off that of the shared journal');
   }
-  const warn = (text: string) => notice(`warning: ${text}`);
-  const disk = createDisk({ platform, random, warn, lock: { pid, clock, random }, noise });
   const places = placesOf(stateFolder, { journalId: status.journal_id, account });
   let prepared: Promise<void> | undefined;
   const spoolFolder = async () => {
@@ -115,6 +120,8 @@ export async function openShared(settings: SharedJournalSettings, names: readonl
   const head = await chainHead(disk, places.head);
   head.look(status.head.seq);
   const parts = { disk, statements: () => statements, account, head, host: machine.name };
+  const behind = behindBy(opening, head.known());
+  head.accept(status.accepted);
   if (acting !== undefined) await broughtNotes(settings, parts, acting);
   return {
     statements: () => statements,
@@ -128,6 +135,7 @@ export async function openShared(settings: SharedJournalSettings, names: readonl
     disk,
     writeTotalMs,
     head,
+    behind,
     recent: answersOf(opening, { names, at }),
     spoolFolder,
   };

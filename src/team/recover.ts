@@ -6,33 +6,20 @@ import { CliError } from '../core/errors.ts';
 import type { RecoveredOps } from '../journal/shared-ops.ts';
 import type { JournalStatus } from './calls.ts';
 import { importOp } from './import-op.ts';
+import { linesLost, reportLoss } from './loss.ts';
 import { type SharedOps, segmentRefused } from './shared-ops.ts';
 import { bytesAt, type KeptCopy, keptCopies, leftCopies, linesOf, lockCopy, pushSpool } from './spool.ts';
-
-/** Lines of the chain that this machine has seen and the database does not hold; 0 where it holds the last of them. */
-export async function linesLost({ statements, account, head }: SharedOps, status: JournalStatus): Promise<number> {
-  const known = head.known();
-  if (known === undefined) return 0;
-  const [line] = await statements().auditPage(account, known.seq);
-  if (line?.endsWith(`"hash":"${known.hash}"}`)) return 0;
-  return Math.max(1, known.seq - status.head.seq);
-}
-
-/** Whether the database has lost what it had, or may have. */
-export async function isBehind(shared: SharedOps): Promise<boolean> {
-  const status = await shared.statements().status(shared.account);
-  return status.moved || (await linesLost(shared, status)) > 0;
-}
 
 /** Brings everything, says so in the database, and goes on from its chain as it is. */
 export async function pushAll(shared: SharedOps): Promise<RecoveredOps> {
   const { statements, account, head, host } = shared;
   const status = await statements().status(account);
-  const lost = await linesLost(shared, status);
+  const lost = await lostNow(shared, status);
+  if (lost > 0) await reportLoss(shared);
   const recovered: { op: string; rows: number }[] = [];
   const clashes: { op: string; with: string; name: string }[] = [];
   const workedOn: string[] = [];
-  const behind = lost > 0 || status.moved;
+  const behind = lost > 0 || status.moved || status.lost !== null;
   const copies = [...(await leftCopies(shared)), ...(behind ? await keptCopies(shared) : [])];
   for (const copy of copies) {
     // Of what the database has, outcomes alone are brought: its rows may be in other hands.
@@ -53,6 +40,13 @@ export async function pushAll(shared: SharedOps): Promise<RecoveredOps> {
     await head.keep();
   }
   return { brought, missing, recovered, lostLines: lost, clashes };
+}
+
+async function lostNow({ statements, account, head }: SharedOps, status: JournalStatus): Promise<number> {
+  const known = head.known();
+  if (known === undefined) return 0;
+  const [line] = await statements().auditPage(account, known.seq);
+  return linesLost(known, { line, head: status.head });
 }
 
 /** The database has it no more, and a row of it may have been sent; what was never claimed has sent nothing. */

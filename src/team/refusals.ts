@@ -40,7 +40,9 @@ const REFUSALS: Readonly<Record<string, Words>> = {
   },
   CW006: {
     kind: 'check_failed',
-    notes: ['What was written last was lost with the database. Nothing was sent; tell an admin of the journal.'],
+    notes: [
+      'Nobody moves money until every operator has brought what his machine knows, and an admin has said that the database is right: cardwright.accept_failover.',
+    ],
     hint: 'cardwright journal push',
   },
   CW007: { kind: 'internal' },

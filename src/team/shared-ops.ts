@@ -5,7 +5,7 @@ import type { JournalDisk } from '../journal/wal/storage.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { PostgresRefusal } from '../postgres/refusal.ts';
 import type { JournalHead, JournalOpening, OpHead, UsedIntent } from './calls.ts';
-import type { Statements } from './statements.ts';
+import type { HeadsByJournal, Statements } from './statements.ts';
 
 export interface SharedOps {
   statements(): Statements;
@@ -24,12 +24,22 @@ export interface SharedOps {
   /** Longest life of one write, ms. */
   readonly writeTotalMs: number;
   readonly head: ChainHead;
+  /** What the journal lacks, as far as it was known when it was opened. */
+  readonly behind?: Behind | undefined;
   /** While the rules of one claim look: what of the unfinished ops they have read already. */
   looking?: Map<string, Promise<readonly OpHead[]>> | undefined;
   /** What was told when it was opened; whoever changes something there drops it. */
   recent?: RecentAnswers | undefined;
   /** Where copies of ops lie while they are worked on, and afterwards those that could not be written to the end. */
   spoolFolder(): Promise<string>;
+}
+
+/** What the journal lacks. */
+export interface Behind {
+  /** In words. */
+  readonly why: string;
+  /** A backup was restored, and others may have gone on since; otherwise the database is not where the account knows it. */
+  readonly isLost: boolean;
 }
 
 /** What the database has told lately, so that it need not be asked twice; a claim says when it is no longer true. */
@@ -58,6 +68,10 @@ export function lately({ recent, clock }: Pick<SharedOps, 'recent' | 'clock'>): 
 /** Where the chain stood when we saw it last: a database that does not hold it has lost what was written. */
 export interface ChainHead {
   known(): JournalHead | undefined;
+  /** How often an admin had accepted a database when the line that is known was seen. */
+  accepted(): number;
+  /** How often that was by now: lines that are learned from here on are seen after it. */
+  accept(times: number): void;
   learn(head: JournalHead): void;
   /** How far the chain was when the account was looked at last; nobody has compared it with what is known. */
   looked(): number;
@@ -70,17 +84,22 @@ export interface ChainHead {
 
 /** Reads what an earlier command has kept. A file that cannot be read stands for nothing: it only ever adds a check. */
 export async function chainHead(disk: JournalDisk, path: string): Promise<ChainHead> {
-  let head = headIn(await disk.read(path));
+  let head = await headAt(disk, path);
   let kept = head?.hash;
-  let looked = 0;
+  let [looked, accepted] = [0, 0];
+  const seenNow = ({ seq, hash }: JournalHead) => ({ seq, hash, accepted });
   return {
-    known: () => head,
+    known: () => head && { seq: head.seq, hash: head.hash },
+    accepted: () => head?.accepted ?? accepted,
+    accept(times) {
+      accepted = times;
+    },
     learn(seen) {
-      if (head === undefined || seen.seq >= head.seq) head = seen;
+      if (head === undefined || seen.seq >= head.seq) head = seenNow(seen);
       looked = Math.max(looked, seen.seq);
     },
     forget(seen) {
-      head = seen;
+      head = seenNow(seen);
     },
     looked: () => looked,
     look(seq) {
@@ -95,10 +114,26 @@ export async function chainHead(disk: JournalDisk, path: string): Promise<ChainH
   };
 }
 
-function headIn(text: string | undefined): JournalHead | undefined {
-  if (text === undefined) return undefined;
-  const [, seq, hash] = /^\{"seq":(\d{1,15}),"hash":"([0-9a-f]{64})"\}$/.exec(text) ?? [];
-  return seq === undefined || hash === undefined ? undefined : { seq: Number(seq), hash };
+interface KeptHead extends JournalHead {
+  readonly accepted: number;
+}
+
+const HEAD = /^\{"seq":(\d{1,15}),"hash":"([0-9a-f]{64})"(?:,"accepted":(\d{1,9}))?\}$/;
+
+async function headAt(disk: Pick<JournalDisk, 'read'>, path: string): Promise<KeptHead | undefined> {
+  const [, seq, hash, accepted = '0'] = HEAD.exec((await disk.read(path)) ?? '') ?? [];
+  return seq === undefined || hash === undefined ? undefined : { seq: Number(seq), hash, accepted: Number(accepted) };
+}
+
+/** Of this account in every journal that this machine knows. */
+export async function headsByJournal(disk: JournalDisk, stateFolder: string, account: string): Promise<HeadsByJournal> {
+  const root = join(stateFolder, 'team');
+  const heads: Record<string, JournalHead> = {};
+  for (const journalId of await disk.names(root)) {
+    const head = await headAt(disk, placesOf(stateFolder, { journalId, account }).head);
+    if (head !== undefined) heads[journalId] = { seq: head.seq, hash: head.hash };
+  }
+  return heads;
 }
 
 /** Below the state folder: what this machine knows of an account in a journal. */

@@ -15,6 +15,7 @@ import type { HeadFilter, OpHead, UsedIntent } from './calls.ts';
 import { checkShared } from './check.ts';
 import { claimOp } from './claim-op.ts';
 import { factsOf, planIn } from './claims.ts';
+import { refuseLost } from './loss.ts';
 import { pushAll } from './recover.ts';
 import { holdName } from './shared-name.ts';
 import { lately, type SharedOps } from './shared-ops.ts';
@@ -52,8 +53,14 @@ export function sharedStore({ shared, opened, keyPrint }: SharedStoreSettings): 
       return (await theirs) === true && (await ours) === true;
     },
     async holdKey({ key }) {
-      const { statements, account } = await shared();
-      return { usedFor: () => statements().givenKeyOf(account, key), release: async () => undefined };
+      const ops = await shared();
+      const { statements, account } = ops;
+      const usedFor = async () => {
+        const op = await statements().givenKeyOf(account, key);
+        if (op !== undefined) await refuseLost(ops, { what: 'idempotency key', name: key, op });
+        return op;
+      };
+      return { usedFor, release: async () => undefined };
     },
     notedIntents: async wanted => noted(await shared([...wanted.names]), wanted),
     holdIntents: async wanted => held(await shared([...wanted.names]), wanted),
@@ -92,6 +99,8 @@ export function sharedStore({ shared, opened, keyPrint }: SharedStoreSettings): 
 
 async function noted(shared: SharedOps, { names }: NamedIntents): Promise<ReadonlyMap<string, NotedIntent>> {
   const known = await usedNames(shared, [...names]);
+  const [first] = known;
+  if (first !== undefined) await refuseLost(shared, { what: 'intent', name: first.name, op: first.op });
   return new Map(known.map(({ done, ...each }) => [each.name, { ...each, ...(done && { done }) }]));
 }
 

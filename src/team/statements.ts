@@ -27,6 +27,9 @@ import type {
   WantedOp,
 } from './calls.ts';
 
+/** By the identifier of the journal. */
+export type HeadsByJournal = Readonly<Record<string, JournalHead>>;
+
 type With<T> = T & { readonly head: JournalHead };
 
 /** Each is one statement and one transaction, and may be sent again when its answer was lost. Rejects as `call` does. */
@@ -50,6 +53,10 @@ export interface Statements extends ApprovalStatements {
     bytes: Uint8Array,
   ): Promise<With<{ readonly verdict: string }>>;
   pushed(call: Entering & { readonly host: string; readonly lost: number }): Promise<With<unknown>>;
+  /** Who knows of lost lines by then; null where nobody does, or their loss was accepted. */
+  reportLoss(
+    call: Entering & { readonly accepted: number; readonly host: string },
+  ): Promise<With<{ readonly lost: string | null }>>;
   leaveAccount(call: Entering & { readonly host: string }, facts: Facts): Promise<With<LeaveResult>>;
   importOp(call: ImportedOp, bytes: Uint8Array, facts: Facts): Promise<With<ImportResult>>;
   importNames(
@@ -84,16 +91,18 @@ export interface Statements extends ApprovalStatements {
   /** Names in use behind one, in order, a thousand at most. */
   intentsPage(account: string, behind: string): Promise<readonly UsedIntent[]>;
   status(account: string): Promise<JournalStatus>;
-  /** All of one moment, in one call. */
-  opening(account: string, names: readonly string[]): Promise<JournalOpening>;
+  /** All of one moment, in one call. `known`: where the chain of the account stood in each journal that the caller knows. */
+  opening(account: string, names: readonly string[], known: HeadsByJournal): Promise<JournalOpening>;
 }
 
 /** A standby is not the only server that just reads: a setting of the database or of the role does the same. */
 const STATUS = `select cardwright.status($1)
   || jsonb_build_object('standby', current_setting('transaction_read_only')::boolean)`;
 
-const OPENING = `select cardwright.status($1),
-  (select coalesce(jsonb_agg(h.head), '[]') from cardwright.heads($1, $2) h), cardwright.intents_of($1, $3)`;
+const OPENING = `with s as materialized (select cardwright.status($1) as status)
+select s.status, (select coalesce(jsonb_agg(h.head), '[]') from cardwright.heads($1, $2) h), cardwright.intents_of($1, $3),
+  (select p.line from cardwright.audit_page($1, ($4::jsonb #>> array[s.status ->> 'journal_id', 'seq'])::bigint) p limit 1)
+from s`;
 
 export function statementsOver({ call }: Pick<PostgresSession, 'call'>): Statements {
   const one = async <T>(text: string, values: Parameters<typeof call>[1]) => jsonOf<T>((await call(text, values))[0]);
@@ -145,13 +154,16 @@ export function statementsOver({ call }: Pick<PostgresSession, 'call'>): Stateme
     daySums: account => one('select cardwright.day_sums($1)', [account]),
     intentsPage: (account, behind) => one('select cardwright.intents_page($1, $2)', [account, behind]),
     status: account => one(STATUS, [account]),
-    async opening(account, names) {
-      const [row] = await call(OPENING, [account, json({ unfinished: true, plan: true, most: 1000 }), json(names)]);
-      const [status, unfinished, intents] = row ?? [];
+    reportLoss: told => one('select cardwright.report_loss($1)', [json(told)]),
+    async opening(account, names, known) {
+      const filter = json({ unfinished: true, plan: true, most: 1000 });
+      const [row] = await call(OPENING, [account, filter, json(names), json(known)]);
+      const [status, unfinished, intents, line] = row ?? [];
       return {
         status: jsonOf([status ?? null]),
         unfinished: jsonOf([unfinished ?? null]),
         intents: jsonOf([intents ?? null]),
+        line: line ?? undefined,
       };
     },
   };

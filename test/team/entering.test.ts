@@ -137,6 +137,35 @@ describe.skipIf(missing())('entering', () => {
     await expect(at.ana.renew({ ...call, epoch: 1 })).rejects.toMatchObject({ code: 'CW006' });
   });
 
+  it('is closed to everybody once somebody has seen a line that it has lost, until an admin accepts it (CW006)', async () => {
+    const { account } = at;
+    const op = wanted(account, 5);
+    await at.ana.claim(op, linesOf(op.by, sent(1)), FACTS);
+    const { head } = await at.ana.status(account);
+    const report = (known: typeof head, accepted = 0) =>
+      at.ana.reportLoss({ account, known, accepted, host: 'laptop' });
+    const lostLine = { seq: head.seq + 3, hash: 'f'.repeat(64) };
+    expect(await report(head)).toMatchObject({ lost: null, head });
+    const lost = `ana on laptop has seen line ${lostLine.seq} of its audit log, which it does not hold`;
+    expect(await report(lostLine)).toMatchObject({ lost });
+    expect(await report({ ...lostLine, seq: 900 })).toMatchObject({ lost, head: { seq: head.seq + 1 } });
+    expect(await at.eve.status(account)).toMatchObject({ lost, frozen: null, moved: false, accepted: 0 });
+    const refused = { code: 'CW006', message: `the database has lost what was written last: ${lost}` };
+    await expect(note(await here.as('ben'))).rejects.toMatchObject(refused);
+    await expect(at.ana.append(next(op), linesOf(op.by, done(1)))).rejects.toMatchObject(refused);
+    await expect(at.ana.leaveAccount({ account, host: 'laptop' }, FACTS)).rejects.toMatchObject(refused);
+    await expect(at.admin(`accept_failover('the backup of Monday')`)).rejects.toMatchObject({ code: 'CW009' });
+    for (const who of [at.ana, at.ben]) await who.pushed({ account, host: 'laptop', lost: 0 });
+    await at.admin(`accept_failover('the backup of Monday')`);
+    expect(await note(await here.as('ben'))).toMatchObject({ verdict: 'noted' });
+    // What was accepted with it stops nobody else again; what was seen since does.
+    expect(await report(lostLine)).toMatchObject({ lost: null });
+    expect(await report(lostLine, 1)).toMatchObject({ lost });
+    await expect(at.eve.reportLoss({ account, known: lostLine, accepted: 9, host: 'x' })).rejects.toMatchObject({
+      code: '42501',
+    });
+  });
+
   it('takes no facts that could be another line, or another member of this one (CW007)', async () => {
     const ana = await here.as('ana');
     const before = await lines();

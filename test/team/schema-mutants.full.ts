@@ -150,6 +150,16 @@ const RULES: readonly Rule[] = [
     },
   },
   {
+    name: 'a loss that one machine has seen stops the others',
+    text: ['    perform refuse_lost(a);\n', ''],
+    async holds(at) {
+      const known = { seq: 999, hash: 'f'.repeat(64) };
+      await at.ana.reportLoss({ account: at.account, known, accepted: 0, host: 'laptop' });
+      const op = wanted(at.account, 300);
+      return rejects(at.ben.claim(op, linesOf(op.by, sent(1)), FACTS), 'CW006');
+    },
+  },
+  {
     name: 'an account sees its own rows',
     text: ["    execute format('alter table %I force row level security', guarded);\n", ''],
     async holds(at, other) {

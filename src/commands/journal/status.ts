@@ -29,6 +29,9 @@ export const journalStatus = command({
       moved: tells.yes(
         'The database was restored, copied or failed over; nothing is written until an admin accepts it.',
       ),
+      lost: orNull(
+        tells.text('Who has seen lines that it has lost; nothing is written until an admin accepts the database.'),
+      ),
       frozen: orNull(tells.text('Why an admin has frozen the account.')),
       day: tells.text('Day that spending counts for, UTC.'),
       used: tells.usd('Spent and held on that day, USD.'),
@@ -81,6 +84,7 @@ export const journalStatus = command({
       { field: 'bins', title: 'BINS', kind: 'list', priority: 2 },
       { field: 'rules', title: 'RULES', kind: 'map', priority: 1 },
       { field: 'moved', title: 'MOVED', kind: 'boolean', priority: 1 },
+      { field: 'lost', title: 'LOST', kind: 'text', priority: 1 },
       { field: 'frozen', title: 'FROZEN', kind: 'text', priority: 1 },
       { field: 'lines', title: 'LINES', kind: 'integer', priority: 2 },
       { field: 'server', title: 'SERVER', kind: 'text', priority: 2 },
@@ -89,7 +93,7 @@ export const journalStatus = command({
 });
 
 function answerOf(status: JournalStatus, { shown, now }: { readonly shown: string; readonly now: number }) {
-  const { head, clock_ms, caps, rules, used, ...rest } = status;
+  const { head, clock_ms, caps, rules, used, accepted: _, ...rest } = status;
   return {
     journal: shown,
     ...rest,

@@ -93,6 +93,26 @@ begin
   perform admin_line(a, 'journal.freeze_account', why);
 end $f$;
 
+-- A machine knows a line of the chain that is not here: a backup was restored. From then on everybody is refused, also who
+-- knows nothing of it, until an admin accepts the database. A loss from before the last acceptance was accepted with it.
+-- call: account, known, accepted (how often a database had been accepted when that line was seen), host.
+create function report_loss(call jsonb) returns jsonb
+language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+declare
+  a account := enter(call - 'known', 'operate', true, true);
+begin
+  perform refuse_elsewhere(a);
+  if a.lost_why is null and (call ->> 'accepted')::int >= a.accepted and not exists (select from audit u
+      where u.account = a.id and u.seq = (call #>> '{known,seq}')::bigint and u.hash = call #>> '{known,hash}') then
+    a.lost_why := format('%s on %s has seen line %s of its audit log, which it does not hold', session_user,
+      left(regexp_replace(call ->> 'host', '[[:cntrl:]]', ' ', 'g'), 100), (call #>> '{known,seq}')::bigint);
+    update account set lost_why = a.lost_why where id = a.id;
+    delete from push p where p.account = a.id and p.timeline = place_name();
+    a := admin_line(a, 'journal.report_loss', a.lost_why);
+  end if;
+  return jsonb_build_object('lost', a.lost_why, 'head', head_of(a));
+end $f$;
+
 -- A role has brought what only its machine knew, after a server took the place of another. call: account, host, lost
 -- (lines of the chain that its machine knew and the database does not hold).
 create function pushed(call jsonb) returns jsonb
@@ -116,7 +136,7 @@ declare
   waiting text[];
 begin
   if coalesce(length(reason) between 1 and 200, false) is false then perform bad_call('a reason of 1 to 200 characters'); end if;
-  if is_elsewhere(a) then
+  if is_elsewhere(a) or a.lost_why is not null then
     -- Not those alone who have lines here: what a role has written may be just what was lost.
     select array_agg(m.role order by m.role) into waiting from member m
       where m.account = a.id and 'operate' = any(m.can) and m.role <> all(without)
@@ -127,7 +147,7 @@ begin
     end if;
   end if;
   update account set system_identifier = place.system_identifier, timeline = place.timeline, database = place.database,
-      frozen_why = null
+      frozen_why = null, lost_why = null, accepted = accepted + 1
     where id = a.id;
   perform admin_line(a, 'journal.accept_failover', reason);
 end $f$;
@@ -142,6 +162,7 @@ declare
   o op;
 begin
   perform refuse_elsewhere(a);
+  perform refuse_lost(a);
   select string_agg(m.role, ', ' order by m.role) into others from member m
     where m.account = a.id and 'operate' = any(m.can) and m.role <> session_user;
   if others is not null then
@@ -171,6 +192,7 @@ const OPERATING = [
   'note(jsonb, text)',
   'witness(jsonb, bytea)',
   'pushed(jsonb)',
+  'report_loss(jsonb)',
   'leave_account(jsonb, text)',
   'release(jsonb, bytea, text)',
   'import_op(jsonb, bytea, text)',

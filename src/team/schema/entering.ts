@@ -20,6 +20,13 @@ begin
   end if;
 end $f$;
 
+create function refuse_lost(a account) returns void language plpgsql as $f$
+begin
+  if a.lost_why is not null then
+    raise exception using errcode = 'CW006', message = 'the database has lost what was written last: ' || a.lost_why;
+  end if;
+end $f$;
+
 create function place_name() returns text language sql as $f$
   select concat_ws('/', p.system_identifier, p.timeline, p.database) from place_now() p;
 $f$;
@@ -81,6 +88,7 @@ begin
     if a.frozen_why is not null then
       raise exception using errcode = 'CW010', message = 'the account is frozen: ' || a.frozen_why;
     end if;
+    perform refuse_lost(a);
   end if;
   if known_seq > 0 and not exists
     (select from audit u where u.account = a.id and u.seq = known_seq and u.hash = call #>> '{known,hash}') then

@@ -105,6 +105,14 @@ alter table account alter column database drop default;
 drop function own_database();
 `,
   },
+  {
+    to: 6,
+    sql: `
+-- Who knows of lines that the database has lost, until an admin accepts it; and how often one has been accepted.
+alter table account add column lost_why text;
+alter table account add column accepted int not null default 0;
+`,
+  },
 ];
 
 /** The steps after a number. */
