@@ -5,7 +5,7 @@ import { placesIn } from '../journal/store/paths.ts';
 import { unmovedOf } from '../journal/store/unmoved.ts';
 import { createDisk } from '../journal/wal/storage.ts';
 import type { SharedJournalSettings } from '../team/open-shared.ts';
-import { refuseOtherSchema } from '../team/refusals.ts';
+import { endOfFreeze, refuseOtherSchema } from '../team/refusals.ts';
 import { waitingCopies } from '../team/spool.ts';
 import { statementsOver } from '../team/statements.ts';
 import { type Around, sharedSettings } from './journal.ts';
@@ -44,7 +44,9 @@ async function databaseFinding({ connection, account }: SharedJournalSettings): 
       return { check: CHECK, status: 'fail', says: `${says}: ${why}`, hint: 'cardwright journal push' };
     }
     if (status.frozen === null) return { check: CHECK, status: 'ok', says };
-    return { check: CHECK, status: 'fail', says: `${says}: an admin has frozen it: ${status.frozen}` };
+    const { frozen, frozen_by: by, frozen_at: at } = status;
+    const who = by === null ? 'it is frozen' : `${by} has frozen it at ${at}`;
+    return { check: CHECK, status: 'fail', says: `${says}: ${who}: ${frozen}. ${endOfFreeze(account)}` };
   } catch (thrown) {
     return failed(thrown);
   }

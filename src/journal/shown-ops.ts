@@ -9,6 +9,8 @@ export type OpState =
   | 'open'
   | 'unknown'
   | 'finished'
+  /** Every row is settled, and its command ended before it could say so: the same change is refused until it was told. */
+  | 'untold'
   /** Its request was rejected, expired or no longer fitted: nothing of it was ever sent. */
   | 'rejected'
   | 'damaged'

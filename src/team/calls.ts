@@ -340,6 +340,9 @@ export interface JournalStatus {
   readonly mode: 'test' | 'live';
   readonly head: JournalHead;
   readonly frozen: string | null;
+  /** Role that has frozen it, and when, ISO 8601 UTC. */
+  readonly frozen_by: string | null;
+  readonly frozen_at: string | null;
   /** The server is not the one that the account knows. */
   readonly moved: boolean;
   /** Who knows of lines that it has lost, while no admin has accepted it. */

@@ -18,6 +18,7 @@ import type { ClaimedIntent, Clash, JournalStatus, LeaveResult, OpHead, UsedInte
 import { importOp } from './import-op.ts';
 import { refuseBehind } from './loss.ts';
 import type { SharedOps } from './shared-ops.ts';
+import { refuseUnfinished } from './unfinished.ts';
 
 export interface MoveParts {
   readonly local: LocalOps;
@@ -167,10 +168,9 @@ export async function moveToLocal(parts: MoveParts, { mine = false } = {}): Prom
   return { to: 'local', moved, rows, there: 0, names: names.length };
 }
 
-async function refuseInUse({ statements, account }: SharedOps, { frozen }: JournalStatus): Promise<void> {
-  const [open] = await statements().heads(account, { unfinished: true, most: 1 });
-  if (open !== undefined) throw notFinished(open.op);
-  if (frozen === null) throw notFrozen(account);
+async function refuseInUse(shared: SharedOps, { frozen }: JournalStatus): Promise<void> {
+  await refuseUnfinished(shared);
+  if (frozen === null) throw notFrozen(shared.account);
 }
 
 /** From here on the account takes nothing from anybody. Said again it changes nothing. */
@@ -240,15 +240,6 @@ function clashing([first]: readonly Clash[], op: string): CliError {
     message: `${what} of ${op} belongs to ${first?.op} in the shared journal; ${op} was not moved`,
     notes: ['Two machines have used one name: look at both operations. What was moved before stays moved.'],
     hint: `cardwright ops show ${op} --journal local`,
-    outcome: 'not_sent',
-    op,
-  });
-}
-
-function notFinished(op: string): CliError {
-  return new CliError('guarded', {
-    message: `${op} is not finished, and a journal is moved back to one machine when everything in it is`,
-    hint: `cardwright ops resume ${op}`,
     outcome: 'not_sent',
     op,
   });

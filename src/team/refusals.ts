@@ -48,13 +48,7 @@ const REFUSALS: Readonly<Record<string, Words>> = {
   CW007: { kind: 'internal' },
   CW008: { kind: 'guarded' },
   CW009: { kind: 'guarded' },
-  CW010: {
-    kind: 'guarded',
-    notes: [
-      "An admin of the journal has frozen it, and ends that in the database: cardwright.accept_failover('account', 'reason').",
-    ],
-    hint: 'cardwright journal status',
-  },
+  CW010: { kind: 'guarded', hint: 'cardwright journal status' },
   '28000': NO_LOGIN,
   '28P01': NO_LOGIN,
   '3D000': { kind: 'guarded' },
@@ -100,7 +94,7 @@ export function journalError({ shown }: Pick<JournalUrl, 'shown'>, thrown: unkno
       cause: thrown,
     });
   }
-  const { kind, says, notes, hint = STATUS } = words;
+  const { kind, says, notes = freezeNotes(thrown), hint = STATUS } = words;
   return new CliError(kind, {
     message: `the shared journal ${shown}: ${says === undefined ? text : `${says}: ${text}`}`,
     ...(notes !== undefined && { notes }),
@@ -108,6 +102,17 @@ export function journalError({ shown }: Pick<JournalUrl, 'shown'>, thrown: unkno
     outcome: 'not_sent',
     cause: thrown,
   });
+}
+
+/** How a freeze of an account ends. */
+export function endOfFreeze(account: string): string {
+  return `An admin of the journal ends the freeze in the database: select cardwright.accept_failover('${account}', 'it goes on');`;
+}
+
+function freezeNotes(thrown: unknown): readonly string[] | undefined {
+  if (!(thrown instanceof PostgresRefusal) || thrown.code !== 'CW010') return undefined;
+  const { account } = JSON.parse(thrown.detail ?? '{}') as { readonly account?: string };
+  return [endOfFreeze(account ?? 'account')];
 }
 
 function codeOf(thrown: unknown): string | undefined {

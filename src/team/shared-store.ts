@@ -188,8 +188,9 @@ function headOf({ statements, account }: SharedOps, head: OpHead) {
 function countedOf({ state, shown, denied, lease_ms }: OpHead): CountedOp | undefined {
   if (shown === null) return undefined;
   if (denied) return { ...shown, state: 'rejected' };
-  const isHeld = state === 'running' && lease_ms > 0 && shown.state !== 'finished';
-  return isHeld ? { ...shown, state: 'running' } : shown;
+  if (state !== 'running') return shown;
+  if (lease_ms > 0) return { ...shown, state: 'running' };
+  return shown.state === 'finished' ? { ...shown, state: 'untold' } : shown;
 }
 
 /** Its records go; that it was there stays, with the names of rows that are done. */

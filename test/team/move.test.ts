@@ -4,6 +4,7 @@ import { cp, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OutputError } from '../../src/core/errors.ts';
 import { bytesOf, localHeads } from '../../src/journal/store/local-ops.ts';
 import { movedIn } from '../../src/journal/store/moved-in.ts';
 import { placesIn } from '../../src/journal/store/paths.ts';
@@ -236,6 +237,76 @@ describe.skipIf(missing())('journal move', () => {
     expect((await ana.run('ops list --journal local --json --jq .page.total')).out).toBe('7\n');
   });
 
+  const FULL = { message: 'cannot write standard output: no space is left (ENOSPC)' };
+  /** The operation is done, and its command ends before it could say so. */
+  const full = { onOut: () => Promise.reject(new OutputError('check_failed', FULL)) };
+
+  it('names everything in the way at once, and shows what was done while the account is frozen', async () => {
+    await using t = await team(here);
+    const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];
+    for (const amount of [1, 2]) {
+      expect((await ana.run(`cards create --bin bin_1 --amount ${amount}`, full)).code).toBe(15);
+    }
+    expect((await ben.run('cards create --bin bin_1 --amount 3', full)).code).toBe(15);
+    t.proxy.fail('POST', /\/cards$/, 'drop-after');
+    t.proxy.fail('GET', /\/cards\?/, ...Array<'drop-before'>(9).fill('drop-before'));
+    expect((await ana.run('cards create --bin bin_1 --amount 4')).code).toBe(11);
+    t.proxy.mend();
+    const posts = t.proxy.posts().length;
+
+    const ids = async (state: string) => {
+      const { data } = await json(ana.run(`ops list --state ${state} --json`));
+      return (data as { op: string }[]).map(({ op }) => op);
+    };
+    const untold = await ids('untold');
+    const [unknown = ''] = await ids('unknown');
+    expect(untold).toHaveLength(3);
+    const [theirs = '', ...own] = untold;
+    expect(await json(ana.run(`ops show ${theirs} --json`))).toMatchObject({ state: 'untold', done: 1 });
+    const early = await ana.run('journal move --to local');
+    expect(early.code).toBe(14);
+    expect(early.err).toContain(
+      [
+        'error: 4 operations are not finished, and a journal is moved back to one machine when everything in it is',
+        `  2 untold, yours: ${own.join(', ')}. For each: cardwright ops resume ${own[0]}`,
+        `  1 unknown, yours: ${unknown}. For each: cardwright ops resume ${unknown}`,
+        `  1 untold, begun by ben: ${theirs}. For each: cardwright ops takeover ${theirs} --reason "why"`,
+        `  try: cardwright ops resume ${own[0]}`,
+        'No request was sent.\n',
+      ].join('\n'),
+    );
+
+    await t.at.admin(`freeze_account('moved to one machine')`);
+    expect((await ana.run('journal move --to local')).code).toBe(14);
+    for (const op of own) expect(await ana.run(`ops resume ${op}`)).toMatchObject({ code: 0 });
+    expect(await ana.run(`ops takeover ${theirs} --reason "ben has left"`)).toMatchObject({ code: 0 });
+    expect(await ids('untold')).toEqual([]);
+    const frozen = await ana.run(`ops resume ${unknown}`);
+    expect(frozen).toMatchObject({
+      code: 14,
+      err: expect.stringMatching(/the account acc-\d+ was frozen by ada at \S+Z: moved to one machine/),
+    });
+    const way = `select cardwright.accept_failover('${t.at.account}', 'it goes on');`;
+    expect(frozen.err).toContain(`ends the freeze in the database: ${way}`);
+    expect(await json(ana.run('journal status --json'))).toMatchObject({
+      frozen: 'moved to one machine',
+      frozen_by: 'ada',
+      frozen_at: expect.stringMatching(/^\d{4}-.*Z$/),
+    });
+    const { data } = await json(ana.run('doctor --json'));
+    expect(data).toContainEqual({
+      check: 'journal',
+      status: 'fail',
+      says: expect.stringContaining(way),
+    });
+    await t.at.admin(`accept_failover('it goes on')`);
+    expect((await ana.run(`ops resume ${unknown}`)).code).toBe(0);
+    await t.at.admin(`freeze_account('moved to one machine')`);
+    expect(await json(ana.run('journal move --to local --json'))).toMatchObject({ code: 0, to: 'local', moved: 4 });
+    expect(t.proxy.posts()).toHaveLength(posts);
+    expect(await t.balance()).toBe(100 - 1 - 2 - 3 - 4);
+  });
+
   const NAMED = 'cards create --bin bin_1 --amount 2 --intent po-3 --idempotency-key key-of-ana-0003';
 
   /** A machine that leaves two outcomes unknown: of an op that was brought there, and of one that was begun there. */
@@ -271,7 +342,10 @@ describe.skipIf(missing())('journal move', () => {
     expect(await json(ana.run('journal move --to local --mine --json'))).toMatchObject({ code: 0, moved: 7 });
     // Nobody begins anything there any more, whatever machine he is on.
     const late = await t.ana.run('cards fund card_1 --amount 1');
-    expect(late).toMatchObject({ code: 14, err: expect.stringContaining('is frozen: moved to one machine') });
+    expect(late).toMatchObject({
+      code: 14,
+      err: expect.stringMatching(/was frozen by ana at \S+: moved to one machine/),
+    });
     const posts = t.proxy.posts().length;
     const { data } = await json(ana.run('ops list --state unknown --json --journal local'));
     expect(data).toHaveLength(2);

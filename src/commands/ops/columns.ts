@@ -11,6 +11,7 @@ export const OP_STATES = [
   'pending',
   'open',
   'unknown',
+  'untold',
   'finished',
   'rejected',
   'damaged',

@@ -13,7 +13,7 @@ export const listOps = command({
   summary: 'List the money operations and bulk runs of this machine',
   answers: { list: OP_ROW },
   about: [
-    'STATE is finished, unknown (sent, but no trustworthy answer came), open (some rows were not sent), pending (held until other persons approve it), rejected (its request was rejected or expired; nothing was sent), running, damaged, or newer (written by a newer version of cardwright; only that version can show and resume it). No request is sent.',
+    'STATE is finished, untold (every row is settled, but the command ended before it could say so; until a resume shows what came of it, the same change is refused), unknown (sent, but no trustworthy answer came), open (some rows were not sent), pending (held until other persons approve it), rejected (its request was rejected or expired; nothing was sent), running, damaged, or newer (written by a newer version of cardwright; only that version can show and resume it). No request is sent.',
   ],
   reach: 'files',
   ends: { check_failed: 'A journal in the list is damaged; all of the list is shown.' },
@@ -41,6 +41,7 @@ export const listOps = command({
     }
     const newer = found.filter(({ state }) => state === 'newer').length;
     const damaged = found.filter(({ state }) => state === 'damaged');
+    const [untold] = found.filter(({ state }) => state === 'untold');
     const unsettled = found.filter(({ state }) => state === 'unknown').length;
     return {
       listing: {
@@ -49,9 +50,11 @@ export const listOps = command({
         footer: count =>
           unsettled > 0
             ? `${unsettled} unknown: cardwright ops resume <op>`
-            : newer > 0
-              ? `${newer} written by a newer cardwright: install it to show or resume them.`
-              : cutTo(count, 'operation', found.length),
+            : untold !== undefined
+              ? `The command of ${untold.op} ended before it said what came of it: cardwright ops resume ${untold.op}`
+              : newer > 0
+                ? `${newer} written by a newer cardwright: install it to show or resume them.`
+                : cutTo(count, 'operation', found.length),
       },
       noun: 'operation',
       idField: 'op',

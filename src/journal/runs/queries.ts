@@ -34,7 +34,7 @@ export async function summaries(dependencies: Asked): Promise<OpSummary[]> {
       const plan = await head.plan();
       found.push({ at: plan?.at ?? 0, summary: unreadable(op, plan) });
     } else if (history !== undefined) {
-      found.push({ at: history.plan.at, summary: await summaryOf(dependencies, history) });
+      found.push({ at: history.plan.at, summary: await summaryOf(dependencies, history, head.unfinished) });
     }
   }
   // By the millisecond: the times that are shown are whole seconds.
@@ -58,10 +58,9 @@ async function countedSummary({ op, counted, plan: planOf }: OpHead): Promise<Fo
   return { at: plan.at, summary };
 }
 
-async function summaryOf(dependencies: Asked, history: History): Promise<OpSummary> {
+/** `unfinished`: it was not let go. */
+async function summaryOf({ store }: Asked, history: History, unfinished: boolean): Promise<OpSummary> {
   const { plan, rows, latest } = history;
-  const state = stateOf(history);
-  const held = state !== 'finished' && (await dependencies.store.isHeld(plan.op));
   return {
     op: plan.op,
     command: plan.command,
@@ -69,11 +68,21 @@ async function summaryOf(dependencies: Asked, history: History): Promise<OpSumma
     last_at: isoSeconds(latest),
     profile: plan.profile,
     mode: plan.mode,
-    state: held ? 'running' : state === 'finished' && history.denied !== undefined ? 'rejected' : state,
+    state:
+      (unfinished || stateOf(history) !== 'finished') && (await store.isHeld(plan.op))
+        ? 'running'
+        : standsAt(history, unfinished),
     rows: plan.rows,
     counts: countsOf([...rows.values()]),
     cents: cents(plan.total_cents),
   };
+}
+
+function standsAt(history: History, unfinished: boolean): OpState {
+  const state = stateOf(history);
+  if (state !== 'finished') return state;
+  if (history.denied !== undefined) return 'rejected';
+  return unfinished ? 'untold' : 'finished';
 }
 
 export async function detailOf(dependencies: JournalDependencies, op: string): Promise<OpDetail> {
@@ -83,7 +92,16 @@ export async function detailOf(dependencies: JournalDependencies, op: string): P
     throw damageShown(thrown, store.setAside(op));
   });
   const rows = [...history.rows.values()].map(row => rowOf(row, history));
-  return { ...(await summaryOf(dependencies, history)), origin: history.plan.origin, rowsInDetail: rows };
+  return {
+    ...(await summaryOf(dependencies, history, await isUnfinished(store, op))),
+    origin: history.plan.origin,
+    rowsInDetail: rows,
+  };
+}
+
+async function isUnfinished(store: Asked['store'], wanted: string): Promise<boolean> {
+  for await (const { op } of store.heads({ unfinished: true })) if (op === wanted) return true;
+  return false;
 }
 
 /** Whoever asks for the op itself is told the way on, not this command once more. */

@@ -206,7 +206,7 @@ export function mayBePerformed(row: RowHistory, bulk: boolean): boolean {
   return row.state === 'refused' && (row.failed?.kind === 'insufficient_funds' || row.failed?.next === true);
 }
 
-export function stateOf(history: History): Exclude<OpState, 'running' | 'rejected' | 'damaged' | 'newer'> {
+export function stateOf(history: History): Exclude<OpState, 'running' | 'untold' | 'rejected' | 'damaged' | 'newer'> {
   if (history.end !== undefined || !history.planned) return 'finished';
   if (isPending(history)) return 'pending';
   // Without END nobody has compared its rows with the service, whatever the rows say: a resume does.

@@ -55,9 +55,33 @@ create function enter_reading(account_name text) returns int language sql as $f$
   select membership(account_name, array['read', 'operate', 'approve', 'admin']);
 $f$;
 
+-- Who has frozen the account, and when; null where no line of the chain says so.
+create function frozen_by(a account) returns jsonb language sql as $f$
+  select jsonb_build_object('by', l.role, 'at', to_char(l.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
+    from (select u.role, u.at, u.line::json ->> 'operation' as operation from audit u where u.account = a.id
+        and u.line::json ->> 'operation' in ('journal.freeze_account', 'journal.leave_account', 'journal.accept_failover')
+      order by u.seq desc limit 1) l
+    where a.frozen_why is not null and l.operation <> 'journal.accept_failover';
+$f$;
+
+create function refuse_frozen(a account) returns void language plpgsql as $f$
+declare
+  who jsonb := frozen_by(a);
+begin
+  raise exception using errcode = 'CW010', detail = jsonb_build_object('account', a.name)::text,
+    message = format('the account %s was frozen%s: %s', a.name,
+      coalesce(format(' by %s at %s', who ->> 'by', who ->> 'at'), ''), a.frozen_why);
+end $f$;
+
+-- Of an operation whose rows are all settled nothing can be sent any more: it may be shown and let go while the account is frozen.
+create function is_about_settled(a account, call jsonb) returns boolean language sql as $f$
+  select coalesce((call #>> '{counts,unknown}')::int, 0) = 0 and coalesce((call #>> '{counts,open}')::int, 0) = 0
+    and exists (select from op o where o.account = a.id and o.op = call ->> 'op' and o.unknown = 0 and o.open = 0);
+$f$;
+
 -- First line of all that writes. call: account, known {seq, hash}. wants: what the role may do, one word of several.
-create function enter(call jsonb, wants text, lock boolean, frozen_too boolean default false) returns account
-language plpgsql as $f$
+create function enter(call jsonb, wants text, lock boolean, frozen_too boolean default false, settled_too boolean default false)
+returns account language plpgsql as $f$
 declare
   a account;
   known_seq bigint := coalesce((call #>> '{known,seq}')::bigint, 0);
@@ -85,9 +109,7 @@ begin
   end if;
   if not frozen_too then
     perform refuse_elsewhere(a);
-    if a.frozen_why is not null then
-      raise exception using errcode = 'CW010', message = 'the account is frozen: ' || a.frozen_why;
-    end if;
+    if a.frozen_why is not null and not (settled_too and is_about_settled(a, call)) then perform refuse_frozen(a); end if;
     perform refuse_lost(a);
   end if;
   if known_seq > 0 and not exists

@@ -114,7 +114,7 @@ begin
     'server', current_setting('server_version'), 'standby', is_standby, 'role', session_user,
     'can', (select to_jsonb(m.can) from member m where m.account = a.id and m.role = session_user),
     'account', a.name, 'origin', a.origin, 'mode', a.mode, 'head', head_of(a), 'frozen', a.frozen_why,
-    'moved', moved, 'lost', a.lost_why, 'accepted', a.accepted,
+    'frozen_by', frozen_by(a) ->> 'by', 'frozen_at', frozen_by(a) ->> 'at', 'moved', moved, 'lost', a.lost_why, 'accepted', a.accepted,
     'clock_ms', floor(extract(epoch from clock_timestamp()) * 1000)::bigint,
     'caps', (select coalesce(jsonb_object_agg(k.name, k.value), '{}') from cap k),
     'rules', (select coalesce(jsonb_object_agg(r.name, r.value), '{}') from approval_rule r),

@@ -64,7 +64,7 @@ create function append(call jsonb, bytes bytea, facts text default null) returns
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
   ending jsonb := nullif(call -> 'ending', 'null');
-  a account := enter(call, 'operate', ending is not null);
+  a account := enter(call, 'operate', ending is not null, false, true);
   o op;
   there segment;
 begin
@@ -91,7 +91,7 @@ end $f$;
 create function let_go(call jsonb, facts text) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
-  a account := enter(call, 'operate', true);
+  a account := enter(call, 'operate', true, false, true);
   is_end boolean := coalesce((call #>> '{ending,finished}')::boolean, false);
   o op;
 begin
@@ -179,7 +179,7 @@ end $f$;
 create function take(call jsonb, facts text) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
-  a account := enter(call, 'operate', true);
+  a account := enter(call, 'operate', true, false, true);
   o op;
   verdict jsonb;
 begin
