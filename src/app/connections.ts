@@ -43,6 +43,8 @@ export interface Connections {
   readonly deliver: () => Promise<EmbeddedSandbox['deliver'] | undefined>;
   /** Whether the embedded sandbox honours idempotency keys in the dialect it speaks. */
   readonly sandboxHonoursKeys: () => Promise<boolean>;
+  /** The same of a sandbox elsewhere that is named, if it proves that it has the API key; undefined where none does. */
+  readonly statedForKey: () => Promise<boolean | undefined>;
   close(): Promise<void>;
 }
 
@@ -63,6 +65,9 @@ export interface ConnectionSettings {
   readonly trace: (line: string) => void;
 }
 
+/** A sandbox that does not answer soon is not asked: what nobody knows of its keys costs time and no money. */
+const STATEMENT_MS = 10_000;
+
 export interface Where {
   readonly baseUrl: string;
   readonly socketPath?: string;
@@ -71,6 +76,8 @@ export interface Where {
   readonly authorities?: readonly string[] | undefined;
   /** Variables of the environment that name the two. */
   readonly variables?: readonly string[] | undefined;
+  /** In place of `--timeout`. */
+  readonly timeoutMs?: number | undefined;
 }
 
 /** Runs `make` at the first call and keeps its promise. */
@@ -116,6 +123,7 @@ export function connections(settings: ConnectionSettings): Connections {
     };
     const whom = where.socketPath === undefined ? new URL(where.baseUrl).host : 'the sandbox';
     const authorities = where.authorities ?? (await trusted(settings, where, mode));
+    const timeoutMs = where.timeoutMs ?? globals.timeoutMs;
     const common = {
       authorities,
       onAnswer: (answer: Observed) => {
@@ -137,7 +145,7 @@ export function connections(settings: ConnectionSettings): Connections {
         life?.told(whom, ms, because, attempt);
       },
       onWarning: (text: string) => settings.notice(`warning: ${text}`),
-      ...(globals.timeoutMs === undefined ? {} : { timeoutMs: globals.timeoutMs }),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(globals.debug || globals.verbose
         ? {
             onDebug: (line: string) => void ((globals.debug || isRequestLine(line)) && settings.trace(line)),
@@ -207,6 +215,14 @@ export function connections(settings: ConnectionSettings): Connections {
     },
     deliver: async () => ((await resolved()).baseUrl === undefined ? (await embedded()).deliver : undefined),
     sandboxHonoursKeys: async () => (await embedded()).honoursKeys,
+    statedForKey: once(async () => {
+      const profile = await resolved();
+      if (profile.mode !== 'test' || (await sandboxElsewhere()) === undefined) return undefined;
+      const { statedFor } = await import('./stated-for-key.ts');
+      const place = { ...(await adminPlace()), timeoutMs: STATEMENT_MS };
+      const asked = async () => (await client('admin', place, 'sandbox')) as SandboxAdmin;
+      return statedFor(asked, { key: await profile.key(), random: host.random });
+    }),
     identity: async () => identityOf(await resolved()),
     settings: async () => (await resolved()).settings,
     onClose: work => void closers.push(work),

@@ -51,6 +51,7 @@ export async function journalFor(surroundings: JournalDependencies): Promise<Jou
       return { profile, mode, origin: baseUrl };
     },
     sandboxHonoursKeys: opened.sandboxHonoursKeys,
+    statedForKey: opened.statedForKey,
     serviceNow: opened.serviceNow,
     capabilities: capabilitiesIn(host.folders.state, files),
     writeTotalMs: globals.timeoutMs ?? WRITE_TOTAL_MS,

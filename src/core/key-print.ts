@@ -2,7 +2,7 @@
  * Tells one API key from another without holding it: digests under a value that an outsider has not. The one home of
  * them, so that whoever looks for what is made of a key reads this page.
  */
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import type { Secret } from './secret.ts';
 
 const SALTED_DIGITS = 8;
@@ -16,4 +16,22 @@ export function keyPrint(key: Secret, salt: string): string {
 /** Print of a key as the members of an account know it: 16 hexadecimal digits, the same on every machine. */
 export function accountPrint(key: Secret, account: string): string {
   return createHmac('sha256', key.expose()).update(`journal:${account}`).digest('hex').slice(0, ACCOUNT_DIGITS);
+}
+
+/** What a sandbox keeps of an API key: its SHA-256, hexadecimal. */
+export const digestOf = (key: string) => createHash('sha256').update(key).digest('hex');
+
+export interface KeyStatement {
+  /** Random text of the asker. */
+  readonly nonce: string;
+  readonly honoursKeys: boolean;
+}
+
+/**
+ * HMAC-SHA256, lowercase hex: a sandbox that holds the digest of this API key has said it. Another service, or a proxy in
+ * front of one, cannot make it, and no other service takes the key of a sandbox.
+ */
+export function statedForKey(digest: string, { nonce, honoursKeys }: KeyStatement): string {
+  const said = honoursKeys ? 'honours' : 'ignores';
+  return createHmac('sha256', digest).update(`cardwright sandbox keys\n${said}\n${nonce}`).digest('hex');
 }

@@ -15,13 +15,17 @@ export type Capability =
       readonly ttl_ms: number | null;
       /** So long a probe has seen a key remembered. */
       readonly proved_ms?: number | undefined;
+      /** Its clock is moved by hand: it is that of a sandbox. */
+      readonly clock_moves?: true | undefined;
       readonly at: number;
     }
   | { readonly key: 'ignored'; readonly at: number };
 
 export const UNKNOWN: Capability = { key: 'unknown' };
-/** The embedded sandbox remembers keys as it says. */
+/** A sandbox remembers keys as it says. */
 const SANDBOX: Capability = { key: 'honoured', ttl_ms: KEY_RETENTION, at: 0 };
+const SANDBOX_ELSEWHERE: Capability = { ...SANDBOX, clock_moves: true };
+const IGNORED: Capability = { key: 'ignored', at: 0 };
 
 /** Whose keys: what one account was found to do says nothing about another, nor a test key about a live one. */
 export interface Account {
@@ -41,18 +45,23 @@ interface Knowing {
   readonly capabilities: Capabilities;
   /** Whether the embedded sandbox honours keys in the dialect it speaks. */
   readonly sandboxHonoursKeys?: (() => Promise<boolean>) | undefined;
+  /** What a sandbox elsewhere has proved to say for the test key of this run; undefined where none has. */
+  readonly statedForKey?: (() => Promise<boolean | undefined>) | undefined;
 }
 
 /** What is known now. A live key is never probed, so of it nothing is known, whatever a file says. */
 export async function capabilityOf(knowing: Knowing, account: Account, operation: WriteName): Promise<Capability> {
-  const { capabilities, sandboxHonoursKeys } = knowing;
+  const { capabilities, sandboxHonoursKeys, statedForKey } = knowing;
   switch (account.mode) {
     case 'live':
       return UNKNOWN;
     case 'sandbox':
-      return sandboxHonoursKeys === undefined || (await sandboxHonoursKeys()) ? SANDBOX : { key: 'ignored', at: 0 };
-    case 'test':
-      return capabilities.of(account, operation);
+      return sandboxHonoursKeys === undefined || (await sandboxHonoursKeys()) ? SANDBOX : IGNORED;
+    case 'test': {
+      const stated = await statedForKey?.();
+      if (stated === undefined) return capabilities.of(account, operation);
+      return stated ? SANDBOX_ELSEWHERE : IGNORED;
+    }
   }
 }
 

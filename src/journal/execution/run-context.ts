@@ -140,17 +140,18 @@ export function createRunContext(settings: RunContextSettings): RunContext {
     },
     async keyUsable(number) {
       const row = context.row(number);
-      if (plan.mode === 'sandbox' && !(await timeTold(context, row))) return false;
+      if (clockMoves(context, row) && !(await timeTold(context, row))) return false;
       return keyIsFresh(context.capability(row.item.operation), context.keyAge(number));
     },
     keySure: number => keyIsSure(context.capability(context.row(number).item.operation), context.keyAge(number)),
     keyAge(number) {
-      const { firstSent } = context.row(number);
+      const row = context.row(number);
+      const { firstSent } = row;
       const sentAt = firstSent?.at ?? 0;
       const [there, now] = [firstSent?.service_at, settings.serviceNow()];
       const times = there !== undefined && now !== undefined ? { sentAt: there, now } : undefined;
       // The clock of a sandbox is moved by hand, and an earlier process cannot have seen it.
-      const lost = plan.mode === 'sandbox' && firstSent !== undefined && !sentHere.has(number);
+      const lost = clockMoves(context, row) && firstSent !== undefined && !sentHere.has(number);
       return { sentAt, latest: settings.latest, ...context.moment(), service: times ?? (lost ? 'unknown' : undefined) };
     },
     answeredBefore: createAnsweredCards(rowIndex),
@@ -171,8 +172,16 @@ function markersOf(rowIndex: RowIndex) {
   return { learn, isSeen: () => seen, isHidden: () => hidden };
 }
 
-async function askTime({ plan, reader, row, serviceNow }: RunContext, number: number): Promise<void> {
-  if (plan.mode !== 'sandbox' || row(number).firstSent?.service_at === undefined || serviceNow() !== undefined) return;
+/** Whether it is the clock of a sandbox, of this machine or elsewhere. */
+function clockMoves({ plan, capability }: Pick<RunContext, 'plan' | 'capability'>, { item }: RowHistory): boolean {
+  const known = capability(item.operation);
+  return plan.mode === 'sandbox' || (known.key === 'honoured' && known.clock_moves === true);
+}
+
+async function askTime(context: RunContext, number: number): Promise<void> {
+  const { reader, row, serviceNow } = context;
+  const { firstSent } = row(number);
+  if (!clockMoves(context, row(number)) || firstSent?.service_at === undefined || serviceNow() !== undefined) return;
   try {
     await reader.read('wallet.get', {});
   } catch (thrown) {

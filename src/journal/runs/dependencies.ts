@@ -16,6 +16,8 @@ export interface Acting {
 export interface JournalDependencies {
   /** Whether the embedded sandbox honours keys; taken for granted when left out. */
   readonly sandboxHonoursKeys?: (() => Promise<boolean>) | undefined;
+  /** Whether a sandbox elsewhere honours keys, proved for the test key of this run; undefined where nobody has proved it. */
+  readonly statedForKey?: (() => Promise<boolean | undefined>) | undefined;
   /** Where ops are kept; nothing below asks which store it is. */
   readonly store: OpStore;
   readonly clock: Clock;

@@ -50,6 +50,7 @@ import { atOnce, type ServiceHandlers, type TracelessHandlers } from '../service
 import { advanceClock } from './advance-clock.ts';
 import { changeClock, showClock } from './clock.ts';
 import { listDeliveries, recover, redeliver, rotate, sendExample, sendOwn, showDelivery } from './deliveries.ts';
+import { showDialect } from './dialect.ts';
 import { addFault, clearFaults, getFault, listFaults, removeFault } from './faults.ts';
 import { checkLedger, listAccounts, listDeposits, listEntries } from './ledger.ts';
 import { listRequests, verifyRequests } from './requests.ts';
@@ -128,7 +129,7 @@ export const TRACELESS_HANDLERS: TracelessHandlers = {
   requests: atOnce(listRequests),
   'requests.verify': verifyRequests,
   snapshots: listSnapshots,
-  'dialect.show': async ({ parts }) => parts.activeDialect.facts,
+  'dialect.show': showDialect,
   events: atOnce(listEvents),
   timers: atOnce(listTimers),
   'transactions.why': atOnce(whyDecided),

@@ -1,5 +1,6 @@
 /** Who may ask: the key for the service, the admin token for the admin surface (docs/design/sandbox.md, section 10). */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
+import { digestOf } from '../../core/key-print.ts';
 import type { Secret } from '../../core/secret.ts';
 import { Refused } from '../calls/handler.ts';
 
@@ -24,9 +25,6 @@ export function authorizerOfDigest(digest: string | null): Authorize {
   return header =>
     authorize(header, given => digest !== null && timingSafeEqual(Buffer.from(digestOf(given)), Buffer.from(digest)));
 }
-
-/** What is kept of a key: its SHA-256, hexadecimal. */
-export const digestOf = (key: string) => createHash('sha256').update(key).digest('hex');
 
 /** The key in a header of the form `Bearer key`. */
 export const bearerIn = (header: string | undefined) => /^bearer +(\S+)$/i.exec(header ?? '')?.[1];

@@ -2,6 +2,7 @@
 import type { ReplyOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import type { KeyAccess } from '../../contract/sandbox/keys.ts';
+import { digestOf } from '../../core/key-print.ts';
 import { Secret } from '../../core/secret.ts';
 import { Refused } from '../calls/handler.ts';
 import { sandboxNow } from '../clock/clock.ts';
@@ -9,7 +10,7 @@ import type { Route } from '../http/routing.ts';
 import { isoTime } from '../rules/dates.ts';
 import type { ServiceParts } from '../service/service.ts';
 import { type ApiKeyRow, allApiKeys, apiKeyByDigest, insertApiKey } from '../store/api-keys.ts';
-import { bearerIn, digestOf } from './authorize.ts';
+import { bearerIn } from './authorize.ts';
 
 export async function listKeys({ store, account }: ServiceParts): Promise<ReplyOf<AdminOperations['keys']>> {
   const rows = await store.read(sql => allApiKeys(sql, account));

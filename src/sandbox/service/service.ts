@@ -79,6 +79,8 @@ export interface ServiceParts {
   readonly timerActions: TimerActions;
   readonly key: Secret;
   readonly adminToken: Secret;
+  /** SHA-256 of the API key where the key itself is not held; null: there is none. */
+  readonly keyDigest?: string | null | undefined;
   /** Who may ask, in place of whoever shows these two. */
   readonly authorize?: Readonly<Record<'service' | 'admin', (header: string | undefined) => void>> | undefined;
   /** False: nothing of the control surface is served but its health. */

@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { CliError } from '../../../core/errors.ts';
+import { digestOf } from '../../../core/key-print.ts';
 import { shellWord } from '../../../core/shell-quote.ts';
 import { isOwnerGoneHere } from '../../../files/process-identity.ts';
 import { between } from '../../../platform/jitter.ts';
@@ -13,7 +14,7 @@ import { shownTime } from '../../clock/clock.ts';
 import { createDispatcher, type Dispatcher } from '../../delivery/dispatcher.ts';
 import { deliveryFaults } from '../../faults/delivery-faults.ts';
 import { surfaceOf } from '../../http/routing.ts';
-import { authorizerOfDigest, bearerIn, digestOf } from '../../requests/authorize.ts';
+import { authorizerOfDigest, bearerIn } from '../../requests/authorize.ts';
 import { Exchange } from '../../requests/exchange.ts';
 import { catchUp, type ServiceParts } from '../../service/service.ts';
 import type { AccountRow, DueRow } from '../../store/postgres/accounts.ts';
@@ -213,6 +214,7 @@ class Tenants implements Answerers {
     return {
       ...base,
       account,
+      keyDigest: keys.key_digest,
       authorize: { service: authorizerOfDigest(keys.key_digest), admin: authorizerOfDigest(keys.token_digest) },
       hasControl,
       isShared: true,

@@ -2,13 +2,13 @@
 import { type DataSet, loadSize } from '../../../contract/sandbox/admin.ts';
 import type { DialectName } from '../../../contract/sandbox/faults.ts';
 import { CliError } from '../../../core/errors.ts';
+import { digestOf } from '../../../core/key-print.ts';
 import { Secret } from '../../../core/secret.ts';
 import { shellWord } from '../../../core/shell-quote.ts';
 import type { Randomness } from '../../../platform/host.ts';
 import { deterministicIds } from '../../calls/deterministic-ids.ts';
 import { REAL_CLOCK, setClock } from '../../clock/clock.ts';
 import { loadDataSet } from '../../data/load.ts';
-import { digestOf } from '../../requests/authorize.ts';
 import type { IdForm } from '../../store/meta.ts';
 import { type AccountRow, giveKeys, removeAccount } from '../../store/postgres/accounts.ts';
 import type { OpenDatabase } from './database.ts';
