@@ -5,7 +5,7 @@
  * `--seconds N` for one load. Goals: one server 0.35 of SQLite, four servers 0.5 of one.
  */
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -22,9 +22,11 @@ const CONNECTIONS = 8;
 const folder = await mkdtemp(join(process.getuid?.() === 0 ? '/var/tmp' : tmpdir(), 'cwbench-'));
 const children = [];
 let stopServer;
+let postmaster;
 try {
   const { server, close } = await postgres();
   stopServer = close;
+  postmaster = server.pid;
   const store = `postgres://postgres@${encodeURIComponent(server.socket)}:${server.port}/postgres?prepare=yes`;
   const many = [await start('one', ['--store', store, '--migrate'])];
   for (const name of ['two', 'three', 'four']) many.push(await start(name, ['--store', store]));
@@ -47,9 +49,14 @@ try {
     for (const [at, [, servers, accounts]] of cases.entries()) rates[at].push(await load(servers, accounts));
   }
   const median = list => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
-  const told = rates.map(median);
-  process.stdout.write('| | funds a second |\n|---|---|\n');
-  for (const [at, [name]] of cases.entries()) process.stdout.write(`| ${name} | ${Math.round(told[at])} |\n`);
+  const told = rates.map(list => median(list.map(({ rate }) => rate)));
+  process.stdout.write(
+    '| | funds a second | server, ms a fund | database, ms a fund | client, ms a fund |\n|---|---|---|---|---|\n',
+  );
+  for (const [at, [name]] of cases.entries()) {
+    const times = ['server', 'database', 'client'].map(part => median(rates[at].map(each => each[part])).toFixed(2));
+    process.stdout.write(`| ${name} | ${Math.round(told[at])} | ${times.join(' | ')} |\n`);
+  }
   const ratio = (a, b) => (told[a] / told[b]).toFixed(2);
   process.stdout.write(`\none server over SQLite: ${ratio(1, 0)} (goal 0.35)\n`);
   process.stdout.write(`four servers over one, one wallet: ${ratio(2, 1)}; four wallets: ${ratio(4, 3)} (goal 0.5)\n`);
@@ -125,6 +132,7 @@ async function load(servers, accounts) {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const until = performance.now() + Number(options.seconds) * 1000;
   const began = performance.now();
+  const before = await processorTimes();
   let done = 0;
   const client = async at => {
     const { url } = servers[at % servers.length];
@@ -138,7 +146,30 @@ async function load(servers, accounts) {
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, (_, at) => client(at)));
   agent.destroy();
-  return done / ((performance.now() - began) / 1000);
+  const seconds = (performance.now() - began) / 1000;
+  const after = await processorTimes();
+  const spent = part => (after[part] - before[part]) / done;
+  return { rate: done / seconds, server: spent('server'), database: spent('database'), client: spent('client') };
+}
+
+/** Processor time so far, ms, of all servers, of all processes of the database and of this client. */
+async function processorTimes() {
+  const { user, system } = process.cpuUsage();
+  const parents = await Promise.all((await readdir('/proc')).filter(name => /^\d+$/.test(name)).map(statOf));
+  const ours = children.map(({ pid }) => pid);
+  const sum = wanted => parents.filter(wanted).reduce((all, { ms }) => all + ms, 0);
+  return {
+    server: sum(({ pid }) => ours.includes(pid)),
+    database: sum(({ pid, parent }) => pid === postmaster || parent === postmaster),
+    client: (user + system) / 1000,
+  };
+}
+
+/** Its parent and processor time; the kernel counts a hundred ticks a second. */
+async function statOf(pid) {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  const [, parent, , , , , , , , , , user, system] = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return { pid: Number(pid), parent: Number(parent), ms: (Number(user) + Number(system)) * 10 || 0 };
 }
 
 function fund(agent, { address, api_key, key }) {

@@ -2,6 +2,7 @@
  * One connection to PostgreSQL, with a password for SCRAM alone: a statement a call, or statements one behind the other
  * without waiting for each answer.
  */
+import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import type pg from 'pg';
 // @ts-expect-error The package has types for its root alone, and that brings a pool along.
@@ -35,7 +36,8 @@ export interface PostgresWays {
   readonly callMs: number;
 }
 
-export type PostgresValue = string | number | boolean | Uint8Array | null;
+/** A list of texts is an array of text. */
+export type PostgresValue = string | number | boolean | Uint8Array | null | readonly string[];
 /** Columns in their order, as PostgreSQL writes them. */
 export type PostgresRow = readonly (string | null)[];
 
@@ -113,6 +115,7 @@ export async function openPipeline(address: PostgresAddress, ways: PostgresWays)
     async send(text, values, name) {
       const query = { text, values: [...values], rowMode: 'array', queryMode: 'extended', name } as const;
       try {
+        inOnePacket(client.connection.stream);
         const { fields, rows, rowCount, command } = await client.query<(string | null)[]>(query);
         const columns = fields.map(field => ({ name: field.name, type: field.dataTypeID }));
         return { columns, rows, count: rowCount ?? 0, command };
@@ -130,6 +133,13 @@ export async function openPipeline(address: PostgresAddress, ways: PostgresWays)
       await client.end();
     },
   };
+}
+
+/** Statements that are sent one behind the other without a wait leave in one packet. */
+function inOnePacket(stream: Client['connection']['stream']): void {
+  if (stream.writableCorked > 0) return;
+  stream.cork();
+  queueMicrotask(() => stream.uncork());
 }
 
 /** Why a connection cannot be used any more. */
@@ -182,7 +192,7 @@ async function callAlone(
 
 /** What we use of a client besides its types. */
 interface Client extends pg.Client {
-  readonly connection: pg.Connection & { readonly stream: { destroy(error?: Error): void } };
+  readonly connection: pg.Connection & { readonly stream: Socket };
   readonly connectionParameters: Record<string, unknown>;
   replication: unknown;
   readonly saslSession: unknown;

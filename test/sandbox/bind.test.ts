@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bound, placeholders, plainRow } from '../../src/engine/bind.ts';
 import { connectTo } from '../../src/engine/open.ts';
-import type { SqlValue } from '../../src/sandbox/store/sql.ts';
+import type { Rows, SqlValue } from '../../src/sandbox/store/sql.ts';
 import { Statements } from '../../src/sandbox/store/sqlite/statements.ts';
 import { codePoint } from '../support/code-point.ts';
 
@@ -93,38 +93,46 @@ describe('what is gathered and written later', () => {
     const count = (text: string) => Number((connection.prepare(text).get() as { n: number }).n);
     return { connection, statements, sql, count };
   }
-  const SUMS = { table: 'sums', columns: ['entries', 'rest'] } as const;
+  const SUMS: Rows<{ readonly entries: number; readonly rest: number | null }> = {
+    table: 'sums',
+    key: ['account_id'],
+    columns: 'entries, rest',
+  };
   const KEPT = { table: 'kept', columns: ['account_id', 'name', 'value'], keys: 2 };
-  const FIND = 'select value from kept where account_id = ? and name = ?';
+  const NAMED: Rows<{ readonly value: number }> = { table: 'kept', key: ['account_id', 'name'], columns: 'value' };
 
-  it('writes the one row of an account once for all its changes, and before anybody reads it', async () => {
+  it('writes a row once for all its changes, and before anybody reads its table', async () => {
     const { sql, count, statements } = gathering();
-    for (const entries of [2, 3, 4]) await sql.keepSingle(SUMS, 'a', { entries, rest: -entries });
-    expect(await sql.single(SUMS, 'a')).toEqual({ entries: 4, rest: -4 });
+    for (const entries of [2, 3, 4]) {
+      expect(await sql.change(SUMS, { entries, rest: -entries }, 'a')).toEqual({ entries, rest: -entries });
+    }
+    expect(await sql.row(SUMS, 'a')).toEqual({ entries: 4, rest: -4 });
     expect(count('select entries as n from sums')).toBe(1);
     expect(await sql.get('select entries, rest from sums where account_id = ?', 'a')).toEqual({ entries: 4, rest: -4 });
-    expect(await sql.single(SUMS, 'b')).toBeUndefined();
-    await sql.keepSingle(SUMS, 'a', { entries: 5, rest: 0 });
+    expect([await sql.row(SUMS, 'b'), await sql.change(SUMS, { rest: 1 }, 'b')]).toEqual([undefined, undefined]);
+    await sql.change(SUMS, { entries: 5 }, 'a');
     statements.flush();
-    expect(count('select entries as n from sums')).toBe(5);
+    expect([count('select entries as n from sums'), count('select rest as n from sums')]).toEqual([5, -4]);
   });
 
   it('reads the row again after something else wrote its table, or it was undone', async () => {
     const { sql, statements } = gathering();
-    expect(await sql.single(SUMS, 'a')).toEqual({ entries: 1, rest: 5 });
+    expect(await sql.row(SUMS, 'a')).toEqual({ entries: 1, rest: 5 });
+    await sql.change(SUMS, { rest: 6 }, 'a');
     await sql.run('update sums set entries = 7 where account_id = ?', 'a');
-    expect(await sql.single(SUMS, 'a')).toEqual({ entries: 7, rest: 5 });
-    await sql.keepSingle(SUMS, 'a', { entries: 8, rest: 5 });
+    expect(await sql.row(SUMS, 'a')).toEqual({ entries: 7, rest: 6 });
+    await sql.change(SUMS, { entries: 8 }, 'a');
     statements.undone();
-    expect(await sql.single(SUMS, 'a')).toEqual({ entries: 7, rest: 5 });
+    expect(await sql.row(SUMS, 'a')).toEqual({ entries: 7, rest: 6 });
   });
 
   it('finds a row by its key whether it is written or waits, and lets the others wait', async () => {
     const { sql, count } = gathering();
+    expect(await sql.row(NAMED, 'a', 'one')).toBeUndefined();
     await sql.append(KEPT, 'a', 'one', 1);
-    expect(await sql.find(KEPT, FIND, 'a', 'two')).toBeUndefined();
+    expect(await sql.row(NAMED, 'a', 'two')).toBeUndefined();
     expect(count('select count(*) as n from kept')).toBe(0);
-    expect(await sql.find(KEPT, FIND, 'a', 'one')).toEqual({ value: 1 });
+    expect(await sql.row(NAMED, 'a', 'one')).toEqual({ value: 1 });
     expect(count('select count(*) as n from kept')).toBe(1);
   });
 
@@ -138,11 +146,11 @@ describe('what is gathered and written later', () => {
   });
 
   it('refuses a sum that is not whole, and writes nothing in a reading transaction', async () => {
-    const { sql, statements } = gathering();
-    await sql.keepSingle(SUMS, 'a', { entries: 0.5, rest: 0 });
-    expect(() => statements.flush()).toThrow(TypeError);
-    expect(statements.isSpoiled).toBe(true);
+    const { sql, statements, count } = gathering();
+    await expect(sql.change(SUMS, { entries: 0.5, rest: 0 }, 'a')).rejects.toThrow(TypeError);
+    statements.flush();
+    expect(count('select rest as n from sums')).toBe(5);
     const { sql: reading } = statements.open('read');
-    await expect(reading.keepSingle(SUMS, 'a', { entries: 1, rest: 0 })).rejects.toThrow('cannot write');
+    await expect(reading.change(SUMS, { entries: 1 }, 'a')).rejects.toThrow('cannot write');
   });
 });

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { KEY_RETENTION } from '../../contract/spans.ts';
-import type { Sql } from '../store/sql.ts';
+import type { Rows, Sql, WantedRow } from '../store/sql.ts';
 
 /** A request under its key. */
 export interface Keyed {
@@ -45,13 +45,22 @@ const RECORDS = {
   keys: 2,
 };
 
-const RECORD = `select fingerprint, state, generation, status, headers, body, expires_at
-  from idempotency where account_id = ? and scope = ?`;
+const RECORD: Rows<Row> = {
+  table: 'idempotency',
+  key: ['account_id', 'scope'],
+  columns: 'fingerprint, state, generation, status, headers, body, expires_at',
+};
+
+/** What `findRecord` reads. */
+export const wantedRecord = (account: string, { scope }: Pick<Keyed, 'scope'>): WantedRow => ({
+  rows: RECORD,
+  key: [account, scope],
+});
 
 /** What was done under the key so far. Answers whose time is over are forgotten on the way. */
 export async function findRecord(sql: Sql, { account, scope, fingerprint, now }: Keyed): Promise<Found> {
   if (sql.once('expired answers')) await forgetExpired(sql, account, now);
-  const row = await sql.find<Row>(RECORDS, RECORD, account, scope);
+  const row = await sql.row(RECORD, account, scope);
   if (row === undefined) return { kind: 'free', generation: 0 };
   // An expired key gives new ids, or they would be given out twice.
   if (row.state === 'expired' || (row.expires_at ?? 0) <= now) return { kind: 'free', generation: row.generation + 1 };

@@ -8,7 +8,7 @@ import { waitBefore } from '../faults/applied-fault.ts';
 import { faultFor } from '../faults/rules.ts';
 import { type Answer, isStored, refusedAnswer, replayed, replyAnswer } from '../http/answer.ts';
 import { Gone } from '../http/body.ts';
-import { findRecord, type Keyed, keepAnswer } from '../http/idempotency.ts';
+import { findRecord, type Keyed, keepAnswer, wantedRecord } from '../http/idempotency.ts';
 import type { Allowance } from '../http/limits.ts';
 import type { AppliedFault } from '../http/request.ts';
 import {
@@ -23,8 +23,9 @@ import {
 } from '../http/request.ts';
 import { logRequest, requestRow } from '../service/request-log.ts';
 import { catchUp, type ServiceHandlers, type ServiceParts, transactionCall } from '../service/service.ts';
+import { CARDS } from '../store/cards.ts';
 import { endsTransaction, isRefusedStatement } from '../store/faults.ts';
-import type { Sql } from '../store/sql.ts';
+import type { Sql, WantedRow } from '../store/sql.ts';
 import { type Admitted, admit, isPlainRead, TIMERS_DUE } from './admission.ts';
 
 type AnyHandler = (call: Call<never>) => Promise<unknown>;
@@ -107,13 +108,14 @@ async function executeOnce(
   const { store, requestNumbers } = parts;
   const work: Work = { parsed, heedsTimers, number: undefined, access: 'write', isCareful: false };
   if (!isPlainRead(parts, parsed.route)) {
+    const asks = wantedRows(parts, parsed);
     try {
       const how = GOES_THROUGH_ALL.includes(parsed.route.name) ? 'large' : 'repeatable';
-      return await store.write(sql => executeWithin(parts, sql, work), how);
+      return await store.write(sql => executeWithin(parts, sql, work), how, asks);
     } catch (error) {
       // Few requests have something to undo, so only those pay for a savepoint: they are carried out once more.
       if (!(error instanceof ToUndo)) throw error;
-      return store.write(sql => executeWithin(parts, sql, { ...work, isCareful: true }), 'repeatable');
+      return store.write(sql => executeWithin(parts, sql, { ...work, isCareful: true }), 'repeatable', asks);
     }
   }
   const number = requestNumbers.ready() ?? (await requestNumbers.next(parts));
@@ -128,6 +130,15 @@ async function executeOnce(
   }
   if (read !== FAULTS_NEED_WRITE) return read;
   return store.write(sql => executeWithin(parts, sql, { ...work, number, isCareful: true }));
+}
+
+/** Rows that a request asks for whatever comes of it: the record of its key, and the card that it names. */
+function wantedRows({ account }: ServiceParts, { keyed, params }: ParsedRequest): readonly WantedRow[] {
+  const card = params['card_id'];
+  return [
+    ...(keyed === undefined ? [] : [wantedRecord(account, keyed)]),
+    ...(typeof card === 'string' ? [{ rows: CARDS, key: [account, card] } as const] : []),
+  ];
 }
 
 /** Work that was refused or failed after it had written something; all of its transaction's part is undone. */

@@ -1,7 +1,7 @@
 /** Statements on `cards`. Balances are changed by the ledger alone. */
 import type { CARD_STATUSES } from '../../contract/card.ts';
 import type { Cents } from '../../core/money.ts';
-import type { Sql, SqlValue } from './sql.ts';
+import type { Rows, Sql, SqlValue } from './sql.ts';
 
 export type CardStatus = (typeof CARD_STATUSES)[number];
 
@@ -38,12 +38,19 @@ export interface CardSecrets {
   readonly cvv: string | null;
 }
 
-// The number itself leaves the store through `cardSecrets` only.
-const COLUMNS = `id, bin_id, network, substr(number, 13) as last4, status, balance, hold, spending_limit, label,
-  allowed_categories, auto_freeze_at, metadata, created_at, expires_at`;
+/** With the card as it is sent, which is written and never read here. */
+type KeptCard = CardRow & { readonly document?: string };
 
-export const cardById = (sql: Sql, account: string, id: string) =>
-  sql.get<CardRow>(`select ${COLUMNS} from cards where account_id = ? and id = ?`, account, id);
+// The number itself leaves the store through `cardSecrets` only.
+export const CARDS: Rows<KeptCard> = {
+  table: 'cards',
+  key: ['account_id', 'id'],
+  columns: `id, bin_id, network, substr(number, 13) as last4, status, balance, hold, spending_limit, label,
+  allowed_categories, auto_freeze_at, metadata, created_at, expires_at`,
+};
+
+export const cardById = (sql: Sql, account: string, id: string): Promise<CardRow | undefined> =>
+  sql.row(CARDS, account, id);
 
 export const cardSecrets = (sql: Sql, account: string, id: string) =>
   sql.get<CardSecrets>('select number, cvv from cards where account_id = ? and id = ?', account, id);
@@ -76,7 +83,7 @@ export const insertCard = (sql: Sql, account: string, { card, number, cvv, docum
 
 /** The card as it is sent, exact text; every change of a card writes it anew, so that reading a page encodes nothing. */
 export const keepDocument = (sql: Sql, account: string, card: { id: string; document: string }) =>
-  sql.run('update cards set document = ? where account_id = ? and id = ?', card.document, account, card.id);
+  sql.change(CARDS, { document: card.document }, account, card.id);
 
 /** Writes what a data set added up for a card; one that ended loses its security code. */
 export const keepSums = (sql: Sql, account: string, card: CardRow & { readonly document: string }) =>
@@ -95,15 +102,8 @@ export const keepSums = (sql: Sql, account: string, card: CardRow & { readonly d
 export const setCardStatus = (
   sql: Sql,
   account: string,
-  change: { id: string; status: 'active' | 'frozen'; document: string },
-) =>
-  sql.run(
-    'update cards set status = ?, document = ? where account_id = ? and id = ?',
-    change.status,
-    change.document,
-    account,
-    change.id,
-  );
+  { id, status, document }: { id: string; status: 'active' | 'frozen'; document: string },
+) => sql.change(CARDS, { status, document }, account, id);
 
 /** Ends the card and erases its security code (docs/design/sandbox.md, section 10). */
 export const terminateCard = (sql: Sql, account: string, card: { id: string; document: string }) =>

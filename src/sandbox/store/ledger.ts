@@ -1,6 +1,7 @@
 /** Statements on `entries` and `postings`, and the cached balances they move. Called by the ledger alone. */
 import { type Cents, cents } from '../../core/money.ts';
-import type { Sql } from './sql.ts';
+import { CARDS } from './cards.ts';
+import type { Rows, Sql } from './sql.ts';
 
 export interface WalletMove {
   readonly wallet: Cents;
@@ -8,33 +9,43 @@ export interface WalletMove {
   readonly spent: Cents;
 }
 
-const BALANCES = { table: 'wallets', columns: ['entries', 'balance', 'deposited', 'spent'] } as const;
+interface BalancesRow {
+  readonly entries: number;
+  readonly balance: Cents;
+  readonly deposited: Cents;
+  readonly spent: Cents;
+}
+
+const BALANCES: Rows<BalancesRow> = {
+  table: 'wallets',
+  key: ['account_id'],
+  columns: 'entries, balance, deposited, spent',
+};
 
 /**
  * Moves the wallet's cached balances and takes the next entry number; the wallet row comes first, always. Resolves
  * to undefined, and nothing moved, when it holds less than `least`.
  */
 export async function moveWallet(sql: Sql, account: string, move: WalletMove & { readonly least: number }) {
-  const before = await sql.single(BALANCES, account);
+  const before = await sql.row(BALANCES, account);
   if (before === undefined || before.balance < move.least) return undefined;
-  const after = {
+  const after: BalancesRow = {
     entries: before.entries + 1,
     balance: cents(before.balance + move.wallet),
-    deposited: before.deposited + move.deposited,
-    spent: before.spent + move.spent,
+    deposited: cents(before.deposited + move.deposited),
+    spent: cents(before.spent + move.spent),
   };
-  await sql.keepSingle(BALANCES, account, after);
-  return after;
+  return sql.change(BALANCES, after, account);
 }
 
-export const moveCard = (sql: Sql, account: string, move: { id: string; card: Cents; hold: Cents }) =>
-  sql.get<{ readonly balance: Cents; readonly hold: Cents }>(
-    'update cards set balance = balance + ?, hold = hold + ? where account_id = ? and id = ? returning balance, hold',
-    move.card,
-    move.hold,
-    account,
-    move.id,
-  );
+/** Moves the cached balances of a card; resolves to undefined where there is none. A hold below 0 the store refuses. */
+export async function moveCard(sql: Sql, account: string, move: { id: string; card: Cents; hold: Cents }) {
+  const before = await sql.row(CARDS, account, move.id);
+  if (before === undefined) return undefined;
+  const after = { balance: cents(before.balance + move.card), hold: cents(before.hold + move.hold) };
+  await sql.change(CARDS, after, account, move.id);
+  return after;
+}
 
 export interface EntryRow {
   readonly id: number;

@@ -29,19 +29,13 @@ export interface Sql {
   put(statement: string, ...values: readonly SqlValue[]): Promise<void>;
   /** Adds a row to a table that is only added to; it is written before anything reads it, with others like it. */
   append(tail: Tail, ...row: readonly SqlValue[]): Promise<void>;
-  /** The first row of a statement that asks for the one row with this key, written or waiting to be. */
-  find<Row>(tail: KeyedTail, statement: string, ...key: readonly SqlValue[]): Promise<Row | undefined>;
-  /** The one row an account has in a table, read once in a transaction. */
-  single<Column extends string>(
-    single: Single<Column>,
-    account: string,
-  ): Promise<Readonly<Record<Column, number>> | undefined>;
-  /** Changes that row; it is written once, before anything else reads it, whatever the number of changes. */
-  keepSingle<Column extends string>(
-    single: Single<Column>,
-    account: string,
-    row: Readonly<Record<Column, number>>,
-  ): Promise<void>;
+  /** The row with this key, read once in a transaction. It must not be changed. */
+  row<Row extends object>(rows: Rows<Row>, ...key: RowKey): Promise<Row | undefined>;
+  /**
+   * Changes columns of the row with this key; resolves to the row, undefined where there is none. It is written once,
+   * before anything else reads its table, whatever the number of changes.
+   */
+  change<Row extends object>(rows: Rows<Row>, change: Partial<Row>, ...key: RowKey): Promise<Row | undefined>;
   /** The number after the last row of an account in a table, and the one after that the next time. */
   next(tail: Tail & { readonly number: string }, account: string): Promise<number>;
 }
@@ -56,12 +50,27 @@ export interface Tail {
   readonly keys?: number;
 }
 
-export type KeyedTail = Tail & { readonly keys: number };
-
-/** A table of one row an account, and the columns of whole numbers in it that change together. */
-export interface Single<Column extends string> {
+/** Rows of a table that works ask for and change one by one. Names come from the code, never from outside. */
+export interface Rows<Row extends object> {
   readonly table: string;
-  readonly columns: readonly Column[];
+  /** Columns of the key: the account, and what tells its rows apart where it has more than one. */
+  readonly key: readonly ['account_id'] | readonly ['account_id', string];
+  /** What is read of a row: names of its columns, or expressions that are given a name. */
+  readonly columns: string;
+  /** Only says of what type its rows are. */
+  readonly of?: Row;
+}
+
+/** Of whatever type they are. */
+export type AnyRows = Omit<Rows<object>, 'of'>;
+
+/** Values of the columns of a key. */
+export type RowKey = readonly [account: string] | readonly [account: string, id: string];
+
+/** A row that somebody will ask for. */
+export interface WantedRow {
+  readonly rows: AnyRows;
+  readonly key: RowKey;
 }
 
 export type Manner = 'repeatable' | 'large';
@@ -75,9 +84,10 @@ export interface Store {
    * Works that are `repeatable` (they touch nothing but the store) go without a savepoint as long as none of them
    * throws after it wrote; then all of them are done once more, each in its savepoint. `large` work goes through
    * everything the store holds: it has its transaction to itself, which ends when it throws, and files for what the
-   * engine remembers and sorts meanwhile, so that memory has a bound.
+   * engine remembers and sorts meanwhile, so that memory has a bound. What a work surely `asks` for may be fetched
+   * before it begins, together with what others ask for; it is answered the same without.
    */
-  write<T>(work: (sql: Sql) => Promise<T>, how?: Manner): Promise<T>;
+  write<T>(work: (sql: Sql) => Promise<T>, how?: Manner, asks?: readonly WantedRow[]): Promise<T>;
   /** Path of the file, `memory`, or the id of an account in a database. */
   readonly path: string;
   close(): Promise<void>;

@@ -1,27 +1,18 @@
 /**
- * Rows for the ends of tables that are only ever added to, and rows that nearly every work changes: gathered over the
- * works of a transaction and written in few statements, because a statement costs more than a row. Whoever reads such a
- * table finds them: they are written first.
+ * Rows for the ends of tables that are only ever added to: gathered over the works of a transaction and written in few
+ * statements, because a statement costs more than a row. Whoever reads such a table finds them: they are written first,
+ * and with them the rows that were changed.
  */
 
-import { bound } from '../../engine/bind.ts';
 import type { Bound } from '../../engine/connection.ts';
-import type { KeyedTail, Single, Tail } from './sql.ts';
+import { KeptRows, keyText, type Write } from './kept-rows.ts';
+import type { RowKey, Tail } from './sql.ts';
 
-/** Writes a statement right away. */
-export type Write = (statement: string, values: readonly Bound[]) => void;
+/** Adds rows to a table right away; their values one row after the other. */
+export type Add = (tail: Tail, values: readonly Bound[]) => void;
 
 /** Rows in one statement at most; each power of two up to it is prepared once. */
 const MOST_ROWS = 32;
-
-interface Kept {
-  readonly single: Single<string>;
-  readonly account: string;
-  /** Undefined where there is none. */
-  row: Readonly<Record<string, number>> | undefined;
-  /** It is not written yet. */
-  isChanged: boolean;
-}
 
 /** What one open transaction has gathered. */
 export class Tails {
@@ -29,10 +20,11 @@ export class Tails {
   readonly #names = new Set<string>();
   /** Last numbers given out, by table and account. */
   readonly #numbers = new Map<string, number>();
-  /** Keys of the rows that wait. */
-  readonly #keys = new Map<Tail, Set<string>>();
-  /** By table and account. */
-  readonly #singles = new Map<string, Kept>();
+  /** Tables of rows that wait and have no keys. */
+  readonly #keyless = new Set<string>();
+  /** Keys of the others, by table. */
+  readonly #keys = new Map<string, Set<string>>();
+  readonly rows = new KeptRows();
 
   add(tail: Tail, row: readonly Bound[]): void {
     if (row.length !== tail.columns.length) {
@@ -42,30 +34,18 @@ export class Tails {
     if (values === undefined) this.#gathered.set(tail, [...row]);
     else values.push(...row);
     this.#names.add(tail.table);
-    if (tail.keys === undefined) return;
-    const keys = this.#keys.get(tail) ?? new Set();
-    this.#keys.set(tail, keys.add(keyText(row.slice(0, tail.keys))));
+    if (tail.keys === undefined) {
+      this.#keyless.add(tail.table);
+      return;
+    }
+    const keys = this.#keys.get(tail.table) ?? new Set();
+    this.#keys.set(tail.table, keys.add(keyText(row.slice(0, tail.keys))));
+    this.rows.forgetRow(tail.table, row.slice(0, tail.keys));
   }
 
-  /** Whether a row with this key is not written yet. */
-  waitsFor(tail: KeyedTail, key: readonly Bound[]): boolean {
-    return this.#keys.get(tail)?.has(keyText(key)) ?? false;
-  }
-
-  /** The one row of an account as it was read or changed in this transaction; undefined when it was not read yet. */
-  keptSingle(single: Single<string>, account: string): { readonly row: Kept['row'] } | undefined {
-    return this.#singles.get(`${single.table} ${account}`);
-  }
-
-  /** Keeps what was read of it, for the rest of the transaction. */
-  rememberSingle(single: Single<string>, account: string, row: Kept['row']): Kept['row'] {
-    this.#singles.set(`${single.table} ${account}`, { single, account, row, isChanged: false });
-    return row;
-  }
-
-  keepSingle(single: Single<string>, account: string, row: Readonly<Record<string, number>>): void {
-    this.#singles.set(`${single.table} ${account}`, { single, account, row, isChanged: true });
-    this.#names.add(single.table);
+  /** Whether a row with this key may wait to be added. */
+  waitsFor(table: string, key: RowKey): boolean {
+    return this.#keyless.has(table) || this.#keys.get(table)?.has(keyText(key)) === true;
   }
 
   /** The number after the last one of a table; undefined when nobody asked for one in this transaction yet. */
@@ -82,29 +62,13 @@ export class Tails {
 
   /** Whether rows of one of these tables wait; any rows, where it is not known which tables are meant. */
   holds(tables: ReadonlySet<string> | undefined): boolean {
-    if (this.#names.size === 0) return false;
-    if (tables === undefined) return true;
-    for (const name of this.#names) if (tables.has(name)) return true;
-    return false;
+    return areIn(this.#names, tables) || areIn(this.rows.changed, tables);
   }
 
   /** Writes everything, tables in the order in which they were first added to: an entry before its postings. */
-  flush(write: Write): void {
-    for (const [tail, values] of this.#gathered) {
-      const width = tail.columns.length;
-      for (let at = 0; at < values.length; ) {
-        const left = (values.length - at) / width;
-        const rows = left >= MOST_ROWS ? MOST_ROWS : 2 ** Math.floor(Math.log2(left));
-        write(statementFor(tail, rows), values.slice(at, at + rows * width));
-        at += rows * width;
-      }
-    }
-    for (const kept of this.#singles.values()) {
-      if (!kept.isChanged) continue;
-      const values = kept.single.columns.map(column => bound(kept.row?.[column] ?? null));
-      write(changeOf(kept.single), [...values, kept.account]);
-      kept.isChanged = false;
-    }
+  flush(add: Add, write: Write): void {
+    for (const [tail, values] of this.#gathered) add(tail, values);
+    this.rows.flush(write);
     this.discard();
   }
 
@@ -112,35 +76,43 @@ export class Tails {
   discard(): void {
     this.#gathered.clear();
     this.#names.clear();
+    this.#keyless.clear();
     this.#keys.clear();
   }
 
   /** Forgets what was read of a table that something else wrote; of all where it is not known which. */
   forgetRead(table?: string): void {
-    for (const known of [this.#numbers, this.#singles]) {
-      for (const name of known.keys()) {
-        if (table === undefined || name.startsWith(`${table} `)) known.delete(name);
-      }
+    for (const name of this.#numbers.keys()) {
+      if (table === undefined || name.startsWith(`${table} `)) this.#numbers.delete(name);
     }
+    this.rows.forget(table);
   }
 }
-
-/** Asks for the one row an account has in a table. */
-export const singleText = ({ table, columns }: Single<string>) =>
-  `select ${columns.join(', ')} from ${table} where account_id = ?`;
 
 /** Asks for the last number an account has in a table. */
 export const lastText = ({ table, number }: Tail & { readonly number: string }) =>
   `select max(${number}) as last from ${table} where account_id = ?`;
 
-/** Text has no NUL. */
-function keyText(key: readonly Bound[]): string {
-  return key.join('\0');
+/** Whether one of the names is among the tables; any name, where it is not known which tables are meant. */
+function areIn(names: ReadonlySet<string>, tables: ReadonlySet<string> | undefined): boolean {
+  if (names.size === 0) return false;
+  if (tables === undefined) return true;
+  for (const name of names) if (tables.has(name)) return true;
+  return false;
 }
 
-function changeOf({ table, columns }: Single<string>): string {
-  return `update ${table} set ${columns.map(column => `${column} = ?`).join(', ')} where account_id = ?`;
-}
+/** Adds rows by statements of a power of two of them, so that few texts are prepared. */
+export const addInPowers =
+  (write: Write): Add =>
+  (tail, values) => {
+    const width = tail.columns.length;
+    for (let at = 0; at < values.length; ) {
+      const left = (values.length - at) / width;
+      const rows = left >= MOST_ROWS ? MOST_ROWS : 2 ** Math.floor(Math.log2(left));
+      write(statementFor(tail, rows), values.slice(at, at + rows * width));
+      at += rows * width;
+    }
+  };
 
 const STATEMENTS = new Map<Tail, Map<number, string>>();
 

@@ -8,10 +8,10 @@ import type { Clock, Randomness } from '../../../platform/host.ts';
 import { between } from '../../../platform/jitter.ts';
 import type { PostgresPipeline } from '../../../postgres/client.ts';
 import { CommitUnknown, endsTransaction, StatementRefused } from '../faults.ts';
-import { type Manner, type Sql, type Store, StoreBusy } from '../sql.ts';
+import { type Manner, type Sql, type Store, StoreBusy, type WantedRow } from '../sql.ts';
 import type { Connections } from './connect.ts';
 import { busy, commitFailure, endsConnection, isLockTaken } from './errors.ts';
-import { type Hint, Transaction } from './statements.ts';
+import { type Hints, Transaction } from './statements.ts';
 import { rowsOf } from './types.ts';
 
 export interface AccountParts {
@@ -32,6 +32,7 @@ interface Job {
   readonly resolve: (value: never) => void;
   readonly reject: (error: unknown) => void;
   readonly isRepeatable: boolean;
+  readonly asks: readonly WantedRow[];
 }
 
 const LARGEST_BATCH = 64;
@@ -62,7 +63,8 @@ export class AccountStore implements Store {
   readonly #writes: Job[] = [];
   readonly #large: Job[] = [];
   readonly #reads: Job[] = [];
-  #hints: readonly Hint[] = [];
+  /** What the last transaction asked that the next one will ask too. */
+  #hints: Hints = {};
   #writing: Promise<void> | undefined;
   readonly #reading = new Set<Promise<void>>();
   #isLookingForReads = false;
@@ -77,16 +79,16 @@ export class AccountStore implements Store {
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#isClosed) return reject(new Error('the store is closed'));
-      this.#reads.push({ work, resolve, reject, isRepeatable: true });
+      this.#reads.push({ work, resolve, reject, isRepeatable: true, asks: [] });
       if (!this.#isLookingForReads) this.#readSoon();
     });
   }
 
-  write<T>(work: (sql: Sql) => Promise<T>, how?: Manner): Promise<T> {
+  write<T>(work: (sql: Sql) => Promise<T>, how?: Manner, asks: readonly WantedRow[] = []): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#isClosed) return reject(new Error('the store is closed'));
       const jobs = how === 'large' ? this.#large : this.#writes;
-      jobs.push({ work, resolve, reject, isRepeatable: how === 'repeatable' });
+      jobs.push({ work, resolve, reject, isRepeatable: how === 'repeatable', asks });
       this.#writing ??= this.#drain();
     });
   }
@@ -172,19 +174,21 @@ export class AccountStore implements Store {
     let connection: PostgresPipeline;
     let transaction: Transaction;
     try {
-      ({ connection, transaction } = await this.#locked());
+      ({ connection, transaction } = await this.#locked(jobs));
     } catch (error) {
       for (const job of jobs.splice(0)) job.reject(error instanceof StoreBusy ? error : busy(error));
       return;
     }
     const batch = jobs.splice(0, most);
+    // Of those too that came while the lock was waited for.
+    transaction.ask(asksOf(batch));
     try {
       let settle = await this.#tryTogether(transaction, batch);
       if (settle === undefined) {
         // Nobody's failure is another's: from the start, each of them in its savepoint.
         await undo(transaction);
         transaction = new Transaction({ connection, access: 'write', mayPrepare });
-        await this.#begin(transaction, 'write');
+        await this.#begin(transaction, 'write', batch);
         settle = await this.#runApart(transaction, batch);
         await commit(transaction);
       }
@@ -214,14 +218,16 @@ export class AccountStore implements Store {
   }
 
   /** A transaction that holds the lock of the account. A server that is away, or a lock, is asked again: nothing has begun. */
-  async #locked(): Promise<{ readonly connection: PostgresPipeline; readonly transaction: Transaction }> {
+  async #locked(
+    jobs: readonly Job[],
+  ): Promise<{ readonly connection: PostgresPipeline; readonly transaction: Transaction }> {
     const { connections, mayPrepare, clock, random } = this.#parts;
     const begun = clock.monotonic();
     for (;;) {
       const connection = await this.#connection();
       const transaction = new Transaction({ connection, access: 'write', mayPrepare });
       try {
-        await this.#begin(transaction, 'write');
+        await this.#begin(transaction, 'write', jobs);
         return { connection, transaction };
       } catch (error) {
         await undo(transaction);
@@ -246,13 +252,16 @@ export class AccountStore implements Store {
     }
   }
 
-  /** Begins, and takes the lock to write: all in one packet, with what the last transaction asked first. */
-  async #begin(transaction: Transaction, access: 'read' | 'write'): Promise<void> {
+  /** Begins, and takes the lock to write: all in one packet, with what the last transaction asked first and jobs ask for. */
+  async #begin(transaction: Transaction, access: 'read' | 'write', jobs: readonly Job[] = []): Promise<void> {
     const { account, schema, onServerTime } = this.#parts;
     const steps = [transaction.send(BEGIN[access]), transaction.send(SETTINGS, schema, account)];
     if (access === 'write') steps.push(transaction.send(LOCK, account));
     const facts = transaction.send(FACTS, account);
-    if (access === 'write') transaction.ask(this.#hints);
+    if (access === 'write') {
+      const { statements = [], rows = [] } = this.#hints;
+      transaction.ask({ statements, rows: [...rows, ...(asksOf(jobs).rows ?? [])] });
+    }
     await Promise.all([...steps, facts]);
     const [row] = rowsOf(await facts);
     if (row === undefined && access === 'write') throw new StoreBusy(`the account ${account} was removed`);
@@ -307,6 +316,10 @@ export class AccountStore implements Store {
     }
     return settle;
   }
+}
+
+function asksOf(jobs: readonly Job[]): Hints {
+  return { rows: jobs.slice(0, LARGEST_BATCH).flatMap(({ asks }) => asks) };
 }
 
 /** Sends what waits and the end in one packet. Throws the first failure of the transaction, or `CommitUnknown`. */

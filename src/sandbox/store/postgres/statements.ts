@@ -7,10 +7,13 @@
 import { bound } from '../../../engine/bind.ts';
 import type { Bound } from '../../../engine/connection.ts';
 import type { PostgresAnswer, PostgresPipeline } from '../../../postgres/client.ts';
-import type { KeyedTail, Sql, SqlRow, SqlValue } from '../sql.ts';
+import { rowText } from '../kept-rows.ts';
+import type { RowKey, Rows, Sql, SqlRow, SqlValue, WantedRow } from '../sql.ts';
 import { factsOf, nameOf, OVER, READ_ONLY, type StatementFacts } from '../statement-facts.ts';
-import { lastText, singleText, Tails } from '../tails.ts';
+import { lastText, Tails } from '../tails.ts';
+import { addText, rowsAsJson } from './adding.ts';
 import { failureOf, isAftermath } from './errors.ts';
+import { FetchedRows } from './fetched-rows.ts';
 import { numbered, rowsOf, sent } from './types.ts';
 
 interface Translated extends StatementFacts {
@@ -41,6 +44,12 @@ export interface Hint {
 
 const MOST_HINTS = 8;
 
+/** What somebody will ask for. */
+export interface Hints {
+  readonly statements?: readonly Hint[];
+  readonly rows?: readonly WantedRow[];
+}
+
 interface Remembered {
   readonly facts: Translated;
   readonly rows: Promise<readonly SqlRow[]>;
@@ -70,6 +79,10 @@ export class Transaction {
   readonly #doneOnce = new Set<string>();
   readonly #remembered = new Map<string, Remembered>();
   readonly #hints: Hint[] = [];
+  /** Rows on their way. */
+  readonly #fetched: FetchedRows;
+  /** Rows of the account itself, which the next transaction will ask for too. */
+  readonly #own = new Map<string, WantedRow>();
   /** Tables that were written; undefined stands for any. */
   readonly #written = new Set<string | undefined>();
   /** The first statement that failed and was not undone. */
@@ -78,6 +91,7 @@ export class Transaction {
 
   constructor(parts: TransactionParts) {
     this.#parts = parts;
+    this.#fetched = new FetchedRows((text, values) => this.#send(translated(text), values));
   }
 
   /** Set when a statement failed: nothing but an end is left to this transaction, or to its savepoint. */
@@ -85,9 +99,9 @@ export class Transaction {
     return this.#failure;
   }
 
-  /** What it asked that could have been asked at its beginning. */
-  get hints(): readonly Hint[] {
-    return this.#hints;
+  /** What it asked that could have been asked at its beginning, and the next one will ask too. */
+  get hints(): Hints {
+    return { statements: this.#hints, rows: [...this.#own.values()] };
   }
 
   /** Sends a statement of the queue itself. */
@@ -95,9 +109,10 @@ export class Transaction {
     return this.#send(translated(text), values.map(bound));
   }
 
-  /** Asks already what somebody will ask. */
-  ask(hints: readonly Hint[]): void {
-    for (const hint of hints) void this.#ask(hint).catch(() => undefined);
+  /** Asks already what somebody will ask. To be called before anything is written. */
+  ask({ statements = [], rows = [] }: Hints): void {
+    for (const hint of statements) void this.#ask(hint).catch(() => undefined);
+    this.#fetched.fetch(rows);
   }
 
   /** Statements for one work. `end()` makes them useless, so that none runs outside of it by mistake. */
@@ -124,22 +139,15 @@ export class Transaction {
       put: async (text, ...values) => unawaited(this.#answer(work, { text, values })),
       append: async (tail, ...row) => {
         this.#writing(work, tail.table);
-        this.#tails.add(tail, row.map(bound));
+        const values = row.map(bound);
+        this.#tails.add(tail, values);
+        if (tail.keys !== undefined) this.#fetched.forgetRow(tail.table, values.slice(0, tail.keys));
       },
-      find: async <Row>(tail: KeyedTail, text: string, ...values: readonly SqlValue[]) => {
-        if (this.#tails.waitsFor(tail, values.map(bound))) this.flush();
-        return (await this.#first(work, { text, values }, false)) as Row | undefined;
-      },
-      single: async (single, account) => {
-        alive(work);
-        const kept = this.#tails.keptSingle(single, account);
-        if (kept !== undefined) return kept.row;
-        const [row] = await this.#recalled(work, { text: singleText(single), values: [account] });
-        return this.#tails.rememberSingle(single, account, row as Readonly<Record<string, number>> | undefined);
-      },
-      keepSingle: async (single, account, row) => {
-        this.#writing(work, single.table);
-        this.#tails.keepSingle(single, account, row);
+      row: (rows, ...key) => this.#row(work, rows, key),
+      change: async (rows, change, ...key) => {
+        if ((await this.#row(work, rows, key)) === undefined) return undefined;
+        this.#writing(work, rows.table);
+        return this.#tails.rows.change(rows, key, change);
       },
       next: async (tail, account) => {
         const known = this.#tails.next(tail.table, account);
@@ -173,7 +181,10 @@ export class Transaction {
     const checked = values.map(bound);
     if (facts.writes) this.#writing(work, facts.table);
     if (waits && this.#tails.holds(facts.tables)) this.flush();
-    if (facts.writes) this.#tails.forgetRead(facts.table);
+    if (facts.writes) {
+      this.#tails.forgetRead(facts.table);
+      this.#fetched.forget(facts.table);
+    }
     return this.#send(facts, checked);
   }
 
@@ -183,6 +194,16 @@ export class Transaction {
     // It changed no row.
     if (row === undefined && writes && returns) work.written -= 1;
     return row;
+  }
+
+  async #row<Row extends object>(work: OpenWork, rows: Rows<Row>, key: RowKey): Promise<Row | undefined> {
+    alive(work);
+    const kept = this.#tails.rows.kept(rows, key);
+    if (kept !== undefined) return kept.row;
+    if (key.length === 1) this.#own.set(rows.table, { rows, key });
+    if (this.#tails.waitsFor(rows.table, key)) this.flush();
+    const row = this.#fetched.of(rows, key) ?? this.#first(work, { text: rowText(rows), values: key }, false);
+    return this.#tails.rows.remember(rows, key, (await row) as Row | undefined);
   }
 
   async #recalled(work: OpenWork, asked: Hint): Promise<readonly SqlRow[]> {
@@ -196,7 +217,10 @@ export class Transaction {
 
   /** Sends the rows that wait; what becomes of them the end of the transaction tells. */
   flush(): void {
-    this.#tails.flush((text, values) => unawaited(this.#send(translated(text), values)));
+    this.#tails.flush(
+      (tail, values) => unawaited(this.#send(translated(addText(tail)), [rowsAsJson(tail, values)])),
+      (text, values) => unawaited(this.#send(translated(text), values)),
+    );
   }
 
   /** To be called when something was undone: what was read meanwhile may have seen it, and what waits goes with it. */
@@ -204,6 +228,7 @@ export class Transaction {
     this.#failure = undefined;
     this.#tails.discard();
     this.#tails.forgetRead();
+    this.#fetched.forget();
     this.#doneOnce.clear();
     this.#remembered.clear();
   }
@@ -223,7 +248,7 @@ export class Transaction {
     return rows;
   }
 
-  async #send(facts: Translated, values: readonly Bound[]): Promise<PostgresAnswer> {
+  async #send(facts: Translated, values: readonly (Bound | readonly string[])[]): Promise<PostgresAnswer> {
     const { connection, mayPrepare } = this.#parts;
     try {
       const answer = await connection.send(facts.text, values.map(sent), mayPrepare ? facts.name : undefined);

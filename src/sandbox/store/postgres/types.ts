@@ -24,10 +24,15 @@ export function withTypes(statement: string): string {
     .replace(/^(\s*(?:alter table \w+ add column )?\w+) text\b/gm, '$1 text collate "C"');
 }
 
-/** A value as it is sent. Throws a `TypeError` for whatever SQLite refuses too. */
-export function sent(value: SqlValue): PostgresValue {
+/** A value, or a list of texts, as it is sent. Throws a `TypeError` for whatever SQLite refuses too. */
+export function sent(value: SqlValue | readonly string[]): PostgresValue {
+  if (isList(value)) return value;
   const checked = bound(value);
   return typeof checked === 'bigint' ? checked.toString() : checked;
+}
+
+function isList(value: SqlValue | readonly string[]): value is readonly string[] {
+  return Array.isArray(value);
 }
 
 const WHOLE = new Set([20, 21, 23]);

@@ -2,9 +2,10 @@
 
 import { bound, plainRow } from '../../../engine/bind.ts';
 import type { Connection, Statement } from '../../../engine/connection.ts';
-import type { KeyedTail, Sql, SqlRow, SqlValue } from '../sql.ts';
+import { rowText, type Write } from '../kept-rows.ts';
+import type { RowKey, Rows, Sql, SqlRow, SqlValue } from '../sql.ts';
 import { factsOf, nameOf, OVER, READ_ONLY, type StatementFacts } from '../statement-facts.ts';
-import { lastText, singleText, Tails } from '../tails.ts';
+import { type Add, addInPowers, lastText, Tails } from '../tails.ts';
 
 interface Prepared extends StatementFacts {
   readonly statement: Statement;
@@ -22,6 +23,8 @@ export class Statements {
   /** Those that remember something. */
   readonly #knowing = new Set<Prepared>();
   readonly #tails = new Tails();
+  readonly #write: Write;
+  readonly #add: Add;
   readonly #doneOnce = new Set<string>();
   #version: unknown;
   #isCurrent = false;
@@ -29,6 +32,8 @@ export class Statements {
 
   constructor(connection: Connection) {
     this.#connection = connection;
+    this.#write = (text, values) => void this.#prepare(text).statement.get(...values);
+    this.#add = addInPowers(this.#write);
   }
 
   /** Statements for one work. `end()` makes them useless, so that none runs outside of it by mistake. */
@@ -76,6 +81,13 @@ export class Statements {
       }
       return prepared.known.get(name);
     };
+    const row = <Row extends object>(rows: Rows<Row>, key: RowKey): Row | undefined => {
+      if (over) throw new Error(OVER);
+      const kept = this.#tails.rows.kept(rows, key);
+      if (kept !== undefined) return kept.row;
+      if (this.#tails.waitsFor(rows.table, key)) this.flush();
+      return this.#tails.rows.remember(rows, key, first(rowText(rows), key, false) as Row | undefined);
+    };
     const sql: Sql = {
       engine: 'sqlite',
       generation: 0,
@@ -97,20 +109,11 @@ export class Statements {
         writing(tail.table);
         this.#tails.add(tail, row.map(bound));
       },
-      find: async <Row>(tail: KeyedTail, text: string, ...key: readonly SqlValue[]) => {
-        if (this.#tails.waitsFor(tail, key.map(bound))) this.flush();
-        return first(text, key, false) as Row | undefined;
-      },
-      single: async (single, account) => {
-        if (over) throw new Error(OVER);
-        const kept = this.#tails.keptSingle(single, account);
-        if (kept !== undefined) return kept.row;
-        const row = first(singleText(single), [account]) as Readonly<Record<string, number>> | undefined;
-        return this.#tails.rememberSingle(single, account, row);
-      },
-      keepSingle: async (single, account, row) => {
-        writing(single.table);
-        this.#tails.keepSingle(single, account, row);
+      row: async (rows, ...key) => row(rows, key),
+      change: async (rows, change, ...key) => {
+        if (row(rows, key) === undefined) return undefined;
+        writing(rows.table);
+        return this.#tails.rows.change(rows, key, change);
       },
       next: async (tail, account) =>
         this.#tails.next(tail.table, account) ??
@@ -140,9 +143,7 @@ export class Statements {
   /** Writes the rows that wait. When that fails they are lost, and so is the transaction. */
   flush(): void {
     try {
-      this.#tails.flush((text, values) => {
-        this.#prepare(text).statement.get(...values);
-      });
+      this.#tails.flush(this.#add, this.#write);
     } catch (error) {
       this.#isSpoiled = true;
       throw error;
