@@ -11,7 +11,7 @@ import { bringNotes } from './kept-notes.ts';
 import { behindBy, behindWarning, reportLoss } from './loss.ts';
 import { refuseOtherSchema } from './refusals.ts';
 import { answersOf, chainHead, headsByJournal, placesOf, type SharedOps } from './shared-ops.ts';
-import { sharedStore } from './shared-store.ts';
+import { MOST_CLOCK_MS, sharedStore } from './shared-store.ts';
 import { leftCopies, pushSpool } from './spool.ts';
 import { statementsOver } from './statements.ts';
 
@@ -155,8 +155,6 @@ async function broughtNotes(
   const lines = brought === 1 ? '1 line' : `${brought} lines`;
   notice(`note: ${lines} of what asked the shared journal nothing went into its audit log${rest}`);
 }
-
-const MOST_CLOCK_MS = 60_000;
 
 function refuseOtherAccount(
   { account, origin, mode }: Pick<JournalStatus, 'account' | 'origin' | 'mode'>,

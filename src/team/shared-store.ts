@@ -35,9 +35,12 @@ export interface SharedStoreSettings {
 }
 
 const PAGE = 1000;
+/** A machine whose clock is farther off than this from that of the database is told so. */
+export const MOST_CLOCK_MS = 60_000;
 
 export function sharedStore({ shared, opened, keyPrint }: SharedStoreSettings): OpStore {
   return {
+    clockSlackMs: MOST_CLOCK_MS,
     ready: async () => void (await shared()),
     keyPrint: mode => (mode === 'sandbox' ? Promise.resolve('sandbox') : keyPrint()),
     async isOwnPlan(plan) {

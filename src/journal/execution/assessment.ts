@@ -21,7 +21,7 @@ export function checksOf({ looks, doubt }: RowHistory): number {
 
 /** `look` is the one of this process; without it the last one on record counts. Only an answer or a marker proves it. */
 export function assessmentOf(row: RowHistory, look: EvidenceCheck | undefined): Assessment {
-  const seen = look === undefined ? row.looks.at(-1)?.seen : shownByCheck(look);
+  const seen = withoutOthers(look === undefined ? row.looks.at(-1)?.seen : shownByCheck(look));
   const changes = seen === undefined ? [] : changesIn(row, seen);
   const answer = row.doubt?.t === 'ACK' ? row.doubt : undefined;
   const because = [...(answer === undefined ? [] : [answerText(answer)]), ...changes].join('; ') || undefined;
@@ -30,9 +30,21 @@ export function assessmentOf(row: RowHistory, look: EvidenceCheck | undefined): 
   return { verdict: verdict === 'no trace yet' && answer !== undefined ? 'cannot be determined' : verdict, because };
 }
 
+/** The changes that other operations of the journal have not made. */
+function withoutOthers(seen: ShownByCheck | undefined): ShownByCheck | undefined {
+  const { card, wallet, others } = seen ?? {};
+  if (seen === undefined || others === undefined) return seen;
+  return {
+    ...seen,
+    ...(card !== undefined && { card: card - others.card }),
+    ...(wallet !== undefined && { wallet: wallet - others.wallet }),
+  };
+}
+
 function wordFor(row: RowHistory, seen: ShownByCheck | undefined, isAnswered: boolean): UnknownAssessment {
   const isMoved = seen?.wallet !== undefined && seen.wallet !== 0;
   if (seen?.found === 'it') return 'probably done';
+  if (seen?.unsure === true && !isAnswered) return 'cannot be determined';
   if (row.item.operation === 'cards.create' && isMoved) {
     return isAnswered || seen.wallet === -(row.item.amount ?? 0) ? 'probably done' : 'cannot be determined';
   }
@@ -52,13 +64,16 @@ function answerText({ shown, id }: Answer): string {
   return `the answer shows ${id === undefined ? 'it' : `card ${id}`}, and no reading does yet`;
 }
 
-function changesIn(row: RowHistory, { card, wallet }: ShownByCheck): readonly string[] {
+function changesIn(row: RowHistory, { card, wallet, others, unsure }: ShownByCheck): readonly string[] {
   const reasons = [
     ...(card === undefined ? [] : [changeText(row, 'card', card)]),
     ...(wallet === undefined ? [] : [changeText(row, 'wallet', wallet)]),
   ];
   const isStill = card === 0 && wallet === 0;
-  return isStill ? ['neither the card nor the wallet has moved'] : reasons;
+  const told = isStill ? ['neither the card nor the wallet has moved'] : reasons;
+  if (unsure) return [...told, 'other operations of this journal may have moved them meanwhile'];
+  const isTakenOff = others !== undefined && (others.card !== 0 || others.wallet !== 0);
+  return isTakenOff ? [...told, 'what other operations of this journal have moved is taken off'] : told;
 }
 
 function changeText({ item }: RowHistory, what: 'card' | 'wallet', change: number): string {

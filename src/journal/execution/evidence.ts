@@ -23,7 +23,7 @@ export interface EvidenceCheck {
   /** What the wallet of a single create says where its marker is nowhere; undefined where the wallet is no evidence. */
   readonly wallet?: 'same' | 'moved' | 'untold';
   /** Changes since before the first sending, cents; a member is undefined where its change is not known. */
-  readonly moved?: { readonly card?: number | undefined; readonly wallet?: number | undefined };
+  readonly moved?: Omit<ShownByCheck, 'found'>;
 }
 
 /** What of a look is kept. */

@@ -163,7 +163,17 @@ async function send(context: RunContext, number: number, sending: Sending): Prom
   const after = isAfterLimit(context, context.row(number)) || undefined;
   const at = context.clock.now();
   const { keyHonoured, permit, onCheck } = sending;
-  const facts = { at, service_at: serviceAt, before, was, wallet, after_429: after, resent_on_check: onCheck };
+  const since = before === undefined && wallet === undefined ? undefined : context.begunAt;
+  const facts = {
+    at,
+    service_at: serviceAt,
+    before,
+    read_since: since,
+    was,
+    wallet,
+    after_429: after,
+    resent_on_check: onCheck,
+  };
   try {
     await context.write({ t: 'SENT', row, attempt, ...facts });
   } catch (thrown) {

@@ -9,7 +9,9 @@ import { mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import { cardAge, oldestFirst } from './card-age.ts';
 import { doneRecord } from './done-record.ts';
 import { absenceProves, checkForEffect, type EvidenceCheck, shownByCheck, traceOf } from './evidence.ts';
+import { explainedByOthers } from './explained-by-others.ts';
 import { foundOtherwise } from './found-card.ts';
+import { othersShown, othersText } from './other-moves.ts';
 import { factsOf, recordedOutcome } from './outcome.ts';
 import { isLifeKnown, keyIsYoung, nextStep, type Trace } from './policy.ts';
 import { createPatience, isQuiet, readLagLeft } from './quiet.ts';
@@ -95,9 +97,28 @@ async function lookAgain(
   number: number,
   { row, trace }: { readonly row: RowHistory; readonly trace: Trace },
 ): Promise<EvidenceCheck> {
+  const lookedAt = context.clock.now();
   const look = await checkForEffect(row, trace, context);
+  if (trace === 'balances') return withoutOthers(context, number, { look, lookedAt });
   if (look.found !== 'nothing') return look;
   return isLimited(row) ? walletAgrees(context, number, look) : withWallet(context, number, look);
+}
+
+/** The other rows of a run move the wallet too, so that there the card alone tells, as it is. */
+async function withoutOthers(
+  context: RunContext,
+  number: number,
+  { look, lookedAt }: { readonly look: EvidenceCheck; readonly lookedAt: number },
+): Promise<EvidenceCheck> {
+  const { card, wallet } = look.moved ?? {};
+  const { operation, amount = 0 } = context.row(number).item;
+  if (context.plan.bulk || card === undefined || wallet === undefined) return look;
+  const toCard = operation === 'cards.fund' ? amount : -amount;
+  const readings = { change: { card, wallet }, wanted: { card: toCard, wallet: -toCard }, lookedAt };
+  const judged = await explainedByOthers(context, number, readings);
+  if (judged.ops.length === 0) return look;
+  const moved = { ...look.moved, ...othersShown(judged) };
+  return { ...look, found: judged.found, text: `${look.text}${othersText(judged)}`, moved };
 }
 
 /**

@@ -9,6 +9,7 @@ import type { Log } from '../wal/writer.ts';
 import { type AnsweredBefore, createAnsweredCards } from './answered-cards.ts';
 import { checkForEffect, traceOf } from './evidence.ts';
 import { createMarkerIndex, type MarkerIndex } from './marker-index.ts';
+import type { OtherMoves } from './other-moves.ts';
 import { ownEnd } from './own-end.ts';
 import { type KeyAge, keyIsFresh, keyIsSure, type Moment } from './policy.ts';
 import type { RowIndex } from './row-index.ts';
@@ -47,6 +48,10 @@ export interface RunContextSettings {
   readonly notice: (text: string) => void;
   /** Which other operations have made a card. */
   readonly madeBefore: MadeBeforeBy;
+  /** What other operations of the account have moved. */
+  readonly otherMoves: OtherMoves;
+  /** When this command began, ms UTC. */
+  readonly begunAt: number;
   readonly quietPeriodMs: number;
   /** Until when another process that had the op may have sent a row, ms UTC by our clock; 0 where its SENT tells it. */
   readonly sentUntil: (row: number) => number;

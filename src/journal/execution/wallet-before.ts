@@ -5,6 +5,8 @@
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, centsOf, dollars } from '../../core/money.ts';
 import { absenceProves, type EvidenceCheck, traceOf } from './evidence.ts';
+import { explainedByOthers } from './explained-by-others.ts';
+import { othersShown, othersText } from './other-moves.ts';
 import type { RunContext } from './run-context.ts';
 
 /** Whether the wallet says something of a row. The other rows of a bulk run move it too; the list of the built-in sandbox is exact. */
@@ -52,10 +54,14 @@ export async function withWallet(context: RunContext, number: number, look: Evid
   // A card without money moves nothing.
   if (!item.amount) return untold('its amount moves no wallet');
   try {
+    const lookedAt = context.clock.now();
     const now = await walletNow(context.aside.reader);
-    const text = `${look.text}; wallet ${dollars(cents(before))} -> ${dollars(now)}`;
-    const moved = { ...look.moved, wallet: now - before };
-    return { ...look, text, moved, wallet: now === before ? 'same' : 'moved' };
+    const change = { card: 0, wallet: now - before };
+    const wanted = { card: 0, wallet: -item.amount };
+    const judged = await explainedByOthers(context, number, { change, wanted, lookedAt });
+    const text = `${look.text}; wallet ${dollars(cents(before))} -> ${dollars(now)}${othersText(judged)}`;
+    const moved = { ...look.moved, wallet: now - before, ...othersShown(judged) };
+    return { ...look, text, moved, wallet: judged.found === 'nothing' ? 'same' : 'moved' };
   } catch (thrown) {
     if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
     return { ...untold(`the wallet could not be read: ${thrown.message}`), failed: true };

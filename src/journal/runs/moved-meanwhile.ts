@@ -44,8 +44,11 @@ function movedIn({ rows }: History, since: number): Omit<MovedMeanwhile, 'op'> {
   return { cents: sum, untold };
 }
 
-/** Undefined where the journal does not know it. */
-function effectOn({ item: { operation, amount }, duplicate }: RowHistory): number | undefined {
+/** On the wallet, cents; undefined where the journal does not know it. */
+export function effectOn({
+  item: { operation, amount },
+  duplicate,
+}: Pick<RowHistory, 'item' | 'duplicate'>): number | undefined {
   switch (operation) {
     case 'cards.create':
     case 'cards.fund':

@@ -19,6 +19,7 @@ import { cameToNothing, pendingElsewhere, type VerifiedApprovals } from './appro
 import type { JournalDependencies } from './dependencies.ts';
 import { madeBeforeBy } from './made-before.ts';
 import { movedMeanwhile } from './moved-meanwhile.ts';
+import { otherMovesOf } from './other-moves.ts';
 import { releasing } from './release.ts';
 import { countsOf, createRun, plannedOf, sumOf } from './run.ts';
 import { type SentUntil, sentUntilBy } from './sent-until.ts';
@@ -208,6 +209,8 @@ export async function runContextFor(
     mayLeave: tape?.mayLeave ?? (async () => true),
     cut: dependencies.cut,
     notice: dependencies.notice,
+    otherMoves: otherMovesOf(dependencies, plan),
+    begunAt: dependencies.begunAt,
     madeBefore: madeBeforeBy(dependencies.store, plan),
     sentUntil: sentUntil ?? (() => 0),
     quietPeriodMs: quietPeriodMs(plan.mode, dependencies.writeTotalMs),

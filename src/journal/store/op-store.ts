@@ -14,6 +14,8 @@ import type { JournalFile } from '../wal/storage.ts';
 
 /** Where ops are kept and claimed. Every method throws `guarded` (14) where the store cannot be used; nothing was sent. */
 export interface OpStore {
+  /** The clocks of those who write ops may be so far apart, ms; one clock when left out. */
+  readonly clockSlackMs?: number | undefined;
   /** Asked before each plan. Throws `guarded` where nothing can be kept, or where what is kept cannot be relied on. */
   ready(): Promise<void>;
   /** Print of the API key this process acts with, as the plans of this store carry it. */

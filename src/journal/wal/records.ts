@@ -97,6 +97,8 @@ export interface SentRecord {
   /** The clock of the service then, ms UTC, where one of its answers had told it. */
   readonly service_at?: number | undefined;
   readonly before?: Seen | undefined;
+  /** When the command began that read `before` or `wallet`: they are no older. ms UTC. */
+  readonly read_since?: number | undefined;
   /** The state of the card before a change of it. */
   readonly was?: string | undefined;
   /** The wallet before a single create, cents; not in the built-in sandbox, whose list is exact. */
@@ -160,6 +162,10 @@ export interface ShownByCheck {
   /** Changes since before the first sending, cents; undefined where the change is not known. */
   readonly card?: number | undefined;
   readonly wallet?: number | undefined;
+  /** What of these changes other operations of the journal have made. */
+  readonly others?: { readonly card: number; readonly wallet: number } | undefined;
+  /** Others have moved money meanwhile, and it is not certain what of it is in these changes. */
+  readonly unsure?: true | undefined;
 }
 
 export type RowRecord =

@@ -1,0 +1,124 @@
+/**
+ * What other operations of the journal moved between two readings of card and wallet. It is taken off before an unknown row is
+ * judged, and where it cannot be told whether it belongs there, nothing is concluded (docs/design/reliability.md, section 5).
+ */
+import { cents, dollars } from '../../core/money.ts';
+import type { ShownByCheck } from '../wal/records.ts';
+
+/** Cents, less than zero for what left. */
+export interface Change {
+  readonly card: number;
+  readonly wallet: number;
+}
+
+/** A row of another operation of the account that moved money, or may have. */
+export interface OtherMove {
+  readonly op: string;
+  readonly card: string | undefined;
+  /** Undefined where the journal does not know it. */
+  readonly change: Change | undefined;
+  /** When it was sent first, and when its outcome was written; undefined while that is unknown. ms UTC by its writer. */
+  readonly from: number;
+  readonly to: number | undefined;
+  /** When it was sent last. */
+  readonly sentUntil: number;
+}
+
+export interface OtherMoves {
+  /** Of operations that were written at this time or later, ms UTC. */
+  since(at: number): Promise<readonly OtherMove[]>;
+  /** The clocks of those who write may be so far apart, ms. */
+  readonly clockSlackMs: number;
+}
+
+/** Between which readings: the one before was not older than `since`, and its row was sent at `sentAt`. ms UTC. */
+interface Span {
+  readonly since: number;
+  readonly sentAt: number;
+  readonly lookedAt: number;
+  readonly slackMs: number;
+  /** So long after its last sending something may still be done. */
+  readonly quietMs: number;
+}
+
+type Timing = 'before' | 'between' | 'perhaps';
+
+export function timingOf(
+  { from, to, sentUntil }: OtherMove,
+  { since, sentAt, lookedAt, slackMs, quietMs }: Span,
+): Timing {
+  if ((to ?? sentUntil + quietMs) + slackMs <= since) return 'before';
+  return to !== undefined && from - slackMs >= sentAt && to + slackMs <= lookedAt ? 'between' : 'perhaps';
+}
+
+export interface Explained {
+  readonly found: 'it' | 'nothing' | 'unclear';
+  /** Whose moves are, or may be, in the readings. */
+  readonly ops: readonly string[];
+  /** Undefined where it is not certain which of them are. */
+  readonly byOthers: Change | undefined;
+}
+
+/** More of them explain any change. */
+const MOST_UNCERTAIN = 10;
+
+/** A move as the readings of one row may show it. */
+export interface TimedMove extends Pick<OtherMove, 'op' | 'change'> {
+  readonly timing: Timing;
+  /** Whether it may have changed the card of the row. */
+  readonly onCard: boolean;
+}
+
+/** Whether `change` is `wanted` or nothing, beside any choice of what others may have moved. Both or neither is `unclear`. */
+export function explained(change: Change, wanted: Change, moves: readonly TimedMove[]): Explained {
+  const inside = moves.filter(({ timing }) => timing !== 'before');
+  const ops = [...new Set(inside.map(({ op }) => op))];
+  const perhaps = inside.filter(({ timing }) => timing === 'perhaps');
+  if (perhaps.length > MOST_UNCERTAIN || inside.some(move => move.change === undefined)) {
+    // A card that nothing has changed shows no transfer, whatever the wallet did.
+    const isUnchanged = isSame(change, NOTHING) && wanted.card !== 0 && !inside.some(({ onCard }) => onCard);
+    return { found: isUnchanged ? 'nothing' : 'unclear', ops, byOthers: undefined };
+  }
+  const between = inside.filter(({ timing }) => timing === 'between');
+  let sums = [between.reduce((sum, move) => plus(sum, move.change), NOTHING)];
+  const [sure] = sums;
+  for (const move of perhaps) sums = sums.concat(sums.map(sum => plus(sum, move.change)));
+  const rest = plus(change, wanted, -1);
+  const isDone = sums.some(sum => isSame(sum, rest));
+  const isUndone = sums.some(sum => isSame(sum, change));
+  if (isDone !== isUndone) return { found: isDone ? 'it' : 'nothing', ops, byOthers: isDone ? rest : change };
+  return { found: 'unclear', ops, byOthers: perhaps.length === 0 ? sure : undefined };
+}
+
+const NOTHING: Change = { card: 0, wallet: 0 };
+
+function plus(one: Change, other: Change = NOTHING, times = 1): Change {
+  return { card: one.card + times * other.card, wallet: one.wallet + times * other.wallet };
+}
+
+function isSame(one: Change, other: Change): boolean {
+  return one.card === other.card && one.wallet === other.wallet;
+}
+
+/** A clause behind what was seen; empty where nobody else has moved anything. */
+export function othersText({ ops, byOthers }: Explained): string {
+  if (ops.length === 0) return '';
+  const named =
+    ops.length > MOST_NAMED
+      ? `${ops.slice(0, MOST_NAMED).join(', ')} and ${ops.length - MOST_NAMED} more`
+      : ops.join(', ');
+  if (byOthers === undefined) return `; other operations may have moved them meanwhile: ${named}`;
+  const moved = [
+    ...(byOthers.card === 0 ? [] : [`the card by ${dollars(cents(byOthers.card))}`]),
+    ...(byOthers.wallet === 0 ? [] : [`the wallet by ${dollars(cents(byOthers.wallet))}`]),
+  ];
+  return moved.length === 0 ? '' : `; of that other operations have moved ${moved.join(' and ')}: ${named}`;
+}
+
+const MOST_NAMED = 3;
+
+/** What is kept of it with a look. */
+export function othersShown({ ops, byOthers }: Explained): Pick<ShownByCheck, 'others' | 'unsure'> {
+  if (ops.length === 0) return {};
+  return byOthers === undefined ? { unsure: true } : { others: byOthers };
+}
