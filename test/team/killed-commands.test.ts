@@ -1,0 +1,9 @@
+/** Commands that move money or end a card, killed around their request and behind their outcome. */
+import { killedCommands } from './killed-commands.ts';
+
+killedCommands([
+  { command: 'withdraw', at: [14] },
+  { command: 'api', at: [9] },
+  { command: 'lease', at: [16] },
+  { command: 'fleet', at: [24] },
+]);

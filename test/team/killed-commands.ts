@@ -1,0 +1,244 @@
+/**
+ * Commands as processes of their own over a shared journal, killed around each message to the database and the service. While
+ * the lease of the dead process runs the same change is refused for everybody; then its operator resumes it or a colleague takes
+ * it over, and the service has seen it once.
+ */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { accountPrint } from '../../src/core/key-print.ts';
+import type { Clock } from '../../src/platform/host.ts';
+import { startSandbox } from '../../src/sandbox/serving/start.ts';
+import { ended, type Home, home } from '../package/built.ts';
+import { missing } from '../postgres/server.ts';
+import { type Database, database, type Person } from '../postgres/shared.ts';
+import { skippingClock } from '../support/clocks.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
+import { ask } from '../support/sandbox-http.ts';
+import { words } from '../support/words.ts';
+import { type World, world } from '../support/world.ts';
+import { killingWay } from './killing-way.ts';
+import { testAccount } from './test-account.ts';
+
+/** The account as the service tells it. */
+interface Seen {
+  readonly cards: readonly { readonly id: string; readonly status: string; readonly balance: number }[];
+  readonly wallet: number;
+}
+
+interface Command {
+  readonly line: string;
+  /** Run on each machine before it. */
+  readonly first?: string;
+  /** How often the change was made. */
+  readonly times: (seen: Seen) => number;
+  /** Once it is done, the same command changes nothing more. */
+  readonly isOnce?: true;
+  /** It may be done twice, and is in nobody's way while a lease runs. */
+  readonly isFree?: true;
+  /** What it may end with in the end; 0 when left out. */
+  readonly codes?: readonly number[];
+  /** It leaves no mark: after the kill a person looks, and says what came of it. */
+  readonly looked?: true;
+}
+
+const CARD = 20;
+const made = (amount: number) => (seen: Seen) =>
+  seen.cards.filter(card => card.id !== 'card_1' && card.balance === amount).length;
+
+export const COMMANDS = {
+  withdraw: {
+    line: 'cards withdraw card_1 --amount 1',
+    times: ({ cards }) => CARD - (cards.at(-1)?.balance ?? 0),
+    looked: true,
+  },
+  api: { line: 'api POST /cards -f bin_id=bin_1 -F amount:=3 --marker --yes', times: made(3) },
+  terminate: {
+    line: 'cards terminate card_1 --yes',
+    times: ({ cards }) => cards.filter(({ status }) => status === 'terminated').length,
+    isOnce: true,
+    isFree: true,
+  },
+  lease: {
+    line: `cards lease --bin bin_1 --amount 5 --reveal --yes -- node -e ''`,
+    times: ({ cards }) => cards.length - 1,
+  },
+  fleet: {
+    line: 'fleet apply --plan plan.json --yes',
+    first: 'fleet plan cards.fleet.yaml --out plan.json',
+    times: made(4),
+    isOnce: true,
+    codes: [0, 14],
+  },
+} as const satisfies Readonly<Record<string, Command>>;
+
+const FLEET = `version: 1
+fleet: ads
+caps: {per_apply: 50.00, cards: 5}
+defaults: {bin: bin_1, amount: 4.00}
+cards:
+  one: {label: "one"}
+`;
+const QUIET_MS = 200_000;
+
+/** When nothing of the killed process can be on its way any more. */
+function later(): Clock {
+  const clock = skippingClock();
+  return { ...clock, now: () => clock.now() + QUIET_MS };
+}
+
+export interface Sweep {
+  readonly command: keyof typeof COMMANDS;
+  /** Messages around which it is killed; each of them in turn when left out. */
+  readonly at?: readonly number[];
+}
+
+export function killedCommands(sweeps: readonly Sweep[]): void {
+  describe.skipIf(missing())('a command that was killed', () => {
+    let here: Database;
+    let place: Home;
+    beforeAll(async () => {
+      [here, place] = await Promise.all([database(), home()]);
+    });
+    afterAll(async () => {
+      await place?.[Symbol.asyncDispose]();
+      await here.close();
+    });
+
+    test.each(sweeps)('$command', { timeout: 600_000 }, async ({ command, at }) => {
+      for (const message of at ?? []) expect(await strike(command, message), `message ${message}`).toBe(true);
+      let kills = 0;
+      if (at === undefined) while (await strike(command, kills + 1)) kills += 1;
+      if (at === undefined) expect(kills).toBeGreaterThan(12);
+    });
+
+    /** False where it had ended before. */
+    async function strike(name: keyof typeof COMMANDS, message: number): Promise<boolean> {
+      const command: Command = COMMANDS[name];
+      const { line, first, times } = command;
+      const says = `${name}, message ${message}`;
+      await using t = await twoMachines(here);
+      const { ana, ben, way, at } = t;
+      if (first !== undefined)
+        for (const { run } of [ana, ben]) expect((await run(first, { clock: skippingClock() })).code).toBe(0);
+      const child = place.start(words(line), { env: t.env('ana', ana), cwd: ana.folder });
+      way.arm(message, () => child.kill('SIGKILL'));
+      child.stdout?.on('data', () => void (way.isLast() && child.kill('SIGKILL')));
+      const { signal, code, err } = await ended(child);
+      way.disarm();
+      expect(signal === 'SIGKILL' || code === 0, `${says}: ${code} ${err}`).toBe(true);
+      const left = await at.ana.heads(at.account, { unfinished: true });
+      if (left.length > 0) {
+        const before = times(await t.seen());
+        await refused(t, { command, says, before });
+        await settled(t, { command, says, before }, message % 2 === 0);
+      }
+      expect(await t.flaws(ben), says).toEqual([]);
+      return signal === 'SIGKILL';
+    }
+  });
+}
+
+interface Struck {
+  readonly command: Command;
+  readonly says: string;
+  /** How often the change was made when it was killed. */
+  readonly before: number;
+}
+
+/** The same command, while the lease runs and behind it, of its operator and of a colleague. */
+async function refused(t: Machines, { command, says, before }: Struck): Promise<void> {
+  const { line, times, isFree } = command;
+  const again = async ({ run }: World) => {
+    const { code, err } = await run(line, { clock: skippingClock() });
+    const now = times(await t.seen());
+    if (isFree) expect([now, code === 0 || code === 14], `${says}: ${code} ${err}`).toEqual([1, true]);
+    else expect({ code, now }, `${says}: ${err}`).toEqual({ code: 14, now: before });
+  };
+  await again(t.ana);
+  await again(t.ben);
+  await t.endLeases();
+  await again(t.ben);
+}
+
+/** A resume or a takeover ends it; then the same command is a new one, where it can be. */
+async function settled(t: Machines, { command, says, before }: Struck, byOwner: boolean): Promise<void> {
+  const { line, times, isOnce, looked, codes = [0] } = command;
+  const { ana, ben, at } = t;
+  const { run } = byOwner ? ana : ben;
+  for (const { op, holder } of await at.ana.heads(at.account, { unfinished: true })) {
+    const isOwn = holder === (byOwner ? 'ana' : 'ben');
+    const takeUp = isOwn ? `ops resume ${op}` : `ops takeover ${op} --reason "it was killed"`;
+    const { code, err } = await run(`${takeUp} --resend-absent --yes`, { clock: later() });
+    expect(looked ? [0, 11] : [0], `${says}: ${err}`).toContain(code);
+    if (code === 0) continue;
+    const as = times(await t.seen()) > 0 ? 'done' : 'not-done';
+    const closed = await run(`ops resolve ${op} --as ${as} --note "looked at the card" --yes`, { clock: later() });
+    expect(closed.code, `${says}: ${closed.err}`).toBe(0);
+  }
+  const now = times(await t.seen());
+  expect(looked ? [before, 1] : [1], says).toContain(now);
+  const last = await ben.run(line, { clock: skippingClock() });
+  expect(codes, `${says}: ${last.err}`).toContain(last.code);
+  expect(times(await t.seen()), says).toBe(isOnce ? 1 : now + 1);
+}
+
+type Machines = Awaited<ReturnType<typeof twoMachines>>;
+
+/** Two operators before one account, a card in it, and ways on which a process can be killed. */
+async function twoMachines(here: Database) {
+  const sandbox = await startSandbox({ wallet: 100, ids: 'counted', rateLimits: false });
+  const proxy = await startFaultProxy({ target: sandbox.url, stripKeys: true });
+  const { pathname, port } = new URL(proxy.url);
+  const way = await killingWay({ database: here.server, service: { port: Number(port) } });
+  const origin = `http://127.0.0.1:${way.port}`;
+  const at = await testAccount(here, { origin, keyPrint: account => accountPrint(sandbox.key, account) });
+  const shared = (role: Person) => ({
+    CARDWRIGHT_API_KEY: sandbox.key.expose(),
+    CARDWRIGHT_BASE_URL: `${origin}${pathname}`,
+    CARDWRIGHT_JOURNAL_URL: `postgres://${role}@${encodeURIComponent(way.socket)}:${here.server.port}/${here.name}`,
+    CARDWRIGHT_JOURNAL_ACCOUNT: at.account,
+  });
+  counted += 20_000;
+  const [ana, ben] = await Promise.all([
+    world({ env: { CARDWRIGHT_PROFILE: '', ...shared('ana') }, countFrom: counted }),
+    world({ env: { CARDWRIGHT_PROFILE: '', ...shared('ben') }, countFrom: counted + 10_000 }),
+  ]);
+  for (const { folder } of [ana, ben]) await writeFile(join(folder, 'cards.fleet.yaml'), FLEET);
+  const { status } = await ask(sandbox, { method: 'POST', path: '/cards', body: { bin_id: 'bin_1', amount: CARD } });
+  expect(status).toBe(201);
+  return {
+    ana,
+    ben,
+    way,
+    at,
+    /** Of a process that shares the folder of that machine. */
+    env: (role: Person, { folder }: World) => ({ ...shared(role), CARDWRIGHT_CONFIG_DIR: folder }),
+    async seen(): Promise<Seen> {
+      await proxy.answered();
+      const [cards, wallet] = [
+        await ask(sandbox, { path: '/cards?per_page=100' }),
+        await ask(sandbox, { path: '/wallet' }),
+      ];
+      return { cards: cards.json.data, wallet: wallet.json.balance };
+    },
+    /** Those of names too. */
+    async endLeases() {
+      await at.root.call(
+        `update cardwright.op set lease_until = clock_timestamp() - interval '${QUIET_MS} ms' where state = 'running'`,
+        [],
+      );
+      await at.root.call(`update cardwright.name_hold set lease_until = clock_timestamp() - interval '5 seconds'`, []);
+    },
+    async flaws({ run }: World) {
+      const { code, out, err } = await run('journal check --json', { clock: skippingClock() });
+      return code === 0 ? JSON.parse(out).flaws : [err];
+    },
+    async [Symbol.asyncDispose]() {
+      for (const each of [ana, ben, way, proxy]) await each[Symbol.asyncDispose]();
+      await sandbox.stop();
+    },
+  };
+}
+
+let counted = 1_000_000;
