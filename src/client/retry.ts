@@ -278,7 +278,12 @@ export async function rest(ms: number, clock: Clock, stop: AbortSignal | undefin
 function stillUnknown(doubt: Interpretation, last: Interpretation): Interpretation {
   if (doubt.class === 'done' || doubt.class === 'unverified') return doubt;
   if (last.class === 'done' || last.class === 'unverified') return last;
-  if (last.class === 'ambiguous' || last.class === 'in_progress') return last;
+  if (last.class === 'ambiguous' || last.class === 'in_progress') {
+    if (last.said === doubt.said) return last;
+    // What came last may say that nothing happened: of the first attempt it says nothing.
+    const both = last.error.message.replace(last.said, () => `${doubt.said}; asked again: ${last.said}`);
+    return { ...last, error: last.error.with({ message: both }) };
+  }
   const message = `${doubt.error.message}; asked again: ${last.error.message}`;
   return { ...doubt, class: 'ambiguous', error: doubt.error.with({ message }), again: false };
 }

@@ -1,5 +1,6 @@
 /** Lost answers, on a real sandbox behind the fault proxy: what is sent again, what is found, what is left (A1-A26). */
 import { expect, test } from 'vitest';
+import { DAY } from '../../src/core/durations.ts';
 import { cents } from '../../src/core/money.ts';
 import { bench, createRow, fundRow, planOf } from './bench.ts';
 
@@ -256,4 +257,23 @@ test('rows at once share the lock and the file, and all come out', async () => {
   expect(outcomes.map(({ outcome }) => outcome)).toEqual(rows.map(() => 'done'));
   expect(await run.finish()).toMatchObject({ ended: true, objections: [], cents: 1266 });
   expect(await b.cards()).toHaveLength(12);
+});
+
+test('a row that is sent again and refused for another reason says both: why it is unknown, and what came then', async () => {
+  await using b = await bench({ capability: { ...honoured, ttl_ms: DAY }, skipsPauses: true });
+  b.proxy.fail('POST', /\/fund$/, 'drop-after', ...new Array<'html-502'>(20).fill('html-502'));
+  await using made = await b.journal.begin(planOf([createRow(b.bin)]));
+  const card = String((await made.perform(1)).cardId);
+  const told: (string | undefined)[] = [];
+  let op = '';
+  {
+    await using run = await b.journal.begin(planOf([fundRow(card)]));
+    op = run.op;
+    told.push(String((await run.perform(1)).error?.facts.evidence?.['reason']));
+  }
+  for (const _ of [1, 2]) {
+    await using run = await b.journal.resume(op);
+    told.push(String((await run.perform(1)).error?.facts.evidence?.['reason']));
+  }
+  for (const reason of told) expect(reason).toMatch(/^[^;]*(?:reset|closed)[^;]*; asked again: [^;]*502[^;]*$/);
 });

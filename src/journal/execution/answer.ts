@@ -13,6 +13,7 @@ import { wasThere } from './reconcile.ts';
 import { ambiguityOf, checksUntilNow, decidesFirst, doneAllTheSame, NOT_SHOWN, SHOWS } from './refusal.ts';
 import type { RunContext } from './run-context.ts';
 import { type Answered, ended, reconcileOnce, type Step } from './step.ts';
+import { clause } from './unknown-error.ts';
 import { named, unsent } from './unsent.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -33,7 +34,8 @@ export async function recordAnswer(context: RunContext, number: number, answered
   const resent = delivery.resentOnCheck || isResentOnCheck(context.row(number)) || undefined;
   const doubted = () => {
     const looks = checksUntilNow(context, number);
-    return { row: number, reason: error.message, request_id: delivery.requestId, looks, resent_on_check: resent };
+    const reason = sending.resent ? reasonAgain(context, number, error) : error.message;
+    return { row: number, reason, request_id: delivery.requestId, looks, resent_on_check: resent };
   };
   switch (delivery.class) {
     case 'unverified':
@@ -163,9 +165,18 @@ export async function recordRefusedAndDone(
   return reconcileOnce();
 }
 
+const AGAIN = '; asked again: ';
+
+/** Why it was unknown at first, and what came last: that alone may say that nothing happened. */
+function reasonAgain(context: RunContext, number: number, { message }: CliError): string {
+  const [first] = clause(context.row(number).doubt?.reason ?? 'no answer was written down').split(AGAIN);
+  const last = clause(message).split(AGAIN).at(-1);
+  return first === last ? clause(message) : `${first}${AGAIN}${last}`;
+}
+
 /** Whatever was sent before stays as unknown as it was. */
 export async function recordAmbiguousAgain(context: RunContext, number: number, error: CliError): Promise<Step> {
-  const reason = `${context.row(number).doubt?.reason ?? 'no answer was written down'}; asked again: ${error.message}`;
+  const reason = reasonAgain(context, number, error);
   await context.write({
     t: 'AMBIG',
     row: number,

@@ -164,7 +164,7 @@ function danger({ item }: RowHistory): string {
 
 /** The client's message carries the frame already; only the cause is wanted here. */
 export function clause(reason: string): string {
-  return reason.replace(/^.*no trustworthy answer came back: /s, '').replace('. It may or may not have happened', '');
+  return reason.replace(/^.*?no trustworthy answer came back: /s, '').replace('. It may or may not have happened', '');
 }
 
 function withoutUndefined(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
