@@ -1,6 +1,8 @@
 /** The sandbox of a team: its database opened for a command, or served until a signal comes. */
 import { join } from 'node:path';
 import type { SandboxAccounts, SharedServerOptions, StartedServer } from '../cli/sandbox-servers.ts';
+import { CliError } from '../core/errors.ts';
+import { sameCommandWith } from '../core/same-command.ts';
 import type { OpenDatabase } from '../sandbox/serving/accounts/database.ts';
 import type { ServerFacts } from './ephemeral-sandbox.ts';
 
@@ -60,7 +62,10 @@ export async function startShared(
   const { host, version, notice } = facts;
   const { clock, random, pid, platform, signal, folders } = host;
   const { store, migrate, admin, behind, port, rateLimits, virtualLimits, allowRemoteWebhooks } = options;
-  const database = await opened(facts, store, migrate);
+  const database = await opened(facts, store, migrate).catch((error: unknown) => {
+    const isForMigrate = error instanceof CliError && error.facts.hint?.endsWith(' --migrate');
+    throw isForMigrate ? error.with({ hint: sameCommandWith('--migrate') }) : error;
+  });
   const { serveAccounts } = await import('../sandbox/serving/accounts/account-server.ts');
   host.keepSmall();
   const server = await serveAccounts(database, {

@@ -89,7 +89,7 @@ function refusedMessage({ kind, routeMissing }: Classified, name: string, why: s
 const isOfSandbox = ({ row }: Target) => row.section === 'sandbox';
 
 /** The next command to run. */
-function hintFor(classified: Classified, { target, input, webPage }: Happened): string | undefined {
+function hintFor(classified: Classified, { target, input, webPage, status, service }: Happened): string | undefined {
   if (webPage) return 'a proxy or a wrong base URL? cardwright whoami';
   if (classified.routeMissing) return routeHint(target);
   switch (classified.kind) {
@@ -102,7 +102,8 @@ function hintFor(classified: Classified, { target, input, webPage }: Happened): 
     case 'outcome_unknown':
       return lookHint(target.name, input);
     case 'unreachable':
-      return 'cardwright doctor';
+      // It was reached, and said what it cannot do now: nothing of this machine is wrong.
+      return status === 503 && service !== undefined ? undefined : 'cardwright doctor';
     case 'contract_mismatch':
       return 'cardwright contract check';
     case 'refused':
@@ -129,6 +130,9 @@ const LISTED_BY: Readonly<Record<string, string>> = {
   challenge_id: 'cardwright 3ds list',
   delivery_id: 'cardwright sandbox deliveries list',
   fault_id: 'cardwright sandbox faults list',
+  transaction_id: 'cardwright tx list',
+  request_id: 'cardwright sandbox requests',
+  name: 'cardwright sandbox snapshot list',
 };
 
 function listHint({ row }: Target, refusal: RefusalName | undefined): string | undefined {

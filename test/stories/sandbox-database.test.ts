@@ -146,3 +146,58 @@ it.skipIf(missing() ?? requires('pgbouncer'))(
     }
   },
 );
+
+it.skipIf(missing())(
+  'that goes away is told to whoever asks, and once to whoever runs the server',
+  { timeout: 60_000 },
+  async () => {
+    await using own = await ownServer();
+    await using place = await world();
+    const store = storeOf(own);
+    const server = await accountServer(place, store, '--migrate --admin --no-rate-limits');
+    const account = (await accountOf(place, store, 'ana')).at(server);
+    const wallet = () => ask(account, { path: '/wallet' });
+    expect((await wallet()).status).toBe(200);
+    await own.stop();
+    const away = await wallet();
+    expect([away.status, away.json.message]).toEqual([
+      503,
+      'This server of the sandbox cannot use its database now; nothing of the request happened. Try again later. The log of the server has the reason.',
+    ]);
+    const asked = await place.run('wallet', {
+      env: { CARDWRIGHT_PROFILE: 'env', CARDWRIGHT_BASE_URL: server.row.url, CARDWRIGHT_API_KEY: account.key.expose() },
+      onPause: () => undefined,
+    });
+    expect([asked.code, asked.err]).toEqual([12, expect.stringContaining('cannot use its database now')]);
+    expect(asked.err).not.toContain('doctor');
+    await own.start();
+    await vi.waitFor(async () => expect((await wallet()).status).toBe(200), { timeout: 20_000 });
+    await vi.waitFor(() => expect(server.said()).toContain('can be used again'), { timeout: 20_000 });
+    const { code, err } = await server.stop();
+    expect(code).toBe(0);
+    expect(
+      err.match(/warning: the sandbox store \S+ cannot be used: .*; requests are answered 503 until it can\n/g),
+    ).toHaveLength(1);
+    expect(err.match(/warning: the sandbox store \S+ can be used again\n/g)).toHaveLength(1);
+  },
+);
+
+it.skipIf(missing())(
+  'a hint to start a server again is the command as it was typed, with what is missing',
+  async () => {
+    await using own = await ownServer();
+    await using place = await world();
+    const line = `sandbox start --store ${storeOf(own)} --admin --no-rate-limits --port`;
+    const early = await place.run(`${line} 0`);
+    expect([early.code, early.err]).toEqual([15, expect.stringContaining(`try: cardwright ${line} 0 --migrate\n`)]);
+    await using first = await accountServer(place, storeOf(own), '--migrate');
+    const { port } = new URL(first.row.url);
+    const taken = await place.run(`${line} ${port}`);
+    expect([taken.code, taken.err]).toEqual([12, expect.stringContaining(`try: cardwright ${line} 0\n`)]);
+    const other = await place.run(`sandbox accounts list --store ${storeOf({ ...own, name: 'template1' })}`);
+    expect([other.code, other.err]).toEqual([
+      15,
+      expect.stringMatching(/try: cardwright sandbox start --store \S+ --migrate\n/),
+    ]);
+  },
+);

@@ -11,6 +11,8 @@ export const storeOf = ({ server, name }: Pick<Database, 'server' | 'name'>, rol
 
 export interface AccountServer extends AsyncDisposable {
   readonly row: ServerRow;
+  /** Its standard error until now. */
+  said(): string;
   stop(): Promise<Ran>;
 }
 
@@ -26,8 +28,16 @@ export async function accountServer(
   const said = new Promise<ServerRow>(resolve => {
     tell = resolve;
   });
+  let told = '';
   const onOut = (text: string) => tell(JSON.parse(text) as ServerRow);
-  const ended = place.run(`sandbox start --store ${store} --json ${more}`, { signal: stopping.signal, onOut, env });
+  const ended = place.run(`sandbox start --store ${store} --json ${more}`, {
+    signal: stopping.signal,
+    onOut,
+    onErr: text => {
+      told += text;
+    },
+    env,
+  });
   const early = ended.then(({ err }) => Promise.reject(new Error(`it ended: ${err}`)));
   const row = await Promise.race([said, early]);
   early.catch(() => undefined);
@@ -35,7 +45,7 @@ export async function accountServer(
     stopping.abort(new Error('stop'));
     return ended;
   };
-  return { row, stop, [Symbol.asyncDispose]: async () => void (await stop()) };
+  return { row, said: () => told, stop, [Symbol.asyncDispose]: async () => void (await stop()) };
 }
 
 export interface Account {

@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import { HEADERS } from '../../contract/envelopes.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { PAGE_PATH } from '../../contract/sandbox/page.ts';
-import { isFull } from '../../engine/faults.ts';
 import { wireCard } from '../account/objects.ts';
 import { idOf } from '../calls/deterministic-ids.ts';
 import { Refused, type TracelessName } from '../calls/handler.ts';
@@ -32,6 +31,7 @@ import { turnedAway } from './gate.ts';
 import { healthAnswer } from './health.ts';
 import { admitMadeKey } from './keys.ts';
 import { admitSession, isOfPage, pageFileAnswer, sessionAnswer, withoutCodes } from './page-session.ts';
+import { whyUnavailable } from './unavailable.ts';
 
 export interface Exchanged {
   readonly answer: Answer;
@@ -297,8 +297,7 @@ export class Exchange {
     const requestId = this.#named(progress);
     if (error instanceof Refused) return refusedAnswer(error, requestId);
     if (error instanceof StoreBusy) {
-      const why = isFull(error.cause) ? 'The disk of the store is full' : 'The store is busy';
-      return refusalAnswer('service_unavailable', `${why}; nothing of the request happened.`, requestId);
+      return refusalAnswer('service_unavailable', whyUnavailable(error, this.#parts), requestId);
     }
     // No trustworthy answer exists, or nobody is there to read it.
     const isUnanswered = error instanceof StoreBroken || error instanceof CommitUnknown || error instanceof Gone;

@@ -141,9 +141,11 @@ export async function serveWith(
   };
   const answerOne = async (request: IncomingMessage, response: ServerResponse) => {
     const exchange = await answerers.of(request).catch((error: unknown) => {
-      if (!(error instanceof StoreBusy)) onFault(error);
+      if (error instanceof StoreBusy) return error;
+      onFault(error);
+      return new StoreBusy('nobody knows whose request it is', { cause: error });
     });
-    if (exchange === undefined) return refuseOne(response);
+    if (exchange instanceof StoreBusy) return refuseOne(response, exchange);
     const transfer = transferOf(request);
     if (transfer !== undefined) return transferOne(exchange, request, response, transfer);
     const { parts } = exchange;
@@ -160,9 +162,9 @@ export async function serveWith(
     await handedOver;
   };
   /** Nobody knows now whose request it is. */
-  const refuseOne = async (response: ServerResponse) => {
+  const refuseOne = async (response: ServerResponse, why: StoreBusy) => {
     const requestId = nobody.nameByChance();
-    const answer = await nobody.guarded(requestId, () => Promise.reject(new StoreBusy('the store is busy')));
+    const answer = await nobody.guarded(requestId, () => Promise.reject(why));
     response.writeHead(answer.status, headersFor(answer, requestId)).end(answer.body);
   };
   server.maxConnections = connections;

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { CliError } from '../../../core/errors.ts';
 import { digestOf } from '../../../core/key-print.ts';
-import { shellWord } from '../../../core/shell-quote.ts';
+import { sameCommandWith } from '../../../core/same-command.ts';
 import { isOwnerGoneHere } from '../../../files/process-identity.ts';
 import { between } from '../../../platform/jitter.ts';
 import { Archives } from '../../archive/archives.ts';
@@ -16,6 +16,7 @@ import { deliveryFaults } from '../../faults/delivery-faults.ts';
 import { surfaceOf } from '../../http/routing.ts';
 import { authorizerOfDigest, bearerIn } from '../../requests/authorize.ts';
 import { Exchange } from '../../requests/exchange.ts';
+import { isDatabaseAway, whyAway } from '../../requests/unavailable.ts';
 import { catchUp, type ServiceParts } from '../../service/service.ts';
 import type { AccountRow, DueRow } from '../../store/postgres/accounts.ts';
 import { StoreBusy } from '../../store/sql.ts';
@@ -61,9 +62,7 @@ export async function serveAccounts(database: OpenDatabase, plan: AccountsPlan):
   }, plan.place).catch(async (error: unknown) => {
     await database.close();
     const isTaken = error instanceof CliError && error.kind === 'unreachable';
-    throw isTaken
-      ? error.with({ hint: `cardwright sandbox start --store ${shellWord(database.shown)} --port 0` })
-      : error;
+    throw isTaken ? error.with({ hint: sameCommandWith('--port 0') }) : error;
   });
   const watching = tenants?.watchUntil(ending.signal);
   return {
@@ -86,6 +85,7 @@ class Tenants implements Answerers {
   readonly #tenants = new Map<string, Tenant>();
   readonly #keys = new Map<string, { readonly row: Promise<AccountRow | undefined>; readonly until: number }>();
   #hosts: readonly string[] = [];
+  #isAway = false;
 
   constructor(database: OpenDatabase, plan: AccountsPlan, stopping: AbortSignal) {
     this.#database = database;
@@ -112,14 +112,26 @@ class Tenants implements Answerers {
     while (!signal.aborted) {
       try {
         const all = await this.#database.accounts.due();
+        this.#told(undefined);
         this.#forgetOthers(new Set(all.map(({ account_id }) => account_id)));
         for (const due of all) await this.#look(due, signal);
         for (const tenant of this.#tenants.values()) await this.#shortly(tenant, 'log', signal);
       } catch (error) {
-        if (!(error instanceof StoreBusy)) onFault(error);
+        if (isDatabaseAway(error)) this.#told(error);
+        else if (!(error instanceof StoreBusy)) onFault(error);
       }
       await clock.sleep(between(random, LOOK_EVERY.least, LOOK_EVERY.most), signal).catch(() => undefined);
     }
+  }
+
+  /** Whoever runs the server is told once that its database cannot be used, and once that it can. */
+  #told(away: unknown): void {
+    if (this.#isAway === (away !== undefined)) return;
+    this.#isAway = away !== undefined;
+    const says = this.#isAway
+      ? `cannot be used: ${whyAway(away)}; requests are answered 503 until it can`
+      : 'can be used again';
+    this.#plan.onFault(new Error(`the sandbox store ${this.#database.shown} ${says}`));
   }
 
   async close(): Promise<void> {
