@@ -62,6 +62,15 @@ function pathNamed(name: string, value: unknown, of: string): string {
   return String(value);
 }
 
+/** State folder of the command line for this user, whatever the program names; undefined for a user who has none. */
+export function commandFolder(own: Pick<FolderFacts, 'env' | 'platform'>): string | undefined {
+  try {
+    return ownStateFolder(own);
+  } catch {
+    return undefined;
+  }
+}
+
 /** That of the command line for this user, so that its `journal push` brings what a program has left. */
 function ownStateFolder({ env, platform }: Pick<FolderFacts, 'env' | 'platform'>): string {
   const moved = env['CARDWRIGHT_CONFIG_DIR'];

@@ -12,7 +12,7 @@ import { Secret } from '../core/secret.ts';
 import { verifyPayload } from '../events/verify.ts';
 import { checkBaseUrl } from '../profile/base-url.ts';
 import { keyMode, readKey } from '../profile/key.ts';
-import { chosenJournal, type JournalOptions } from './chosen-journal.ts';
+import { chosenJournal, commandFolder, type JournalOptions } from './chosen-journal.ts';
 import { isAbsent, isText, missing, needObject, needText } from './given-values.ts';
 import type { OwnProcess } from './journal.ts';
 import { namedCalls } from './named-calls.ts';
@@ -85,6 +85,7 @@ export function createClient(options: Options) {
   const { socketPath, timeoutMs, onWarning } = options;
   const { key, mode, baseUrl, journal } = inOurError(() => accountOf(options));
   const around = { ...AROUND, key, mode, baseUrl };
+  const commands = commandFolder(process);
   const service = createService({
     table: OPERATIONS,
     connection: { baseUrl, socketPath, key: async () => key },
@@ -107,6 +108,11 @@ export function createClient(options: Options) {
     async send(operation: string, input: Values = {}, calling: Calling | null = {}) {
       const { idempotencyKey: key, intent, signal } = calling ?? {};
       const asked = inOurError(() => askedOf(operation, input));
+      const isShared = journal?.kind === 'database' && intent !== undefined;
+      if (commands !== undefined && !isShared && isKeptInJournals(operation)) {
+        const { refuseMovedAccount } = await import('./moved-account.ts');
+        await refuseMovedAccount(around, commands).catch(asOurs);
+      }
       if (intent !== undefined) {
         inOurError(() => needText('intent', intent));
         const call = { operation: operation as never, input: asked as never, intent, key, signal };
@@ -132,6 +138,14 @@ export function createClient(options: Options) {
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Commands carry these out through a journal; the others need none. */
+function isKeptInJournals(operation: string): boolean {
+  const row = Object.hasOwn(OPERATIONS, operation)
+    ? (OPERATIONS as Readonly<Record<string, Operation>>)[operation]
+    : undefined;
+  return row?.effect === 'moves-money' || row?.effect === 'irreversible';
 }
 
 /** Throws `usage` and `guarded` for an address, a key or a journal that cannot be used. */

@@ -48,7 +48,7 @@ export async function moveToShared(parts: MoveParts): Promise<MovedJournal> {
   await local.disk.prepareFolder(local.places.root);
   if (before === undefined) {
     await refusePending(local, service);
-    await noteMoved(local, service, { ...service, journal: status.journal_id, account: shared.account });
+    await noteMoved(local, service, await noteOf(parts, status));
     // Who began before the note was there holds a lock.
     await refuseWorking(local, pid);
     await refusePending(local, service).catch(async (thrown: unknown) => {
@@ -68,7 +68,7 @@ export async function moveToShared(parts: MoveParts): Promise<MovedJournal> {
     names.delete(op.plan.op);
   }
   const kept = await importNames(parts, names);
-  await noteMoved(local, service, { ...service, journal: status.journal_id, account: shared.account, complete: true });
+  await noteMoved(local, service, { ...(await noteOf(parts, status)), complete: true });
   await noteInChain(parts, `${moved} operations`);
   await shared.head.keep();
   return { to: 'shared', moved, rows, there, names: kept };
@@ -89,6 +89,10 @@ async function refusePending(local: LocalOps, service: MoveParts['service']): Pr
       op,
     });
   }
+}
+
+async function noteOf({ service, localPrint, shared }: MoveParts, status: JournalStatus): Promise<MovedTo> {
+  return { ...service, journal: status.journal_id, account: shared.account, key_print: await localPrint() };
 }
 
 function isHere({ journal, account }: MovedTo, status: JournalStatus): boolean {
@@ -151,7 +155,7 @@ export async function moveToLocal(parts: MoveParts, { mine = false } = {}): Prom
   else await refuseInUse(shared, status);
   // From here on the files of this machine take nothing either, until all of it is there.
   await local.disk.prepareFolder(local.places.root);
-  await noteMoved(local, service, { ...service, journal: status.journal_id, account });
+  await noteMoved(local, service, await noteOf(parts, status));
   await refuseWorking(local, pid);
   const names = await allNames(shared);
   let [moved, rows] = [0, 0];

@@ -26,6 +26,22 @@ const loaded = () => Object.keys(require.cache).some(file => file.endsWith('libr
 })();
 `;
 
+/** Says what a call without a journal came to, and one with a folder. */
+const PAST_THE_JOURNAL = `
+const { createClient } = require(${JSON.stringify(LIBRARY)});
+(async () => {
+  const { baseUrl, apiKey, folder } = JSON.parse(process.env.OPTIONS);
+  const said = error => [error.kind, error.outcome, error.message];
+  const past = createClient({ baseUrl, apiKey });
+  const create = ['cards.create', { bin_id: 'bin_1', amount: 10 }];
+  const results = [await past.send('wallet.get').then(() => 'read'), await past.send(...create).catch(said)];
+  results.push(await past.send('cards.freeze', { card_id: 'card_1' }).then(() => 'frozen'));
+  const kept = createClient({ baseUrl, apiKey, journal: folder });
+  results.push(await kept.send(...create, { intent: 'po-1' }).catch(said));
+  console.log(JSON.stringify(results));
+})();
+`;
+
 describe.skipIf(missing())('the built client with a shared journal', () => {
   let here: Database;
   beforeAll(async () => {
@@ -73,5 +89,22 @@ describe.skipIf(missing())('the built client with a shared journal', () => {
     expect(JSON.parse(out)).toEqual({ id: 'card_1', before: false, after: true });
     expect(await ended(start(EXAMPLE, 'po-1'))).toMatchObject({ code: 0, out: 'card_1\n', err: '' });
     expect([t.proxy.posts().length, (await t.cards()).length]).toEqual([1, 1]);
+  });
+
+  it('makes no card past the shared journal that the command line of its user has moved to', async () => {
+    await using t = await team(here);
+    await using folder = await temporaryFolder();
+    const ana = await t.machine('ana');
+    expect(await ana.run('cards create --bin bin_1 --amount 10 --journal local')).toMatchObject({ code: 0 });
+    expect(await ana.run('journal move --to shared')).toMatchObject({ code: 0 });
+    for (const address of [t.proxy.url, t.proxy.url.replace('127.0.0.1', 'localhost')]) {
+      const OPTIONS = JSON.stringify({ baseUrl: address, apiKey: t.key, folder: folder.path });
+      const env = { OPTIONS, CARDWRIGHT_CONFIG_DIR: ana.folder };
+      const { code, out, err } = await ended(spawn(process.execPath, ['-e', PAST_THE_JOURNAL], { env }));
+      expect({ code, err }).toEqual({ code: 0, err: '' });
+      const refused = ['guarded', 'not_sent', expect.stringContaining('are kept in the account')];
+      expect(JSON.parse(out)).toEqual(['read', refused, 'frozen', refused]);
+    }
+    expect((await t.cards()).length).toBe(1);
   });
 });

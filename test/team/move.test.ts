@@ -210,6 +210,20 @@ describe.skipIf(missing())('journal move', () => {
     expect(await t.balance()).toBe(100 - 10 - 1 - 3);
   });
 
+  it('refuses its key at another address of this machine too: both may lead to one account', async () => {
+    await using t = await alone();
+    expect(await t.ana.run('journal move --to shared')).toMatchObject({ code: 0 });
+    const env = { CARDWRIGHT_BASE_URL: t.proxy.url.replace('127.0.0.1', 'localhost'), CARDWRIGHT_JOURNAL_URL: '' };
+    for (const line of ['cards create --bin bin_1 --amount 10 --intent po-1', 'cards fund card_1 --amount 3']) {
+      const refused = await t.ana.run(line, { env });
+      expect(refused).toMatchObject({ code: 14, out: '' });
+      expect(refused.err).toContain(`the API key of this run is used at ${t.proxy.url}`);
+      expect(refused.err).toContain(`try: export CARDWRIGHT_BASE_URL=${t.proxy.url}`);
+    }
+    expect((await t.ana.run('cards freeze card_1', { env })).code).toBe(0);
+    expect(t.proxy.posts().filter(({ path }) => !path.endsWith('/freeze'))).toHaveLength(t.posts);
+  });
+
   it('comes back when everything is finished and nobody else can begin anything', async () => {
     await using t = await alone();
     const ana = t.ana;

@@ -48,7 +48,7 @@ export function localStore(settings: LocalStoreSettings): OpStore {
       // Two commands that look for twins at the same time would each find none.
       const unclaim = await disk.hold(places.claim(origin, digest), CLAIM_PATIENCE_MS);
       try {
-        await refuseMoved(local, claim.record);
+        await refuseMoved(local, claim.record, { begins: true });
         await claim.refuse();
         return await writeDown(local, claim);
       } finally {
