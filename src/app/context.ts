@@ -44,7 +44,7 @@ export function openContext(opening: Opening): OpenContext {
     read: async (operation, input, options) => (await reader()).read(operation, input, options),
     ...writes.context,
     ...contextFiles(host, inputs, warn),
-    ...contextPrograms(host, stdin, writes.gate),
+    ...contextPrograms({ host, globals: opening.globals, opened, stdin, gate: writes.gate }),
     ...contextSandbox(host, opened, inputs),
     servers,
     profiles: once(async () => {

@@ -51,8 +51,7 @@ export async function openPrivate(facts: ServerFacts, options: PrivateSandboxOpt
       const { runProgram } = await import('../cli/child.ts');
       const { cwd, platform, streams } = host;
       return runProgram(program, {
-        env: withoutOurs(host),
-        variables: variablesOf(opened, folder),
+        env: { ...withoutOurs(host), ...variablesOf(opened, folder) },
         cwd,
         platform,
         handOver: onSignal => host.handOver(onSignal),

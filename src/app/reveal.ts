@@ -58,10 +58,8 @@ export function revealFor({ host, globals, opened, kept, ...facts }: RevealFacts
       await findProgram(name, host);
     },
     async runChild(program, variables) {
-      const { runChild } = await import('../cli/child.ts');
-      const { env, cwd, platform } = host;
-      const handOver = (onSignal: (signal: NodeJS.Signals) => void) => host.handOver(onSignal);
-      return runChild(program, { env, cwd, platform, variables, handOver, sharesTerminal: stdin.isTerminal });
+      const { runForAccount } = await import('./context-programs.ts');
+      return runForAccount({ host, globals, opened, stdin }, program, { variables, handsKeys: false });
     },
   };
 }

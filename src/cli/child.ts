@@ -1,7 +1,4 @@
-/**
- * One program in our place: our streams, its exit code, none of our keys in its environment
- * (docs/design/security.md, E13).
- */
+/** One program in our place: our streams, its exit code. What of our environment it gets is the caller's to say. */
 import { spawn } from 'node:child_process';
 import { access, constants, stat } from 'node:fs/promises';
 import { constants as os } from 'node:os';
@@ -9,22 +6,12 @@ import { delimiter, isAbsolute, resolve } from 'node:path';
 import { CliError } from '../core/errors.ts';
 import type { Environment } from '../platform/host.ts';
 
-/** Variables that open the service or the sandbox to whoever has them. */
-const KEYS = [
-  'CARDWRIGHT_API_KEY',
-  'CARDWRIGHT_API_KEY_FILE',
-  'CARDWRIGHT_SANDBOX_TOKEN',
-  'CARDWRIGHT_SANDBOX_TOKEN_FILE',
-  'CARDWRIGHT_WEBHOOK_SECRET',
-];
-
 /** Where a system without PATH looks. */
 const USUAL_PATH = '/usr/bin:/bin';
 
 export interface ChildSettings {
+  /** The whole environment of the child. */
   readonly env: Environment;
-  /** Variables for the child alone. */
-  readonly variables: Readonly<Record<string, string>>;
   readonly cwd: string;
   /** Signals go to the function until the returned one is called. */
   readonly handOver: (onSignal: (signal: NodeJS.Signals) => void) => () => void;
@@ -84,14 +71,13 @@ export async function runChild(program: readonly string[], settings: ChildSettin
 /** Resolves when the program has ended. Throws `usage` when it cannot be started. */
 export async function runProgram(program: readonly string[], settings: ChildSettings): Promise<ChildEnd> {
   const [name, ...args] = program;
-  const { env, variables, cwd, handOver, sharesTerminal, secondKills = false, onStarted } = settings;
+  const { env, cwd, handOver, sharesTerminal, secondKills = false, onStarted } = settings;
   const path = await findProgram(name, settings);
-  const inherited = Object.entries(env).filter(([variable, value]) => value !== undefined && !KEYS.includes(variable));
   // No shell: the words are the program's own, whatever is in them.
   const child = spawn(path, args, {
     cwd,
     ...(name !== undefined && { argv0: name }),
-    env: { ...Object.fromEntries(inherited), ...variables },
+    env,
     stdio: 'inherit',
     shell: false,
   });

@@ -226,7 +226,7 @@ export interface Context {
    * must clean up with requests of its own.
    */
   takeSignals(onSignal: (signal: NodeJS.Signals) => void): () => void;
-  /** Runs one program with our streams and these variables, without our keys. Resolves to its exit code. */
+  /** Runs one program with our streams and these variables, for the account of this run. Resolves to its exit code. */
   runProgram(program: readonly string[], variables: Readonly<Record<string, string>>): Promise<number>;
   /** Has the browser of this user open an address, by way of a private file. */
   openBrowser(address: string): Promise<StartedBrowser>;

@@ -216,7 +216,10 @@ async function environment(question: Question, byFlag?: string): Promise<Resolve
     });
   }
   const text = key ?? (keyFile === undefined ? undefined : await question.readKeyFile(keyFile));
-  if (text === undefined) throw incomplete('profile env needs CARDWRIGHT_API_KEY or CARDWRIGHT_API_KEY_FILE');
+  if (text === undefined) {
+    const keptBack = profile === 'env' ? '; the programs of cards exec and cards lease are not given them' : '';
+    throw incomplete(`profile env needs CARDWRIGHT_API_KEY or CARDWRIGHT_API_KEY_FILE${keptBack}`);
+  }
   if (baseUrl === undefined) throw incomplete(`${variable} is set without CARDWRIGHT_BASE_URL`);
   const secret = of(variable, () => readKey(text));
   const mode = keyMode(secret);

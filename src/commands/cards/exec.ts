@@ -8,7 +8,7 @@ export const cardExec = command({
   summary: 'Run a program with the details of one card in its environment',
   answers: { none: 'What the program prints.' },
   about: [
-    'The program gets CARD_ID, CARD_NUMBER, CARD_CVV, CARD_EXP_MONTH and CARD_EXP_YEAR, and the same standard streams. It does not get your API key, and no shell runs in between. cardwright prints nothing and ends with the exit code of the program.',
+    'The program gets CARD_ID, CARD_NUMBER, CARD_CVV, CARD_EXP_MONTH and CARD_EXP_YEAR, and the same standard streams. It does not get an API key or a token of your environment, and no shell runs in between. cardwright in it acts for the same saved profile, and for none where the key came from the environment. cardwright prints nothing and ends with the exit code of the program.',
     'At a terminal it asks for the last four digits. In a script give --reveal; a live key also needs --live and the profile setting allow_unattended_reveal.',
   ],
   operation: 'cards.details',

@@ -23,6 +23,7 @@ export const expectEvents = command({
   about: [
     'Listens as webhooks listen does: a sandbox on this machine is subscribed to during the run; another service must send its deliveries to this address. The time limit begins when it listens, or when the program after -- has ended. If the event does not come, that is exit 15. With --no-other any other event is exit 15 too, and the command always waits until the time is over.',
     `Conditions are on the object the event carries. ${CONDITION_VALUES}`,
+    'cardwright in the program acts for the same account as this command.',
     'If the program fails, the command ends two seconds later with its exit code. Standard error says so and lists the events that came.',
   ],
   reach: 'service',

@@ -31,7 +31,7 @@ export const listenWebhooks = command({
     'A sandbox on this machine is subscribed to during the run, with a new secret. For another service give its secret, and send its deliveries to this address.',
     'A delivery that cannot be forwarded is tried up to five times, then reported and counted; the sender still gets 200. With --fail-unforwarded the sender gets 502 and tries again itself, so each event arrives at least once.',
     'A delivery with a wrong signature is answered with 401, counted and never forwarded. Each event is shown once, and marked if it is out of order. The signature covers the body alone and cannot detect a replay, so repeats are recognized by their event id during the run.',
-    'A program after -- runs while cardwright listens. It gets CARDWRIGHT_LISTENER_URL in its environment, and cardwright ends with its exit code.',
+    'A program after -- runs while cardwright listens. It gets CARDWRIGHT_LISTENER_URL in its environment, and cardwright ends with its exit code. cardwright in it acts for the same account as this command: it gets the profile, and a key of the environment if this command uses it.',
   ],
   reach: 'service',
   effectSays: SESSION_EFFECT,
