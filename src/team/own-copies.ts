@@ -9,25 +9,26 @@ export async function ownCopies(
   disk: JournalDisk,
   stateFolder: string,
 ): Promise<Pick<OpStore, 'heads' | 'read' | 'isHeld'>> {
-  const kept = new Map<string, { readonly bytes: Uint8Array; readonly finished: boolean }>();
-  for (const { op, path, finished } of await copiesOnDisk(disk, stateFolder)) {
+  const kept = new Map<string, Uint8Array>();
+  for (const { op, path } of await copiesOnDisk(disk, stateFolder)) {
     const bytes = await bytesAt(disk, path);
-    if (bytes.length > (kept.get(op)?.bytes.length ?? -1)) kept.set(op, { bytes, finished });
+    if (bytes.length > (kept.get(op)?.length ?? -1)) kept.set(op, bytes);
   }
   return {
     async *heads() {
-      for (const [op, { bytes, finished }] of kept) yield headOf(op, bytes, finished);
+      for (const [op, bytes] of kept) yield headOf(op, bytes);
     },
-    read: async op => kept.get(op)?.bytes,
+    read: async op => kept.get(op),
     isHeld: async () => false,
   };
 }
 
-function headOf(op: string, bytes: Uint8Array, finished: boolean): OpHead {
+function headOf(op: string, bytes: Uint8Array): OpHead {
   const records = () => decodeWhole(bytes);
   return {
     op,
-    unfinished: !finished,
+    // A copy does not say whether its outcome was told.
+    unfinished: false,
     plan: async () => records().find(record => record.t === 'PLAN'),
     end: async () => records().findLast(record => record.t === 'END'),
   };

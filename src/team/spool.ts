@@ -10,7 +10,8 @@ import { keepOpen } from '../files/keep-open.ts';
 import { decodeLines, encodeLines } from '../journal/wal/codec.ts';
 import type { JournalRecord, StoredRecord } from '../journal/wal/records.ts';
 import type { JournalDisk, JournalFile } from '../journal/wal/storage.ts';
-import type { SharedOps } from './shared-ops.ts';
+import type { Segment } from './calls.ts';
+import { codeOf, type SharedOps, segmentRefused } from './shared-ops.ts';
 
 export interface LocalCopy {
   readonly file: JournalFile;
@@ -182,10 +183,37 @@ async function pushCopy(
       head.learn(answer.head);
       rows += new Set(lines.map(line => ('row' in line ? line.row : 0))).size;
     }
+    await endLease(shared, { op, by: writerOf(path), segments });
     await disk.remove(path);
     return rows;
   } finally {
     await release();
+  }
+}
+
+interface LeftOp {
+  readonly op: string;
+  /** Who held the copy: its lock is ours now, so that process is gone or has let the op go. */
+  readonly by: string;
+  readonly segments: readonly Segment[];
+}
+
+/**
+ * What a process of this machine has left need not wait for its lease. Where somebody else has taken the op up since, the epoch
+ * is another one, and nothing is changed.
+ */
+async function endLease({ statements, account, role, head }: SharedOps, { op, by, segments }: LeftOp): Promise<void> {
+  const [now] = await statements().heads(account, { op });
+  const last = segments.findLast(({ n }) => n > 0);
+  if (now?.state !== 'running' || now.lease_ms === 0 || now.holder !== role) return;
+  if (last?.by !== by || last.epoch !== now.epoch) return;
+  try {
+    const holding = { account, known: head.known(), op, epoch: now.epoch };
+    const answer = await statements().letGo({ ...holding, ending: { finished: false } }, { event: 'let_go', op });
+    head.learn(answer.head);
+  } catch (thrown) {
+    // It was taken up in this moment; a frozen account takes nothing.
+    if (!segmentRefused(thrown) && codeOf(thrown) !== 'CW010') throw thrown;
   }
 }
 
