@@ -367,7 +367,7 @@ describe.skipIf(missing())('two machines', () => {
     await writeFile(path, JSON.stringify({ seq: seq + 1, hash: '0'.repeat(64) }));
     const lost = await machine.run('cards fund card_1 --amount 5');
     expect(lost.code).toBe(15);
-    expect(lost.err).toContain('does not hold what this machine knows to be written');
+    expect(lost.err).toContain('the database has lost what was written last');
     expect(t.proxy.posts()).toHaveLength(1);
   });
 
