@@ -72,10 +72,15 @@ it('gives one effect and one answer to a key that reaches both at once', async (
 
 /** A card and a subscription of a server of its own, whose first delivery hangs at `inbox`. */
 async function beginDelivery(server: Served, inbox: { readonly url: string; until(count: number): Promise<void> }) {
+  await subscribed(server, inbox);
+  await inbox.until(1);
+}
+
+/** A delivery is due, and nobody has begun it. */
+async function subscribed(server: Served, inbox: { readonly url: string }) {
   await ask(server, { method: 'POST', path: '/webhooks', body: { url: inbox.url, events: ['*'] } });
   const body = { bin_id: await binOf(server), amount: 3 };
   await ask(server, { method: 'POST', path: '/cards', body });
-  await inbox.until(1);
 }
 
 it('sends again what a killed process was sending, and not while it lives', async () => {
@@ -119,17 +124,21 @@ it('takes a lease over when its time is up, and then the late answer counts for 
     if (nth === 1) late = () => response.writeHead(410).end();
     else response.end();
   });
-  // Of one process, so that nobody can be proved gone: the lease decides.
-  const limits = { poll: 5, attempt: 60_000 };
+  // Of one process, so that nobody can be proved gone: the lease decides. The slow one looks once: else it could take its
+  // own lease over, and on a busy machine the next one too.
   const options = { store, rateLimits: false, wallet: 1000 };
-  await using slow = await startSandbox({ ...options, delivery: { limits: { ...limits, lease: 200 } } });
-  await beginDelivery(slow, inbox);
-  await using heir = await startSandbox({ ...options, delivery: { limits } });
+  const oneLook = { poll: 600_000, attempt: 60_000, lease: 200 };
+  await using slow = await startSandbox({ ...options, deliveries: 'queued', delivery: { limits: oneLook } });
+  await subscribed(slow, inbox);
+  const sending = slow.deliver({ kind: 'due', signal: new AbortController().signal });
+  await inbox.until(1);
+  await using heir = await startSandbox({ ...options, delivery: { limits: { poll: 5, attempt: 60_000 } } });
   await inbox.until(2);
   late();
-  // Both have written down what they know once they are idle.
-  await slow.deliver({ kind: 'idle' });
+  await sending;
   await slow.stop();
+  // It has written down what it knows once it is idle.
+  await heir.deliver({ kind: 'idle' });
   const { json } = await ask(heir, { path: '/_sandbox/v1/deliveries' });
   expect(json.data).toHaveLength(1);
   expect(json.data[0]).toMatchObject({ state: 'delivered', attempt: 2 });
