@@ -7,6 +7,7 @@ import { resolveCommand, rowsNamed } from '../../core/row-words.ts';
 import type { RowOutcome } from '../../journal/row-outcome.ts';
 import type { TakeUp } from '../../journal/types.ts';
 import type { Standing } from '../../terminal/progress.ts';
+import { type AlikeRows, alikeRows, joins, noteOfAlike } from './alike-rows.ts';
 
 export interface RunCounts {
   /** An outcome as it comes. */
@@ -57,7 +58,7 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
   let leftOut = 0;
   let doneBefore = 0;
   let unread = false;
-  const shown: RowOutcome[] = [];
+  const shown: AlikeRows[] = [];
   /** Done rows that came out otherwise than was asked for. */
   const otherwise: RowOutcome[] = [];
   /** Unknown rows that a person must decide, and those among them of which there is no trace. */
@@ -69,9 +70,10 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
 
   function tell(outcome: RowOutcome): void {
     // Unknown rows matter most; they take the place of others.
-    const place = outcome.outcome === 'unknown' ? shown.findIndex(each => each.outcome !== 'unknown') : -1;
-    if (shown.length < TOLD_ROWS) shown.push(outcome);
-    else if (place >= 0) shown[place] = outcome;
+    const place = outcome.outcome === 'unknown' ? shown.findIndex(({ first }) => first.outcome !== 'unknown') : -1;
+    if (shown.some(each => joins(each, outcome))) return;
+    if (shown.length < TOLD_ROWS) shown.push(alikeRows(outcome));
+    else if (place >= 0) shown[place] = alikeRows(outcome);
   }
 
   function message({ signal, stopped }: RunEnd): string {
@@ -97,13 +99,14 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
   }
 
   function notes(end: RunEnd): string[] {
-    const rest = total - count.done - leftOut - shown.length;
+    const told = shown.reduce((sum, { rows }) => sum + rows.length, 0);
+    const rest = total - count.done - leftOut - told;
     const { stopped } = end;
-    const isTold = stopped === undefined || shown.some(({ error }) => error?.message === stopped.message);
+    const isTold = stopped === undefined || shown.some(({ first }) => first.error?.message === stopped.message);
     return [
       ...end.objections,
       ...(isTold ? [] : [stopped.message]),
-      ...[...shown, ...otherwise].sort((one, other) => one.row - other.row).map(noteOf),
+      ...[...shown, ...otherwise.map(alikeRows)].sort((one, other) => one.first.row - other.first.row).map(noteOfAlike),
       ...(rest > 0 ? [`${rest} more: cardwright ops show ${end.op}`] : []),
       ...(sum.done > 0
         ? [`The done rows ${doneBefore > 0 ? 'of this run ' : ''}come to ${dollars(cents(sum.done))}.`]
@@ -176,7 +179,7 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
       unread ||= untold > 0;
       leftOut += untold;
       if (bug !== undefined) return bug.with({ op: end.op });
-      if (single && end.objections.length === 0 && shown[0]?.error !== undefined) return shown[0].error;
+      if (single && end.objections.length === 0 && shown[0]?.first.error !== undefined) return shown[0].first.error;
       const kind = kindOf(end);
       if (kind === undefined) return undefined;
       const { service, httpStatus, retryAfterMs } = (kind === end.stopped?.kind && end.stopped.facts) || {};
@@ -221,8 +224,4 @@ export function decisionNotes(
         ]
       : []),
   ];
-}
-
-function noteOf({ row, outcome, error }: RowOutcome): string {
-  return `row ${row}  ${outcome.replace('_', ' ')}: ${error?.message ?? 'no reason is known'}`;
 }
