@@ -52,7 +52,7 @@ interface Facts extends ClockRow {
 /** Everything a request needs to know about the store, in one statement. */
 const FACTS = `select m.seed, m.ids, coalesce(c.mode, 'real') as mode, coalesce(c.at, 0) as at,
   coalesce(c.real_since, 0) as real_since, coalesce(c.rate_milli, 1000) as rate_milli,
-  (select min(due_at) from timers where account_id = ?) as due_at,
+  (select due_at from timers where account_id = ? order by due_at limit 1) as due_at,
   case when exists (select 1 from faults where account_id = ? and meets = 'requests'
     and (times is null or struck < times)) then 1 else 0 end as faults
   from meta m left join clock c on c.account_id = ? where m.one = 1`;

@@ -1,22 +1,21 @@
 /** Rows that are fetched before anybody asks for them: those of one table in one statement. */
 import type { Bound } from '../../../engine/connection.ts';
-import type { PostgresAnswer } from '../../../postgres/client.ts';
 import { keyText, rowText } from '../kept-rows.ts';
 import type { AnyRows, RowKey, SqlRow, WantedRow } from '../sql.ts';
-import { rowsOf } from './types.ts';
+import type { Asking } from './together.ts';
 
-type Asking = (text: string, values: readonly (string | readonly string[])[]) => Promise<PostgresAnswer>;
+type Read = (asking: Asking) => Promise<readonly SqlRow[]>;
 type Coming = Promise<SqlRow | undefined>;
 
 const NAME = 'row_name';
 
 export class FetchedRows {
-  readonly #ask: Asking;
+  readonly #read: Read;
   /** By table, and then by key. */
   readonly #coming = new Map<string, Map<string, Coming>>();
 
-  constructor(ask: Asking) {
-    this.#ask = ask;
+  constructor(read: Read) {
+    this.#read = read;
   }
 
   /** Asks the database for rows that it was not asked for before. */
@@ -29,7 +28,7 @@ export class FetchedRows {
         this.#keep(
           rows,
           key,
-          this.#ask(rowText(rows), key).then(answer => rowsOf(answer)[0]),
+          this.#read({ text: rowText(rows), values: key }).then(([row]) => row),
         );
         continue;
       }
@@ -57,8 +56,10 @@ export class FetchedRows {
 
   #fetchMany(rows: AnyRows, account: string, names: readonly string[]): void {
     const { table, columns, key } = rows;
-    const text = `select ${key[1]} as ${NAME}, ${columns} from ${table} where ${key[0]} = ? and ${key[1]} = any(?)`;
-    const found = this.#ask(text, [account, names]).then(answer => byName(rowsOf(answer)));
+    // One look for each name, whatever the database knows of the table: it would else go through all of the account's rows.
+    const one = `select ${columns} from ${table} where ${key[0]} = ? and ${key[1]} = ${NAME} limit 1`;
+    const text = `select ${NAME}, r.* from unnest(cast(? as text[])) as ${NAME} cross join lateral (${one}) r`;
+    const found = this.#read({ text, values: [names, account] }).then(byName);
     for (const name of names) {
       this.#keep(
         rows,

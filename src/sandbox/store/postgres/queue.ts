@@ -12,7 +12,6 @@ import { type Manner, type Sql, type Store, StoreBusy, type WantedRow } from '..
 import type { Connections } from './connect.ts';
 import { busy, commitFailure, endsConnection, isLockTaken } from './errors.ts';
 import { type Hints, Transaction } from './statements.ts';
-import { rowsOf } from './types.ts';
 
 export interface AccountParts {
   readonly account: string;
@@ -181,7 +180,7 @@ export class AccountStore implements Store {
     }
     const batch = jobs.splice(0, most);
     // Of those too that came while the lock was waited for.
-    transaction.ask(asksOf(batch));
+    void transaction.ask(asksOf(batch));
     try {
       let settle = await this.#tryTogether(transaction, batch);
       if (settle === undefined) {
@@ -257,13 +256,10 @@ export class AccountStore implements Store {
     const { account, schema, onServerTime } = this.#parts;
     const steps = [transaction.send(BEGIN[access]), transaction.send(SETTINGS, schema, account)];
     if (access === 'write') steps.push(transaction.send(LOCK, account));
-    const facts = transaction.send(FACTS, account);
-    if (access === 'write') {
-      const { statements = [], rows = [] } = this.#hints;
-      transaction.ask({ statements, rows: [...rows, ...(asksOf(jobs).rows ?? [])] });
-    }
-    await Promise.all([...steps, facts]);
-    const [row] = rowsOf(await facts);
+    const { statements = [], rows = [] } = access === 'write' ? this.#hints : {};
+    const hints = { statements, rows: [...rows, ...(asksOf(jobs).rows ?? [])] };
+    const facts = transaction.ask(hints, { text: FACTS, values: [account] });
+    const [[row]] = await Promise.all([facts, ...steps]);
     if (row === undefined && access === 'write') throw new StoreBusy(`the account ${account} was removed`);
     transaction.generation = Number(row?.['generation'] ?? 0);
     if (row !== undefined) onServerTime(Number(row['now']));

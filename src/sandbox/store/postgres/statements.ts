@@ -5,7 +5,6 @@
  */
 
 import { bound } from '../../../engine/bind.ts';
-import type { Bound } from '../../../engine/connection.ts';
 import type { PostgresAnswer, PostgresPipeline } from '../../../postgres/client.ts';
 import { rowText } from '../kept-rows.ts';
 import type { RowKey, Rows, Sql, SqlRow, SqlValue, WantedRow } from '../sql.ts';
@@ -14,6 +13,7 @@ import { lastText, Tails } from '../tails.ts';
 import { addText, rowsAsJson } from './adding.ts';
 import { failureOf, isAftermath } from './errors.ts';
 import { FetchedRows } from './fetched-rows.ts';
+import { type Asking, readTogether, rowsOfEach, writeTogether } from './together.ts';
 import { numbered, rowsOf, sent } from './types.ts';
 
 interface Translated extends StatementFacts {
@@ -36,6 +36,22 @@ function translated(text: string): Translated {
 /** Every statement of the store that was asked for in this process, as it was written. */
 export const statementTexts = (): readonly string[] => [...TRANSLATED.keys()];
 
+type Named = Pick<Translated, 'text'> & Partial<Pick<Translated, 'name'>>;
+
+/** Statements that were put together, of which there are not many kinds. */
+const TOGETHER = new Map<string, Named>();
+const MOST_TOGETHER = 200;
+
+/** More than so many kinds a connection does not keep parsed. */
+function translatedTogether(text: string): Named {
+  const known = TOGETHER.get(text);
+  if (known !== undefined) return known;
+  if (TOGETHER.size >= MOST_TOGETHER) return { text: numbered(text) };
+  const fresh = { text: numbered(text), name: `t${TOGETHER.size}` };
+  TOGETHER.set(text, fresh);
+  return fresh;
+}
+
 /** A reading statement that the next transaction of the account will ask too: it is sent along with the lock. */
 export interface Hint {
   readonly text: string;
@@ -53,6 +69,13 @@ export interface Hints {
 interface Remembered {
   readonly facts: Translated;
   readonly rows: Promise<readonly SqlRow[]>;
+}
+
+/** A reading statement that is not sent yet. */
+interface Reading {
+  readonly asking: Asking;
+  readonly resolve: (rows: readonly SqlRow[]) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** One work on the way. */
@@ -85,13 +108,15 @@ export class Transaction {
   readonly #own = new Map<string, WantedRow>();
   /** Tables that were written; undefined stands for any. */
   readonly #written = new Set<string | undefined>();
+  /** Reading statements that are to be sent as one. */
+  #gathered: Reading[] | undefined;
   /** The first statement that failed and was not undone. */
   #failure: Error | undefined;
   generation = 0;
 
   constructor(parts: TransactionParts) {
     this.#parts = parts;
-    this.#fetched = new FetchedRows((text, values) => this.#send(translated(text), values));
+    this.#fetched = new FetchedRows(asking => this.#read(asking));
   }
 
   /** Set when a statement failed: nothing but an end is left to this transaction, or to its savepoint. */
@@ -109,10 +134,19 @@ export class Transaction {
     return this.#send(translated(text), values.map(bound));
   }
 
-  /** Asks already what somebody will ask. To be called before anything is written. */
-  ask({ statements = [], rows = [] }: Hints): void {
+  /**
+   * Asks already what somebody will ask, and `first`, all in one statement. To be called before anything is written.
+   * Resolves to the rows of `first`.
+   */
+  async ask({ statements = [], rows = [] }: Hints, first?: Asking): Promise<readonly SqlRow[]> {
+    const gathered: Reading[] = [];
+    this.#gathered = gathered;
+    const told = first === undefined ? [] : this.#read(first);
     for (const hint of statements) void this.#ask(hint).catch(() => undefined);
     this.#fetched.fetch(rows);
+    this.#gathered = undefined;
+    void this.#readTogether(gathered);
+    return told;
   }
 
   /** Statements for one work. `end()` makes them useless, so that none runs outside of it by mistake. */
@@ -217,10 +251,14 @@ export class Transaction {
 
   /** Sends the rows that wait; what becomes of them the end of the transaction tells. */
   flush(): void {
+    const all: Asking[] = [];
     this.#tails.flush(
-      (tail, values) => unawaited(this.#send(translated(addText(tail)), [rowsAsJson(tail, values)])),
-      (text, values) => unawaited(this.#send(translated(text), values)),
+      (tail, values) => all.push({ text: addText(tail), values: [rowsAsJson(tail, values)] }),
+      (text, values) => all.push({ text, values }),
     );
+    if (all.length === 0) return;
+    const { text, values } = writeTogether(all);
+    unawaited(this.#send(translatedTogether(text), values));
   }
 
   /** To be called when something was undone: what was read meanwhile may have seen it, and what waits goes with it. */
@@ -243,12 +281,29 @@ export class Transaction {
     const known = this.#remembered.get(key);
     if (known !== undefined) return known.rows;
     const facts = translated(text);
-    const rows = this.#send(facts, values.map(bound)).then(rowsOf);
+    const rows = this.#read({ text, values: values.map(bound) });
     this.#remembered.set(key, { facts, rows });
     return rows;
   }
 
-  async #send(facts: Translated, values: readonly (Bound | readonly string[])[]): Promise<PostgresAnswer> {
+  #read(asking: Asking): Promise<readonly SqlRow[]> {
+    const gathered = this.#gathered;
+    if (gathered === undefined) return this.#send(translated(asking.text), asking.values).then(rowsOf);
+    return new Promise((resolve, reject) => gathered.push({ asking, resolve, reject }));
+  }
+
+  async #readTogether(all: readonly Reading[]): Promise<void> {
+    if (all.length === 0) return;
+    const { text, values } = readTogether(all.map(({ asking }) => asking));
+    try {
+      const told = rowsOfEach(await this.#send(translatedTogether(text), values));
+      for (const [nth, { resolve }] of all.entries()) resolve(told[nth] ?? []);
+    } catch (error) {
+      for (const { reject } of all) reject(error);
+    }
+  }
+
+  async #send(facts: Named, values: Asking['values']): Promise<PostgresAnswer> {
     const { connection, mayPrepare } = this.#parts;
     try {
       const answer = await connection.send(facts.text, values.map(sent), mayPrepare ? facts.name : undefined);
