@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { durationOf } from '../../src/core/durations.ts';
+import { finishMove } from '../../src/sandbox/admin/advance-clock.ts';
 import { runTimersUntil } from '../../src/sandbox/service/live-timers.ts';
 import { beginAdvance } from '../../src/sandbox/store/advances.ts';
 import { fakeService, NOON } from '../support/fake-service.ts';
@@ -28,16 +29,16 @@ async function holding(served: Served): Promise<string> {
 describe('clock set', () => {
   test('each kind shows what it should', async () => {
     await using service = await fakeService();
-    expect(await shown(service)).toEqual({ mode: 'real', now: '2026-11-20T12:00:00Z', rate: 1 });
+    expect(await shown(service)).toEqual({ mode: 'real', now: '2026-11-20T12:00:00Z', rate: 1, moving_to: null });
     await set(service, { mode: 'frozen', at: '2026-12-01T00:00:00Z' });
     service.clock.set(NOON + HOUR);
-    expect(await shown(service)).toEqual({ mode: 'frozen', now: '2026-12-01T00:00:00Z', rate: 0 });
+    expect(await shown(service)).toEqual({ mode: 'frozen', now: '2026-12-01T00:00:00Z', rate: 0, moving_to: null });
     await set(service, { mode: 'offset', at: '2026-12-01T00:00:00Z' });
     service.clock.set(NOON + 2 * HOUR);
-    expect(await shown(service)).toEqual({ mode: 'offset', now: '2026-12-01T01:00:00Z', rate: 1 });
+    expect(await shown(service)).toEqual({ mode: 'offset', now: '2026-12-01T01:00:00Z', rate: 1, moving_to: null });
     await set(service, { mode: 'scaled', rate: 60 });
     service.clock.set(NOON + 2 * HOUR + 60_000);
-    expect(await shown(service)).toEqual({ mode: 'scaled', now: '2026-12-01T02:00:00Z', rate: 60 });
+    expect(await shown(service)).toEqual({ mode: 'scaled', now: '2026-12-01T02:00:00Z', rate: 60, moving_to: null });
     expect((await set(service, { mode: 'real' })).json).toEqual({ mode: 'real', now: '2026-11-20T14:01:00Z', rate: 1 });
   });
 
@@ -119,7 +120,9 @@ describe('clock advance', () => {
   test('one that a dead process left holds nothing up; while a living one moves it, nothing else sets the clock', async () => {
     await using service = await fakeService({ isGone: owner => owner === 'dead' });
     const left = (owner: string) =>
-      service.store.write(sql => beginAdvance(sql, 'acct_sandbox', { owner, token: `of ${owner}`, real: NOON }));
+      service.store.write(sql =>
+        beginAdvance(sql, 'acct_sandbox', { owner, token: `of ${owner}`, real: NOON, to: NOON + DAY }),
+      );
     await ask(service, { method: 'POST', path: `${ADMIN}/snapshots`, body: { name: 'before' } });
     const others = {
       advance: () => advance(service, { by: '1h' }),
@@ -132,6 +135,27 @@ describe('clock advance', () => {
       await left('dead');
       expect([name, (await asked()).status]).toEqual([name, 200]);
     }
+  });
+
+  test('one that a dead process left is shown, finished before the next, and given up for a clock that is set', async () => {
+    await using service = await fakeService({ isGone: owner => owner === 'dead' });
+    await freeze(service);
+    await holding(service);
+    const left = () =>
+      service.store.write(sql =>
+        beginAdvance(sql, 'acct_sandbox', { owner: 'dead', token: 'x', real: NOON, to: NOON + DAY }),
+      );
+    await left();
+    const half = { now: '2026-11-20T12:00:00Z', moving_to: '2026-11-21T12:00:00Z' };
+    expect(await shown(service)).toMatchObject(half);
+    await finishMove(service.parts);
+    expect(await shown(service)).toMatchObject({ now: '2026-11-21T12:00:00Z', moving_to: null });
+    await left();
+    expect((await advance(service, { by: '1h' })).json).toMatchObject({ now: '2026-11-21T13:00:00Z' });
+    await left();
+    expect((await set(service, { mode: 'frozen', at: '2026-11-20T12:00:00Z' })).status).toBe(200);
+    await finishMove(service.parts);
+    expect(await shown(service)).toMatchObject({ now: '2026-11-20T12:00:00Z', moving_to: null });
   });
 
   test('in two steps or in one, the whole store is the same', { timeout: 180_000 }, async () => {

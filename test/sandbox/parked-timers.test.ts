@@ -74,8 +74,9 @@ test('one of a kind nobody knows is parked too, and one that is set again gets a
   expect(await parked()).toEqual([]);
 });
 
-/** Takes away what schemas 7 and 8 added, so that a store looks as one of before. */
-const UNDO_SCHEMAS = `alter table requests drop column query; alter table requests drop column body_bytes; alter table requests drop column not_kept;
+/** Takes away what schemas 7 to 9 added, so that a store looks as one of before. */
+const UNDO_SCHEMAS = `alter table advances drop column moves_to;
+    alter table requests drop column query; alter table requests drop column body_bytes; alter table requests drop column not_kept;
     drop table decline_facts; alter table requests drop column answer; alter table requests drop column request_headers;
     alter table requests drop column key_last4; alter table requests drop column took;
     alter table deliveries drop column edited; alter table deliveries drop column sign;`;

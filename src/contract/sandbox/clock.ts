@@ -1,5 +1,5 @@
 /** The clock of the sandbox (docs/design/sandbox.md, section 6). */
-import { choice, list, must, number, object, text, time } from '../field.ts';
+import { choice, list, must, nullable, number, object, text, time } from '../field.ts';
 import { one, operation } from '../operation.ts';
 import { change, described, ours, traceless } from './basis.ts';
 
@@ -9,6 +9,11 @@ const CLOCK = {
   mode: must(choice(CLOCK_MODES, described('How it goes.'))),
   now: must(time(described('What it shows.'))),
   rate: must(number(described('Its seconds in one real second; 0 when it stands.'))),
+} as const;
+
+const MOVING_CLOCK = {
+  ...CLOCK,
+  moving_to: nullable(time(described('Where it is being moved to; null when nobody moves it.'))),
 } as const;
 
 const FIRED = {
@@ -23,7 +28,7 @@ export const CLOCK_OPERATIONS = {
     ...traceless,
     summary: 'Show the clock of the sandbox',
     path: '/clock',
-    returns: one(CLOCK, ours),
+    returns: one(MOVING_CLOCK, ours),
   }),
   'clock.set': operation({
     ...change,

@@ -11,7 +11,7 @@ import { clockShowing, readClock, sandboxNow, setClock } from '../clock/clock.ts
 import { type Fired as FiredTimer, fireOne, nextDue, type Timer } from '../clock/timers.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import { firingOf, type ServiceParts } from '../service/service.ts';
-import { advanceRunning, beginAdvance, endAdvance, keepsAdvance } from '../store/advances.ts';
+import { abandonedAdvance, advanceRunning, beginAdvance, endAdvance, keepsAdvance, LEASE } from '../store/advances.ts';
 import type { Sql } from '../store/sql.ts';
 import { wireClock } from './clock.ts';
 
@@ -20,20 +20,58 @@ type Row = AdminOperations['clock.advance'];
 /** Last moment that ISO 8601 writes with four digits of the year. */
 const END_OF_TIME = Date.UTC(10_000, 0, 1) - 1;
 
-/** Throws `invalid_request`: 400 for a time that is none or lies behind, 409 while another one moves the clock. */
+/**
+ * Throws `invalid_request`: 400 for a time that is none or lies behind, 409 while another one moves the clock. A move that
+ * another one left on its way is finished first.
+ */
 export async function advanceClock(parts: ServiceParts, input: Call<Row>['input']): Promise<ReplyOf<Row>> {
-  const { store, account, clock } = parts;
-  const token = Buffer.from(parts.random.bytes(16)).toString('hex');
-  const { from, to } = await store.write(async sql => {
+  await finishMove(parts);
+  const { store, account, clock, owner, isGone } = parts;
+  const token = freshToken(parts);
+  const move = await store.write(async sql => {
     const real = clock.now();
-    if (await advanceRunning(sql, account, { isGone: parts.isGone, real })) {
-      throw impossible('the clock is being moved already');
-    }
-    const shown = await sandboxNow(sql, account, real);
-    const until = targetOf(input, shown);
-    await beginAdvance(sql, account, { owner: parts.owner, token, real });
-    return { from: shown, to: until };
+    if (await advanceRunning(sql, account, { isGone, real })) throw impossible('the clock is being moved already');
+    const from = await sandboxNow(sql, account, real);
+    const to = targetOf(input, from);
+    await beginAdvance(sql, account, { owner, token, real, to });
+    return { from, to, token, isLeased: sql.engine === 'postgres' };
   });
+  return moveClock(parts, move);
+}
+
+/** Goes on where somebody who moved the clock ended or fell silent, to where it was to go. */
+export async function finishMove(parts: ServiceParts): Promise<void> {
+  const { store, account, clock, owner, isGone } = parts;
+  const left = (sql: Sql) => abandonedAdvance(sql, account, { isGone, real: clock.now() });
+  if ((await store.read(left)) === undefined) return;
+  const token = freshToken(parts);
+  const move = await store.write(async sql => {
+    const to = await left(sql);
+    if (to === undefined) return undefined;
+    const real = clock.now();
+    const from = await sandboxNow(sql, account, real);
+    await beginAdvance(sql, account, { owner, token, real, to });
+    // A clock that goes by itself may be there already.
+    return { from, to: Math.max(from, to), token, isLeased: sql.engine === 'postgres' };
+  });
+  if (move !== undefined) await moveClock(parts, move);
+}
+
+interface Move {
+  /** ms UTC on the clock of the sandbox. */
+  readonly from: number;
+  readonly to: number;
+  readonly token: string;
+  readonly isLeased: boolean;
+}
+
+const freshToken = ({ random }: ServiceParts) => Buffer.from(random.bytes(16)).toString('hex');
+
+async function moveClock(parts: ServiceParts, move: Move): Promise<ReplyOf<Row>> {
+  const { store, account, clock } = parts;
+  const { from, to, token } = move;
+  const over = new AbortController();
+  const renewing = move.isLeased ? renewLease(parts, token, over.signal) : undefined;
   const goOn = parts.dispatcher?.hold();
   try {
     // What is due already goes first, and what is in the air lands: else an attempt that fails on the way would be
@@ -48,8 +86,20 @@ export async function advanceClock(parts: ServiceParts, input: Call<Row>['input'
       return { mode, now, fired: fired.map(wireFired) };
     });
   } finally {
+    over.abort();
+    await renewing;
     goOn?.();
     await store.write(sql => endAdvance(sql, account, token));
+  }
+}
+
+/** While a receiver takes its time no step renews the lease: an attempt may last longer than it. */
+async function renewLease({ store, account, clock }: ServiceParts, token: string, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await clock.sleep(LEASE / 3, signal).catch(() => undefined);
+    if (signal.aborted) return;
+    // A database that is away now is asked again; each step of the move says what keeps it from going on.
+    await store.write(sql => keepsAdvance(sql, account, { token, real: clock.now() })).catch(() => undefined);
   }
 }
 

@@ -4,15 +4,18 @@ import { type AdminHandlers, impossible, Refused } from '../calls/handler.ts';
 import { type ClockRow, clockRate, clockShowing, REAL_CLOCK, readClock, setClock } from '../clock/clock.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import type { MomentHandler } from '../service/service.ts';
-import { advanceRunning } from '../store/advances.ts';
+import { advanceRunning, advanceTarget, forgetAdvance } from '../store/advances.ts';
 
 /** What the clock says about itself when it shows `now`. */
 export function wireClock(clock: ClockRow, now: number) {
   return { mode: clock.mode, now: isoTime(now), rate: clockRate(clock) };
 }
 
-export const showClock: MomentHandler<'clock.show'> = async ({ sql, account, now }) =>
-  wireClock(await readClock(sql, account), now);
+export const showClock: MomentHandler<'clock.show'> = async ({ sql, account, now }) => {
+  const target = await advanceTarget(sql, account);
+  const shown = wireClock(await readClock(sql, account), now);
+  return { ...shown, moving_to: target === undefined ? null : isoTime(target) };
+};
 
 /** Backwards too. What becomes due by it happens before the next request, at its own time. */
 export const changeClock: AdminHandlers['clock.set'] = async ({ sql, account, now, real, isGone, input }) => {
@@ -27,6 +30,7 @@ export const changeClock: AdminHandlers['clock.set'] = async ({ sql, account, no
   const shown = at === undefined ? now : instantOf(at);
   const kind: ClockRow = { ...REAL_CLOCK, mode, rate_milli: Math.round((rate ?? 1) * 1000) };
   const clock = mode === 'real' ? REAL_CLOCK : clockShowing(kind, shown, real);
+  await forgetAdvance(sql, account);
   await setClock(sql, account, clock);
   return wireClock(clock, mode === 'real' ? real : shown);
 };

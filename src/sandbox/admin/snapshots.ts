@@ -9,7 +9,7 @@ import { checkSums, manifestOf, restoreFrom } from '../archive/restore.ts';
 import { impossible } from '../calls/handler.ts';
 import { sandboxNow } from '../clock/clock.ts';
 import type { ServiceParts, TracelessHandlers } from '../service/service.ts';
-import { advanceRunning } from '../store/advances.ts';
+import { advanceRunning, forgetAdvance } from '../store/advances.ts';
 import { keepCheck } from '../store/ledger-checks.ts';
 import type { Sql } from '../store/sql.ts';
 import { checkNow, foundIn, stateOf } from './state.ts';
@@ -83,6 +83,7 @@ async function replaceAll(parts: ServiceParts, folder: string, manifest: Manifes
       if (await advanceRunning(sql, account, { isGone, real: clock.now() })) {
         throw impossible('the clock is being moved: wait for that to end');
       }
+      await forgetAdvance(sql, account);
       await restoreFrom(folder, manifest, sql, account);
       // Sums say that it is what was written, and not that it was right: asked before any of it is kept.
       const now = await sandboxNow(sql, account, clock.now());

@@ -7,6 +7,7 @@ import { Secret } from '../../core/secret.ts';
 import { type IsRunning, isOwnerGone, ownerName } from '../../files/process-identity.ts';
 import type { Host } from '../../platform/host.ts';
 import { TIMER_ACTIONS } from '../account/timed.ts';
+import { finishMove } from '../admin/advance-clock.ts';
 import { ADMIN_HANDLERS, SERVICE_HANDLERS, TRACELESS_HANDLERS } from '../admin/table.ts';
 import { Archives } from '../archive/archives.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
@@ -161,11 +162,13 @@ export async function assemble(plan: Plan): Promise<Assembled> {
       throw error;
     });
     const ticking = new AbortController();
+    const finishing = plan.liveTimers === true ? finishMove(parts).catch(onFault) : undefined;
     const timers = plan.liveTimers === true ? runTimersUntil(parts, ticking.signal) : undefined;
     const stop = async () => {
       await server.stop();
       ticking.abort();
       await timers;
+      await finishing;
       await parts.requestLog.flush(parts).catch(onFault);
       await sending.stop();
       await store.close();

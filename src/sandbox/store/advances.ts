@@ -1,4 +1,7 @@
-/** Statements on `advances`: who is moving the clock forward, at most one. PostgreSQL, which has more than one machine, knows by a lease how long that is believed. */
+/**
+ * Statements on `advances`: who is moving the clock forward, at most one, and until when. PostgreSQL, which has more than
+ * one machine, knows by a lease how long that is believed.
+ */
 import type { Sql } from './sql.ts';
 
 interface Advance {
@@ -6,6 +9,8 @@ interface Advance {
   readonly token: string;
   /** Real time, ms UTC; null where it lasts as long as its process. */
   readonly lease_until: number | null;
+  /** Where the clock is moved to, ms UTC on the clock of the sandbox; null in rows of schema 8 and before. */
+  readonly moves_to: number | null;
 }
 
 /** What decides whether a mover is there still. */
@@ -16,20 +21,33 @@ interface Belief {
 }
 
 /** Real ms that a mover is believed in without a sign of life. */
-const LEASE = 10_000;
+export const LEASE = 10_000;
 
 const leaseOf = ({ engine }: Sql) => (engine === 'postgres' ? 'lease_until' : 'null as lease_until');
 
+async function advanceOf(sql: Sql, account: string): Promise<Advance | undefined> {
+  const text = `select owner, token, moves_to, ${leaseOf(sql)} from advances where account_id = ?`;
+  return sql.get<Advance>(text, account);
+}
+
+const isBelieved = ({ owner, lease_until }: Advance, { isGone, real }: Belief): boolean =>
+  !isGone(owner) && (lease_until === null || lease_until > real);
+
 /** Who moves the clock. One that is gone, or silent for longer than its lease, moves it no more. */
-export async function advanceRunning(
-  sql: Sql,
-  account: string,
-  { isGone, real }: Belief,
-): Promise<Advance | undefined> {
-  const text = `select owner, token, ${leaseOf(sql)} from advances where account_id = ?`;
-  const found = await sql.get<Advance>(text, account);
-  if (found === undefined || isGone(found.owner)) return undefined;
-  return found.lease_until !== null && found.lease_until <= real ? undefined : found;
+export async function advanceRunning(sql: Sql, account: string, belief: Belief): Promise<Advance | undefined> {
+  const found = await advanceOf(sql, account);
+  return found !== undefined && isBelieved(found, belief) ? found : undefined;
+}
+
+/** Where a clock was to go whose mover is gone or silent, ms UTC; undefined where nobody left it on its way. */
+export async function abandonedAdvance(sql: Sql, account: string, belief: Belief): Promise<number | undefined> {
+  const found = await advanceOf(sql, account);
+  return found === undefined || isBelieved(found, belief) ? undefined : (found.moves_to ?? undefined);
+}
+
+/** Where the clock is being moved to, by whomever, ms UTC. */
+export async function advanceTarget(sql: Sql, account: string): Promise<number | undefined> {
+  return (await advanceOf(sql, account))?.moves_to ?? undefined;
 }
 
 interface Mover {
@@ -37,10 +55,16 @@ interface Mover {
   readonly token: string;
   /** Real time, ms UTC. */
   readonly real: number;
+  /** Where to, ms UTC on the clock of the sandbox. */
+  readonly to: number;
 }
 
 /** Whether the clock is still this mover's to move. Its lease, where there is one, begins anew. */
-export async function keepsAdvance(sql: Sql, account: string, { token, real }: Omit<Mover, 'owner'>): Promise<boolean> {
+export async function keepsAdvance(
+  sql: Sql,
+  account: string,
+  { token, real }: Omit<Mover, 'owner' | 'to'>,
+): Promise<boolean> {
   if (sql.engine === 'sqlite') {
     const text = 'select token from advances where account_id = ? and token = ?';
     return (await sql.get(text, account, token)) !== undefined;
@@ -50,12 +74,16 @@ export async function keepsAdvance(sql: Sql, account: string, { token, real }: O
 }
 
 /** Takes the clock, also from one that is gone; the caller has looked before, in the same transaction. */
-export async function beginAdvance(sql: Sql, account: string, { owner, token, real }: Mover): Promise<void> {
-  await sql.run('delete from advances where account_id = ?', account);
+export async function beginAdvance(sql: Sql, account: string, { owner, token, real, to }: Mover): Promise<void> {
+  await forgetAdvance(sql, account);
   const [column, place, lease] = sql.engine === 'postgres' ? [', lease_until', ', ?', [real + LEASE]] : ['', '', []];
-  const text = `insert into advances (account_id, owner, token${column}) values (?, ?, ?${place})`;
-  await sql.run(text, account, owner, token, ...lease);
+  const text = `insert into advances (account_id, owner, token, moves_to${column}) values (?, ?, ?, ?${place})`;
+  await sql.run(text, account, owner, token, to, ...lease);
 }
+
+/** What was left on its way is not gone on with: the clock was set otherwise. */
+export const forgetAdvance = (sql: Sql, account: string) =>
+  sql.run('delete from advances where account_id = ?', account);
 
 /** Lets the clock go, unless somebody else has it meanwhile. */
 export const endAdvance = (sql: Sql, account: string, token: string) =>

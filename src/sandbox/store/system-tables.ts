@@ -5,7 +5,7 @@
 import { TRANSACTION_INDEXES, TRANSACTIONS } from './schema.ts';
 
 /** Number of the schema, domain tables included. A store with a higher one is refused, a lower one is brought up. */
-export const SCHEMA = 8;
+export const SCHEMA = 9;
 
 /** Timers whose action threw: out of the way, with what it said, until they are set anew or the sandbox starts over. */
 const PARKED_TIMERS = `create table parked_timers (
@@ -81,6 +81,7 @@ export const LATER_COLUMNS: Readonly<Record<number, Readonly<Record<string, read
     deliveries: ['edited integer', 'sign text'],
   },
   8: { requests: ['query text', 'body_bytes integer', 'not_kept text'] },
+  9: { advances: ['moves_to integer'] },
 };
 
 /** The statement that makes a table, with what it got later. */
@@ -151,6 +152,7 @@ export const MIGRATIONS: Readonly<Record<number, readonly string[]>> = {
   6: remade('transactions', TRANSACTIONS, { also: TRANSACTION_INDEXES }),
   7: [DECLINE_FACTS, ...addedIn(7)],
   8: addedIn(8),
+  9: addedIn(9),
 };
 
 export const SYSTEM_TABLES: readonly string[] = [
@@ -170,12 +172,16 @@ export const SYSTEM_TABLES: readonly string[] = [
     real_since integer not null,
     rate_milli integer not null
   ) strict, without rowid`,
-  // Who moves the clock forward now; one at a time.
-  `create table advances (
-    account_id text primary key,
+  // Who moves the clock forward now, and where to; one at a time.
+  withLater(
+    'advances',
+    `create table advances (
+    account_id text not null,
     owner text not null,
-    token text not null
+    token text not null,
+    primary key (account_id)
   ) strict`,
+  ),
   `create table counters (
     account_id text not null,
     name text not null,

@@ -4,8 +4,14 @@ import { usage } from '../../../cli/parsing/values.ts';
 import { text } from '../../../contract/field.ts';
 import { ADMIN_OPERATIONS } from '../../../contract/sandbox/admin.ts';
 import { durationOf } from '../../../core/durations.ts';
+import { CliError } from '../../../core/errors.ts';
 import { runAdmin } from '../simulate/run-admin.ts';
 import { HAPPENED, showAdvanced } from './shown.ts';
+
+/** The move may have begun: the clock itself says how far it is. */
+function hasLostAnswer(thrown: unknown): thrown is CliError {
+  return thrown instanceof CliError && thrown.facts.outcome === 'unknown';
+}
 
 /** Lets time pass. */
 export const advanceSandboxClock = command({
@@ -34,7 +40,9 @@ export const advanceSandboxClock = command({
       throw usage(`${JSON.stringify(by)} is not a span of time such as 7d, 36h or 1d12h`);
     }
     // Moved around the one that sends, its webhooks would be tried once, however many tries are due by then.
-    return runAdmin(ctx, 'clock.advance', { by, to }, () => ctx.servers.control());
+    return runAdmin(ctx, 'clock.advance', { by, to }, () => ctx.servers.control()).catch(thrown => {
+      throw hasLostAnswer(thrown) ? thrown.with({ hint: 'cardwright sandbox clock show' }) : thrown;
+    });
   },
   show: showAdvanced,
 });

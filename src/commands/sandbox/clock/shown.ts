@@ -21,16 +21,18 @@ const FIRED: readonly Column[] = [
 
 export function showClock(clock: Clock): Shown {
   const rate: Column = { field: 'rate', title: 'RATE', kind: 'number', priority: 2 };
+  const target: Column = { field: 'moving_to', title: 'MOVING TO', kind: 'time', priority: 2 };
   return {
     noun: 'clock',
     idField: 'now',
-    columns: [...COLUMNS, rate],
+    columns: [...COLUMNS, rate, target],
     blocks: [
       {
         kind: 'pairs',
         pairs: [
           ['Clock', clock.now],
           ['Mode', inWords(clock)],
+          ...(clock.moving_to == null ? [] : [['Moving to', clock.moving_to] as const]),
         ],
       },
     ],

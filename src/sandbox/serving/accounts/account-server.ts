@@ -9,6 +9,7 @@ import { digestOf } from '../../../core/key-print.ts';
 import { sameCommandWith } from '../../../core/same-command.ts';
 import { isOwnerGoneHere } from '../../../files/process-identity.ts';
 import { between } from '../../../platform/jitter.ts';
+import { finishMove } from '../../admin/advance-clock.ts';
 import { Archives } from '../../archive/archives.ts';
 import { shownTime } from '../../clock/clock.ts';
 import { createDispatcher, type Dispatcher } from '../../delivery/dispatcher.ts';
@@ -43,7 +44,7 @@ const LOOK_EVERY = { least: 160, most: 240 } as const;
 const PATIENCE = 50;
 
 /** What is done for an account without a request. */
-type Task = 'timers' | 'deliveries' | 'log';
+type Task = 'timers' | 'deliveries' | 'move' | 'log';
 
 interface Tenant {
   readonly parts: ServiceParts & { readonly dispatcher: Dispatcher };
@@ -149,9 +150,11 @@ class Tenants implements Answerers {
     const isDue = (at: number | null, by: number) => at !== null && at <= by;
     const hasTimers = isDue(due.timer_due, now);
     const hasDeliveries = isDue(due.delivery_due, now) || isDue(due.lease_until, real) || this.#isLeft(due);
-    if (!hasTimers && !hasDeliveries) return;
+    const hasMove = due.moves_to !== null && (isDue(due.move_until, real) || this.#isMoverGone(due));
+    if (!hasTimers && !hasDeliveries && !hasMove) return;
     const tenant = this.#tenants.get(due.account_id) ?? (await this.#tenantNamed(due.account_id));
     if (tenant === undefined) return;
+    if (hasMove) void this.#begun(tenant, 'move', signal);
     if (hasTimers) await this.#shortly(tenant, 'timers', signal);
     if (hasDeliveries) void this.#begun(tenant, 'deliveries', signal);
   }
@@ -160,6 +163,11 @@ class Tenants implements Answerers {
   #isLeft({ senders }: DueRow): boolean {
     const { isGone } = this.nobody.parts;
     return senders?.split('\n').some(isGone) ?? false;
+  }
+
+  /** Whether a process of this machine was moving its clock and is gone. */
+  #isMoverGone({ mover }: DueRow): boolean {
+    return mover !== null && this.nobody.parts.isGone(mover);
   }
 
   /** Begins a task unless it is under way, and waits a moment for its end. */
@@ -178,6 +186,7 @@ class Tenants implements Answerers {
     const { requestLog, dispatcher, onFault } = parts;
     const done = {
       timers: () => catchUp(parts),
+      move: () => finishMove(parts),
       deliveries: () => dispatcher.deliver({ kind: 'due', signal }),
       log: () => requestLog.flush(parts),
     }[task]();

@@ -28,6 +28,10 @@ export interface DueRow extends ClockFacts {
   readonly lease_until: number | null;
   /** Names of the processes that are sending, one a line. */
   readonly senders: string | null;
+  /** Who moves the clock, until when that is believed (real ms), and where to; null where nobody does. */
+  readonly mover: string | null;
+  readonly move_until: number | null;
+  readonly moves_to: number | null;
 }
 
 interface ClockFacts {
@@ -43,8 +47,9 @@ const DUE = `select a.account_id, coalesce(c.mode, 'real') as mode, coalesce(c.a
     coalesce(c.real_since, 0) as real_since, coalesce(c.rate_milli, 1000) as rate_milli,
     (select min(t.due_at) from timers t where t.account_id = a.account_id) as timer_due,
     (select min(d.due_at) from deliveries d where d.account_id = a.account_id and d.state = 'queued') as delivery_due,
-    s.lease_until, s.senders
+    s.lease_until, s.senders, v.owner as mover, v.lease_until as move_until, v.moves_to
   from accounts a left join clock c on c.account_id = a.account_id
+    left join advances v on v.account_id = a.account_id
     left join lateral (select min(d.lease_until) as lease_until, string_agg(distinct d.lease_owner, chr(10)) as senders
       from deliveries d where d.account_id = a.account_id and d.state = 'sending') s on true
   where a.key_digest is not null`;
