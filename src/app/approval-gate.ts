@@ -7,7 +7,7 @@ import { type ApprovalGate, cameToNothing } from '../journal/runs/approval-gate.
 import { historyNamed } from '../journal/store/read-ops.ts';
 import type { DeniedRecord } from '../journal/wal/records.ts';
 import type { History } from '../journal/wal/replay.ts';
-import { heldBecause, judge } from './approval-judging.ts';
+import { beginUnderRules, whyPendingNow } from './approval-judging.ts';
 import { type ApprovalContext, type ApprovalDependencies, approvalParts } from './approval-parts.ts';
 import { neededFor, pendingError } from './approval-pending.ts';
 import { recheckOpenRows } from './approval-recheck.ts';
@@ -18,9 +18,9 @@ export function approvalGate(surroundings: ApprovalDependencies): ApprovalGate {
   return {
     async foresee({ rows }) {
       const { profile } = await around.opened.identity();
-      return heldBecause(around, { rows, profile, at: around.host.clock.now() });
+      return whyPendingNow(around, { rows, profile, at: around.host.clock.now() });
     },
-    judge: (planned, begin) => judge(around, planned, begin),
+    judge: (planned, begin) => beginUnderRules(around, planned, begin),
     verify: history => verify(around, history),
     recheck: history => recheck(around, history),
     async pending({ plan: { op } }) {

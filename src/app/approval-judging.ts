@@ -18,12 +18,12 @@ import type { ApprovalContext } from './approval-parts.ts';
 import { requestPayload } from './approval-request.ts';
 
 /** Why a plan would be held, in words; undefined for one that would not. Nothing is written. */
-export async function heldBecause(around: ApprovalContext, judging: JudgedNow): Promise<string | undefined> {
+export async function whyPendingNow(around: ApprovalContext, judging: JudgedNow): Promise<string | undefined> {
   return whyHeld(around, { judging, own: await around.parts.profileRule(), account: await standingIfAsked(around) });
 }
 
 /** Begins a plan that nobody has to approve, or one that waits with a request in it. */
-export async function judge<T>(around: ApprovalContext, planned: UnwrittenPlan, begin: Begin<T>): Promise<T> {
+export async function beginUnderRules<T>(around: ApprovalContext, planned: UnwrittenPlan, begin: Begin<T>): Promise<T> {
   const account = await around.parts.account();
   try {
     return await judged(around, { planned, begin, account: await standingIfAsked(around) });

@@ -2,7 +2,7 @@
 import type { Globals } from '../cli/parsing/globals.ts';
 import type { Reader } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
-import { keyPrint } from '../core/key-print.ts';
+import { accountPrint, keyPrint } from '../core/key-print.ts';
 import type { Cents } from '../core/money.ts';
 import { capabilitiesIn } from '../journal/idempotency-support.ts';
 import { knownStatesIn } from '../journal/known-states.ts';
@@ -151,6 +151,7 @@ export function localSettings({
     random,
     pid,
     keyPrint: async salt => keyPrint(await opened.key(), salt),
+    accountPrint: async account => accountPrint(await opened.key(), account),
     knownStates: knownStatesIn({ configFolder: folders.config, stateFolder: folders.state, machine }, files),
   };
 }

@@ -3,7 +3,7 @@ import type { Input, WriteName } from '../contract/calls.ts';
 import type { Service } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import { intentFault } from '../core/intent-name.ts';
-import { keyPrint } from '../core/key-print.ts';
+import { accountPrint, keyPrint } from '../core/key-print.ts';
 import type { Secret } from '../core/secret.ts';
 import { readerOf } from '../journal/execution/run-context.ts';
 import { capabilitiesIn } from '../journal/idempotency-support.ts';
@@ -87,6 +87,7 @@ export function folderStore(around: NamedCalls, stateFolder: string): OpStore {
     random,
     pid,
     keyPrint: async salt => keyPrint(key, salt),
+    accountPrint: async account => accountPrint(key, account),
   });
 }
 

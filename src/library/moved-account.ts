@@ -1,14 +1,14 @@
 /** An account whose operations the command line of this user keeps in a shared journal: a program must not change it past that. */
 import { CliError } from '../core/errors.ts';
-import { keyPrint } from '../core/key-print.ts';
-import { movedBy, movedFrom } from '../journal/store/moved.ts';
+import { accountPrint, keyPrint } from '../core/key-print.ts';
+import { movedBy, movedFrom, whereIs } from '../journal/store/moved.ts';
 import { placesIn } from '../journal/store/paths.ts';
 import { createDisk } from '../journal/wal/storage.ts';
 import type { NamedCalls } from './journal.ts';
 
 type Acting = Pick<NamedCalls, 'clock' | 'random' | 'platform' | 'pid' | 'baseUrl' | 'mode' | 'key'>;
 
-/** Throws `guarded` where `journal move` has noted so in this state folder; `check_failed` for a note that nobody can read. */
+/** Throws `guarded` where `journal move`, or a command over a shared journal, has noted so in this state folder; `check_failed` for a note that nobody can read. */
 export async function refuseMovedAccount(
   { clock, random, platform, pid, baseUrl: origin, mode, key }: Acting,
   stateFolder: string,
@@ -18,12 +18,12 @@ export async function refuseMovedAccount(
   const notes = await movedFrom({ disk, places });
   if (notes.length === 0) return;
   const salt = await disk.read(places.saltFile);
-  const to = movedBy(notes, { origin, mode, key_print: salt === undefined ? '' : keyPrint(key, salt) });
+  const plan = { origin, mode, key_print: salt === undefined ? '' : keyPrint(key, salt) };
+  const to = await movedBy(notes, plan, async account => accountPrint(key, account));
   if (to === undefined) return;
-  const isHere = to.origin === origin;
-  const whose = `the operations of ${to.origin}${isHere ? '' : `, where the API key of ${origin} is used too,`}`;
+  const whose = `the operations of ${to.origin}${to.origin === origin ? '' : `, where the API key of ${origin} is used too,`}`;
   throw new CliError('guarded', {
-    message: `${whose} are kept in the account ${to.account} of the shared journal ${to.journal}; nothing was sent`,
+    message: `${whose} ${whereIs(to)} by the command line of this user; nothing was sent`,
     notes: [
       `Sent without it, the same change could be made a second time: createClient({ …, journal: "postgres://…", journalAccount: ${JSON.stringify(to.account)} }) and an intent with each call.`,
     ],

@@ -7,7 +7,7 @@ import type { MovedJournal } from '../journal/shared-ops.ts';
 import { type LocalOp, opsOfService, refuseWorking, saveOp } from '../journal/store/local-export.ts';
 import { addIntents, intentsOfService } from '../journal/store/local-intents.ts';
 import { bytesOf, type LocalOps, localHeads } from '../journal/store/local-ops.ts';
-import { isOf, type MovedTo, movedFrom, noteMoved } from '../journal/store/moved.ts';
+import { isOf, type MovedTo, movedFrom, noteMoved, whereIs } from '../journal/store/moved.ts';
 import type { MovedIn } from '../journal/store/moved-in.ts';
 import type { NotedIntent } from '../journal/store/op-store.ts';
 import { readHistory } from '../journal/store/read-ops.ts';
@@ -46,13 +46,13 @@ export async function moveToShared(parts: MoveParts): Promise<MovedJournal> {
   const before = (await movedFrom(local)).find(each => isOf(each, service));
   if (before !== undefined && !isHere(before, status)) throw movedElsewhere(before);
   await local.disk.prepareFolder(local.places.root);
-  if (before === undefined) {
+  if (before === undefined || before.began === true) {
     await refusePending(local, service);
     await noteMoved(local, service, await noteOf(parts, status));
     // Who began before the note was there holds a lock.
     await refuseWorking(local, pid);
     await refusePending(local, service).catch(async (thrown: unknown) => {
-      await noteMoved(local, service, undefined);
+      await noteMoved(local, service, before);
       throw thrown;
     });
   }
@@ -230,9 +230,9 @@ function grouped(names: readonly NotedIntent[]): Map<string, NotedIntent[]> {
   return groups;
 }
 
-function movedElsewhere({ journal, account }: MovedTo): CliError {
+function movedElsewhere(to: MovedTo): CliError {
   return new CliError('guarded', {
-    message: `the operations of this machine were moved to the account ${account} of the shared journal ${journal}`,
+    message: `the operations of this machine ${whereIs(to)}`,
     hint: 'cardwright journal status',
     outcome: 'not_sent',
   });

@@ -2,6 +2,7 @@
 import { CliError } from '../core/errors.ts';
 import type { OpStore } from '../journal/store/op-store.ts';
 import { placesIn } from '../journal/store/paths.ts';
+import { noteShared } from '../journal/store/shared-note.ts';
 import { refuseUnmoved } from '../journal/store/unmoved.ts';
 import { createDisk } from '../journal/wal/storage.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
@@ -48,7 +49,7 @@ export interface JournalMachine {
 
 /** `keyPrint`: of the API key, for this account. Nothing is connected to before the store is asked for something. */
 export function openedStore(settings: SharedJournalSettings, keyPrint: () => Promise<string>): OpStore {
-  const { stateFolder, clock } = settings.machine;
+  const { stateFolder, clock, pid } = settings.machine;
   let [opening, pushed]: Promise<SharedOps>[] = [];
   const open = (names?: readonly string[]) => {
     opening ??= openShared(settings, names);
@@ -74,8 +75,11 @@ export function openedStore(settings: SharedJournalSettings, keyPrint: () => Pro
   return {
     ...store,
     async claim(claim) {
-      const { disk } = await open();
-      await refuseUnmoved({ disk, places: placesIn(stateFolder) }, claim, clock.now());
+      const { disk, journalId: journal, account } = await open();
+      const local = { disk, places: placesIn(stateFolder) };
+      const now = clock.now();
+      await refuseUnmoved(local, claim, now);
+      await noteShared(local, claim, { journal, account, accountPrint: keyPrint, now, pid, notice: settings.notice });
       return store.claim(claim);
     },
   };

@@ -128,6 +128,7 @@ export function journalFor(order: Order, wraps?: Wraps, clock = realClock, runni
         random,
         pid,
         keyPrint: async () => '00000000',
+        accountPrint: async () => '0000000000000000',
       }),
     clock,
     random,

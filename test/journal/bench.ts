@@ -95,6 +95,7 @@ export async function bench(options: BenchWishes = {}): Promise<Bench> {
         random,
         pid: process.pid,
         keyPrint: async () => '00000000',
+        accountPrint: async () => '0000000000000000',
       }),
       clock,
       random,

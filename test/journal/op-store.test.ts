@@ -18,6 +18,7 @@ storeContract('files of this machine', async () => {
         random,
         pid,
         keyPrint: async () => '00000000',
+        accountPrint: async () => '0000000000000000',
       }),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };

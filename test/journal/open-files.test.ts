@@ -45,7 +45,17 @@ function refusing(real: JournalDisk, nth: number): JournalDisk {
 function storeOver(stateFolder: string, nth: number): { readonly store: OpStore; readonly watched: WatchedDisk } {
   const watched = watchedDisk(realDisk());
   const disk = refusing(watched.disk, nth);
-  return { store: localStore({ stateFolder, disk, random, pid, keyPrint: async () => '00000000' }), watched };
+  return {
+    store: localStore({
+      stateFolder,
+      disk,
+      random,
+      pid,
+      keyPrint: async () => '00000000',
+      accountPrint: async () => '0000000000000000',
+    }),
+    watched,
+  };
 }
 
 /** Whether the work came to its end, after each call was refused once. */

@@ -102,7 +102,7 @@ describe.skipIf(missing())('the built client with a shared journal', () => {
       const env = { OPTIONS, CARDWRIGHT_CONFIG_DIR: ana.folder };
       const { code, out, err } = await ended(spawn(process.execPath, ['-e', PAST_THE_JOURNAL], { env }));
       expect({ code, err }).toEqual({ code: 0, err: '' });
-      const refused = ['guarded', 'not_sent', expect.stringContaining('are kept in the account')];
+      const refused = ['guarded', 'not_sent', expect.stringContaining('were moved to the account')];
       expect(JSON.parse(out)).toEqual(['read', refused, 'frozen', refused]);
     }
     expect((await t.cards()).length).toBe(1);

@@ -141,7 +141,14 @@ describe('an approval counts', () => {
     const folder = join(t.here.folder, 'state');
     const lock = { pid: process.pid, clock: realClock, random };
     const disk = createDisk({ platform: 'linux', random, warn: () => undefined, lock });
-    const store = localStore({ stateFolder: folder, disk, random, pid: process.pid, keyPrint: async () => '' });
+    const store = localStore({
+      stateFolder: folder,
+      disk,
+      random,
+      pid: process.pid,
+      keyPrint: async () => '',
+      accountPrint: async () => '',
+    });
     await store.requests?.keep(op, { t: 'APPROVAL', envelope: kept, at: Date.parse(WORLD_TIME) });
     expect(JSON.parse(await t.done('approvals list --json')).data).toMatchObject([
       { id, state: 'approved', have: 1, approved_by: ['bo'] },

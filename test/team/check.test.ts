@@ -96,7 +96,8 @@ describe.skipIf(missing())('journal check', () => {
 
   it('names cards that were made past it, and leads to one of them', async () => {
     await using t = await worked();
-    expect((await t.ana.run('cards create --bin bin_1 --amount 2 --journal local -q')).out).toBe('card_2\n');
+    const eve = await t.machine('eve');
+    expect((await eve.run('cards create --bin bin_1 --amount 2 --journal local -q')).out).toBe('card_2\n');
     const found = await t.check();
     expect(found).toMatchObject({
       code: 15,

@@ -11,7 +11,7 @@ import { isOwnPlan, type KeyPrintDependencies, printOf } from './key-print.ts';
 import { forgetIntents, holdIntents, keepDoneIntents, notedIntents, noteIntents } from './local-intents.ts';
 import { bytesOf, type LocalOps, localHeads, localReading, planIn } from './local-ops.ts';
 import { localRequests } from './local-requests.ts';
-import { refuseMoved } from './moved.ts';
+import { type AccountPrint, refuseMoved } from './moved.ts';
 import { movedIn } from './moved-in.ts';
 import type { Claim, GivenKey, KeyHold, OpStore, Tape } from './op-store.ts';
 import { placesIn } from './paths.ts';
@@ -22,6 +22,7 @@ import { createMark, lengthInMark, noteLength, withLengths } from './unfinished-
 /** Everything is kept in `ops` below the state folder. */
 export interface LocalStoreSettings extends Omit<KeyPrintDependencies, 'places'> {
   readonly pid: number;
+  readonly accountPrint: AccountPrint;
 }
 
 /** Waiting for another process that writes the same plan down; a plan of 100,000 rows takes seconds. */
@@ -31,6 +32,7 @@ export function localStore(settings: LocalStoreSettings): OpStore {
   const { disk, pid } = settings;
   const places = placesIn(settings.stateFolder);
   const local = { disk, places };
+  const { accountPrint } = settings;
   return {
     async ready() {
       await disk.prepareFolder(places.root);
@@ -48,15 +50,15 @@ export function localStore(settings: LocalStoreSettings): OpStore {
       // Two commands that look for twins at the same time would each find none.
       const unclaim = await disk.hold(places.claim(origin, digest), CLAIM_PATIENCE_MS);
       try {
-        await refuseMoved(local, claim.record, { begins: true });
+        await refuseMoved(local, claim.record, { accountPrint, begins: true });
         await claim.refuse();
         return await writeDown(local, claim);
       } finally {
         await unclaim();
       }
     },
-    take: op => take(local, op),
-    requests: localRequests({ ...local, random: settings.random, take: op => take(local, op) }),
+    take: op => take(local, op, accountPrint),
+    requests: localRequests({ ...local, random: settings.random, take: op => take(local, op, accountPrint) }),
     read: op => bytesOf(local, op),
     leastLength: op => lengthInMark(local, op),
     heads: filter => localHeads(local, filter),
@@ -117,7 +119,7 @@ async function noteGivenKey({ disk, places }: LocalOps, { origin, key }: GivenKe
   await disk.syncNames(places.givenKeys);
 }
 
-async function take(local: LocalOps, op: string): Promise<Tape> {
+async function take(local: LocalOps, op: string, accountPrint: AccountPrint): Promise<Tape> {
   const { disk, places } = local;
   await disk.refuseNetwork(places.root);
   const unlock = await disk.hold(places.lock(op)).catch((thrown: unknown) => {
@@ -129,7 +131,7 @@ async function take(local: LocalOps, op: string): Promise<Tape> {
     if (file === undefined) throw new CliError('internal', { message: `${op} has no journal` });
     const [mark, size] = await keepOpen(file, async () => {
       const plan = planIn(file, op);
-      if (plan !== undefined) await refuseMoved(local, plan);
+      if (plan !== undefined) await refuseMoved(local, plan, { accountPrint });
       const marked = await disk.open(places.unfinishedMark(op));
       return keepOpen(marked, async () => [marked, await file.size()] as const);
     });

@@ -1,12 +1,14 @@
 /**
- * Services whose ops were moved from the files of this machine to a shared journal: nothing more is begun or gone on with
- * here. The note of it is durable before the first op is moved (docs/design/team.md, section 6).
+ * Services whose ops were moved from the files of this machine to a shared journal, or are begun there: nothing more is begun
+ * or gone on with here. The note of it is durable before the first op is there (docs/design/team.md, section 6).
  */
 import { CliError } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import type { LocalOps } from './local-ops.ts';
 
+/** Waiting for another process that notes something, ms. */
+const NOTE_PATIENCE_MS = 10_000;
 /** Name of the profile where the key came from the environment. */
 const KEY_OF_ENVIRONMENT = 'env';
 
@@ -14,8 +16,12 @@ export interface MovedTo extends Pick<PlanRecord, 'origin' | 'mode'> {
   /** Identifier of the shared journal, and the account in it. */
   readonly journal: string;
   readonly account: string;
-  /** Of the API key on this machine; left out by older releases. */
+  /** Of the API key on this machine; left out by older releases, and by the first command over a shared journal. */
   readonly key_print?: string;
+  /** Of the API key as that account knows it; left out by `journal move`. */
+  readonly account_print?: string;
+  /** Nothing was moved: a command of this machine has begun an op there. */
+  readonly began?: true;
   /** All of them are there. Left out while they are moved, and where that was cut off. */
   readonly complete?: true;
 }
@@ -39,10 +45,22 @@ export async function movedFrom({ disk, places }: LocalOps): Promise<readonly Mo
 }
 
 /** The service of a plan, or the key of it under another address: both may lead to one account. */
-export function movedBy(notes: readonly MovedTo[], plan: Service & Pick<PlanRecord, 'key_print'>): MovedTo | undefined {
-  const sameKey = ({ mode, key_print: print }: MovedTo) => mode === plan.mode && print === plan.key_print;
-  return notes.find(each => isOf(each, plan)) ?? notes.find(sameKey);
+export async function movedBy(
+  notes: readonly MovedTo[],
+  plan: Service & Pick<PlanRecord, 'key_print'>,
+  accountPrint: AccountPrint,
+): Promise<MovedTo | undefined> {
+  const ofService = notes.find(each => isOf(each, plan));
+  if (ofService !== undefined) return ofService;
+  for (const note of notes) {
+    if (note.mode !== plan.mode) continue;
+    if (note.key_print === plan.key_print || note.account_print === (await accountPrint(note.account))) return note;
+  }
+  return undefined;
 }
+
+/** Of the API key of this run, as an account of a shared journal knows it. */
+export type AccountPrint = (account: string) => Promise<string>;
 
 function isMoved(entry: unknown): entry is MovedTo {
   const { origin, mode, journal, account } = (entry ?? {}) as Partial<Record<string, unknown>>;
@@ -51,8 +69,14 @@ function isMoved(entry: unknown): entry is MovedTo {
 
 /** Replaces what is noted of the service; undefined takes it away. Durable. */
 export async function noteMoved(local: LocalOps, of: Service, to: MovedTo | undefined): Promise<void> {
-  const others = (await movedFrom(local)).filter(each => !isOf(each, of));
-  await local.disk.replace(local.places.moved, `${JSON.stringify(to === undefined ? others : [...others, to])}\n`);
+  const { disk, places } = local;
+  const release = await disk.hold(`${places.moved}.lock`, NOTE_PATIENCE_MS);
+  try {
+    const others = (await movedFrom(local)).filter(each => !isOf(each, of));
+    await disk.replace(places.moved, `${JSON.stringify(to === undefined ? others : [...others, to])}\n`);
+  } finally {
+    await release();
+  }
 }
 
 type Service = Pick<PlanRecord, 'origin' | 'mode'>;
@@ -65,29 +89,52 @@ export function onlyFreezes({ capability }: Pick<PlanRecord, 'capability'>): boo
   return Object.keys(capability).every(operation => operation === 'cards.freeze');
 }
 
+interface Refusing {
+  readonly accountPrint: AccountPrint;
+  /** A new op; one that was begun here before is gone on with at an address that no shared journal knows. */
+  readonly begins?: boolean;
+}
+
 /**
- * Throws `guarded` where the ops of its service were moved. Asked with a lock in hand that `refuseWorking` looks at, so that
- * of a move and an op that is begun at least the later one sees the other. Freezing a card waits for nobody.
+ * Throws `guarded` where the ops of its service were moved, or are begun over a shared journal. Asked with a lock in hand that
+ * `refuseWorking` looks at, so that of such a note and an op that is begun at least the later one sees the other. Freezing a
+ * card waits for nobody.
  */
-export async function refuseMoved(local: LocalOps, plan: PlanRecord, { begins = false } = {}): Promise<void> {
+export async function refuseMoved(
+  local: LocalOps,
+  plan: PlanRecord,
+  { accountPrint, begins = false }: Refusing,
+): Promise<void> {
   const notes = await movedFrom(local);
+  if (notes.length === 0 || onlyFreezes(plan)) return;
   // What was begun at another address before is not in the shared journal: it is settled here.
-  const to = begins ? movedBy(notes, plan) : notes.find(each => isOf(each, plan));
-  if (to === undefined || onlyFreezes(plan)) return;
-  if (!isOf(to, plan)) throw keyMoved(to, plan);
-  throw new CliError('guarded', {
-    message: `the operations of ${plan.origin} were moved to the account ${to.account} of the shared journal ${to.journal}`,
+  const to = begins ? await movedBy(notes, plan, accountPrint) : notes.find(each => isOf(each, plan));
+  if (to === undefined) return;
+  throw isOf(to, plan) ? serviceShared(to, plan) : keyShared(to, plan);
+}
+
+/** Where the ops of a service are, in words that follow its address. */
+export function whereIs({ account, journal, began }: MovedTo): string {
+  const there = `the account ${account} of the shared journal ${journal}`;
+  return began === true ? `are begun in ${there}` : `were moved to ${there}`;
+}
+
+function serviceShared(to: MovedTo, { origin }: PlanRecord): CliError {
+  return new CliError('guarded', {
+    message: `the operations of ${origin} ${whereIs(to)} on this machine`,
     notes: [
-      'Begun here, the same change could be made a second time. A profile keeps the address: cardwright profiles set <name> journal <address>',
+      'Begun here, the same change could be made a second time. Where the database is away, wait for it. A profile keeps the address: cardwright profiles set <name> journal <address>',
+      'Who goes on with this machine alone brings all of them back first: cardwright journal move --to local',
     ],
     hint: 'cardwright journal status --help',
     outcome: 'not_sent',
   });
 }
 
-function keyMoved({ origin, account, journal }: MovedTo, plan: PlanRecord): CliError {
+function keyShared(to: MovedTo, plan: PlanRecord): CliError {
+  const { origin } = to;
   return new CliError('guarded', {
-    message: `the API key of this run is used at ${origin}, whose operations were moved to the account ${account} of the shared journal ${journal}; this run acts at ${plan.origin}`,
+    message: `the API key of this run is used at ${origin}, whose operations ${whereIs(to)}; this run acts at ${plan.origin}`,
     notes: [
       'Both addresses may lead to one service: begun here, the same change could be made a second time. Use the address that the journal knows, or the API key of another account.',
     ],
