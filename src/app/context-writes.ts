@@ -78,7 +78,7 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
     return auditLog(kept);
   });
   const sharedLines: RecorderSettings['sharedLines'] = facts => {
-    if (!isOfNoOp(facts)) return undefined;
+    if (!isLineForAll(facts, globals.journal)) return undefined;
     return async line => {
       const { keepSharedLine } = await import('./note-for-later.ts');
       await keepSharedLine({ host, globals, opened, keys: opening.keys, notice }, line, warn);
@@ -113,6 +113,11 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
 /** What the journal makes no op of: the audit log of a shared one would not have it otherwise. */
 function isOfNoOp({ event, operation }: Recorded): boolean {
   return event === 'reveal' || (event === 'write' && operation in CALLS && !isJournaled(operation as WriteName));
+}
+
+/** A freeze of many cards is an op; kept on this machine, the shared journal hears nothing else of it. */
+function isLineForAll(facts: Recorded, journal: string | undefined): boolean {
+  return isOfNoOp(facts) || (journal === 'local' && facts.operation === 'cards.freeze');
 }
 
 /** Holds the profile's spend limits while money is on its way. */

@@ -21,15 +21,17 @@ export async function noteForLater(around: Around, operation: string, cards: rea
 }
 
 /**
- * A freeze, a change of webhooks, a reveal: what is in the audit log of this machine, for that of the account too. Durable when
- * it resolves. Nothing where ops are kept on this machine, and a warning where it cannot be kept.
+ * A freeze, a change of webhooks, a reveal: what is in the audit log of this machine, for that of the account too, also with
+ * `--journal local`. Durable when it resolves. Nothing where no shared journal is named, and a warning where it cannot be kept.
  */
 export async function keepSharedLine(
-  around: Around,
+  { globals, ...parts }: Around,
   line: Omit<AuditFacts, 'mode' | 'origin' | 'of'>,
   warn: (text: string) => void,
 ): Promise<void> {
-  const { host, opened } = around;
+  const { host, opened } = parts;
+  // The account is a shared one, wherever the op of this run is kept.
+  const around = { ...parts, globals: { ...globals, ...(globals.journal === 'local' && { journal: undefined }) } };
   try {
     const { mode, baseUrl: origin } = await opened.identity();
     const settings = mode === 'sandbox' || !(await isShared(around)) ? undefined : await sharedSettings(around);

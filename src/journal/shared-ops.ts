@@ -20,6 +20,13 @@ export interface PushedOps {
   /** Ops that learnt of outcomes, and of how many rows. */
   readonly brought: readonly { readonly op: string; readonly rows: number }[];
   /** Ops that are not there: the database has lost them, or is another one. */
+  /** Ops in other hands, with the number of records of this machine that are no outcomes and were not brought. */
+  readonly leftOut: readonly {
+    readonly op: string;
+    readonly records: number;
+    readonly holder: string;
+    readonly host: string;
+  }[];
   readonly missing: readonly string[];
 }
 

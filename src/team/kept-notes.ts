@@ -41,21 +41,28 @@ export async function leaveNote(
 
 /**
  * Writes into the chain what was left for this service, oldest first and each once, and resolves to how many were written and
- * how many wait. Throws as a call of the database does; what was not brought stays.
+ * how many wait; a damaged one is put aside, and its path is told. Throws as a call of the database does; what was not brought stays.
  */
 export async function bringNotes(
   shared: Pick<SharedOps, 'disk' | 'statements' | 'account' | 'head' | 'host'>,
   stateFolder: string,
   service: Service,
-): Promise<{ readonly brought: number; readonly waiting: number }> {
+): Promise<{ readonly brought: number; readonly waiting: number; readonly damaged: readonly string[] }> {
   const { disk, statements, account, head, host } = shared;
   const folder = folderOf({ stateFolder, account });
   let [brought, waiting] = [0, 0];
+  const damaged: string[] = [];
   for (const name of [...(await disk.names(folder))].sort()) {
     const [, nonce] = NAME.exec(name) ?? [];
     const text = nonce === undefined ? undefined : await disk.read(join(folder, name));
     if (nonce === undefined || text === undefined) continue;
-    const facts = JSON.parse(text) as KeptNote['facts'];
+    const facts = factsIn(text);
+    if (facts === undefined) {
+      const aside = join(folder, `${name}.damaged`);
+      await disk.rename(join(folder, name), aside);
+      damaged.push(aside);
+      continue;
+    }
     if (facts.origin !== service.origin || facts.mode !== service.mode) continue;
     if (brought === MOST_AT_ONCE) {
       waiting += 1;
@@ -65,5 +72,15 @@ export async function bringNotes(
     await disk.remove(join(folder, name));
     brought += 1;
   }
-  return { brought, waiting };
+  return { brought, waiting, damaged };
+}
+
+/** Undefined for what is no note. */
+function factsIn(text: string): KeptNote['facts'] | undefined {
+  try {
+    const facts: unknown = JSON.parse(text);
+    return typeof facts === 'object' && facts !== null ? (facts as KeptNote['facts']) : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -93,6 +93,12 @@ async function pushedBy(shared: SharedOps, notice: (text: string) => void): Prom
   for (const { op, rows } of pushed.brought) {
     notice(`note: the outcome of ${rows === 1 ? '1 row' : `${rows} rows`} of ${op} was brought to the shared journal`);
   }
+  for (const { op, records, holder, host } of pushed.leftOut) {
+    const what = records === 1 ? '1 record' : `${records} records`;
+    notice(
+      `note: ${what} of ${op}, none of them an outcome, was not brought: ${holder} on ${host} has it; ops list --local has the copy`,
+    );
+  }
   for (const op of pushed.missing)
     notice(`warning: ${op} is not in the shared journal, and was begun there: cardwright journal push`);
 }
@@ -152,8 +158,12 @@ async function broughtNotes(
   { baseUrl: origin, mode }: ActsAs,
 ): Promise<void> {
   if (mode === 'sandbox') return;
-  const nothing = { brought: 0, waiting: 0 };
-  const { brought, waiting } = await bringNotes(parts, machine.stateFolder, { origin, mode }).catch(() => nothing);
+  const nothing = { brought: 0, waiting: 0, damaged: [] };
+  const { brought, waiting, damaged } = await bringNotes(parts, machine.stateFolder, { origin, mode }).catch(
+    () => nothing,
+  );
+  for (const path of damaged)
+    notice(`warning: a line for the audit log of the shared journal is damaged and was put aside: ${path}`);
   if (brought === 0) return;
   const rest = waiting === 0 ? '' : `; ${waiting} more wait for the next command`;
   const lines = brought === 1 ? '1 line' : `${brought} lines`;

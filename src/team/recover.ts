@@ -31,7 +31,7 @@ export async function pushAll(shared: SharedOps): Promise<RecoveredOps> {
     for (const { intent, key, op } of brought.clashes)
       clashes.push({ op: copy.op, with: op, name: intent ?? key ?? '' });
   }
-  const { brought, missing } = await pushSpool(shared);
+  const { brought, missing, leftOut } = await pushSpool(shared);
   // What such a command knows is not here yet: an admin must go on waiting for this machine.
   if (behind && workedOn[0] !== undefined) throw stillWorkedOn(workedOn[0]);
   if (behind) await statements().pushed({ account, host, lost });
@@ -39,7 +39,7 @@ export async function pushAll(shared: SharedOps): Promise<RecoveredOps> {
     head.forget((await statements().status(account)).head);
     await head.keep();
   }
-  return { brought, missing, recovered, lostLines: lost, clashes };
+  return { brought, missing, leftOut, recovered, lostLines: lost, clashes };
 }
 
 async function lostNow({ statements, account, head }: SharedOps, status: JournalStatus): Promise<number> {

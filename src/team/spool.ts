@@ -48,15 +48,21 @@ export async function localCopy(
     file,
     async end(how) {
       if (how === 'gone') await disk.remove(path);
-      else if (how !== 'left') {
-        const day = join(folder, KEPT, dayOf(clock.now()));
-        await disk.prepareFolder(join(folder, KEPT));
-        await disk.prepareFolder(day);
-        await disk.rename(path, join(day, `${op}.${how}`));
-      }
+      else if (how !== 'left') await keepCopy({ disk, clock, folder }, { op, path, how });
       await release();
     },
   };
+}
+
+/** For a week, in the folder of the day. */
+async function keepCopy(
+  { disk, clock, folder }: Pick<SharedOps, 'disk' | 'clock'> & { readonly folder: string },
+  { op, path, how }: { readonly op: string; readonly path: string; readonly how: 'finished' | 'open' },
+): Promise<void> {
+  const day = join(folder, KEPT, dayOf(clock.now()));
+  await disk.prepareFolder(join(folder, KEPT));
+  await disk.prepareFolder(day);
+  await disk.rename(path, join(day, `${op}.${how}`));
 }
 
 async function copied(disk: JournalDisk, path: string, bytes: Uint8Array): Promise<JournalFile> {
@@ -98,6 +104,16 @@ export interface Pushed {
   readonly brought: readonly { readonly op: string; readonly rows: number }[];
   /** Ops that the database does not know: it has lost them, or it is another one. */
   readonly missing: readonly string[];
+  /** Ops in other hands, with how many records were not brought, for they are no outcomes; their copies are kept. */
+  readonly leftOut: readonly LeftOut[];
+}
+
+interface LeftOut {
+  readonly op: string;
+  readonly records: number;
+  /** Role and machine that have it. */
+  readonly holder: string;
+  readonly host: string;
 }
 
 const COPY = /^(op_[0-9a-z]{26})\.[0-9a-f]{8}$/;
@@ -144,17 +160,19 @@ export async function copiesOnDisk(disk: JournalDisk, stateFolder: string): Prom
 export async function pushSpool(shared: SharedOps): Promise<Pushed> {
   const brought: { op: string; rows: number }[] = [];
   const missing: string[] = [];
+  const leftOut: LeftOut[] = [];
   for (const { op, path } of await leftCopies(shared)) {
-    const rows = await pushCopy(shared, { op, path });
+    const rows = await pushCopy(shared, { op, path }, leftOut);
     if (rows === 'missing') missing.push(op);
     else if (rows !== 'in use' && rows > 0) brought.push({ op, rows });
   }
-  return { brought, missing };
+  return { brought, missing, leftOut };
 }
 
 async function pushCopy(
   shared: SharedOps,
   { op, path }: { readonly op: string; readonly path: string },
+  leftOut: LeftOut[],
 ): Promise<number | 'in use' | 'missing'> {
   const { disk, statements, account, head } = shared;
   const release = await lockCopy(disk, path);
@@ -184,12 +202,19 @@ async function pushCopy(
       rows += new Set(lines.map(line => ('row' in line ? line.row : 0))).size;
     }
     await endLease(shared, { op, by: writerOf(path), segments });
-    await disk.remove(path);
+    const other = await leftOutOf(shared, op, recordsBeyond(kept, there));
+    if (other === undefined) await disk.remove(path);
+    else {
+      leftOut.push(other);
+      await keepCopy({ disk, clock: shared.clock, folder: await shared.spoolFolder() }, { op, path, how: 'open' });
+    }
     return rows;
   } finally {
     await release();
   }
 }
+
+const TAKES_NOTHING: ReadonlySet<string> = new Set(['CW005', 'CW006', 'CW010']);
 
 interface LeftOp {
   readonly op: string;
@@ -212,9 +237,31 @@ async function endLease({ statements, account, role, head }: SharedOps, { op, by
     const answer = await statements().letGo({ ...holding, ending: { finished: false } }, { event: 'let_go', op });
     head.learn(answer.head);
   } catch (thrown) {
-    // It was taken up in this moment; a frozen account takes nothing.
-    if (!segmentRefused(thrown) && codeOf(thrown) !== 'CW010') throw thrown;
+    // It was taken up in this moment; an account that is frozen, or lacks what was written last, takes nothing.
+    if (!segmentRefused(thrown) && !TAKES_NOTHING.has(codeOf(thrown) ?? '')) throw thrown;
   }
+}
+
+/** Undefined where nothing was left out, or the op is still that of this machine: its resume looks for itself. */
+async function leftOutOf(
+  { statements, account, role, host }: SharedOps,
+  op: string,
+  records: number,
+): Promise<LeftOut | undefined> {
+  const [head] = records === 0 ? [] : await statements().heads(account, { op });
+  if (head === undefined || (head.holder === role && head.host === host)) return undefined;
+  return { op, records, holder: head.holder, host: head.host };
+}
+
+/** Lines of a copy behind those that the database has, that are neither an outcome nor the frame of a run. */
+function recordsBeyond(kept: readonly StoredRecord[], there: readonly StoredRecord[]): number {
+  let count = 0;
+  for (const by of new Set(kept.map(each => each.by))) {
+    const known = there.filter(each => each.by === by).length;
+    const beyond = kept.filter(each => each.by === by).slice(known);
+    count += beyond.filter(({ record }) => record.t !== 'RUN' && record.t !== 'END' && !isOutcome(record)).length;
+  }
+  return count;
 }
 
 interface CopyAndJournal {

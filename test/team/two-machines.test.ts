@@ -273,6 +273,11 @@ describe.skipIf(missing())('two machines', () => {
     const [, works = ''] = /try: cardwright (.*)\n/.exec(many.err) ?? [];
     expect([many.code, works]).toEqual([14, 'cards freeze --file stolen.csv --yes --journal local']);
     expect((await machine.run(works)).code).toBe(0);
+    expect((await machine.run('cards freeze card_1 --journal local -q')).code).toBe(0);
+    const again = await machine.run('journal push', { env: { CARDWRIGHT_JOURNAL_URL: urlOf(here, 'ana') } });
+    expect(again).toMatchObject({ code: 0, err: expect.stringContaining('note: 4 lines of what asked the') });
+    expect(await line('run')).toMatchObject([{ who: 'ana@desk', operation: 'cards.freeze', rows: 1 }]);
+    expect(await line('outcome')).toMatchObject(Array(4).fill({ operation: 'cards.freeze' }));
   });
 
   it.each([

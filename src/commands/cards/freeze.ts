@@ -21,7 +21,10 @@ export const freezeCards = command({
   args: { cards },
   flags: {
     withoutJournal: option(
-      flag({ doc: 'Leave a line for the audit log of a shared journal; the next command brings it.', basis: OURS }),
+      flag({
+        doc: 'Leave a line for the audit log of a shared journal; the next command brings it. Of ids alone: a freeze of many cards is kept as an operation, and goes without the database by --journal local.',
+        basis: OURS,
+      }),
     ),
   },
   examples: [

@@ -12,6 +12,15 @@ export const pushJournal = command({
         { op: tells.text('The operation.'), rows: tells.count('Rows whose outcome it did not know.') },
         'What was brought.',
       ),
+      left_out: tells.rows(
+        {
+          op: tells.text('The operation.'),
+          records: tells.count('Records that were not brought; none of them is an outcome.'),
+          holder: tells.text('Role that has it.'),
+          host: tells.text('Machine that has it.'),
+        },
+        'Operations in other hands whose last records this machine keeps.',
+      ),
       missing: tells.texts('Operations that were begun there and are not there any longer.'),
       recovered: tells.rows(
         { op: tells.text('The operation.'), rows: tells.count('Its rows.') },
@@ -44,11 +53,11 @@ export const pushJournal = command({
     { does: 'As data', run: 'journal push --json' },
   ],
   async run(ctx) {
-    const { lostLines: lost_lines, ...pushed } = await (await ctx.journal()).push();
-    return { ...pushed, lost_lines };
+    const { lostLines: lost_lines, leftOut: left_out, ...pushed } = await (await ctx.journal()).push();
+    return { ...pushed, left_out, lost_lines };
   },
-  show: ({ brought, missing, recovered, lost_lines, clashes }) => ({
-    data: { brought, missing, recovered, lost_lines, clashes },
+  show: ({ brought, left_out, missing, recovered, lost_lines, clashes }) => ({
+    data: { brought, left_out, missing, recovered, lost_lines, clashes },
     noun: 'push',
     columns: [],
     quiet: [...recovered, ...brought].map(({ op }) => op),
@@ -56,6 +65,7 @@ export const pushJournal = command({
       ...lostLines(lost_lines),
       ...recovered.map(({ op, rows }) => ({ kind: 'line', text: `Brought back ${op}: ${rowsOf(rows)}.` }) as const),
       ...brought.map(({ op, rows }) => ({ kind: 'line', text: `Brought ${op}: ${rowsOf(rows)}.` }) as const),
+      ...left_out.map(leftOutLine),
       ...(brought.length + recovered.length === 0
         ? [{ kind: 'line', text: 'Nothing was left on this machine.' } as const]
         : []),
@@ -64,6 +74,12 @@ export const pushJournal = command({
     ...(clashes.length > 0 && { failure: usedAgain(clashes) }),
   }),
 });
+
+function leftOutLine({ op, records, holder, host }: { op: string; records: number; holder: string; host: string }) {
+  const what = records === 1 ? '1 record' : `${records} records`;
+  const text = `${op} is in the hands of ${holder} on ${host}: ${what} of this machine, none of them an outcome, not brought.`;
+  return { kind: 'line', text } as const;
+}
 
 function rowsOf(count: number): string {
   return count === 1 ? '1 row' : `${count} rows`;
