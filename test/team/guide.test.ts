@@ -51,7 +51,8 @@ describe.skipIf(missing())('the guide of teams', () => {
         .replaceAll('https://api.example.com', new URL(sandbox.url).origin)
         .replaceAll('--mode live', '--mode test')
         .replace(/postgres:\/\/(\w+)@db\.example\.com\/journal(\?\S+)?/, (_, role) => server.url(role))
-        .replaceAll('/home/ana/', `${ana.folder}/`);
+        .replaceAll('/home/ana/', `${ana.folder}/`)
+        .replaceAll('/home/runner/', `${runner.folder}/`);
     const take = (heading: string, language: string, holds = '') => {
       const at = blocks.findIndex(each => each.heading === heading && each.language === language);
       const [block] = at < 0 ? [] : blocks.splice(at, 1);
@@ -83,6 +84,8 @@ describe.skipIf(missing())('the guide of teams', () => {
     expect(Object.keys(env)).toHaveLength(3);
     expect((await run(ana, use.at(-1), 0)).out).toContain('main');
 
+    await byProfile();
+
     await run(ana, 'cards fund card_1 --amount 5 --intent order-4711', 14);
     for (const line of take('Bring along what one machine has done', 'sh')) await run(ana, line, 0);
     await run(ana, 'cards fund card_1 --amount 5 --intent order-4711', 0);
@@ -94,6 +97,20 @@ describe.skipIf(missing())('the guide of teams', () => {
     expect(blocks.map(({ heading, text }) => `${heading}: ${text}`)).toEqual([]);
     await server.end();
     await sandbox.stop();
+
+    /** On a machine where nobody has logged in. */
+    async function byProfile() {
+      await using fresh = await machine('', sandbox.url, 40_000);
+      await writeFile(join(ana.folder, '.api-key'), sandbox.key.expose(), { mode: 0o600 });
+      const lines = take('Connect a machine', 'sh', 'login --profile team').map(line => line.replaceAll("'", ''));
+      const own: Record<string, string> = {};
+      for (const line of lines) {
+        const [, name, value = ''] = /^export (\w+)=(.*)$/.exec(line) ?? [];
+        if (name !== undefined) own[name] = value;
+        else await run(fresh, line, 0, { env: own });
+      }
+      expect((await run(fresh, 'journal status --json --jq .account', 0, { env: own })).out).toBe('main\n');
+    }
 
     async function approvedOver(sql: string) {
       await run(bo, 'approvals key create', 0, BO);
@@ -119,13 +136,12 @@ describe.skipIf(missing())('the guide of teams', () => {
       const [, show] = take(page, 'sh', 'approvals key create');
       const [command = '', file = ''] = show?.split(' | tee -a ') ?? [];
       await appendFile(join(runner.folder, file), (await run(bo, command, 0)).out.replace(/^\S+/, 'bo'));
-      await run(runner, `login --profile team --base-url ${sandbox.url} --key-stdin`, 0, {
-        stdin: sandbox.key.expose(),
-      });
-      env = { CARDWRIGHT_API_KEY: '', CARDWRIGHT_PROFILE: 'team' };
+      await writeFile(join(runner.folder, '.api-key'), sandbox.key.expose(), { mode: 0o600 });
+      env = { CARDWRIGHT_API_KEY: '', CARDWRIGHT_PROFILE: '' };
       const asked = take(page, 'sh', 'approve_above');
       const ask = asked.pop()?.replace('ads-nov', 'ads-dec');
       for (const line of asked) await run(runner, line, 0);
+      env = { CARDWRIGHT_API_KEY: '', CARDWRIGHT_PROFILE: 'team' };
       await run(runner, 'journal status', 2);
       await run(runner, ask, 17);
       await copyFile(join(runner.folder, 'request.json'), join(bo.folder, 'request.json'));
