@@ -6,7 +6,7 @@ import type { Clock, Randomness } from '../platform/host.ts';
 import { between } from '../platform/jitter.ts';
 import { createWhole } from './create-whole.ts';
 import { inOurWords, readOrdinary, systemCode } from './private-files.ts';
-import { type IsRunning, identify, isProvablyGone, type ProcessIdentity } from './process-identity.ts';
+import { type IsRunning, identify, isKnownToRun, isProvablyGone, type ProcessIdentity } from './process-identity.ts';
 
 export interface LockOptions {
   readonly pid: number;
@@ -51,6 +51,12 @@ export async function withLock<T>(path: string, options: LockOptions, work: () =
 /** Whether a process that is not provably gone holds the lock file. Changes nothing. */
 export async function isLocked(path: string, us: { readonly pid: number }, isRunning?: IsRunning): Promise<boolean> {
   return (await holderOf(path, us, isRunning)) !== 'nobody';
+}
+
+/** Whether the process that holds the lock file is known to run; one of another container or machine is not. Changes nothing. */
+export async function isLockedByRunning(path: string, us: { readonly pid: number }): Promise<boolean> {
+  const holder = await inOurWords(path, () => readHolder(path));
+  return typeof holder === 'object' && isKnownToRun(holder, identify(us.pid));
 }
 
 /** The pid of the process that holds the lock file and is not provably gone. Changes nothing. */

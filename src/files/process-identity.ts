@@ -47,6 +47,13 @@ export function isProvablyGone(other: ProcessIdentity, us: ProcessIdentity, isRu
   return row.ended || (other.started !== '' && row.started !== other.started);
 }
 
+/** Whether that process is known to run now: it is among those that this one sees, and began when it says. */
+export function isKnownToRun(other: ProcessIdentity, us: ProcessIdentity): boolean {
+  if (other.machine !== us.machine || other.boot !== us.boot || other.pids !== us.pids) return false;
+  const row = processRow(other.pid);
+  return row !== undefined && !row.ended && row.started === other.started;
+}
+
 /** An identity in one text, `pid:start:boot:set of pids`, for a store that no two machines share. */
 export function ownerName(pid: number): string {
   const { started, boot, pids } = identify(pid);

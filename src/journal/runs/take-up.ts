@@ -5,7 +5,10 @@ import type { TakeUp } from '../types.ts';
 export interface InHand {
   /** By a process that is not provably gone. */
   readonly held: boolean;
-  /** By a lease alone, which outlives its process: that it runs does not say that anybody works on the op. */
+  /**
+   * By a lease alone, which outlives its process, or by a process of another container or machine, which cannot be seen from
+   * here: nothing says that anybody works on the op.
+   */
   readonly leased: boolean;
   /** By the time this was asked: whatever was read before may be older. */
   readonly finished: boolean;
@@ -13,9 +16,17 @@ export interface InHand {
 }
 
 /** To be asked before the records of the op are read: then they are not older than the answer. */
-export async function inHandOf(store: Pick<OpStore, 'handsOf' | 'isHeld'>, op: string): Promise<InHand> {
-  if (store.handsOf === undefined)
-    return { held: await store.isHeld(op), leased: false, finished: false, takeUp: takeUpBy(op, undefined) };
+export async function inHandOf(
+  store: Pick<OpStore, 'handsOf' | 'isHeld' | 'isHeldByRunning'>,
+  op: string,
+): Promise<InHand> {
+  if (store.handsOf === undefined) {
+    const isRunning = (await store.isHeldByRunning?.(op)) !== false;
+    // Asked last: one that has ended meanwhile is no stranger.
+    const held = await store.isHeld(op);
+    const leased = held && !isRunning;
+    return { held, leased, finished: false, takeUp: leased ? unseen(op) : takeUpBy(op, undefined) };
+  }
   const hands = await store.handsOf(op);
   const finished = hands?.isFinished === true;
   const held = !finished && hands !== undefined && hands.leftMs > 0;
@@ -24,6 +35,15 @@ export async function inHandOf(store: Pick<OpStore, 'handsOf' | 'isHeld'>, op: s
 
 export async function takeUpOf(store: Pick<OpStore, 'handsOf'>, op: string): Promise<TakeUp> {
   return takeUpBy(op, await store.handsOf?.(op));
+}
+
+function unseen(op: string): TakeUp {
+  const command = `cardwright ops resume ${op}`;
+  return {
+    command,
+    whose: ', in the hands of a process of another container or machine',
+    later: [`When that process has stopped: ${command}. It names the lock that the process has left.`],
+  };
 }
 
 function takeUpBy(op: string, hands: OpHands | undefined): TakeUp {

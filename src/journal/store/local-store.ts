@@ -4,7 +4,7 @@
  */
 import { CliError } from '../../core/errors.ts';
 import { keepOpen } from '../../files/keep-open.ts';
-import { isLocked } from '../../files/lock.ts';
+import { isLocked, isLockedByRunning } from '../../files/lock.ts';
 import type { JournalFile } from '../wal/storage.ts';
 import { keepDamaged, recordedByHand } from './keep-damaged.ts';
 import { isOwnPlan, type KeyPrintDependencies, printOf } from './key-print.ts';
@@ -63,6 +63,7 @@ export function localStore(settings: LocalStoreSettings): OpStore {
     leastLength: op => lengthInMark(local, op),
     heads: filter => localHeads(local, filter),
     isHeld: op => isLocked(places.lock(op), { pid }),
+    isHeldByRunning: op => isLockedByRunning(places.lock(op), { pid }),
     forget: op => forget(local, op),
     setAside: op => `record it: cardwright ops resolve ${op} --as done --note "why"`,
     keepDamaged: (op, note) => keepDamaged(local, { op, note, pid }),

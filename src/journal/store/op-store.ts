@@ -55,6 +55,8 @@ export interface OpStore {
   heads(filter?: HeadFilter): AsyncIterable<OpHead>;
   /** Whether a process that is not provably gone has it. */
   isHeld(op: string): Promise<boolean>;
+  /** Whether the process that has it is known to run. Left out with `leases`: a lease says nothing of that. */
+  isHeldByRunning?(op: string): Promise<boolean>;
   /** In whose hands it is or was last; undefined where it is not there. Left out with `leases`. */
   handsOf?(op: string): Promise<OpHands | undefined>;
   /**
