@@ -6,7 +6,13 @@ import type { Clock, Randomness } from '../platform/host.ts';
 import { between } from '../platform/jitter.ts';
 import { createWhole } from './create-whole.ts';
 import { inOurWords, readOrdinary, systemCode } from './private-files.ts';
-import { type IsRunning, identify, isKnownToRun, isProvablyGone, type ProcessIdentity } from './process-identity.ts';
+import {
+  type IsRunning,
+  identify,
+  isProvablyGone,
+  isProvablyRunning,
+  type ProcessIdentity,
+} from './process-identity.ts';
 
 export interface LockOptions {
   readonly pid: number;
@@ -56,7 +62,7 @@ export async function isLocked(path: string, us: { readonly pid: number }, isRun
 /** Whether the process that holds the lock file is known to run; one of another container or machine is not. Changes nothing. */
 export async function isLockedByRunning(path: string, us: { readonly pid: number }): Promise<boolean> {
   const holder = await inOurWords(path, () => readHolder(path));
-  return typeof holder === 'object' && isKnownToRun(holder, identify(us.pid));
+  return typeof holder === 'object' && isProvablyRunning(holder, identify(us.pid));
 }
 
 /** The pid of the process that holds the lock file and is not provably gone. Changes nothing. */

@@ -48,7 +48,7 @@ export function isProvablyGone(other: ProcessIdentity, us: ProcessIdentity, isRu
 }
 
 /** Whether that process is known to run now: it is among those that this one sees, and began when it says. */
-export function isKnownToRun(other: ProcessIdentity, us: ProcessIdentity): boolean {
+export function isProvablyRunning(other: ProcessIdentity, us: ProcessIdentity): boolean {
   if (other.machine !== us.machine || other.boot !== us.boot || other.pids !== us.pids) return false;
   const row = processRow(other.pid);
   return row !== undefined && !row.ended && row.started === other.started;
