@@ -36,6 +36,6 @@ export default defineConfig({
     isolate: false,
     restoreMocks: true,
     // What a command says of its progress depends on how long an answer takes.
-    retry: 2,
+    retry: 1,
   },
 });
