@@ -98,6 +98,27 @@ const RULES: readonly Rule[] = [
     },
   },
   {
+    name: 'an equal create under a living lease is refused',
+    text: [' or not (o.freely or (is_named and is_all_named(o)))', ''],
+    async holds(at) {
+      const create = { moves: false, freely: false };
+      const { op } = await claimed(at, 500, create);
+      return (await claimed(at, 500, { ...create, digest: op.digest })).verdict === 'twin';
+    },
+  },
+  {
+    name: 'a frozen account hands out what is settled, and nothing else',
+    text: ['not (settled_too and is_about_settled(a, call))', 'not settled_too'],
+    async holds(at) {
+      const { op } = await claimed(at, 500);
+      await at.endLeases();
+      await at.admin(`freeze_account('we are looking at it')`);
+      const { account, op: id, host, ttl_ms } = op;
+      const take = at.ana.take({ account, op: id, by: hex(4), host, ttl_ms, resume: true }, { event: 'taken', op: id });
+      return rejects(take, 'CW010');
+    },
+  },
+  {
     name: 'a name is used once',
     text: ['verdict := coalesce(intent_verdict(a, wanted), ', 'verdict := coalesce('],
     async holds(at) {
