@@ -99,6 +99,12 @@ it('sends again what a killed process was sending, and not while it lives', asyn
     await second.until(nth);
   }
   expect(inbox.received).toHaveLength(1);
+  const { json: sending } = await ask(heir, { path: '/_sandbox/v1/deliveries?state=sending' });
+  for (const { id, attempts } of sending.data) {
+    const { json: one } = await ask(heir, { path: `/_sandbox/v1/deliveries/${id}` });
+    for (const { error } of [attempts[0], one.attempts[0]]) expect([null, 'waiting for the answer']).toContain(error);
+  }
+  expect(sending.data[0].attempts[0]).toMatchObject({ status: null, error: 'waiting for the answer' });
   await first.kill();
   await inbox.until(5);
   const ids = inbox.received.map(({ headers }) => [headers['x-webhook-id'], headers['x-webhook-attempt']]);

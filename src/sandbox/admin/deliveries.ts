@@ -12,7 +12,7 @@ import { type Addressed, webhookOf } from '../handlers/webhooks.ts';
 import { enqueue } from '../outbox/enqueue.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import { exampleOf } from '../rules/event-examples.ts';
-import type { MomentHandler } from '../service/service.ts';
+import type { MomentHandler, StoreMoment } from '../service/service.ts';
 import {
   type AttemptRow,
   attemptsOf,
@@ -21,27 +21,31 @@ import {
   deliveryBody,
   deliveryById,
   pageOfDeliveries,
+  sendingNow,
   undeliveredEvents,
 } from '../store/deliveries.ts';
 import { rotateSecret, type WebhookRow, webhookById } from '../store/webhooks.ts';
 
-export const listDeliveries: MomentHandler<'deliveries'> = async ({ sql, account }, input) => {
+export const listDeliveries: MomentHandler<'deliveries'> = async (moment, input) => {
+  const { sql, account } = moment;
   const { page = 1, per_page: limit = 25, ...filter } = input;
   const total = await countDeliveries(sql, account, filter);
   const rows = await pageOfDeliveries(sql, account, { filter, limit, offset: (page - 1) * limit });
+  const sending = await beingSent(moment);
   const data = [];
-  for (const row of rows) data.push(wireDelivery(row, await attemptsOf(sql, account, row.id)));
+  for (const row of rows) data.push(wireDelivery(row, await attemptsOf(sql, account, row.id), sending));
   return { data, page: pageFacts(page, limit, total) };
 };
 
 /** The digest is that of the bytes, also where a code in the text is not shown. */
-export const showDelivery: MomentHandler<'deliveries.get'> = async ({ sql, account }, { delivery_id: id }) => {
+export const showDelivery: MomentHandler<'deliveries.get'> = async (moment, { delivery_id: id }) => {
+  const { sql, account } = moment;
   const row = await deliveryById(sql, account, id);
   if (row === undefined) throw new Refused('not_found', `no delivery ${id}`);
   const body = await deliveryBody(sql, account, id);
   const shown = row.edited === 1 ? body : withoutCode(row.event_type, body);
   return {
-    ...wireDelivery(row, await attemptsOf(sql, account, id)),
+    ...wireDelivery(row, await attemptsOf(sql, account, id), await beingSent(moment)),
     body: shown,
     body_hidden: shown !== body,
     body_bytes: Buffer.byteLength(body),
@@ -139,7 +143,21 @@ async function activeWebhook(call: Addressed): Promise<WebhookRow> {
   throw impossible(`webhook ${webhook.id} is disabled: nothing is sent to it`);
 }
 
-function wireDelivery(row: DeliveryRow, attempts: readonly AttemptRow[]): CompleteOf<typeof DELIVERY> {
+/** Deliveries whose sender is believed in: until its lease is over, or it is known to be gone. */
+async function beingSent({ sql, account, parts }: StoreMoment): Promise<ReadonlySet<string>> {
+  const { clock, isGone } = parts;
+  const real = clock.now();
+  const rows = await sendingNow(sql, account);
+  return new Set(rows.filter(each => each.lease_until > real && !isGone(each.lease_owner)).map(({ id }) => id));
+}
+
+/** `sending`: ids of those whose last attempt is under way. */
+function wireDelivery(
+  row: DeliveryRow,
+  attempts: readonly AttemptRow[],
+  sending: ReadonlySet<string> = new Set(),
+): CompleteOf<typeof DELIVERY> {
+  const isUnderWay = ({ number }: AttemptRow) => number === row.attempt && sending.has(row.id);
   return {
     id: row.id,
     webhook_id: row.webhook_id,
@@ -152,7 +170,10 @@ function wireDelivery(row: DeliveryRow, attempts: readonly AttemptRow[]): Comple
     example: row.event_seq === null,
     edited: row.edited === 1,
     signed: row.sign ?? 'right',
-    attempts: attempts.map(wireAttempt),
+    attempts: attempts.map(each => ({
+      ...wireAttempt(each),
+      ...(isUnderWay(each) && { error: 'waiting for the answer' }),
+    })),
   };
 }
 
