@@ -52,7 +52,7 @@ test('a wallet that another command of this machine has used is no riddle: its o
     },
   });
   expect(code).toBe(0);
-  expect(err).toMatch(/explain: that is what other commands of this machine have moved meanwhile: op_\w{26}\n/);
+  expect(err).toMatch(/explain: that is what other commands of this journal have moved meanwhile: op_\w{26}\n/);
 });
 
 test('the wallet is compared with what the done rows moved; somebody else who uses it is no objection', async () => {

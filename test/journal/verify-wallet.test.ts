@@ -100,7 +100,7 @@ test('explained by another operation of this machine: no objection, unless more 
   const told = await found({ rows: [PLAIN, RESENT], wallet: [10_000, 2_500], others });
   expect(told).toEqual([
     '',
-    expect.stringContaining(`that is what other commands of this machine have moved meanwhile: ${OTHER}`),
+    expect.stringContaining(`that is what other commands of this journal have moved meanwhile: ${OTHER}`),
   ]);
   const [objection] = await found({ rows: [PLAIN, RESENT], wallet: [10_000, 0], others });
   expect(objection).toContain('row 2 was sent again');

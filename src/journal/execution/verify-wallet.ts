@@ -107,7 +107,7 @@ const UNMOVED = 'it has not moved at all. Its reading may be behind: cardwright 
 
 const MOST_NAMED = 3;
 
-/** Who has used the wallet meanwhile: this machine, as its journal has it, or somebody else. */
+/** Who has used the wallet meanwhile: who shares this journal, or somebody else. */
 function whoElse(others: readonly OtherOp[], difference: number): string {
   if (others.length === 0) return 'somebody else has used it meanwhile';
   const more = others.length > MOST_NAMED ? ` and ${others.length - MOST_NAMED} more` : '';
@@ -117,7 +117,7 @@ function whoElse(others: readonly OtherOp[], difference: number): string {
     .join(', ')}${more}`;
   const sum = others.reduce((all, each) => all + each.cents, 0);
   if (sum === difference && !others.some(({ untold }) => untold)) {
-    return `that is what other commands of this machine have moved meanwhile: ${ops}`;
+    return `that is what other commands of this journal have moved meanwhile: ${ops}`;
   }
   const what = sum === 0 ? '' : ` (${dollars(cents(Math.abs(sum)))} ${sum < 0 ? 'out' : 'in'} by its journal)`;
   return `other commands of this journal have used it meanwhile: ${ops}${what}; the rest was somebody else, or a row whose amount the journal does not know`;
