@@ -167,7 +167,9 @@ async function broughtNotes(
   if (brought === 0) return;
   const rest = waiting === 0 ? '' : `; ${waiting} more wait for the next command`;
   const lines = brought === 1 ? '1 line' : `${brought} lines`;
-  notice(`note: ${lines} of what asked the shared journal nothing went into its audit log${rest}`);
+  notice(
+    `note: the audit log of the shared journal now has ${lines} about what this machine did without asking it${rest}`,
+  );
 }
 
 function refuseOtherAccount(

@@ -261,7 +261,10 @@ describe.skipIf(missing())('two machines', () => {
       (await t.at.eve.auditPage(t.at.account, 1)).map(text => JSON.parse(text)).filter(({ event }) => event === wanted);
     expect(await line()).toEqual([]);
     const back = await machine.run('journal push', { env: { CARDWRIGHT_JOURNAL_URL: urlOf(here, 'ana') } });
-    expect(back).toMatchObject({ code: 0, err: expect.stringContaining('note: 5 lines of what asked the') });
+    expect(back).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('now has 5 lines about what this machine did'),
+    });
     const noted = { who: 'ana@desk', operation: 'cards.freeze', rows: 1, cards: ['card_1'] };
     expect(await line()).toMatchObject([noted]);
     const later = await machine.run('journal push', { env: { CARDWRIGHT_JOURNAL_URL: urlOf(here, 'ana') } });
@@ -275,7 +278,10 @@ describe.skipIf(missing())('two machines', () => {
     expect((await machine.run(works)).code).toBe(0);
     expect((await machine.run('cards freeze card_1 --journal local -q')).code).toBe(0);
     const again = await machine.run('journal push', { env: { CARDWRIGHT_JOURNAL_URL: urlOf(here, 'ana') } });
-    expect(again).toMatchObject({ code: 0, err: expect.stringContaining('note: 4 lines of what asked the') });
+    expect(again).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('now has 4 lines about what this machine did'),
+    });
     expect(await line('run')).toMatchObject([{ who: 'ana@desk', operation: 'cards.freeze', rows: 1 }]);
     expect(await line('outcome')).toMatchObject(Array(4).fill({ operation: 'cards.freeze' }));
   });
