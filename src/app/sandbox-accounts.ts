@@ -87,7 +87,12 @@ export async function startShared(
   here.push(stop);
   const started_at = new Date(clock.now()).toISOString();
   return {
-    row: { url: `${server.origin}/v1`, pid, started_at, store: database.shown },
+    row: {
+      url: `${behind === undefined ? server.origin : `https://${behind.host}`}/v1`,
+      pid,
+      started_at,
+      store: database.shown,
+    },
     async serve() {
       if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }));
       await stop();

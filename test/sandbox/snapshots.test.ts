@@ -187,6 +187,11 @@ describe('a snapshot', () => {
     await harm(await folderOf(service, 'a'));
     const { json } = await restore(service, 'a');
     expect(json).toMatchObject({ restored: false, problems: [expect.stringMatching(said)] });
+    const diff = await ask(service, { path: `${ADMIN}/snapshots/a/diff` });
+    expect([diff.status, JSON.stringify(diff.json)]).toEqual([
+      409,
+      expect.stringContaining('the snapshot a is damaged'),
+    ]);
   });
 
   test('whose books do not agree is refused before any of it is kept', async () => {

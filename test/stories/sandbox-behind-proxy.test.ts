@@ -84,6 +84,7 @@ describe.skipIf(missing() !== undefined)('behind a proxy', () => {
     const { port, server } = await started(proxy.host);
     await using _ = server;
     proxy.servers = [port];
+    expect(server.row.url).toBe(`https://${proxy.host}/v1`);
     const ana = await accountAt(proxy.host, 'ana');
     await ana('sandbox status');
     await ana('sandbox export ana.ndjson');

@@ -16,10 +16,14 @@ type Told = ReplyOf<AdminOperations['snapshots.diff']>;
 export const diffSnapshots: TracelessHandlers['snapshots.diff'] = async (inspection, { name, to }) => {
   const { archives } = inspection.parts;
   const before = await sideIn(await archives.folderOf(name), name);
-  if (to !== undefined) return difference(before, await sideIn(await archives.folderOf(to), to));
+  if (to !== undefined) {
+    const after = await sideIn(await archives.folderOf(to), to);
+    return difference(before, after, `one of the snapshots ${name} and ${to}`);
+  }
   const folder = await archives.unfinished('export');
   try {
-    return await difference(before, await inspection.read(moment => presentIn(folder, moment)));
+    const after = await inspection.read(moment => presentIn(folder, moment));
+    return await difference(before, after, `the snapshot ${name}`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -29,7 +33,7 @@ async function sideIn(folder: string, name: string): Promise<Side> {
   try {
     return { folder, manifest: await manifestOf(folder) };
   } catch (error) {
-    throw damagedSide(error, name);
+    throw damagedSide(error, `the snapshot ${name}`);
   }
 }
 
@@ -38,18 +42,19 @@ async function presentIn(folder: string, { sql, account, now, parts }: StoreMome
   return { folder, manifest: await saveInto(folder, sql, { account, now, platform: parts.platform }) };
 }
 
-async function difference(before: Side, after: Side): Promise<Told> {
+/** `what` may be damaged: its files are read here for the first time. */
+async function difference(before: Side, after: Side, what: string): Promise<Told> {
   const sums = new DifferenceSums();
   try {
     for await (const change of changesBetween(before, after)) sums.take(change);
   } catch (error) {
-    throw damagedSide(error, 'one of them');
+    throw damagedSide(error, what);
   }
   return sums.all();
 }
 
-function damagedSide(error: unknown, name: string): unknown {
-  return error instanceof Damaged ? impossible(`the snapshot ${name} is damaged: ${error.message}`) : error;
+function damagedSide(error: unknown, what: string): unknown {
+  return error instanceof Damaged ? impossible(`${what} is damaged: ${error.message}`) : error;
 }
 
 /** Columns of a card that nobody is shown by the way, and its text as it is sent, which says the same once more. */
