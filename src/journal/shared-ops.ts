@@ -19,7 +19,6 @@ export interface OpLease {
 export interface PushedOps {
   /** Ops that learnt of outcomes, and of how many rows. */
   readonly brought: readonly { readonly op: string; readonly rows: number }[];
-  /** Ops that are not there: the database has lost them, or is another one. */
   /** Ops in other hands, with the number of records of this machine that are no outcomes and were not brought. */
   readonly leftOut: readonly {
     readonly op: string;
@@ -27,6 +26,7 @@ export interface PushedOps {
     readonly holder: string;
     readonly host: string;
   }[];
+  /** Ops that are not there: the database has lost them, or is another one. */
   readonly missing: readonly string[];
 }
 
