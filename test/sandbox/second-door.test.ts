@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../src/sandbox/serving/server.ts';
@@ -74,9 +74,7 @@ describe.runIf(hasIpv6)('on ::1 too', () => {
   });
 
   it('a port that is taken there is told, and freed on the other address', async () => {
-    const other = createServer().listen({ host: '::1', port: 0 });
-    await once(other, 'listening');
-    const { port } = other.address() as { port: number };
+    const { port, other } = await takenOnIpv6Alone();
     await expect(startSandbox({ port, ipv6: true })).rejects.toMatchObject({
       kind: 'unreachable',
       message: `the sandbox cannot listen on port ${port} of ::1: EADDRINUSE`,
@@ -85,6 +83,23 @@ describe.runIf(hasIpv6)('on ::1 too', () => {
     other.close();
   });
 });
+
+/** A port taken on ::1 and free on 127.0.0.1: taken on both first, because a port of ::1 alone may be in use on the other. */
+async function takenOnIpv6Alone(): Promise<{ port: number; other: Server }> {
+  for (;;) {
+    const here = createServer().listen({ host: '127.0.0.1', port: 0 });
+    await once(here, 'listening');
+    const { port } = here.address() as { port: number };
+    const other = createServer().listen({ host: '::1', port });
+    const taken = await once(other, 'listening').then(
+      () => true,
+      () => false,
+    );
+    here.close();
+    await once(here, 'close');
+    if (taken) return { port, other };
+  }
+}
 
 async function opened(sandbox: RunningSandbox, host: string): Promise<Socket> {
   const socket = connect({ host, port: portOf(sandbox) }).on('error', () => undefined);
