@@ -24,7 +24,9 @@ export async function withAccounts<T>(
   work: (accounts: SandboxAccounts) => Promise<T>,
 ): Promise<T> {
   const database = await opened(facts, store, false);
-  const { endAccount, makeAccount, accountFacts } = await import('../sandbox/serving/accounts/make-account.ts');
+  const { accountFacts, endAccount, extendAccount, makeAccount } = await import(
+    '../sandbox/serving/accounts/make-account.ts'
+  );
   const { randomSeed } = await import('../sandbox/serving/assemble.ts');
   const { random, noise, platform, cwd } = facts.host;
   const files = { random: noise, platform, cwd, warn: (text: string) => facts.notice(`warning: ${text}`) };
@@ -46,6 +48,7 @@ export async function withAccounts<T>(
         return { ...accountFacts(row), ...kept };
       },
       list: async () => (await database.accounts.all()).map(accountFacts),
+      extend: async (name, lifetime) => accountFacts(await extendAccount(database, name, lifetime)),
       remove: async name => accountFacts(await endAccount(database, name)),
     });
   } finally {

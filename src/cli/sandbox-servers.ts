@@ -40,6 +40,8 @@ export interface SandboxAccount {
   readonly ids: 'derived' | 'counted';
   readonly dialect: DialectName;
   readonly created_at: string;
+  /** Null for one without an end. */
+  readonly expires_at: string | null;
 }
 
 export interface NewAccount {
@@ -48,6 +50,8 @@ export interface NewAccount {
   readonly data: DataSet;
   readonly ids: 'derived' | 'counted';
   readonly dialect: DialectName;
+  /** ms after which it is removed; undefined for one without an end. */
+  readonly lifetime?: number | undefined;
   /** Folder for files of key and token, as the user wrote it. */
   readonly keysIn?: string | undefined;
 }
@@ -69,6 +73,8 @@ export interface SandboxAccounts {
   /** Key and token are told once, or kept in files. Throws `usage` for a name in use. */
   create(wish: NewAccount): Promise<SandboxAccount & (KeptKeys | PrintedKeys)>;
   list(): Promise<readonly SandboxAccount[]>;
+  /** It ends `lifetime` ms from now. Throws `not_found`, also for one that has ended. */
+  extend(name: string, lifetime: number): Promise<SandboxAccount>;
   /** Throws `not_found`. */
   remove(name: string): Promise<SandboxAccount>;
 }

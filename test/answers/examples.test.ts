@@ -129,7 +129,12 @@ const TOLD: Record<string, Told> = {
   'sandbox start --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox --migrate --port 4010': { code: 14 },
   'sandbox accounts create ana --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox --keys-in ana --url https://sandbox.example.com':
     { code: 14 },
-  'sandbox accounts create job-17 --seed 7 --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox --json': { code: 14 },
+  'sandbox accounts create job-17 --seed 7 --expires 2h --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox --json':
+    { code: 14 },
+  'sandbox accounts extend job-17 --expires 2h --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox': { code: 14 },
+  'sandbox accounts extend job-17 --expires 1d --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox --json': {
+    code: 14,
+  },
   'sandbox accounts list --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox': { code: 14 },
   'sandbox accounts list --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox -o id': { code: 14 },
   'sandbox accounts remove job-17 --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox --yes': { code: 14 },

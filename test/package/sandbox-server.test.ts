@@ -73,6 +73,9 @@ describe.skipIf(missing() !== undefined)('a server for a team', () => {
     const gone = await shell('cardwright cards list', { ...env, CARDWRIGHT_CONFIG_DIR: join(folder, 'nobody') });
     expect([gone.code, gone.err]).toEqual([4, expect.stringContaining('does not accept the API key')]);
     expect(proxy.passed.every(({ host }) => host === proxy.host)).toBe(true);
+    // The page leaves it to its end.
+    const left = await shell('cardwright sandbox accounts remove job-17 --store "$STORE" --yes', { STORE: store });
+    expect([left.code, left.err]).toEqual([0, '']);
   });
 
   it.each([

@@ -58,7 +58,7 @@ export async function openAccount(
     ...{ clock, random },
   });
   const row = { account_id: account, name: account, instance: 'here', seed, ids, generation: 1 };
-  const rest = { dialect: 'default', created_at: 0, key_digest: null, token_digest: null } as const;
+  const rest = { dialect: 'default', key_digest: null, token_digest: null } as const;
   await stores.accounts.insert({ ...row, ...rest });
   const of = stores.of(account);
   await of.write(fill, 'large');

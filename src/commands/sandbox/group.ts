@@ -5,6 +5,7 @@ export const SANDBOX_COMMANDS: Leaves = {
   'sandbox stop': async () => (await import('./stop.ts')).stopSandbox,
   'sandbox accounts create': async () => (await import('./accounts/create.ts')).createAccount,
   'sandbox accounts list': async () => (await import('./accounts/list.ts')).listAccounts,
+  'sandbox accounts extend': async () => (await import('./accounts/extend.ts')).extendAccount,
   'sandbox accounts remove': async () => (await import('./accounts/remove.ts')).removeAccount,
   'sandbox exec': async () => (await import('./exec.ts')).sandboxExecute,
   'sandbox status': async () => (await import('./status.ts')).sandboxStatus,

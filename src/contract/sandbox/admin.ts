@@ -46,6 +46,9 @@ const STATUS = {
   store: must(text(described('Path of the store, memory, or the id of the account on a shared server.'))),
   data_set: text(described('Data set it was seeded with.')),
   now: must(time(described('Clock of the sandbox.'))),
+  expires_at: time(
+    described('When the account is removed, on the clock of the database; not there for one without an end.'),
+  ),
   bins: must(integer(described('BINs.'))),
   cards: must(integer(described('Cards.'))),
   transactions: must(integer(described('Transaction records.'))),

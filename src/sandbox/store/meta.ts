@@ -95,6 +95,13 @@ export async function generationOf(sql: Sql): Promise<number> {
   return (await sql.get<{ generation: number }>(GENERATION[sql.engine]))?.generation ?? 0;
 }
 
+/** When the account is removed, ms UTC of the database; undefined without an end, which one in a file never has. */
+export async function accountEnd(sql: Sql, account: string): Promise<number | undefined> {
+  if (sql.engine !== 'postgres') return undefined;
+  const text = 'select expires_at from accounts where account_id = ?';
+  return (await sql.get<{ expires_at: number | null }>(text, account))?.expires_at ?? undefined;
+}
+
 /** Says to whoever looks, in other processes too, that everything the account holds was replaced. */
 export async function beginGeneration(sql: Sql): Promise<void> {
   if (sql.engine === 'postgres') await sql.run('update meta set generation = generation + 1 where one = 1');

@@ -77,7 +77,7 @@ async function connectedByPostgres(open: typeof openPostgresStores, reached?: Pr
     all.push(one);
   }
   const row = { account_id: ACCOUNT, name: ACCOUNT, instance: 'here', seed: 1, ids: 'derived', generation: 1 } as const;
-  await all[0]?.accounts.insert({ ...row, dialect: 'default', created_at: 0, key_digest: null, token_digest: null });
+  await all[0]?.accounts.insert({ ...row, dialect: 'default', key_digest: null, token_digest: null });
   const close = async () => {
     await Promise.all(all.map(each => each.close()));
   };

@@ -4,10 +4,18 @@ import { local, OURS, option } from '../../../cli/parsing/flag.ts';
 import { usage } from '../../../cli/parsing/values.ts';
 import type { KeptKeys, PrintedKeys, SandboxAccount } from '../../../cli/sandbox-servers.ts';
 import type { Shown } from '../../../cli/shown.ts';
-import { choice, integer } from '../../../contract/field.ts';
+import { choice, integer, text } from '../../../contract/field.ts';
 import { DIALECT_NAMES } from '../../../contract/sandbox/faults.ts';
 import { shellWord } from '../../../core/shell-quote.ts';
-import { ACCOUNT_COLUMNS, ACCOUNT_ROW, accountName, checkedAddress, checkedName, storeFlag } from './shown.ts';
+import {
+  ACCOUNT_COLUMNS,
+  ACCOUNT_ROW,
+  accountName,
+  checkedAddress,
+  checkedLifetime,
+  checkedName,
+  storeFlag,
+} from './shown.ts';
 
 const ours = (doc: string) => ({ doc, basis: OURS });
 
@@ -19,6 +27,7 @@ export const createAccount = command({
   reach: 'service',
   about: [
     'Prints the API key and the admin token of the account this once; the database keeps their digests alone. Access to the database is what it takes to make an account.',
+    'With --expires a server of the store removes the account, with everything it holds, when that time is over on the clock of the database. Its key and its token are then refused (exit 4); for 30 days the refusal says that the account expired.',
     '--keys-in prints neither: it writes the files api-key and admin-token, which only you can read, and shows the commands that use them. Files that are there are not overwritten.',
   ],
   answers: {
@@ -51,6 +60,7 @@ export const createAccount = command({
     data: option(choice(['empty', 'demo'], { ...ours('What it holds at first.'), defaults: 'demo' })),
     ids: option(choice(['derived', 'counted'], { ...ours('Form of ids: counted gives card_1.'), defaults: 'derived' })),
     dialect: option(choice(DIALECT_NAMES, { ...ours('How it speaks.'), defaults: 'default' })),
+    expires: option(text(ours('How long it lasts, such as 2h or 1d12h; left out, it has no end.')), '<span>'),
   },
   examples: [
     {
@@ -59,15 +69,16 @@ export const createAccount = command({
     },
     {
       does: 'For one job, with the same ids each time',
-      run: 'sandbox accounts create job-17 --seed 7 --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox --json',
+      run: 'sandbox accounts create job-17 --seed 7 --expires 2h --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox --json',
     },
   ],
-  async run(ctx, { name, store, url, keysIn, seed, data = 'demo', ids = 'derived', dialect = 'default' }) {
+  async run(ctx, { name, store, url, keysIn, seed, data = 'demo', ids = 'derived', dialect = 'default', expires }) {
     if (ctx.dryRun) throw usage('sandbox accounts create sends nothing to the service; it has no dry run');
     if (url !== undefined && keysIn === undefined)
       throw usage('--url is for the commands that use the files of --keys-in');
     const address = checkedAddress(url);
-    const wish = { name: checkedName(name), seed, data, ids, dialect, keysIn };
+    const lifetime = expires === undefined ? undefined : checkedLifetime(expires);
+    const wish = { name: checkedName(name), seed, data, ids, dialect, lifetime, keysIn };
     return { made: await ctx.servers.withAccounts(store, accounts => accounts.create(wish)), address };
   },
   show: ({ made, address }) => ('api_key' in made ? showPrinted(made) : showKept(made, address)),
@@ -120,5 +131,7 @@ function showKept(made: SandboxAccount & KeptKeys, address: string): Shown {
   };
 }
 
-const madeLine = ({ name, account }: SandboxAccount) =>
-  ({ kind: 'line', text: `Made the account ${name} (${account}).` }) as const;
+function madeLine({ name, account, expires_at }: SandboxAccount) {
+  const end = expires_at === null ? '' : ` It expires at ${expires_at}.`;
+  return { kind: 'line', text: `Made the account ${name} (${account}).${end}` } as const;
+}

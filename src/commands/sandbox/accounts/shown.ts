@@ -1,8 +1,9 @@
 /** How an account of a sandbox on a database is named and shown. */
-import { tells } from '../../../cli/answer-fields.ts';
+import { orNull, tells } from '../../../cli/answer-fields.ts';
 import { argument, local, needs } from '../../../cli/parsing/flag.ts';
 import { usage } from '../../../cli/parsing/values.ts';
 import { DIALECT_NAMES } from '../../../contract/sandbox/faults.ts';
+import { DAY, durationOf } from '../../../core/durations.ts';
 import type { Column } from '../../../terminal/view.ts';
 
 export const ACCOUNT_ROW = {
@@ -12,6 +13,7 @@ export const ACCOUNT_ROW = {
   ids: tells.word('Form of ids.', ['derived', 'counted']),
   dialect: tells.word('How it speaks.', DIALECT_NAMES),
   created_at: tells.time('When it was made.'),
+  expires_at: orNull(tells.time('When it expires and is removed; null for an account without an end.')),
 } as const;
 
 export const ACCOUNT_COLUMNS: readonly Column[] = [
@@ -20,6 +22,7 @@ export const ACCOUNT_COLUMNS: readonly Column[] = [
   { field: 'dialect', title: 'DIALECT', kind: 'text', priority: 2 },
   { field: 'seed', title: 'SEED', kind: 'integer', priority: 3 },
   { field: 'created_at', title: 'CREATED', kind: 'time', priority: 2 },
+  { field: 'expires_at', title: 'EXPIRES', kind: 'time', priority: 2 },
 ];
 
 export const accountName = argument(
@@ -35,6 +38,16 @@ const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 export function checkedName(given: string): string {
   if (NAME.test(given)) return given;
   throw usage(`${JSON.stringify(given)} is no name of an account: up to 63 lower-case letters, digits and dashes`);
+}
+
+/** How long an account with an end lasts at most: one that is to last longer needs none. */
+const LONGEST = 365 * DAY;
+
+/** ms of the value of `--expires`. Throws `usage`. */
+export function checkedLifetime(given: string): number {
+  const ms = durationOf(given);
+  if (ms !== undefined && ms <= LONGEST) return ms;
+  throw usage(`--expires ${JSON.stringify(given)} is not a span of time such as 2h, 90m or 1d12h, up to 365d`);
 }
 
 const ADDRESS = /^https?:\/\/[A-Za-z0-9.:[\]-]+(?:\/[\w./-]*)?$/;

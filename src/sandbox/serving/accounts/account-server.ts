@@ -2,6 +2,7 @@
  * One server of a team's sandbox: it keeps nothing of its own, so that any number of them serve the same accounts. Whose
  * request it is the key says; what falls due is done by whichever server comes first.
  */
+import { rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { CliError } from '../../../core/errors.ts';
@@ -11,6 +12,7 @@ import { isOwnerGoneHere } from '../../../files/process-identity.ts';
 import { between } from '../../../platform/jitter.ts';
 import { finishMove } from '../../admin/advance-clock.ts';
 import { Archives } from '../../archive/archives.ts';
+import { Refused } from '../../calls/handler.ts';
 import { shownTime } from '../../clock/clock.ts';
 import { createDispatcher, type Dispatcher } from '../../delivery/dispatcher.ts';
 import { deliveryFaults } from '../../faults/delivery-faults.ts';
@@ -18,8 +20,9 @@ import { surfaceOf } from '../../http/routing.ts';
 import { authorizerOfDigest, bearerIn } from '../../requests/authorize.ts';
 import { Exchange } from '../../requests/exchange.ts';
 import { isDatabaseAway, whyAway } from '../../requests/unavailable.ts';
+import { isoTime } from '../../rules/dates.ts';
 import { catchUp, type ServiceParts } from '../../service/service.ts';
-import type { AccountRow, DueRow } from '../../store/postgres/accounts.ts';
+import { type AccountRow, type DueRow, type ExpiredRow, removeExpired } from '../../store/postgres/accounts.ts';
 import { StoreBusy } from '../../store/sql.ts';
 import { type PartsPlan, type Plan, partsFor } from '../assemble.ts';
 import { type Answerers, type ListenAddress, type RunningServer, serveWith } from '../server.ts';
@@ -53,6 +56,9 @@ interface Tenant {
   readonly tasks: Map<Task, Promise<void>>;
 }
 
+/** Whoever shows a key that nobody has, one of an account, or one of an account that has ended. */
+type Holder = AccountRow | ExpiredRow | undefined;
+
 /** Serves until stopped. Throws `unreachable` when the place is taken. The database is closed with it. */
 export async function serveAccounts(database: OpenDatabase, plan: AccountsPlan): Promise<RunningServer> {
   const ending = new AbortController();
@@ -84,7 +90,8 @@ class Tenants implements Answerers {
   readonly #plan: AccountsPlan;
   readonly #stopping: AbortSignal;
   readonly #tenants = new Map<string, Tenant>();
-  readonly #keys = new Map<string, { readonly row: Promise<AccountRow | undefined>; readonly until: number }>();
+  readonly #keys = new Map<string, { readonly holder: Promise<Holder>; readonly until: number }>();
+  #removing: Promise<void> | undefined;
   #hosts: readonly string[] = [];
   #isAway = false;
 
@@ -103,8 +110,9 @@ class Tenants implements Answerers {
   async of({ url = '', headers }: IncomingMessage): Promise<Exchange> {
     const given = bearerIn(headers.authorization);
     if (given === undefined) return this.nobody;
-    const row = await this.#rowOf(digestOf(given), surfaceOf(url));
-    return row === undefined ? this.nobody : this.#tenantOf(row).exchange;
+    const holder = await this.#holderOf(digestOf(given), surfaceOf(url));
+    if (holder === undefined) return this.nobody;
+    return 'expired_at' in holder ? this.#refusing(holder) : this.#tenantOf(holder).exchange;
   }
 
   /** Does what falls due in any account until `signal` is aborted. */
@@ -142,9 +150,11 @@ class Tenants implements Answerers {
       await parts.dispatcher.stop();
       await parts.archives.close();
     }
+    await this.#removing;
   }
 
   async #look(due: DueRow, signal: AbortSignal): Promise<void> {
+    if (due.is_over === 1) return this.#removeOver(due.account_id);
     const real = this.#database.clock.now();
     const now = shownTime(due, real);
     const isDue = (at: number | null, by: number) => at !== null && at <= by;
@@ -157,6 +167,24 @@ class Tenants implements Answerers {
     if (hasMove) void this.#begun(tenant, 'move', signal);
     if (hasTimers) await this.#shortly(tenant, 'timers', signal);
     if (hasDeliveries) void this.#begun(tenant, 'deliveries', signal);
+  }
+
+  /** Removes an account whose end has come. One at a time: another server may be doing so, and its lock is waited for. */
+  #removeOver(account: string): void {
+    const { accounts, of } = this.#database;
+    this.#removing ??= of(account)
+      .write(sql => removeExpired(sql, account), 'large')
+      .then(async isRemoved => {
+        if (!isRemoved) return;
+        await rm(this.#folderOf(account), { recursive: true, force: true });
+        await accounts.forgetExpired();
+      })
+      .catch((error: unknown) => {
+        if (!(error instanceof StoreBusy)) this.#plan.onFault(error);
+      })
+      .finally(() => {
+        this.#removing = undefined;
+      });
   }
 
   /** Whether a process of this machine was sending for it and is gone. */
@@ -202,7 +230,11 @@ class Tenants implements Answerers {
 
   /** Accounts that were removed. */
   #forgetOthers(accounts: ReadonlySet<string>): void {
-    for (const account of this.#tenants.keys()) if (!accounts.has(account)) this.#tenants.delete(account);
+    for (const account of this.#tenants.keys()) {
+      if (accounts.has(account)) continue;
+      this.#tenants.delete(account);
+      this.#database.forget(account);
+    }
   }
 
   async #tenantNamed(account: string): Promise<Tenant | undefined> {
@@ -228,8 +260,25 @@ class Tenants implements Answerers {
     return { parts, exchange, tasks: new Map() };
   }
 
+  /** What is kept of an account on the disk of this server. */
+  #folderOf(account: string): string {
+    return join(this.#plan.folder, account);
+  }
+
+  /** Answers whoever shows a key of an account that has ended. */
+  #refusing({ name, expired_at }: ExpiredRow): Exchange {
+    const { parts, hosts } = this.nobody;
+    const message = `The sandbox account ${name} expired at ${isoTime(expired_at)}. A new one is made with: cardwright sandbox accounts create`;
+    const refuse = () => {
+      throw new Refused('unauthorized', message);
+    };
+    const exchange = new Exchange({ ...parts, authorize: { service: refuse, admin: refuse } }, this.#stopping);
+    exchange.hosts = hosts;
+    return exchange;
+  }
+
   #partsOf(account: string, keys: Pick<AccountRow, 'key_digest' | 'token_digest'>): ServiceParts {
-    const { host, folder, hasControl } = this.#plan;
+    const { host, hasControl } = this.#plan;
     const { clock, accounts, shown } = this.#database;
     const base = partsFor({ ...this.#plan, path: shown, host: { ...host, clock } }, this.#database.of(account));
     return {
@@ -240,7 +289,10 @@ class Tenants implements Answerers {
       hasControl,
       isShared: true,
       isGone: other => isOwnerGoneHere(other, base.owner, host.isRunning),
-      archives: new Archives({ ...host, folder: account === '' ? undefined : join(folder, account, 'snapshots') }),
+      archives: new Archives({
+        ...host,
+        folder: account === '' ? undefined : join(this.#folderOf(account), 'snapshots'),
+      }),
       keepDialect: async dialect => {
         await accounts.setDialect(account, dialect);
         this.#keys.clear();
@@ -249,18 +301,21 @@ class Tenants implements Answerers {
   }
 
   /** Looked up once a second at most, whatever is asked. Throws `StoreBusy` when the database does not answer. */
-  #rowOf(digest: string, surface: 'service' | 'admin'): Promise<AccountRow | undefined> {
+  #holderOf(digest: string, surface: 'service' | 'admin'): Promise<Holder> {
     const name = `${surface} ${digest}`;
     const now = this.#plan.host.clock.monotonic();
     const found = this.#keys.get(name);
-    if (found !== undefined && found.until > now) return found.row;
+    if (found !== undefined && found.until > now) return found.holder;
     if (this.#keys.size >= MOST_KEYS) this.#keys.clear();
     const { accounts } = this.#database;
-    const row = (surface === 'admin' ? accounts.byToken(digest) : accounts.byKey(digest)).catch((cause: unknown) => {
-      this.#keys.delete(name);
-      throw new StoreBusy('the database does not answer', { cause });
-    });
-    this.#keys.set(name, { row, until: now + KEY_FOR });
-    return row;
+    const asked: Promise<Holder> = surface === 'admin' ? accounts.byToken(digest) : accounts.byKey(digest);
+    const holder = asked
+      .then(row => row ?? accounts.expired(digest))
+      .catch((cause: unknown) => {
+        this.#keys.delete(name);
+        throw new StoreBusy('the database does not answer', { cause });
+      });
+    this.#keys.set(name, { holder, until: now + KEY_FOR });
+    return holder;
   }
 }

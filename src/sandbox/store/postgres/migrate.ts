@@ -23,7 +23,15 @@ const ACCOUNTS = `create table accounts (
   dialect text not null,
   key_digest text unique,
   token_digest text unique,
-  created_at integer not null
+  created_at integer not null,
+  expires_at integer
+)`;
+
+/** Whose the keys and tokens of accounts were that have expired: whoever shows one is told so. */
+const EXPIRED_KEYS = `create table expired_keys (
+  digest text not null primary key,
+  name text not null,
+  expired_at integer not null
 )`;
 
 /** What the statements of the store know as `meta`: the row of the account whose transaction this is. */
@@ -41,9 +49,15 @@ const OWN: readonly string[] = [
   SCHEMA_FACTS,
   ACCOUNTS,
   META,
+  EXPIRED_KEYS,
   'alter table advances add column lease_until integer',
   'create index api_keys_by_digest on api_keys (digest)',
 ];
+
+/** What brings those of PostgreSQL alone from the number before to this one. */
+const OWN_MIGRATIONS: Readonly<Record<number, readonly string[]>> = {
+  10: ['alter table accounts add column expires_at integer', EXPIRED_KEYS],
+};
 
 const tablesOfStore = (): readonly string[] => [
   ...SYSTEM_TABLES.filter(statement => !statement.startsWith('create table meta (')),
@@ -108,7 +122,8 @@ async function makeTables(connection: PostgresPipeline, schema: string): Promise
 
 async function bringUp(connection: PostgresPipeline, found: number): Promise<void> {
   for (let next = found + 1; next <= SCHEMA; next += 1) {
-    for (const statement of MIGRATIONS[next] ?? []) await connection.send(withTypes(statement), []);
+    const statements = [...(MIGRATIONS[next] ?? []), ...(OWN_MIGRATIONS[next] ?? [])];
+    for (const statement of statements) await connection.send(withTypes(statement), []);
     await connection.send('update store_schema set schema_number = $1 where one = 1', [String(next)]);
   }
 }

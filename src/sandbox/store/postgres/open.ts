@@ -26,6 +26,8 @@ export interface PostgresRequest {
 
 export interface PostgresStores extends Stores {
   readonly accounts: Accounts;
+  /** Keeps nothing of an account that was removed. */
+  forget(account: string): void;
 }
 
 const CONNECT_MS = 5_000;
@@ -61,6 +63,7 @@ export async function openPostgresStores(request: PostgresRequest): Promise<Post
       known.set(account, store);
       return store;
     },
+    forget: account => void known.delete(account),
     async close() {
       await Promise.all([...known.values()].map(store => store.close()));
       await connections.close();
