@@ -137,6 +137,28 @@ describe.skipIf(missing())('an attack on an approval', () => {
     expect(t.proxy.posts()).toHaveLength(posts + 1);
   });
 
+  it('3: released once more, by any runner, while it is in hand, behind its lease and at its end', async () => {
+    const { op, bytes } = await held();
+    const envelopes = [bob.approves(bytes)];
+    const record = { t: 'APPROVED', persons: ['bob'], envelopes, at: 1 } as const;
+    const release = (runner: Statements) => {
+      const by = hex(4);
+      const call = { account: t.at.account, op, by, host: 'laptop', ttl_ms: 180_000, keys: [bob.keyid], resume: true };
+      return runner.release(call, encodeLines(by, 0, [record]), { event: 'released', op });
+    };
+    expect((await keep(op, envelopes[0] ?? '')).verdict).toBe('approved');
+    const { used } = await t.at.ana.status(t.at.account);
+    expect((await release(t.at.ben)).verdict).toBe('taken');
+    for (const each of [t.at.ana, t.at.ben])
+      expect(await release(each)).toMatchObject({ verdict: 'held', holder: 'ben', left_ms: expect.any(Number) });
+    await t.at.endLeases();
+    for (const each of [t.at.ana, t.at.ben]) expect(await release(each)).toMatchObject({ verdict: 'used' });
+    await done(runs, `ops resume ${op}`);
+    for (const each of [t.at.ana, t.at.ben]) expect(await release(each)).toMatchObject({ verdict: 'finished' });
+    expect((await t.at.ana.status(t.at.account)).used).toBe(used + amount * 100);
+    expect(t.proxy.posts()).toHaveLength(posts + 1);
+  });
+
   it.each([
     ['4: the amount', 'approval_plan', { body: '{"amount":999}' }],
     ['5: the card', 'approval_plan', { path: '/cards/card_2/fund' }],

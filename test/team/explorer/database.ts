@@ -43,7 +43,7 @@ export function claim(
   if (isRefused(db, call)) return { verdict: 'no', db };
   // The answer of the same call was lost.
   if (db.ops[op]?.writer === process) return { verdict: 'claimed', db };
-  const isUsed = db.ops.some(other => other?.want === want);
+  const isUsed = db.ops.some(other => other?.want === want && isInTheWay(other, call));
   if (isUsed || db.held + db.spent + 1 > bounds.cap) return { verdict: 'no', db };
   const made: Op = {
     want,
@@ -58,6 +58,12 @@ export function claim(
     lines,
   };
   return { verdict: 'claimed', db: committed(db, call, { ops: withOp(db, op, made), held: db.held + 1 }) };
+}
+
+/** A name is used once; without one a change waits for the end of an equal one. */
+function isInTheWay({ state, leaseUntil }: Op, { bounds, rules, tick }: Call): boolean {
+  if (bounds.nameless === undefined) return true;
+  return state !== 'finished' && (rules.refusesUnderLease || leaseUntil <= tick);
 }
 
 export interface Holding {

@@ -1,6 +1,6 @@
 /** The same as `explorer.test.ts` in wider bounds: three operators, more kills, more lost answers, more time. */
 import { describe, expect, test } from 'vitest';
-import { FAILOVER, RESENDING, TWO } from './mutants.ts';
+import { FAILOVER, NAMELESS, RESENDING, TWO } from './mutants.ts';
 import { pageOf } from './report.ts';
 import { search } from './search.ts';
 import type { Bounds } from './world.ts';
@@ -32,6 +32,7 @@ const WIDE: Readonly<Record<string, Bounds>> = {
     ticks: 6,
   },
   'three operators, two purchases and a cap for one': { ...TWO, ...THREE, wants: [1, 2, 1], cap: 1 },
+  'two purchases without names': { ...NAMELESS, standsStill: true, cap: 2, ticks: 4 },
   'a standby, kills and lost answers': { ...FAILOVER, crashes: 1, lostAnswers: 1 },
   'a standby, SENT behind the claim': { ...FAILOVER, sentWithClaim: false, crashes: 1 },
   'a standby, three operators': { ...FAILOVER, ...THREE, ticks: 3 },

@@ -5,7 +5,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { countAll, KEYS_ALONE, TRUSTED } from './approvals.ts';
-import { FAILOVER, MUTANTS, RESENDING, TWO } from './mutants.ts';
+import { FAILOVER, MUTANTS, NAMELESS, RESENDING, TWO } from './mutants.ts';
 import { pageOf } from './report.ts';
 import { type Searched, search } from './search.ts';
 import type { Bounds } from './world.ts';
@@ -15,6 +15,7 @@ const KEPT: Readonly<Record<string, Bounds>> = {
   'one change, keys honoured': { ...TWO, keys: 'honoured', lostAnswers: 0 },
   'SENT behind the claim, keys ignored': { ...TWO, sentWithClaim: false, crashes: 0 },
   'two purchases, and a cap for one': { ...TWO, wants: [1, 2], cap: 1 },
+  'one command twice, without a name': NAMELESS,
   '--resend-absent, nobody stands still': RESENDING,
   '--resend-absent, a clock that is slow': { ...RESENDING, clocks: [-2, 0], crashes: 0 },
   '--resend-absent, a clock that is fast': { ...RESENDING, clocks: [2, 0], crashes: 0 },

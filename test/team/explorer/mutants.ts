@@ -22,6 +22,18 @@ export const TWO: Bounds = {
 /** `--resend-absent`: safe while no process stands still between its last look at the lease and its request. */
 export const RESENDING: Bounds = { ...TWO, resendAbsent: true, standsStill: false, lostAnswers: 0 };
 
+/** Without names: the same command once more behind one that was killed. */
+export const NAMELESS: Bounds = {
+  ...TWO,
+  nameless: true,
+  wants: [1, 2],
+  standsStill: false,
+  lostAnswers: 0,
+  cap: 1,
+  ticks: 3,
+  commands: [2, 1],
+};
+
 export const FAILOVER: Bounds = {
   ...TWO,
   failover: true,
@@ -64,6 +76,11 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'a standby is accepted when those have pushed whom it remembers',
     bounds: { ...FAILOVER, pushed: 'remembered' },
     rules: OURS,
+  },
+  {
+    what: 'an equal create under a living lease is let through',
+    bounds: { ...NAMELESS, cap: 2 },
+    rules: { ...OURS, refusesUnderLease: false },
   },
   { what: 'an op that is finished ends once more', bounds: { ...TWO, ...CALM }, rules: { ...OURS, endsOnce: false } },
   {

@@ -91,7 +91,9 @@ function begin(turn: Turn): readonly Move[] {
     moves.push(...ends.map(each => ({ ...each, what: `${say(turn, what)}; ${each.what}` })));
   };
   const want = bounds.wants[me] as number;
-  const isTold = operator.told.some(op => db.ops[op]?.want === want);
+  // Whoever takes a change over that has no name says so to the one who wants it.
+  const informed = bounds.nameless ? world.operators : [operator];
+  const isTold = informed.some(({ told }) => told.some(op => db.ops[op]?.want === want));
   if (!isTold) {
     started(`begins purchase ${want}`, { at: 'claim', want, began: world.tick });
   }

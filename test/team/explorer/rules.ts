@@ -11,6 +11,8 @@ export interface Rules {
   readonly leaseClock: 'server' | 'client';
   /** `let_go` keeps the cents of what is unknown. */
   readonly holdsUnknown: boolean;
+  /** `claim` refuses a change that equals one under a living lease, which proves nothing. */
+  readonly refusesUnderLease: boolean;
   /** What is finished is handed to nobody, and ends once. */
   readonly endsOnce: boolean;
 }
@@ -21,5 +23,6 @@ export const OURS: Rules = {
   isSentFenced: true,
   leaseClock: 'server',
   holdsUnknown: true,
+  refusesUnderLease: true,
   endsOnce: true,
 };

@@ -11,6 +11,8 @@ export interface Bounds {
   readonly operators: number;
   /** What each operator wants, by number of a purchase; two that want the same give it the same name. */
   readonly wants: readonly number[];
+  /** Nobody gives a name: the same change may be meant once more when the one before has ended. */
+  readonly nameless?: true | undefined;
   /** Whether the plan and SENT go with one claim, as a single change does, or SENT comes after it, as many rows do. */
   readonly sentWithClaim: boolean;
   readonly keys: 'honoured' | 'ignored';
