@@ -65,6 +65,21 @@ export async function refuseLost(shared: SharedOps, { what, name, op }: UsedName
   });
 }
 
+/** Throws `guarded`, or `check_failed` where lines are lost: an operation that is not there may be one of those. */
+export async function refuseAbsent(shared: SharedOps, op: string): Promise<void> {
+  const { behind, account } = shared;
+  if (behind === undefined) return;
+  const copies = [...(await keptCopies(shared)), ...(await leftCopies(shared))];
+  const isOwn = copies.some(copy => copy.op === op);
+  throw new CliError(behind.isLost ? 'check_failed' : 'guarded', {
+    message: `the shared journal lacks what was written last: ${behind.why}. ${op} is not there, and may have been; nothing was sent`,
+    notes: [...(isOwn ? [`This machine knows ${op}, and journal push brings it back.`] : []), acceptedBy(account)],
+    hint: 'cardwright journal push',
+    outcome: 'not_sent',
+    op,
+  });
+}
+
 /** Throws `check_failed`: what lies there is not all there was. */
 export function refuseBehind({ behind, account }: Pick<SharedOps, 'behind' | 'account'>): void {
   if (behind === undefined) return;

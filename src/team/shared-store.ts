@@ -15,7 +15,7 @@ import type { HeadFilter, OpHead, UsedIntent } from './calls.ts';
 import { checkShared } from './check.ts';
 import { claimOp } from './claim-op.ts';
 import { factsOf, planIn } from './claims.ts';
-import { refuseLost } from './loss.ts';
+import { refuseAbsent, refuseLost } from './loss.ts';
 import { pushAll } from './recover.ts';
 import { holdName } from './shared-name.ts';
 import { lately, type SharedOps } from './shared-ops.ts';
@@ -73,8 +73,9 @@ export function sharedStore({ shared, opened, keyPrint }: SharedStoreSettings): 
     take: async (op, how) => takeOp(await shared(), op, how),
     requests: sharedRequests(shared),
     async read(op) {
-      const { statements, account } = await shared();
-      const segments = await statements().readOp(account, op, 1);
+      const ops = await shared();
+      const segments = await ops.statements().readOp(ops.account, op, 1);
+      if (segments.length === 0) await refuseAbsent(ops, op);
       return segments.length === 0 ? undefined : Buffer.concat(segments.map(({ bytes }) => bytes));
     },
     async *heads({ unfinished, writtenSince } = {}) {

@@ -37,6 +37,17 @@ describe.skipIf(missing())('a drill', () => {
     return { ...t, ana, ben, run, op, sentNothing };
   }
 
+  /** What was begun behind the backup is not there: nobody is told that it never was. */
+  async function missed({ ana, ben, op }: Awaited<ReturnType<typeof worked>>, code: number) {
+    for (const line of [`ops show ${op}`, `ops resume ${op}`, `ops takeover ${op} --reason "why"`]) {
+      const [own, others] = [await ana.run(line), await ben.run(line)];
+      expect([own.code, others.code], `${line}: ${own.err}`).toEqual([code, code]);
+      expect(own.err).toContain(`This machine knows ${op}, and journal push brings it back.`);
+      expect(others.err).toContain(`${op} is not there, and may have been; nothing was sent`);
+      expect(others.err).not.toContain('This machine knows');
+    }
+  }
+
   /** Five cards, and each of them once. */
   async function wholeAgain(t: Awaited<ReturnType<typeof worked>>) {
     const { ana, ben, run } = t;
@@ -65,6 +76,7 @@ describe.skipIf(missing())('a drill', () => {
       expect(await run(machine, 'wallet --json')).toMatchObject({ code: 0 });
       expect(await run(machine, 'journal status --json')).toMatchObject({ json: { moved: true } });
     }
+    await missed(t, 14);
     t.sentNothing();
     const accept = async () =>
       (await server.as('ada')).call(
@@ -98,6 +110,7 @@ describe.skipIf(missing())('a drill', () => {
       expect(refused).toMatchObject({ code: 15 });
       expect(refused.err).toContain('cardwright journal push');
     }
+    await missed(t, 15);
     t.sentNothing();
     expect(await run(ana, 'journal push --json')).toMatchObject({ code: 0, json: { recovered: [{}, {}] } });
     expect(await run(ben, 'journal push --json')).toMatchObject({ code: 0, json: { recovered: [{ rows: 2 }] } });
