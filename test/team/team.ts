@@ -25,15 +25,14 @@ export async function team(here: Database, { wallet = 100, stripKeys = true, del
   const origin = new URL(proxy.url).origin;
   const at = await testAccount(here, { origin, keyPrint: account => accountPrint(sandbox.key, account) });
   const machines: World[] = [];
+  const shared = (role: Person) => ({
+    CARDWRIGHT_API_KEY: key,
+    CARDWRIGHT_BASE_URL: proxy.url,
+    CARDWRIGHT_JOURNAL_URL: urlOf(here, role),
+    CARDWRIGHT_JOURNAL_ACCOUNT: at.account,
+  });
   const machine = async (role: Person, more: Readonly<Record<string, string>> = {}) => {
-    const env = {
-      CARDWRIGHT_PROFILE: '',
-      CARDWRIGHT_API_KEY: key,
-      CARDWRIGHT_BASE_URL: proxy.url,
-      CARDWRIGHT_JOURNAL_URL: urlOf(here, role),
-      CARDWRIGHT_JOURNAL_ACCOUNT: at.account,
-      ...more,
-    };
+    const env = { CARDWRIGHT_PROFILE: '', ...shared(role), ...more };
     made += 1;
     // Ids of ops are those of the whole database.
     const one = await world({ env, countFrom: 10_000 * made });
@@ -45,7 +44,10 @@ export async function team(here: Database, { wallet = 100, stripKeys = true, del
     key,
     proxy,
     machine,
-    cards: async () => (await ask(sandbox, { path: '/cards?per_page=100' })).json.data as { balance: number }[],
+    /** Of a process of its own, with the folder of that machine. */
+    processEnv: (role: Person, { folder }: World) => ({ ...shared(role), CARDWRIGHT_CONFIG_DIR: folder }),
+    cards: async () =>
+      (await ask(sandbox, { path: '/cards?per_page=100' })).json.data as { id: string; balance: number }[],
     balance: async () => (await ask(sandbox, { path: '/wallet' })).json.balance as number,
     async [Symbol.asyncDispose]() {
       for (const each of machines) await each[Symbol.asyncDispose]();
@@ -55,8 +57,15 @@ export async function team(here: Database, { wallet = 100, stripKeys = true, del
   };
 }
 
-/** A way to the server that can be cut. */
-export async function cableTo({ socket, port }: { readonly socket: string; readonly port: number }) {
+interface Place {
+  readonly socket: string;
+  readonly port: number;
+}
+
+/** A way to the server that can be cut, and led to another server with the same port. */
+export async function cableTo(first: Place) {
+  let { socket } = first;
+  const { port } = first;
   const place = await temporaryFolder();
   const through = new Set<Socket>();
   const server = createServer(near => {
@@ -80,6 +89,9 @@ export async function cableTo({ socket, port }: { readonly socket: string; reado
     port,
     mend,
     cut,
+    leadTo(another: Place): void {
+      socket = another.socket;
+    },
     async [Symbol.asyncDispose]() {
       if (server.listening) await cut();
       await place[Symbol.asyncDispose]();
