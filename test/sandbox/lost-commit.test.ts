@@ -1,55 +1,14 @@
 /** A connection to the database that is lost as a COMMIT is on its way: nobody is told what is not known. */
-
-import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { CommitUnknown } from '../../src/sandbox/store/faults.ts';
-import { missing, type Server } from '../postgres/server.ts';
+import { missing } from '../postgres/server.ts';
+import { database } from '../postgres/shared.ts';
+import { cuttingWay } from '../support/cutting-way.ts';
 import { fakeService } from '../support/fake-service.ts';
 import { ask } from '../support/sandbox-http.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { accountOf, accountServer, storeOf } from '../support/served-accounts.ts';
 import { openAccount } from '../support/test-store.ts';
-
-type Reached = Pick<Server, 'socket' | 'port'>;
-
-/** A way to the server that is cut, when told to, once a COMMIT has gone through, or just before. */
-async function cuttingWay() {
-  const folder = await temporaryFolder();
-  const way: { cut: 'before' | 'after' | undefined } = { cut: undefined };
-  const ends = new Set<Socket>();
-  const to = async ({ socket, port }: Reached): Promise<Reached> => {
-    const server = createServer(near => {
-      const far = connect(join(socket, `.s.PGSQL.${port}`));
-      const close = () => [near, far].map(end => end.destroy());
-      for (const end of [near, far]) ends.add(end.on('error', close).on('close', close));
-      far.pipe(near);
-      near.on('data', (bytes: Buffer) => {
-        const { cut } = way;
-        if (cut === undefined || !bytes.includes('\0commit\0')) return void far.write(bytes);
-        way.cut = undefined;
-        far.unpipe(near);
-        if (cut === 'before') return void close();
-        // The answers of the statements before it may come first. All of them go nowhere.
-        let answers = Buffer.alloc(0);
-        far.on('data', (part: Buffer) => {
-          answers = Buffer.concat([answers, part]);
-          if (answers.includes('COMMIT\0')) close();
-        });
-        far.write(bytes);
-        far.resume();
-      });
-    });
-    await once(server.listen(join(folder.path, `.s.PGSQL.${port}`)), 'listening');
-    server.unref();
-    return { socket: folder.path, port };
-  };
-  const close = async () => {
-    for (const end of ends) end.destroy();
-    await folder[Symbol.asyncDispose]();
-  };
-  return { way, to, [Symbol.asyncDispose]: close };
-}
+import { world } from '../support/world.ts';
 
 it.skipIf(missing() !== undefined)('gives no answer, goes on, and repeats what was done or does it', async () => {
   await using cutting = await cuttingWay();
@@ -73,3 +32,26 @@ it.skipIf(missing() !== undefined)('gives no answer, goes on, and repeats what w
   expect((await ask(service, { path: '/cards' })).json.data).toHaveLength(2);
   expect((await ask(service, { path: '/wallet' })).json.balance).toBe(980);
 });
+
+it.skipIf(missing() !== undefined)(
+  'is told in the log of the server with the account, the time and what to do',
+  async () => {
+    const here = await database();
+    await using place = await world();
+    await using cutting = await cuttingWay();
+    const store = storeOf({ ...here, server: { ...here.server, ...(await cutting.to(here.server)) } });
+    const server = await accountServer(place, store, '--migrate --no-rate-limits');
+    const account = (await accountOf(place, store, 'ana', '--data demo')).at(server);
+    const bin_id = (await ask(account, { path: '/bins' })).json.data[0].id;
+    cutting.way.cut = 'after';
+    const body = { bin_id, amount: 10 };
+    await expect(ask(account, { method: 'POST', path: '/cards', body, idempotencyKey: 'one' })).rejects.toThrow();
+    const { code, err } = await server.stop();
+    expect(code).toBe(0);
+    expect(err).toMatch(
+      /^warning: account ana, \d{4}-\d\d-\d\dT[\d:.]+Z: the connection to the database was lost during a commit, .* repeat it with the same X-Idempotency-Key\./m,
+    );
+    expect(err.match(/during a commit/g)).toHaveLength(1);
+    await here.close();
+  },
+);

@@ -10,49 +10,15 @@ import { SCHEMA } from '../../src/sandbox/store/system-tables.ts';
 import { ask, type Served } from '../support/sandbox-http.ts';
 import { startSandbox } from '../support/start-sandbox.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { type Exported, expectedNow, exportIn } from './older/exports.ts';
 
 const ADMIN = '/_sandbox/v1';
 const NDJSON = { 'content-type': 'application/x-ndjson' };
 const older = async (name: string) => gunzipSync(await readFile(join(import.meta.dirname, 'older', `${name}.gz`)));
 
-interface Exported {
-  readonly schema: number;
-  readonly tables: readonly { readonly name: string; readonly columns: readonly string[]; readonly rows: number }[];
-  /** Rows of each table as objects, in the order of the file. */
-  readonly rows: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
-}
-
-function exportIn(text: string): Exported {
-  const [first = '', ...lines] = text.trimEnd().split('\n');
-  const { schema, tables } = JSON.parse(first) as Exported;
-  const rows: Record<string, Record<string, unknown>[]> = {};
-  let at = 0;
-  for (const table of tables) {
-    rows[table.name] = lines.slice(at, at + table.rows).map(line => {
-      const values = JSON.parse(line) as unknown[];
-      return Object.fromEntries(table.columns.map((column, nth) => [column, values[nth]]));
-    });
-    at += table.rows;
-  }
-  return { schema, tables, rows };
-}
-
 async function exportOf(served: Served): Promise<Exported> {
   const headers = { authorization: `Bearer ${served.adminToken.expose()}` };
   return exportIn(await (await fetch(`${new URL(served.url).origin}${ADMIN}/export`, { headers })).text());
-}
-
-/** What is to be there afterwards: everything but how a record of a key was held, and what came later as nothing. */
-function expected({ rows }: Exported): Exported['rows'] {
-  const kept = rows['idempotency']?.map(({ owner, lease_token, lease_until, ...record }) => record) ?? [];
-  const later = (table: string, more: object) => rows[table]?.map(row => ({ ...row, ...more })) ?? [];
-  return {
-    ...{ ...rows, idempotency: kept, decline_facts: [] },
-    requests: later('requests', {
-      ...{ answer: null, request_headers: null, query: null, body_bytes: null, not_kept: null },
-    }),
-    deliveries: later('deliveries', { edited: null, sign: null }),
-  };
 }
 
 /** The answer that was given under its key before, and a new card after it. */
@@ -80,7 +46,7 @@ test('a store of schema 3 is brought up with every row of it, and goes on', asyn
     await using sandbox = await startSandbox({ store });
     const now = await exportOf(sandbox);
     expect(now.schema).toBe(SCHEMA);
-    expect(now.rows).toEqual(expected(before));
+    expect(now.rows).toEqual(expectedNow(before));
   }
   await using sandbox = await startSandbox({ store });
   await goesOn(sandbox, before);
@@ -92,6 +58,6 @@ test('an export of schema 3 is taken in with every row of it, and goes on', asyn
   const { json } = await ask(sandbox, { method: 'POST', path: `${ADMIN}/import`, body, headers: NDJSON });
   expect(json).toMatchObject({ restored: true, problems: [], ledger_ok: true, cards: 13, transactions: 27 });
   const before = exportIn(body);
-  expect((await exportOf(sandbox)).rows).toEqual(expected(before));
+  expect((await exportOf(sandbox)).rows).toEqual(expectedNow(before));
   await goesOn(sandbox, before);
 });

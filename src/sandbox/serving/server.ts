@@ -92,19 +92,11 @@ export async function serveWith(
   const stopping = new AbortController();
   const answerers = answerersFor(stopping.signal);
   const { nobody } = answerers;
-  const { clock, onFault, pageDoor } = nobody.parts;
+  const { clock, pageDoor } = nobody.parts;
   const running = new Map<Promise<void>, IncomingMessage>();
   let door: Door | undefined;
   const server = createServer({ ...times, requireHostHeader: false }, (request, response) => {
-    const done = answerOne(request, response).catch((error: unknown) => {
-      request.socket.destroy();
-      if (error instanceof Gone) return;
-      if (error instanceof StoreBroken) {
-        door?.close();
-        server.close().closeAllConnections();
-      }
-      onFault(error);
-    });
+    const done = answerOne(request, response);
     running.set(done, request);
     void done.finally(() => running.delete(done));
   });
@@ -142,10 +134,23 @@ export async function serveWith(
   const answerOne = async (request: IncomingMessage, response: ServerResponse) => {
     const exchange = await answerers.of(request).catch((error: unknown) => {
       if (error instanceof StoreBusy) return error;
-      onFault(error);
+      nobody.parts.onFault(error);
       return new StoreBusy('nobody knows whose request it is', { cause: error });
     });
-    if (exchange instanceof StoreBusy) return refuseOne(response, exchange);
+    const isRefused = exchange instanceof StoreBusy;
+    const answered = isRefused ? refuseOne(response, exchange) : answerFor(exchange, request, response);
+    const { onFault } = isRefused ? nobody.parts : exchange.parts;
+    await answered.catch((error: unknown) => {
+      request.socket.destroy();
+      if (error instanceof Gone) return;
+      if (error instanceof StoreBroken) {
+        door?.close();
+        server.close().closeAllConnections();
+      }
+      onFault(error);
+    });
+  };
+  const answerFor = async (exchange: Exchange, request: IncomingMessage, response: ServerResponse) => {
     const transfer = transferOf(request);
     if (transfer !== undefined) return transferOne(exchange, request, response, transfer);
     const { parts } = exchange;

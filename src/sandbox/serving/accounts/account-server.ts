@@ -22,6 +22,7 @@ import { Exchange } from '../../requests/exchange.ts';
 import { isDatabaseAway, whyAway } from '../../requests/unavailable.ts';
 import { isoTime } from '../../rules/dates.ts';
 import { catchUp, type ServiceParts } from '../../service/service.ts';
+import { CommitUnknown } from '../../store/faults.ts';
 import { type AccountRow, type DueRow, type ExpiredRow, removeExpired } from '../../store/postgres/accounts.ts';
 import { StoreBusy } from '../../store/sql.ts';
 import { type PartsPlan, type Plan, partsFor } from '../assemble.ts';
@@ -277,8 +278,11 @@ class Tenants implements Answerers {
     return exchange;
   }
 
-  #partsOf(account: string, keys: Pick<AccountRow, 'key_digest' | 'token_digest'>): ServiceParts {
-    const { host, hasControl } = this.#plan;
+  #partsOf(
+    account: string,
+    { name, ...keys }: Pick<AccountRow, 'key_digest' | 'token_digest'> & Partial<AccountRow>,
+  ): ServiceParts {
+    const { host, hasControl, onFault } = this.#plan;
     const { clock, accounts, shown } = this.#database;
     const base = partsFor({ ...this.#plan, path: shown, host: { ...host, clock } }, this.#database.of(account));
     return {
@@ -288,6 +292,10 @@ class Tenants implements Answerers {
       authorize: { service: authorizerOfDigest(keys.key_digest), admin: authorizerOfDigest(keys.token_digest) },
       hasControl,
       isShared: true,
+      onFault: error => {
+        // That the database cannot be used is told once for all accounts.
+        if (!(error instanceof StoreBusy)) onFault(new Error(faultText(error, name, host.clock.now())));
+      },
       isGone: other => isOwnerGoneHere(other, base.owner, host.isRunning),
       archives: new Archives({
         ...host,
@@ -318,4 +326,11 @@ class Tenants implements Answerers {
     this.#keys.set(name, { holder, until: now + KEY_FOR });
     return holder;
   }
+}
+
+/** For the log of a server, of which many accounts are. `at`: ms UTC. */
+function faultText(error: unknown, account: string | undefined, at: number): string {
+  const where = `${account === undefined ? '' : `account ${account}, `}${new Date(at).toISOString()}: `;
+  if (!(error instanceof CommitUnknown)) return `${where}${error instanceof Error ? error.message : String(error)}`;
+  return `${where}the connection to the database was lost during a commit, and whether it lasted is not known. A request got no answer: repeat it with the same X-Idempotency-Key. Timers and deliveries are repeated by the servers.`;
 }

@@ -5,6 +5,7 @@ import type { PostgresPipeline } from '../../../postgres/client.ts';
 import { emptyArchived } from '../archived.ts';
 import type { IdForm } from '../meta.ts';
 import type { Sql, SqlValue } from '../sql.ts';
+import { checkSchemaNumber } from './migrate.ts';
 import { numbered, rowsOf, sent } from './types.ts';
 
 export interface AccountRow {
@@ -76,24 +77,30 @@ const DUE = `select a.account_id, case when ${IS_OVER} then 1 else 0 end as is_o
       from deliveries d where d.account_id = a.account_id and d.state = 'sending') s on true
   where a.key_digest is not null or ${IS_OVER}`;
 
-/** One statement outside of any account, in a transaction of its own that knows where the tables are. */
+/** One statement outside of any account, in a transaction of its own, once it is known that the tables are ours. */
 async function asked(
   connection: PostgresPipeline,
   schema: string,
   text: string,
   values: readonly SqlValue[] = [],
 ): Promise<readonly Record<string, unknown>[]> {
-  const steps = [
-    connection.send('begin', []),
-    connection.send(`select set_config('search_path', $1, true)`, [schema]),
-    connection.send(numbered(text), values.map(sent)),
-    connection.send('commit', []),
-  ] as const;
-  const [, , answer] = await Promise.all(steps).catch(async (error: unknown) => {
+  try {
+    const found = `(select schema_number from ${schema}.store_schema)`;
+    const steps = [
+      connection.send('begin', []),
+      connection.send(`select set_config('search_path', $1, true), ${found} as found`, [schema]),
+    ] as const;
+    const [, facts] = await Promise.all(steps);
+    checkSchemaNumber(rowsOf(facts)[0]?.['found']);
+    const [answer] = await Promise.all([
+      connection.send(numbered(text), values.map(sent)),
+      connection.send('commit', []),
+    ]);
+    return rowsOf(answer);
+  } catch (error) {
     await connection.send('rollback', []).catch(() => undefined);
     throw error;
-  });
-  return rowsOf(answer);
+  }
 }
 
 export interface AccountsDatabase {

@@ -2,6 +2,7 @@
 import { CliError } from '../../../core/errors.ts';
 import { shellWord } from '../../../core/shell-quote.ts';
 import type { PostgresPipeline } from '../../../postgres/client.ts';
+import { PostgresRefusal } from '../../../postgres/refusal.ts';
 import { TABLES } from '../schema.ts';
 import { MIGRATIONS, SCHEMA, SYSTEM_TABLES } from '../system-tables.ts';
 import { rowsOf, withTypes } from './types.ts';
@@ -65,6 +66,11 @@ const tablesOfStore = (): readonly string[] => [
   ...OWN,
 ];
 
+/** How long transactions of servers that run are waited for, ms: their clients wait meanwhile. */
+const LOCK_MS = '10000';
+/** SQLSTATE: they took longer. */
+const LOCK_TAKEN = '55P03';
+
 export interface Preparing {
   readonly connection: PostgresPipeline;
   readonly schema: string;
@@ -86,12 +92,12 @@ export async function prepareTables({ connection, schema, shown, mayMigrate }: P
     const [reads] = (await run(`select current_setting('transaction_read_only')`)).rows;
     if (reads?.[0] === 'on') throw onlyReads(shown);
     await run(`select pg_advisory_xact_lock(hashtext('cardwright sandbox'))`);
-    await run(`select set_config('search_path', $1, true)`, schema);
+    await run(`select set_config('search_path', $1, true), set_config('lock_timeout', $2, true)`, schema, LOCK_MS);
     const found = await schemaNumber(connection, schema);
-    if (found !== undefined && found > SCHEMA) throw newer(shown, found);
     if (found !== SCHEMA) {
+      if (found !== undefined && found > SCHEMA) throw newer(shown, found);
       if (!mayMigrate) throw older(shown, found);
-      await (found === undefined ? makeTables(connection, schema) : bringUp(connection, found));
+      await (found === undefined ? makeTables(connection, schema) : bringUp(connection, { shown, found }));
     }
     await run('commit');
   } catch (error) {
@@ -120,7 +126,17 @@ async function makeTables(connection: PostgresPipeline, schema: string): Promise
   );
 }
 
-async function bringUp(connection: PostgresPipeline, found: number): Promise<void> {
+/**
+ * Waits for the transactions of servers that run; those that come later find the new number and are refused. Only the lock
+ * of `accounts` is waited for while nothing else is held: every transaction of a server takes it first.
+ */
+async function bringUp(
+  connection: PostgresPipeline,
+  { shown, found }: { readonly shown: string; readonly found: number },
+): Promise<void> {
+  await connection.send('lock table accounts in access exclusive mode', []).catch((error: unknown) => {
+    throw error instanceof PostgresRefusal && error.code === LOCK_TAKEN ? inUse(shown) : error;
+  });
   for (let next = found + 1; next <= SCHEMA; next += 1) {
     const statements = [...(MIGRATIONS[next] ?? []), ...(OWN_MIGRATIONS[next] ?? [])];
     for (const statement of statements) await connection.send(withTypes(statement), []);
@@ -137,17 +153,49 @@ function onlyReads(shown: string): CliError {
   });
 }
 
+const madeByNewer = (found: number) =>
+  `was made by a newer cardwright (schema ${found}; this one knows up to ${SCHEMA})`;
+const hasSchema = (found: number) => `has schema ${found}, and this cardwright ${SCHEMA}`;
+
+/** Why a server that runs can use the tables no more: another program changed them, or an older copy was put back. */
+export class OtherTables extends Error {
+  override readonly name = 'OtherTables';
+
+  constructor(found: number) {
+    super(
+      found > SCHEMA
+        ? `it ${madeByNewer(found)}; install that version here and start this server again`
+        : `it ${hasSchema(found)}; start this server again with --migrate`,
+    );
+  }
+}
+
+/** Throws `OtherTables` unless the tables are those of this program. */
+export function checkSchemaNumber(found: unknown): void {
+  if (Number(found) !== SCHEMA) throw new OtherTables(Number(found));
+}
+
+function inUse(shown: string): CliError {
+  return new CliError('guarded', {
+    message: `a server works in the sandbox store ${shown} for longer than 10 s, so its tables cannot be changed now`,
+    notes: [
+      'Nothing was changed. A restore or a large data set takes long: repeat the command later, or stop the servers.',
+    ],
+    hint: 'cardwright sandbox start --help',
+    outcome: 'not_sent',
+  });
+}
+
 function newer(shown: string, found: number): CliError {
   return new CliError('check_failed', {
-    message: `the sandbox store ${shown} was made by a newer cardwright (schema ${found}; this one knows up to ${SCHEMA})`,
+    message: `the sandbox store ${shown} ${madeByNewer(found)}`,
     notes: ['It was not changed. Install that version and repeat the command.'],
     outcome: 'not_sent',
   });
 }
 
 function older(shown: string, found: number | undefined): CliError {
-  const has =
-    found === undefined ? 'has no tables of a sandbox yet' : `has schema ${found}, and this cardwright ${SCHEMA}`;
+  const has = found === undefined ? 'has no tables of a sandbox yet' : hasSchema(found);
   return new CliError('check_failed', {
     message: `the sandbox store ${shown} ${has}`,
     notes: [

@@ -11,6 +11,7 @@ import { CommitUnknown, endsTransaction, StatementRefused } from '../faults.ts';
 import { type Manner, type Sql, type Store, StoreBusy, type WantedRow } from '../sql.ts';
 import type { Connections } from './connect.ts';
 import { busy, commitFailure, endsConnection, isLockTaken } from './errors.ts';
+import { checkSchemaNumber } from './migrate.ts';
 import { type Hints, Transaction } from './statements.ts';
 
 export interface AccountParts {
@@ -49,8 +50,8 @@ const SETTINGS = `select set_config('search_path', ?, true), set_config('cardwri
   set_config('lock_timeout', '${LOCK_MS}', true), set_config('synchronous_commit', ${LASTING}, true)`;
 const LOCK = 'select account_id from accounts where account_id = ? for update';
 /** Asked once the lock is held: in one statement with it the time would be that before the wait. */
-const FACTS = `select cast(floor(extract(epoch from clock_timestamp()) * 1000) as bigint) as now, generation
-  from accounts where account_id = ?`;
+const FACTS = `select cast(floor(extract(epoch from clock_timestamp()) * 1000) as bigint) as now, schema_number, generation
+  from store_schema left join accounts on account_id = ?`;
 const BEGIN = {
   read: 'begin isolation level repeatable read read only',
   write: 'begin isolation level read committed',
@@ -260,9 +261,11 @@ export class AccountStore implements Store {
     const hints = { statements, rows: [...rows, ...(asksOf(jobs).rows ?? [])] };
     const facts = transaction.ask(hints, { text: FACTS, values: [account] });
     const [[row]] = await Promise.all([facts, ...steps]);
-    if (row === undefined && access === 'write') throw new StoreBusy(`the account ${account} was removed`);
-    transaction.generation = Number(row?.['generation'] ?? 0);
-    if (row !== undefined) onServerTime(Number(row['now']));
+    checkSchemaNumber(row?.['schema_number']);
+    const generation = row?.['generation'] ?? null;
+    if (generation === null && access === 'write') throw new StoreBusy(`the account ${account} was removed`);
+    transaction.generation = Number(generation ?? 0);
+    onServerTime(Number(row?.['now']));
   }
 
   /**
