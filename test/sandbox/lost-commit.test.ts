@@ -43,9 +43,19 @@ it.skipIf(missing() !== undefined)(
     const server = await accountServer(place, store, '--migrate --no-rate-limits');
     const account = (await accountOf(place, store, 'ana', '--data demo')).at(server);
     const bin_id = (await ask(account, { path: '/bins' })).json.data[0].id;
-    cutting.way.cut = 'after';
-    const body = { bin_id, amount: 10 };
-    await expect(ask(account, { method: 'POST', path: '/cards', body, idempotencyKey: 'one' })).rejects.toThrow();
+    // It may also cut off a look for what is due, which nobody notices.
+    const outcomes: string[] = [];
+    while (outcomes.at(-1) !== 'no answer' && outcomes.length < 50) {
+      cutting.way.cut = 'after';
+      const asked = { method: 'POST', path: '/cards', body: { bin_id, amount: 1 } };
+      outcomes.push(
+        await ask(account, asked).then(
+          ({ status }) => `${status}`,
+          () => 'no answer',
+        ),
+      );
+    }
+    expect(outcomes.at(-1)).toBe('no answer');
     const { code, err } = await server.stop();
     expect(code).toBe(0);
     expect(err).toMatch(

@@ -284,6 +284,7 @@ class Tenants implements Answerers {
   ): ServiceParts {
     const { host, hasControl, onFault } = this.#plan;
     const { clock, accounts, shown } = this.#database;
+    let lastLost: CommitUnknown | undefined;
     const base = partsFor({ ...this.#plan, path: shown, host: { ...host, clock } }, this.#database.of(account));
     return {
       ...base,
@@ -293,8 +294,10 @@ class Tenants implements Answerers {
       hasControl,
       isShared: true,
       onFault: error => {
-        // That the database cannot be used is told once for all accounts.
-        if (!(error instanceof StoreBusy)) onFault(new Error(faultText(error, name, host.clock.now())));
+        // That the database cannot be used is told once for all accounts, and a lost commit once for all its works.
+        if (error instanceof StoreBusy || (error instanceof CommitUnknown && error === lastLost)) return;
+        if (error instanceof CommitUnknown) lastLost = error;
+        onFault(new Error(faultText(error, name, host.clock.now())));
       },
       isGone: other => isOwnerGoneHere(other, base.owner, host.isRunning),
       archives: new Archives({
