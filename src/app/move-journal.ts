@@ -11,7 +11,7 @@ import { type Around, localSettings, sharedSettings } from './journal.ts';
 /** Throws `usage` where no shared journal is named, and what each direction refuses. */
 export async function moveJournal(
   around: Around & { readonly localHead: () => Promise<{ readonly seq: number; readonly hash: string } | undefined> },
-  { to, mine }: MoveWish,
+  { to, mine, keepBoth }: MoveWish,
 ): Promise<MovedJournal> {
   const { host, opened } = around;
   const { mode, baseUrl: origin } = await opened.identity();
@@ -30,7 +30,7 @@ export async function moveJournal(
     localPrint: () => localStore(kept).keyPrint(mode),
     localHead: around.localHead,
   };
-  return to === 'shared' ? moveToShared(parts) : moveToLocal(parts, { mine });
+  return to === 'shared' ? moveToShared(parts, keepBoth) : moveToLocal(parts, { mine });
 }
 
 function notNamed(mode: string): CliError {

@@ -49,6 +49,20 @@ export interface JournalFlaw {
   /** Of the chain. */
   readonly line?: number;
   readonly text: string;
+  /** Where two ops have one name: what an admin of the journal runs in the database when both are right. */
+  readonly sql?: string;
+}
+
+/** An op whose name belongs to another one, where somebody has looked at both and said that they are right. */
+export interface AcceptedClash {
+  readonly op: string;
+  readonly intent: string;
+  readonly belongsTo: string;
+  /** Role. */
+  readonly by: string;
+  /** ISO 8601 UTC. */
+  readonly at: string;
+  readonly why: string;
 }
 
 /** What a store says of itself. */
@@ -60,10 +74,11 @@ export interface StoreCheck {
   /** When the account was made in it, ms UTC: what is older was done elsewhere. */
   readonly since: number;
   readonly flaws: readonly JournalFlaw[];
+  readonly clashes: readonly AcceptedClash[];
 }
 
 /** The same beside the cards of the service. */
-export interface CheckedJournal extends Pick<StoreCheck, 'lines' | 'records' | 'flaws'> {
+export interface CheckedJournal extends Pick<StoreCheck, 'lines' | 'records' | 'flaws' | 'clashes'> {
   readonly ops: number;
   /** Cards that carry the marker of an operation. */
   readonly cards: number;
@@ -73,6 +88,8 @@ export interface MoveWish {
   readonly to: 'shared' | 'local';
   /** To one machine, with what is not finished: for the only operator. */
   readonly mine?: boolean | undefined;
+  /** Ops of this machine that go without names which belong to others there: both have happened. */
+  readonly keepBoth?: readonly string[] | undefined;
 }
 
 /** What was moved from one journal to another. */

@@ -10,6 +10,8 @@ export interface JournalHead {
 export interface Entering {
   readonly account: string;
   readonly known?: JournalHead | undefined;
+  /** Identifier of the state folder, 16 hexadecimal digits; with calls after which the machine knows what may get lost. */
+  readonly machine?: string | undefined;
 }
 
 /** Whose hands an op would be in. `by` is new for every process, eight hexadecimal digits; `ttl_ms` is its lease. */
@@ -64,6 +66,8 @@ export interface ImportedOp extends Entering {
   readonly whole: boolean;
   /** The database has had it, and has lost it. */
   readonly recovered: boolean;
+  /** Names and keys of other ops stay theirs, and it is brought without them: a person says that both have happened. */
+  readonly keep_both?: boolean | undefined;
   /** Writer of its last line, eight hexadecimal digits. */
   readonly by: string;
   readonly host: string;
@@ -94,6 +98,17 @@ export interface Clash {
   readonly intent?: string;
   readonly key?: string;
   readonly op: string;
+}
+
+/** An op with a name that belongs to another one, and who has said that both are right. */
+export interface KnownClash {
+  readonly op: string;
+  readonly belongs_to: string;
+  /** Role. */
+  readonly by: string;
+  readonly why: string;
+  /** ISO 8601 UTC. */
+  readonly at: string;
 }
 
 export type ImportResult =

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CliError } from '../core/errors.ts';
 import { cents, dollars } from '../core/money.ts';
-import type { JournalFlaw, StoreCheck } from '../journal/shared-ops.ts';
+import type { AcceptedClash, JournalFlaw, StoreCheck } from '../journal/shared-ops.ts';
 import { decodeLines } from '../journal/wal/codec.ts';
 import type { StoredRecord } from '../journal/wal/records.ts';
 import type { DaySums, OpenRows, OpHead, Segment } from './calls.ts';
@@ -22,7 +22,7 @@ const PAGE = 1000;
 export async function checkShared(shared: Checked): Promise<StoreCheck> {
   const chain = await checkChain(shared);
   const ops = new Set<string>();
-  const named = new Map<string, string>();
+  const named: [name: string, op: string][] = [];
   const flaws = [...chain.flaws];
   let records = 0;
   for await (const head of allHeads(shared)) {
@@ -30,13 +30,13 @@ export async function checkShared(shared: Checked): Promise<StoreCheck> {
     if (head.pruned) continue;
     const found = await checkOp(shared, head, chain.digests);
     records += found.records;
-    for (const name of found.names) named.set(name, head.op);
+    for (const name of found.names) named.push([name, head.op]);
     flaws.push(...found.texts.map(text => ({ what: 'op', op: head.op, text }) as const));
   }
-  const known = await checkIntents(shared, named);
+  const intents = await checkIntents(shared, named);
   const days = await shared.statements().daySums(shared.account);
-  flaws.push(...known, ...days.flatMap(flawsOfDay));
-  return { lines: chain.lines, ops, records, since: chain.since, flaws };
+  flaws.push(...intents.flaws, ...days.flatMap(flawsOfDay));
+  return { lines: chain.lines, ops, records, since: chain.since, flaws, clashes: intents.clashes };
 }
 
 interface CheckedChain {
@@ -154,8 +154,16 @@ function endFlaws(head: OpHead, { standing, before }: Standings): string[] {
     : [`its records say ${money(spent)} were spent, and ${money(head.spent)} are counted`];
 }
 
+interface CheckedIntents {
+  readonly flaws: readonly JournalFlaw[];
+  readonly clashes: readonly AcceptedClash[];
+}
+
 /** Names of rows that may have been carried out, noted for nothing or for another op: they could be used once more. */
-async function checkIntents(shared: Checked, named: ReadonlyMap<string, string>): Promise<readonly JournalFlaw[]> {
+async function checkIntents(
+  shared: Checked,
+  named: readonly (readonly [name: string, op: string])[],
+): Promise<CheckedIntents> {
   const { statements, account } = shared;
   const used = new Map<string, string>();
   for (let behind = ''; ; ) {
@@ -165,12 +173,24 @@ async function checkIntents(shared: Checked, named: ReadonlyMap<string, string>)
     if (page.length < PAGE) break;
   }
   const flaws: JournalFlaw[] = [];
-  for (const [name, op] of named) {
-    const noted = used.get(name);
-    if (noted === op || !(await stillHas(shared, op, name))) continue;
-    flaws.push({ what: 'intent', op, text: `its intent ${JSON.stringify(name)} is noted for ${noted ?? 'nothing'}` });
+  const clashes: AcceptedClash[] = [];
+  const known = await statements().knownClashes(account);
+  for (const [intent, op] of named) {
+    const belongsTo = used.get(intent);
+    if (belongsTo === op || !(await stillHas(shared, op, intent))) continue;
+    const accepted = known.find(each => each.op === op && each.belongs_to === belongsTo);
+    if (belongsTo === undefined) flaws.push({ what: 'intent', op, text: `its intent ${intent} is noted for nothing` });
+    else if (accepted === undefined) flaws.push(clashOf({ op, intent, belongsTo, account }));
+    else clashes.push({ op, intent, belongsTo, by: accepted.by, at: accepted.at, why: accepted.why });
   }
-  return flaws;
+  return { flaws, clashes };
+}
+
+type Clashing = Pick<AcceptedClash, 'op' | 'intent' | 'belongsTo'> & Pick<Checked, 'account'>;
+
+function clashOf({ op, intent, belongsTo, account }: Clashing): JournalFlaw {
+  const sql = `select cardwright.accept_clash('${account}', '${op}', '${belongsTo}', 'why');`;
+  return { what: 'intent', op, text: `its intent ${intent} belongs to ${belongsTo}`, sql };
 }
 
 /** Its row may have come to nothing since it was read; then the name is free. */

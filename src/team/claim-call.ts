@@ -57,7 +57,9 @@ export async function claimOnce(
   },
 ): Promise<Tape | Exclude<ClaimResult, { verdict: 'claimed' }>> {
   const { statements, head, clock } = shared;
-  const wanted = { ...wantedOf(shared, claim, standing), nonce, known: head.known(), looked, ...(sent && { sent }) };
+  const machine = await shared.machine();
+  const more = { nonce, known: head.known(), machine, looked, ...(sent && { sent }) };
+  const wanted = { ...wantedOf(shared, claim, standing), ...more };
   const facts = factsOf(claim.record, 'begun');
   const since = clock.monotonic();
   const answer = await statements().claim(wanted, first, facts);

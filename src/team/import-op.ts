@@ -18,7 +18,9 @@ export interface OpBytes {
   /** See `ImportedOp`. */
   readonly keyPrint: string | null;
   readonly recovered: boolean;
-  /** Names of its rows with what they stand for; made from the rows when left out. */
+  /** See `ImportedOp`; why, for the audit log. */
+  readonly keepBoth?: string | undefined;
+  /** Names of its rows with what they stand for; made from the rows when left out. Those of rows that came to nothing are free. */
   readonly intents?: readonly ClaimedIntent[] | undefined;
   /** Whether its key of the caller's is still its own. */
   readonly ownsKey?: boolean | undefined;
@@ -46,8 +48,11 @@ export async function importOp(shared: SharedOps, written: OpBytes): Promise<Imp
   if (first.approval !== undefined && !lines.some(({ record }) => record.t === 'APPROVED')) return 'nothing';
   const there = await sizeThere(shared, op, bytes);
   if (there === 'whole') return 'there';
-  const call = callOf(shared, written, { plan: first, lines, standing });
-  const facts = factsOf(first, written.recovered ? 'recovered' : 'imported');
+  const call = { ...callOf(shared, written, { plan: first, lines, standing }), machine: await shared.machine() };
+  const facts = {
+    ...factsOf(first, written.recovered ? 'recovered' : 'imported'),
+    ...(written.keepBoth !== undefined && { reason: written.keepBoth }),
+  };
   for (let from = there; from < bytes.length; ) {
     const to = endOfPart(bytes, from);
     const part = { ...call, from, whole: to === bytes.length };
@@ -89,8 +94,9 @@ function callOf(
   written: OpBytes,
   known: Known,
 ): Omit<ImportedOp, 'from' | 'whole'> {
-  const { op, keyPrint, recovered, finished, ownsKey = true } = written;
+  const { op, keyPrint, recovered, keepBoth, finished, ownsKey = true } = written;
   const { plan, lines, standing } = known;
+  const free = new Set(standing.unusedIntents());
   const items = [...lastItems(lines).values()];
   const reserved = spendingOf(items.map(plannedOf)).total;
   const end = finished ? standing.end() : undefined;
@@ -100,6 +106,7 @@ function callOf(
     known: head.known(),
     op,
     recovered,
+    ...(keepBoth !== undefined && { keep_both: true }),
     by: standing.writer() ?? '',
     host,
     key_print: keyPrint,
@@ -116,7 +123,7 @@ function callOf(
     counts: standing.counts(),
     shown: standing.shown(),
     ending: { finished: end !== undefined, spent: Math.min(end?.cents ?? 0, reserved) },
-    intents: written.intents ?? intentsOf(items, plan, standing),
+    intents: (written.intents ?? intentsOf(items, plan)).filter(({ name }) => !free.has(name)),
     ...(key !== undefined && ownsKey && { key: { value: key, digest: plan.digest } }),
   };
 }
@@ -128,11 +135,9 @@ function lastItems(lines: readonly StoredRecord[]): ReadonlyMap<number, ItemReco
   return items;
 }
 
-/** Names of rows that are not known to have come to nothing. */
-function intentsOf(items: readonly ItemRecord[], plan: PlanRecord, standing: Standing): readonly ClaimedIntent[] {
-  const free = new Set(standing.unusedIntents());
+function intentsOf(items: readonly ItemRecord[], plan: PlanRecord): readonly ClaimedIntent[] {
   return items.flatMap(({ row, intent: name, operation, input, asked }) => {
-    if (name === undefined || free.has(name)) return [];
+    if (name === undefined) return [];
     const digest = intentDigest({ operation, input: withoutMarker(input), asked }, plan.given_key);
     return [{ row, name, digest }];
   });

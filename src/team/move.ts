@@ -12,10 +12,12 @@ import type { MovedIn } from '../journal/store/moved-in.ts';
 import type { NotedIntent } from '../journal/store/op-store.ts';
 import { readHistory } from '../journal/store/read-ops.ts';
 import { decodeWhole } from '../journal/wal/codec.ts';
+import { isOp } from '../journal/wal/op-id.ts';
 import type { PlanRecord } from '../journal/wal/records.ts';
 import { isPending } from '../journal/wal/replay.ts';
-import type { ClaimedIntent, Clash, JournalStatus, LeaveResult, OpHead, UsedIntent } from './calls.ts';
+import type { ClaimedIntent, JournalStatus, LeaveResult, OpHead, UsedIntent } from './calls.ts';
 import { importOp } from './import-op.ts';
+import { type ClashingOp, clashing, reasonToKeep } from './kept-both.ts';
 import { refuseBehind } from './loss.ts';
 import type { SharedOps } from './shared-ops.ts';
 import { refuseUnfinished } from './unfinished.ts';
@@ -36,15 +38,21 @@ export interface MoveParts {
 }
 
 const PAGE = 1000;
+/** In one line of the audit log. */
+const MOST_NAMED = 20;
 
-/** Throws `guarded` while a command of this machine is at work, and for a service that was moved to another journal. */
-export async function moveToShared(parts: MoveParts): Promise<MovedJournal> {
+/**
+ * Throws `guarded` while a command of this machine is at work, and for a service that was moved to another journal;
+ * `check_failed` for ops whose names belong to others there. Those of `keepBoth` are moved without such names.
+ */
+export async function moveToShared(parts: MoveParts, keepBoth: readonly string[] = []): Promise<MovedJournal> {
   const { local, shared, service, pid } = parts;
   const status = await shared.statements().status(shared.account);
   refuseBehind(shared);
   await refuseWorking(local, pid);
   const before = (await movedFrom(local)).find(each => isOf(each, service));
   if (before !== undefined && !isHere(before, status)) throw movedElsewhere(before);
+  await refuseAbsent(parts, keepBoth);
   await local.disk.prepareFolder(local.places.root);
   if (before === undefined || before.began === true) {
     await refusePending(local, service);
@@ -57,21 +65,35 @@ export async function moveToShared(parts: MoveParts): Promise<MovedJournal> {
     });
   }
   const names = grouped(await intentsOfService(local, service));
+  const clashes: ClashingOp[] = [];
   let [moved, rows, there] = [0, 0, 0];
   for await (const op of opsOfService(local, service)) {
-    const done = await importLocal(parts, op, names.get(op.plan.op) ?? []);
+    const done = await importLocal(parts, op, { noted: names.get(op.plan.op) ?? [], keepBoth });
+    names.delete(op.plan.op);
     if (done === 'there') there += 1;
+    else if (done !== 'nothing' && done.clashes.length > 0) clashes.push({ op: op.plan.op, clashes: done.clashes });
     else if (done !== 'nothing') {
       moved += 1;
       rows += done.rows;
     }
-    names.delete(op.plan.op);
   }
-  const kept = await importNames(parts, names);
+  const kept = await importNames(parts, names, { clashes, keepBoth });
+  if (clashes.length > 0) throw clashing(clashes);
   await noteMoved(local, service, { ...(await noteOf(parts, status)), complete: true });
-  await noteInChain(parts, `${moved} operations`);
+  await noteInChain(parts, movedWords(moved, keepBoth));
   await shared.head.keep();
   return { to: 'shared', moved, rows, there, names: kept };
+}
+
+/** Throws `usage` for ops that are not here, and of which no name is left either. */
+async function refuseAbsent({ local, service }: MoveParts, keepBoth: readonly string[]): Promise<void> {
+  if (keepBoth.length === 0) return;
+  const named = new Set((await intentsOfService(local, service)).map(({ op }) => op));
+  for (const op of keepBoth) {
+    if (named.has(op) || (isOp(op) && (await bytesOf(local, op)) !== undefined)) continue;
+    const message = `${op} is no operation of this machine; nothing was moved`;
+    throw new CliError('usage', { message, hint: 'cardwright ops list --journal local', outcome: 'not_sent', op });
+  }
 }
 
 /** What approvers sign names the journal that it is in: in another one their signatures are worth nothing. */
@@ -99,6 +121,11 @@ function isHere({ journal, account }: MovedTo, status: JournalStatus): boolean {
   return journal === status.journal_id && account === status.account;
 }
 
+function movedWords(moved: number, keepBoth: readonly string[]): string {
+  const both = keepBoth.length === 0 ? '' : `, without the names of others: ${keepBoth.slice(0, MOST_NAMED).join(' ')}`;
+  return `${moved === 1 ? '1 operation' : `${moved} operations`}${both}`;
+}
+
 /** The chain of this machine ends in that of the account. */
 async function noteInChain({ shared, service, localHead }: MoveParts, what: string): Promise<void> {
   const { statements, account, host, random, head } = shared;
@@ -113,28 +140,41 @@ async function noteInChain({ shared, service, localHead }: MoveParts, what: stri
 async function importLocal(
   { shared, keyPrint, isOwnPlan }: MoveParts,
   { plan, bytes, finished, ownsKey }: LocalOp,
-  noted: readonly NotedIntent[],
+  { noted, keepBoth }: { readonly noted: readonly NotedIntent[]; readonly keepBoth: readonly string[] },
 ) {
   const { op } = plan;
+  const reason = keepBoth.includes(op)
+    ? await reasonToKeep(shared, { plan, bytes, finished, ownsKey }, noted)
+    : undefined;
   const intents = noted.map(({ name, digest, row }): ClaimedIntent => ({ name, digest, row }));
   const print = (await isOwnPlan(plan)) ? keyPrint : null;
-  const written = { op, bytes, finished, keyPrint: print, recovered: false, intents, ownsKey };
+  const written = { op, bytes, finished, keyPrint: print, recovered: false, keepBoth: reason, intents, ownsKey };
   const done = await importOp(shared, written);
-  if (typeof done !== 'string' && done.clashes.length > 0) throw clashing(done.clashes, op);
-  return done;
+  return typeof done === 'string' || reason === undefined ? done : { ...done, clashes: [] };
 }
 
-/** Names of rows that are done, whose ops were removed. */
-async function importNames({ shared }: MoveParts, names: ReadonlyMap<string, readonly NotedIntent[]>): Promise<number> {
+/** Names of rows that are done, whose ops were removed; those of `keepBoth` without what belongs to others. */
+async function importNames(
+  { shared }: MoveParts,
+  names: ReadonlyMap<string, readonly NotedIntent[]>,
+  { clashes, keepBoth }: { readonly clashes: ClashingOp[]; readonly keepBoth: readonly string[] },
+): Promise<number> {
   const { statements, account, host, head } = shared;
   let kept = 0;
   for (const [op, noted] of names) {
     const done = noted.filter(each => each.done !== undefined) as readonly UsedIntent[];
-    if (done.length === 0) continue;
-    const answer = await statements().importNames({ account, known: head.known(), op, host, names: done });
+    const used = keepBoth.includes(op)
+      ? await statements().intentsOf(
+          account,
+          done.map(({ name }) => name),
+        )
+      : [];
+    const own = done.filter(({ name }) => !used.some(each => each.name === name && each.op !== op));
+    if (own.length === 0) continue;
+    const answer = await statements().importNames({ account, known: head.known(), op, host, names: own });
     head.learn(answer.head);
-    if (answer.verdict === 'clash') throw clashing(answer.clashes ?? [], op);
-    kept += done.length;
+    if (answer.verdict === 'clash') clashes.push({ op, clashes: answer.clashes ?? [] });
+    else kept += own.length;
   }
   return kept;
 }
@@ -235,17 +275,6 @@ function movedElsewhere(to: MovedTo): CliError {
     message: `the operations of this machine ${whereIs(to)}`,
     hint: 'cardwright journal status',
     outcome: 'not_sent',
-  });
-}
-
-function clashing([first]: readonly Clash[], op: string): CliError {
-  const what = first?.intent === undefined ? `the idempotency key ${first?.key}` : `the intent ${first.intent}`;
-  return new CliError('check_failed', {
-    message: `${what} of ${op} belongs to ${first?.op} in the shared journal; ${op} was not moved`,
-    notes: ['Two machines have used one name: look at both operations. What was moved before stays moved.'],
-    hint: `cardwright ops show ${op} --journal local`,
-    outcome: 'not_sent',
-    op,
   });
 }
 

@@ -11,7 +11,7 @@ import type { JournalConnection } from './connect.ts';
 import { bringNotes } from './kept-notes.ts';
 import { behindBy, behindWarning, reportLoss } from './loss.ts';
 import { refuseOtherSchema } from './refusals.ts';
-import { answersOf, chainHead, headsByJournal, placesOf, type SharedOps } from './shared-ops.ts';
+import { answersOf, chainHead, headsByJournal, machineId, placesOf, type SharedOps } from './shared-ops.ts';
 import { MOST_CLOCK_MS, sharedStore } from './shared-store.ts';
 import { leftCopies, pushSpool } from './spool.ts';
 import { statementsOver } from './statements.ts';
@@ -140,6 +140,7 @@ export async function openShared(settings: SharedJournalSettings, names: readonl
     role: status.role,
     mayHold: Object.keys(status.rules).length > 0,
     host: machine.name,
+    machine: machineId({ disk, random: noise }, places.machine),
     clock,
     random: noise,
     disk,

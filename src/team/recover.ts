@@ -34,7 +34,7 @@ export async function pushAll(shared: SharedOps): Promise<RecoveredOps> {
   const { brought, missing, leftOut } = await pushSpool(shared);
   // What such a command knows is not here yet: an admin must go on waiting for this machine.
   if (behind && workedOn[0] !== undefined) throw stillWorkedOn(workedOn[0]);
-  if (behind) await statements().pushed({ account, host, lost });
+  if (behind) await statements().pushed({ account, host, machine: await shared.machine(), lost });
   if (lost > 0) {
     head.forget((await statements().status(account)).head);
     await head.keep();

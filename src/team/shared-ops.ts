@@ -18,6 +18,8 @@ export interface SharedOps {
   mayHold: boolean;
   /** Name of this machine, for people who look at a lease. */
   readonly host: string;
+  /** Identifier of this state folder, which it keeps: two folders of one machine know different things. */
+  machine(): Promise<string>;
   readonly clock: Clock;
   readonly random: Randomness;
   readonly disk: JournalDisk;
@@ -136,10 +138,27 @@ export async function headsByJournal(disk: JournalDisk, stateFolder: string, acc
   return heads;
 }
 
+/** Kept in a file from the first call on, 16 hexadecimal digits. */
+export function machineId({ disk, random }: Pick<SharedOps, 'disk' | 'random'>, path: string): SharedOps['machine'] {
+  let known: Promise<string> | undefined;
+  const readOrMake = async (): Promise<string> => {
+    const wanted = Buffer.from(random.bytes(8)).toString('hex');
+    // Of two commands that begin at once the first one counts.
+    const kept = (await disk.note(path, wanted)) ? wanted : await disk.read(path);
+    if (kept !== undefined && /^[0-9a-f]{16}$/.test(kept)) return kept;
+    await disk.replace(path, wanted);
+    return wanted;
+  };
+  return () => {
+    known ??= readOrMake();
+    return known;
+  };
+}
+
 /** Below the state folder: what this machine knows of an account in a journal. */
 export function placesOf(stateFolder: string, { journalId, account }: { journalId: string; account: string }) {
   const root = join(stateFolder, 'team', journalId.replace(/[^\w]/g, ''));
-  return { root, head: join(root, `${account}.head`), spool: join(root, account) };
+  return { root, head: join(root, `${account}.head`), machine: join(root, '.machine'), spool: join(root, account) };
 }
 
 /** The op is finished or in other hands: whatever else is written for it is refused too. */

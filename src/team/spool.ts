@@ -141,7 +141,8 @@ export async function copiesOnDisk(disk: JournalDisk, stateFolder: string): Prom
   const found: KeptCopy[] = [];
   for (const journal of await disk.names(root)) {
     for (const account of await disk.names(join(root, journal))) {
-      if (account.endsWith(HEAD)) continue;
+      // No account begins with a dot.
+      if (account.endsWith(HEAD) || account.startsWith('.')) continue;
       const folder = join(root, journal, account);
       found.push(...(await leftIn(disk, folder)));
       for (const day of await disk.names(join(folder, KEPT))) {

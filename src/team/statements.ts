@@ -18,6 +18,7 @@ import type {
   JournalHead,
   JournalOpening,
   JournalStatus,
+  KnownClash,
   LeaveResult,
   OpHead,
   Segment,
@@ -52,7 +53,7 @@ export interface Statements extends ApprovalStatements {
     call: Entering & { readonly op: string; readonly by: string },
     bytes: Uint8Array,
   ): Promise<With<{ readonly verdict: string }>>;
-  pushed(call: Entering & { readonly host: string; readonly lost: number }): Promise<With<unknown>>;
+  pushed(call: Omit<Entering, 'known'> & { readonly host: string; readonly lost: number }): Promise<With<unknown>>;
   /** Who knows of lost lines by then; null where nobody does, or their loss was accepted. */
   reportLoss(
     call: Entering & { readonly accepted: number; readonly host: string },
@@ -88,6 +89,8 @@ export interface Statements extends ApprovalStatements {
   auditPage(account: string, from: number): Promise<readonly string[]>;
   /** Every day that something was held for or spent on. */
   daySums(account: string): Promise<readonly DaySums[]>;
+  /** The oldest first. */
+  knownClashes(account: string): Promise<readonly KnownClash[]>;
   /** Names in use behind one, in order, a thousand at most. */
   intentsPage(account: string, behind: string): Promise<readonly UsedIntent[]>;
   status(account: string): Promise<JournalStatus>;
@@ -152,6 +155,7 @@ export function statementsOver({ call }: Pick<PostgresSession, 'call'>): Stateme
       return rows.map(([line]) => line ?? '');
     },
     daySums: account => one('select cardwright.day_sums($1)', [account]),
+    knownClashes: account => one('select cardwright.known_clashes($1)', [account]),
     intentsPage: (account, behind) => one('select cardwright.intents_page($1, $2)', [account, behind]),
     status: account => one(STATUS, [account]),
     reportLoss: told => one('select cardwright.report_loss($1)', [json(told)]),

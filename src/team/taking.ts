@@ -22,7 +22,8 @@ export async function takeOp(shared: SharedOps, op: string, { reason, approved }
   const by = Buffer.from(random.bytes(4)).toString('hex');
   const since = clock.monotonic();
   const ttl_ms = leaseMsFor(shared);
-  const call = { account, known: head.known(), op, by, host, ttl_ms, resume: reason === undefined };
+  const machine = await shared.machine();
+  const call = { account, known: head.known(), machine, op, by, host, ttl_ms, resume: reason === undefined };
   const why = reason === undefined ? {} : { reason };
   const answer = await statements().take(call, { event: 'taken', op, ...why });
   head.learn(answer.head);
@@ -81,7 +82,8 @@ async function releaseOp(shared: SharedOps, op: string, approved: Approved): Pro
   const [known] = await statements().heads(account, { op, plan: true });
   const plan = planIn(known?.plan ?? undefined);
   const keys = approved.envelopes.flatMap(text => readEnvelope(text, op).signatures.map(({ keyid }) => keyid));
-  const call = { account, known: head.known(), op, by, host, ttl_ms: leaseMsFor(shared), keys };
+  const machine = await shared.machine();
+  const call = { account, known: head.known(), machine, op, by, host, ttl_ms: leaseMsFor(shared), keys };
   const record = { t: 'APPROVED', ...approved, at: clock.now() } as const;
   const facts = plan === undefined ? { event: 'released', op } : factsOf(plan, 'released');
   const answer = await statements().release(call, encodeLines(by, 0, [record]), facts);

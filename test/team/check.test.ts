@@ -66,7 +66,7 @@ describe.skipIf(missing())('journal check', () => {
       'a name that was freed',
       'delete from cardwright.intent where account = ACCOUNT',
       'intent',
-      /"po-1" is noted for nothing/,
+      /its intent po-1 is noted for nothing/,
     ],
     [
       'a line that was changed',
@@ -92,6 +92,41 @@ describe.skipIf(missing())('journal check', () => {
     const found = await t.check();
     expect(found).toMatchObject({ code: 15, ok: false });
     expect(found.flaws).toContainEqual(expect.objectContaining({ what, text: expect.stringMatching(text) }));
+  });
+
+  it('tells two operations with one name until an admin has accepted both, and then as a note', async () => {
+    await using t = await worked();
+    const account = inAccount(t.at.account);
+    const other = `(select op from cardwright.op where account = ${account} and command = 'cards fund')`;
+    await t.at.root.call(`update cardwright.intent set op = ${other} where account = ${account}`, []);
+    const found = await t.check();
+    const { op, text, sql } = found.flaws[0];
+    expect([found.code, found.flaws.length]).toEqual([15, 1]);
+    expect(text).toMatch(/^its intent po-1 belongs to op_\w+$/);
+    expect(found.err).toContain('one operation has a name that belongs to another one');
+    expect(found.err).toContain(sql);
+    expect(found.err).toContain(`try: cardwright ops show ${op}`);
+    // Who operates does not close it, and an admin only for operations that are there, with a reason.
+    const ana = await here.as('ana');
+    await expect(ana.call(sql, [])).rejects.toMatchObject({ code: '42501' });
+    const ada = await here.as('ada');
+    await expect(ada.call(sql.replace(`'why'`, `''`), [])).rejects.toMatchObject({ code: 'CW007' });
+    await expect(ada.call(sql.replace(op, 'op_00000000000000000000000000'), [])).rejects.toMatchObject({
+      code: 'CW008',
+    });
+    expect((await t.check()).code).toBe(15);
+    for (const _ of 'ab') await ada.call(sql.replace(`'why'`, `'both are right'`), []);
+    expect(await t.check()).toMatchObject({
+      code: 0,
+      flaws: [],
+      clashes: [{ op, intent: 'po-1', by: 'ada', why: 'both are right', at: expect.stringMatching(/Z$/) }],
+    });
+    const words = await t.ana.run('journal check', { terminal: 100 });
+    expect([words.code, words.out]).toEqual([0, expect.stringMatching(/^Whole: /)]);
+    expect(words.err).toContain('ada has accepted both');
+    // Another one with the same name is another matter.
+    await t.at.root.call(`update cardwright.known_clash set belongs_to = op`, []);
+    expect((await t.check()).code).toBe(15);
   });
 
   it('names cards that were made past it, and leads to one of them', async () => {

@@ -45,6 +45,7 @@ describe.skipIf(missing())('a claim that goes with SENT', () => {
       role: 'ana',
       mayHold: false,
       host: 'laptop',
+      machine: async () => '0123456789abcdef',
       clock: realClock,
       random,
       disk,

@@ -169,6 +169,42 @@ describe.skipIf(missing())('entering', () => {
     });
   });
 
+  it('waits for each machine of a role that has worked there, and names those that have not pushed (CW009)', async () => {
+    const { account } = at;
+    const [laptop, runner, second] = ['11', '22', '33'].map(two => two.repeat(8));
+    const works = async (host: string, machine: string | undefined) => {
+      const op = { ...wanted(account, 5), host, machine };
+      await at.ana.claim(op, linesOf(op.by, sent(1)), FACTS);
+    };
+    await works('laptop', laptop);
+    await works('build-1', runner);
+    await works('build-1', second);
+    // Gone for more than a week before the last one was seen: it has no copies any more.
+    await works('old-desk', '4'.repeat(16));
+    await at.root.call(
+      `update cardwright.machine set seen_at = seen_at - interval '8 days' where host = 'old-desk'`,
+      [],
+    );
+    const { head } = await at.ana.status(account);
+    const known = { seq: head.seq + 3, hash: 'f'.repeat(64) };
+    expect(await at.ana.reportLoss({ account, known, accepted: 0, host: 'laptop' })).toMatchObject({
+      lost: expect.any(String),
+    });
+    const accept = (without: string) => at.admin(`accept_failover('the backup', '${without}')`);
+    const waiting = (names: string) => ({ code: 'CW009', message: `these have not pushed what they know: ${names}` });
+    await expect(accept('{}')).rejects.toMatchObject(waiting('ana@build-1 (2 state folders), ana@laptop, ben'));
+    const push = (host: string, machine: string | undefined) => at.ana.pushed({ account, host, machine, lost: 0 });
+    await push('laptop', laptop);
+    await push('build-1', runner);
+    await expect(accept('{}')).rejects.toMatchObject(waiting('ana@build-1, ben'));
+    await expect(accept('{ben}')).rejects.toMatchObject(waiting('ana@build-1'));
+    await expect(accept('{ana}')).rejects.toMatchObject(waiting('ben'));
+    await accept('{ben,ana@build-1}');
+    await expect(at.ana.note({ account, host: 'x', machine: 'y', nonce: hex(8) }, FACTS)).rejects.toMatchObject({
+      code: 'CW007',
+    });
+  });
+
   it('takes no facts that could be another line, or another member of this one (CW007)', async () => {
     const ana = await here.as('ana');
     const before = await lines();

@@ -94,6 +94,7 @@ describe.skipIf(missing())('journal move', () => {
         role: 'ana',
         mayHold: false,
         host: 'laptop',
+        machine: async () => '0123456789abcdef',
         clock: realClock,
         random,
         disk,

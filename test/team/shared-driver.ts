@@ -111,6 +111,7 @@ export async function storeAt(
     role: order.role,
     mayHold: false,
     host: order.role,
+    machine: async () => '0123456789abcdef',
     clock,
     random,
     disk,

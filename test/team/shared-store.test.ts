@@ -42,6 +42,7 @@ describe.skipIf(missing())('the shared store', () => {
             role: 'ana',
             mayHold: false,
             host: `machine-${machines}`,
+            machine: async () => '0123456789abcdef',
             clock: realClock,
             random,
             disk,

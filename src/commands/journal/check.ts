@@ -21,8 +21,22 @@ export const checkJournal = command({
           card: maybe(tells.text('Card.')),
           line: maybe(tells.count('Line of the audit log.')),
           text: tells.text('What is wrong.'),
+          sql: maybe(
+            tells.text('Of two operations with one name: what an admin runs in the database when both are right.'),
+          ),
         },
         'What cannot be so; empty for a journal that is whole.',
+      ),
+      clashes: tells.rows(
+        {
+          op: tells.text('Operation.'),
+          intent: tells.text('Its name.'),
+          belongs_to: tells.text('The operation that the name belongs to.'),
+          by: tells.text('Role that has accepted it.'),
+          at: tells.text('When, ISO 8601 UTC.'),
+          why: tells.text('Why.'),
+        },
+        'Names of one operation that belong to another one, where somebody has said that both are right. No flaws.',
       ),
     },
   },
@@ -36,11 +50,17 @@ export const checkJournal = command({
     { does: 'As data', run: 'journal check --json' },
   ],
   async run(ctx) {
-    const { flaws, ...counts } = await (await ctx.journal()).check();
-    return { ok: flaws.length === 0, ...counts, flaws };
+    const { flaws, clashes, ...counts } = await (await ctx.journal()).check();
+    const accepted = clashes.map(({ belongsTo, op, intent, ...who }) => ({
+      op,
+      intent,
+      belongs_to: belongsTo,
+      ...who,
+    }));
+    return { ok: flaws.length === 0, ...counts, flaws, clashes: accepted };
   },
-  show: ({ ok, flaws, ...counts }) => ({
-    data: { ok, ...counts, flaws },
+  show: ({ ok, flaws, clashes, ...counts }) => ({
+    data: { ok, ...counts, flaws, clashes },
     noun: 'check',
     columns: [],
     quiet: flaws.flatMap(({ op, card }) => card ?? op ?? []),
@@ -51,6 +71,10 @@ export const checkJournal = command({
         return { kind: 'line', text: where === undefined ? `${what}: ${text}` : `${what} ${where}: ${text}` } as const;
       }),
     ],
+    notes: clashes.map(
+      ({ op, intent, belongs_to, by, at, why }) =>
+        `note: the intent ${intent} of ${op} belongs to ${belongs_to}; ${by} has accepted both at ${at}: ${why}`,
+    ),
     ...(!ok && { failure: notWhole(flaws) }),
   }),
 });
@@ -61,14 +85,33 @@ function countsOf({ lines, ops, records, cards }: Pick<CheckedJournal, 'lines' |
 
 function notWhole(flaws: CheckedJournal['flaws']): CliError {
   const [first] = flaws;
-  const isPast = flaws.every(({ what }) => what === 'card');
+  const are = (one: string, many: string) => (flaws.length === 1 ? one : `${flaws.length} ${many}`);
+  if (flaws.every(({ what }) => what === 'card')) {
+    return new CliError('check_failed', {
+      message: `${are('one card was', 'cards were')} made past the shared journal`,
+      notes: [
+        'Somebody works beside the journal: caps and names do not hold for him. Each card keeps its mark in metadata.',
+      ],
+      hint: `cardwright cards get ${first?.card}`,
+    });
+  }
+  const ways = flaws.flatMap(({ sql }) => sql ?? []);
+  if (ways.length === flaws.length) {
+    return new CliError('check_failed', {
+      message: `${are('one operation has a name that belongs', 'operations have names that belong')} to another one`,
+      notes: [
+        'The same purchase may have been made twice: look at both operations. Where both are right, an admin of the journal records that in the database, and it is a note from then on:',
+        ...ways.slice(0, MOST_WAYS),
+      ],
+      hint: `cardwright ops show ${first?.op}`,
+    });
+  }
   return new CliError('check_failed', {
-    message: isPast
-      ? `${flaws.length === 1 ? 'one card was' : `${flaws.length} cards were`} made past the shared journal`
-      : `the shared journal is not what it was: ${flaws.length === 1 ? '1 flaw' : `${flaws.length} flaws`}`,
-    notes: isPast
-      ? ['Somebody works beside the journal: caps and names do not hold for him. Each card keeps its mark in metadata.']
-      : ['Nobody should move money through it until an admin has looked.'],
+    message: `the shared journal is not what it was: ${are('1 flaw', 'flaws')}`,
+    notes: ['Nobody should move money through it until an admin has looked.'],
     hint: first?.card === undefined ? 'cardwright journal status' : `cardwright cards get ${first.card}`,
   });
 }
+
+/** The others are in the answer. */
+const MOST_WAYS = 10;

@@ -1,8 +1,10 @@
 import { tells } from '../../cli/answer-fields.ts';
+import { confirmed } from '../../cli/confirm.ts';
+import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
-import { choice, flag, must } from '../../contract/field.ts';
+import { choice, flag, list, must, text } from '../../contract/field.ts';
 
 /** Takes the operations of one service from the files of this machine into a shared journal, or back. */
 export const moveJournal = command({
@@ -22,15 +24,24 @@ export const moveJournal = command({
     'Killed at any point it is run again, and goes on. It is refused while another command of this machine is at work. Caps of the account are not asked: what was moved is done.',
     'With --to local everything comes back to this machine, and its own files count again. That is refused until every operation there is finished, and an admin has frozen the account, so that nobody begins anything meanwhile.',
     'With --mine the only operator of an account needs no admin: what is not finished comes along, and is settled here by ops resume. The account is frozen by it. Refused where another role may operate there, and while an operation is in hand or waits for approval.',
+    'An operation whose intent or idempotency key belongs to another one in the shared journal is not moved: look at both. With --keep-both, where both have happened, it is moved without that name, which stays with the other one. The audit log says so, and journal check tells it as a note. A row of it that is not settled is settled by ops resolve first.',
     'No request is sent to the service.',
   ],
   effect: 'reversible',
   effectSays: 'moves records of this machine; nothing is sent to the service',
   ends: {
+    not_confirmed: 'With --keep-both: nobody agreed. Nothing was moved.',
     guarded: 'A command is at work, an operation is not finished, or the journal cannot be reached.',
     check_failed: 'A name or an operation is there with other values.',
   },
   flags: {
+    keepBoth: option(
+      list(must(text({ doc: 'Id of an operation.', basis: OURS, maxLength: 29, names: 'op' })), {
+        doc: 'With --to shared: operations of this machine whose name belongs to another one there. Both have happened.',
+        basis: OURS,
+      }),
+      '<op>',
+    ),
     mine: option(
       flag({
         doc: 'With --to local, for the only operator of the account: what is not finished comes along.',
@@ -45,13 +56,19 @@ export const moveJournal = command({
       does: 'To a journal that is named here',
       run: 'journal move --to shared --journal postgres://ana@db.example.com/journal',
     },
+    {
+      does: 'Two operations have one name, and both have happened',
+      run: 'journal move --to shared --keep-both op_00000000000000000000000001',
+    },
     { does: 'Back to one machine', run: 'journal move --to local' },
     { does: 'The same for its only operator, with what is not finished', run: 'journal move --to local --mine' },
   ],
-  async run(ctx, { to, mine }) {
+  async run(ctx, { to, mine, keepBoth }) {
     if (to === undefined) throw usage('journal move needs --to shared or --to local', 'cardwright journal move --help');
     if (mine && to === 'shared') throw usage('--mine goes with --to local', 'cardwright journal move --help');
-    return ctx.moveJournal({ to, mine });
+    if (keepBoth && to === 'local') throw usage('--keep-both goes with --to shared', 'cardwright journal move --help');
+    if (keepBoth) await agreed(ctx, keepBoth);
+    return ctx.moveJournal({ to, mine, keepBoth });
   },
   show: moved => ({
     data: { ...moved },
@@ -70,3 +87,10 @@ export const moveJournal = command({
     ],
   }),
 });
+
+/** That both have happened is said by a person: nothing here can know it. */
+async function agreed(ctx: Context, keepBoth: readonly string[]): Promise<void> {
+  const intent = `Keep ${keepBoth.join(', ')} beside the operations that have the same names in the shared journal`;
+  const command = `cardwright journal move --to shared --keep-both ${keepBoth.join(',')} --yes`;
+  await confirmed(ctx, { intent, question: `${intent}. Have both happened?`, command });
+}

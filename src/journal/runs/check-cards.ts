@@ -19,7 +19,7 @@ export async function checkCards(reader: Reader, store: StoreCheck): Promise<Che
 
 async function checkPages(
   pages: AsyncIterable<ListPage<Item<'cards.list'>>>,
-  { lines, ops, records, since, flaws: known }: StoreCheck,
+  { lines, ops, records, since, clashes, flaws: known }: StoreCheck,
 ): Promise<CheckedJournal> {
   const flaws: JournalFlaw[] = [...known];
   const first = new Map<string, string>();
@@ -35,5 +35,5 @@ async function checkPages(
       first.set(marker, id);
     }
   }
-  return { lines, ops: ops.size, records, cards: first.size, flaws };
+  return { lines, ops: ops.size, records, cards: first.size, flaws, clashes };
 }

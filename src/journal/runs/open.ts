@@ -146,7 +146,7 @@ export async function underLock(
   op: string,
   work: (held: Locked) => Promise<void>,
 ): Promise<void> {
-  const { history, log, tape } = await takeOver(dependencies, op);
+  const { history, log, tape } = await takeOver(dependencies, op, { settles: true });
   let ended = false;
   try {
     await work({

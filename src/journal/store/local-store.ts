@@ -57,8 +57,8 @@ export function localStore(settings: LocalStoreSettings): OpStore {
         await unclaim();
       }
     },
-    take: op => take(local, op, accountPrint),
-    requests: localRequests({ ...local, random: settings.random, take: op => take(local, op, accountPrint) }),
+    take: (op, { settles } = {}) => take(local, op, { accountPrint, settles }),
+    requests: localRequests({ ...local, random: settings.random, take: op => take(local, op, { accountPrint }) }),
     read: op => bytesOf(local, op),
     leastLength: op => lengthInMark(local, op),
     heads: filter => localHeads(local, filter),
@@ -120,7 +120,12 @@ async function noteGivenKey({ disk, places }: LocalOps, { origin, key }: GivenKe
   await disk.syncNames(places.givenKeys);
 }
 
-async function take(local: LocalOps, op: string, accountPrint: AccountPrint): Promise<Tape> {
+interface Taking {
+  readonly accountPrint: AccountPrint;
+  readonly settles?: boolean | undefined;
+}
+
+async function take(local: LocalOps, op: string, taking: Taking): Promise<Tape> {
   const { disk, places } = local;
   await disk.refuseNetwork(places.root);
   const unlock = await disk.hold(places.lock(op)).catch((thrown: unknown) => {
@@ -132,7 +137,7 @@ async function take(local: LocalOps, op: string, accountPrint: AccountPrint): Pr
     if (file === undefined) throw new CliError('internal', { message: `${op} has no journal` });
     const [mark, size] = await keepOpen(file, async () => {
       const plan = planIn(file, op);
-      if (plan !== undefined) await refuseMoved(local, plan, { accountPrint });
+      if (plan !== undefined) await refuseMoved(local, plan, taking);
       const marked = await disk.open(places.unfinishedMark(op));
       return keepOpen(marked, async () => [marked, await file.size()] as const);
     });

@@ -93,6 +93,8 @@ interface Refusing {
   readonly accountPrint: AccountPrint;
   /** A new op; one that was begun here before is gone on with at an address that no shared journal knows. */
   readonly begins?: boolean;
+  /** Nothing is sent, and what is not there yet comes along with the rest. */
+  readonly settles?: boolean | undefined;
 }
 
 /**
@@ -103,13 +105,13 @@ interface Refusing {
 export async function refuseMoved(
   local: LocalOps,
   plan: PlanRecord,
-  { accountPrint, begins = false }: Refusing,
+  { accountPrint, begins = false, settles = false }: Refusing,
 ): Promise<void> {
   const notes = await movedFrom(local);
   if (notes.length === 0 || onlyFreezes(plan)) return;
   // What was begun at another address before is not in the shared journal: it is settled here.
   const to = begins ? await movedBy(notes, plan, accountPrint) : notes.find(each => isOf(each, plan));
-  if (to === undefined) return;
+  if (to === undefined || (settles && to.complete !== true)) return;
   throw isOf(to, plan) ? serviceShared(to, plan) : keyShared(to, plan);
 }
 

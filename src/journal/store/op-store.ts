@@ -116,6 +116,8 @@ export interface ByHand {
 /** An op of another person, which a store of several people has, is taken over with a reason. */
 export interface TakeOver {
   readonly reason?: string | undefined;
+  /** Nothing is sent: rows are settled by hand. */
+  readonly settles?: boolean | undefined;
   /** Of an op that is held: the approvals that count. */
   readonly approved?: { readonly persons: readonly string[]; readonly envelopes: readonly string[] } | undefined;
 }

@@ -113,21 +113,49 @@ begin
   return jsonb_build_object('lost', a.lost_why, 'head', head_of(a));
 end $f$;
 
--- A role has brought what only its machine knew, after a server took the place of another. call: account, host, lost
--- (lines of the chain that its machine knew and the database does not hold).
+-- A machine has brought what it alone knew, after a server took the place of another. call: account, host, machine, lost
+-- (lines of the chain that it knew and the database does not hold).
 create function pushed(call jsonb) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
   a account := enter(call - 'known', 'operate', true, true);
 begin
-  insert into push (account, role, timeline) values (a.id, session_user, place_name()) on conflict do nothing;
+  insert into push (account, role, timeline, host, machine)
+    values (a.id, session_user, place_name(), left(coalesce(call ->> 'host', ''), 200), coalesce(call ->> 'machine', ''))
+    on conflict do nothing;
   if coalesce((call ->> 'lost')::bigint, 0) > 0 then
     a := admin_line(a, 'journal.push', format('%s lines of the chain were lost', (call ->> 'lost')::bigint));
   end if;
   return jsonb_build_object('verdict', 'pushed', 'head', head_of(a));
 end $f$;
 
--- The database that is here now is right. Everybody who may operate has pushed, or is named.
+-- Who has not pushed: machines of operators that were seen in the last week that the database knows of, role@host, and
+-- operators of whom it knows no machine: what they have written may be just what was lost.
+create function not_pushed(a account, without text[]) returns text[] language sql as $f$
+  with operator as (
+    select m.role from member m where m.account = a.id and 'operate' = any(m.can) and m.role <> all(without)
+  ), recent as (
+    select k.role, k.host, k.id from machine k join operator using (role)
+      where k.account = a.id
+        and k.seen_at > (select max(x.seen_at) from machine x where x.account = a.id) - interval '7 days'
+  ), here as (
+    select p.role, p.host, p.machine from push p where p.account = a.id and p.timeline = place_name()
+  )
+  select array_agg(w.who order by w.who) from (
+    select r.role || '@' || r.host || case when count(*) > 1 then format(' (%s state folders)', count(*)) else '' end as who
+      from recent r
+      where r.role || '@' || r.host <> all(without)
+        and not exists (select from here h where h.role = r.role and h.host = r.host and h.machine = r.id)
+      group by r.role, r.host
+    union all
+    select o.role from operator o
+      where not exists (select from recent r where r.role = o.role)
+        and not exists (select from here h where h.role = o.role)
+  ) w;
+$f$;
+
+-- The database that is here now is right. Every machine of those who may operate has pushed, or is named in without: a role
+-- for all its machines, role@host for one.
 create function accept_failover(account_name text, reason text, without text[] default '{}') returns void
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
@@ -137,19 +165,44 @@ declare
 begin
   if coalesce(length(reason) between 1 and 200, false) is false then perform bad_call('a reason of 1 to 200 characters'); end if;
   if is_elsewhere(a) or a.lost_why is not null then
-    -- Not those alone who have lines here: what a role has written may be just what was lost.
-    select array_agg(m.role order by m.role) into waiting from member m
-      where m.account = a.id and 'operate' = any(m.can) and m.role <> all(without)
-        and not exists (select from push p where p.account = a.id and p.role = m.role and p.timeline = place_name());
+    waiting := not_pushed(a, without);
     if waiting is not null then
       raise exception using errcode = 'CW009',
-        message = 'these roles have not pushed what their machines know: ' || array_to_string(waiting, ', ');
+        message = 'these have not pushed what they know: ' || array_to_string(waiting[1:20], ', ')
+          || case when cardinality(waiting) > 20 then format(' and %s more', cardinality(waiting) - 20) else '' end,
+        hint = format('On each of these machines: cardwright journal push. One that is gone for good, and what it knew, '
+          'is left out by a third argument, array[%L]; a role alone leaves out all its machines.',
+          regexp_replace(waiting[1], ' \\(.*', ''));
     end if;
   end if;
   update account set system_identifier = place.system_identifier, timeline = place.timeline, database = place.database,
       frozen_why = null, lost_why = null, accepted = accepted + 1
     where id = a.id;
   perform admin_line(a, 'journal.accept_failover', reason);
+end $f$;
+
+-- A name of one operation belongs to another one, and somebody has looked at both.
+create function keep_clash(a account, op_id text, other_op text, why text) returns void language sql as $f$
+  insert into known_clash (account, op, belongs_to, role, why) values (a.id, op_id, other_op, session_user, why)
+    on conflict do nothing;
+$f$;
+
+-- An admin has looked at two operations with one name: both are right, and journal check tells it as a note from then on.
+create function accept_clash(account_name text, op_id text, belongs_to text, reason text) returns void
+language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+declare
+  a account := enter_admin(account_name);
+  absent text;
+begin
+  if coalesce(length(reason) between 1 and 200, false) is false then perform bad_call('a reason of 1 to 200 characters'); end if;
+  if op_id is null or belongs_to is null or op_id = belongs_to then perform bad_call('two operations'); end if;
+  select w.op into absent from unnest(array[op_id, belongs_to]) as w(op)
+    where not exists (select from op o where o.account = a.id and o.op = w.op) limit 1;
+  if absent is not null then
+    raise exception using errcode = 'CW008', message = format('there is no operation %s in this account', absent);
+  end if;
+  perform keep_clash(a, op_id, belongs_to, regexp_replace(reason, '[[:cntrl:]]', ' ', 'g'));
+  perform admin_line(a, 'journal.accept_clash', format('%s beside %s: %s', op_id, belongs_to, reason));
 end $f$;
 
 -- The only operator of an account goes on without it: it is frozen, and what is not finished goes along. Refused while others
@@ -215,6 +268,7 @@ const READING = [
   'audit_page(text, bigint)',
   'day_sums(text)',
   'intents_page(text, text)',
+  'known_clashes(text)',
   'status(text)',
 ];
 const ADMINISTERING = [
@@ -228,6 +282,7 @@ const ADMINISTERING = [
   'remove_approver(text, text)',
   'freeze_account(text, text)',
   'accept_failover(text, text, text[])',
+  'accept_clash(text, text, text, text)',
 ];
 
 /** What each group may execute; everything else is closed to everybody but the owner. */

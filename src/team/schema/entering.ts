@@ -79,7 +79,17 @@ create function is_about_settled(a account, call jsonb) returns boolean language
     and exists (select from op o where o.account = a.id and o.op = call ->> 'op' and o.unknown = 0 and o.open = 0);
 $f$;
 
--- First line of all that writes. call: account, known {seq, hash}. wants: what the role may do, one word of several.
+-- A machine that works here, noted once an hour; the account is locked. Those of a month ago are forgotten.
+create function note_machine(a account, of_host text, machine_id text) returns void language plpgsql as $f$
+begin
+  if (machine_id ~ '^[0-9a-f]{16}$') is not true or of_host is null then perform bad_call('machine'); end if;
+  insert into machine (account, role, host, id) values (a.id, session_user, left(of_host, 200), machine_id)
+    on conflict (account, role, host, id) do update set seen_at = clock_timestamp()
+      where machine.seen_at < clock_timestamp() - interval '1 hour';
+  if found then delete from machine k where k.account = a.id and k.seen_at < clock_timestamp() - interval '30 days'; end if;
+end $f$;
+
+-- First line of all that writes. call: account, known {seq, hash}, machine. wants: what the role may do, one word of several.
 create function enter(call jsonb, wants text, lock boolean, frozen_too boolean default false, settled_too boolean default false)
 returns account language plpgsql as $f$
 declare
@@ -118,6 +128,9 @@ begin
       message = 'the database does not hold what this machine knows to be written',
       detail = jsonb_build_object('known', known_seq, 'here', a.audit_seq,
         'lost', greatest(known_seq - a.audit_seq, 1))::text;
+  end if;
+  if lock and not frozen_too and call ? 'machine' then
+    perform note_machine(a, call ->> 'host', call ->> 'machine');
   end if;
   return a;
 end $f$;

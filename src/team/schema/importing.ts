@@ -48,12 +48,14 @@ end $f$;
 -- it has moved is moved. Until it is whole nobody can take it, and its twins are refused. What the database has lost
 -- (recovered) may come while the account is refused to everybody, and names that were used since then stay where they are.
 -- call: account, known, op, from, whole, recovered, by, host, key_print, command, digest, bulk, moves, freely, rows, cents,
--- reserved, day, begun_ms, ended_ms, counts, shown, ending {finished, spent}, intents [{row, name, digest}], key {value, digest}.
+-- reserved, day, begun_ms, ended_ms, counts, shown, ending {finished, spent}, intents [{row, name, digest}], key {value, digest},
+-- keep_both (its names and key may belong to others here, and stay theirs), machine.
 create function import_op(call jsonb, bytes bytea, facts text) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
   recovered boolean := coalesce((call ->> 'recovered')::boolean, false);
   whole boolean := coalesce((call ->> 'whole')::boolean, false);
+  keep_both boolean := coalesce((call ->> 'keep_both')::boolean, false);
   from_size bigint := (call ->> 'from')::bigint;
   a account := enter(case when recovered then call - 'known' else call end, 'operate', true, recovered);
   o op;
@@ -72,7 +74,7 @@ begin
     perform fenced(o);
   end if;
   if o.op is null then
-    if clashes is not null and not recovered then
+    if clashes is not null and not recovered and not keep_both then
       return jsonb_build_object('verdict', 'clash', 'clashes', clashes, 'head', head_of(a));
     end if;
     o := insert_imported(a, call);
@@ -83,6 +85,10 @@ begin
   update op set state = case when whole then 'running' else 'pending' end, lease_until = clock_timestamp()
     where op.op = o.op returning * into o;
   if whole then
+    if keep_both then
+      perform keep_clash(a, o.op, c ->> 'op', 'moved from the files of one machine: both have happened')
+        from jsonb_array_elements(coalesce(clashes, '[]')) c where c ? 'intent';
+    end if;
     if coalesce((call #>> '{ending,finished}')::boolean, false) then
       perform end_op(o, call -> 'ending');
       update op set ended_at = least(to_timestamp((call ->> 'ended_ms')::bigint / 1000.0), op.ended_at) where op.op = o.op;

@@ -113,6 +113,36 @@ alter table account add column lost_why text;
 alter table account add column accepted int not null default 0;
 `,
   },
+  {
+    to: 7,
+    sql: `
+-- An operation with a name that belongs to another one, and who has said that both are right.
+create table known_clash (
+  account int not null references account,
+  op text not null references op,
+  belongs_to text not null references op,
+  role text not null,
+  why text not null check (length(why) between 1 and 200),
+  at timestamptz not null default clock_timestamp(),
+  primary key (account, op, belongs_to)
+);
+-- State folders that operators have worked from, by an identifier that each keeps.
+create table machine (
+  account int not null references account,
+  role text not null,
+  host text not null,
+  id text not null check (id ~ '^[0-9a-f]{16}$'),
+  seen_at timestamptz not null default clock_timestamp(),
+  primary key (account, role, host, id)
+);
+-- The machine that has pushed; empty where an older release has.
+alter table push add column host text not null default '';
+alter table push add column machine text not null default '';
+alter table push drop constraint push_pkey;
+alter table push add primary key (account, role, timeline, host, machine);
+${guarding(['known_clash', 'machine'])}
+`,
+  },
 ];
 
 /** The steps after a number. */
