@@ -101,7 +101,7 @@ export interface Clash {
 }
 
 /** An op with a name that belongs to another one, and who has said that both are right. */
-export interface KnownClash {
+export interface ClashPair {
   readonly op: string;
   readonly belongs_to: string;
   /** Role. */

@@ -174,7 +174,7 @@ async function checkIntents(
   }
   const flaws: JournalFlaw[] = [];
   const clashes: AcceptedClash[] = [];
-  const known = await statements().knownClashes(account);
+  const known = await statements().acceptedClashes(account);
   for (const [intent, op] of named) {
     const belongsTo = used.get(intent);
     if (belongsTo === op || !(await stillHas(shared, op, intent))) continue;

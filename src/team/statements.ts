@@ -5,6 +5,7 @@ import type {
   Appending,
   ClaimResult,
   Clash,
+  ClashPair,
   DaySums,
   Ending,
   Entering,
@@ -18,7 +19,6 @@ import type {
   JournalHead,
   JournalOpening,
   JournalStatus,
-  KnownClash,
   LeaveResult,
   OpHead,
   Segment,
@@ -90,7 +90,7 @@ export interface Statements extends ApprovalStatements {
   /** Every day that something was held for or spent on. */
   daySums(account: string): Promise<readonly DaySums[]>;
   /** The oldest first. */
-  knownClashes(account: string): Promise<readonly KnownClash[]>;
+  acceptedClashes(account: string): Promise<readonly ClashPair[]>;
   /** Names in use behind one, in order, a thousand at most. */
   intentsPage(account: string, behind: string): Promise<readonly UsedIntent[]>;
   status(account: string): Promise<JournalStatus>;
@@ -155,7 +155,7 @@ export function statementsOver({ call }: Pick<PostgresSession, 'call'>): Stateme
       return rows.map(([line]) => line ?? '');
     },
     daySums: account => one('select cardwright.day_sums($1)', [account]),
-    knownClashes: account => one('select cardwright.known_clashes($1)', [account]),
+    acceptedClashes: account => one('select cardwright.accepted_clashes($1)', [account]),
     intentsPage: (account, behind) => one('select cardwright.intents_page($1, $2)', [account, behind]),
     status: account => one(STATUS, [account]),
     reportLoss: told => one('select cardwright.report_loss($1)', [json(told)]),

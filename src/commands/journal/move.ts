@@ -36,7 +36,7 @@ export const moveJournal = command({
   },
   flags: {
     keepBoth: option(
-      list(must(text({ doc: 'Id of an operation.', basis: OURS, maxLength: 29, names: 'op' })), {
+      list(must(text({ doc: 'An operation, its whole id.', basis: OURS, maxLength: 29 })), {
         doc: 'With --to shared: operations of this machine whose name belongs to another one there. Both have happened.',
         basis: OURS,
       }),
@@ -55,10 +55,6 @@ export const moveJournal = command({
     {
       does: 'To a journal that is named here',
       run: 'journal move --to shared --journal postgres://ana@db.example.com/journal',
-    },
-    {
-      does: 'Two operations have one name, and both have happened',
-      run: 'journal move --to shared --keep-both op_00000000000000000000000001',
     },
     { does: 'Back to one machine', run: 'journal move --to local' },
     { does: 'The same for its only operator, with what is not finished', run: 'journal move --to local --mine' },

@@ -183,7 +183,7 @@ end $f$;
 
 -- A name of one operation belongs to another one, and somebody has looked at both.
 create function keep_clash(a account, op_id text, other_op text, why text) returns void language sql as $f$
-  insert into known_clash (account, op, belongs_to, role, why) values (a.id, op_id, other_op, session_user, why)
+  insert into accepted_clash (account, op, belongs_to, role, why) values (a.id, op_id, other_op, session_user, why)
     on conflict do nothing;
 $f$;
 
@@ -268,7 +268,7 @@ const READING = [
   'audit_page(text, bigint)',
   'day_sums(text)',
   'intents_page(text, text)',
-  'known_clashes(text)',
+  'accepted_clashes(text)',
   'status(text)',
 ];
 const ADMINISTERING = [

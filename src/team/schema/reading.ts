@@ -98,12 +98,12 @@ begin
 end $f$;
 
 -- Operations with a name that belongs to another one, where somebody has said that both are right.
-create function known_clashes(account_name text) returns jsonb
+create function accepted_clashes(account_name text) returns jsonb
 language plpgsql stable security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 begin
   perform enter_reading(account_name);
   return (select coalesce(jsonb_agg(jsonb_build_object('op', c.op, 'belongs_to', c.belongs_to, 'by', c.role, 'why', c.why,
-      'at', to_char(c.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) order by c.at), '[]') from known_clash c);
+      'at', to_char(c.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) order by c.at), '[]') from accepted_clash c);
 end $f$;
 
 create function status(account_name text) returns jsonb

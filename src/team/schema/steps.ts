@@ -117,7 +117,7 @@ alter table account add column accepted int not null default 0;
     to: 7,
     sql: `
 -- An operation with a name that belongs to another one, and who has said that both are right.
-create table known_clash (
+create table accepted_clash (
   account int not null references account,
   op text not null references op,
   belongs_to text not null references op,
@@ -140,7 +140,7 @@ alter table push add column host text not null default '';
 alter table push add column machine text not null default '';
 alter table push drop constraint push_pkey;
 alter table push add primary key (account, role, timeline, host, machine);
-${guarding(['known_clash', 'machine'])}
+${guarding(['accepted_clash', 'machine'])}
 `,
   },
 ];
