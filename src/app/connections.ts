@@ -12,11 +12,11 @@ import type { Identity } from '../core/identity.ts';
 import type { Secret } from '../core/secret.ts';
 import { takeNotes } from '../id-cache/notes.ts';
 import { isKept } from '../id-cache/path.ts';
-import type { ProfileChoice, ResolvedProfile } from '../profile/resolve.ts';
 import type { ProfileSettings } from '../profile/settings.ts';
 import type { EmbeddedSandbox } from '../sandbox/serving/embedded.ts';
 import type { SignOfLife } from '../terminal/sign-of-life.ts';
 import type { AppHost } from './app-host.ts';
+import { checkSandboxIsMeant, identityOf, isNothingChosen, namedElsewhere, resolve } from './chosen-account.ts';
 import type { NamedSandbox } from './named-sandbox.ts';
 
 export interface Connections {
@@ -27,6 +27,8 @@ export interface Connections {
   readonly admin: () => Promise<SandboxAdmin>;
   /** The sandbox elsewhere that is steered; undefined for the one of this machine. */
   readonly sandboxElsewhere: () => Promise<NamedSandbox | undefined>;
+  /** Throws `guarded` where the sandbox of this machine is not the one that the requests of the run go to. */
+  readonly checkSandboxIsMeant: () => Promise<void>;
   /** Where the sandbox's control surface is, for what is no call of a table. */
   readonly adminPlace: () => Promise<Where>;
   /** The control surface of a sandbox that this process serves. */
@@ -180,12 +182,14 @@ export function connections(settings: ConnectionSettings): Connections {
   };
 
   const sandboxElsewhere = once(() => namedElsewhere(settings));
+  const checkIsMeant = once(() => checkSandboxIsMeant(settings));
   const adminPlace = once(async (): Promise<Where> => {
     const named = await sandboxElsewhere();
     if (named !== undefined) {
       const { baseUrl, token: key, variables } = named;
       return { baseUrl, key, variables, authorities: await trusted(settings, { baseUrl, key }, 'sandbox') };
     }
+    await checkIsMeant();
     const { origin, socketPath, adminToken } = await embedded();
     return { baseUrl: `${origin}/_sandbox/v1`, socketPath, key: async () => adminToken };
   });
@@ -203,6 +207,7 @@ export function connections(settings: ConnectionSettings): Connections {
     overrides: () => overrides().catch(thrown => (isNothingChosen(thrown) ? NO_OVERRIDES : Promise.reject(thrown))),
     admin,
     sandboxElsewhere,
+    checkSandboxIsMeant: checkIsMeant,
     adminPlace,
     async adminAt(origin, token) {
       const { ADMIN_PATH } = await import('../contract/sandbox/basis.ts');
@@ -249,68 +254,6 @@ async function trusted(
   const risk = checkVerification(origin, mode, host.env);
   if (risk !== undefined) notice(`warning: ${risk}`);
   return authorities(host.env, path => host.readFile(path));
-}
-
-function isNothingChosen(thrown: unknown): boolean {
-  return thrown instanceof CliError && thrown.kind === 'not_authenticated';
-}
-
-async function resolve(settings: ConnectionSettings): Promise<ResolvedProfile> {
-  const { resolveProfile } = await import('../profile/resolve.ts');
-  const { host, notice } = settings;
-  const { stdin, stderr } = host.streams;
-  const resolved = await resolveProfile({
-    ...choiceOf(settings),
-    interactive: stdin.isTerminal && stderr.isTerminal,
-    readKeyFile: path => secretFile(settings, path, 'key file'),
-  });
-  for (const warning of resolved.warnings) notice(`warning: ${warning}`);
-  if (resolved.mode === 'live') notice(`LIVE · ${resolved.name}`);
-  if (resolved.chosenBy === 'default on a terminal') notice('sandbox · no profile chosen; nothing here is real money');
-  return resolved;
-}
-
-/** What chooses a profile. */
-function choiceOf({ host, globals, notice }: ConnectionSettings): ProfileChoice {
-  return {
-    flags: {
-      sandbox: globals.sandbox,
-      ...(globals.profile === undefined ? {} : { profile: globals.profile }),
-      ...(globals.contract === undefined ? {} : { contract: globals.contract }),
-    },
-    env: host.env,
-    async store() {
-      const { openProfileStore } = await import('../profile/store.ts');
-      return openProfileStore(host, warning => notice(`warning: ${warning}`));
-    },
-  };
-}
-
-async function secretFile(
-  { host, notice }: ConnectionSettings,
-  path: string,
-  called: 'key file' | 'token file',
-): Promise<string> {
-  const { readKeyFile } = await import('../profile/key-file.ts');
-  const { platform, clock, signal } = host;
-  return readKeyFile(path, { platform, clock, signal, called, warn: warning => notice(`warning: ${warning}`) });
-}
-
-async function namedElsewhere(settings: ConnectionSettings): Promise<NamedSandbox | undefined> {
-  const { namedSandbox } = await import('./named-sandbox.ts');
-  return namedSandbox({
-    env: settings.host.env,
-    readTokenFile: path => secretFile(settings, path, 'token file'),
-    async profile() {
-      const { savedProfile } = await import('../profile/resolve.ts');
-      return savedProfile(choiceOf(settings));
-    },
-  });
-}
-
-function identityOf(resolved: ResolvedProfile): Identity {
-  const { name, mode, baseUrl, chosenBy, keyHint, keySource, keyHome, contractFile } = resolved;
-  return { profile: name, mode, baseUrl: baseUrl ?? 'embedded', chosenBy, keyHint, keySource, keyHome, contractFile };
 }
 
 /** `--verbose` shows what was asked and answered, `--debug` headers and bodies as well. */

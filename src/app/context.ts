@@ -26,8 +26,7 @@ export function openContext(opening: Opening): OpenContext {
   const reader = once(async () => readerOf(await opened.service()));
   const writes = contextWrites(opening, { opened, terminal, reader });
   const { journal, audit } = writes.context;
-  const { adminAt, sandboxElsewhere } = opened;
-  const servers = sandboxServersFor({ host, version, notice, adminAt, sandboxElsewhere, keys: opening.keys });
+  const servers = sandboxServersFor({ ...opened, host, version, notice, keys: opening.keys });
   const context: Context = {
     ...runFacts(opening),
     version,

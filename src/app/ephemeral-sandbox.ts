@@ -17,6 +17,7 @@ export interface ServerFacts {
   readonly notice: (text: string) => void;
   readonly adminAt: Connections['adminAt'];
   readonly sandboxElsewhere: Connections['sandboxElsewhere'];
+  readonly checkSandboxIsMeant: Connections['checkSandboxIsMeant'];
   /** Filled with what must be taken out of all output. */
   readonly keys: Set<string>;
 }

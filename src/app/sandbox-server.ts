@@ -38,7 +38,9 @@ export function sandboxServersFor(facts: ServerFacts): ServersHere {
     running,
     async control() {
       const isElsewhere = (await facts.sandboxElsewhere()) !== undefined;
-      const found = isElsewhere ? undefined : await find();
+      if (isElsewhere) return undefined;
+      await facts.checkSandboxIsMeant();
+      const found = await find();
       return found && facts.adminAt(found.origin, found.adminToken);
     },
     async detach(options) {

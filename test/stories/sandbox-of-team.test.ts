@@ -137,7 +137,8 @@ describe.skipIf(missing() !== undefined)('an account of a server', () => {
   it('is named by a profile too, until another sandbox is asked for', async () => {
     env = { ...NONE };
     await run(`login --profile ben --base-url ${server.row.url} --key-file ben/api-key`);
-    const before = (await json('sandbox status')).store;
+    expect((await run('sandbox status', 14)).err).toContain('profile ben has no sandbox_token_file');
+    const before = (await json('--sandbox sandbox status')).store;
     expect(before).not.toMatch(/^acct_/);
     await run('profiles set ben sandbox_token_file ben/admin-token');
     expect((await json('sandbox status')).store).toMatch(/^acct_/);
