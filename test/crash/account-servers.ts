@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { expect, vi } from 'vitest';
 import { type Home, home } from '../package/built.ts';
+import { startBouncer } from '../postgres/pgbouncer.ts';
 import { storeOf } from '../support/served-accounts.ts';
 import { type OwnServer, ownServer } from '../team/own-server.ts';
 
@@ -20,6 +21,8 @@ export interface Killing {
   readonly changes: number;
   /** After so many answered changes a server is killed, and after each third of these the database. */
   readonly every: number;
+  /** The servers reach the database through pgbouncer in transaction mode, which is killed in its turn too. */
+  readonly isPooled?: boolean;
 }
 
 export interface Running {
@@ -83,11 +86,17 @@ const LATEST_MS = 30_000 + 1_000;
 const DEPOSITS = 4;
 
 /** Resolves to how often something was killed. */
-export async function killAccountServers({ servers: many, changes, every }: Killing): Promise<number> {
+export async function killAccountServers({
+  servers: many,
+  changes,
+  every,
+  isPooled = false,
+}: Killing): Promise<number> {
   await using database = await ownServer();
   await using place = await home();
   await using hook = await receiver();
-  const store = storeOf(database);
+  const bouncer = isPooled ? await startBouncer(database.server, ['postgres']) : undefined;
+  const store = storeOf({ server: { ...database.server, ...bouncer }, name: database.name });
   const servers = [await startOn(place, store, ['--migrate'])];
   for (let at = 1; at < many; at += 1) servers.push(await startOn(place, store));
   const made = await place.run(['sandbox', 'accounts', 'create', 'bank', '--store', store, '--json']);
@@ -138,6 +147,7 @@ export async function killAccountServers({ servers: many, changes, every }: Kill
 
   const kill = async () => {
     kills += 1;
+    if (bouncer !== undefined && kills % 4 === 0) return bouncer.again();
     if (kills % 3 === 0) {
       await database.stop('SIGKILL');
       await database.start();
@@ -171,6 +181,7 @@ export async function killAccountServers({ servers: many, changes, every }: Kill
   } finally {
     await worstTimer();
     for (const running of servers) await killed(running);
+    await bouncer?.stop();
   }
   return kills;
 }
