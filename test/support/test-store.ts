@@ -100,7 +100,7 @@ export async function tablesOf(sql: Sql): Promise<readonly Named[]> {
     );
   }
   const tables = await sql.all<Named>(
-    "select cast(tablename as text) as name from pg_tables where schemaname = current_schema() and tablename not in ('accounts', 'store_schema')",
+    "select cast(tablename as text) as name from pg_tables where schemaname = current_schema() and tablename not in ('accounts', 'expired_keys', 'store_schema')",
   );
   // A view there, of the accounts.
   return [...tables, { name: 'meta' }].toSorted((one, other) => (one.name < other.name ? -1 : 1));
