@@ -6,25 +6,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { accountPrint } from '../../src/core/key-print.ts';
-import type { Clock } from '../../src/platform/host.ts';
-import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { ended, type Home, home } from '../package/built.ts';
 import { missing } from '../postgres/server.ts';
-import { type Database, database, type Person } from '../postgres/shared.ts';
+import { type Database, database } from '../postgres/shared.ts';
 import { skippingClock } from '../support/clocks.ts';
-import { startFaultProxy } from '../support/fault-proxy.ts';
-import { ask } from '../support/sandbox-http.ts';
 import { words } from '../support/words.ts';
-import { type World, world } from '../support/world.ts';
-import { killingWay } from './killing-way.ts';
-import { testAccount } from './test-account.ts';
-
-/** The account as the service tells it. */
-interface Seen {
-  readonly cards: readonly { readonly id: string; readonly status: string; readonly balance: number }[];
-  readonly wallet: number;
-}
+import type { World } from '../support/world.ts';
+import { CARD, type KillingStage, killingStage, later, type Seen } from './killing-stage.ts';
 
 interface Command {
   readonly line: string;
@@ -42,7 +30,6 @@ interface Command {
   readonly looked?: true;
 }
 
-const CARD = 20;
 const made = (amount: number) => (seen: Seen) =>
   seen.cards.filter(card => card.id !== 'card_1' && card.balance === amount).length;
 
@@ -80,14 +67,6 @@ defaults: {bin: bin_1, amount: 4.00}
 cards:
   one: {label: "one"}
 `;
-const QUIET_MS = 200_000;
-
-/** When nothing of the killed process can be on its way any more. */
-function later(): Clock {
-  const clock = skippingClock();
-  return { ...clock, now: () => clock.now() + QUIET_MS };
-}
-
 export interface Sweep {
   readonly command: keyof typeof COMMANDS;
   /** Messages around which it is killed; each of them in turn when left out. */
@@ -114,7 +93,7 @@ export function killedCommands(sweeps: readonly Sweep[]): void {
     });
 
     test('the machine on which it died takes it up at once; another one waits for its lease', async () => {
-      await using t = await twoMachines(here);
+      await using t = await fleetStage(here);
       const { ana, ben, way, at } = t;
       const line = 'cards create --bin bin_1 --amount 3';
       const child = place.start(words(line), { env: t.env('ana', ana), cwd: ana.folder });
@@ -141,7 +120,7 @@ export function killedCommands(sweeps: readonly Sweep[]): void {
       const command: Command = COMMANDS[name];
       const { line, first, times } = command;
       const says = `${name}, message ${message}`;
-      await using t = await twoMachines(here);
+      await using t = await fleetStage(here);
       const { ana, ben, way, at } = t;
       if (first !== undefined)
         for (const { run } of [ana, ben]) expect((await run(first, { clock: skippingClock() })).code).toBe(0);
@@ -163,6 +142,12 @@ export function killedCommands(sweeps: readonly Sweep[]): void {
   });
 }
 
+async function fleetStage(here: Database): Promise<KillingStage> {
+  const t = await killingStage(here);
+  for (const { folder } of [t.ana, t.ben]) await writeFile(join(folder, 'cards.fleet.yaml'), FLEET);
+  return t;
+}
+
 interface Struck {
   readonly command: Command;
   readonly says: string;
@@ -171,7 +156,7 @@ interface Struck {
 }
 
 /** The same command, while the lease runs and behind it, of its operator and of a colleague. */
-async function refused(t: Machines, { command, says, before }: Struck): Promise<void> {
+async function refused(t: KillingStage, { command, says, before }: Struck): Promise<void> {
   const { line, times, isFree } = command;
   const again = async ({ run }: World) => {
     const { code, err } = await run(line, { clock: skippingClock() });
@@ -187,7 +172,7 @@ async function refused(t: Machines, { command, says, before }: Struck): Promise<
 }
 
 /** A resume or a takeover ends it; then the same command is a new one, where it can be. */
-async function settled(t: Machines, { command, says, before }: Struck, byOwner: boolean): Promise<void> {
+async function settled(t: KillingStage, { command, says, before }: Struck, byOwner: boolean): Promise<void> {
   const { line, times, isOnce, looked, codes = [0] } = command;
   const { ana, ben, at } = t;
   const { run } = byOwner ? ana : ben;
@@ -207,67 +192,3 @@ async function settled(t: Machines, { command, says, before }: Struck, byOwner: 
   expect(codes, `${says}: ${last.err}`).toContain(last.code);
   expect(times(await t.seen()), says).toBe(isOnce ? 1 : now + 1);
 }
-
-type Machines = Awaited<ReturnType<typeof twoMachines>>;
-
-/** Two operators before one account, a card in it, and ways on which a process can be killed. */
-async function twoMachines(here: Database) {
-  const sandbox = await startSandbox({ wallet: 100, ids: 'counted', rateLimits: false });
-  const proxy = await startFaultProxy({ target: sandbox.url, stripKeys: true });
-  const { pathname, port } = new URL(proxy.url);
-  const way = await killingWay({ database: here.server, service: { port: Number(port) } });
-  const origin = `http://127.0.0.1:${way.port}`;
-  const at = await testAccount(here, { origin, keyPrint: account => accountPrint(sandbox.key, account) });
-  const shared = (role: Person) => ({
-    CARDWRIGHT_API_KEY: sandbox.key.expose(),
-    CARDWRIGHT_BASE_URL: `${origin}${pathname}`,
-    CARDWRIGHT_JOURNAL_URL: `postgres://${role}@${encodeURIComponent(way.socket)}:${here.server.port}/${here.name}`,
-    CARDWRIGHT_JOURNAL_ACCOUNT: at.account,
-  });
-  const machines: World[] = [];
-  const machine = async (role: Person) => {
-    counted += 10_000;
-    const one = await world({ env: { CARDWRIGHT_PROFILE: '', ...shared(role) }, countFrom: counted });
-    machines.push(one);
-    return one;
-  };
-  const [ana, ben] = [await machine('ana'), await machine('ben')];
-  for (const { folder } of [ana, ben]) await writeFile(join(folder, 'cards.fleet.yaml'), FLEET);
-  const { status } = await ask(sandbox, { method: 'POST', path: '/cards', body: { bin_id: 'bin_1', amount: CARD } });
-  expect(status).toBe(201);
-  return {
-    ana,
-    ben,
-    machine,
-    way,
-    at,
-    /** Of a process that shares the folder of that machine. */
-    env: (role: Person, { folder }: World) => ({ ...shared(role), CARDWRIGHT_CONFIG_DIR: folder }),
-    async seen(): Promise<Seen> {
-      await proxy.answered();
-      const [cards, wallet] = [
-        await ask(sandbox, { path: '/cards?per_page=100' }),
-        await ask(sandbox, { path: '/wallet' }),
-      ];
-      return { cards: cards.json.data, wallet: wallet.json.balance };
-    },
-    /** Those of names too. */
-    async endLeases() {
-      await at.root.call(
-        `update cardwright.op set lease_until = clock_timestamp() - interval '${QUIET_MS} ms' where state = 'running'`,
-        [],
-      );
-      await at.root.call(`update cardwright.name_hold set lease_until = clock_timestamp() - interval '5 seconds'`, []);
-    },
-    async flaws({ run }: World) {
-      const { code, out, err } = await run('journal check --json', { clock: skippingClock() });
-      return code === 0 ? JSON.parse(out).flaws : [err];
-    },
-    async [Symbol.asyncDispose]() {
-      for (const each of [...machines, way, proxy]) await each[Symbol.asyncDispose]();
-      await sandbox.stop();
-    },
-  };
-}
-
-let counted = 1_000_000;
