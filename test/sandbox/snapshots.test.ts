@@ -188,10 +188,7 @@ describe('a snapshot', () => {
     const { json } = await restore(service, 'a');
     expect(json).toMatchObject({ restored: false, problems: [expect.stringMatching(said)] });
     const diff = await ask(service, { path: `${ADMIN}/snapshots/a/diff` });
-    expect([diff.status, JSON.stringify(diff.json)]).toEqual([
-      409,
-      expect.stringContaining('the snapshot a is damaged'),
-    ]);
+    expect([diff.status, diff.json.problems]).toEqual([200, [expect.stringContaining('the snapshot a is damaged')]]);
   });
 
   test('whose books do not agree is refused before any of it is kept', async () => {

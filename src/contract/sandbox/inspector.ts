@@ -107,6 +107,7 @@ export const TIMER = {
 
 /** What differs between two states of a sandbox. */
 export const DIFFERENCE = {
+  problems: must(list(text(described('What is damaged.')), described('Why nothing was compared; else empty.'))),
   tables: must(
     list(
       object(

@@ -15,7 +15,13 @@ export const SNAPSHOT_NAME_FIELD = must(
 
 export const SNAPSHOT = {
   name: SNAPSHOT_NAME_FIELD,
-  whole: must(flag(described('Its manifest is as it was written; the rest is checked when it is restored.'))),
+  whole: must(
+    flag(
+      described(
+        'Its manifest is as it was written, and each of its files has its length. Every byte is checked when it is compared or restored.',
+      ),
+    ),
+  ),
   made_at: nullable(time(described('When, on the clock of the sandbox.'))),
   data_set: nullable(text(described('Data set the sandbox was seeded with.'))),
   seed: nullable(integer(described('Seed of ids, card numbers and codes.'))),

@@ -79,6 +79,7 @@ function List() {
 }
 
 interface DifferenceData {
+  readonly problems: readonly string[];
   readonly tables: readonly {
     readonly table: string;
     readonly added: number;
@@ -101,6 +102,8 @@ function Difference({ name, to }: { readonly name: string; readonly to: string }
       <h2 id="difference">{`From ${name} to ${to === '' ? 'now' : to}`}</h2>
       {data === undefined ? (
         <Waiting error={error} />
+      ) : data.problems.length > 0 ? (
+        <p>{`Nothing was compared: ${data.problems.join('; ')}`}</p>
       ) : data.tables.length === 0 ? (
         <p>Nothing differs.</p>
       ) : (

@@ -28,7 +28,7 @@ export const listSnapshots: TracelessHandlers['snapshots'] = async ({ parts }) =
 export async function saveSnapshot(parts: ServiceParts, { name }: Named): Promise<Saved> {
   const { archives } = parts;
   const manifest = await readingAll(parts, (sql, now) => archives.save(name, sql, { account: parts.account, now }));
-  return shown({ name, manifest });
+  return shown({ name, manifest, isComplete: true });
 }
 
 export async function removeSnapshot({ archives }: ServiceParts, { name }: Named): Promise<object> {
@@ -105,11 +105,11 @@ function brokenBooks(faults: readonly string[]): string {
   return `its books do not agree: ${faults.slice(0, MOST_TOLD_FAULTS).join('; ')}${more}`;
 }
 
-function shown({ name, manifest }: Snapshot): Saved {
+function shown({ name, manifest, isComplete }: Snapshot): Saved {
   const rows = (table: string) => manifest?.tables.find(each => each.name === table)?.rows ?? null;
   return {
     name,
-    whole: manifest !== undefined,
+    whole: isComplete,
     made_at: manifest?.made_at ?? null,
     data_set: manifest?.data_set ?? null,
     seed: manifest?.seed ?? null,

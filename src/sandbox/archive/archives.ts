@@ -14,7 +14,7 @@ import { Refused } from '../calls/handler.ts';
 import type { Sql } from '../store/sql.ts';
 import { Damaged, MANIFEST_FILE, type Manifest } from './manifest.ts';
 import { manifestOf } from './restore.ts';
-import { type Saving, saveInto } from './save.ts';
+import { type Saving, saveInto, tableFile } from './save.ts';
 
 export interface ArchivesParts {
   /** Where they are kept; a temporary folder that goes with this object when left out. */
@@ -31,6 +31,8 @@ export interface Snapshot {
   readonly name: string;
   /** Undefined when its manifest is not as it was written. */
   readonly manifest: Manifest | undefined;
+  /** Each file that the manifest names has its length. */
+  readonly isComplete: boolean;
 }
 
 /** ms after which what a dead process left unfinished is taken away. */
@@ -57,7 +59,9 @@ export class Archives {
     const found: Snapshot[] = [];
     for (const name of names) {
       if (!(await isOurs(join(folder, name)))) continue;
-      found.push({ name, manifest: await readable(join(folder, name)) });
+      const manifest = await readable(join(folder, name));
+      const isComplete = manifest !== undefined && (await hasItsFiles(join(folder, name), manifest));
+      found.push({ name, manifest, isComplete });
     }
     return found;
   }
@@ -199,6 +203,22 @@ async function readable(folder: string): Promise<Manifest | undefined> {
     return await manifestOf(folder);
   } catch (error) {
     if (error instanceof Damaged) return undefined;
+    throw error;
+  }
+}
+
+async function hasItsFiles(folder: string, { tables }: Manifest): Promise<boolean> {
+  const sizes = await Promise.all(tables.map(({ name }) => sizeOf(join(folder, tableFile(name)))));
+  return tables.every(({ bytes }, at) => sizes[at] === bytes);
+}
+
+/** Undefined where there is no file. */
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    const found = await lstat(path);
+    return found.isFile() ? found.size : undefined;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

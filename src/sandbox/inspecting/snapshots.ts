@@ -7,13 +7,21 @@ import { changesBetween, type RowChange, type Side, type StoredRow } from '../ar
 import { Damaged } from '../archive/manifest.ts';
 import { manifestOf } from '../archive/restore.ts';
 import { saveInto } from '../archive/save.ts';
-import { impossible } from '../calls/handler.ts';
 import { isoTime } from '../rules/dates.ts';
 import type { StoreMoment, TracelessHandlers } from '../service/service.ts';
 
 type Told = ReplyOf<AdminOperations['snapshots.diff']>;
 
-export const diffSnapshots: TracelessHandlers['snapshots.diff'] = async (inspection, { name, to }) => {
+export const diffSnapshots: TracelessHandlers['snapshots.diff'] = async (inspection, names) => {
+  try {
+    return await compared(inspection, names);
+  } catch (error) {
+    if (error instanceof Damaged) return { problems: [error.message], tables: [], accounts: [], cards: [] };
+    throw error;
+  }
+};
+
+const compared: TracelessHandlers['snapshots.diff'] = async (inspection, { name, to }) => {
   const { archives } = inspection.parts;
   const before = await sideIn(await archives.folderOf(name), name);
   if (to !== undefined) {
@@ -54,7 +62,7 @@ async function difference(before: Side, after: Side, what: string): Promise<Told
 }
 
 function damagedSide(error: unknown, what: string): unknown {
-  return error instanceof Damaged ? impossible(`${what} is damaged: ${error.message}`) : error;
+  return error instanceof Damaged ? new Damaged(`${what} is damaged: ${error.message}`) : error;
 }
 
 /** Columns of a card that nobody is shown by the way, and its text as it is sent, which says the same once more. */
@@ -93,6 +101,7 @@ class DifferenceSums {
 
   all(): Told {
     return {
+      problems: [],
       tables: [...this.#tables].map(([table, counts]) => ({ table, ...counts })),
       accounts: [...this.#accounts]
         .filter(([, delta]) => delta !== 0)

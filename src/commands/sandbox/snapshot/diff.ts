@@ -3,6 +3,7 @@ import { OURS, optionalArgument } from '../../../cli/parsing/flag.ts';
 import { text } from '../../../contract/field.ts';
 import type { ResultOf } from '../../../contract/operation.ts';
 import type { AdminOperations } from '../../../contract/sandbox/admin-calls.ts';
+import { CliError } from '../../../core/errors.ts';
 import type { Block, Column } from '../../../terminal/view.ts';
 import { runAdmin } from '../simulate/run-admin.ts';
 import { checkedName, snapshotName } from './shown.ts';
@@ -36,6 +37,14 @@ function blocksOf({ tables, accounts, cards }: Difference): readonly Block[] {
   ];
 }
 
+function damaged(problems: readonly string[]): CliError {
+  return new CliError('check_failed', {
+    message: `nothing was compared: ${problems.join('; ')}`,
+    hint: 'cardwright sandbox snapshot list',
+    outcome: 'refused',
+  });
+}
+
 /** What changed between two states of the sandbox. */
 export const diffSnapshots = command({
   path: 'sandbox snapshot diff',
@@ -44,6 +53,7 @@ export const diffSnapshots = command({
     'By table, by account of the ledger and by field of each card; card numbers and security codes are left out. The differences of all accounts sum to 0. Looking changes nothing in the sandbox.',
   ],
   operation: 'snapshots.diff',
+  ends: { check_failed: 'A snapshot is damaged; nothing was compared.' },
   args: {
     before: snapshotName,
     after: optionalArgument(
@@ -54,11 +64,14 @@ export const diffSnapshots = command({
     { does: 'What happened since', run: 'sandbox snapshot diff before' },
     { does: 'Between two of them, as data', run: 'sandbox snapshot diff before before --json' },
   ],
-  run: (ctx, { before, after }) =>
-    runAdmin(ctx, 'snapshots.diff', {
+  async run(ctx, { before, after }) {
+    const difference = await runAdmin(ctx, 'snapshots.diff', {
       name: checkedName(before),
       to: after === undefined ? undefined : checkedName(after),
-    }),
+    });
+    if (difference.problems.length > 0) throw damaged(difference.problems);
+    return difference;
+  },
   show: difference => ({
     noun: 'table',
     idField: 'table',

@@ -7,6 +7,9 @@ import { SNAPSHOT_COLUMNS } from './shown.ts';
 export const listSnapshots = command({
   path: 'sandbox snapshot list',
   summary: 'List snapshots by name',
+  about: [
+    'COMPLETE says that the manifest is as it was written and that each file has its length. Every byte is checked by snapshot diff and snapshot restore.',
+  ],
   operation: 'snapshots',
   examples: [
     { does: 'All of them', run: 'sandbox snapshot list' },

@@ -31,7 +31,7 @@ export const SNAPSHOT_COLUMNS = columnsOf(SNAPSHOT, {
   bytes: { priority: 4 },
   clock: { priority: 4 },
   seed: { priority: 5, wideOnly: true },
-  whole: { priority: 2 },
+  whole: { title: 'COMPLETE', priority: 2 },
 });
 
 const COLUMNS: readonly Column[] = [
