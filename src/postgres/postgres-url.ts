@@ -42,6 +42,8 @@ const SHAPE =
 const PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'prepare'] as const;
 const DEFAULT_PORT = 5432;
 const FORM = 'postgres://role@host:port/database?sslmode=verify-full&sslrootcert=/absolute/path';
+/** Other programs take the folder and the port as parameters. */
+const SOCKET_FORM = 'over a Unix socket it is postgres://role@%2Frun%2Fpostgresql:5432/database';
 
 /**
  * Reads an address. Throws `usage` naming the broken rule, `guarded` for a connection that would not be verified. The
@@ -50,7 +52,7 @@ const FORM = 'postgres://role@host:port/database?sslmode=verify-full&sslrootcert
 export function parsePostgresUrl(text: string, source: UrlSource, purpose: UrlPurpose): PostgresUrl {
   const broken = (rule: string, hint?: string) => brokenRule(purpose, rule, hint);
   const [whole, role, password, host, port, database, query] = SHAPE.exec(text) ?? [];
-  if (whole === undefined || !/^[\x21-\x7e]+$/.test(text)) throw broken(`it has the form ${FORM}`);
+  if (whole === undefined || !/^[\x21-\x7e]+$/.test(text)) throw broken(`it has the form ${FORM}; ${SOCKET_FORM}`);
   const read = (part?: string) => decoded(part, broken);
   const parts = { role: read(role), host: read(host), database: read(database) };
   if (/[,\s]/.test(parts.host)) throw broken('it names one host');
@@ -94,6 +96,7 @@ function parametersOf(query: string, { knowsPrepare = false }: UrlPurpose, broke
   for (const pair of query.split('&').filter(Boolean)) {
     const [, name = '', value = ''] = /^([^=]*)=?(.*)$/.exec(pair) ?? [];
     const known = names.find(each => each === name);
+    if (name === 'host' || name === 'port') throw broken(`${name} is no parameter of it; ${SOCKET_FORM}`);
     if (known === undefined) throw broken(`its parameters are ${names.join(', ')}`);
     if (known in found) throw broken(`${known} stands there twice`);
     found[known] = decoded(value, broken);

@@ -1,6 +1,8 @@
 /** The store on a real PostgreSQL: what it would do otherwise than SQLite, and does alike. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PostgresRefusal } from '../../src/postgres/refusal.ts';
+import { Transaction } from '../../src/sandbox/store/postgres/statements.ts';
 import { numbered, withTypes } from '../../src/sandbox/store/postgres/types.ts';
 import type { Sql, Store, Tail } from '../../src/sandbox/store/sql.ts';
 import type { OpenedStore } from '../../src/sandbox/store/sqlite/open.ts';
@@ -155,6 +157,28 @@ describe.skipIf(missing() !== undefined)('on PostgreSQL', () => {
     await Promise.all([slow, next]);
     expect(order).toEqual(['slow', 'next']);
   });
+});
+
+it('sends nothing but its end into a transaction that failed', async () => {
+  const texts: string[] = [];
+  const connection = {
+    alive: true,
+    send: async (text: string) => {
+      texts.push(text);
+      if (text.startsWith('update nowhere')) throw new PostgresRefusal('42P01', 'there is no such table');
+      return { columns: [], rows: [], count: 0, command: '' };
+    },
+    end: async () => undefined,
+  };
+  const transaction = new Transaction({ connection, access: 'write', mayPrepare: false });
+  const { sql } = transaction.open();
+  await expect(sql.run('update nowhere set value = 1')).rejects.toMatchObject({ code: '42P01' });
+  await expect(sql.get('select value from counters')).rejects.toMatchObject({ code: '42P01' });
+  await expect(sql.run('update counters set value = 1')).rejects.toMatchObject({ code: '42P01' });
+  await sql.run('rollback to effect');
+  await sql.run('release effect');
+  await transaction.send('commit');
+  expect(texts).toEqual(['update nowhere set value = 1', 'rollback to effect', 'release effect', 'commit']);
 });
 
 it('numbers the places of values, but for question marks in quotes', () => {

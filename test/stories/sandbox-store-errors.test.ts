@@ -17,6 +17,12 @@ describe('an address', () => {
     ['start --store /home/ana/store.db', 2, 'it is served without --store'],
     ['start --store mysql://ana@localhost/x', 2, 'is the address of a PostgreSQL database'],
     ['start --store postgres://ana@127.0.0.1:1/run_4242424242424242', 14, 'cannot be reached'],
+    [
+      'start --store postgres://ana@%2Frun%2Fpostgresql/x?port=5499',
+      2,
+      'port is no parameter of it; over a Unix socket it is postgres://role@%2Frun%2Fpostgresql:5432/database',
+    ],
+    ['start --store postgres://ana@/x?host=/run/postgresql', 2, 'over a Unix socket it is postgres://role@%2F'],
     ['start --migrate', 2, '--migrate is for a server with --store'],
     ['start --store postgres://ana@localhost/x --detach', 2, 'kept running by systemd or a container'],
     ['start --store postgres://ana@localhost/x --open', 2, 'shows no page'],

@@ -305,6 +305,8 @@ export class Transaction {
 
   async #send(facts: Named, values: Asking['values']): Promise<PostgresAnswer> {
     const { connection, mayPrepare } = this.#parts;
+    // The database would refuse it, and write that into its log.
+    if (this.#failure !== undefined && !ENDS.test(facts.text)) throw this.#failure;
     try {
       const answer = await connection.send(facts.text, values.map(sent), mayPrepare ? facts.name : undefined);
       // Back before what failed.
@@ -322,6 +324,9 @@ export class Transaction {
     }
   }
 }
+
+/** What a transaction that failed still takes. */
+const ENDS = /^(?:rollback|commit)\b/;
 
 /** Its failure comes out with the next statement that is waited for, or with the COMMIT. */
 function unawaited(answer: Promise<unknown>): void {
