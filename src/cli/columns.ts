@@ -7,7 +7,7 @@ interface ColumnWish {
   /** 1 is never dropped; the larger the sooner it goes on a narrow screen. */
   readonly priority?: number;
   readonly wideOnly?: true;
-  readonly shrink?: true;
+  readonly shrink?: true | 'wraps';
   readonly kind?: Column['kind'];
   readonly shortTo?: number;
 }

@@ -9,7 +9,7 @@ const COLUMNS = columnsOf(SUBSCRIPTION, {
   waiting: { priority: 2 },
   delivered: { priority: 2 },
   failed: { priority: 1 },
-  address: { priority: 2, shrink: true },
+  address: { priority: 2, shrink: 'wraps' },
   events: { priority: 4, shrink: true },
   failing_since: { title: 'FAILING SINCE', priority: 5 },
   created_at: { title: 'AGE', priority: 6, wideOnly: true },

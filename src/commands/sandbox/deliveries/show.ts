@@ -33,9 +33,10 @@ function show(whole: WholeDelivery): Shown {
           ['Delivery', `${id}: ${event} to ${webhook_id}`],
           ['State', state],
           ['Body', `${whole.body_bytes} bytes, SHA-256 ${whole.body_sha256}`],
-          ['Text', body],
         ],
       },
+      // Not broken: it is JSON, which is copied.
+      { kind: 'line', text: body, whole: true },
       { kind: 'table', columns: ATTEMPT_COLUMNS, rows },
     ],
     notes: hidden ? ['The one-time code in the text is replaced; 3ds list shows it.'] : [],
