@@ -80,7 +80,8 @@ export interface Client extends AsyncDisposable {
    * Sends one operation. Reads and what was never sent are repeated; a write whose answer was lost is not, and throws
    * with the outcome `unknown`. A write that is answered 429 is repeated where reading shows that nothing has happened: card
    * and wallet of a fund or withdraw, the wallet of a create, all read before as well, so nothing else may move them
-   * meanwhile. Throws `CardwrightError`.
+   * meanwhile. So the calls of one client that fund or withdraw from one card go one after the other; those of several
+   * clients should not be made at once. Throws `CardwrightError`.
    */
   send<Name extends keyof Operations>(
     operation: Name,

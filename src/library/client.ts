@@ -16,6 +16,7 @@ import { chosenJournal, commandFolder, type JournalOptions } from './chosen-jour
 import { isAbsent, isText, missing, needObject, needText } from './given-values.ts';
 import type { OwnProcess } from './journal.ts';
 import { namedCalls } from './named-calls.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 
 declare const CARDWRIGHT_VERSION: string;
 
@@ -100,6 +101,11 @@ export function createClient(options: Options) {
   });
   const notice = onWarning ?? (() => undefined);
   const named = namedCalls({ ...around, service, writeTotalMs: timeoutMs ?? WRITE_TOTAL_MS, notice }, journal);
+  const oneAfterTheOther = oneAtATime();
+  const sendUnnamed = async (operation: string, asked: Values, key?: string, signal?: AbortSignal) => {
+    const how = { key, keyOfCaller: key !== undefined, signal, readsBalancesBefore: true };
+    return (await service.send(operation as never, asked as never, how)).result as unknown;
+  };
   const close = async () => {
     await named.close();
     await service.close();
@@ -113,19 +119,13 @@ export function createClient(options: Options) {
         const { refuseMovedAccount } = await import('./moved-account.ts');
         await refuseMovedAccount(around, commands).catch(asOurs);
       }
-      if (intent !== undefined) {
-        inOurError(() => needText('intent', intent));
-        const call = { operation: operation as never, input: asked as never, intent, key, signal };
-        return openly(await named.send(call).catch(asOurs));
-      }
-      const sending = service.send(operation as never, asked as never, {
-        key,
-        keyOfCaller: key !== undefined,
-        signal,
-        readsBalancesBefore: true,
-      });
-      const { result } = await sending.catch(asOurs);
-      return openly(result);
+      if (intent !== undefined) inOurError(() => needText('intent', intent));
+      const sending = () =>
+        intent === undefined
+          ? sendUnnamed(operation, asked, key, signal)
+          : named.send({ operation: operation as never, input: asked as never, intent, key, signal });
+      const card = movedCard(operation, asked);
+      return openly(await (card === undefined ? sending() : oneAfterTheOther(card, sending, signal)).catch(asOurs));
     },
     async *pages(operation: string, input: Values = {}) {
       const asked = inOurError(() => askedOf(operation, input));
@@ -138,6 +138,16 @@ export function createClient(options: Options) {
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/**
+ * The card whose balance shows whether the operation was done: another one meanwhile
+ * would hide it (docs/design/reliability.md, section 1).
+ */
+function movedCard(operation: string, asked: Values): string | undefined {
+  const row = (OPERATIONS as Readonly<Record<string, Operation>>)[operation];
+  const card = asked['card_id'];
+  return row?.transfer !== undefined && typeof card === 'string' ? card : undefined;
 }
 
 /** Commands carry these out through a journal; the others need none. */

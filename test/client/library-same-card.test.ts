@@ -1,0 +1,78 @@
+/** Many calls of one program at once on one card: each is judged by balances that none of the others moves meanwhile. */
+import { expect, it } from 'vitest';
+import { createClient } from '../../src/library/client.ts';
+import { oneAtATime } from '../../src/library/one-at-a-time.ts';
+import { startSandbox } from '../../src/sandbox/serving/start.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+Object.assign(globalThis, { CARDWRIGHT_VERSION: '0.0.0-test' });
+
+interface Moved {
+  readonly card_balance: number;
+}
+
+const CREATE = { bin_id: 'bin_1', amount: 10, label: 'ads' };
+const AMOUNTS = [1, 2, 3, 4, 5, 6];
+
+/** A program with one card of 10.00, through a proxy. */
+async function program() {
+  const sandbox = await startSandbox({ wallet: 1000, ids: 'counted' });
+  const proxy = await startFaultProxy({ target: sandbox.url });
+  const folder = await temporaryFolder();
+  const client = createClient({ baseUrl: proxy.url, apiKey: sandbox.key.expose(), journal: folder.path });
+  await client.send('cards.create', CREATE);
+  const close = async () => {
+    for (const each of [client, proxy, sandbox, folder]) await each[Symbol.asyncDispose]();
+  };
+  return { proxy, client, [Symbol.asyncDispose]: close };
+}
+
+it.each([
+  ['without a name', () => ({})],
+  ['with an intent each', (amount: number) => ({ intent: `fund-${amount}` })],
+])('funds and a withdrawal of one card at once, %s, are all done', async (_, calling) => {
+  await using at = await program();
+  const { client } = at;
+  const funds = AMOUNTS.map(amount => client.send('cards.fund', { card_id: 'card_1', amount }, calling(amount)));
+  const back = client.send('cards.withdraw', { card_id: 'card_1', amount: 7 }, calling(7));
+  const balances = ((await Promise.all([...funds, back])) as Moved[]).map(each => each.card_balance);
+  expect(balances).toEqual([11, 13, 16, 20, 25, 31, 24]);
+  expect(at.proxy.posts()).toHaveLength(1 + AMOUNTS.length + 1);
+});
+
+it('a call that is cancelled while it waits for its card sends nothing, and the next one goes on', async () => {
+  await using at = await program();
+  const { client } = at;
+  const cancelled = new AbortController();
+  const fund = (amount: number, signal?: AbortSignal) =>
+    client.send('cards.fund', { card_id: 'card_1', amount }, signal && { signal });
+  const first = fund(1);
+  const second = fund(2, cancelled.signal);
+  const third = fund(3);
+  cancelled.abort();
+  await expect(second).rejects.toMatchObject({ outcome: 'not_sent' });
+  expect(await Promise.all([first, third])).toMatchObject([{ card_balance: 11 }, { card_balance: 14 }]);
+  expect(at.proxy.posts()).toHaveLength(3);
+});
+
+it('a call that fails lets the next one of its card go on, and another card waits for neither', async () => {
+  const queue = oneAtATime();
+  const order: string[] = [];
+  const ends = new Map<string, (error?: Error) => void>();
+  const work = (name: string) => () =>
+    new Promise<void>((resolve, reject) => {
+      order.push(name);
+      ends.set(name, error => (error === undefined ? resolve() : reject(error)));
+    });
+  const first = queue('card_1', work('first'));
+  const second = queue('card_1', work('second'));
+  const other = queue('card_2', work('other'));
+  expect(order).toEqual(['first', 'other']);
+  ends.get('first')?.(new Error('lost'));
+  await expect(first).rejects.toThrow('lost');
+  await expect.poll(() => order).toEqual(['first', 'other', 'second']);
+  ends.get('second')?.();
+  ends.get('other')?.();
+  await Promise.all([second, other]);
+});
