@@ -1,8 +1,9 @@
 /**
- * Measures `cards fund` over HTTP against a sandbox on PostgreSQL beside one on SQLite, in one run: 8 connections to one
- * server, and to 4 servers of the same database, on one wallet and on four. Round after round, so that a busy machine slows all
- * of them; a figure is the median. PostgreSQL is that of test/postgres, with fsync on, over its socket. `--rounds N`,
- * `--seconds N` for one load. Goals: one server 0.35 of SQLite, four servers 0.5 of one.
+ * Measures `cards fund` over HTTP against a sandbox on PostgreSQL beside one on SQLite, in one run: to one server, and to 4
+ * servers of the same database, on one wallet and on four. First with 8 connections altogether, then with 32, which is 8 for
+ * each of the four, then with 64. Round after round, so that a busy machine slows all of them; a figure is the median.
+ * PostgreSQL is that of test/postgres, with fsync on, over its socket. `--connections A,B`, `--rounds N`, `--seconds N` for one
+ * load. Goals: one server 0.35 of SQLite with 8 connections, four servers 0.5 of one.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -13,11 +14,14 @@ import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 
 const { values: options } = parseArgs({
-  options: { rounds: { type: 'string', default: '3' }, seconds: { type: 'string', default: '3' } },
+  options: {
+    connections: { type: 'string', default: '8,32,64' },
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '3' },
+  },
 });
 const root = dirname(import.meta.dirname);
 const PROGRAM = join(root, 'bin', 'cardwright.js');
-const CONNECTIONS = 8;
 
 const folder = await mkdtemp(join(process.getuid?.() === 0 ? '/var/tmp' : tmpdir(), 'cwbench-'));
 const children = [];
@@ -44,12 +48,23 @@ try {
     ['PostgreSQL, 4 servers, 4 wallets', many, wallets],
   ];
   for (const [, servers, accounts] of cases) for (const each of accounts) each.card ??= await funded(servers[0], each);
+  for (const connections of options.connections.split(',').map(Number)) await measure(cases, connections);
+} finally {
+  for (const child of children) child.kill('SIGKILL');
+  await stopServer?.();
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+}
+
+/** Loads every case with so many connections, round after round, and prints the medians and their ratios. */
+async function measure(cases, connections) {
   const rates = cases.map(() => []);
   for (let round = 0; round < Number(options.rounds); round += 1) {
-    for (const [at, [, servers, accounts]] of cases.entries()) rates[at].push(await load(servers, accounts));
+    for (const [at, [, servers, accounts]] of cases.entries())
+      rates[at].push(await load(servers, accounts, connections));
   }
   const median = list => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
   const told = rates.map(list => median(list.map(({ rate }) => rate)));
+  process.stdout.write(`\n${connections} connections altogether\n\n`);
   process.stdout.write(
     '| | funds a second | server, ms a fund | database, ms a fund | client, ms a fund |\n|---|---|---|---|---|\n',
   );
@@ -60,10 +75,6 @@ try {
   const ratio = (a, b) => (told[a] / told[b]).toFixed(2);
   process.stdout.write(`\none server over SQLite: ${ratio(1, 0)} (goal 0.35)\n`);
   process.stdout.write(`four servers over one, one wallet: ${ratio(2, 1)}; four wallets: ${ratio(4, 3)} (goal 0.5)\n`);
-} finally {
-  for (const child of children) child.kill('SIGKILL');
-  await stopServer?.();
-  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
 }
 
 /** The server of the tests, bundled so that this Node reads it. */
@@ -128,8 +139,8 @@ async function funded({ url }, { api_key, admin_token }) {
 }
 
 /** Funds of 1.00 a second from so many connections, each with a key of its own. */
-async function load(servers, accounts) {
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+async function load(servers, accounts, connections) {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const until = performance.now() + Number(options.seconds) * 1000;
   const began = performance.now();
   const before = await processorTimes();
@@ -144,7 +155,7 @@ async function load(servers, accounts) {
       done += 1;
     }
   };
-  await Promise.all(Array.from({ length: CONNECTIONS }, (_, at) => client(at)));
+  await Promise.all(Array.from({ length: connections }, (_, at) => client(at)));
   agent.destroy();
   const seconds = (performance.now() - began) / 1000;
   const after = await processorTimes();

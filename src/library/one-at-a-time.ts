@@ -13,7 +13,7 @@ export function oneAtATime(): Queue {
     // Those behind a cancelled one still wait for the one before it.
     const both = Promise.allSettled([before, done]);
     last.set(name, both);
-    both.then(() => last.get(name) === both && last.delete(name));
+    void both.then(() => last.get(name) === both && last.delete(name));
     return done;
   };
 }
@@ -25,7 +25,7 @@ function endOf(before: Promise<unknown>, signal: AbortSignal | undefined): Promi
       signal?.removeEventListener('abort', go);
       resolve();
     };
-    before.then(go);
+    void before.then(go);
     if (signal?.aborted === true) go();
     signal?.addEventListener('abort', go);
   });
