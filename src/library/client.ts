@@ -114,16 +114,17 @@ export function createClient(options: Options) {
     async send(operation: string, input: Values = {}, calling: Calling | null = {}) {
       const { idempotencyKey: key, intent, signal } = calling ?? {};
       const asked = inOurError(() => askedOf(operation, input));
-      const isShared = journal?.kind === 'database' && intent !== undefined;
-      if (commands !== undefined && !isShared && isKeptInJournals(operation)) {
-        const { refuseMovedAccount } = await import('./moved-account.ts');
-        await refuseMovedAccount(around, commands).catch(asOurs);
-      }
       if (intent !== undefined) inOurError(() => needText('intent', intent));
-      const sending = () =>
-        intent === undefined
+      const isShared = journal?.kind === 'database' && intent !== undefined;
+      const sending = async () => {
+        if (commands !== undefined && !isShared && isKeptInJournals(operation)) {
+          const { refuseMovedAccount } = await import('./moved-account.ts');
+          await refuseMovedAccount(around, commands);
+        }
+        return intent === undefined
           ? sendUnnamed(operation, asked, key, signal)
           : named.send({ operation: operation as never, input: asked as never, intent, key, signal });
+      };
       const card = movedCard(operation, asked);
       return openly(await (card === undefined ? sending() : oneAfterTheOther(card, sending, signal)).catch(asOurs));
     },
