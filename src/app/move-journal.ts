@@ -11,7 +11,7 @@ import { type Around, localSettings, sharedSettings } from './journal.ts';
 /** Throws `usage` where no shared journal is named, and what each direction refuses. */
 export async function moveJournal(
   around: Around & { readonly localHead: () => Promise<{ readonly seq: number; readonly hash: string } | undefined> },
-  { to, mine, keepBoth }: MoveWish,
+  { to, mine, keepBoth, leave }: MoveWish,
 ): Promise<MovedJournal> {
   const { host, opened } = around;
   const { mode, baseUrl: origin } = await opened.identity();
@@ -26,11 +26,14 @@ export async function moveJournal(
     service: { origin, mode },
     pid: host.pid,
     keyPrint: accountPrint(await opened.key(), settings.account),
+    accountPrint: async (account: string) => accountPrint(await opened.key(), account),
+    stateFolder: host.folders.state,
+    address: settings.connection.shown,
     isOwnPlan: localStore(kept).isOwnPlan,
     localPrint: () => localStore(kept).keyPrint(mode),
     localHead: around.localHead,
   };
-  return to === 'shared' ? moveToShared(parts, keepBoth) : moveToLocal(parts, { mine });
+  return to === 'shared' ? moveToShared(parts, { keepBoth, leave }) : moveToLocal(parts, { mine });
 }
 
 function notNamed(mode: string): CliError {

@@ -7,9 +7,9 @@ import type { Connections } from './connections.ts';
 
 /** The store of a shared journal for the account of this run, opened when it is first asked for. */
 export function sharedStoreFor(settings: SharedJournalSettings, opened: Connections): OpStore {
-  const { connection, account } = settings;
+  const { connection } = settings;
   opened.onClose(async () => connection[Symbol.asyncDispose]());
-  return openedStore(settings, async () => accountPrint(await opened.key(), account));
+  return openedStore(settings, async account => accountPrint(await opened.key(), account));
 }
 
 export function machineOf({ machine, folders, clock, random, noise, platform, pid }: AppHost): JournalMachine {

@@ -90,6 +90,8 @@ export interface MoveWish {
   readonly mine?: boolean | undefined;
   /** Ops of this machine that go without names which belong to others there: both have happened. */
   readonly keepBoth?: readonly string[] | undefined;
+  /** Another shared journal, `account@journal`, that this machine leaves: nobody uses it any more. */
+  readonly leave?: string | undefined;
 }
 
 /** What was moved from one journal to another. */

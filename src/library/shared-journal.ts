@@ -41,7 +41,7 @@ export function sharedJournal(chosen: DatabaseJournal, around: NamedCalls): Shar
   return {
     async use(work) {
       idle.abort();
-      const done = work(openedStore(settings, async () => accountPrint(key, account)));
+      const done = work(openedStore(settings, async name => accountPrint(key, name)));
       underWay.add(done);
       try {
         return await done;

@@ -93,6 +93,7 @@ export async function claimed(shared: SharedOps, claim: Claim, claiming: Claimin
       changes += 1;
       continue;
     }
+    if (answer.verdict === 'key') await shared.keyUnknown?.();
     const passing = passingOp(answer);
     if (passing === undefined || seen.has(passing)) throw refusedBy(shared, answer, claim);
     seen.add(passing);

@@ -7,9 +7,18 @@ import type { MovedJournal } from '../journal/shared-ops.ts';
 import { type LocalOp, opsOfService, refuseWorking, saveOp } from '../journal/store/local-export.ts';
 import { addIntents, intentsOfService } from '../journal/store/local-intents.ts';
 import { bytesOf, type LocalOps, localHeads } from '../journal/store/local-ops.ts';
-import { isOf, type MovedTo, movedFrom, noteMoved, whereIs } from '../journal/store/moved.ts';
+import {
+  forgetMoved,
+  isInAccount,
+  isOf,
+  type MovedTo,
+  movedFrom,
+  notedElsewhere,
+  noteMoved,
+} from '../journal/store/moved.ts';
 import type { MovedIn } from '../journal/store/moved-in.ts';
 import type { NotedIntent } from '../journal/store/op-store.ts';
+import { type JournalHere, otherJournal } from '../journal/store/other-journal.ts';
 import { readHistory } from '../journal/store/read-ops.ts';
 import { decodeWhole } from '../journal/wal/codec.ts';
 import { isOp } from '../journal/wal/op-id.ts';
@@ -18,17 +27,16 @@ import { isPending } from '../journal/wal/replay.ts';
 import type { ClaimedIntent, JournalStatus, LeaveResult, OpHead, UsedIntent } from './calls.ts';
 import { importOp } from './import-op.ts';
 import { type ClashingOp, clashing, reasonToKeep } from './kept-both.ts';
+import { bringLeft, type LeavingParts, leftNote } from './left-journal.ts';
 import { refuseBehind } from './loss.ts';
 import type { SharedOps } from './shared-ops.ts';
 import { refuseUnfinished } from './unfinished.ts';
 
-export interface MoveParts {
+export interface MoveParts extends LeavingParts {
   readonly local: LocalOps;
-  readonly shared: SharedOps;
-  readonly service: Pick<PlanRecord, 'origin' | 'mode'>;
   readonly pid: number;
-  /** Print of the API key as the account knows it. */
-  readonly keyPrint: string;
+  /** Where the shared journal is reached, without a password. */
+  readonly address: string;
   /** Whether a plan of this machine was made with that key. */
   readonly isOwnPlan: (plan: PlanRecord) => Promise<boolean>;
   /** Print of that key on this machine. */
@@ -41,29 +49,26 @@ const PAGE = 1000;
 /** In one line of the audit log. */
 const MOST_NAMED = 20;
 
+interface WhatElse {
+  /** Ops that are moved without names of others. */
+  readonly keepBoth?: readonly string[] | undefined;
+  /** Another shared journal that this machine leaves for this one, by `nameOfJournal`. */
+  readonly leave?: string | undefined;
+}
+
 /**
- * Throws `guarded` while a command of this machine is at work, and for a service that was moved to another journal;
- * `check_failed` for ops whose names belong to others there. Those of `keepBoth` are moved without such names.
+ * Throws `guarded` while a command of this machine is at work, and where it has used another shared journal that is not left
+ * by this; `check_failed` for ops whose names belong to others there.
  */
-export async function moveToShared(parts: MoveParts, keepBoth: readonly string[] = []): Promise<MovedJournal> {
+export async function moveToShared(parts: MoveParts, { keepBoth = [], leave }: WhatElse = {}): Promise<MovedJournal> {
   const { local, shared, service, pid } = parts;
-  const status = await shared.statements().status(shared.account);
   refuseBehind(shared);
   await refuseWorking(local, pid);
-  const before = (await movedFrom(local)).find(each => isOf(each, service));
-  if (before !== undefined && !isHere(before, status)) throw movedElsewhere(before);
+  const left = await leftNote(await othersOf(parts), { here: hereOf(parts), leave });
   await refuseAbsent(parts, keepBoth);
   await local.disk.prepareFolder(local.places.root);
-  if (before === undefined || before.began === true) {
-    await refusePending(local, service);
-    await noteMoved(local, service, await noteOf(parts, status));
-    // Who began before the note was there holds a lock.
-    await refuseWorking(local, pid);
-    await refusePending(local, service).catch(async (thrown: unknown) => {
-      await noteMoved(local, service, before);
-      throw thrown;
-    });
-  }
+  await noteMoving(parts);
+  const brought = left === undefined ? undefined : await bringLeft(parts, left);
   const names = grouped(await intentsOfService(local, service));
   const clashes: ClashingOp[] = [];
   let [moved, rows, there] = [0, 0, 0];
@@ -79,10 +84,42 @@ export async function moveToShared(parts: MoveParts, keepBoth: readonly string[]
   }
   const kept = await importNames(parts, names, { clashes, keepBoth });
   if (clashes.length > 0) throw clashing(clashes);
-  await noteMoved(local, service, { ...(await noteOf(parts, status)), complete: true });
-  await noteInChain(parts, movedWords(moved, keepBoth));
+  await noteMoved(local, { ...(await noteOf(parts)), complete: true });
+  await noteInChain(parts, `${movedWords(moved, keepBoth)}${brought?.words ?? ''}`);
   await shared.head.keep();
-  return { to: 'shared', moved, rows, there, names: kept };
+  // From here on nothing speaks of the other journal any more.
+  if (left !== undefined) await forgetMoved(local, each => isInAccount(each, left));
+  return { to: 'shared', moved: moved + (brought?.ops ?? 0), rows: rows + (brought?.rows ?? 0), there, names: kept };
+}
+
+/** From here on the files of this machine take nothing. Throws `guarded` while one of its commands is at work, or an op waits for approval. */
+async function noteMoving(parts: MoveParts): Promise<void> {
+  const { local, service, pid } = parts;
+  const here = hereOf(parts);
+  const before = (await movedFrom(local)).filter(each => isOf(each, service) && isInAccount(each, here));
+  if (before.some(({ began }) => began !== true)) return;
+  await refusePending(local, service);
+  await noteMoved(local, await noteOf(parts));
+  // Who began before the note was there holds a lock.
+  await refuseWorking(local, pid);
+  await refusePending(local, service).catch(async (thrown: unknown) => {
+    await forgetMoved(local, each => isOf(each, service) && isInAccount(each, here));
+    for (const each of before) await noteMoved(local, each);
+    throw thrown;
+  });
+}
+
+/** Notes of other shared journals in which this card account was used; ops of this service that were moved are in one alone. */
+async function othersOf(parts: MoveParts): Promise<readonly MovedTo[]> {
+  const here = hereOf(parts);
+  const notes = await movedFrom(parts.local);
+  const used = await notedElsewhere(notes, here, parts.accountPrint);
+  const moved = notes.filter(each => isOf(each, here) && !isInAccount(each, here) && each.began !== true);
+  return [...new Set([...used, ...moved])];
+}
+
+function hereOf({ service, shared }: MoveParts): JournalHere {
+  return { ...service, journal: shared.journalId, account: shared.account };
 }
 
 /** Throws `usage` for ops that are not here, and of which no name is left either. */
@@ -113,12 +150,9 @@ async function refusePending(local: LocalOps, service: MoveParts['service']): Pr
   }
 }
 
-async function noteOf({ service, localPrint, shared }: MoveParts, status: JournalStatus): Promise<MovedTo> {
-  return { ...service, journal: status.journal_id, account: shared.account, key_print: await localPrint() };
-}
-
-function isHere({ journal, account }: MovedTo, status: JournalStatus): boolean {
-  return journal === status.journal_id && account === status.account;
+async function noteOf(parts: MoveParts): Promise<MovedTo> {
+  const { localPrint, keyPrint: account_print, address } = parts;
+  return { ...hereOf(parts), address, key_print: await localPrint(), account_print };
 }
 
 function movedWords(moved: number, keepBoth: readonly string[]): string {
@@ -189,13 +223,13 @@ export async function moveToLocal(parts: MoveParts, { mine = false } = {}): Prom
   const { statements, account } = shared;
   const status = await statements().status(account);
   refuseBehind(shared);
-  const before = (await movedFrom(local)).find(each => isOf(each, service));
-  if (before !== undefined && !isHere(before, status)) throw movedElsewhere(before);
+  const [other] = await othersOf(parts);
+  if (other !== undefined) throw otherJournal(other, hereOf(parts));
   if (mine) await leaveAccount(parts);
   else await refuseInUse(shared, status);
   // From here on the files of this machine take nothing either, until all of it is there.
   await local.disk.prepareFolder(local.places.root);
-  await noteMoved(local, service, await noteOf(parts, status));
+  await noteMoved(local, await noteOf(parts));
   await refuseWorking(local, pid);
   const names = await allNames(shared);
   let [moved, rows] = [0, 0];
@@ -208,7 +242,7 @@ export async function moveToLocal(parts: MoveParts, { mine = false } = {}): Prom
     if (page.length < PAGE) break;
   }
   await addIntents(local, { ...service, at: shared.clock.now() }, names);
-  await noteMoved(local, service, undefined);
+  await forgetMoved(local, each => isOf(each, service) && isInAccount(each, hereOf(parts)));
   return { to: 'local', moved, rows, there: 0, names: names.length };
 }
 
@@ -268,14 +302,6 @@ function grouped(names: readonly NotedIntent[]): Map<string, NotedIntent[]> {
   const groups = new Map<string, NotedIntent[]>();
   for (const each of names) groups.set(each.op, [...(groups.get(each.op) ?? []), each]);
   return groups;
-}
-
-function movedElsewhere(to: MovedTo): CliError {
-  return new CliError('guarded', {
-    message: `the operations of this machine ${whereIs(to)}`,
-    hint: 'cardwright journal status',
-    outcome: 'not_sent',
-  });
 }
 
 function notLeft(answer: Exclude<LeaveResult, { verdict: 'left' }>, account: string): CliError {

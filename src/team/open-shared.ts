@@ -1,5 +1,6 @@
 /** The shared journal as one command or one call of a program uses it: opened once, and what was left here is brought there first. */
 import { CliError } from '../core/errors.ts';
+import type { AccountPrint } from '../journal/store/moved.ts';
 import type { OpStore } from '../journal/store/op-store.ts';
 import { placesIn } from '../journal/store/paths.ts';
 import { noteShared } from '../journal/store/shared-note.ts';
@@ -47,8 +48,8 @@ export interface JournalMachine {
   readonly pid: number;
 }
 
-/** `keyPrint`: of the API key, for this account. Nothing is connected to before the store is asked for something. */
-export function openedStore(settings: SharedJournalSettings, keyPrint: () => Promise<string>): OpStore {
+/** Nothing is connected to before the store is asked for something. */
+export function openedStore(settings: SharedJournalSettings, accountPrint: AccountPrint): OpStore {
   const { stateFolder, clock, pid } = settings.machine;
   let [opening, pushed]: Promise<SharedOps>[] = [];
   const open = (names?: readonly string[]) => {
@@ -70,16 +71,19 @@ export function openedStore(settings: SharedJournalSettings, keyPrint: () => Pro
       return pushed;
     },
     opened: open,
-    keyPrint,
+    keyPrint: () => accountPrint(settings.account),
   });
   return {
     ...store,
     async claim(claim) {
-      const { disk, journalId: journal, account } = await open();
+      const ops = await open();
+      const { disk, journalId: journal, account } = ops;
       const local = { disk, places: placesIn(stateFolder) };
       const now = clock.now();
       await refuseUnmoved(local, claim, now);
-      await noteShared(local, claim, { journal, account, accountPrint: keyPrint, now, pid, notice: settings.notice });
+      const { shown: address } = settings.connection;
+      const takeBack = await noteShared(local, claim, { journal, account, address, accountPrint, now, pid });
+      ops.keyUnknown = takeBack;
       return store.claim(claim);
     },
   };

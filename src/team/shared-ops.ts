@@ -32,6 +32,8 @@ export interface SharedOps {
   looking?: Map<string, Promise<readonly OpHead[]>> | undefined;
   /** What was told when it was opened; whoever changes something there drops it. */
   recent?: RecentAnswers | undefined;
+  /** Told where the account does not know the API key, so that nothing can have begun in it. */
+  keyUnknown?: (() => Promise<void>) | undefined;
   /** Where copies of ops lie while they are worked on, and afterwards those that could not be written to the end. */
   spoolFolder(): Promise<string>;
 }

@@ -2,15 +2,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accountPrint } from '../../src/core/key-print.ts';
-import { Secret } from '../../src/core/secret.ts';
 import { placesIn } from '../../src/journal/store/paths.ts';
 import { createDisk } from '../../src/journal/wal/storage.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
 import { random, realClock } from '../support/clocks.ts';
-import { team, urlOf } from './team.ts';
-import { testAccount } from './test-account.ts';
+import { team } from './team.ts';
 
 describe.skipIf(missing())('--journal local', () => {
   let here: Database;
@@ -81,19 +78,5 @@ describe.skipIf(missing())('--journal local', () => {
     const twice = await ana.run(create);
     expect([twice.code, twice.err]).toEqual([14, expect.stringContaining('journal move --to shared')]);
     expect((await ana.run('cards fund card_1 --amount 1 --journal local -q')).code).toBe(0);
-  });
-
-  it('warns a machine that goes on over another shared journal', async () => {
-    await using t = await team(here);
-    const ana = await t.machine('ana');
-    expect((await ana.run('cards create --bin bin_1 --amount 3 -q')).code).toBe(0);
-    const second = await testAccount(here, {
-      origin: new URL(t.proxy.url).origin,
-      keyPrint: account => accountPrint(new Secret(t.key), account),
-    });
-    expect(second.account).not.toBe(t.at.account);
-    const env = { CARDWRIGHT_JOURNAL_URL: urlOf(here, 'ana'), CARDWRIGHT_JOURNAL_ACCOUNT: second.account };
-    const { err } = await ana.run('cards create --bin bin_1 --amount 4', { env });
-    expect(err).toContain(`now does so in ${second.account}`);
   });
 });

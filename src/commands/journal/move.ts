@@ -5,6 +5,9 @@ import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
 import { choice, flag, list, must, text } from '../../contract/field.ts';
+import { capital } from '../../core/row-words.ts';
+import { shellWord } from '../../core/shell-quote.ts';
+import type { MoveWish } from '../../journal/shared-ops.ts';
 
 /** Takes the operations of one service from the files of this machine into a shared journal, or back. */
 export const moveJournal = command({
@@ -25,12 +28,13 @@ export const moveJournal = command({
     'With --to local everything comes back to this machine, and its own files count again. That is refused until every operation there is finished, and an admin has frozen the account, so that nobody begins anything meanwhile.',
     'With --mine the only operator of an account needs no admin: what is not finished comes along, and is settled here by ops resume. The account is frozen by it. Refused where another role may operate there, and while an operation is in hand or waits for approval.',
     'An operation whose intent or idempotency key belongs to another one in the shared journal is not moved: look at both. With --keep-both, where both have happened, it is moved without that name, which stays with the other one. The audit log says so, and journal check tells it as a note. A row of it that is not settled is settled by ops resolve first.',
+    'With --leave this machine goes on in this journal, and leaves another shared one, which nobody uses now and nobody can reach. What this machine has begun there in its last week, and what is not finished, is brought along: a row that was sent counts as sent, and ops resume settles it. Operations of other machines, and older names of --intent, are not known here. Where the other journal can be reached, go over this machine with --to local.',
     'No request is sent to the service.',
   ],
   effect: 'reversible',
   effectSays: 'moves records of this machine; nothing is sent to the service',
   ends: {
-    not_confirmed: 'With --keep-both: nobody agreed. Nothing was moved.',
+    not_confirmed: 'With --keep-both or --leave: nobody agreed. Nothing was moved.',
     guarded: 'A command is at work, an operation is not finished, or the journal cannot be reached.',
     check_failed: 'A name or an operation is there with other values.',
   },
@@ -41,6 +45,14 @@ export const moveJournal = command({
         basis: OURS,
       }),
       '<op>',
+    ),
+    leave: option(
+      text({
+        doc: 'With --to shared: another shared journal that nobody uses now, account@journal.',
+        basis: OURS,
+        maxLength: 200,
+      }),
+      '<account@journal>',
     ),
     mine: option(
       flag({
@@ -59,12 +71,13 @@ export const moveJournal = command({
     { does: 'Back to one machine', run: 'journal move --to local' },
     { does: 'The same for its only operator, with what is not finished', run: 'journal move --to local --mine' },
   ],
-  async run(ctx, { to, mine, keepBoth }) {
+  async run(ctx, { to, mine, keepBoth, leave }) {
     if (to === undefined) throw usage('journal move needs --to shared or --to local', 'cardwright journal move --help');
     if (mine && to === 'shared') throw usage('--mine goes with --to local', 'cardwright journal move --help');
     if (keepBoth && to === 'local') throw usage('--keep-both goes with --to shared', 'cardwright journal move --help');
-    if (keepBoth) await agreed(ctx, keepBoth);
-    return ctx.moveJournal({ to, mine, keepBoth });
+    if (leave && to === 'local') throw usage('--leave goes with --to shared', 'cardwright journal move --help');
+    if (keepBoth || leave) await agreed(ctx, { keepBoth, leave });
+    return ctx.moveJournal({ to, mine, keepBoth, leave });
   },
   show: moved => ({
     data: { ...moved },
@@ -84,9 +97,16 @@ export const moveJournal = command({
   }),
 });
 
-/** That both have happened is said by a person: nothing here can know it. */
-async function agreed(ctx: Context, keepBoth: readonly string[]): Promise<void> {
-  const intent = `Keep ${keepBoth.join(', ')} beside the operations that have the same names in the shared journal`;
-  const command = `cardwright journal move --to shared --keep-both ${keepBoth.join(',')} --yes`;
-  await confirmed(ctx, { intent, question: `${intent}. Have both happened?`, command });
+/** That both have happened, and that nobody uses a journal any more, is said by a person: nothing here can know it. */
+async function agreed(ctx: Context, { keepBoth, leave }: Pick<MoveWish, 'keepBoth' | 'leave'>): Promise<void> {
+  const keep =
+    keepBoth && `keep ${keepBoth.join(', ')} beside the operations that have the same names in the shared journal`;
+  const end = leave && `leave the shared journal ${leave}`;
+  const intent = capital([end, keep].filter(Boolean).join(', and '));
+  const ask = [leave && 'Has everybody left it?', keepBoth && 'Have both happened?'].filter(Boolean).join(' ');
+  const flags = [leave && ` --leave ${shellWord(leave)}`, keepBoth && ` --keep-both ${keepBoth.join(',')}`].filter(
+    Boolean,
+  );
+  const command = `cardwright journal move --to shared${flags.join('')} --yes`;
+  await confirmed(ctx, { intent, question: `${intent}. ${ask}`, command });
 }

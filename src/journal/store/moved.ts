@@ -18,10 +18,12 @@ export interface MovedTo extends Pick<PlanRecord, 'origin' | 'mode'> {
   readonly account: string;
   /** Of the API key on this machine; left out by older releases, and by the first command over a shared journal. */
   readonly key_print?: string;
-  /** Of the API key as that account knows it; left out by `journal move`. */
+  /** Of the API key as that account knows it; left out by moves of older releases. */
   readonly account_print?: string;
   /** Nothing was moved: a command of this machine has begun an op there. */
   readonly began?: true;
+  /** Where it was reached first, without a password; left out by older releases. */
+  readonly address?: string;
   /** All of them are there. Left out while they are moved, and where that was cut off. */
   readonly complete?: true;
 }
@@ -67,16 +69,54 @@ function isMoved(entry: unknown): entry is MovedTo {
   return [origin, mode, journal, account].every(value => typeof value === 'string');
 }
 
-/** Replaces what is noted of the service; undefined takes it away. Durable. */
-export async function noteMoved(local: LocalOps, of: Service, to: MovedTo | undefined): Promise<void> {
+/** One note for each API key of an account; several accounts of a service have notes of their own. Durable. */
+export function noteMoved(local: LocalOps, to: MovedTo): Promise<void> {
+  return changeNotes(local, notes => [...notes.filter(each => !isSameNote(each, to)), to]);
+}
+
+/** Durable. */
+export function forgetMoved(local: LocalOps, gone: (note: MovedTo) => boolean): Promise<void> {
+  return changeNotes(local, notes => notes.filter(each => !gone(each)));
+}
+
+type Notes = readonly MovedTo[];
+
+async function changeNotes(local: LocalOps, change: (notes: Notes) => Notes): Promise<void> {
   const { disk, places } = local;
   const release = await disk.hold(`${places.moved}.lock`, NOTE_PATIENCE_MS);
   try {
-    const others = (await movedFrom(local)).filter(each => !isOf(each, of));
-    await disk.replace(places.moved, `${JSON.stringify(to === undefined ? others : [...others, to])}\n`);
+    await disk.replace(places.moved, `${JSON.stringify(change(await movedFrom(local)))}\n`);
   } finally {
     await release();
   }
+}
+
+function isSameNote(one: MovedTo, other: MovedTo): boolean {
+  const isSameKey = (one.account_print ?? other.account_print) === other.account_print;
+  return isOf(one, other) && isInAccount(one, other) && isSameKey;
+}
+
+export function isInAccount(note: MovedTo, { journal, account }: Pick<MovedTo, 'journal' | 'account'>): boolean {
+  return note.journal === journal && note.account === account;
+}
+
+/**
+ * Notes of other shared journals, or of another account, in which the card account of this run is used: by its API key, or
+ * by its service where the note has no print of a key.
+ */
+export async function notedElsewhere(
+  notes: readonly MovedTo[],
+  here: Service & Pick<MovedTo, 'journal' | 'account'>,
+  accountPrint: AccountPrint,
+): Promise<readonly MovedTo[]> {
+  const found: MovedTo[] = [];
+  for (const note of notes) {
+    if (isInAccount(note, here) || note.mode !== here.mode) continue;
+    const { account_print: print } = note;
+    const isUsed = print === undefined ? isOf(note, here) : print === (await accountPrint(note.account));
+    if (isUsed) found.push(note);
+  }
+  return found;
 }
 
 type Service = Pick<PlanRecord, 'origin' | 'mode'>;

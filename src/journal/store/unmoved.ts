@@ -19,8 +19,7 @@ export async function refuseUnmoved(local: LocalOps, claim: Claim, now: number):
   const { record, intents = [] } = claim;
   if (onlyFreezes(record)) return;
   const { origin, mode, given_key: key } = record;
-  const to = (await movedFrom(local)).find(each => isOf(each, record));
-  if (to?.complete === true) return;
+  if (await isMoved(local, record)) return;
   const names = new Set(intents.map(({ name }) => name));
   const [noted] = names.size === 0 ? [] : (await notedIntents(local, { origin, mode, names })).values();
   if (noted !== undefined) throw notMoved(record, `The intent ${JSON.stringify(noted.name)} belongs to ${noted.op}.`);
@@ -34,8 +33,7 @@ type Service = Pick<PlanRecord, 'origin' | 'mode'>;
 
 /** An op of the service that every change counts with, in a sentence; undefined where there is none, or all were moved. */
 export async function unmovedOf(local: LocalOps, service: Service, now: number): Promise<string | undefined> {
-  const to = (await movedFrom(local)).find(each => isOf(each, service));
-  if (to?.complete === true) return undefined;
+  if (await isMoved(local, service)) return undefined;
   for await (const { op, plan: planOf } of localHeads(local, { unfinished: true })) {
     if (!(await isElsewhere(planOf, service))) return `${op} is not finished.`;
   }
@@ -43,6 +41,10 @@ export async function unmovedOf(local: LocalOps, service: Service, now: number):
     if (!(await isElsewhere(planOf, service))) return `${op} is less than 24 hours old.`;
   }
   return undefined;
+}
+
+async function isMoved(local: LocalOps, service: Service): Promise<boolean> {
+  return (await movedFrom(local)).some(each => isOf(each, service) && each.complete === true);
 }
 
 /** A plan that cannot be read may be one of this service. */
