@@ -24,6 +24,12 @@ const EXAMPLES = join(ROOT, 'examples', 'sandbox-server');
 const example = (name: string) => readFile(join(EXAMPLES, name), 'utf8');
 type Variables = Readonly<Record<string, string>>;
 
+interface Step {
+  readonly name?: string;
+  readonly run?: string;
+  readonly if?: string;
+}
+
 interface Started {
   readonly child: ChildProcess;
   readonly port: number;
@@ -78,28 +84,71 @@ describe.skipIf(missing() !== undefined)('a server for a team', () => {
     expect([left.code, left.err]).toEqual([0, '']);
   });
 
-  it.each([
-    ['ends well', 'cardwright cards create --bin auto --amount 5 -q', 0],
-    ['fails', 'exit 3', 3],
-  ])('gives a job an account and takes it back when the job %s', { timeout: 120_000 }, async (name, tests, code) => {
-    await script('npm', tests);
-    const job = parse(ofThisRun(await example('github.yml'))).jobs.test;
-    const env = { ...job.env, STORE: store, ACCOUNT: `job-${name.length}`, RUNNER_TEMP: join(folder, 'runner') };
-    const seen = await jobOf(job.steps, env);
-    expect(seen).toEqual({
-      code,
-      ran: ['An account', 'npm test', ...(code === 0 ? ['The books add up'] : []), 'Give the account back'],
+  describe('for a job', { timeout: 120_000 }, () => {
+    const WHOLE = ['An account', 'npm test', 'The books add up', 'Give the account back'];
+    const SPENDS = 'cardwright cards create --bin auto --amount 5 -q';
+
+    it.each([
+      ['ends well', SPENDS, 0],
+      ['fails', 'exit 3', 3],
+    ])('gives an account and takes it back when the job %s', async (_name, tests, code) => {
+      await script('npm', tests);
+      const ran = code === 0 ? WHOLE : WHOLE.filter(step => step !== 'The books add up');
+      expect(await jobOf()).toEqual({ code, ran });
+      expect(await accountsLeft()).toEqual([]);
     });
-    const left = await shell(`cardwright sandbox accounts list --store "$STORE" -o id`, { STORE: store });
-    expect([left.code, left.out]).toEqual([0, '']);
+
+    it('gives each of two jobs of a run one of its own', async () => {
+      // Each one has its account, and waits until the other one has too; one of them has ended before the other one pays.
+      await script('npm', `touch "$JOB.has"; until [ -e "$OTHER" ]; do sleep 0.1; done; ${SPENDS}`);
+      const first = jobOf({ JOB: 'first', OTHER: 'second.has' });
+      const second = jobOf({ JOB: 'second', OTHER: 'first.ended' });
+      expect(await first).toEqual({ code: 0, ran: WHOLE });
+      await writeFile(join(folder, 'first.ended'), '');
+      expect(await second).toEqual({ code: 0, ran: WHOLE });
+      expect(await accountsLeft()).toEqual([]);
+    });
+
+    it('leaves the account of a runner that was killed to its end, and gives the job another one when it runs again', async () => {
+      await script('npm', SPENDS);
+      expect(await jobOf({}, 'An account')).toEqual({ code: 0, ran: ['An account'] });
+      const left = await accountsLeft();
+      expect(left).toHaveLength(1);
+      expect(await jobOf()).toEqual({ code: 0, ran: WHOLE });
+      expect(await accountsLeft()).toEqual(left);
+      await withStore(`cardwright sandbox accounts remove ${left[0]} --store "$STORE" --yes`);
+    });
+
+    it('removes nothing when it got no account', async () => {
+      await withStore(`cardwright sandbox accounts create ana --store "$STORE" --data empty -q`);
+      const refused = await jobOf({ RUNNER_TEMP: join(folder, 'bin', 'cardwright') });
+      expect(refused).toEqual({ code: expect.any(Number), ran: ['An account'] });
+      expect(refused.code).not.toBe(0);
+      expect(await accountsLeft()).toEqual(['ana']);
+      await withStore('cardwright sandbox accounts remove ana --store "$STORE" --yes');
+    });
+
+    async function withStore(text: string): Promise<string> {
+      const { code, out, err } = await shell(text, { STORE: store });
+      expect([code, err]).toEqual([0, '']);
+      return out;
+    }
+
+    const accountsLeft = async () =>
+      (await withStore('cardwright sandbox accounts list --store "$STORE" -o id')).split('\n').filter(Boolean);
   });
 
-  it('is kept running by systemd', { timeout: 60_000 }, async context => {
+  it('is kept running by systemd, however long its database is away', { timeout: 60_000 }, async context => {
     const unit = (await example('cardwright-sandbox@.service')).replace(
       '/usr/bin/cardwright',
       join(folder, 'bin', 'cardwright'),
     );
+    const [ofUnit, ofService] = ['Unit', 'Service'].map(name => new RegExp(`^\\[${name}\\]$[^[]*`, 'm').exec(unit)?.[0]);
+    expect(ofUnit).toMatch(/^StartLimitIntervalSec=0$/m);
+    expect(ofService).toMatch(/^Restart=on-failure$\n^RestartSec=2$/m);
     const line = /^ExecStart=(.*)$/m.exec(unit)?.[1]?.replaceAll('%%', '%').replace('%i', '4010') ?? '';
+    const away = await shell(`exec ${ofThisRun(line).replace(store, `${store}_away`)}`, {});
+    expect([away.code, away.err]).toEqual([14, expect.stringContaining('_away')]);
     const { child } = await start(ofThisRun(line), {});
     expect(await stopped(child)).toBe(0);
     const why = requires('systemd-analyze');
@@ -113,6 +162,10 @@ describe.skipIf(missing() !== undefined)('a server for a team', () => {
   it('is two containers that start at once, behind one proxy', { timeout: 60_000 }, async () => {
     const { services } = parse(await example('compose.yaml'));
     expect(services.two).toEqual(services.one);
+    for (const each of Object.values<{ restart: string }>(services)) expect(each.restart).toBe('unless-stopped');
+    expect(services.one.depends_on).toEqual({ database: { condition: 'service_healthy' } });
+    const [ready, ...words] = services.database.healthcheck.test.split(' ');
+    expect([ready, words.includes('127.0.0.1')]).toEqual(['pg_isready', true]);
     await asAdmin(`drop schema if exists cardwright_sandbox cascade;`, `${here.name}_sandbox`);
     const line = ofThisRun(services.one.command.replace('npx ', ''));
     const both = await Promise.all([start(line, {}), start(line, {})]);
@@ -203,31 +256,46 @@ describe.skipIf(missing() !== undefined)('a server for a team', () => {
     return { child, port };
   }
 
-  /** Steps as a runner runs them: after one that failed only those that always run. */
-  async function jobOf(steps: readonly { name?: string; run?: string; if?: string }[], env: Variables) {
-    const ran: string[] = [];
-    const file = join(folder, 'github-env');
+  /** Steps of the job as a runner runs them: after one that failed only those that always run. It is killed after `last`. */
+  async function jobOf(more: Variables = {}, last?: string) {
+    const contexts: Variables = { 'github.run_id': '19700000001', 'github.run_attempt': '1', 'vars.SANDBOX_STORE': store };
+    const text = ofThisRun(await example('github.yml')).replace(/\$\{\{ (\S+) \}\}/g, (_, name) => contexts[name] ?? '');
+    const { env, steps } = parse(text).jobs.test as { env: Variables; steps: readonly Step[] };
+    const job = await mkdtemp(join(folder, 'job-'));
+    const file = join(job, 'github-env');
     await writeFile(file, '');
+    const runner = { RUNNER_TEMP: join(folder, 'runner'), GITHUB_RUN_ID: '19700000001', GITHUB_RUN_ATTEMPT: '1' };
+    const ran: string[] = [];
     let failed = 0;
     for (const { name, run, if: when } of steps) {
-      if (run === undefined || (failed !== 0 && when !== 'always()')) continue;
-      ran.push(name ?? run);
-      const lines = (await readFile(file, 'utf8')).split('\n').filter(Boolean);
-      const added = Object.fromEntries(
-        lines.map(line => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
-      );
+      const added = variablesIn(await readFile(file, 'utf8'));
+      if (run === undefined || !isRun(when, failed === 0, { ...env, ...added })) continue;
+      const step = name ?? run;
+      ran.push(step);
       const { code, out } = await shell(run, {
-        ...env,
-        ...added,
-        GITHUB_ENV: file,
-        CARDWRIGHT_CONFIG_DIR: join(folder, 'job'),
+        ...{ ...env, ...runner, ...more, ...added },
+        ...{ GITHUB_ENV: file, CARDWRIGHT_CONFIG_DIR: join(job, 'config') },
       });
       expect(out).not.toMatch(/sk_test_[\w-]{20}|sandbox_[\w-]{20}/);
       failed ||= code;
+      if (step === last) break;
     }
     return { code: failed, ran };
   }
 });
+
+function variablesIn(text: string): Variables {
+  const lines = text.split('\n').filter(Boolean);
+  return Object.fromEntries(lines.map(line => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
+}
+
+/** The two forms of a condition that the example knows. */
+function isRun(when: string | undefined, isWell: boolean, env: Variables): boolean {
+  if (when === undefined) return isWell;
+  const form = /^always\(\)(?: && env\.(\w+) != '')?$/.exec(when);
+  expect(form).not.toBeNull();
+  return form?.[1] === undefined || (env[form[1]] ?? '') !== '';
+}
 
 async function stopped(child: ChildProcess): Promise<number | null> {
   const [ended] = [once(child, 'exit'), child.kill('SIGTERM')];
