@@ -143,7 +143,9 @@ describe.skipIf(missing() !== undefined)('a server for a team', () => {
       '/usr/bin/cardwright',
       join(folder, 'bin', 'cardwright'),
     );
-    const [ofUnit, ofService] = ['Unit', 'Service'].map(name => new RegExp(`^\\[${name}\\]$[^[]*`, 'm').exec(unit)?.[0]);
+    const [ofUnit, ofService] = ['Unit', 'Service'].map(
+      name => new RegExp(`^\\[${name}\\]$[^[]*`, 'm').exec(unit)?.[0],
+    );
     expect(ofUnit).toMatch(/^StartLimitIntervalSec=0$/m);
     expect(ofService).toMatch(/^Restart=on-failure$\n^RestartSec=2$/m);
     const line = /^ExecStart=(.*)$/m.exec(unit)?.[1]?.replaceAll('%%', '%').replace('%i', '4010') ?? '';
@@ -258,8 +260,15 @@ describe.skipIf(missing() !== undefined)('a server for a team', () => {
 
   /** Steps of the job as a runner runs them: after one that failed only those that always run. It is killed after `last`. */
   async function jobOf(more: Variables = {}, last?: string) {
-    const contexts: Variables = { 'github.run_id': '19700000001', 'github.run_attempt': '1', 'vars.SANDBOX_STORE': store };
-    const text = ofThisRun(await example('github.yml')).replace(/\$\{\{ (\S+) \}\}/g, (_, name) => contexts[name] ?? '');
+    const contexts: Variables = {
+      'github.run_id': '19700000001',
+      'github.run_attempt': '1',
+      'vars.SANDBOX_STORE': store,
+    };
+    const text = ofThisRun(await example('github.yml')).replace(
+      /\$\{\{ (\S+) \}\}/g,
+      (_, name) => contexts[name] ?? '',
+    );
     const { env, steps } = parse(text).jobs.test as { env: Variables; steps: readonly Step[] };
     const job = await mkdtemp(join(folder, 'job-'));
     const file = join(job, 'github-env');
