@@ -11,6 +11,7 @@ import { decodeLines, encodeLines } from '../journal/wal/codec.ts';
 import type { JournalRecord, StoredRecord } from '../journal/wal/records.ts';
 import type { JournalDisk, JournalFile } from '../journal/wal/storage.ts';
 import type { Segment } from './calls.ts';
+import { leaseMsFor } from './lease.ts';
 import { codeOf, type SharedOps, segmentRefused } from './shared-ops.ts';
 
 export interface LocalCopy {
@@ -228,18 +229,37 @@ interface LeftOp {
  * What a process of this machine has left need not wait for its lease. Where somebody else has taken the op up since, the epoch
  * is another one, and nothing is changed.
  */
-async function endLease({ statements, account, role, head }: SharedOps, { op, by, segments }: LeftOp): Promise<void> {
+async function endLease(shared: SharedOps, { op, by, segments }: LeftOp): Promise<void> {
+  const { statements, account, role, head } = shared;
   const [now] = await statements().heads(account, { op });
   const last = segments.findLast(({ n }) => n > 0);
   if (now?.state !== 'running' || now.lease_ms === 0 || now.holder !== role) return;
-  if (last?.by !== by || last.epoch !== now.epoch) return;
   try {
-    const holding = { account, known: head.known(), op, epoch: now.epoch };
+    const hasBegun = last?.by === by && last.epoch === now.epoch;
+    const epoch = hasBegun ? now.epoch : await epochTaken(shared, { op, by });
+    if (epoch === undefined) return;
+    const holding = { account, known: head.known(), op, epoch };
     const answer = await statements().letGo({ ...holding, ending: { finished: false } }, { event: 'let_go', op });
     head.learn(answer.head);
   } catch (thrown) {
     // It was taken up in this moment; an account that is frozen, or lacks what was written last, takes nothing.
     if (!segmentRefused(thrown) && !TAKES_NOTHING.has(codeOf(thrown) ?? '')) throw thrown;
+  }
+}
+
+/** In which the process that had this copy has taken the op up; undefined where it is in other hands. The call is its own, made again. */
+async function epochTaken(shared: SharedOps, { op, by }: Pick<LeftOp, 'op' | 'by'>): Promise<number | undefined> {
+  const { statements, account, head, host } = shared;
+  const machine = await shared.machine();
+  const call = { account, known: head.known(), machine, op, by, host, ttl_ms: leaseMsFor(shared), resume: true };
+  try {
+    const answer = await statements().take(call, { event: 'taken', op });
+    head.learn(answer.head);
+    return answer.verdict === 'taken' ? answer.epoch : undefined;
+  } catch (thrown) {
+    // Its lease was over in this moment, so that the call was not the same any more.
+    if (codeOf(thrown) === 'CW007') return undefined;
+    throw thrown;
   }
 }
 

@@ -10,26 +10,42 @@ import { factsOf, overCap, planIn } from './claims.ts';
 import { leaseMsFor } from './lease.ts';
 import type { SharedOps } from './shared-ops.ts';
 import { sharedTape } from './shared-tape.ts';
-import { localCopy } from './spool.ts';
+import { type LocalCopy, localCopy } from './spool.ts';
 import { createStanding } from './standing.ts';
 
 /** Takes an op up. Throws `guarded` where another process or operator has it, and as `release` of what was held. */
 export async function takeOp(shared: SharedOps, op: string, { reason, approved }: TakeOver = {}): Promise<Tape> {
-  const released = approved && (await releaseOp(shared, op, approved));
-  if (released !== undefined) return released;
+  const inHand = approved && (await releaseOp(shared, op, approved));
+  if (inHand !== undefined) return inHand;
+  return withCopy(shared, op, async taking => {
+    const { statements, head } = shared;
+    const why = reason === undefined ? {} : { reason };
+    const call = { ...(await callOf(shared, taking)), resume: reason === undefined };
+    const answer = await statements().take(call, { event: 'taken', op, ...why });
+    head.learn(answer.head);
+    if (answer.verdict === 'finished') return overTape(shared, taking);
+    if (answer.verdict !== 'taken') throw notTaken(op, answer, await timesTaken(shared, op));
+    return takenTape(shared, taking, answer);
+  });
+}
 
-  const { statements, account, clock, random, host, head } = shared;
-  const by = Buffer.from(random.bytes(4)).toString('hex');
-  const since = clock.monotonic();
-  const ttl_ms = leaseMsFor(shared);
-  const machine = await shared.machine();
-  const call = { account, known: head.known(), machine, op, by, host, ttl_ms, resume: reason === undefined };
-  const why = reason === undefined ? {} : { reason };
-  const answer = await statements().take(call, { event: 'taken', op, ...why });
-  head.learn(answer.head);
-  if (answer.verdict === 'finished') return overTape(shared, op, by);
-  if (answer.verdict !== 'taken') throw notTaken(op, answer, await timesTaken(shared, op));
-  return takenTape(shared, { op, by, since }, answer);
+/** The copy is there before the database hands the op over: by it the next command knows a process that died in between. */
+async function withCopy<T>(shared: SharedOps, op: string, take: (taking: Taking) => Promise<T>): Promise<T> {
+  const by = Buffer.from(shared.random.bytes(4)).toString('hex');
+  const copy = await localCopy(shared, { op, by, bytes: new Uint8Array() });
+  try {
+    return await take({ op, by, since: shared.clock.monotonic(), copy });
+  } catch (thrown) {
+    await copy.file.close();
+    const mayBeOurs = thrown instanceof CliError && thrown.facts.reason === 'journal_unreachable';
+    await copy.end(mayBeOurs ? 'left' : 'gone');
+    throw thrown;
+  }
+}
+
+async function callOf(shared: SharedOps, { op, by }: Pick<Taking, 'op' | 'by'>) {
+  const { account, host, head } = shared;
+  return { account, known: head.known(), machine: await shared.machine(), op, by, host, ttl_ms: leaseMsFor(shared) };
 }
 
 /** How often it has changed hands, the claim among them. */
@@ -43,9 +59,11 @@ interface Taking {
   readonly by: string;
   /** Monotonic ms when the call began. */
   readonly since: number;
+  /** Empty. */
+  readonly copy: LocalCopy;
 }
 
-async function takenTape(shared: SharedOps, { op, by, since }: Taking, answer: Taken): Promise<Tape> {
+async function takenTape(shared: SharedOps, { op, since, copy }: Taking, answer: Taken): Promise<Tape> {
   const { statements, account, head, clock } = shared;
   // Nobody else writes from here on.
   const segments = await statements().readOp(account, op, 1);
@@ -55,7 +73,7 @@ async function takenTape(shared: SharedOps, { op, by, since }: Taking, answer: T
   const [known] = await statements().heads(account, { op, plan: true });
   const plan = planIn(known?.plan ?? undefined);
   const facts = plan === undefined ? { op } : factsOf(plan, 'taken');
-  const copy = await localCopy(shared, { op, by, bytes });
+  await copy.file.append(bytes);
   const { epoch, n, lease_ms: leaseMs } = answer;
   const formerLeaseEnd = clock.now() - answer.since_lease_ms;
   const reserved = known?.reserved ?? 0;
@@ -64,9 +82,9 @@ async function takenTape(shared: SharedOps, { op, by, since }: Taking, answer: T
 }
 
 /** What is over may still be looked at; what is written behind its end is kept nowhere. */
-async function overTape(shared: SharedOps, op: string, by: string): Promise<Tape> {
+async function overTape(shared: SharedOps, { op, copy }: Taking): Promise<Tape> {
   const segments = await shared.statements().readOp(shared.account, op, 1);
-  const copy = await localCopy(shared, { op, by, bytes: Buffer.concat(segments.map(({ bytes }) => bytes)) });
+  await copy.file.append(Buffer.concat(segments.map(({ bytes }) => bytes)));
   const end = () => copy.end('gone');
   return { op, file: copy.file, abandon: end, release: end };
 }
@@ -75,26 +93,30 @@ async function overTape(shared: SharedOps, op: string, by: string): Promise<Tape
  * An op that was approved, in hand from here on: its request is used up, its cents are held, and APPROVED stands in its
  * journal. Undefined for one that was released before. Throws what the database says against it; nothing was sent.
  */
-async function releaseOp(shared: SharedOps, op: string, approved: Approved): Promise<Tape | undefined> {
-  const { statements, account, clock, random, host, head } = shared;
-  const by = Buffer.from(random.bytes(4)).toString('hex');
-  const since = clock.monotonic();
+function releaseOp(shared: SharedOps, op: string, approved: Approved): Promise<Tape | undefined> {
+  return withCopy(shared, op, taking => released(shared, taking, approved));
+}
+
+async function released(shared: SharedOps, taking: Taking, approved: Approved): Promise<Tape | undefined> {
+  const { statements, account, clock, head } = shared;
+  const { op, by, copy } = taking;
   const [known] = await statements().heads(account, { op, plan: true });
   const plan = planIn(known?.plan ?? undefined);
   const keys = approved.envelopes.flatMap(text => readEnvelope(text, op).signatures.map(({ keyid }) => keyid));
-  const machine = await shared.machine();
-  const call = { account, known: head.known(), machine, op, by, host, ttl_ms: leaseMsFor(shared), keys };
+  const call = { ...(await callOf(shared, taking)), keys };
   const record = { t: 'APPROVED', ...approved, at: clock.now() } as const;
   const facts = plan === undefined ? { event: 'released', op } : factsOf(plan, 'released');
   const answer = await statements().release(call, encodeLines(by, 0, [record]), facts);
   head.learn(answer.head);
   switch (answer.verdict) {
     case 'used':
+      await copy.file.close();
+      await copy.end('gone');
       return undefined;
     case 'taken':
-      return takenTape(shared, { op, by, since }, answer);
+      return takenTape(shared, taking, answer);
     case 'finished':
-      return overTape(shared, op, by);
+      return overTape(shared, taking);
     case 'cap':
       throw overCap(answer).with({ op });
     case 'expired':
