@@ -334,7 +334,7 @@ function taking(place: () => Promise<StorePlace>): void {
 }
 
 function keys(place: () => Promise<StorePlace>): void {
-  const given = { origin: ORIGIN, key: 'order-7' };
+  const given = { origin: ORIGIN, mode: 'test', key: 'order-7' } as const;
 
   test('a given key is in one hand, and tells the op it was used for last', async () => {
     await using at = await place();

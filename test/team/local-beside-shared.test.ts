@@ -69,7 +69,7 @@ describe.skipIf(missing())('--journal local', () => {
     const lock = { pid: process.pid, clock: realClock, random };
     const disk = createDisk({ platform: 'linux', random, warn: () => undefined, lock });
     await disk.prepareFolder(places.root);
-    const release = await disk.hold(places.claim(t.proxy.url, 'a'.repeat(32)));
+    const release = await disk.hold(places.claim('a'.repeat(32)));
     const refused = await ana.run(create);
     expect([refused.code, refused.err]).toEqual([14, expect.stringContaining('is at work in its own folder')]);
     await release();

@@ -10,6 +10,7 @@ import { readOrError } from '../store/read-ops.ts';
 import type { History } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { countedDigests, createDigests, rowBeforeChoice, sharedRowsOf } from './row-likeness.ts';
+import { mayBeOf } from './same-account.ts';
 import { secondTime } from './second-time.ts';
 import { type Sharing, standingOf } from './shared-rows.ts';
 import { inHandOf } from './take-up.ts';
@@ -26,10 +27,11 @@ export async function refuseEditedRows(dependencies: JournalDependencies, { plan
   if (!plan.bulk) return;
   const wanted = createDigests(plan.rows, targetOf);
   if (!wanted.any()) return;
+  const isOfAccount = mayBeOf(store, record);
   for await (const head of store.heads()) {
     const { op } = head;
     const other = await head.plan();
-    if (other === undefined || other.origin !== record.origin || !other.bulk) continue;
+    if (other === undefined || !other.bulk || !(await isOfAccount(other))) continue;
     // Twins have been looked for; of a run that brings cards to a balance the amounts are its own matter.
     if (other.digest === record.digest || other.digest === plan.digestInOrder) continue;
     if (!head.unfinished && (await head.end()) !== undefined) continue;

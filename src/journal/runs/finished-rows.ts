@@ -8,6 +8,7 @@ import type { History, RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { isNamed } from './named-rows.ts';
 import { createLikeness } from './row-likeness.ts';
+import { mayBeOf } from './same-account.ts';
 import { secondTime } from './second-time.ts';
 import type { Sharing } from './shared-rows.ts';
 
@@ -84,11 +85,12 @@ async function* finishedRuns(
   // What a card is brought to is moved at most once, whatever was moved before.
   if (!plan.bulk || [...firstOf(plan.rows)].some(({ aim }) => aim !== undefined)) return;
   if (!createLikeness(plan.rows).any()) return;
+  const isOfAccount = mayBeOf(store, record);
   for await (const head of store.heads({ writtenSince: since })) {
     const { op } = head;
     if (before?.has(op) === true) continue;
     const other = await head.plan();
-    if (other === undefined || other.origin !== record.origin || !other.bulk) continue;
+    if (other === undefined || !other.bulk || !(await isOfAccount(other))) continue;
     const end = await head.end();
     if (end === undefined) continue;
     seen?.add(op);

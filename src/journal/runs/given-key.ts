@@ -29,8 +29,8 @@ export async function beginWithKey(
   { prepared, key, resume }: { prepared: PreparedOp; key: string; resume: (op: string) => Promise<Run> },
 ): Promise<Run> {
   const { plan } = prepared;
-  const { origin } = await dependencies.acting();
-  const held = await dependencies.store.holdKey({ origin, key });
+  const { origin, mode } = await dependencies.acting();
+  const held = await dependencies.store.holdKey({ origin, mode, key });
   try {
     const earlier = await earlierUse(dependencies, { held, plan, key });
     if (earlier.kind === 'begun') return holding(await resume(earlier.op), held);

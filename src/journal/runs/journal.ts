@@ -22,6 +22,7 @@ import { openOp, readOnlyRun } from './open.ts';
 import { planOp, prepareOp, requestsOf } from './planned.ts';
 import { damagedDetail, detailOf, summaries } from './queries.ts';
 import { resolveDamaged, resolveRows } from './resolve.ts';
+import { mayBeOf } from './same-account.ts';
 import { takeUpOf } from './take-up.ts';
 import { refuseTwins } from './twins.ts';
 
@@ -68,8 +69,8 @@ export function createJournal(dependencies: JournalDependencies): Journal {
 
   return {
     async refuseTwin(plan) {
-      const { origin } = await dependencies.acting();
-      const like = { plan, record: { origin, digest: plan.digest } };
+      const { origin, mode } = await dependencies.acting();
+      const like = { plan, record: { origin, mode, digest: plan.digest } };
       await refuseTwins(dependencies, like);
       finishedBefore = await refuseFinishedRows(dependencies, like);
       await refuseEditedRows(dependencies, like);
@@ -104,8 +105,8 @@ export function createJournal(dependencies: JournalDependencies): Journal {
 }
 
 async function begunAs({ store, acting }: JournalDependencies, key: string): ReturnType<Journal['begunAs']> {
-  const { origin } = await acting();
-  const held = await store.holdKey({ origin, key });
+  const { origin, mode } = await acting();
+  const held = await store.holdKey({ origin, mode, key });
   try {
     const op = await held.usedFor();
     const history = op === undefined ? undefined : await readHistory(store, op);
@@ -116,11 +117,11 @@ async function begunAs({ store, acting }: JournalDependencies, key: string): Ret
 }
 
 async function holdFleet({ store, acting }: JournalDependencies, fleet: string): Promise<() => Promise<void>> {
-  const { origin } = await acting();
+  const { origin, mode } = await acting();
   await store.ready();
   const name = `fleet/${fleet}`;
   if (store.holdName !== undefined) return store.holdName(name);
-  const held = await store.holdKey({ origin, key: name }).catch((thrown: unknown) => {
+  const held = await store.holdKey({ origin, mode, key: name }).catch((thrown: unknown) => {
     if (!(thrown instanceof CliError) || thrown.kind !== 'guarded') throw thrown;
     const message = `another apply of the fleet ${fleet} is under way on this machine`;
     throw new CliError('guarded', { message, hint: 'cardwright ops list', outcome: 'not_sent', cause: thrown });
@@ -161,11 +162,11 @@ function withSeen(plan: RunPlan, { before, wallet }: ReadBefore = {}): RunPlan {
   return { ...plan, rows, ...(wallet !== undefined && { wallet }) };
 }
 
-/** A resume must reach the account the rows were meant for. */
+/** A resume must reach the account the rows were meant for: at its address, or with its API key at another one. */
 async function sameAccount(dependencies: JournalDependencies, { plan }: History): Promise<void> {
   const acting = await dependencies.acting();
   const named = plan.mode === 'sandbox' ? '--sandbox' : `--profile ${plan.profile}`;
-  if (acting.origin !== plan.origin || acting.mode !== plan.mode) {
+  if (!(await mayBeOf(dependencies.store, acting)(plan)) || acting.mode !== plan.mode) {
     throw new CliError('usage', {
       message: `${plan.op} was begun with profile ${plan.profile} at ${plan.origin}; this run uses ${acting.profile} at ${acting.origin}`,
       hint: `cardwright ops resume ${plan.op} ${named}`,

@@ -5,14 +5,15 @@ import type { OpStore } from '../store/op-store.ts';
 import { decodeLines } from '../wal/codec.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import { historyOf } from '../wal/replay.ts';
+import { type Account, mayBeOf } from './same-account.ts';
 
 /**
  * Looks an id up among the cards of other operations of the same account. A single create reads what the journal says of its
  * one card; a run of many reads all of it at its first question, and what is made beside it from then on is not seen.
  */
-export function madeBeforeBy(store: OpStore, { op, origin, bulk }: PlanRecord): MadeBeforeBy {
+export function madeBeforeBy(store: OpStore, { op, origin, mode, bulk }: PlanRecord): MadeBeforeBy {
   let all: Promise<ReadonlyMap<string, readonly MadeBefore[]>> | undefined;
-  const others = { store, op, origin };
+  const others = { store, op, account: { origin, mode } };
   return async id => {
     if (!bulk) return (await madeCards(others, id)).get(id) ?? [];
     all ??= madeCards(others);
@@ -23,16 +24,17 @@ export function madeBeforeBy(store: OpStore, { op, origin, bulk }: PlanRecord): 
 interface Others {
   readonly store: OpStore;
   readonly op: string;
-  readonly origin: string;
+  readonly account: Account;
 }
 
 /** By card id; with `id` of that card alone. A journal that cannot be read says nothing. */
-async function madeCards({ store, op, origin }: Others, id?: string): Promise<ReadonlyMap<string, MadeBefore[]>> {
+async function madeCards({ store, op, account }: Others, id?: string): Promise<ReadonlyMap<string, MadeBefore[]>> {
   const made = new Map<string, MadeBefore[]>();
+  const isOfAccount = mayBeOf(store, account);
   for await (const head of store.heads()) {
     if (head.op === op) continue;
     const plan = await head.plan();
-    if (plan === undefined || plan.origin !== origin || plan.capability['cards.create'] === undefined) continue;
+    if (plan?.capability['cards.create'] === undefined || !(await isOfAccount(plan))) continue;
     for (const [card, before] of await cardsIn(store, head.op, id)) {
       const known = made.get(card);
       if (known === undefined) made.set(card, [before]);

@@ -11,7 +11,8 @@ import { effectOn } from './moved-meanwhile.ts';
 export function otherMovesOf({ store }: Pick<JournalDependencies, 'store'>, own: PlanRecord): OtherMoves {
   /** By the print of their API key: whether it is one of the account's. */
   const sameAccount = new Map<string, Promise<boolean>>([[own.key_print, Promise.resolve(true)]]);
-  const isOfAccount = (plan: PlanRecord) => {
+  const isOfAccount = async (plan: PlanRecord) => {
+    if (own.mode === 'sandbox' && plan.origin !== own.origin) return false;
     const known = sameAccount.get(plan.key_print) ?? store.isOwnPlan(plan);
     sameAccount.set(plan.key_print, known);
     return known;
@@ -24,7 +25,7 @@ export function otherMovesOf({ store }: Pick<JournalDependencies, 'store'>, own:
       for await (const head of store.heads({ writtenSince: at - CLOCK_MARGIN_MS })) {
         if (head.op === own.op) continue;
         const plan = await head.plan();
-        if (plan === undefined || plan.origin !== own.origin || !(await isOfAccount(plan))) continue;
+        if (plan === undefined || plan.mode !== own.mode || !(await isOfAccount(plan))) continue;
         const history = await readOrError(store, head.op);
         if (history instanceof CliError) moves.push(untold(head.op, plan));
         else for (const row of history?.rows.values() ?? []) moves.push(...moveOf(head.op, plan, row));

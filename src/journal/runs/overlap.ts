@@ -4,11 +4,12 @@ import { readOrError } from '../store/read-ops.ts';
 import type { RunPlan, TakeUp } from '../types.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import type { JournalDependencies } from './dependencies.ts';
+import { mayBeOf } from './same-account.ts';
 import { takeUpOf } from './take-up.ts';
 
 export interface Overlapping {
   readonly plan: Pick<RunPlan, 'rows'>;
-  readonly record: Pick<PlanRecord, 'origin'>;
+  readonly record: Pick<PlanRecord, 'origin' | 'mode'>;
 }
 
 /**
@@ -19,10 +20,11 @@ export async function refuseOverlaps({ store }: JournalDependencies, { plan, rec
   const cards = new Set<string>();
   for (const { aim, cardId } of plan.rows) if (aim !== undefined && cardId !== undefined) cards.add(cardId);
   if (cards.size === 0) return;
+  const isOfAccount = mayBeOf(store, record);
   for await (const head of store.heads({ unfinished: true })) {
     const { op } = head;
     const other = await head.plan();
-    if (other === undefined || other.origin !== record.origin) continue;
+    if (other === undefined || !(await isOfAccount(other))) continue;
     const history = await readOrError(store, op);
     if (history instanceof CliError) throw history;
     if (history === undefined || history.end !== undefined || !history.planned) continue;

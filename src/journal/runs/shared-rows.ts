@@ -12,13 +12,14 @@ import { type History, mayBePerformed, type RowHistory } from '../wal/replay.ts'
 import type { JournalDependencies } from './dependencies.ts';
 import { isNamed } from './named-rows.ts';
 import { createLikeness, type RowLikeness } from './row-likeness.ts';
+import { mayBeOf, withAddress } from './same-account.ts';
 import { type InHand, inHandOf } from './take-up.ts';
 import { outlasting, UnderLease } from './under-lease.ts';
 
 /** A plan, or what is known of it before it has an op. */
 export interface Sharing {
   readonly plan: Pick<RunPlan, 'rows' | 'bulk' | 'again' | 'digestInOrder' | 'markerPrefix'>;
-  readonly record: Pick<PlanRecord, 'origin' | 'digest'>;
+  readonly record: Pick<PlanRecord, 'origin' | 'mode' | 'digest'>;
 }
 
 /** What a damaged journal has sent is not known, and it may be a twin. */
@@ -54,9 +55,10 @@ export async function refuseSharedRowsOnce(
   if (plan.markerPrefix !== undefined) return;
   const wanted = createLikeness(plan.rows);
   if (!wanted.any()) return;
+  const isOfAccount = mayBeOf(dependencies.store, record);
   for await (const head of dependencies.store.heads(among)) {
     const other = await head.plan();
-    if (other === undefined || other.origin !== record.origin) continue;
+    if (other === undefined || !(await isOfAccount(other))) continue;
     if (other.digest === record.digest || other.digest === plan.digestInOrder) continue;
     if (!head.unfinished && (!other.bulk || (await head.end()) !== undefined)) continue;
     await refuseSharedWith(dependencies, sharing, { op: head.op, planned: other.rows, wanted });
@@ -72,7 +74,7 @@ interface Looked {
 
 async function refuseSharedWith(
   { store }: JournalDependencies,
-  { plan }: Sharing,
+  { plan, record }: Sharing,
   { op, planned, wanted }: Looked,
 ): Promise<void> {
   const inHand = await inHandOf(store, op);
@@ -93,7 +95,7 @@ async function refuseSharedWith(
   const rows = [...history.rows.values()].filter(inTheWay);
   const shared = wanted.sharedWith(rows.map(({ item }) => item)).length;
   if (shared === 0) return;
-  const refusal = sharedRows(history, { shared, of: plan.rows.length, ...inHand });
+  const refusal = withAddress(sharedRows(history, { shared, of: plan.rows.length, ...inHand }), history.plan, record);
   throw inHand.leased && !history.plan.bulk ? new UnderLease(op, refusal) : refusal;
 }
 

@@ -9,6 +9,7 @@ import { type History, isPending, type RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { isNamed } from './named-rows.ts';
 import { refuseOverlaps } from './overlap.ts';
+import { mayBeOf, withAddress } from './same-account.ts';
 import { secondTime } from './second-time.ts';
 import { damagedTwin, refuseSharedRowsOnce, standingOf } from './shared-rows.ts';
 import { type InHand, inHandOf } from './take-up.ts';
@@ -19,7 +20,7 @@ const AGAIN_MS = DAY;
 /** What tells whether two plans are the same changes of the same account. */
 interface Likeness {
   readonly plan: Pick<RunPlan, 'rows' | 'bulk' | 'again' | 'digestInOrder' | 'markerPrefix'>;
-  readonly record: Pick<PlanRecord, 'origin' | 'digest'>;
+  readonly record: Pick<PlanRecord, 'origin' | 'mode' | 'digest'>;
 }
 
 /**
@@ -35,14 +36,18 @@ async function refuseTwinsOnce(dependencies: JournalDependencies, like: Likeness
   const { store } = dependencies;
   // A run of many rows is rare and dear: every journal is looked at, in case a mark was lost.
   const among = { unfinished: !like.plan.bulk };
+  const isOfAccount = mayBeOf(store, like.record);
   for await (const { op, unfinished, plan } of store.heads(among)) {
-    if (isAnother(await plan(), like)) continue;
+    const written = await plan();
+    if (written !== undefined && !(isSameInput(written, like) && (await isOfAccount(written)))) continue;
     const inHand = await inHandOf(store, op);
     const history = await readOrError(store, op);
     if (history instanceof CliError) {
       if (unfinished && !onlyStops(like.plan)) throw damagedTwin(store.setAside(op), history);
     } else if (history?.planned === true) {
-      refuseTwin(dependencies, like, { history, inHand, marked: unfinished && !inHand.finished });
+      const refusal = twinRefused(dependencies, like, { history, inHand, marked: unfinished && !inHand.finished });
+      if (refusal instanceof CliError) throw withAddress(refusal, history.plan, like.record);
+      if (refusal !== undefined) throw refusal;
     }
   }
   await refuseSharedRowsOnce(dependencies, like, among);
@@ -62,34 +67,36 @@ interface Twin {
   readonly inHand: InHand;
 }
 
-function refuseTwin(
+/** Undefined where nothing is in the way. */
+function twinRefused(
   { clock, begunAt }: JournalDependencies,
   { plan }: Likeness,
   { history, marked, inHand }: Twin,
-): void {
+): CliError | UnderLease | undefined {
   const { op, bulk } = history.plan;
-  if (isPending(history)) throw pendingTwin(op);
+  if (isPending(history)) return pendingTwin(op);
   const rows = [...history.rows.values()];
   // A row that has its own name, and is named otherwise there, is another purchase.
   const isOther = isNamed(plan.rows) && isNamed(rows.map(({ item }) => item));
   // What came to nothing by its request may be asked for again at once.
-  if (history.denied !== undefined && !marked) return;
+  if (history.denied !== undefined && !marked) return undefined;
   if (history.end !== undefined && !marked) {
     const isRecent = clock.now() - history.end.at < AGAIN_MS;
     const endedMeanwhile = history.end.at > begunAt && history.end.at <= clock.now();
     const isMeant = isOther || (plan.again === true && !endedMeanwhile);
-    if (plan.bulk && bulk && !isMeant && isRecent) throw bulkRepeated(history);
-    return;
+    if (plan.bulk && bulk && !isMeant && isRecent) return bulkRepeated(history);
+    return undefined;
   }
   const { held, leased, takeUp } = inHand;
   // Also with --again: it is for runs that are finished, and an unfinished one may be taken for such.
-  if (plan.bulk && bulk) throw bulkUnfinished(history, inHand);
+  if (plan.bulk && bulk) return bulkUnfinished(history, inHand);
   // The same card made by two commands at once is meant; beside a resume of the first, the second one is not.
   if (held ? rows.some(movesBalance) || history.runs > 1 : rows.some(row => row.state === 'unknown'))
-    throw twinUnknown(op, { ...inHand, movesMoney: rows.some(row => movesBalance(row) || makesCard(row)) });
-  if (leased && !isOther && rows.some(isOnce)) throw twinLeased(history, takeUp);
-  if (!held && rows.some(row => row.state === 'open')) throw twinOpen(op, takeUp);
-  if (!held && rows.some(isUntold)) throw twinUntold(op, takeUp);
+    return twinUnknown(op, { ...inHand, movesMoney: rows.some(row => movesBalance(row) || makesCard(row)) });
+  if (leased && !isOther && rows.some(isOnce)) return twinLeased(history, takeUp);
+  if (!held && rows.some(row => row.state === 'open')) return twinOpen(op, takeUp);
+  if (!held && rows.some(isUntold)) return twinUntold(op, takeUp);
+  return undefined;
 }
 
 function makesCard({ item }: RowHistory): boolean {
@@ -109,11 +116,9 @@ function isOnce({ item }: RowHistory): boolean {
   return CALLS[item.operation].repeat !== 'freely';
 }
 
-/** Told by its first line: the rest may be long, and may be damaged. False where that line cannot be read. */
-function isAnother(written: PlanRecord | undefined, { plan, record }: Likeness): boolean {
-  if (written === undefined) return false;
-  const isSame = written.digest === record.digest || written.digest === plan.digestInOrder;
-  return !isSame || written.origin !== record.origin;
+/** Told by its first line: the rest may be long, and may be damaged. */
+function isSameInput(written: PlanRecord, { plan, record }: Likeness): boolean {
+  return written.digest === record.digest || written.digest === plan.digestInOrder;
 }
 
 /** Asked for a second time, it could be approved and sent twice. */

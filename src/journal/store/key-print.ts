@@ -51,6 +51,16 @@ export async function printOf(dependencies: KeyPrintDependencies, mode: PlanReco
   return dependencies.keyPrint(made);
 }
 
+/** The same where it is known already; nothing is made. Throws `guarded` where the random value is damaged. */
+export async function printIfMade(
+  dependencies: Pick<KeyPrintDependencies, 'disk' | 'places' | 'keyPrint'>,
+  mode: PlanRecord['mode'],
+): Promise<string | undefined> {
+  if (mode === 'sandbox') return 'sandbox';
+  const salt = await saltIn(dependencies);
+  return salt === undefined ? undefined : dependencies.keyPrint(salt);
+}
+
 /** A state folder as it stands before anything is moved. */
 export interface StateStanding {
   readonly folder: string;
@@ -101,7 +111,7 @@ export async function isOwnPlan(dependencies: KeyPrintDependencies, plan: PlanRe
 }
 
 /** Undefined when there is none. */
-async function saltIn({ disk, places }: StateFolder): Promise<string | undefined> {
+async function saltIn({ disk, places }: LocalOps): Promise<string | undefined> {
   const text = await disk.read(places.saltFile);
   if (text === undefined || SALT.test(text)) return text;
   throw new CliError('guarded', {

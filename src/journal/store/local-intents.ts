@@ -23,14 +23,19 @@ const PATIENCE_MS = 30_000;
 /** Who writes a file anew: no op begins with this. */
 const REWRITER = '00000000';
 
-/** See `OpStore.notedIntents`. */
-export async function notedIntents(local: LocalOps, wanted: NamedIntents): Promise<ReadonlyMap<string, NotedIntent>> {
-  const { origin, mode, names } = wanted;
+/** See `OpStore.notedIntents`. `addresses`: all of the account; what stands at the first of them counts before the others. */
+export async function notedIntents(
+  local: LocalOps,
+  { origin, mode, names }: NamedIntents,
+  addresses: readonly string[] = [origin],
+): Promise<ReadonlyMap<string, NotedIntent>> {
   const found = new Map<string, NotedIntent>();
-  const paths = new Set([...names].map(name => pathOf(local, wanted, name)));
-  for (const path of paths) {
-    for (const line of await linesIn(local, path)) {
-      if (line.origin === origin && line.mode === mode && names.has(line.name)) found.set(line.name, line);
+  for (const address of addresses.toReversed()) {
+    const paths = new Set([...names].map(name => pathOf(local, { origin: address, mode }, name)));
+    for (const path of paths) {
+      for (const line of await linesIn(local, path)) {
+        if (line.origin === address && line.mode === mode && names.has(line.name)) found.set(line.name, line);
+      }
     }
   }
   return found;
@@ -75,10 +80,14 @@ export async function addIntents(
 }
 
 /** See `OpStore.holdIntents`. */
-export async function holdIntents(local: LocalOps, wanted: NamedIntents): Promise<IntentsHold> {
+export async function holdIntents(
+  local: LocalOps,
+  wanted: NamedIntents,
+  addresses?: readonly string[],
+): Promise<IntentsHold> {
   const release = await holdAll(local);
   try {
-    return { noted: await notedIntents(local, wanted), release };
+    return { noted: await notedIntents(local, wanted, addresses), release };
   } catch (thrown) {
     await release();
     throw thrown;

@@ -5,13 +5,15 @@
 import { CliError } from '../../core/errors.ts';
 import { keepOpen } from '../../files/keep-open.ts';
 import { isLocked, isLockedByRunning } from '../../files/lock.ts';
+import type { PlanRecord } from '../wal/records.ts';
 import type { JournalFile } from '../wal/storage.ts';
+import { addressesOf, noteAddress } from './addresses.ts';
 import { keepDamaged, recordedByHand } from './keep-damaged.ts';
-import { isOwnPlan, type KeyPrintDependencies, printOf } from './key-print.ts';
+import { isOwnPlan, type KeyPrintDependencies, printIfMade, printOf } from './key-print.ts';
 import { forgetIntents, holdIntents, keepDoneIntents, notedIntents, noteIntents } from './local-intents.ts';
 import { bytesOf, type LocalOps, localHeads, localReading, planIn } from './local-ops.ts';
 import { localRequests } from './local-requests.ts';
-import { type AccountPrint, refuseMoved } from './moved.ts';
+import { type AccountPrint, movedFrom, refuseMoved } from './moved.ts';
 import { movedIn } from './moved-in.ts';
 import type { Claim, GivenKey, KeyHold, OpStore, Tape } from './op-store.ts';
 import { placesIn } from './paths.ts';
@@ -33,6 +35,13 @@ export function localStore(settings: LocalStoreSettings): OpStore {
   const places = placesIn(settings.stateFolder);
   const local = { disk, places };
   const { accountPrint } = settings;
+  /** All addresses of the account, the asked one first. What was moved to a shared journal is not answered for here. */
+  const addresses = async ({ origin, mode }: Pick<PlanRecord, 'origin' | 'mode'>) => {
+    const key_print = await printIfMade({ ...settings, places }, mode);
+    if (key_print === undefined) return [origin];
+    const [all, moved] = [await addressesOf(local, { origin, mode, key_print }), await movedFrom(local)];
+    return all.filter(each => each === origin || !moved.some(to => to.mode === mode && to.origin === each));
+  };
   return {
     async ready() {
       await disk.prepareFolder(places.root);
@@ -41,17 +50,18 @@ export function localStore(settings: LocalStoreSettings): OpStore {
     },
     keyPrint: mode => printOf({ ...settings, places }, mode),
     isOwnPlan: plan => isOwnPlan({ ...settings, places }, plan),
-    holdKey: given => holdKey(local, given),
-    notedIntents: wanted => notedIntents(local, wanted),
-    holdIntents: wanted => holdIntents(local, wanted),
+    holdKey: async given => holdKey(local, given, await addresses(given)),
+    notedIntents: async wanted => notedIntents(local, wanted, await addresses(wanted)),
+    holdIntents: async wanted => holdIntents(local, wanted, await addresses(wanted)),
     forgetIntents: before => forgetIntents(local, before),
     async claim(claim) {
-      const { origin, digest } = claim.record;
+      const { digest } = claim.record;
       // Two commands that look for twins at the same time would each find none.
-      const unclaim = await disk.hold(places.claim(origin, digest), CLAIM_PATIENCE_MS);
+      const unclaim = await disk.hold(places.claim(digest), CLAIM_PATIENCE_MS);
       try {
         await refuseMoved(local, claim.record, { accountPrint, begins: true });
         await claim.refuse();
+        await noteAddress(local, claim.record);
         return await writeDown(local, claim);
       } finally {
         await unclaim();
@@ -71,14 +81,30 @@ export function localStore(settings: LocalStoreSettings): OpStore {
   };
 }
 
-async function holdKey({ disk, places }: LocalOps, { origin, key }: GivenKey): Promise<KeyHold> {
+/** Held at every address of the account: another command may use the key at another one. */
+async function holdKey({ disk, places }: LocalOps, { key }: GivenKey, addresses: readonly string[]): Promise<KeyHold> {
   await disk.prepareFolder(places.root);
   await disk.prepareFolder(places.givenKeys);
-  const path = places.givenKey(origin, key);
-  const release = await disk.hold(`${path}.lock`).catch((thrown: unknown) => {
+  const paths = addresses.map(address => places.givenKey(address, key));
+  const held: (() => Promise<void>)[] = [];
+  const release = async () => {
+    for (const each of held.splice(0)) await each();
+  };
+  try {
+    // In one order for all, so that of two commands one gets every lock.
+    for (const path of paths.toSorted()) held.push(await disk.hold(`${path}.lock`));
+  } catch (thrown) {
+    await release();
     throw keyInUse(key, thrown);
-  });
-  return { usedFor: () => disk.read(path), release };
+  }
+  const usedFor = async () => {
+    for (const path of paths) {
+      const op = await disk.read(path);
+      if (op !== undefined) return op;
+    }
+    return undefined;
+  };
+  return { usedFor, release };
 }
 
 async function writeDown(local: LocalOps, claim: Claim): Promise<Tape> {
@@ -111,7 +137,11 @@ async function writeDown(local: LocalOps, claim: Claim): Promise<Tape> {
 }
 
 /** An earlier op of this key came to nothing, so the new one takes its place. */
-async function noteGivenKey({ disk, places }: LocalOps, { origin, key }: GivenKey, op: string): Promise<void> {
+async function noteGivenKey(
+  { disk, places }: LocalOps,
+  { origin, key }: Pick<GivenKey, 'origin' | 'key'>,
+  op: string,
+): Promise<void> {
   await disk.prepareFolder(places.givenKeys);
   const path = places.givenKey(origin, key);
   await disk.remove(path);

@@ -189,9 +189,8 @@ export interface CountedOp {
   readonly counts: OpSummary['counts'];
 }
 
-/** A key of the caller's own, at one service. */
-export interface GivenKey {
-  readonly origin: string;
+/** A key of the caller's own, for one account. */
+export interface GivenKey extends Pick<PlanRecord, 'origin' | 'mode'> {
   readonly key: string;
 }
 
@@ -202,7 +201,7 @@ export interface KeyHold {
   release(): Promise<void>;
 }
 
-/** Names of the caller's own at one service; each stands for one change. */
+/** Names of the caller's own for one account; each stands for one change. */
 export interface NamedIntents extends Pick<PlanRecord, 'origin' | 'mode'> {
   readonly names: ReadonlySet<string>;
 }

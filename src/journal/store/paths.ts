@@ -24,13 +24,15 @@ export interface Places {
   movedIn(op: string): string;
   /** Stands until the answer of the command that ended the op was written. */
   unfinishedMark(op: string): string;
-  /** Lock of whoever looks for twins of an input and writes its plan down. */
-  claim(origin: string, digest: string): string;
+  /** Lock of whoever looks for twins of an input, at whichever address, and writes its plan down. */
+  claim(digest: string): string;
   /** Names of callers, by the first byte of their digest. */
   readonly intents: string;
   /** Lock of whoever looks names up and notes them. */
   readonly intentsLock: string;
   intent(scope: string, name: string): string;
+  /** Under which addresses each API key was used. */
+  readonly addresses: string;
   /** Names the op that was begun with a key of the caller's own, per service. */
   givenKey(origin: string, key: string): string;
 }
@@ -57,11 +59,11 @@ export function placesIn(stateFolder: string): Places {
     lock: op => join(folder(op), 'lock'),
     movedIn: op => join(folder(op), 'moved-in.json'),
     unfinishedMark: op => join(unfinished, op),
+    addresses: join(root, 'addresses.json'),
     intents,
     intentsLock: join(root, 'intents.lock'),
     intent: (scope, name) => join(intents, createHash('sha256').update(`${scope}\n${name}`).digest('hex').slice(0, 2)),
-    claim: (origin, digest) =>
-      join(root, `claim-${createHash('sha256').update(`${origin}\n${digest}`).digest('hex').slice(0, 32)}`),
+    claim: digest => join(root, `claim-${createHash('sha256').update(digest).digest('hex').slice(0, 32)}`),
     givenKey: (origin, key) => join(givenKeys, createHash('sha256').update(`${origin}\n${key}`).digest('hex')),
   };
 }

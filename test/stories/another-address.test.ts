@@ -1,0 +1,119 @@
+/** One account at two addresses: `localhost` and 127.0.0.1, another port, a proxy. Its API key tells that it is one. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createClient } from '../../src/library/client.ts';
+import { startSandbox } from '../../src/sandbox/serving/start.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
+import { type World, world } from '../support/world.ts';
+
+Object.assign(globalThis, { CARDWRIGHT_VERSION: '0.0.0-test' });
+
+const CREATE = 'cards create --bin bin_1 --amount 5 --label one';
+const ROWS = 'bin_id,amount,label\nbin_1,5,one\nbin_1,6,two\n';
+
+/**
+ * A machine, and a service that forgets keys and is reached at two addresses. `lose`: the next answer does
+ * not come, and after `readBefore` reads nothing can be read.
+ */
+async function machine() {
+  const sandbox = await startSandbox({ wallet: 1000, ids: 'counted' });
+  const first = await startFaultProxy({ target: sandbox.url, stripKeys: true });
+  const second = await startFaultProxy({ target: sandbox.url, stripKeys: true });
+  const here: World = await world({ env: { CARDWRIGHT_PROFILE: '', CARDWRIGHT_API_KEY: sandbox.key.expose() } });
+  const run = (proxy: { readonly url: string }, line: string) =>
+    here.run(line, { env: { CARDWRIGHT_BASE_URL: proxy.url } });
+  const cards = async () => JSON.parse((await run(first, 'cards list --json')).out).data.length as number;
+  const lose = (path: RegExp, readBefore = 0) => {
+    first.fail('POST', path, 'drop-after');
+    first.fail('GET', /./, ...Array<'none'>(readBefore).fill('none'), ...Array<'drop-before'>(30).fill('drop-before'));
+  };
+  const close = async () => {
+    for (const each of [here, first, second, sandbox]) await each[Symbol.asyncDispose]();
+  };
+  return { sandbox, first, second, here, run, cards, lose, [Symbol.asyncDispose]: close };
+}
+
+test('a card whose answer was lost is not made again at another address, and is settled there', async () => {
+  await using at = await machine();
+  at.lose(/\/cards$/);
+  const lost = await at.run(at.first, CREATE);
+  expect(lost.code).toBe(11);
+  at.first.mend();
+  const op = /op_\w+/.exec(lost.err)?.[0] ?? '';
+  for (const address of [at.second.url, at.first.url.replace('127.0.0.1', 'localhost')]) {
+    const again = await at.run({ url: address }, CREATE);
+    expect([again.code, again.err]).toEqual([14, expect.stringContaining(`${op} was begun at ${at.first.url}`)]);
+    expect(again.err).toContain(`cardwright ops resume ${op}`);
+  }
+  const resumed = await at.run(at.second, `ops resume ${op} --yes --json`);
+  expect([resumed.code, JSON.parse(resumed.out).data[0].outcome]).toEqual([0, 'done']);
+  expect([await at.cards(), at.second.posts().length]).toEqual([1, 0]);
+  // Now it is known, and a second one is meant.
+  expect((await at.run(at.second, CREATE)).code).toBe(0);
+  expect(await at.cards()).toBe(2);
+});
+
+test('money for a card is not sent again at another address', async () => {
+  await using at = await machine();
+  expect((await at.run(at.first, CREATE)).code).toBe(0);
+  at.lose(/\/fund$/, 2);
+  expect((await at.run(at.first, 'cards fund card_1 --amount 7')).code).toBe(11);
+  at.first.mend();
+  expect((await at.run(at.second, 'cards fund card_1 --amount 7')).code).toBe(14);
+  expect(at.second.posts()).toHaveLength(0);
+});
+
+test('a file that was run at one address is known at the other', async () => {
+  await using at = await machine();
+  await writeFile(join(at.here.folder, 'rows.csv'), ROWS);
+  expect((await at.run(at.first, 'cards create --file rows.csv --yes')).code).toBe(0);
+  const again = await at.run(at.second, 'cards create --file rows.csv --yes');
+  expect([again.code, again.err]).toEqual([14, expect.stringContaining('finished less than 24 hours ago')]);
+  expect(again.err).toContain(`was begun at ${at.first.url}`);
+  await writeFile(join(at.here.folder, 'more.csv'), `${ROWS}bin_1,7,three\n`);
+  expect((await at.run(at.second, 'cards create --file more.csv --yes')).code).toBe(14);
+  expect(await at.cards()).toBe(2);
+  expect((await at.run(at.second, 'cards create --file rows.csv --yes --again')).code).toBe(0);
+  expect(await at.cards()).toBe(4);
+});
+
+test.each([['--intent po-1'], ['--idempotency-key po-1']])('%s means the same card at both addresses', async name => {
+  await using at = await machine();
+  expect(await at.run(at.first, `${CREATE} ${name} -q`)).toMatchObject({ code: 0, out: 'card_1\n' });
+  expect(await at.run(at.second, `${CREATE} ${name} -q`)).toMatchObject({ code: 0, out: 'card_1\n' });
+  expect([await at.cards(), at.second.posts().length]).toEqual([1, 0]);
+  const other = await at.run(at.second, `${CREATE.replace('one', 'two')} ${name} -q`);
+  expect([other.code, other.err]).toEqual([2, expect.stringContaining('was used before with')]);
+});
+
+test('an intent whose answer was lost is settled at the other address', async () => {
+  await using at = await machine();
+  at.lose(/\/cards$/);
+  expect((await at.run(at.first, `${CREATE} --intent po-1`)).code).toBe(11);
+  at.first.mend();
+  expect(await at.run(at.second, `${CREATE} --intent po-1 -q`)).toMatchObject({ code: 0, out: 'card_1\n' });
+  expect([await at.cards(), at.second.posts().length]).toEqual([1, 0]);
+});
+
+test('a program that calls by another address gets the same card', async () => {
+  await using at = await machine();
+  const journal = join(at.here.folder, 'state');
+  const apiKey = at.sandbox.key.expose();
+  const create = { bin_id: 'bin_1', amount: 5, label: 'one' };
+  for (const proxy of [at.first, at.second]) {
+    await using client = createClient({ baseUrl: proxy.url, apiKey, journal });
+    expect(await client.send('cards.create', create, { intent: 'po-1' })).toMatchObject({ id: 'card_1' });
+  }
+  expect(await at.run(at.second, `${CREATE} --intent po-1 -q`)).toMatchObject({ code: 0, out: 'card_1\n' });
+  expect(await at.cards()).toBe(1);
+});
+
+test('another key at another address is another account', async () => {
+  await using at = await machine();
+  await using other = await machine();
+  at.lose(/\/cards$/);
+  expect((await at.run(at.first, `${CREATE} --intent po-1`)).code).toBe(11);
+  const env = { CARDWRIGHT_BASE_URL: other.first.url, CARDWRIGHT_API_KEY: other.sandbox.key.expose() };
+  expect(await at.here.run(`${CREATE} --intent po-1 -q`, { env })).toMatchObject({ code: 0, out: 'card_1\n' });
+});
