@@ -15,7 +15,9 @@ interface Words {
 
 const STATUS = 'cardwright journal status --help';
 const WITHOUT_DATABASE = [
-  'Reading goes on without it. So does stopping cards: cards freeze with ids, and with --journal local also for --file and selections.',
+  'Wait until it answers again, or ask its administrator: until then no money is moved, with --journal local neither.',
+  'What only reads the service goes on without it; reconcile and statement need the journal, for they compare it with the account.',
+  'Cards can be stopped without it: cards freeze with ids, and with --journal local also for --file and selections.',
 ];
 const ADMIN_GRANTS = 'An admin of the journal adds the role to a group and to the members of the account.';
 const NO_SCHEMA: Words = {
@@ -89,7 +91,7 @@ export function journalError({ shown }: Pick<JournalUrl, 'shown'>, thrown: unkno
         ? `the shared journal ${shown}: ${text}`
         : `the shared journal ${shown} cannot be reached: ${text}`,
       ...(!known && { reason: 'journal_unreachable', notes: WITHOUT_DATABASE }),
-      hint: STATUS,
+      hint: known ? STATUS : 'cardwright doctor',
       outcome: 'not_sent',
       cause: thrown,
     });

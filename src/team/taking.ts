@@ -24,7 +24,7 @@ export async function takeOp(shared: SharedOps, op: string, { reason, approved }
     const answer = await statements().take(call, { event: 'taken', op, ...why });
     head.learn(answer.head);
     if (answer.verdict === 'finished') return overTape(shared, taking);
-    if (answer.verdict !== 'taken') throw notTaken(op, answer, await timesTaken(shared, op));
+    if (answer.verdict !== 'taken') throw await notTaken(shared, op, answer);
     return takenTape(shared, taking, answer);
   });
 }
@@ -124,7 +124,7 @@ async function released(shared: SharedOps, taking: Taking, approved: Approved): 
     case 'unapproved':
       throw tooFew(op, answer);
     default:
-      throw notTaken(op, answer, await timesTaken(shared, op));
+      throw await notTaken(shared, op, answer);
   }
 }
 
@@ -140,7 +140,12 @@ function tooFew(op: string, { have, needed }: { readonly have: number; readonly 
   });
 }
 
-function notTaken(op: string, answer: Exclude<TakeResult, { verdict: 'taken' | 'finished' }>, epoch: number): unknown {
+async function notTaken(
+  shared: SharedOps,
+  op: string,
+  answer: Exclude<TakeResult, { verdict: 'taken' | 'finished' }>,
+): Promise<unknown> {
+  const { role } = shared;
   if (answer.verdict === 'absent') {
     return new CliError('usage', {
       message: `there is no operation ${op} in the shared journal`,
@@ -153,8 +158,11 @@ function notTaken(op: string, answer: Exclude<TakeResult, { verdict: 'taken' | '
   if (answer.verdict === 'held') {
     const seconds = Math.ceil(answer.left_ms / 1000);
     const message = `${holder} on ${host} has it; without a sign of life it can be taken up in ${seconds} s`;
-    return opInUse(op, new CliError('guarded', { message, outcome: 'not_sent', retryAfterMs: answer.left_ms }));
+    const takeUp = holder === role ? `resume ${op}` : `takeover ${op} --reason "why"`;
+    const notes = [`When that process has stopped and its lease is over: cardwright ops ${takeUp}`];
+    return opInUse(op, new CliError('guarded', { message, notes, outcome: 'not_sent', retryAfterMs: answer.left_ms }));
   }
+  const epoch = await timesTaken(shared, op);
   return new CliError('guarded', {
     message: `${op} was ${epoch > 1 ? 'taken up last' : 'begun'} by ${holder} on ${host}, who is another operator`,
     notes: ['Who takes it over says why; the reason stands in the audit log of the account.'],

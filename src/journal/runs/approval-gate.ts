@@ -52,18 +52,23 @@ export function pendingElsewhere({ plan: { op } }: Pick<History, 'plan'>): CliEr
   });
 }
 
-/** An op whose request came to nothing. */
-export function cameToNothing({ plan: { op }, denied }: Pick<History, 'plan' | 'denied'>): CliError {
+/** Who has ended a request, and why. */
+export function deniedWords({ plan: { op }, denied }: Pick<History, 'plan' | 'denied'>): string {
   const { why, who, note } = denied ?? { why: 'rejected', who: 'nobody', note: '' };
-  const words = {
-    rejected: `the request was rejected by ${who}: ${note}`,
-    expired: `the request has expired: ${note}`,
-    stale: `the request no longer fits: ${note}`,
+  return {
+    rejected: `the request for ${op} was rejected by ${who}: ${note}`,
+    expired: `the request for ${op} has expired: ${note}`,
+    stale: `the request for ${op} no longer fits: ${note}`,
   }[why];
+}
+
+/** An op whose request came to nothing. */
+export function cameToNothing(history: Pick<History, 'plan' | 'denied'>): CliError {
+  const { op } = history.plan;
   return new CliError('guarded', {
-    message: `${words}. Nothing of ${op} was or will be sent`,
+    message: `${deniedWords(history)}. Nothing of it was or will be sent`,
     notes: ['The same command again asks anew.'],
-    reason: `approval_${why}`,
+    reason: `approval_${history.denied?.why ?? 'rejected'}`,
     hint: `cardwright ops show ${op}`,
     outcome: 'not_sent',
     op,

@@ -9,6 +9,7 @@ import type { Run } from '../types.ts';
 import { type RunRecord, VERSION_WITH_APPROVAL } from '../wal/records.ts';
 import { openLog } from '../wal/writer.ts';
 import { pendingElsewhere } from './approval-gate.ts';
+import { tellDenied } from './denied-before.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { refuseFinishedMeanwhile } from './finished-rows.ts';
 import { movedMeanwhile } from './moved-meanwhile.ts';
@@ -76,6 +77,7 @@ async function heldOp(dependencies: JournalDependencies, planned: PlannedOp): Pr
   } finally {
     writing.letGo();
   }
+  await tellDenied(dependencies, planned.record);
   const held = { plan: planned.record };
   return (await dependencies.approvals?.pending(held)) ?? pendingElsewhere(held);
 }

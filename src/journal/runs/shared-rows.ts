@@ -148,7 +148,8 @@ function sharedRows(history: History, { shared, of, held, takeUp }: Shares): Cli
         `What is done there would be done a second time. A resume does the rest of ${op} and finishes it; then run what is left.`,
         ...(unknown.length > 0
           ? [
-              `${capital(rowsNamed(unknown))} may have happened. Look at the service, then say so. It happened: ${resolveCommand(op, unknown, 'done')}`,
+              `${capital(rowsNamed(unknown))} may have happened. Look first, which sends nothing that may have left: ${takeUp.command}`,
+              `Where that cannot tell, look at the service yourself, then say so. It happened: ${resolveCommand(op, unknown, 'done')}`,
               `It did not: ${resolveCommand(op, unknown, 'not-done')}`,
             ]
           : [`When it is over and is not to be resumed: cardwright ops resolve ${op} --as not-done --note "why"`]),

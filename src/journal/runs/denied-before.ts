@@ -1,0 +1,31 @@
+/** Requests for the same change that came to nothing lately: whoever repeats the command sees why it is asked for anew. */
+import { DAY } from '../../core/durations.ts';
+import { readHistory } from '../store/read-ops.ts';
+import type { PlanRecord } from '../wal/records.ts';
+import type { History } from '../wal/replay.ts';
+import { deniedWords } from './approval-gate.ts';
+import type { JournalDependencies } from './dependencies.ts';
+
+/** A notice for the latest one of 24 hours. What cannot be read is left out: the new request stands, whatever was before it. */
+export async function tellDenied(
+  { store, clock, notice }: Pick<JournalDependencies, 'store' | 'clock' | 'notice'>,
+  record: PlanRecord,
+): Promise<void> {
+  const last = await deniedLast(store, record, clock.now() - DAY).catch(() => undefined);
+  if (last !== undefined) notice(`note: ${deniedWords(last)}. This asks anew`);
+}
+
+async function deniedLast(
+  store: JournalDependencies['store'],
+  { op, origin, digest }: PlanRecord,
+  writtenSince: number,
+): Promise<History | undefined> {
+  let last: History | undefined;
+  for await (const head of store.heads({ writtenSince })) {
+    const plan = head.unfinished || head.op === op ? undefined : await head.plan();
+    if (plan?.approval === undefined || plan.digest !== digest || plan.origin !== origin) continue;
+    const history = await readHistory(store, head.op);
+    if (history?.denied !== undefined && history.denied.at >= (last?.denied?.at ?? 0)) last = history;
+  }
+  return last;
+}

@@ -1,0 +1,77 @@
+/** What a refusal over a shared journal names as the next step: commands that work when they are copied. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { missing } from '../postgres/server.ts';
+import { type Database, database } from '../postgres/shared.ts';
+import { addApproverRoles, signer } from './approver.ts';
+import { team } from './team.ts';
+
+describe.skipIf(missing())('the way out of a refusal', () => {
+  let here: Database;
+  beforeAll(async () => {
+    here = await database();
+  });
+  afterAll(() => here.close());
+
+  it('names the resume of the same operator and the takeover of another one, while a lease runs', async () => {
+    await using t = await team(here);
+    const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];
+    t.proxy.fail('POST', /\/cards$/, 'drop-after');
+    t.proxy.fail('GET', /\/cards\?/, ...Array<'drop-before'>(9).fill('drop-before'));
+    expect((await ana.run('cards create --bin bin_1 --amount 3 -q')).code).toBe(11);
+    t.proxy.mend();
+    const lease = (until: string) =>
+      t.at.root.call(`update cardwright.op set lease_until = clock_timestamp() + interval '${until}'`, []);
+    await lease('170 s');
+    const [left] = await t.at.ana.heads(t.at.account, { unfinished: true });
+    const elsewhere = await t.machine('ana');
+    const resumed = await elsewhere.run(`ops resume ${left?.op}`);
+    expect([resumed.code, resumed.err]).toEqual([
+      14,
+      expect.stringContaining(`its lease is over: cardwright ops resume ${left?.op}`),
+    ]);
+    const taken = await ben.run(`ops takeover ${left?.op} --reason "ana is away"`);
+    const [, command = ''] = /its lease is over: cardwright (ops takeover .*)\n/.exec(taken.err) ?? [];
+    expect([taken.code, command]).toEqual([14, `ops takeover ${left?.op} --reason "why"`]);
+    await lease('0 s');
+    const over = await ben.run(command);
+    expect([over.code, over.err]).toEqual([0, expect.any(String)]);
+  });
+
+  it('says that the books need the journal, and that money waits for it', async () => {
+    await using t = await team(here);
+    const ana = await t.machine('ana');
+    expect((await ana.run('mirror sync -q')).code).toBe(0);
+    const away = { env: { CARDWRIGHT_JOURNAL_URL: 'postgres://ana@127.0.0.1:1/journal' }, onPause: () => undefined };
+    for (const line of ['reconcile', 'cards create --bin bin_1 --amount 3 -q']) {
+      const { code, err } = await ana.run(line, away);
+      expect([line, code, err]).toEqual([
+        line,
+        14,
+        expect.stringContaining('reconcile and statement need the journal'),
+      ]);
+      expect(err).toContain('ask its administrator');
+      expect(err).toContain('try: cardwright doctor');
+    }
+    expect(t.proxy.posts()).toEqual([]);
+  });
+
+  it('says who has rejected a request, to whoever resumes it and to whoever repeats its command', async () => {
+    await using t = await team(here, { wallet: 500 });
+    await addApproverRoles(t.at);
+    await t.at.admin(`add_approver('${signer('bob').line}', '{bob}')`);
+    await t.at.admin(`set_rule('approve_above', 100)`);
+    const [ana, bob] = [await t.machine('ana'), await t.machine('bob', { CARDWRIGHT_API_KEY: '' })];
+    const create = 'cards create --bin bin_1 --amount 3 --intent ads-nov';
+    const asked = await ana.run(create);
+    expect([asked.code, asked.err]).toEqual([17, expect.not.stringContaining('asks anew')]);
+    const [held] = await t.at.ana.heads(t.at.account, { unfinished: true });
+    const reject = `approvals reject ${held?.op.replace(/^op/, 'apr')} --reason "too much" --yes`;
+    expect((await bob.run(reject)).code).toBe(0);
+    const words = `the request for ${held?.op} was rejected by bob@desk: too much`;
+    const resumed = await ana.run(`ops resume ${held?.op}`);
+    expect([resumed.code, resumed.err]).toEqual([14, expect.stringContaining(words)]);
+    const again = await ana.run(create);
+    expect([again.code, again.err]).toEqual([17, expect.stringContaining(`note: ${words}. This asks anew`)]);
+    expect(t.proxy.posts()).toEqual([]);
+  });
+});
