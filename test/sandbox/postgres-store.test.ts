@@ -7,6 +7,7 @@ import { numbered, withTypes } from '../../src/sandbox/store/postgres/types.ts';
 import type { Sql, Store, Tail } from '../../src/sandbox/store/sql.ts';
 import type { OpenedStore } from '../../src/sandbox/store/sqlite/open.ts';
 import { missing } from '../postgres/server.ts';
+import { skippingClock } from '../support/clocks.ts';
 import { idSource, setClock } from '../support/sandbox-http.ts';
 import { openAccount } from '../support/test-store.ts';
 
@@ -140,6 +141,43 @@ describe.skipIf(missing() !== undefined)('on PostgreSQL', () => {
       kept = sql;
     });
     await expect(kept?.get('select 1 as one')).rejects.toThrow('is over');
+  });
+
+  it('refuses works that wait too long behind a large one of the same process', async () => {
+    const { store: own } = await openAccount(
+      {
+        ...{ path: 'memory', tables: [], seed: 1, ids: 'derived', fill: async () => undefined, random: idSource },
+        ...{ clock: skippingClock(), platform: 'linux' },
+      },
+      'acct_1',
+    );
+    let end = () => undefined as unknown;
+    let large: Promise<void> = Promise.resolve();
+    await new Promise<void>(begun => {
+      const work = () => {
+        begun();
+        return new Promise<void>(resolve => {
+          end = () => resolve();
+        });
+      };
+      large = own.write(work, 'large');
+    });
+    const waits = own.write(sql => add(sql, 'late'));
+    await expect(waits).rejects.toMatchObject({ name: 'StoreBusy', message: expect.stringContaining('large change') });
+    expect(await own.read(sql => sql.get('select 1 as one'))).toEqual({ one: 1 });
+    end();
+    await large;
+    await own.write(sql => add(sql, 'late'));
+    await own.close();
+  });
+
+  it('plans statements of a large work for tables that grow, and those of others as ever', async () => {
+    const settings = ['enable_seqscan', 'enable_nestloop', 'jit'].map(name => `current_setting('${name}') as ${name}`);
+    const asked = (sql: Sql) => sql.get(`select ${settings.join(', ')}`);
+    const before = await store.write(asked);
+    expect(await store.write(asked, 'large')).toEqual({ enable_seqscan: 'off', enable_nestloop: 'off', jit: 'off' });
+    expect(await store.write(asked)).toEqual(before);
+    expect(before).toMatchObject({ enable_seqscan: 'on', enable_nestloop: 'on' });
   });
 
   it('lets one writer in at a time', async () => {

@@ -33,11 +33,15 @@ interface Job {
   readonly reject: (error: unknown) => void;
   readonly isRepeatable: boolean;
   readonly asks: readonly WantedRow[];
+  /** When it came, on the monotonic clock. */
+  readonly since: number;
 }
 
 const LARGEST_BATCH = 64;
 /** How long the lock is waited for, ms: less than the 30 s our client waits for a read. */
 const LOCK_PATIENCE = 25_000;
+/** How often works are looked at that wait behind a large one of this process, ms. */
+const LOOK_EVERY = 1_000;
 /** How long a connection waits for it, ms: then it serves another account first. */
 const LOCK_MS = 500;
 /** How long a server that is not there is asked again, ms; nothing has begun then. */
@@ -79,7 +83,7 @@ export class AccountStore implements Store {
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#isClosed) return reject(new Error('the store is closed'));
-      this.#reads.push({ work, resolve, reject, isRepeatable: true, asks: [] });
+      this.#reads.push({ work, resolve, reject, isRepeatable: true, asks: [], since: 0 });
       if (!this.#isLookingForReads) this.#readSoon();
     });
   }
@@ -88,7 +92,9 @@ export class AccountStore implements Store {
     return new Promise<T>((resolve, reject) => {
       if (this.#isClosed) return reject(new Error('the store is closed'));
       const jobs = how === 'large' ? this.#large : this.#writes;
-      jobs.push({ work, resolve, reject, isRepeatable: how === 'repeatable', asks });
+      const since = this.#parts.clock.monotonic();
+      const done = how === 'large' ? plannedForMany(work) : work;
+      jobs.push({ work: done, resolve, reject, isRepeatable: how === 'repeatable', asks, since });
       this.#writing ??= this.#drain();
     });
   }
@@ -155,9 +161,25 @@ export class AccountStore implements Store {
       await turn();
       await this.#gather();
       if (this.#writes.length > 0) await this.#writeOnce(this.#writes, LARGEST_BATCH);
-      if (this.#large.length > 0) await this.#writeOnce(this.#large, 1);
+      if (this.#large.length > 0) await this.#refusingLate(this.#writeOnce(this.#large, 1));
     } while (this.#writes.length + this.#large.length > 0);
     this.#writing = undefined;
+  }
+
+  /** Refuses works that have waited as long for a large one of this process as they would for one of another process. */
+  async #refusingLate(large: Promise<void>): Promise<void> {
+    const { clock } = this.#parts;
+    const over = new AbortController();
+    const done = large.finally(() => over.abort());
+    for (;;) {
+      await Promise.race([done, clock.sleep(LOOK_EVERY, over.signal).catch(() => undefined)]);
+      await turn();
+      if (over.signal.aborted) break;
+      const latest = clock.monotonic() - LOCK_PATIENCE;
+      while (this.#writes[0] !== undefined && this.#writes[0].since <= latest)
+        this.#writes.shift()?.reject(new StoreBusy('a large change of the account is under way'));
+    }
+    await done;
   }
 
   /** Waits while every turn brings more writes: those who were answered together ask again one after the other. */
@@ -315,6 +337,22 @@ export class AccountStore implements Store {
     }
     return settle;
   }
+}
+
+/**
+ * Within a transaction nothing tells the database that a table has grown: plans made for a small one go through all of it
+ * for each row, those of foreign keys among them, and joins go through all of it for each row of the other one. What is
+ * avoided so is given such a cost that every plan would be compiled.
+ */
+const FOR_MANY = `select set_config('enable_seqscan', 'off', true), set_config('enable_nestloop', 'off', true),
+  set_config('jit', 'off', true)`;
+
+function plannedForMany<T>(work: (sql: Sql) => Promise<T>): (sql: Sql) => Promise<T> {
+  return async sql => {
+    await sql.put(FOR_MANY);
+    await sql.put('discard plans');
+    return work(sql);
+  };
 }
 
 function asksOf(jobs: readonly Job[]): Hints {
