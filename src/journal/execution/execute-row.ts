@@ -26,6 +26,7 @@ import { ended, type Performing, type Sending, type Step } from './step.ts';
 import { unknownError } from './unknown-error.ts';
 import { named, stopped, unsent } from './unsent.ts';
 import { walletBefore } from './wallet-before.ts';
+import { refuseWithoutLease } from './without-lease.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -182,7 +183,7 @@ async function send(context: RunContext, number: number, sending: Sending): Prom
   }
   const may = permit?.acquire() ?? true;
   if (may !== true && !(await may)) return ended(await withheld(context, number, sending));
-  if (!(await context.mayLeave())) throw takenOver(context.plan.op);
+  await refuseWithoutLease(context, number, sending);
   const keyUsable = () => context.keyUsable(number);
   // The way to here may have been long: a queue, a pause of all workers, a process that was stopped.
   if (sending.resent && keyHonoured && !(await keyUsable())) return tooOld(context, number);
@@ -280,16 +281,6 @@ function balancesFrom({ card, wallet }: NonNullable<SentRecord['before']>): Bala
 
 function requestOf({ operation, method, path, body, key }: ItemRecord): PlannedRequest {
   return { operation, method, path, body, idempotencyKey: key };
-}
-
-/** Another process may have it by now, and looks for what this one would send. */
-function takenOver(op: string): CliError {
-  return new CliError('guarded', {
-    message: `${op} is no longer in the hands of this process; nothing more is sent`,
-    hint: `cardwright ops show ${op}`,
-    outcome: 'not_sent',
-    op,
-  });
 }
 
 /** Written down, and held back before a byte of it left: its SENT is taken back. */
