@@ -7,6 +7,7 @@ import { recordedOutcome } from '../execution/outcome.ts';
 import type { NotedIntent, OpStore } from '../store/op-store.ts';
 import { readHistory } from '../store/read-ops.ts';
 import type { EarlierUse, PlannedRow, Run, RunPlan, TakeUp } from '../types.ts';
+import { intentDigest } from '../wal/op-id.ts';
 import { type History, isPending, mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { type Named, namedIn } from './named-rows.ts';
@@ -73,13 +74,21 @@ async function usesOf(
     if (history === undefined && note.done === undefined) await refuseRecorded(dependencies, note);
     const standing = standingOfUse(note, history);
     if (standing === undefined) continue;
-    if (note.digest !== wanted.digest) {
+    if (note.digest !== wanted.digest && keptDigest(note, history) !== wanted.digest) {
       const row = rows.get(wanted.row);
       throw usedOtherwise(note, { plan, row, history });
     }
     uses.set(wanted.row, await useOf(dependencies, note, { standing, plan, history }));
   }
   return uses;
+}
+
+/** What the name stands for by the journal: an earlier release has noted the same change in another form. */
+function keptDigest({ row }: NotedIntent, history: History | undefined): string | undefined {
+  const item = history?.rows.get(row)?.item;
+  if (item === undefined) return undefined;
+  const { operation, input, asked } = item;
+  return intentDigest({ operation, input: withoutMarker(input), asked }, history?.plan.given_key);
 }
 
 /** The journal of its op was damaged and put aside: what a person said of it counts. */

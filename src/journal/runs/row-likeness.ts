@@ -6,6 +6,7 @@ import { CALLS } from '../../contract/raw.ts';
 import { MARKER_KEY } from '../execution/marker.ts';
 import type { PlannedRow } from '../types.ts';
 import { rowDigest } from '../wal/op-id.ts';
+import { givenDefaults, withoutDefaults } from '../wal/wanted-change.ts';
 
 interface Digests {
   /** Whether there is any row that must not be done twice. */
@@ -38,17 +39,38 @@ export function createLikeness(rows: Iterable<PlannedRow>): RowLikeness {
       const bySent = countedDigests(others.map(rowWithoutMarker));
       const byAsked = isChosen ? countedDigests(others.map(rowBeforeChoice)) : new Map<string, number>();
       const [same, alike] = [sent.sharedWith(bySent), asked.sharedWith(byAsked)];
-      if (same + alike === 0) return [];
-      return alike > same ? sharedRowsOf(rows, byAsked, rowBeforeChoice) : sharedRowsOf(rows, bySent);
+      const filled = sharedByDefault(rows, others);
+      if (same + alike === 0) return filled;
+      const shared = alike > same ? sharedRowsOf(rows, byAsked, rowBeforeChoice) : sharedRowsOf(rows, bySent);
+      return filled.length === 0 ? shared : [...new Set([...shared, ...filled])];
     },
   };
+}
+
+/**
+ * Rows that are alike when the service fills in for one what the other one gives: `spending_limit` is the BIN's where it is left
+ * out, and nobody here knows that it is not the same number.
+ */
+function sharedByDefault(rows: Iterable<PlannedRow>, others: readonly ComparedRow[]): readonly PlannedRow[] {
+  const gives = (row: ComparedRow) => givenDefaults(row.operation, row.input).length > 0;
+  const byGiven = (row: ComparedRow) => rowBeforeChoice({ ...row, input: withoutDefaults(row.operation, row.input) });
+  const [giving, leaving] = [others.filter(gives), others.filter(row => !gives(row))];
+  const ours = [...rows];
+  return [
+    ...sharedRowsOf(
+      ours.filter(row => !gives(row)),
+      countedDigests(giving.map(byGiven)),
+      byGiven,
+    ),
+    ...sharedRowsOf(ours.filter(gives), countedDigests(leaving.map(byGiven)), byGiven),
+  ].filter(({ operation }) => CALLS[operation].repeat !== 'freely');
 }
 
 /** The rows of a plan whose digests are among those given; of equal rows as many as both have. */
 export function sharedRowsOf(
   rows: Iterable<PlannedRow>,
   digests: ReadonlyMap<string, number>,
-  digestOf = rowWithoutMarker,
+  digestOf: (row: ComparedRow) => string = rowWithoutMarker,
 ): PlannedRow[] {
   const left = new Map(digests);
   return [...rows].filter(row => {

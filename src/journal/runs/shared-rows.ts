@@ -11,7 +11,7 @@ import type { PlanRecord } from '../wal/records.ts';
 import { type History, mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { isNamed } from './named-rows.ts';
-import { createLikeness, type RowLikeness } from './row-likeness.ts';
+import { createLikeness, type RowLikeness, rowBeforeChoice } from './row-likeness.ts';
 import { mayBeOf, withAddress } from './same-account.ts';
 import { type InHand, inHandOf } from './take-up.ts';
 import { outlasting, UnderLease } from './under-lease.ts';
@@ -21,6 +21,9 @@ export interface Sharing {
   readonly plan: Pick<RunPlan, 'rows' | 'bulk' | 'again' | 'digestInOrder' | 'markerPrefix'>;
   readonly record: Pick<PlanRecord, 'origin' | 'mode' | 'digest'>;
 }
+
+const FILLED_IN =
+  'One of the two gives a value that the other leaves to the service, such as spending_limit: they may ask for the same.';
 
 /** What a damaged journal has sent is not known, and it may be a twin. */
 export function damagedTwin(setAside: string, damage: CliError): CliError {
@@ -93,9 +96,16 @@ async function refuseSharedWith(
   const inTheWay = (row: RowHistory) =>
     both ? row.resolved?.as !== 'not-done' : isInTheWay(row, history, { ...inHand, named });
   const rows = [...history.rows.values()].filter(inTheWay);
-  const shared = wanted.sharedWith(rows.map(({ item }) => item)).length;
-  if (shared === 0) return;
-  const refusal = withAddress(sharedRows(history, { shared, of: plan.rows.length, ...inHand }), history.plan, record);
+  const shared = wanted.sharedWith(rows.map(({ item }) => item));
+  if (shared.length === 0) return;
+  const told = sharedRows(history, { shared: shared.length, of: plan.rows.length, ...inHand });
+  const sent = new Set(rows.map(({ item }) => rowBeforeChoice(item)));
+  const isFilledIn = shared.every(row => !sent.has(rowBeforeChoice(row)));
+  const refusal = withAddress(
+    isFilledIn ? told.with({ notes: [FILLED_IN, ...(told.facts.notes ?? [])] }) : told,
+    history.plan,
+    record,
+  );
   throw inHand.leased && !history.plan.bulk ? new UnderLease(op, refusal) : refusal;
 }
 

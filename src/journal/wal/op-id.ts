@@ -1,6 +1,7 @@
 /** Names of an operation: its id and the idempotency keys of its attempts; the digest that tells twins. */
 import { createHash } from 'node:crypto';
 import type { Randomness } from '../../platform/host.ts';
+import { wantedChange } from './wanted-change.ts';
 
 /** Without letters that are taken for digits. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -59,7 +60,8 @@ interface DigestedRow {
 
 /**
  * Digest of wanted changes, the same for the same input however it was written: the members of a row are sorted, and
- * so are the rows. A file in another order asks for the same cards. Money is cents, so `25` and `25.00` are one.
+ * so are the rows. A file in another order asks for the same cards. Money is cents, so `25` and `25.00` are one; what else
+ * is one stands in wanted-change.ts.
  */
 export function inputDigest(rows: Iterable<DigestedRow>): string {
   const each: Buffer[] = [];
@@ -87,13 +89,13 @@ export function intentDigest(row: DigestedRow, key: string | undefined): string 
 /** As releases up to 0.1.0 wrote it: the rows in their order. For runs that such a release left unfinished. */
 export function digestInOrder(rows: Iterable<DigestedRow>): string {
   const hash = createHash('sha256');
-  for (const { operation, input } of rows) hash.update(lineOf({ operation, input }));
+  for (const { operation, input } of rows) hash.update(`${operation} ${sortedJson(input)}\n`);
   return hash.digest('hex');
 }
 
 function lineOf({ operation, input, asked }: DigestedRow): string {
   const wanted = asked === undefined ? input : { ...(input as object), ...asked };
-  return `${operation} ${sortedJson(wanted)}\n`;
+  return `${operation} ${sortedJson(wantedChange(operation, wanted))}\n`;
 }
 
 function sortedJson(value: unknown): string {

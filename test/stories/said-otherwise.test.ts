@@ -1,0 +1,129 @@
+/** The same purchase in other words: the order of a list, a text that looks the same, a value that the service fills in. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/serving/start.ts';
+import { missing } from '../postgres/server.ts';
+import { type Database, database } from '../postgres/shared.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
+import { world } from '../support/world.ts';
+import { team } from '../team/team.ts';
+
+const CATEGORIES = '--allow-category software --allow-category shopping';
+const CREATE = `cards create --bin bin_1 --amount 5 --label Café ${CATEGORIES}`;
+/** Each asks for the same card as CREATE. */
+const OTHERWISE = [
+  CREATE.replace(CATEGORIES, '--allow-category shopping --allow-category software'),
+  `${CREATE} --allow-category software`,
+  CREATE.replace('Café', 'Cafe\u0301'),
+  CREATE.replace('Café', '"Café "'),
+  CREATE.replace('--amount 5', '--amount 5.00'),
+  `${CREATE} --spending-limit 2000`,
+];
+
+/** A machine with a service that forgets keys. */
+async function machine() {
+  const sandbox = await startSandbox({ wallet: 1000, ids: 'counted' });
+  const proxy = await startFaultProxy({ target: sandbox.url, stripKeys: true });
+  const env = {
+    CARDWRIGHT_PROFILE: '',
+    CARDWRIGHT_API_KEY: sandbox.key.expose(),
+    CARDWRIGHT_BASE_URL: proxy.url,
+  };
+  const here = await world({ env });
+  const lose = () => {
+    proxy.fail('POST', /\/cards$/, 'drop-after');
+    proxy.fail('GET', /./, ...Array<'drop-before'>(30).fill('drop-before'));
+  };
+  const close = async () => {
+    for (const each of [here, proxy, sandbox]) await each[Symbol.asyncDispose]();
+  };
+  return { proxy, here, lose, [Symbol.asyncDispose]: close };
+}
+
+test('a card whose answer was lost is not made again in other words', async () => {
+  await using at = await machine();
+  at.lose();
+  const lost = await at.here.run(CREATE);
+  expect(lost.code).toBe(11);
+  at.proxy.mend();
+  const op = /op_\w+/.exec(lost.err)?.[0] ?? '';
+  for (const line of OTHERWISE) {
+    const again = await at.here.run(line);
+    expect({ line, code: again.code }).toEqual({ line, code: 14 });
+    expect(again.err, line).toContain(`cardwright ops resume ${op}`);
+  }
+  const body = { bin_id: 'bin_1', amount: 5, label: 'Café', allowed_categories: ['shopping', 'software'] };
+  const raw = await at.here.run('api POST /cards --input - --yes', { stdin: JSON.stringify(body) });
+  expect([raw.code, raw.err]).toEqual([14, expect.stringContaining(op)]);
+  await writeFile(
+    join(at.here.folder, 'rows.csv'),
+    'bin_id,amount,label,allowed_categories\nbin_1,5,Café,shopping;software\nbin_1,6,other,\n',
+  );
+  expect((await at.here.run('cards create --file rows.csv --yes')).code).toBe(14);
+  expect(at.proxy.posts()).toHaveLength(1);
+  expect((await at.here.run(`ops resume ${op} --yes`)).code).toBe(0);
+  // Another limit is another card; now that nothing is unknown it is made.
+  expect((await at.here.run(`${CREATE} --spending-limit 100`)).code).toBe(0);
+});
+
+test('a value that is left out here and given there is told as what it is', async () => {
+  await using at = await machine();
+  at.lose();
+  expect((await at.here.run(`${CREATE} --spending-limit 2000`)).code).toBe(11);
+  at.proxy.mend();
+  const again = await at.here.run(CREATE);
+  expect([again.code, again.err]).toEqual([
+    14,
+    expect.stringContaining('leaves to the service, such as spending_limit'),
+  ]);
+  expect((await at.here.run(`${CREATE} --spending-limit 100`)).code).toBe(0);
+});
+
+test('a file that was run is known with its categories in another order', async () => {
+  await using at = await machine();
+  const rows = (categories: string) =>
+    `bin_id,amount,label,allowed_categories\nbin_1,5,one,${categories}\nbin_1,6,two,\n`;
+  await writeFile(join(at.here.folder, 'rows.csv'), rows('software;shopping'));
+  expect((await at.here.run('cards create --file rows.csv --yes')).code).toBe(0);
+  for (const categories of ['shopping;software', 'software;shopping;software']) {
+    await writeFile(join(at.here.folder, 'rows.csv'), rows(categories));
+    const again = await at.here.run('cards create --file rows.csv --yes');
+    expect([again.code, again.err]).toEqual([14, expect.stringContaining('finished less than 24 hours ago')]);
+  }
+  expect(at.proxy.posts()).toHaveLength(2);
+});
+
+test('an intent stands for the card in whichever words', async () => {
+  await using at = await machine();
+  expect(await at.here.run(`${CREATE} --intent po-1 -q`)).toMatchObject({ code: 0, out: 'card_1\n' });
+  for (const line of OTHERWISE.slice(0, 5)) {
+    expect(await at.here.run(`${line} --intent po-1 -q`)).toMatchObject({ code: 0, out: 'card_1\n' });
+  }
+  expect((await at.here.run(`${CREATE} --allow-category travel --intent po-1`)).code).toBe(2);
+  expect(at.proxy.posts()).toHaveLength(1);
+});
+
+describe.skipIf(missing())('over a shared journal', () => {
+  let here: Database;
+  beforeAll(async () => {
+    here = await database();
+  });
+  afterAll(() => here.close());
+
+  it('another machine is refused in other words, and gets the card of an intent', async () => {
+    await using t = await team(here);
+    const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];
+    expect((await ana.run(`${CREATE} --intent po-1 -q`)).code).toBe(0);
+    expect(await ben.run(`${OTHERWISE[0]} --intent po-1 -q`)).toMatchObject({ code: 0, out: 'card_1\n' });
+    t.proxy.fail('POST', /\/cards$/, 'drop-after');
+    t.proxy.fail('GET', /\/cards\?/, ...Array<'drop-before'>(9).fill('drop-before'));
+    expect((await ana.run(CREATE)).code).toBe(11);
+    t.proxy.mend();
+    for (const line of OTHERWISE) {
+      const again = await ben.run(line);
+      expect({ line, code: again.code }).toEqual({ line, code: 14 });
+    }
+    expect(t.proxy.posts()).toHaveLength(2);
+  });
+});
