@@ -75,6 +75,8 @@ export interface Resolution {
   readonly rows?: readonly number[] | undefined;
   readonly as: 'done' | 'not-done';
   readonly note: string;
+  /** With `done`, of one create: the card that it has made. */
+  readonly card?: string | undefined;
   /** Told what would be recorded, before it is; what it throws ends it, and nothing was written. */
   agree?(closing: Closing): Promise<void>;
 }

@@ -3,7 +3,7 @@
  * of others (docs/design/team.md, section 5).
  */
 import { CliError } from '../core/errors.ts';
-import { historyOf } from '../journal/wal/replay.ts';
+import { cardOf, historyOf } from '../journal/wal/replay.ts';
 import type { JournalHead, JournalOpening } from './calls.ts';
 import type { Behind, SharedOps } from './shared-ops.ts';
 import { bytesAt, keptCopies, leftCopies, linesOf } from './spool.ts';
@@ -110,9 +110,9 @@ async function ownUses(shared: SharedOps, name: string) {
       bytes => historyOf(linesOf(bytes, copy)),
       () => undefined,
     );
-    for (const { item, done } of history?.rows.values() ?? []) {
-      if (item.intent !== name && history?.plan.given_key !== name) continue;
-      uses.set(copy.op, done?.id ?? item.card ?? uses.get(copy.op));
+    for (const row of history?.rows.values() ?? []) {
+      if (row.item.intent !== name && history?.plan.given_key !== name) continue;
+      uses.set(copy.op, cardOf(row) ?? uses.get(copy.op));
     }
   }
   return [...uses].map(([op, card]) => ({ op, card }));

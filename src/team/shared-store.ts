@@ -10,7 +10,7 @@ import type {
   Waiting,
 } from '../journal/store/op-store.ts';
 import { decodeLines, decodeWhole } from '../journal/wal/codec.ts';
-import { historyOf } from '../journal/wal/replay.ts';
+import { cardOf, historyOf } from '../journal/wal/replay.ts';
 import type { HeadFilter, OpHead, UsedIntent } from './calls.ts';
 import { checkShared } from './check.ts';
 import { claimOp } from './claim-op.ts';
@@ -202,8 +202,9 @@ async function forgetOp({ statements, account, head, host }: SharedOps, op: stri
   const bytes = Buffer.concat((await statements().readOp(account, op, 1)).map(segment => segment.bytes));
   const history = historyOf(decodeLines(bytes, op).written);
   if (history === undefined) return false;
-  const done = [...history.rows.values()].flatMap(({ item, state, done: made }) => {
-    const card = made?.id ?? item.card;
+  const done = [...history.rows.values()].flatMap(row => {
+    const { item, state } = row;
+    const card = cardOf(row);
     const named = item.intent !== undefined && state === 'done';
     return named ? [{ name: item.intent, done: card === undefined ? {} : { card } }] : [];
   });

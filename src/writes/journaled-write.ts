@@ -97,7 +97,10 @@ export async function resultBefore(
 
 function cardNotKnown(intent: string, op: string): CliError {
   return new CliError('check_failed', {
-    message: `${op} of the intent ${JSON.stringify(intent)} is done, and which card it made was never known; nothing was sent`,
+    message: `${op} of the intent ${JSON.stringify(intent)} is done, and which card it made was never recorded; nothing was sent`,
+    notes: [
+      'Another purchase needs another intent. ops resolve --as done takes the card with --card, before it is recorded without one.',
+    ],
     hint: `cardwright ops show ${op}`,
     outcome: 'done',
     op,

@@ -37,6 +37,26 @@ describe.skipIf(missing())('the way out of a refusal', () => {
     expect([over.code, over.err]).toEqual([0, expect.any(String)]);
   });
 
+  it.each(['', ' --journal local'])('finds the card of an intent that a person has named%s', async journal => {
+    await using t = await team(here);
+    const ana = await t.machine('ana');
+    const create = `cards create --bin bin_1 --amount 3 --intent twoj${journal}`;
+    t.proxy.fail('POST', /\/cards$/, 'drop-after');
+    t.proxy.fail('GET', /\/cards\?/, ...Array<'drop-before'>(9).fill('drop-before'));
+    expect((await ana.run(create)).code).toBe(11);
+    const [{ op }] = JSON.parse((await ana.run(`ops list --json${journal}`)).out).data;
+    const resolve = (card: string) => `ops resolve ${op} --as done --card ${card} --note seen${journal}`;
+    // It is looked up before anything is recorded.
+    expect((await ana.run(resolve('card_9'))).code).toBe(5);
+    t.proxy.mend();
+    const other = await ana.run(resolve('card_1').replace('--as done', '--as not-done'));
+    expect([other.code, other.err]).toEqual([2, expect.stringContaining('--card goes with --as done')]);
+    expect((await ana.run(resolve('card_1'))).code).toBe(0);
+    const again = await ana.run(`${create} --json --jq .id`);
+    expect([again.code, again.out, again.err]).toEqual([0, 'card_1\n', expect.any(String)]);
+    expect(t.proxy.posts()).toHaveLength(1);
+  });
+
   it('says that the books need the journal, and that money waits for it', async () => {
     await using t = await team(here);
     const ana = await t.machine('ana');

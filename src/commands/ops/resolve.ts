@@ -1,9 +1,10 @@
 import { confirmed } from '../../cli/confirm.ts';
 import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { needs, OURS, optionalArguments } from '../../cli/parsing/flag.ts';
+import { needs, OURS, option, optionalArguments } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
 import { choice, integer, must, text } from '../../contract/field.ts';
+import { CliError } from '../../core/errors.ts';
 import { capital, rowCount, rowsNamed, rowWords } from '../../core/row-words.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { Closing, Resolved } from '../../journal/shown-ops.ts';
@@ -24,8 +25,9 @@ export const resolveOp = command({
     guarded: 'Another process works on it, or done was said of rows that were never sent. Nothing was recorded.',
   },
   about: [
-    'Sends nothing. The note is kept in the journal. What was recorded stays: a row that was declared not done is never sent by a resume.',
+    'Changes nothing at the service. The note is kept in the journal. What was recorded stays: a row that was declared not done is never sent by a resume.',
     'An operation whose journal is damaged is recorded as a whole: its journal is moved to a folder of its own with the note, and it holds up no command then.',
+    'With --card a create that is recorded as done names its card, which is looked up first where the service answers. The same command with the same --intent shows that card then. Recorded without it, it ends with 15.',
     'Without rows, done is recorded for every unknown row, and the rows that a resume would send stay open. Without rows, not-done is recorded for those as well: that is asked first, and needs --yes in a script.',
   ],
   args: {
@@ -40,6 +42,15 @@ export const resolveOp = command({
   },
   flags: {
     as: needs(choice(['done', 'not-done'], { doc: 'The outcome.', basis: OURS })),
+    card: option(
+      text({
+        doc: 'With done: the card that a create has made, its whole id, so that its intent finds it.',
+        basis: OURS,
+        names: 'card',
+        maxLength: 100,
+      }),
+      '<card>',
+    ),
     note: needs(must(text({ doc: 'How you know the outcome.', basis: OURS, maxLength: 500 })), '<text>'),
   },
   examples: [
@@ -52,16 +63,28 @@ export const resolveOp = command({
       run: 'ops resolve op_00000000000000000000000001 3 7 --as not-done --note "no such cards"',
     },
   ],
-  async run(ctx, { op, rows, as, note }) {
+  async run(ctx, { op, rows, as, note, card }) {
     if (ctx.dryRun) throw usage('ops resolve sends nothing to the service; it has no dry run');
+    if (card !== undefined && as !== 'done') throw usage('--card goes with --as done', 'cardwright ops resolve --help');
+    if (card !== undefined) await refuseNoCard(ctx, card);
     const agree = rows === undefined ? (closing: Closing) => agreed(ctx, { op, note }, closing) : undefined;
-    const resolved = await (await ctx.journal()).resolve({ op, rows, as, note, ...(agree && { agree }) });
+    const resolved = await (await ctx.journal()).resolve({ op, rows, as, note, card, ...(agree && { agree }) });
     for (const line of saidOf(op, as, resolved)) ctx.notice(line);
     return resolved.detail;
   },
   // What follows is said with what was recorded.
   show: detail => ({ ...showDetail(detail), notes: [] }),
 });
+
+/** What is recorded stays. A service that cannot be asked is no reason to keep what a person knows. */
+async function refuseNoCard(ctx: Context, card: string): Promise<void> {
+  try {
+    await ctx.read('cards.get', { card_id: card });
+  } catch (thrown) {
+    if (!(thrown instanceof CliError) || thrown.kind === 'not_found' || thrown.kind === 'internal') throw thrown;
+    ctx.notice(`warning: whether there is a card ${card} could not be looked up: ${thrown.message}`);
+  }
+}
 
 /** Rows that were never sent are given up by whoever names no row: that is asked, unless it is all there is to mean. */
 async function agreed(

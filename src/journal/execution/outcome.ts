@@ -4,16 +4,17 @@ import { cents } from '../../core/money.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { RowOutcome } from '../row-outcome.ts';
 import type { PlanRecord } from '../wal/records.ts';
-import type { RowHistory } from '../wal/replay.ts';
+import { cardOf, type RowHistory } from '../wal/replay.ts';
 import { unknownError } from './unknown-error.ts';
 
 /** What every outcome of a row says. */
-export function factsOf({ item, done, firstSent }: RowHistory): Omit<RowOutcome, 'outcome'> {
+export function factsOf(row: RowHistory): Omit<RowOutcome, 'outcome'> {
+  const { item, done, firstSent } = row;
   const amount = done?.amount ?? item.amount;
   // One form for all: a run makes one for each of its rows.
   return {
     row: item.row,
-    cardId: done?.id ?? item.card,
+    cardId: cardOf(row),
     amount: amount === undefined ? undefined : cents(amount),
     last4: done?.last4 ?? firstSent?.before?.last4,
     requestId: done?.request_id,

@@ -10,7 +10,7 @@ import type { OpDetail, OpRow, OpState, OpSummary } from '../shown-ops.ts';
 import type { OpHead, OpStore } from '../store/op-store.ts';
 import { historyNamed, isNewer, readOrError } from '../store/read-ops.ts';
 import { JOURNAL_VERSION, type PlanRecord } from '../wal/records.ts';
-import { type History, type RowHistory, stateOf } from '../wal/replay.ts';
+import { cardOf, type History, type RowHistory, stateOf } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { countsOf } from './run.ts';
 
@@ -121,7 +121,7 @@ function rowOf(row: RowHistory, { plan }: History): OpRow {
   const reason =
     outcome?.outcome === 'unknown' ? clause(doubt?.reason ?? 'no answer was written down') : outcome?.error?.message;
   const checkedAt = looks.at(-1)?.at;
-  const cardId = done?.id ?? item.card;
+  const cardId = cardOf(row);
   const amount = done?.amount ?? item.amount;
   const last4 = done?.last4 ?? firstSent?.before?.last4;
   return {

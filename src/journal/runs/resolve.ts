@@ -22,20 +22,36 @@ export interface Settled {
  * on the operation or has changed it since it was agreed to, and what `agree` throws; nothing was written then.
  */
 export async function resolveRows(dependencies: JournalDependencies, resolution: Resolution): Promise<Settled> {
-  const { op, as, note, agree } = resolution;
+  const { op, as, note, card, agree } = resolution;
   const history = await historyNamed(dependencies.store, op);
   if (isPending(history)) throw stillHeld(op);
   const seen = chosenOf(history, resolution);
+  if (card !== undefined) refuseOtherThanOneCreate(history, seen.closed);
   await agree?.(seen.closed);
   await underLock(dependencies, op, async ({ history, log, end }) => {
     const now = chosenOf(history, resolution);
     if (!isSame(now.closed, seen.closed)) throw changedMeanwhile(op);
     const at = dependencies.clock.now();
     const rows = [...now.closed.unknown, ...now.closed.unsent];
-    await Promise.all(rows.map(row => log.append({ t: 'RESOLVED', row, as, note, who: 'operator', at })));
+    await Promise.all(
+      rows.map(row =>
+        log.append({ t: 'RESOLVED', row, as, note, ...(card !== undefined && { card }), who: 'operator', at }),
+      ),
+    );
     if (now.left.unknown.length + now.left.unsent.length === 0) await end();
   });
   return seen;
+}
+
+function refuseOtherThanOneCreate({ plan: { op }, rows }: History, { unknown, unsent }: Closing): void {
+  const chosen = [...unknown, ...unsent];
+  if (chosen.length === 1 && rows.get(chosen[0] ?? 0)?.item.operation === 'cards.create') return;
+  throw new CliError('usage', {
+    message: `--card names the card of one create, and ${rowsNamed(chosen)} of ${op} ${chosen.length === 1 ? 'is none' : 'are several'}. Nothing was recorded`,
+    hint: `cardwright ops show ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
 }
 
 function stillHeld(op: string): CliError {

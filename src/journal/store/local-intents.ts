@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { CliError } from '../../core/errors.ts';
 import { decodeLines, encodeLines } from '../wal/codec.ts';
 import type { PlanRecord } from '../wal/records.ts';
-import type { History } from '../wal/replay.ts';
+import { cardOf, type History } from '../wal/replay.ts';
 import type { LocalOps } from './local-ops.ts';
 import type { ClaimedIntent, IntentsHold, NamedIntents, NotedIntent } from './op-store.ts';
 
@@ -142,7 +142,7 @@ export async function keepDoneIntents(local: LocalOps, { plan, rows }: History):
     if (line.op !== plan.op) return line;
     const row = rows.get(line.row);
     if (row?.state !== 'done') return undefined;
-    const card = row.done?.id ?? row.item.card;
+    const card = cardOf(row);
     return { ...line, done: card === undefined ? {} : { card } };
   });
 }

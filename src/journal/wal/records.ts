@@ -219,6 +219,8 @@ export type RowRecord =
       readonly row: number;
       readonly as: 'done' | 'not-done';
       readonly note: string;
+      /** The card that a create has made, as that person has found it. */
+      readonly card?: string;
       readonly who: string;
       readonly at: number;
     };

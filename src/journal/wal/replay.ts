@@ -128,6 +128,11 @@ export function isPending({ plan, planned, approved, end }: History): boolean {
 
 const NO_LOOKS: RowHistory['looks'] = [];
 
+/** The card that a row made or changed: by its answer, by a look or by a person. */
+export function cardOf({ done, resolved, item }: Pick<RowHistory, 'done' | 'resolved' | 'item'>): string | undefined {
+  return done?.id ?? resolved?.card ?? item.card;
+}
+
 /** A row that nothing has happened to. All members, so that every row of a run has one form: there may be many. */
 export function openRow(item: ItemRecord): RowHistory {
   return {
