@@ -192,7 +192,7 @@ async function counted(once: () => Promise<Interpretation>, budget: RetryBudget)
 function tooOld(open: Repeated): Repeated {
   const { verdict } = open;
   if (verdict.class === 'done' || verdict.class === 'unverified') return open;
-  const message = `${verdict.error.message}; not asked again, because the service may have forgotten the key`;
+  const message = `${verdict.error.message}; not asked again, because nothing shows that the service still knows the key`;
   return { ...open, verdict: { ...verdict, error: verdict.error.with({ message }) } };
 }
 
