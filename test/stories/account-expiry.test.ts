@@ -1,4 +1,5 @@
 /** Accounts with an end: a job that was killed leaves nothing behind in the sandbox of a team. */
+import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
@@ -106,6 +107,29 @@ describe.skipIf(missing() !== undefined)('an account with an end', () => {
     expect(digests[0]?.[0]).toBe('3');
     expect([one.said(), two.said()]).toEqual(['', '']);
   });
+
+  it.each(['expires', 'is removed by hand'])(
+    'takes its snapshots along from the disk of each server that served it, when it %s',
+    async how => {
+      const name = how.replaceAll(' ', '-');
+      await using elsewhere = await world();
+      const other = await accountServer(elsewhere, store, '--admin --no-rate-limits');
+      const account = await accountOf(place, store, name, '--expires 2h --data empty');
+      const id = (await named(name)).account as string;
+      const save = { method: 'POST', path: `${ADMIN}/snapshots`, body: { name: 'before' } } as const;
+      for (const server of [one, other]) expect((await ask(account.at(server), save)).status).toBe(201);
+      const kept = async () =>
+        (await Promise.all([place, elsewhere].map(each => readdir(each.folder, { recursive: true }))))
+          .flat()
+          .filter(path => path.includes(id) && path.includes('before')).length;
+      expect(await kept()).toBeGreaterThanOrEqual(2);
+      if (how === 'expires') await over(name);
+      else expect((await run(`remove ${name} --yes`)).code).toBe(0);
+      await vi.waitFor(async () => expect(await kept()).toBe(0), SOON);
+      const ended = await other.stop();
+      expect([ended.code, ended.err]).toEqual([0, '']);
+    },
+  );
 
   it('leads whoever used it on, and its name is free again', async () => {
     await using user = await world();

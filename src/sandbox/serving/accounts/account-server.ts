@@ -123,7 +123,7 @@ class Tenants implements Answerers {
       try {
         const all = await this.#database.accounts.due();
         this.#told(undefined);
-        this.#forgetOthers(new Set(all.map(({ account_id }) => account_id)));
+        await this.#forgetOthers(new Set(all.map(({ account_id }) => account_id)));
         for (const due of all) await this.#look(due, signal);
         for (const tenant of this.#tenants.values()) await this.#shortly(tenant, 'log', signal);
       } catch (error) {
@@ -177,7 +177,7 @@ class Tenants implements Answerers {
       .write(sql => removeExpired(sql, account), 'large')
       .then(async isRemoved => {
         if (!isRemoved) return;
-        await rm(this.#folderOf(account), { recursive: true, force: true });
+        await this.#removeFolder(account);
         await accounts.forgetExpired();
       })
       .catch((error: unknown) => {
@@ -229,13 +229,19 @@ class Tenants implements Answerers {
     return begun;
   }
 
-  /** Accounts that were removed. */
-  #forgetOthers(accounts: ReadonlySet<string>): void {
+  /** Accounts that were removed, by another process too: nobody can restore their snapshots. */
+  async #forgetOthers(accounts: ReadonlySet<string>): Promise<void> {
     for (const account of this.#tenants.keys()) {
       if (accounts.has(account)) continue;
       this.#tenants.delete(account);
       this.#database.forget(account);
+      await this.#removeFolder(account);
     }
+  }
+
+  /** Of an account of this store: servers of other stores may have theirs beside it. */
+  #removeFolder(account: string): Promise<void> {
+    return rm(this.#folderOf(account), { recursive: true, force: true });
   }
 
   async #tenantNamed(account: string): Promise<Tenant | undefined> {
