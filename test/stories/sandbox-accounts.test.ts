@@ -159,6 +159,43 @@ describe.skipIf(missing() !== undefined)('two servers', () => {
     }
   });
 
+  it('refuses what is no name before anything happens, and names it', async () => {
+    const names = [
+      'Ana',
+      'añna',
+      '\u202eana',
+      "'two words'",
+      'a'.repeat(200),
+      '..',
+      'a/../b',
+      'a_b',
+      'a-',
+      'https://x.y',
+    ];
+    for (const name of names)
+      for (const verb of ['create', 'remove', 'extend']) {
+        const more = { create: '', remove: '--yes', extend: '--expires 1h' }[verb];
+        const { code, out, err } = await place.run(`sandbox accounts ${verb} ${name} --store ${store} ${more}`);
+        expect([verb, name, code, out]).toEqual([verb, name, 2, '']);
+        expect(err).toContain('is no name of an account: up to 63 lower-case letters, digits and dashes');
+        expect(err).not.toContain('\u202e');
+      }
+    for (const name of ['-x', '--yes', "''"])
+      expect((await place.run(`sandbox accounts create ${name} --store ${store}`)).code).toBe(2);
+  });
+
+  it('gives a name to one of two who ask for it at once, and removes it for one of two', async () => {
+    const name = 'a'.repeat(63);
+    const both = async (line: string) => {
+      const ran = await Promise.all([line, line].map(each => place.run(`sandbox accounts ${each} --store ${store}`)));
+      return ran.map(({ code }) => code).sort();
+    };
+    expect(await both(`create ${name}`)).toEqual([0, 2]);
+    expect(await both(`remove ${name} --yes`)).toEqual([0, 5]);
+    expect(await both(`create ${name}`)).toEqual([0, 2]);
+    expect(await both(`remove ${name} --yes`)).toEqual([0, 5]);
+  });
+
   it('lists and removes accounts, and a name is given once', async () => {
     const list = await place.run(`sandbox accounts list --store ${store} --json`);
     expect(list.code).toBe(0);

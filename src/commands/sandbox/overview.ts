@@ -16,6 +16,8 @@ const COLUMNS: readonly Column[] = [
   { field: 'spent', title: 'SPENT', kind: 'money', priority: 2 },
 ];
 
+const many = (count: number, one: string, several = `${one}s`) => `${count} ${count === 1 ? one : several}`;
+
 function pairsOf(held: Overview): [string, string][] {
   const next = held.next_timer;
   return [
@@ -25,8 +27,14 @@ function pairsOf(held: Overview): [string, string][] {
     ['On hold', money(held.on_hold)],
     ['Spent', money(held.spent)],
     ['Cards', `${held.cards_active} active, ${held.cards_frozen} frozen, ${held.cards_terminated} terminated`],
-    ['Open', `${held.open_holds} holds, ${held.open_challenges} challenges, ${held.pending_deposits} deposits`],
-    ['Webhooks', `${held.webhooks} subscriptions, ${held.failed_deliveries} deliveries given up`],
+    [
+      'Open',
+      `${many(held.open_holds, 'hold')}, ${many(held.open_challenges, 'challenge')}, ${many(held.pending_deposits, 'deposit')}`,
+    ],
+    [
+      'Webhooks',
+      `${many(held.webhooks, 'subscription')}, ${many(held.failed_deliveries, 'delivery', 'deliveries')} given up`,
+    ],
     ['Faults', `${held.faults} active`],
     ['Next', next == null ? 'nothing happens by itself' : `${next.kind} of ${next.ref} at ${next.due_at}`],
     ['Clock', held.now],

@@ -91,7 +91,11 @@ export async function endAccount(
 ) {
   const found = await accounts.named(name);
   if (found === undefined) throw nobody(name, shown);
-  await of(found.account_id).write(sql => removeAccount(sql, found.account_id), 'large');
+  const write = of(found.account_id).write(sql => removeAccount(sql, found.account_id), 'large');
+  await write.catch(async (error: unknown) => {
+    const isGone = error instanceof StoreBusy && (await accounts.named(name))?.account_id !== found.account_id;
+    throw isGone ? nobody(name, shown) : error;
+  });
   return found;
 }
 
