@@ -1,5 +1,5 @@
 /** The shared journal of a run: what of this process it needs. */
-import { accountPrint } from '../core/key-print.ts';
+import { accountPrint, keyPrint } from '../core/key-print.ts';
 import type { OpStore } from '../journal/store/op-store.ts';
 import { type JournalMachine, openedStore, type SharedJournalSettings } from '../team/open-shared.ts';
 import type { AppHost } from './app-host.ts';
@@ -9,7 +9,10 @@ import type { Connections } from './connections.ts';
 export function sharedStoreFor(settings: SharedJournalSettings, opened: Connections): OpStore {
   const { connection } = settings;
   opened.onClose(async () => connection[Symbol.asyncDispose]());
-  return openedStore(settings, async account => accountPrint(await opened.key(), account));
+  return openedStore(settings, {
+    accountPrint: async account => accountPrint(await opened.key(), account),
+    keyPrint: async salt => keyPrint(await opened.key(), salt),
+  });
 }
 
 export function machineOf({ machine, folders, clock, random, noise, platform, pid }: AppHost): JournalMachine {

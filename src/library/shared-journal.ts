@@ -1,6 +1,6 @@
 /** A journal that several people share, for the calls of one client. Loaded when the first of them is sent. */
 import { hostname } from 'node:os';
-import { accountPrint } from '../core/key-print.ts';
+import { accountPrint, keyPrint } from '../core/key-print.ts';
 import type { OpStore } from '../journal/store/op-store.ts';
 import { connectJournal } from '../team/connect.ts';
 import { openedStore } from '../team/open-shared.ts';
@@ -26,6 +26,10 @@ export function sharedJournal(chosen: DatabaseJournal, around: NamedCalls): Shar
   const machine = { name: hostname(), stateFolder, clock, random, noise: random, platform, pid };
   const actsAs = async () => ({ baseUrl, mode });
   const settings = { connection, account, actsAs, writeTotalMs, notice, machine };
+  const prints = {
+    accountPrint: async (name: string) => accountPrint(key, name),
+    keyPrint: async (salt: string) => keyPrint(key, salt),
+  };
   const underWay = new Set<Promise<unknown>>();
   let idle = new AbortController();
 
@@ -41,7 +45,7 @@ export function sharedJournal(chosen: DatabaseJournal, around: NamedCalls): Shar
   return {
     async use(work) {
       idle.abort();
-      const done = work(openedStore(settings, async name => accountPrint(key, name)));
+      const done = work(openedStore(settings, prints));
       underWay.add(done);
       try {
         return await done;

@@ -1,5 +1,6 @@
 /** The shared journal as one command or one call of a program uses it: opened once, and what was left here is brought there first. */
 import { CliError } from '../core/errors.ts';
+import { printIfMade } from '../journal/store/key-print.ts';
 import type { AccountPrint } from '../journal/store/moved.ts';
 import type { OpStore } from '../journal/store/op-store.ts';
 import { placesIn } from '../journal/store/paths.ts';
@@ -48,8 +49,15 @@ export interface JournalMachine {
   readonly pid: number;
 }
 
+/** Prints of the API key of this run. */
+export interface PrintsOfKey {
+  readonly accountPrint: AccountPrint;
+  /** As the files of this machine have it, under their random value. */
+  readonly keyPrint: (salt: string) => Promise<string>;
+}
+
 /** Nothing is connected to before the store is asked for something. */
-export function openedStore(settings: SharedJournalSettings, accountPrint: AccountPrint): OpStore {
+export function openedStore(settings: SharedJournalSettings, { accountPrint, keyPrint }: PrintsOfKey): OpStore {
   const { stateFolder, clock, pid } = settings.machine;
   let [opening, pushed]: Promise<SharedOps>[] = [];
   const open = (names?: readonly string[]) => {
@@ -79,10 +87,10 @@ export function openedStore(settings: SharedJournalSettings, accountPrint: Accou
       const ops = await open();
       const { disk, journalId: journal, account } = ops;
       const local = { disk, places: placesIn(stateFolder) };
-      const now = clock.now();
-      await refuseUnmoved(local, claim, now);
+      const unmovedBy = { now: clock.now(), keyPrint: await printIfMade({ ...local, keyPrint }, claim.record.mode) };
+      await refuseUnmoved(local, claim, unmovedBy);
       const { shown: address } = settings.connection;
-      const takeBack = await noteShared(local, claim, { journal, account, address, accountPrint, now, pid });
+      const takeBack = await noteShared(local, claim, { journal, account, address, accountPrint, unmovedBy, pid });
       ops.keyUnknown = takeBack;
       return store.claim(claim);
     },

@@ -7,6 +7,7 @@ import { createDisk } from '../../src/journal/wal/storage.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
 import { random, realClock } from '../support/clocks.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
 import { team } from './team.ts';
 
 describe.skipIf(missing())('--journal local', () => {
@@ -56,6 +57,30 @@ describe.skipIf(missing())('--journal local', () => {
     expect((await ana.run(`${line} --journal local`)).out).toBe('card_1\n');
     expect((await ana.run('cards fund card_1 --amount 1 --journal local -q')).code).toBe(0);
     expect(await t.cards()).toHaveLength(1);
+  });
+
+  it('is settled first where it was used at another address with the same API key', async () => {
+    await using t = await team(here);
+    await using way = await startFaultProxy({ target: t.proxy.url });
+    const ana = await t.machine('ana');
+    const env = { ...ALONE, CARDWRIGHT_BASE_URL: way.url };
+    const create = 'cards create --bin bin_1 --amount 3 --label first';
+    expect((await ana.run(`${create} --intent po-1 -q`, { env })).out).toBe('card_1\n');
+    way.fail('POST', /\/cards$/, 'drop-after');
+    way.fail('GET', /./, ...Array<'drop-before'>(30).fill('drop-before'));
+    const lost = await ana.run(create, { env });
+    expect(lost.code).toBe(11);
+    const op = /op_\w+/.exec(lost.err)?.[0] ?? '';
+    for (const line of [create, 'cards fund card_1 --amount 1']) {
+      const refused = await ana.run(line);
+      expect([line, refused.code, refused.err]).toEqual([line, 14, expect.stringContaining(`${op} in the folder`)]);
+    }
+    const resumed = await ana.run(`ops resume ${op} --yes --journal local -q`);
+    expect(resumed.code).toBe(0);
+    const named = await ana.run(`${create} --intent po-1`);
+    expect([named.code, named.err]).toEqual([14, expect.stringContaining('has the intent "po-1"')]);
+    expect((await ana.run('cards fund card_1 --amount 1 -q')).code).toBe(0);
+    expect(await t.cards()).toHaveLength(2);
   });
 
   it('is not noted where the shared journal was not used: nothing was claimed, or a command works in the own files', async () => {

@@ -18,7 +18,7 @@ import {
 } from './moved.ts';
 import type { Claim } from './op-store.ts';
 import { refuseOtherJournal } from './other-journal.ts';
-import { refuseUnmoved } from './unmoved.ts';
+import { refuseUnmoved, type UnmovedBy } from './unmoved.ts';
 
 export interface SharedNote {
   /** Identifier of the shared journal, and the account in it. */
@@ -27,8 +27,7 @@ export interface SharedNote {
   /** Where it is reached, without a password. */
   readonly address: string;
   readonly accountPrint: AccountPrint;
-  /** ms UTC. */
-  readonly now: number;
+  readonly unmovedBy: UnmovedBy;
   readonly pid: number;
 }
 
@@ -61,7 +60,7 @@ export async function noteShared(
     await refuseWorking(local, at.pid).catch((thrown: unknown) => {
       throw thrown instanceof CliError && thrown.kind === 'guarded' ? stillWorking(origin) : thrown;
     });
-    await refuseUnmoved(local, claim, at.now);
+    await refuseUnmoved(local, claim, at.unmovedBy);
   } catch (thrown) {
     await takeBack();
     throw thrown;

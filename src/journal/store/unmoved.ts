@@ -5,6 +5,7 @@
 import { DAY } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import type { PlanRecord } from '../wal/records.ts';
+import { addressesOf } from './addresses.ts';
 import { notedIntents } from './local-intents.ts';
 import { type LocalOps, localHeads } from './local-ops.ts';
 import { isOf, movedFrom, onlyFreezes } from './moved.ts';
@@ -12,12 +13,13 @@ import type { Claim } from './op-store.ts';
 
 /**
  * Throws `guarded` where this machine has ops of the claim's service that were not moved, and that could be this change or
- * count for it: not finished, written less than 24 hours ago, or with a name or key of this claim. `now`: ms UTC. Freezing a
- * card waits for nobody.
+ * count for it: not finished, written less than 24 hours ago, or with a name or key of this claim. Freezing a card waits for
+ * nobody.
  */
-export async function refuseUnmoved(local: LocalOps, claim: Claim, now: number): Promise<void> {
+export async function refuseUnmoved(local: LocalOps, claim: Claim, { now, keyPrint }: UnmovedBy): Promise<void> {
   const { record, intents = [] } = claim;
   if (onlyFreezes(record)) return;
+  await refuseAtOtherAddress(local, claim, keyPrint);
   const { origin, mode, given_key: key } = record;
   if (await isMoved(local, record)) return;
   const names = new Set(intents.map(({ name }) => name));
@@ -27,6 +29,45 @@ export async function refuseUnmoved(local: LocalOps, claim: Claim, now: number):
   if (user !== undefined) throw notMoved(record, `The idempotency key ${JSON.stringify(key)} belongs to ${user}.`);
   const why = await unmovedOf(local, record, now);
   if (why !== undefined) throw notMoved(record, why);
+}
+
+export interface UnmovedBy {
+  /** ms UTC. */
+  readonly now: number;
+  /** Print of the API key as the files of this machine have it; undefined where they have none. */
+  readonly keyPrint: string | undefined;
+}
+
+/**
+ * The same API key at another address is the same account (A-167): what is open there, or has a name of this claim, throws
+ * `guarded`. `journal move` brings what was begun at the address of the account alone.
+ */
+async function refuseAtOtherAddress(
+  local: LocalOps,
+  { record, intents = [] }: Claim,
+  key_print?: string,
+): Promise<void> {
+  if (key_print === undefined) return;
+  const { origin, mode } = record;
+  const others = (await addressesOf(local, { origin, mode, key_print })).filter(each => each !== origin);
+  if (others.length === 0) return;
+  const names = new Set(intents.map(({ name }) => name));
+  const [noted] = names.size === 0 ? [] : (await notedIntents(local, { origin, mode, names }, others)).values();
+  if (noted !== undefined) throw begunElsewhere(noted.op, `has the intent ${JSON.stringify(noted.name)}`, origin);
+  for await (const { op, plan: planOf } of localHeads(local, { unfinished: true })) {
+    const plan = await planOf();
+    if (plan?.key_print !== key_print || plan.mode !== mode || plan.origin === origin || onlyFreezes(plan)) continue;
+    throw begunElsewhere(op, `was begun at ${plan.origin} and is not finished`, origin);
+  }
+}
+
+function begunElsewhere(op: string, why: string, origin: string): CliError {
+  return new CliError('guarded', {
+    message: `${op} in the folder of this machine ${why}. It has the API key that is used at ${origin} now, and the shared journal does not know it: this could be done a second time`,
+    hint: `cardwright ops resume ${op} --journal local`,
+    outcome: 'not_sent',
+    op,
+  });
 }
 
 type Service = Pick<PlanRecord, 'origin' | 'mode'>;
