@@ -50,6 +50,8 @@ export default defineConfig({
     hookTimeout: 90_000,
     // Forks: the store's native module and process signals do not mix with worker threads.
     pool: 'forks',
+    // Many small worlds are made and thrown away: with room for them they are collected a third as often.
+    execArgv: ['--max-semi-space-size=64'],
     // Three more than there are cores: much of a story is waiting, for a program it has started or for a moment.
     maxWorkers: availableParallelism() + 3,
     sequence: { sequencer: LongestFirst },

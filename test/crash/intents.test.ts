@@ -1,4 +1,4 @@
-/** Commands with an intent before a service that ignores keys, at every second boundary: the sharpest of the sweeps. */
+/** Commands with an intent before a service that ignores keys, at every fourth boundary: the sharpest of the sweeps. */
 import { intentSweeps } from './intents.ts';
 
-intentSweeps([{ honoured: false, step: 2 }]);
+intentSweeps([{ honoured: false, step: 4 }]);

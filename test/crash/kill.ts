@@ -39,6 +39,8 @@ export interface Sweep {
   readonly rows: number;
   readonly honoured: boolean;
   readonly sentTooLate?: boolean;
+  /** At every one of so many boundaries alone; at each when left out. */
+  readonly step?: number;
 }
 
 interface Struck {
@@ -53,11 +55,12 @@ export async function sweepAll(sweep: Sweep): Promise<{ kills: number; broken: r
   const broken: string[] = [];
   let kills = 0;
   let next = 1;
+  const { step = 1 } = sweep;
   let over = false;
   const worker = async () => {
     while (!over && !(sweep.sentTooLate && broken.length > 0)) {
       const dieAt = next;
-      next += 1;
+      next += step;
       const struck = await strike(sweep, dieAt);
       broken.push(...struck.broken.map(what => `effect ${dieAt}: ${what}`));
       if (struck.killed) kills += 1;

@@ -5,14 +5,7 @@ import { world } from '../support/world.ts';
 import { LINES, type Told, told } from './commands.ts';
 import { differing } from './compare.ts';
 
-const PROMISED: readonly DialectName[] = [
-  'minimal',
-  'envelope-more',
-  'envelope-wrapped',
-  'names-stripe',
-  'noop-200',
-  'keys-ignored',
-];
+const PROMISED: readonly DialectName[] = ['minimal', 'envelope-wrapped', 'names-stripe', 'keys-ignored'];
 
 let usual: Promise<readonly Told[]> | undefined;
 const asUsual = () => {

@@ -132,7 +132,7 @@ describe('the file', () => {
         await writeFile(store.path, text);
         expect((await failure(() => openIn(fresh.path))).kind).toBe('check_failed');
       }),
-      { numRuns: 50 },
+      { numRuns: 20 },
     );
   });
 });
