@@ -104,9 +104,7 @@ async function agreed(ctx: Context, { keepBoth, leave }: Pick<MoveWish, 'keepBot
   const end = leave && `leave the shared journal ${leave}`;
   const intent = capital([end, keep].filter(Boolean).join(', and '));
   const ask = [leave && 'Has everybody left it?', keepBoth && 'Have both happened?'].filter(Boolean).join(' ');
-  const flags = [leave && ` --leave ${shellWord(leave)}`, keepBoth && ` --keep-both ${keepBoth.join(',')}`].filter(
-    Boolean,
-  );
-  const command = `cardwright journal move --to shared${flags.join('')} --yes`;
+  const flags = [leave && `--leave ${shellWord(leave)}`, keepBoth && `--keep-both ${keepBoth.join(',')}`];
+  const command = ['cardwright journal move --to shared', ...flags.filter(Boolean), '--yes'].join(' ');
   await confirmed(ctx, { intent, question: `${intent}. ${ask}`, command });
 }
