@@ -149,7 +149,9 @@ describe.skipIf(missing())('an attack on an approval', () => {
     expect((await keep(op, envelopes[0] ?? '')).verdict).toBe('approved');
     const { used } = await t.at.ana.status(t.at.account);
     const lease = (until: string) =>
-      t.at.root.call(`update cardwright.op set lease_until = clock_timestamp() + interval '${until}' where op = $1`, [op]);
+      t.at.root.call(`update cardwright.op set lease_until = clock_timestamp() + interval '${until}' where op = $1`, [
+        op,
+      ]);
     // The process that asked for it was killed before it let it go.
     await lease('1 minute');
     for (const each of [t.at.ana, t.at.ben])
