@@ -11,13 +11,15 @@ type Typed = Readonly<Record<string, unknown>>;
 
 /** Groups that ask the service, or look at the profile or the journal; every other has none, or names its own. */
 export const SPEAK_TO_A_SERVICE: readonly string[] =
-  'cards fleet bins wallet tx overview mirror reconcile statement export policy 3ds webhooks wait ops approvals journal doctor whoami contract api'.split(
+  'cards fleet bins wallet tx overview mirror reconcile statement export policy 3ds webhooks wait ops approvals journal doctor whoami contract api sandbox'.split(
     ' ',
   );
 /** A command in a text, to the end of it; the name of the program alone, as in a sentence, is none. */
 const COMMAND = new RegExp(`(?<![\\w/.-])cardwright (?=(?:${SPEAK_TO_A_SERVICE.join('|')})(?![\\w-]))(.*)`);
 /** It says for itself whom it speaks to, or asks for help, which is the same everywhere. */
 const CHOOSES = /(?:^| )(?:-p|--profile|--sandbox|--help)(?:[ =]|$)/;
+/** They make a sandbox, or name the database of one. */
+const HAS_ITS_OWN = /^sandbox (?:start|accounts|exec)(?: |$)/;
 const JOURNAL = '--journal';
 const NAMES_A_JOURNAL = /(?:^| )--journal[ =]/;
 
@@ -37,14 +39,15 @@ export function withRepeated(text: string, options: readonly string[]): string {
   if (options.length === 0) return text;
   return text.replace(COMMAND, (whole, rest: string) => {
     const [own = ''] = rest.split(' -- ');
-    if (CHOOSES.test(own)) return whole;
+    if (CHOOSES.test(own) || HAS_ITS_OWN.test(own)) return whole;
     const given = NAMES_A_JOURNAL.test(own) || isAboutOther(own, options) ? withoutJournal(options) : options;
     return given.length === 0 ? whole : `cardwright ${given.join(' ')} ${rest}`;
   });
 }
 
-/** `journal …` is about a shared journal; that of this machine has no such commands. */
+/** `journal …` is about a shared journal; that of this machine has no such commands. A sandbox has none. */
 function isAboutOther(own: string, options: readonly string[]): boolean {
+  if (own.startsWith('sandbox ')) return true;
   return own.startsWith('journal ') && options.at(-1) === 'local' && options.at(-2) === JOURNAL;
 }
 

@@ -81,6 +81,8 @@ describe('options that say whom a run spoke to', () => {
       ['cardwright ops resume op_1', 'cardwright -p team --journal local ops resume op_1'],
       ['cardwright ops show op_1 --journal local', 'cardwright -p team ops show op_1 --journal local'],
       ['cardwright journal move --to shared', 'cardwright -p team journal move --to shared'],
+      ['cardwright sandbox reset --yes', 'cardwright -p team sandbox reset --yes'],
+      ['cardwright sandbox accounts list', 'cardwright sandbox accounts list'],
     ] as const)
       expect(withRepeated(written, local)).toBe(told);
     const shared = repeatedOptions({ journal: 'postgres://ana@db/journal' });
@@ -90,7 +92,7 @@ describe('options that say whom a run spoke to', () => {
   });
 
   it('know every group: it asks a service, or it does not', () => {
-    const others = 'help completion explain commands schema profiles login logout audit sandbox'.split(' ');
+    const others = 'help completion explain commands schema profiles login logout audit'.split(' ');
     expect([...SPEAK_TO_A_SERVICE, ...others].sort()).toEqual(REGISTRY.map(({ name }) => name).sort());
   });
 });
