@@ -61,8 +61,6 @@ const COLUMNS = `${FIRST_COLUMNS}, created_at, expires_at`;
 
 /** The time of the database, ms UTC: servers and those who make accounts need no common clock. */
 const NOW = 'cast(floor(extract(epoch from clock_timestamp()) * 1000) as bigint)';
-/** The same for every value of one statement, so that an account lives exactly as long as it was asked for. */
-const BEGUN = NOW.replace('clock_timestamp', 'statement_timestamp');
 const LIVES = `(expires_at is null or expires_at > ${NOW})`;
 const IS_OVER = `coalesce(expires_at <= ${NOW}, false)`;
 /** ms that is remembered whose an expired key was. */
@@ -123,7 +121,7 @@ export class Accounts {
     const values = [row.account_id, row.name, row.instance, row.seed, row.ids, row.generation, row.dialect];
     const made = await this.#ask(
       `insert into accounts (${COLUMNS})
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ${BEGUN}, ${BEGUN} + cast(? as bigint))
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ${NOW}, ${NOW} + cast(? as bigint))
        on conflict do nothing returning account_id`,
       [...values, row.key_digest, row.token_digest, lifetime ?? null],
     );
