@@ -1,5 +1,6 @@
 /** What the database of a shared journal refuses, in our words. */
 import { CliError, type ErrorKind } from '../core/errors.ts';
+import { nextStepAfter } from '../postgres/next-step.ts';
 import { PostgresRefusal, UnsafeLogin } from '../postgres/refusal.ts';
 import type { JournalStatus } from './calls.ts';
 import type { JournalUrl } from './journal-url.ts';
@@ -80,8 +81,10 @@ const NEVER: ReadonlySet<string> = new Set([
 ]);
 
 /** The error a user sees. `not_sent`: what a call of the journal was for has not left for the service by it. */
-export function journalError({ shown }: Pick<JournalUrl, 'shown'>, thrown: unknown): CliError {
+export function journalError(url: JournalUrl, thrown: unknown): CliError {
   if (thrown instanceof CliError) return thrown;
+  const { shown } = url;
+  const next = nextStepAfter(thrown, { ...url, passwordFile: 'CARDWRIGHT_JOURNAL_PASSWORD_FILE' });
   const text = thrown instanceof Error ? thrown.message : String(thrown);
   const words = thrown instanceof PostgresRefusal ? REFUSALS[thrown.code] : undefined;
   if (words === undefined) {
@@ -90,13 +93,18 @@ export function journalError({ shown }: Pick<JournalUrl, 'shown'>, thrown: unkno
       message: known
         ? `the shared journal ${shown}: ${text}`
         : `the shared journal ${shown} cannot be reached: ${text}`,
-      ...(!known && { reason: 'journal_unreachable', notes: WITHOUT_DATABASE }),
-      hint: known ? STATUS : 'cardwright doctor',
+      ...(!known && {
+        reason: 'journal_unreachable',
+        notes: next === undefined ? WITHOUT_DATABASE : [next.note, ...WITHOUT_DATABASE],
+      }),
+      hint: next?.hint ?? (known ? STATUS : 'cardwright doctor'),
       outcome: 'not_sent',
       cause: thrown,
     });
   }
-  const { kind, says, notes = freezeNotes(thrown), hint = STATUS } = words;
+  const { kind, says } = words;
+  const notes = words.notes ?? (next === undefined ? freezeNotes(thrown) : [next.note]);
+  const hint = words.hint ?? next?.hint ?? STATUS;
   return new CliError(kind, {
     message: `the shared journal ${shown}: ${says === undefined ? text : `${says}: ${text}`}`,
     ...(notes !== undefined && { notes }),

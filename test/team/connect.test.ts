@@ -61,6 +61,18 @@ it('asks a server that is gone again for 15 seconds, and then says which and why
   expect(clock.monotonic()).toBeLessThan(15_000);
 });
 
+it.each([
+  ['no TLS', '127.0.0.1', 'set ssl = on'],
+  ['an unknown host', 'no.invalid', 'The host of the address is not known here'],
+])('names the next step where there is %s', async (_what, host, says) => {
+  const port = await listening(socket => socket.once('data', () => socket.end('N')).on('error', () => undefined));
+  const url = parseJournalUrl(`postgres://ana@${host}:${port}/journal?sslmode=verify-full`, 'flag');
+  await expect(connectJournal(url, around()).call('select 1', [])).rejects.toMatchObject({
+    kind: 'guarded',
+    facts: { notes: expect.arrayContaining([expect.stringContaining(says)]) },
+  });
+});
+
 it('stops when it is stopped', async () => {
   const port = await listening(socket => socket.destroy());
   const stop = new AbortController();
@@ -125,7 +137,10 @@ describe.skipIf(missing())('a server', () => {
     const thrown: unknown = await journal.call('select 1', []).catch((error: unknown) => error);
     expect(thrown).toMatchObject({
       kind: 'guarded',
-      facts: { message: expect.stringContaining('the login was refused') },
+      facts: {
+        message: expect.stringContaining('the login was refused'),
+        hint: 'export CARDWRIGHT_JOURNAL_PASSWORD_FILE=/absolute/path',
+      },
     });
     expect(JSON.stringify(thrown)).not.toContain('wrong-password');
     expect(clock.monotonic()).toBe(0);

@@ -26,6 +26,14 @@ export function authorizerOfDigest(digest: string | null): Authorize {
     authorize(header, given => digest !== null && timingSafeEqual(Buffer.from(digestOf(given)), Buffer.from(digest)));
 }
 
+/** What whoever shows a key of an account is told that is no more: it expired, or was removed. */
+export function accountGone(which: string): Refused {
+  return new Refused(
+    'unauthorized',
+    `The sandbox account ${which}: it expired or was removed. A new one is made with: cardwright sandbox accounts create`,
+  );
+}
+
 /** The key in a header of the form `Bearer key`. */
 export const bearerIn = (header: string | undefined) => /^bearer +(\S+)$/i.exec(header ?? '')?.[1];
 

@@ -23,9 +23,9 @@ import type { ServiceParts, StoreMoment } from '../service/service.ts';
 import { keyForm } from '../service/turned-log.ts';
 import { cardById } from '../store/cards.ts';
 import { CommitUnknown } from '../store/faults.ts';
-import { StoreBusy } from '../store/sql.ts';
+import { AccountGone, StoreBusy } from '../store/sql.ts';
 import { StoreBroken } from '../store/store-broken.ts';
-import { type Authorize, authorizerOf, refuseLiveKeys, refuseLiveKeysIn } from './authorize.ts';
+import { type Authorize, accountGone, authorizerOf, refuseLiveKeys, refuseLiveKeysIn } from './authorize.ts';
 import { executeRequest } from './execute.ts';
 import { turnedAway } from './gate.ts';
 import { healthAnswer } from './health.ts';
@@ -296,6 +296,7 @@ export class Exchange {
   #failed(error: unknown, progress: Progress): Answer {
     const requestId = this.#named(progress);
     if (error instanceof Refused) return refusedAnswer(error, requestId);
+    if (error instanceof AccountGone) return refusedAnswer(accountGone('of this key has ended'), requestId);
     if (error instanceof StoreBusy) {
       return refusalAnswer('service_unavailable', whyUnavailable(error, this.#parts), requestId);
     }

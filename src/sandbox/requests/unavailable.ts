@@ -19,6 +19,12 @@ export function isDatabaseAway(error: unknown): boolean {
   return root instanceof Error && !(root instanceof StoreBusy);
 }
 
+/** Reads go on, so that nothing else tells: SQLSTATE 53100. */
+function isDatabaseFull(error: unknown): boolean {
+  const root = rootOf(error);
+  return root instanceof PostgresRefusal && root.code === '53100';
+}
+
 /** For whoever runs the server: what the system or the database said, with its SQLSTATE. */
 export function whyAway(error: unknown): string {
   const root = rootOf(error);
@@ -28,7 +34,8 @@ export function whyAway(error: unknown): string {
 
 /** For whoever sent the request, who may not run the server. */
 export function whyUnavailable(error: StoreBusy, { isShared }: Pick<ServiceParts, 'isShared'>): string {
-  if (isFull(error.cause)) return 'The disk of the store is full; nothing of the request happened.';
+  if (isFull(error.cause) || isDatabaseFull(error))
+    return 'The disk of the store is full; nothing of the request happened.';
   if (isShared !== true || !isDatabaseAway(error)) return 'The store is busy; nothing of the request happened.';
   return 'This server of the sandbox cannot use its database now; nothing of the request happened. Try again later. The log of the server has the reason.';
 }

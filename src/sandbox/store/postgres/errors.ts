@@ -18,6 +18,11 @@ export function endsConnection(error: unknown): boolean {
   return !(error instanceof PostgresRefusal) || ENDING.test(error.code);
 }
 
+/** Whether the same may succeed in a moment: nothing of it happened. */
+export function mayPass(error: unknown): boolean {
+  return endsConnection(error) || (error instanceof PostgresRefusal && BUSY.test(error.code));
+}
+
 /** Somebody else held what a transaction waited for. */
 export function isLockTaken(error: unknown): boolean {
   return error instanceof TransactionLost && error.cause instanceof PostgresRefusal && error.cause.code === '55P03';
@@ -30,7 +35,7 @@ export function isAftermath(error: unknown): boolean {
 
 /** What the work that ran the statement is told. */
 export function failureOf(error: unknown): Error {
-  if (endsConnection(error) || (error instanceof PostgresRefusal && BUSY.test(error.code))) {
+  if (mayPass(error)) {
     return new TransactionLost('the transaction is lost', { cause: error });
   }
   const { code, message } = error as PostgresRefusal;

@@ -6,7 +6,7 @@ import { openPipeline } from '../../../postgres/client.ts';
 import type { Store, Stores } from '../sql.ts';
 import { Accounts } from './accounts.ts';
 import { Connections } from './connect.ts';
-import { busy, endsConnection } from './errors.ts';
+import { busy, mayPass } from './errors.ts';
 import { prepareTables } from './migrate.ts';
 import { AccountStore } from './queue.ts';
 
@@ -73,5 +73,5 @@ export async function openPostgresStores(request: PostgresRequest): Promise<Post
 
 /** A database that does not answer now may do so soon. */
 function refuseBusy(error: unknown): never {
-  throw endsConnection(error) ? busy(error) : error;
+  throw mayPass(error) ? busy(error) : error;
 }
