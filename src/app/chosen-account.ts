@@ -1,5 +1,6 @@
 /** Whom a run acts as, and which sandbox it steers: by its flags, its environment and its profiles. */
 import type { Globals } from '../cli/parsing/globals.ts';
+import type { SandboxAdmin } from '../contract/sandbox/admin-calls.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import type { ProfileChoice, ResolvedProfile } from '../profile/resolve.ts';
@@ -38,18 +39,32 @@ export async function resolve(settings: Choosing): Promise<ResolvedProfile> {
 export async function checkSandboxIsMeant(settings: Choosing): Promise<void> {
   const { host, globals } = settings;
   if (globals.sandbox) return;
-  const { resolveProfile } = await import('../profile/resolve.ts');
   const { checkIsMeant } = await import('./sandbox-meant.ts');
-  const readKeyFile = (path: string) => secretFile(settings, path, 'key file');
-  const chosen = resolveProfile({ ...choiceOf(settings), interactive: false, readKeyFile });
   await checkIsMeant({
-    profile: await chosen.catch(thrown => (isNothingChosen(thrown) ? undefined : Promise.reject(thrown))),
+    profile: await silently(settings),
     async served() {
       const { findServer } = await import('../sandbox/serving/find-server.ts');
       const { platform, noise: random, folders } = host;
       return (await findServer(folders.data, { platform, random, warn: () => undefined }))?.origin;
     },
   });
+}
+
+/** Throws `guarded` where the key of the run is not of the account that the token of `named` opens. */
+export async function checkKeyIsOf(
+  named: NamedSandbox,
+  { settings, admin }: { readonly settings: Choosing; readonly admin: () => Promise<SandboxAdmin> },
+): Promise<void> {
+  const { checkOneAccount } = await import('./one-account.ts');
+  await checkOneAccount({ profile: await silently(settings), named, admin, random: settings.host.random });
+}
+
+/** The profile that the run acts as, without a word of it; undefined where nothing chooses one. */
+async function silently(settings: Choosing): Promise<ResolvedProfile | undefined> {
+  const { resolveProfile } = await import('../profile/resolve.ts');
+  const readKeyFile = (path: string) => secretFile(settings, path, 'key file');
+  const chosen = resolveProfile({ ...choiceOf(settings), interactive: false, readKeyFile });
+  return chosen.catch(thrown => (isNothingChosen(thrown) ? undefined : Promise.reject(thrown)));
 }
 
 /** What chooses a profile. */

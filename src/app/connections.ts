@@ -16,7 +16,14 @@ import type { ProfileSettings } from '../profile/settings.ts';
 import type { EmbeddedSandbox } from '../sandbox/serving/embedded.ts';
 import type { SignOfLife } from '../terminal/sign-of-life.ts';
 import type { AppHost } from './app-host.ts';
-import { checkSandboxIsMeant, identityOf, isNothingChosen, namedElsewhere, resolve } from './chosen-account.ts';
+import {
+  checkKeyIsOf,
+  checkSandboxIsMeant,
+  identityOf,
+  isNothingChosen,
+  namedElsewhere,
+  resolve,
+} from './chosen-account.ts';
 import type { NamedSandbox } from './named-sandbox.ts';
 
 export interface Connections {
@@ -33,9 +40,9 @@ export interface Connections {
   readonly adminPlace: () => Promise<Where>;
   /** The control surface of a sandbox that this process serves. */
   readonly adminAt: (origin: string, token: Secret) => Promise<SandboxAdmin>;
-  /** What the last answer showed beside its content. */
   /** Called when the run is over. */
   readonly onClose: (work: () => Promise<void>) => void;
+  /** What the last answer showed beside its content. */
   readonly observed: () => Observed | undefined;
   /** The clock of the service, ms UTC, by its newest answer; undefined while none told the time. */
   readonly serviceNow: () => number | undefined;
@@ -183,11 +190,19 @@ export function connections(settings: ConnectionSettings): Connections {
 
   const sandboxElsewhere = once(() => namedElsewhere(settings));
   const checkIsMeant = once(() => checkSandboxIsMeant(settings));
-  const adminPlace = once(async (): Promise<Where> => {
+  /** Undefined for the sandbox of this machine. */
+  const placeElsewhere = once(async (): Promise<Where | undefined> => {
     const named = await sandboxElsewhere();
-    if (named !== undefined) {
-      const { baseUrl, token: key, variables } = named;
-      return { baseUrl, key, variables, authorities: await trusted(settings, { baseUrl, key }, 'sandbox') };
+    if (named === undefined) return undefined;
+    const { baseUrl, token: key, variables } = named;
+    return { baseUrl, key, variables, authorities: await trusted(settings, { baseUrl, key }, 'sandbox') };
+  });
+  const adminPlace = once(async (): Promise<Where> => {
+    const [named, elsewhere] = [await sandboxElsewhere(), await placeElsewhere()];
+    if (named !== undefined && elsewhere !== undefined) {
+      const asked = async () => (await client('admin', elsewhere, 'sandbox')) as SandboxAdmin;
+      await checkKeyIsOf(named, { settings, admin: asked });
+      return elsewhere;
     }
     await checkIsMeant();
     const { origin, socketPath, adminToken } = await embedded();
@@ -222,11 +237,13 @@ export function connections(settings: ConnectionSettings): Connections {
     sandboxHonoursKeys: async () => (await embedded()).honoursKeys,
     statedForKey: once(async () => {
       const profile = await resolved();
-      if (profile.mode !== 'test' || (await sandboxElsewhere()) === undefined) return undefined;
+      const elsewhere = profile.mode === 'test' ? await placeElsewhere() : undefined;
+      if (elsewhere === undefined) return undefined;
       const { statedFor } = await import('./stated-for-key.ts');
-      const place = { ...(await adminPlace()), timeoutMs: STATEMENT_MS };
+      const place = { ...elsewhere, timeoutMs: STATEMENT_MS };
       const asked = async () => (await client('admin', place, 'sandbox')) as SandboxAdmin;
-      return statedFor(asked, { key: await profile.key(), random: host.random });
+      const { random, clock, signal } = host;
+      return statedFor(asked, { key: await profile.key(), random, clock, signal });
     }),
     identity: async () => identityOf(await resolved()),
     settings: async () => (await resolved()).settings,

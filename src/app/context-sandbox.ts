@@ -7,7 +7,13 @@ import type { ControlAddress } from './sandbox-transfer.ts';
 
 export type ContextSandbox = Pick<
   Context,
-  'sandbox' | 'sandboxElsewhere' | 'exportSandbox' | 'importSandbox' | 'sandboxDeliveries' | 'moveSandboxAside'
+  | 'sandbox'
+  | 'sandboxElsewhere'
+  | 'exportSandbox'
+  | 'importSandbox'
+  | 'subscriptionsIn'
+  | 'sandboxDeliveries'
+  | 'moveSandboxAside'
 >;
 
 /** `opened` are the connections of the run. */
@@ -20,6 +26,10 @@ export function contextSandbox(host: AppHost, opened: Connections, inputs: Input
       const { importFrom } = await import('./sandbox-transfer.ts');
       await using input = await openInput(inputs, path);
       return await importFrom(host, await control(opened), input);
+    },
+    async subscriptionsIn(path) {
+      const { subscriptionsIn } = await import('./sandbox-transfer.ts');
+      return subscriptionsIn(host, path);
     },
     async sandboxDeliveries() {
       const deliver = await opened.deliver();

@@ -51,6 +51,9 @@ export async function withAccounts<T>(
       extend: async (name, lifetime) => accountFacts(await extendAccount(database, name, lifetime)),
       remove: async name => accountFacts(await endAccount(database, name)),
     });
+  } catch (error) {
+    const { changeError } = await import('../sandbox/serving/accounts/database.ts');
+    throw changeError(error, database.shown);
   } finally {
     await database.close();
   }

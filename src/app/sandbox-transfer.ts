@@ -1,4 +1,5 @@
 /** Writes what a sandbox holds to a file, and reads it back: the sandbox that a command controls, or that of `sandbox exec`. */
+import { open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { InputRows, Restored } from '../cli/context.ts';
 import { CliError } from '../core/errors.ts';
@@ -52,6 +53,27 @@ export async function importFrom(host: AppHost, place: ControlAddress, input: In
   const restored = await importInto({ ...place, signal: host.signal }, input.pieces);
   if (place.socketPath !== undefined) await forgetSandbox(host);
   return restored as Restored;
+}
+
+/** Bytes of the line that says what an export holds, at most. */
+const LONGEST_MANIFEST = 65_536;
+
+/** Webhook subscriptions that a file says that it holds. A pipe is not looked into: what was read of it would be gone. */
+export async function subscriptionsIn({ cwd }: AppHost, path: string): Promise<number> {
+  try {
+    if (path === '-' || !(await stat(resolve(cwd, path))).isFile()) return 0;
+    await using file = await open(resolve(cwd, path), 'r');
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(LONGEST_MANIFEST), 0, LONGEST_MANIFEST, 0);
+    const [line = ''] = buffer.toString('utf8', 0, bytesRead).split('\n', 1);
+    const { tables } = JSON.parse(line) as {
+      readonly tables?: readonly { readonly name: string; readonly rows: number }[];
+    };
+    const rows = tables?.find(({ name }) => name === 'webhooks')?.rows;
+    return Number.isSafeInteger(rows) ? Number(rows) : 0;
+  } catch {
+    // The import itself says what is wrong with it.
+    return 0;
+  }
 }
 
 /** Moves the files of the store aside without reading them. Resolves to the new file names. Throws `guarded` while a started sandbox serves it. */

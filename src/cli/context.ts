@@ -246,6 +246,8 @@ export interface Context {
   exportSandbox(path: string): Promise<number>;
   /** Such a file in place of everything the sandbox holds. Throws `usage` when it cannot be read. */
   importSandbox(path: string): Promise<Restored>;
+  /** How many webhook subscriptions such a file says that it holds; 0 for what is no regular file, or no export. */
+  subscriptionsIn(path: string): Promise<number>;
   /** Moves the sandbox's store aside, unread. Resolves to the new file names. */
   moveSandboxAside(): Promise<readonly string[]>;
   profiles(): Promise<Profiles>;

@@ -44,8 +44,10 @@ describe('a card that was answered and cannot be read yet', () => {
     const resumed = await place.run(next);
     expect([resumed.code, creates()]).toEqual([0, stdin === undefined ? 1 : 2]);
     expect(resumed.err).toMatch(
-      /row \d: (no trace yet|the wallet has moved, and its card does not show yet); looking again, for 1[34]\d s at most/,
+      /row \d(?: and rows like it)?: (no trace yet|the wallet has moved, and its card does not show yet); looking again, for 1[34]\d s at most/,
     );
+    // Rows that are alike are told of together.
+    expect(resumed.err.match(/looking again/g)).toHaveLength(1);
     // Not the 150 s after which nothing can be on its way any more.
     expect(seconds(from)).toBeLessThan(stdin === undefined ? 40 : 80);
   });

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { missing } from '../postgres/server.ts';
 import { connect, type Database, database, statementsOf } from '../postgres/shared.ts';
@@ -54,7 +54,7 @@ describe.skipIf(missing() !== undefined)('a server for a team', () => {
     store = `postgres://${here.name}_role@${encodeURIComponent(socket)}:${port}/${here.name}_sandbox`;
   });
   afterAll(async () => {
-    for (const child of running) if (child.exitCode === null) await stopped(child);
+    for (const child of running) if (child.exitCode === null && child.signalCode === null) await stopped(child);
     const admin = await connect(here.server, 'postgres', 'postgres');
     await admin.call(`drop database if exists ${here.name}_sandbox`, []);
     await admin.call(`drop role if exists ${here.name}_role`, []);
@@ -159,6 +159,45 @@ describe.skipIf(missing() !== undefined)('a server for a team', () => {
     await writeFile(file, unit);
     const { stderr } = await execute('systemd-analyze', ['verify', '--man=no', file]);
     expect(stderr).toBe('');
+  });
+
+  it('removes an account whose removal a killed server had begun, and nothing of it before', {
+    timeout: 60_000,
+  }, async () => {
+    const line = `cardwright sandbox start --store "${store}" --port 0`;
+    const { child: first } = await start(`${line} --migrate`, {});
+    const create = `cardwright sandbox accounts create left --store "${store}" --expires 1h -o id`;
+    const made = await shell(create, {});
+    expect([made.code, made.err]).toEqual([0, '']);
+    const [holder, watching] = await Promise.all(
+      [1, 2].map(() => connect(here.server, 'postgres', `${here.name}_sandbox`)),
+    );
+    if (holder === undefined || watching === undefined) throw new Error('no connection');
+    const counted = async (sql: string) => Number((await watching.call(sql, []))[0]?.[0]);
+    const [row] = await watching.call(`select account_id from cardwright_sandbox.accounts where name = 'left'`, []);
+    const held = (table: string) =>
+      counted(`select count(*) from cardwright_sandbox.${table} where account_id = '${row?.[0]}'`);
+    const before = await held('entries');
+    expect(before).toBeGreaterThan(0);
+    // The removal comes as far as this table, and waits there for half a second at most, again and again.
+    await holder.call('begin', []);
+    await holder.call('lock table cardwright_sandbox.entries in share mode', []);
+    await watching.call(`update cardwright_sandbox.accounts set expires_at = created_at + 1 where name = 'left'`, []);
+    const waits = `select count(*) from pg_locks where not granted and relation = 'cardwright_sandbox.entries'::regclass`;
+    await vi.waitFor(async () => expect(await counted(waits)).toBe(1), { timeout: 20_000, interval: 20 });
+    const killed = once(first, 'exit');
+    process.kill(first.pid ?? 0, 'SIGKILL');
+    await killed;
+    await holder.call('rollback', []);
+    expect([await held('accounts'), await held('entries')]).toEqual([1, before]);
+    const { child: second } = await start(line, {});
+    await vi.waitFor(async () => expect([await held('accounts'), await held('entries')]).toEqual([0, 0]), {
+      timeout: 20_000,
+    });
+    expect((await shell(create, {})).code).toBe(0);
+    expect((await shell(`cardwright sandbox accounts remove left --store "${store}" --yes`, {})).code).toBe(0);
+    await Promise.all([holder.end(), watching.end()]);
+    expect(await stopped(second)).toBe(0);
   });
 
   it('is two containers that start at once, behind one proxy', { timeout: 60_000 }, async () => {

@@ -26,19 +26,22 @@ async function holding(served: Served): Promise<string> {
   return card.id;
 }
 
+/** Nobody moves it. */
+const STANDING = { moving_to: null, awaited_deliveries: 0 };
+
 describe('clock set', () => {
   test('each kind shows what it should', async () => {
     await using service = await fakeService();
-    expect(await shown(service)).toEqual({ mode: 'real', now: '2026-11-20T12:00:00Z', rate: 1, moving_to: null });
+    expect(await shown(service)).toEqual({ mode: 'real', now: '2026-11-20T12:00:00Z', rate: 1, ...STANDING });
     await set(service, { mode: 'frozen', at: '2026-12-01T00:00:00Z' });
     service.clock.set(NOON + HOUR);
-    expect(await shown(service)).toEqual({ mode: 'frozen', now: '2026-12-01T00:00:00Z', rate: 0, moving_to: null });
+    expect(await shown(service)).toEqual({ mode: 'frozen', now: '2026-12-01T00:00:00Z', rate: 0, ...STANDING });
     await set(service, { mode: 'offset', at: '2026-12-01T00:00:00Z' });
     service.clock.set(NOON + 2 * HOUR);
-    expect(await shown(service)).toEqual({ mode: 'offset', now: '2026-12-01T01:00:00Z', rate: 1, moving_to: null });
+    expect(await shown(service)).toEqual({ mode: 'offset', now: '2026-12-01T01:00:00Z', rate: 1, ...STANDING });
     await set(service, { mode: 'scaled', rate: 60 });
     service.clock.set(NOON + 2 * HOUR + 60_000);
-    expect(await shown(service)).toEqual({ mode: 'scaled', now: '2026-12-01T02:00:00Z', rate: 60, moving_to: null });
+    expect(await shown(service)).toEqual({ mode: 'scaled', now: '2026-12-01T02:00:00Z', rate: 60, ...STANDING });
     expect((await set(service, { mode: 'real' })).json).toEqual({ mode: 'real', now: '2026-11-20T14:01:00Z', rate: 1 });
   });
 

@@ -107,6 +107,29 @@ describe('a fund whose answer is lost', () => {
     await new Promise(resolve => liar.close(resolve));
   });
 
+  it('is repeated under its key where the sandbox was busy when it was asked whose key it is', async () => {
+    await using at = await scene(1);
+    const elsewhere = at.server.env['CARDWRIGHT_SANDBOX_URL'] ?? '';
+    let busy = 7;
+    const front = createServer(async ({ url = '', headers }, response) => {
+      const isBusy = busy > 0;
+      busy -= 1;
+      const said = { error: 'service_unavailable', message: 'The store is busy', code: 503 };
+      const authorization = headers.authorization ?? '';
+      const answer = isBusy ? undefined : await fetch(`${elsewhere}${url}`, { headers: { authorization } });
+      response
+        .writeHead(answer?.status ?? 503, { 'Content-Type': 'application/json', 'X-Sandbox': 'cardwright' })
+        .end(answer === undefined ? JSON.stringify(said) : await answer.text());
+    });
+    await new Promise<void>(resolve => front.listen(0, '127.0.0.1', resolve));
+    const { port } = front.address() as AddressInfo;
+    const env = { ...at.server.env, CARDWRIGHT_SANDBOX_URL: `http://127.0.0.1:${port}` };
+    await at.run(at.fund, 0, { env });
+    expect(busy).toBeLessThan(0);
+    expect(await at.effect()).toEqual([2, 125]);
+    await new Promise(resolve => front.close(resolve));
+  });
+
   it('is not sent again once the clock of the sandbox was moved past the life of its key', async () => {
     await using at = await scene(50);
     await withToken(at);

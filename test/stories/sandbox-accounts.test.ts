@@ -1,5 +1,5 @@
 /** The sandbox of a team: two servers over one database, and accounts that know nothing of each other. */
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -99,6 +99,40 @@ describe.skipIf(missing() !== undefined)('two servers', () => {
     expect((await ask(ana.at(two), { path: `/cards/${card}` })).json.balance).toBe(35);
     expect((await ask(ana.at(two), { method: 'DELETE', path: `/webhooks/${hook.json.id}` })).status).toBe(204);
     expect((await ask(ana.at(two), { path: `${ADMIN}/status` })).json.ledger_ok).toBe(true);
+  });
+
+  it('shows how many deliveries a move of the clock waits for', async () => {
+    const account = await accountOf(place, store, 'waits', '--data demo');
+    const gate = new EventEmitter();
+    const isLetGo = once(gate, 'open');
+    let held = 0;
+    const receiver = createServer(async (request, response) => {
+      request.resume();
+      held += 1;
+      await isLetGo;
+      response.end();
+    });
+    await once(receiver.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+    expect((await post(account.at(one), '/webhooks', { url, events: ['*'] })).status).toBe(201);
+    const bin_id = (await ask(account.at(one), { path: '/bins' })).json.data[0].id;
+    expect((await post(account.at(one), '/cards', { bin_id, amount: 30 })).status).toBe(201);
+    await vi.waitFor(() => expect(held).toBe(1), LONG);
+    const moved = post(account.at(one), `${ADMIN}/clock/advance`, { by: '8d' });
+    const shown = async () => (await ask(account.at(two), { path: `${ADMIN}/clock` })).json;
+    await vi.waitFor(
+      async () => expect(await shown()).toMatchObject({ moving_to: expect.any(String), awaited_deliveries: 1 }),
+      LONG,
+    );
+    const { adminToken, url: address } = account.at(two);
+    const env = { CARDWRIGHT_SANDBOX_URL: new URL(address).origin, CARDWRIGHT_SANDBOX_TOKEN: adminToken.expose() };
+    const said = await place.run('sandbox clock show', { env, terminal: 100 });
+    expect([said.code, said.out]).toEqual([0, expect.stringMatching(/Waits for +1 delivery\n/)]);
+    gate.emit('open');
+    expect((await moved).status).toBe(200);
+    expect(await shown()).toMatchObject({ moving_to: null, awaited_deliveries: 0 });
+    expect((await place.run(`sandbox accounts remove waits --store ${store} --yes`)).code).toBe(0);
+    await once(receiver.close(), 'close');
   });
 
   it('a whole account goes to a sandbox of this machine and back', async () => {

@@ -1,5 +1,7 @@
 /** The database of a team's sandbox: verified, logged in, behind a pooler. What cannot be used is refused, and nothing is served. */
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startBouncer } from '../postgres/pgbouncer.ts';
@@ -14,7 +16,12 @@ import { ownServer } from '../team/own-server.ts';
 describe.skipIf(missing() !== undefined)('a database', () => {
   let here: Database;
   let place: World;
+  /** Answers that it has no TLS. */
+  const server = createServer(socket => socket.once('data', () => socket.end('N')).on('error', () => undefined));
+  let bare: number;
   beforeAll(async () => {
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    bare = (server.address() as AddressInfo).port;
     here = await database();
     place = await world();
     await (await here.as('postgres')).call(`grant create on database ${here.name} to ana`, []);
@@ -24,6 +31,7 @@ describe.skipIf(missing() !== undefined)('a database', () => {
     expect((await made.stop()).code).toBe(0);
   });
   afterAll(async () => {
+    server.close();
     await place[Symbol.asyncDispose]();
     await here.close();
   });
@@ -31,11 +39,15 @@ describe.skipIf(missing() !== undefined)('a database', () => {
   const secured = () =>
     `postgres://ana@127.0.0.1:${here.server.port}/${here.name}?sslmode=verify-full&sslrootcert=${certificateOf(here.server)}`;
   const file = (name: string) => ({ CARDWRIGHT_STORE_PASSWORD_FILE: join(place.folder, name) });
-  const refused = async (store: string, { code, says, env = {} }: { code: number; says: string; env?: object }) => {
+  const refused = async (
+    store: string,
+    { code, says, next = '', env = {} }: { code: number; says: string; next?: string; env?: object },
+  ) => {
     for (const line of [`sandbox start --store '${store}'`, `sandbox accounts list --store '${store}'`]) {
       const ran = await place.run(line, { env: env as Readonly<Record<string, string>> });
       expect([line, ran.code, ran.out]).toEqual([line, code, '']);
       expect(ran.err).toContain(says);
+      expect(ran.err).toContain(next);
       expect(ran.all).not.toMatch(/pässword|not the password/);
     }
   };
@@ -49,21 +61,58 @@ describe.skipIf(missing() !== undefined)('a database', () => {
 
   it.each([
     ['without its password', () => secured(), { code: 14, says: 'export CARDWRIGHT_STORE_PASSWORD_FILE=' }, ''],
-    ['with a wrong password', () => secured(), { code: 14, says: 'password authentication failed' }, 'wrong'],
+    [
+      'with a wrong password',
+      () => secured(),
+      {
+        code: 14,
+        says: 'password authentication failed',
+        next: 'try: export CARDWRIGHT_STORE_PASSWORD_FILE=/absolute/path',
+      },
+      'wrong',
+    ],
     [
       'whose certificate nobody trusts',
       () => secured().replace(/&sslrootcert.*/, ''),
-      { code: 14, says: 'self-signed certificate' },
+      { code: 14, says: 'self-signed certificate', next: '&sslrootcert=/absolute/path' },
       'password',
     ],
-    ['that is not there', () => 'postgres://ana@127.0.0.1:1/x', { code: 14, says: 'cannot be reached' }, ''],
+    [
+      'that is not there',
+      () => 'postgres://ana@127.0.0.1:1/x',
+      { code: 14, says: 'cannot be reached', next: 'No server listens at 127.0.0.1, port 1.' },
+      '',
+    ],
+    [
+      'of an unknown host',
+      () => 'postgres://ana@no.invalid/x?sslmode=verify-full',
+      { code: 14, says: 'cannot be reached', next: 'try: getent hosts no.invalid' },
+      '',
+    ],
+    [
+      'without TLS',
+      () => `postgres://ana@127.0.0.1:${bare}/x?sslmode=verify-full`,
+      { code: 14, says: 'cannot be reached', next: 'set ssl = on' },
+      '',
+    ],
+    [
+      'of a role that is not there',
+      () => storeOf(here, 'nobody' as 'out'),
+      { code: 14, says: 'does not exist', next: 'create role nobody login;' },
+      '',
+    ],
     [
       'that has another name',
       () => storeOf({ ...here, name: 'nowhere' }, 'ana'),
-      { code: 14, says: 'does not exist' },
+      { code: 14, says: 'does not exist', next: 'create database nowhere owner ana;' },
       '',
     ],
-    ['of which a role may see nothing', () => storeOf(here, 'out'), { code: 14, says: 'permission denied' }, ''],
+    [
+      'of which a role may see nothing',
+      () => storeOf(here, 'out'),
+      { code: 14, says: 'permission denied', next: 'grant <that role> to out;' },
+      '',
+    ],
   ])('%s is refused', async (_what, store, what, password) => {
     await refused(store(), { ...what, env: password === '' ? {} : file(password) });
   });

@@ -18,7 +18,10 @@ export const importSandbox = command({
     unreachable: 'The sandbox elsewhere does not answer.',
   },
   answers: { one: ADMIN_OPERATIONS['snapshots.restore'].returns.shape },
-  about: ['Every checksum is verified first. If one byte differs, that is exit 15, and nothing has changed.'],
+  about: [
+    'Every checksum is verified first. If one byte differs, that is exit 15, and nothing has changed.',
+    'Webhook subscriptions come along. The sandbox then delivers to the addresses of those that are active; question and answer say how many there are.',
+  ],
   args: { file: argument(local('file', 'File of sandbox export; - for standard input.')) },
   examples: [
     { does: 'From a file', run: 'sandbox import sandbox.ndjson --yes' },
@@ -29,7 +32,8 @@ export const importSandbox = command({
       throw new CliError('usage', { message: 'sandbox import sends nothing to the service; it has no dry run' });
     }
     const what = file === '-' ? 'standard input' : file;
-    const intent = `Replace everything in ${await whichSandbox(ctx)} by ${what}`;
+    const webhooks = ctx.yes ? 0 : await ctx.subscriptionsIn(file);
+    const intent = `Replace everything in ${await whichSandbox(ctx)} by ${what}${withSubscriptions(webhooks)}`;
     await confirmed(ctx, {
       intent,
       question: `${intent}?`,
@@ -39,3 +43,8 @@ export const importSandbox = command({
   },
   show: ({ what, done }) => ({ data: done, ...showRestored(what, done) }),
 });
+
+function withSubscriptions(count: number): string {
+  if (count === 0) return '';
+  return `, and deliver to the addresses of its ${count === 1 ? 'webhook subscription' : `${count} webhook subscriptions`}`;
+}

@@ -1,5 +1,5 @@
 /** The clock of the sandbox (docs/design/sandbox.md, section 6). */
-import { choice, list, must, nullable, number, object, text, time } from '../field.ts';
+import { choice, integer, list, must, nullable, number, object, text, time } from '../field.ts';
 import { one, operation } from '../operation.ts';
 import { change, described, ours, traceless } from './basis.ts';
 
@@ -14,6 +14,9 @@ const CLOCK = {
 const MOVING_CLOCK = {
   ...CLOCK,
   moving_to: nullable(time(described('Where it is being moved to; null when nobody moves it.'))),
+  awaited_deliveries: integer(
+    described('Attempts of deliveries that are under way, for which its move waits; 0 when nobody moves it.'),
+  ),
 } as const;
 
 const FIRED = {

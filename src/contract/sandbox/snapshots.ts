@@ -40,6 +40,9 @@ export const RESTORED = {
   data_set: text(described('Data set it was seeded with.')),
   cards: integer(described('Cards.')),
   transactions: integer(described('Transaction records.')),
+  webhooks_active: integer(
+    described('Subscriptions that came with it and are active: the sandbox delivers to their addresses.'),
+  ),
   wallet_balance: money(described('Balance of the wallet, USD.')),
   ledger_ok: flag(described('The ledger invariants hold.')),
   ledger_faults: list(text(described('Broken invariant.')), described('What does not hold.')),

@@ -47,7 +47,15 @@ export interface Waiting {
   readonly resendIn?: number | undefined;
 }
 
-/** Says when it begins to wait how long it may take, and again at each of the longest pauses. */
+/** Whether a run has not just said this, of another row. */
+function isNews({ waitsTold, clock }: RunContext, text: string): boolean {
+  const [told, now] = [waitsTold.get(text), clock.monotonic()];
+  if (told !== undefined && now - told < PAUSE_MS.most) return false;
+  waitsTold.set(text, now);
+  return true;
+}
+
+/** Says when it begins to wait how long it may take, and again at each of the longest pauses; once for rows that are alike. */
 export function createPatience(context: RunContext, number: number): Patience {
   const { clock, stop, notice } = context;
   let until: number | undefined;
@@ -62,7 +70,10 @@ export function createPatience(context: RunContext, number: number): Patience {
       if (first || pause === PAUSE_MS.most) {
         const most = Math.ceil(Math.min(left, resendIn) / SECOND);
         const then = resendIn < left ? 'it is sent again under its own key' : 'nothing can still be on its way';
-        notice(`row ${number}: ${seen}; looking again, for ${most} s at most: then ${then}`);
+        if (isNews(context, `${seen}; ${then}`)) {
+          const which = context.rowIndex.size > 1 ? `row ${number} and rows like it` : `row ${number}`;
+          notice(`${which}: ${seen}; looking again, for ${most} s at most: then ${then}`);
+        }
       }
       try {
         await clock.sleep(Math.min(left, pause, resendIn), stop);

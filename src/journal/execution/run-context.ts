@@ -68,6 +68,8 @@ export interface RunContext extends Omit<RunContextSettings, 'log'> {
   readonly lookOnly: boolean;
   /** Looks at a row that no record of their own tells of, since its last doubt was written down. */
   readonly unrecordedLooks: Map<number, number>;
+  /** What was said about rows that are waited for, and when, on the monotonic clock. */
+  readonly waitsTold: Map<string, number>;
   row(row: number): RowHistory;
   /**
    * Makes a record durable, with END where the op is over by it, then counts on it. Rejects with `guarded` as the log does, and
@@ -113,6 +115,7 @@ export function createRunContext(settings: RunContextSettings): RunContext {
     aside: { reader: aside, marked: createMarkerIndex(aside, plan) },
     lookOnly: log === undefined,
     unrecordedLooks: new Map(),
+    waitsTold: new Map(),
     row(number) {
       const row = rowIndex.row(number);
       if (row === undefined) throw new RangeError(`${plan.op} has no row ${number}`);

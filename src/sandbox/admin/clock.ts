@@ -5,6 +5,7 @@ import { type ClockRow, clockRate, clockShowing, REAL_CLOCK, readClock, setClock
 import { instantOf, isoTime } from '../rules/dates.ts';
 import type { MomentHandler } from '../service/service.ts';
 import { advanceRunning, advanceTarget, forgetAdvance } from '../store/advances.ts';
+import { sendingNow } from '../store/deliveries.ts';
 
 /** What the clock says about itself when it shows `now`. */
 export function wireClock(clock: ClockRow, now: number) {
@@ -14,7 +15,9 @@ export function wireClock(clock: ClockRow, now: number) {
 export const showClock: MomentHandler<'clock.show'> = async ({ sql, account, now }) => {
   const target = await advanceTarget(sql, account);
   const shown = wireClock(await readClock(sql, account), now);
-  return { ...shown, moving_to: target === undefined ? null : isoTime(target) };
+  if (target === undefined) return { ...shown, moving_to: null, awaited_deliveries: 0 };
+  const sending = await sendingNow(sql, account);
+  return { ...shown, moving_to: isoTime(target), awaited_deliveries: sending.length };
 };
 
 /** Backwards too. What becomes due by it happens before the next request, at its own time. */

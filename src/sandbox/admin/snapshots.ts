@@ -12,6 +12,7 @@ import type { ServiceParts, TracelessHandlers } from '../service/service.ts';
 import { advanceRunning, forgetAdvance } from '../store/advances.ts';
 import { keepCheck } from '../store/ledger-checks.ts';
 import type { Sql } from '../store/sql.ts';
+import { countActiveSubscriptions } from '../store/subscriptions.ts';
 import { checkNow, foundIn, stateOf } from './state.ts';
 
 interface Named {
@@ -60,7 +61,8 @@ export async function replaceStore(parts: ServiceParts, folder: string) {
     const { state, found } = await readingAll(parts, async (sql, now) => {
       const looking = { sql, account, now };
       const found = await checkNow(looking);
-      return { state: { ...(await stateOf(looking)), ...foundIn(found) }, found };
+      const webhooks_active = await countActiveSubscriptions(sql, account);
+      return { state: { ...(await stateOf(looking)), webhooks_active, ...foundIn(found) }, found };
     });
     await store.write(sql => keepCheck(sql, account, found));
     return { restored: true, problems: [], made_at: manifest.made_at, ...known(state) };

@@ -102,5 +102,10 @@ export interface Stores {
 
 /** The store could not take the write now; nothing of it happened. Answered 503 `service_unavailable`. */
 export class StoreBusy extends Error {
-  override readonly name = 'StoreBusy';
+  override readonly name: string = 'StoreBusy';
+}
+
+/** The account is no more: nothing happened, and nothing of it will. Answered 401 `unauthorized`. */
+export class AccountGone extends StoreBusy {
+  override readonly name = 'AccountGone';
 }

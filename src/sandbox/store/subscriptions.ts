@@ -25,3 +25,9 @@ const STATEMENT = `select w.id, w.url, w.events, w.status, w.created_at, w.faili
 
 /** Newest first. */
 export const subscriptionsWithCounts = (sql: Sql, account: string) => sql.all<CountedSubscription>(STATEMENT, account);
+
+/** How many deliveries go to. */
+export async function countActiveSubscriptions(sql: Sql, account: string): Promise<number> {
+  const text = `select count(*) as n from webhooks where account_id = ? and status = 'active'`;
+  return (await sql.get<{ n: number }>(text, account))?.n ?? 0;
+}

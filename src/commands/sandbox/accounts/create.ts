@@ -27,7 +27,7 @@ export const createAccount = command({
   reach: 'service',
   about: [
     'Prints the API key and the admin token of the account this once; the database keeps their digests alone. Access to the database is what it takes to make an account.',
-    'With --expires a server of the store removes the account, with everything it holds, when that time is over on the clock of the database. Its key and its token are then refused (exit 4); for 30 days the refusal says that the account expired.',
+    'With --expires a server of the store removes the account, with everything it holds, when that time is over on the clock of the database. Its key and its token are then refused (exit 4); for 30 days the refusal says that the account expired or was removed.',
     '--keys-in prints neither: it writes the files api-key and admin-token, which only you can read, and shows the commands that use them. Files that are there are not overwritten.',
   ],
   answers: {

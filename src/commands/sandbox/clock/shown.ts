@@ -22,10 +22,11 @@ const FIRED: readonly Column[] = [
 export function showClock(clock: Clock): Shown {
   const rate: Column = { field: 'rate', title: 'RATE', kind: 'number', priority: 2 };
   const target: Column = { field: 'moving_to', title: 'MOVING TO', kind: 'time', priority: 2 };
+  const awaited: Column = { field: 'awaited_deliveries', title: 'WAITS FOR', kind: 'integer', priority: 3 };
   return {
     noun: 'clock',
     idField: 'now',
-    columns: [...COLUMNS, rate, target],
+    columns: [...COLUMNS, rate, target, awaited],
     blocks: [
       {
         kind: 'pairs',
@@ -33,10 +34,15 @@ export function showClock(clock: Clock): Shown {
           ['Clock', clock.now],
           ['Mode', inWords(clock)],
           ...(clock.moving_to == null ? [] : [['Moving to', clock.moving_to] as const]),
+          ...waitsFor(clock),
         ],
       },
     ],
   };
+}
+
+function waitsFor({ awaited_deliveries: count = 0 }: Clock): readonly (readonly [string, string])[] {
+  return count === 0 ? [] : [['Waits for', count === 1 ? '1 delivery' : `${count} deliveries`]];
 }
 
 function inWords({ mode, rate }: Clock): string {

@@ -39,6 +39,7 @@ const COLUMNS: readonly Column[] = [
   { field: 'made_at', title: 'MADE', kind: 'time', priority: 2 },
   { field: 'cards', title: 'CARDS', kind: 'integer', priority: 2 },
   { field: 'transactions', title: 'TRANSACTIONS', kind: 'integer', priority: 2 },
+  { field: 'webhooks_active', title: 'WEBHOOKS', kind: 'integer', priority: 2 },
   { field: 'wallet_balance', title: 'WALLET', kind: 'money', priority: 1 },
   { field: 'ledger_ok', title: 'LEDGER', kind: 'boolean', priority: 1 },
 ];
@@ -58,6 +59,7 @@ export function showRestored(what: string, done: Restored): Shown {
           ['Clock', done.now ?? '-'],
           ['Cards', String(done.cards ?? '-')],
           ['Transactions', String(done.transactions ?? '-')],
+          ...webhooksIn(done),
           ['Wallet', money(done.wallet_balance)],
           ['Ledger', done.ledger_ok ? 'whole' : 'broken'],
         ],
@@ -65,6 +67,16 @@ export function showRestored(what: string, done: Restored): Shown {
     ],
     failure: brokenLedger(done),
   };
+}
+
+/** Where deliveries go is as important as what came back, and easily missed. */
+function webhooksIn({ webhooks_active: active = 0 }: Restored): readonly (readonly [string, string])[] {
+  if (active === 0) return [];
+  const are =
+    active === 1
+      ? '1 subscription is active: its address gets'
+      : `${active} subscriptions are active: their addresses get`;
+  return [['Webhooks', `${are} what this sandbox delivers`]];
 }
 
 /** Throws `check_failed` when nothing was put back. */

@@ -12,19 +12,18 @@ import { isOwnerGoneHere } from '../../../files/process-identity.ts';
 import { between } from '../../../platform/jitter.ts';
 import { finishMove } from '../../admin/advance-clock.ts';
 import { Archives } from '../../archive/archives.ts';
-import { Refused } from '../../calls/handler.ts';
 import { shownTime } from '../../clock/clock.ts';
 import { createDispatcher, type Dispatcher } from '../../delivery/dispatcher.ts';
 import { deliveryFaults } from '../../faults/delivery-faults.ts';
 import { surfaceOf } from '../../http/routing.ts';
-import { authorizerOfDigest, bearerIn } from '../../requests/authorize.ts';
+import { accountGone, authorizerOfDigest, bearerIn } from '../../requests/authorize.ts';
 import { Exchange } from '../../requests/exchange.ts';
 import { isDatabaseAway, whyAway } from '../../requests/unavailable.ts';
 import { isoTime } from '../../rules/dates.ts';
 import { catchUp, type ServiceParts } from '../../service/service.ts';
 import { CommitUnknown } from '../../store/faults.ts';
 import { type AccountRow, type DueRow, type ExpiredRow, removeExpired } from '../../store/postgres/accounts.ts';
-import { StoreBusy } from '../../store/sql.ts';
+import { AccountGone, StoreBusy } from '../../store/sql.ts';
 import { type PartsPlan, type Plan, partsFor } from '../assemble.ts';
 import { type Answerers, type ListenAddress, type RunningServer, serveWith } from '../server.ts';
 import type { OpenDatabase } from './database.ts';
@@ -147,7 +146,10 @@ class Tenants implements Answerers {
   async close(): Promise<void> {
     for (const { parts, tasks } of this.#tenants.values()) {
       await Promise.all(tasks.values());
-      await parts.requestLog.flush(parts).catch(this.#plan.onFault);
+      await parts.requestLog.flush(parts).catch((error: unknown) => {
+        // Of an account that was removed nobody reads it.
+        if (!(error instanceof AccountGone)) this.#plan.onFault(error);
+      });
       await parts.dispatcher.stop();
       await parts.archives.close();
     }
@@ -275,9 +277,8 @@ class Tenants implements Answerers {
   /** Answers whoever shows a key of an account that has ended. */
   #refusing({ name, expired_at }: ExpiredRow): Exchange {
     const { parts, hosts } = this.nobody;
-    const message = `The sandbox account ${name} expired at ${isoTime(expired_at)}. A new one is made with: cardwright sandbox accounts create`;
     const refuse = () => {
-      throw new Refused('unauthorized', message);
+      throw accountGone(`${name} ended at ${isoTime(expired_at)}`);
     };
     const exchange = new Exchange({ ...parts, authorize: { service: refuse, admin: refuse } }, this.#stopping);
     exchange.hosts = hosts;

@@ -2,14 +2,20 @@
 
 import { CliError } from '../../../core/errors.ts';
 import type { Secret } from '../../../core/secret.ts';
+import { shellWord } from '../../../core/shell-quote.ts';
 import type { Clock, Randomness } from '../../../platform/host.ts';
+import { type NextStep, nextStepAfter } from '../../../postgres/next-step.ts';
 import { type PostgresUrl, parsePostgresUrl, type UrlPurpose, type UrlSource } from '../../../postgres/postgres-url.ts';
 import { PostgresRefusal } from '../../../postgres/refusal.ts';
 import { readSecretLine, tlsTexts } from '../../../postgres/url-files.ts';
+import { whyAway } from '../../requests/unavailable.ts';
+import { CommitUnknown } from '../../store/faults.ts';
 import { SCHEMA_NAME } from '../../store/postgres/migrate.ts';
 import { openPostgresStores, type PostgresStores } from '../../store/postgres/open.ts';
+import { StoreBusy } from '../../store/sql.ts';
 
 const HINT = 'cardwright sandbox start --help';
+const PASSWORD_FILE = 'CARDWRIGHT_STORE_PASSWORD_FILE';
 const PURPOSE: UrlPurpose = {
   what: 'sandbox store',
   hint: HINT,
@@ -60,19 +66,51 @@ export async function openDatabase(request: DatabaseRequest): Promise<OpenDataba
     onServerTime: clock.told,
     ...{ shown, mayPrepare, mayMigrate, clock: request.clock, random },
   }).catch((error: unknown) => {
-    throw inWords(error, shown);
+    throw inWords(error, url);
   });
   return { ...stores, shown, clock };
 }
 
 /** What the database refuses or does not answer, as a user reads it. */
-function inWords(error: unknown, shown: string): unknown {
+function inWords(error: unknown, url: PostgresUrl): unknown {
   if (error instanceof CliError) return error;
+  const { shown } = url;
   const text = error instanceof Error ? error.message : String(error);
   const why = error instanceof PostgresRefusal ? `refuses: ${text}` : `cannot be reached: ${text}`;
+  const next = nextStepAfter(error, { ...url, passwordFile: PASSWORD_FILE }) ?? rightsFor(error, url);
   return new CliError('guarded', {
     message: `the sandbox store ${shown} ${why}`,
-    hint: HINT,
+    ...(next !== undefined && { notes: [next.note] }),
+    hint: next?.hint ?? HINT,
+    outcome: 'not_sent',
+    cause: error,
+  });
+}
+
+/** Tables belong to the role that made them. */
+function rightsFor(error: unknown, { role }: PostgresUrl): NextStep | undefined {
+  if (!(error instanceof PostgresRefusal) || error.code !== '42501') return undefined;
+  return {
+    note: `As an admin of PostgreSQL, make it a member of the role that made the tables: grant <that role> to ${role}; they tell: select tableowner from pg_tables where schemaname = '${SCHEMA_NAME}'`,
+  };
+}
+
+/** What kept the accounts of an open store from being read or changed: `unreachable`, or `outcome_unknown` of a lost commit. */
+export function changeError(error: unknown, shown: string): unknown {
+  const hint = `cardwright sandbox accounts list --store ${shellWord(shown)}`;
+  if (error instanceof CommitUnknown) {
+    return new CliError('outcome_unknown', {
+      message: `the connection to the sandbox store ${shown} was lost during a commit: whether it lasted is not known`,
+      hint,
+      outcome: 'unknown',
+      cause: error,
+    });
+  }
+  if (!(error instanceof StoreBusy)) return error;
+  return new CliError('unreachable', {
+    message: `the sandbox store ${shown} is busy: ${whyAway(error)}`,
+    notes: ['Nothing happened. Repeat the command in a moment.'],
+    hint,
     outcome: 'not_sent',
     cause: error,
   });

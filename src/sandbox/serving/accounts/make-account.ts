@@ -96,6 +96,7 @@ export async function endAccount(
     const isGone = error instanceof StoreBusy && (await accounts.named(name))?.account_id !== found.account_id;
     throw isGone ? nobody(name, shown) : error;
   });
+  await accounts.forgetExpired();
   return found;
 }
 

@@ -27,7 +27,7 @@ export interface AccountRow {
 /** An account before the database has told the time. */
 export type NewRow = Omit<AccountRow, 'created_at' | 'expires_at'>;
 
-/** Whose key it was, and when the account ended, ms UTC. */
+/** Whose key it was, and when the account ended, by itself or by hand, ms UTC. */
 export interface ExpiredRow {
   readonly name: string;
   readonly expired_at: number;
@@ -77,6 +77,9 @@ const DUE = `select a.account_id, case when ${IS_OVER} then 1 else 0 end as is_o
       from deliveries d where d.account_id = a.account_id and d.state = 'sending') s on true
   where a.key_digest is not null or ${IS_OVER}`;
 
+/** How long the row of an account is waited for that somebody else has locked, ms. */
+const LOCK_MS = 25_000;
+
 /** One statement outside of any account, in a transaction of its own, once it is known that the tables are ours. */
 async function asked(
   connection: PostgresPipeline,
@@ -88,7 +91,10 @@ async function asked(
     const found = `(select schema_number from ${schema}.store_schema)`;
     const steps = [
       connection.send('begin', []),
-      connection.send(`select set_config('search_path', $1, true), ${found} as found`, [schema]),
+      connection.send(
+        `select set_config('search_path', $1, true), set_config('lock_timeout', '${LOCK_MS}', true), ${found} as found`,
+        [schema],
+      ),
     ] as const;
     const [, facts] = await Promise.all(steps);
     checkSchemaNumber(rowsOf(facts)[0]?.['found']);
@@ -166,7 +172,7 @@ export class Accounts {
     return (await this.#ask(text, [digest]))[0] as AccountRow | undefined;
   }
 
-  /** Whose key or token it was, for 30 days after the account has ended. */
+  /** Whose key or token it was, for 30 days after the account has ended: it expired, or was removed. */
   async expired(digest: string): Promise<ExpiredRow | undefined> {
     const made = 'select account_id from api_keys where digest = ?';
     const text = `select name, expires_at as expired_at from accounts
@@ -193,8 +199,9 @@ export async function giveKeys(sql: Sql, account: string, { key, token }: { key:
 
 const NOT_ARCHIVED = ['advances', 'ledger_checks', 'rate_hits'];
 
-/** Removes an account with everything it holds, in one transaction. */
+/** Removes an account with everything it holds, in one transaction, and keeps whose its keys were. */
 export async function removeAccount(sql: Sql, account: string): Promise<void> {
+  await keepKeys(sql, account);
   await emptyArchived(sql, account);
   for (const table of [...NOT_ARCHIVED, 'accounts'])
     await sql.run(`delete from ${table} where account_id = ?`, account);
@@ -205,18 +212,22 @@ const KEYS = `select key_digest as digest, name, expires_at from accounts where 
   union all select k.digest, a.name, a.expires_at from api_keys k join accounts a on a.account_id = k.account_id
     where k.account_id = ?`;
 
+/** An account that is removed before its end, or has none, ends now. */
+async function keepKeys(sql: Sql, account: string): Promise<void> {
+  await sql.run(
+    `insert into expired_keys (digest, name, expired_at)
+     select digest, name, least(expires_at, ${NOW}) from (${KEYS}) keys where digest is not null on conflict do nothing`,
+    ...[account, account, account],
+  );
+}
+
 /**
- * Removes an account whose end has come, and keeps whose its keys were. The transaction holds the lock of the account;
- * false, and nothing happens, when the account got a later end.
+ * Removes an account whose end has come. The transaction holds the lock of the account; false, and nothing happens, when
+ * the account got a later end.
  */
 export async function removeExpired(sql: Sql, account: string): Promise<boolean> {
   const over = await sql.get(`select 1 as one from accounts where account_id = ? and ${IS_OVER}`, account);
   if (over === undefined) return false;
-  await sql.run(
-    `insert into expired_keys (digest, name, expired_at)
-     select digest, name, expires_at from (${KEYS}) keys where digest is not null on conflict do nothing`,
-    ...[account, account, account],
-  );
   await removeAccount(sql, account);
   return true;
 }

@@ -8,7 +8,7 @@ import type { Clock, Randomness } from '../../../platform/host.ts';
 import { between } from '../../../platform/jitter.ts';
 import type { PostgresPipeline } from '../../../postgres/client.ts';
 import { CommitUnknown, endsTransaction, StatementRefused } from '../faults.ts';
-import { type Manner, type Sql, type Store, StoreBusy, type WantedRow } from '../sql.ts';
+import { AccountGone, type Manner, type Sql, type Store, StoreBusy, type WantedRow } from '../sql.ts';
 import type { Connections } from './connect.ts';
 import { busy, commitFailure, endsConnection, isLockTaken } from './errors.ts';
 import { checkSchemaNumber } from './migrate.ts';
@@ -136,7 +136,7 @@ export class AccountStore implements Store {
     try {
       await this.#begin(transaction, 'read');
     } catch (error) {
-      for (const job of left) job.reject(busy(error));
+      for (const job of left) job.reject(error instanceof StoreBusy ? error : busy(error));
       await undo(transaction);
       return [];
     }
@@ -285,7 +285,8 @@ export class AccountStore implements Store {
     const [[row]] = await Promise.all([facts, ...steps]);
     checkSchemaNumber(row?.['schema_number']);
     const generation = row?.['generation'] ?? null;
-    if (generation === null && access === 'write') throw new StoreBusy(`the account ${account} was removed`);
+    // The one without a name is nobody's: what is read of it is nothing.
+    if (generation === null && account !== '') throw new AccountGone(`the account ${account} was removed`);
     transaction.generation = Number(generation ?? 0);
     onServerTime(Number(row?.['now']));
   }
