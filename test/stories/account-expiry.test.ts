@@ -81,6 +81,22 @@ describe.skipIf(missing() !== undefined)('an account with an end', () => {
     expect((await ask(account.at(two), { path: '/wallet' })).status).toBe(200);
   });
 
+  it('is removed where whoever began it lost the database before it had keys, and its name is free again', async () => {
+    const begun = (ago: number) =>
+      root.call(
+        `insert into ${SCHEMA}.accounts (account_id, name, instance, seed, ids, generation, dialect, created_at)
+         select 'acct_begun', 'begun', '0a', 1, ids, 1, dialect, created_at - ${ago} from ${SCHEMA}.accounts limit 1`,
+        [],
+      );
+    await begun(0);
+    const early = await run('create begun');
+    expect([early.code, early.err]).toEqual([2, expect.stringContaining('has an account begun already')]);
+    await root.call(`delete from ${SCHEMA}.accounts where name = 'begun'`, []);
+    await begun(61_000);
+    await vi.waitFor(async () => expect(await named('begun')).toBeUndefined(), SOON);
+    expect((await run('create begun')).code).toBe(0);
+  });
+
   it('is removed once its end has come, with timers and deliveries, by two servers at once', async () => {
     const account = await accountOf(place, store, 'killed', '--data demo --expires 2h');
     const id = (await named('killed')).account as string;

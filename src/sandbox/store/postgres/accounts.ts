@@ -36,7 +36,7 @@ export interface ExpiredRow {
 /** What is due first in an account, on its clock but for the lease: that is real time. */
 export interface DueRow extends ClockFacts {
   readonly account_id: string;
-  /** 1 when its end has come. */
+  /** 1 when its end has come, or when nobody finished making it. */
   readonly is_over: 0 | 1;
   readonly timer_due: number | null;
   readonly delivery_due: number | null;
@@ -62,7 +62,9 @@ const COLUMNS = `${FIRST_COLUMNS}, created_at, expires_at`;
 /** The time of the database, ms UTC: servers and those who make accounts need no common clock. */
 const NOW = 'cast(floor(extract(epoch from clock_timestamp()) * 1000) as bigint)';
 const LIVES = `(expires_at is null or expires_at > ${NOW})`;
-const IS_OVER = `coalesce(expires_at <= ${NOW}, false)`;
+/** ms after which nobody fills an account any more that has no keys: whoever began it lost the database. */
+const MADE_WITHIN = 60_000;
+const IS_OVER = `(coalesce(expires_at <= ${NOW}, false) or key_digest is null and created_at < ${NOW} - ${MADE_WITHIN})`;
 /** ms that is remembered whose an expired key was. */
 const EXPIRED_FOR = 30 * DAY;
 
@@ -222,7 +224,7 @@ async function keepKeys(sql: Sql, account: string): Promise<void> {
 }
 
 /**
- * Removes an account whose end has come. The transaction holds the lock of the account; false, and nothing happens, when
+ * Removes an account whose end has come, or that nobody finished making. The transaction holds the lock of the account; false, and nothing happens, when
  * the account got a later end.
  */
 export async function removeExpired(sql: Sql, account: string): Promise<boolean> {
