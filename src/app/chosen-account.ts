@@ -96,8 +96,11 @@ async function secretFile(
 /** The sandbox elsewhere that the run steers; undefined for the one of this machine. Throws as `namedSandbox`. */
 export async function namedElsewhere(settings: Choosing): Promise<NamedSandbox | undefined> {
   const { namedSandbox } = await import('./named-sandbox.ts');
+  const { host, globals } = settings;
+  const isOwn = globals.sandbox || globals.profile === 'sandbox';
   return namedSandbox({
-    env: settings.host.env,
+    flag: isOwn ? 'sandbox' : globals.profile === undefined ? undefined : 'profile',
+    env: host.env,
     readTokenFile: path => secretFile(settings, path, 'token file'),
     async profile() {
       const { savedProfile } = await import('../profile/resolve.ts');

@@ -1,6 +1,6 @@
 /**
- * The sandbox elsewhere that a run steers: the environment names it, or the profile does. Where neither does, the sandbox
- * of this machine is meant.
+ * The sandbox elsewhere that a run steers: a flag decides before the environment, the environment before the current
+ * profile, as for its other requests. Where nothing names one, the sandbox of this machine is meant.
  */
 import { ADMIN_PATH } from '../contract/sandbox/basis.ts';
 import { CliError } from '../core/errors.ts';
@@ -23,6 +23,8 @@ export interface NamedSandbox {
 }
 
 interface Naming {
+  /** What of the run names a profile: `sandbox` is the sandbox of this machine, whatever the environment says. */
+  readonly flag: 'sandbox' | 'profile' | undefined;
   readonly env: Environment;
   /** Text of a file. Throws `guarded` for one that is open to everybody. */
   readonly readTokenFile: (path: string) => Promise<string>;
@@ -34,10 +36,30 @@ const URL_VARIABLE = 'CARDWRIGHT_SANDBOX_URL';
 const TOKEN_VARIABLE = 'CARDWRIGHT_SANDBOX_TOKEN';
 const FILE_VARIABLE = 'CARDWRIGHT_SANDBOX_TOKEN_FILE';
 
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+
 /** Throws `not_authenticated` for half a pair of variables, `usage` for an address or a token that is none. */
-export async function namedSandbox({ env, readTokenFile, profile }: Naming): Promise<NamedSandbox | undefined> {
+export async function namedSandbox({ flag, env, readTokenFile, profile }: Naming): Promise<NamedSandbox | undefined> {
+  if (flag === 'sandbox') return undefined;
+  const byEnvironment = () => namedByVariables(env, readTokenFile);
+  if (flag === undefined) return byEnvironment() ?? byProfile(await profile(), readTokenFile);
+  const chosen = await profile();
+  const named = byProfile(chosen, readTokenFile) ?? byEnvironment();
+  // A token that the environment has for another server opens nothing of this profile.
+  return chosen !== undefined && named !== undefined && serverOf(named.origin) !== serverOf(chosen.base_url)
+    ? undefined
+    : named;
+}
+
+/** One text for each spelling of a server of this machine. */
+export function serverOf(address: string): string {
+  const { protocol, hostname, port } = new URL(address);
+  return `${protocol}//${LOOPBACK.has(hostname) ? 'localhost' : hostname}:${port}`;
+}
+
+function namedByVariables(env: Environment, readTokenFile: Naming['readTokenFile']): NamedSandbox | undefined {
   const { [URL_VARIABLE]: url, [TOKEN_VARIABLE]: token, [FILE_VARIABLE]: file } = env;
-  if (url === undefined && token === undefined && file === undefined) return byProfile(await profile(), readTokenFile);
+  if (url === undefined && token === undefined && file === undefined) return undefined;
   refuseEmptyVariables(env);
   if (token !== undefined && file !== undefined) throw twice();
   const variable = token === undefined ? FILE_VARIABLE : TOKEN_VARIABLE;

@@ -7,7 +7,7 @@ import { CliError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import type { Randomness } from '../platform/host.ts';
 import type { ResolvedProfile } from '../profile/resolve.ts';
-import type { NamedSandbox } from './named-sandbox.ts';
+import { type NamedSandbox, serverOf } from './named-sandbox.ts';
 import { isStated } from './stated-for-key.ts';
 
 export interface KeyAndToken {
@@ -19,7 +19,6 @@ export interface KeyAndToken {
 }
 
 const NONCE_BYTES = 16;
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /** Throws `guarded` where the account that the token opens does not have the key, and what the control surface throws. */
 export async function checkOneAccount({ profile, named, admin, random }: KeyAndToken): Promise<void> {
@@ -31,12 +30,6 @@ export async function checkOneAccount({ profile, named, admin, random }: KeyAndT
   const { result } = await (await admin()).send('dialect.show', { nonce });
   if (!result.stated_for || isStated(key, { said: result, nonce })) return;
   throw ofTwoAccounts(profile, named);
-}
-
-/** One text for each spelling of a server of this machine. */
-function serverOf(address: string): string {
-  const { protocol, hostname, port } = new URL(address);
-  return `${protocol}//${LOOPBACK.has(hostname) ? 'localhost' : hostname}:${port}`;
 }
 
 /** What steers a sandbox needs no key: one that cannot be read now is no reason to refuse. */
@@ -55,7 +48,7 @@ function ofTwoAccounts(profile: ResolvedProfile, named: NamedSandbox): CliError 
     message: `the key of ${whose} and the token of ${named.namedBy} are of different accounts of ${named.origin}`,
     notes: [
       'Cards would be made in one account, and commands of the sandbox would change the other',
-      'To steer the account of the token alone: set CARDWRIGHT_SANDBOX_URL and CARDWRIGHT_SANDBOX_TOKEN_FILE, and add --sandbox',
+      'To steer the account of the token alone: set CARDWRIGHT_SANDBOX_URL, CARDWRIGHT_SANDBOX_TOKEN_FILE and CARDWRIGHT_PROFILE=sandbox, and no API key',
     ],
     hint:
       named.variables === undefined

@@ -87,7 +87,39 @@ describe.skipIf(missing() !== undefined)('a key and a token of different account
   });
 
   it('is steered by the token alone, as the note says', async () => {
-    await run('--sandbox sandbox status', 0, withFiles('ben', 'ana'));
+    const { CARDWRIGHT_SANDBOX_URL, CARDWRIGHT_SANDBOX_TOKEN_FILE } = withFiles('ben', 'ana');
+    const alone = { CARDWRIGHT_PROFILE: 'sandbox', CARDWRIGHT_SANDBOX_URL, CARDWRIGHT_SANDBOX_TOKEN_FILE };
+    expect((await run('sandbox status --json', 0, alone)).out).toContain('acct_');
+  });
+
+  it('means the sandbox of this machine with --sandbox, whatever the environment names', async () => {
+    const anas = withFiles('ana', 'ana');
+    const ofAccount = async () => (await run('cards list --all --json', 0, anas)).out;
+    const before = await ofAccount();
+    expect(before).toContain('card_');
+    for (const chosen of ['--sandbox', '--profile sandbox']) {
+      expect((await run(`${chosen} sandbox status --json`, 0, anas)).out).not.toContain('acct_');
+      await run(`${chosen} sandbox reset --data empty --yes`, 0, anas);
+      expect((await run(`${chosen} cards list --json`, 0, anas)).out).toContain('"total": 0');
+    }
+    expect(await ofAccount()).toBe(before);
+  });
+
+  it('means the sandbox of a profile that a flag names, and not that of the environment', async () => {
+    await run(`profiles set ben sandbox_token_file ${join(ben.folder, 'ben', 'admin-token')}`, 0, NONE);
+    const anas = withFiles('ana', 'ana');
+    const status = async (line: string, env: Record<string, string>) =>
+      JSON.parse((await run(`${line} --json`, 0, env)).out).store;
+    expect(await status('--profile ben sandbox status', anas)).toBe(
+      await status('sandbox status', withFiles('ben', 'ben')),
+    );
+    await run('profiles set ben sandbox_token_file none', 0, NONE);
+    // The environment may still hold the token of its account, on the same server.
+    expect((await run('--profile ben sandbox status', 14, anas)).err).toContain('of different accounts');
+    await run('--profile ben sandbox status', 0, withFiles('ana', 'ben'));
+    // Another server is none of its own.
+    const elsewhere = { ...anas, CARDWRIGHT_SANDBOX_URL: 'http://127.0.0.1:1' };
+    expect((await run('--profile ben sandbox reset --yes', 14, elsewhere)).err).toContain('has no sandbox_token_file');
   });
 
   it('goes on with the pair of one account', async () => {
