@@ -8,6 +8,7 @@ import { SNAPSHOT_FILE, TRANSFERS } from '../contract/sandbox/snapshots.ts';
 import { CliError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import type { Clock } from '../platform/host.ts';
+import { readErrorBody } from './error-body.ts';
 
 export interface SandboxAddress {
   /** `http://localhost/_sandbox/v1` or the address of a server. */
@@ -53,10 +54,13 @@ async function exportAsked(place: SandboxAddress & { readonly clock: Clock }): P
   }
 }
 
-/** Sends a file in place of what the sandbox holds. Resolves to the JSON of the answer. */
+/**
+ * Sends a file in place of what the sandbox holds. Resolves to the JSON of the answer. Throws `outcome_unknown` where the whole
+ * file was sent and the sandbox itself did not answer: a proxy that gave up does not know what became of it.
+ */
 export async function importInto(place: SandboxAddress, pieces: AsyncIterable<Uint8Array>): Promise<unknown> {
-  const answer = await asked(place, TRANSFERS.import, pieces);
-  return JSON.parse(await textOf(answer));
+  const text = await textOf(await asked(place, TRANSFERS.import, pieces));
+  return jsonOf(text) ?? Promise.reject(unknownImport(place, 'the answer is none of a sandbox'));
 }
 
 interface Target {
@@ -84,12 +88,19 @@ async function asked(
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const sent = url.protocol === 'https:' ? requestHttps(url, options) : requestHttp(url, options);
     sent.on('response', resolve);
-    sent.on('error', (error: Error) => reject(signal.aborted ? signal.reason : brokenOff(place, error)));
+    sent.on('error', (error: Error) => {
+      const isWhole = pieces !== undefined && sent.writableFinished;
+      const failure = isWhole ? unknownImport(place, error.message) : brokenOff(place, error);
+      reject(signal.aborted ? signal.reason : failure);
+    });
     if (pieces === undefined) sent.end();
     else send(sent, pieces).catch((error: unknown) => sent.destroy(error instanceof Error ? error : undefined));
   });
-  if (answer.statusCode !== 200) throw refused(await textOf(answer), answer.statusCode ?? 0);
-  return answer;
+  const { statusCode: status = 0 } = answer;
+  if (status === 200) return answer;
+  const said = readErrorBody(jsonOf(await textOf(answer)));
+  if (pieces !== undefined && said === undefined && status >= 500) throw unknownImport(place, `HTTP ${status}`);
+  throw refused(said?.message, status);
 }
 
 async function send(sent: ReturnType<typeof requestHttp>, pieces: AsyncIterable<Uint8Array>): Promise<void> {
@@ -124,31 +135,44 @@ async function textOf(answer: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-function refused(text: string, status: number): CliError {
-  const said = answerOf(text);
+function refused(said: string | undefined, status: number): CliError {
   const kind = status === 401 || status === 403 ? 'not_authenticated' : status === 409 ? 'refused' : 'unreachable';
   return new CliError(kind, {
-    message: `the sandbox refused it: ${said.message ?? `HTTP ${status}`}`,
+    message: `the sandbox refused it: ${said ?? `HTTP ${status}`}`,
     httpStatus: status,
     outcome: 'refused',
   });
 }
 
-function answerOf(text: string): { readonly message?: string } {
+function unknownImport(place: SandboxAddress, why: string): CliError {
+  return new CliError('outcome_unknown', {
+    message: `the whole file was sent to the sandbox at ${shownPlace(place)}, and it did not answer: ${why}`,
+    notes: ['It holds the file whole, or what it held before. It may still be at work.'],
+    hint: 'cardwright sandbox status',
+    outcome: 'unknown',
+  });
+}
+
+function shownPlace({ baseUrl, socketPath }: SandboxAddress): string {
+  return socketPath ?? new URL(baseUrl).host;
+}
+
+/** Undefined for a text that is no JSON. */
+function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text) as { readonly message?: string };
+    return JSON.parse(text);
   } catch (error) {
-    if (error instanceof SyntaxError) return {};
+    if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
-function brokenOff({ baseUrl, socketPath }: SandboxAddress, cause: unknown): CliError {
+function brokenOff(place: SandboxAddress, cause: unknown): CliError {
   // The file could not be read to its end: an import that was cut off changes nothing, and says so itself.
   if (cause instanceof CliError) return cause;
   const why = cause instanceof Error ? `: ${cause.message}` : '';
   return new CliError('unreachable', {
-    message: `the connection to the sandbox at ${socketPath ?? new URL(baseUrl).host} was interrupted${why}`,
+    message: `the connection to the sandbox at ${shownPlace(place)} was interrupted${why}`,
     hint: 'cardwright sandbox status',
     outcome: 'unknown',
     cause,

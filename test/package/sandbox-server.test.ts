@@ -148,7 +148,13 @@ describe.skipIf(missing() !== undefined)('a server for a team', () => {
     );
     expect(ofUnit).toMatch(/^StartLimitIntervalSec=0$/m);
     expect(ofService).toMatch(/^Restart=on-failure$\n^RestartSec=2$/m);
-    const line = /^ExecStart=(.*)$/m.exec(unit)?.[1]?.replaceAll('%%', '%').replace('%i', '4010') ?? '';
+    const [, proxy = 'none'] = /^Environment="PROXY=(.*)"$/m.exec(unit) ?? [];
+    // Two servers of one proxy: both examples name it in the same words.
+    expect(await example('nginx.conf')).toContain(`--admin ${proxy} --port 4010`);
+    const line = (/^ExecStart=(.*)$/m.exec(unit)?.[1] ?? '')
+      .replaceAll('%%', '%')
+      .replace('%i', '4010')
+      .replace('$PROXY', proxy);
     const away = await shell(`exec ${ofThisRun(line).replace(store, `${store}_away`)}`, {});
     expect([away.code, away.err]).toEqual([14, expect.stringContaining('_away')]);
     const { child } = await start(ofThisRun(line), {});

@@ -60,6 +60,17 @@ describe.skipIf(missing() !== undefined)('accounts', () => {
     expect([ended.code, ended.err]).toEqual([code, expect.stringContaining(words)]);
   };
 
+  it('are kept in no database that cannot hold every text', async () => {
+    const name = `${here.name}_latin`;
+    const root = await here.as('postgres');
+    await root.call(`create database ${name} encoding 'LATIN1' template template0 lc_collate 'C' lc_ctype 'C'`, []);
+    const latin = store.replace(here.name, name);
+    for (const line of ['start --migrate', 'accounts create ana', 'accounts list']) {
+      const ended = await place.run(`sandbox ${line} --store ${latin}`);
+      expect([ended.code, ended.err]).toEqual([14, expect.stringContaining('is encoded in LATIN1')]);
+    }
+  });
+
   it('have one name each, and only those that are there are removed', async () => {
     await accountOf(place, store, 'ana');
     await refused('accounts create ana', 2, 'has an account ana already');

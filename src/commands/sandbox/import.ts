@@ -15,6 +15,8 @@ export const importSandbox = command({
   ends: {
     check_failed: 'The file is damaged; nothing has changed.',
     not_authenticated: 'The token is not that of the sandbox elsewhere.',
+    outcome_unknown:
+      'The whole file was sent, and the sandbox did not answer; it holds the file, or what it held before.',
     unreachable: 'The sandbox elsewhere does not answer.',
   },
   answers: { one: ADMIN_OPERATIONS['snapshots.restore'].returns.shape },

@@ -19,7 +19,7 @@ export function isDatabaseAway(error: unknown): boolean {
   return root instanceof Error && !(root instanceof StoreBusy);
 }
 
-/** Reads go on, so that nothing else tells: SQLSTATE 53100. */
+/** SQLSTATE 53100. Reads that are not counted go on, so that nothing else tells. */
 function isDatabaseFull(error: unknown): boolean {
   const root = rootOf(error);
   return root instanceof PostgresRefusal && root.code === '53100';

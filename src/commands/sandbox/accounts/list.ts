@@ -1,4 +1,5 @@
 import { command } from '../../../cli/parsing/command.ts';
+import { shellWord } from '../../../core/shell-quote.ts';
 import { ACCOUNT_COLUMNS, ACCOUNT_ROW, storeFlag } from './shown.ts';
 
 /** Lists the accounts of a sandbox on a database. */
@@ -16,8 +17,11 @@ export const listAccounts = command({
       run: 'sandbox accounts list --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox -o id',
     },
   ],
-  run: (ctx, { store }) => ctx.servers.withAccounts(store, accounts => accounts.list()),
-  show(rows) {
+  run: async (ctx, { store }) => ({
+    store,
+    rows: await ctx.servers.withAccounts(store, accounts => accounts.list()),
+  }),
+  show({ store, rows }) {
     async function* batches() {
       yield rows.map(row => ({ ...row }));
     }
@@ -25,7 +29,10 @@ export const listAccounts = command({
       listing: {
         batches: batches(),
         page: () => ({ total: rows.length }),
-        footer: count => (count === 0 ? 'No accounts. Make one: cardwright sandbox accounts create' : undefined),
+        footer: count =>
+          count === 0
+            ? `No accounts. Make one: cardwright sandbox accounts create ana --store ${shellWord(store)}`
+            : undefined,
       },
       noun: 'account',
       idField: 'name',

@@ -83,14 +83,16 @@ export interface Preparing {
 /**
  * Makes sure that the tables are those of this program. One at a time does so, whatever the number of processes; the
  * lock goes with the transaction. Throws `check_failed` for tables of a newer program, and for older or none unless they
- * may be made; `guarded` for a server that only reads.
+ * may be made; `guarded` for a server that only reads, and for a database that cannot hold every text.
  */
 export async function prepareTables({ connection, schema, shown, mayMigrate }: Preparing): Promise<void> {
   const run = (text: string, ...values: string[]) => connection.send(text, values);
   await run('begin isolation level read committed');
   try {
-    const [reads] = (await run(`select current_setting('transaction_read_only')`)).rows;
-    if (reads?.[0] === 'on') throw onlyReads(shown);
+    const asked = await run(`select current_setting('transaction_read_only'), current_setting('server_encoding')`);
+    const [reads, encoding] = asked.rows[0] ?? [];
+    if (reads === 'on') throw onlyReads(shown);
+    if (encoding !== 'UTF8') throw otherEncoding(shown, String(encoding));
     await run(`select pg_advisory_xact_lock(hashtext('cardwright sandbox'))`);
     await run(`select set_config('search_path', $1, true), set_config('lock_timeout', $2, true)`, schema, LOCK_MS);
     const found = await schemaNumber(connection, schema);
@@ -153,6 +155,17 @@ function onlyReads(shown: string): CliError {
   });
 }
 
+function otherEncoding(shown: string, encoding: string): CliError {
+  return new CliError('guarded', {
+    message: `the database of the sandbox store ${shown} is encoded in ${encoding}; labels and metadata need UTF8`,
+    notes: [
+      'Nothing was changed. An admin makes one that is: create database sandbox owner sandbox encoding UTF8 template template0',
+    ],
+    hint: 'cardwright sandbox start --help',
+    outcome: 'not_sent',
+  });
+}
+
 const madeByNewer = (found: number) =>
   `was made by a newer cardwright (schema ${found}; this one knows up to ${SCHEMA})`;
 const hasSchema = (found: number) => `has schema ${found}, and this cardwright ${SCHEMA}`;
@@ -200,6 +213,7 @@ function older(shown: string, found: number | undefined): CliError {
     message: `the sandbox store ${shown} ${has}`,
     notes: [
       'Nothing was changed. The hint makes or changes the tables; every server of the store is updated with them.',
+      'A server that serves the control surface of its accounts needs --admin too.',
     ],
     hint: `cardwright sandbox start --store ${shellWord(shown)} --migrate`,
     outcome: 'not_sent',
