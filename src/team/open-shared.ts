@@ -139,7 +139,8 @@ export async function openShared(settings: SharedJournalSettings, names: readonl
     return places.spool;
   };
   await disk.prepareFolder(places.root);
-  const head = await chainHead(disk, places.head);
+  // Not what lies there now: another command of this machine may have gone on since, and nobody has asked about that.
+  const head = chainHead(disk, places.head, known[status.journal_id]);
   head.look(status.head.seq);
   const parts = { disk, statements: () => statements, account, head, host: machine.name };
   const behind = behindBy(opening, head.known());

@@ -5,7 +5,7 @@ import type { JournalDisk } from '../journal/wal/storage.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { PostgresRefusal } from '../postgres/refusal.ts';
 import type { JournalHead, JournalOpening, OpHead, UsedIntent } from './calls.ts';
-import type { HeadsByJournal, Statements } from './statements.ts';
+import type { Statements } from './statements.ts';
 
 export interface SharedOps {
   statements(): Statements;
@@ -86,11 +86,12 @@ export interface ChainHead {
   keep(): Promise<void>;
 }
 
-/** Reads what an earlier command has kept. A file that cannot be read stands for nothing: it only ever adds a check. */
-export async function chainHead(disk: JournalDisk, path: string): Promise<ChainHead> {
-  let head = await headAt(disk, path);
+/** `earlier` is what an earlier command has kept, as the database was asked about it when the journal was opened. */
+export function chainHead(disk: JournalDisk, path: string, earlier: KeptHead | undefined): ChainHead {
+  let head = earlier;
   let kept = head?.hash;
   let [looked, accepted] = [0, 0];
+  let hasForgotten = false;
   const seenNow = ({ seq, hash }: JournalHead) => ({ seq, hash, accepted });
   return {
     known: () => head && { seq: head.seq, hash: head.hash },
@@ -104,6 +105,7 @@ export async function chainHead(disk: JournalDisk, path: string): Promise<ChainH
     },
     forget(seen) {
       head = seenNow(seen);
+      hasForgotten = true;
     },
     looked: () => looked,
     look(seq) {
@@ -112,30 +114,40 @@ export async function chainHead(disk: JournalDisk, path: string): Promise<ChainH
     async keep() {
       // After a failover another line may have the same number.
       if (head === undefined || head.hash === kept) return;
-      await disk.replace(path, JSON.stringify(head));
+      const there = hasForgotten ? undefined : await headAt(disk, path);
+      // Another command of this machine may have seen more.
+      const isBehind = there !== undefined && there.accepted === head.accepted && there.seq > head.seq;
+      if (!isBehind) await disk.replace(path, JSON.stringify(head));
       kept = head.hash;
     },
   };
 }
 
-interface KeptHead extends JournalHead {
+/** As it lies in a file of this machine. */
+export interface KeptHead extends JournalHead {
+  /** See `ChainHead.accepted`. */
   readonly accepted: number;
 }
 
 const HEAD = /^\{"seq":(\d{1,15}),"hash":"([0-9a-f]{64})"(?:,"accepted":(\d{1,9}))?\}$/;
 
+/** A file that cannot be read stands for nothing: it only ever adds a check. */
 async function headAt(disk: Pick<JournalDisk, 'read'>, path: string): Promise<KeptHead | undefined> {
   const [, seq, hash, accepted = '0'] = HEAD.exec((await disk.read(path)) ?? '') ?? [];
   return seq === undefined || hash === undefined ? undefined : { seq: Number(seq), hash, accepted: Number(accepted) };
 }
 
-/** Of this account in every journal that this machine knows. */
-export async function headsByJournal(disk: JournalDisk, stateFolder: string, account: string): Promise<HeadsByJournal> {
+/** Of this account in every journal that this machine knows, by the identifier of the journal. */
+export async function headsByJournal(
+  disk: JournalDisk,
+  stateFolder: string,
+  account: string,
+): Promise<Readonly<Record<string, KeptHead>>> {
   const root = join(stateFolder, 'team');
-  const heads: Record<string, JournalHead> = {};
+  const heads: Record<string, KeptHead> = {};
   for (const journalId of await disk.names(root)) {
     const head = await headAt(disk, placesOf(stateFolder, { journalId, account }).head);
-    if (head !== undefined) heads[journalId] = { seq: head.seq, hash: head.hash };
+    if (head !== undefined) heads[journalId] = head;
   }
   return heads;
 }

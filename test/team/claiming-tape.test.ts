@@ -50,7 +50,7 @@ describe.skipIf(missing())('a claim that goes with SENT', () => {
       random,
       disk,
       writeTotalMs: 75_000,
-      head: await chainHead(disk, join(home, 'head')),
+      head: chainHead(disk, join(home, 'head'), undefined),
       spoolFolder: async () => home,
       ...more,
     };

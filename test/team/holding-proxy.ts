@@ -1,6 +1,6 @@
 /** A way to the server on which a call waits until it is let through: others come between. */
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -12,26 +12,39 @@ function gate() {
   return { opened, open };
 }
 
-/** Before the socket of a server. What calls `text` for the first time waits. */
-export async function holdingProxy({ socket, port }: { readonly socket: string; readonly port: number }, text: string) {
+/** Before the socket of a server. What calls `text` for the first time waits; with `answer` it is its answer that does. */
+export async function holdingProxy(
+  { socket, port }: { readonly socket: string; readonly port: number },
+  text: string,
+  holds: 'call' | 'answer' = 'call',
+) {
   const place = await temporaryFolder();
   const [held, release] = [gate(), gate()];
   let isUsed = false;
+  async function letThrough(end: Socket): Promise<void> {
+    end.pause();
+    held.open();
+    await release.opened;
+    end.resume();
+  }
   const server = createServer(near => {
     const far = connect(join(socket, `.s.PGSQL.${port}`));
     for (const each of [near, far])
       each.on('error', () => undefined).on('close', () => [near, far].map(end => end.destroy()));
+    let isAnswerHeld = false;
     near.on('data', async (chunk: Buffer) => {
       if (!isUsed && chunk.includes(text)) {
         isUsed = true;
-        near.pause();
-        held.open();
-        await release.opened;
-        near.resume();
+        isAnswerHeld = holds === 'answer';
+        if (!isAnswerHeld) await letThrough(near);
       }
       far.write(chunk);
     });
-    far.pipe(near);
+    far.on('data', async (chunk: Buffer) => {
+      if (isAnswerHeld) await letThrough(far);
+      isAnswerHeld = false;
+      near.write(chunk);
+    });
   });
   await once(server.listen(join(place.path, `.s.PGSQL.${port}`)), 'listening');
   return {

@@ -99,7 +99,7 @@ describe.skipIf(missing())('journal move', () => {
         random,
         disk,
         writeTotalMs: 75_000,
-        head: await chainHead(disk, join(folder, 'head')),
+        head: chainHead(disk, join(folder, 'head'), undefined),
         spoolFolder: async () => folder,
       },
       pid: process.pid,

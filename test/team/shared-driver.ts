@@ -116,7 +116,7 @@ export async function storeAt(
     random,
     disk,
     writeTotalMs: 75_000,
-    head: await chainHead(disk, `${order.folder}/head`),
+    head: chainHead(disk, `${order.folder}/head`, undefined),
     spoolFolder: async () => order.folder,
   };
   const store = sharedStore({

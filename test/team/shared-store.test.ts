@@ -47,7 +47,7 @@ describe.skipIf(missing())('the shared store', () => {
             random,
             disk,
             writeTotalMs: 75_000,
-            head: await chainHead(disk, join(home, 'head')),
+            head: chainHead(disk, join(home, 'head'), undefined),
             spoolFolder: async () => home,
           };
         };
