@@ -175,9 +175,26 @@ describe.skipIf(missing() !== undefined)('on PostgreSQL', () => {
     const settings = ['enable_seqscan', 'enable_nestloop', 'jit'].map(name => `current_setting('${name}') as ${name}`);
     const asked = (sql: Sql) => sql.get(`select ${settings.join(', ')}`);
     const before = await store.write(asked);
-    expect(await store.write(asked, 'large')).toEqual({ enable_seqscan: 'off', enable_nestloop: 'off', jit: 'off' });
+    const forMany = { enable_seqscan: 'off', enable_nestloop: 'off', jit: 'off' };
+    expect(await store.write(asked, 'large')).toEqual(forMany);
     expect(await store.write(asked)).toEqual(before);
+    expect(await store.read(asked, 'large')).toEqual(forMany);
+    expect(await store.read(asked)).toEqual(before);
     expect(before).toMatchObject({ enable_seqscan: 'on', enable_nestloop: 'on' });
+  });
+
+  it('lets no other read wait for a large one', async () => {
+    let end = () => {};
+    const ended = new Promise<void>(resolve => {
+      end = resolve;
+    });
+    const large = store.read(async sql => {
+      await ended;
+      return sql.get('select 1 as one');
+    }, 'large');
+    expect(await store.read(sql => sql.get('select 2 as two'))).toEqual({ two: 2 });
+    end();
+    expect(await large).toEqual({ one: 1 });
   });
 
   it('lets one writer in at a time', async () => {

@@ -45,7 +45,7 @@ export async function restoreSnapshot(parts: ServiceParts, { name }: Named) {
 export async function readingAll<T>(parts: ServiceParts, work: (sql: Sql, now: number) => Promise<T>): Promise<T> {
   const { store, account, clock, requestLog } = parts;
   await requestLog.flush(parts);
-  return store.read(async sql => work(sql, await sandboxNow(sql, account, clock.now())));
+  return store.read(async sql => work(sql, await sandboxNow(sql, account, clock.now())), 'large');
 }
 
 /**

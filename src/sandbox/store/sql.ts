@@ -76,7 +76,8 @@ export interface WantedRow {
 export type Manner = 'repeatable' | 'large';
 
 export interface Store {
-  read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /** Runs `work` on one moment of the store. `large` work goes through everything it holds; others do not wait for it. */
+  read<T>(work: (sql: Sql) => Promise<T>, how?: 'large'): Promise<T>;
   /**
    * Runs `work` in a transaction that takes the write lock at once (`BEGIN IMMEDIATE`); resolves after COMMIT.
    * Works of one turn of the event loop may share a transaction, each in a savepoint: a work that throws is undone

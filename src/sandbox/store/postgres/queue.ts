@@ -80,10 +80,12 @@ export class AccountStore implements Store {
     this.#parts = parts;
   }
 
-  read<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+  read<T>(work: (sql: Sql) => Promise<T>, how?: 'large'): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#isClosed) return reject(new Error('the store is closed'));
-      this.#reads.push({ work, resolve, reject, isRepeatable: true, asks: [], since: 0 });
+      const job: Job = { work, resolve, reject, isRepeatable: true, asks: [], since: 0 };
+      if (how === 'large') return this.#readUntilDone(this.#readAlone(job));
+      this.#reads.push(job);
       if (!this.#isLookingForReads) this.#readSoon();
     });
   }
@@ -108,8 +110,23 @@ export class AccountStore implements Store {
   /** Reads of one turn see one moment; those that come later do not wait for them. */
   #readSoon(): void {
     this.#isLookingForReads = true;
-    const reading = this.#readBatch().finally(() => this.#reading.delete(reading));
+    this.#readUntilDone(this.#readBatch());
+  }
+
+  #readUntilDone(batch: Promise<void>): void {
+    const reading = batch.finally(() => this.#reading.delete(reading));
     this.#reading.add(reading);
+  }
+
+  /** Of a large one nobody else waits for the end. */
+  async #readAlone(job: Job): Promise<void> {
+    const connection = await this.#connection().catch((error: unknown) => job.reject(busy(error)));
+    if (connection === undefined) return;
+    try {
+      await this.#readSome(connection, [job], FOR_MANY);
+    } finally {
+      this.#parts.connections.give(connection);
+    }
   }
 
   async #readBatch(): Promise<void> {
@@ -128,13 +145,14 @@ export class AccountStore implements Store {
     }
   }
 
-  /** Until one fails whose failure ends the transaction; resolves to those that are left. */
-  async #readSome(connection: PostgresPipeline, jobs: readonly Job[]): Promise<Job[]> {
+  /** Until one fails whose failure ends the transaction; resolves to those that are left. `first` is sent before them. */
+  async #readSome(connection: PostgresPipeline, jobs: readonly Job[], first: readonly string[] = []): Promise<Job[]> {
     const { mayPrepare } = this.#parts;
     const transaction = new Transaction({ connection, access: 'read', mayPrepare });
     const left = [...jobs];
     try {
       await this.#begin(transaction, 'read');
+      for (const text of first) await transaction.send(text);
     } catch (error) {
       for (const job of left) job.reject(error instanceof StoreBusy ? error : busy(error));
       await undo(transaction);
@@ -341,17 +359,19 @@ export class AccountStore implements Store {
 }
 
 /**
- * Within a transaction nothing tells the database that a table has grown: plans made for a small one go through all of it
- * for each row, those of foreign keys among them, and joins go through all of it for each row of the other one. What is
- * avoided so is given such a cost that every plan would be compiled.
+ * Within a transaction nothing tells the database that a table has grown, and for a minute nothing does behind it: plans made
+ * for a small one go through all of it for each row, those of foreign keys among them, and joins go through all of it for each
+ * row of the other one. What is avoided so is given such a cost that every plan would be compiled.
  */
-const FOR_MANY = `select set_config('enable_seqscan', 'off', true), set_config('enable_nestloop', 'off', true),
-  set_config('jit', 'off', true)`;
+const FOR_MANY: readonly string[] = [
+  `select set_config('enable_seqscan', 'off', true), set_config('enable_nestloop', 'off', true),
+  set_config('jit', 'off', true)`,
+  'discard plans',
+];
 
 function plannedForMany<T>(work: (sql: Sql) => Promise<T>): (sql: Sql) => Promise<T> {
   return async sql => {
-    await sql.put(FOR_MANY);
-    await sql.put('discard plans');
+    for (const text of FOR_MANY) await sql.put(text);
     return work(sql);
   };
 }
