@@ -56,15 +56,7 @@ export async function replaceStore(parts: ServiceParts, folder: string) {
   try {
     const manifest = await manifestOf(folder);
     await checkSums(folder, manifest);
-    await replaceAll(parts, folder, manifest);
-    const { store, account } = parts;
-    const { state, found } = await readingAll(parts, async (sql, now) => {
-      const looking = { sql, account, now };
-      const found = await checkNow(looking);
-      const webhooks_active = await countActiveSubscriptions(sql, account);
-      return { state: { ...(await stateOf(looking)), webhooks_active, ...foundIn(found) }, found };
-    });
-    await store.write(sql => keepCheck(sql, account, found));
+    const state = await replaceAll(parts, folder, manifest);
     return { restored: true, problems: [], made_at: manifest.made_at, ...known(state) };
   } catch (error) {
     if (error instanceof Damaged) return { restored: false, problems: [error.message] };
@@ -77,26 +69,31 @@ function known(state: Readonly<Record<string, unknown>>) {
   return Object.fromEntries(Object.entries(state).filter(([name]) => Object.hasOwn(RESTORED, name)));
 }
 
-async function replaceAll(parts: ServiceParts, folder: string, manifest: Manifest): Promise<void> {
+/** What the sandbox then says of itself is asked in the same transaction: behind it an answer could fail for a change that lasts. */
+async function replaceAll(parts: ServiceParts, folder: string, manifest: Manifest) {
   const { store, account, clock, isGone, dispatcher, requestLog, requestNumbers } = parts;
   const goOn = dispatcher?.hold();
   try {
-    await store.write(async sql => {
+    const state = await store.write(async sql => {
       if (await advanceRunning(sql, account, { isGone, real: clock.now() })) {
         throw impossible('the clock is being moved: wait for that to end');
       }
       await forgetAdvance(sql, account);
       await restoreFrom(folder, manifest, sql, account);
       // Sums say that it is what was written, and not that it was right: asked before any of it is kept.
-      const now = await sandboxNow(sql, account, clock.now());
-      const { faults } = await checkNow({ sql, account, now });
-      if (faults.length > 0) throw new Damaged(brokenBooks(faults));
+      const looking = { sql, account, now: await sandboxNow(sql, account, clock.now()) };
+      const found = await checkNow(looking);
+      if (found.faults.length > 0) throw new Damaged(brokenBooks(found.faults));
+      await keepCheck(sql, account, found);
+      const webhooks_active = await countActiveSubscriptions(sql, account);
+      return { ...(await stateOf(looking)), webhooks_active, ...foundIn(found) };
     }, 'large');
+    requestLog.forget();
+    requestNumbers.forget();
+    return state;
   } finally {
     goOn?.();
   }
-  requestLog.forget();
-  requestNumbers.forget();
 }
 
 const MOST_TOLD_FAULTS = 3;
