@@ -125,8 +125,12 @@ export function createClient(options: Options) {
           ? sendUnnamed(operation, asked, key, signal)
           : named.send({ operation: operation as never, input: asked as never, intent, key, signal });
       };
+      const inTurn = (name: string | undefined, work: typeof sending) =>
+        name === undefined ? work() : oneAfterTheOther(name, work, signal);
       const card = movedCard(operation, asked);
-      return openly(await (card === undefined ? sending() : oneAfterTheOther(card, sending, signal)).catch(asOurs));
+      // Of one purchase that is asked for several times at once the later calls get what came of the first.
+      const purchase = intent === undefined ? undefined : `intent ${intent}`;
+      return openly(await inTurn(purchase, () => inTurn(card, sending)).catch(asOurs));
     },
     async *pages(operation: string, input: Values = {}) {
       const asked = inOurError(() => askedOf(operation, input));

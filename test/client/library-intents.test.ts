@@ -40,10 +40,21 @@ it('an answer that was lost is looked for by the next call with the same name', 
   proxy.fail('POST', /\/cards$/, 'drop-after');
   proxy.fail('GET', /\/cards\?/, ...Array<'drop-before'>(9).fill('drop-before'));
   const send = () => client.send('cards.create', { bin_id: 'bin_1', amount: 10 }, { intent: 'po-1' });
-  await expect(send()).rejects.toMatchObject({ kind: 'outcome_unknown', outcome: 'unknown' });
+  const lost = await send().catch((error: unknown) => error);
+  expect(lost).toMatchObject({ kind: 'outcome_unknown', outcome: 'unknown' });
   proxy.mend();
+  // Another name is no way around it; another label is.
+  const order = (intent: string, more = {}) =>
+    client.send('cards.create', { bin_id: 'bin_1', amount: 10, ...more }, { intent });
+  await expect(order('po-2')).rejects.toMatchObject({
+    kind: 'guarded',
+    message: expect.stringContaining('the same operation, with the intent "po-1", has an unknown outcome'),
+    op: (lost as { op: string }).op,
+  });
+  expect(await order('po-3', { label: 'order 3' })).toMatchObject({ id: 'card_2' });
   expect(await send()).toMatchObject({ id: 'card_1', balance: 10 });
-  expect(proxy.posts()).toHaveLength(1);
+  expect(await order('po-2')).toMatchObject({ id: 'card_3' });
+  expect(proxy.posts()).toHaveLength(3);
 });
 
 it('a promise that cannot be kept is refused before anything is sent', async () => {

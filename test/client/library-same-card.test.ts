@@ -41,6 +41,15 @@ it.each([
   expect(at.proxy.posts()).toHaveLength(1 + AMOUNTS.length + 1);
 });
 
+it('calls with one intent at once are one purchase, and all of them get it', async () => {
+  await using at = await program();
+  const create = () => at.client.send('cards.create', { bin_id: 'bin_1', amount: 4 }, { intent: 'order-1' });
+  const fund = () => at.client.send('cards.fund', { card_id: 'card_1', amount: 4 }, { intent: 'fund-1' });
+  const made = await Promise.all([create(), create(), fund(), create(), fund(), create()]);
+  expect(new Set(made.filter((_, at) => at !== 2 && at !== 4).map(card => (card as { id: string }).id)).size).toBe(1);
+  expect(at.proxy.posts()).toHaveLength(3);
+});
+
 it('a call that is cancelled while it waits for its card sends nothing, and the next one goes on', async () => {
   await using at = await program();
   const { client } = at;

@@ -92,7 +92,11 @@ function twinRefused(
   if (plan.bulk && bulk) return bulkUnfinished(history, inHand);
   // The same card made by two commands at once is meant; beside a resume of the first, the second one is not.
   if (held ? rows.some(movesBalance) || history.runs > 1 : rows.some(row => row.state === 'unknown'))
-    return twinUnknown(op, { ...inHand, movesMoney: rows.some(row => movesBalance(row) || makesCard(row)) });
+    return twinUnknown(op, {
+      ...inHand,
+      movesMoney: rows.some(row => movesBalance(row) || makesCard(row)),
+      itsIntent: isOther ? rows[0]?.item.intent : undefined,
+    });
   if (leased && !isOther && rows.some(isOnce)) return twinLeased(history, takeUp);
   if (!held && rows.some(row => row.state === 'open')) return twinOpen(op, takeUp);
   if (!held && rows.some(isUntold)) return twinUntold(op, takeUp);
@@ -132,12 +136,21 @@ export function pendingTwin(op: string): CliError {
   });
 }
 
-function twinUnknown(op: string, { held, movesMoney, takeUp }: InHand & { readonly movesMoney: boolean }): CliError {
+interface UnknownTwin extends InHand {
+  readonly movesMoney: boolean;
+  /** Its name, where what is asked for now has another one. */
+  readonly itsIntent: string | undefined;
+}
+
+function twinUnknown(op: string, { held, movesMoney, itsIntent, takeUp }: UnknownTwin): CliError {
   const why = held ? 'is under way in another process' : 'has an unknown outcome';
+  const which = itsIntent === undefined ? '' : `, with the intent ${JSON.stringify(itsIntent)}`;
   return new CliError('guarded', {
-    message: `the same operation ${why}: ${op}${takeUp.whose}`,
+    message: `the same operation${which} ${why}: ${op}${takeUp.whose}`,
     notes: [
-      `Running it again would be a new key and could ${movesMoney ? 'move the money twice' : 'change it twice'}.`,
+      itsIntent === undefined
+        ? `Running it again would be a new key and could ${movesMoney ? 'move the money twice' : 'change it twice'}.`
+        : 'Another intent is no way around it. When it is settled, or where a label or other metadata tells the two apart, this one goes on.',
       ...takeUp.later,
     ],
     hint: held ? `cardwright ops show ${op}` : takeUp.command,
