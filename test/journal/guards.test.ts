@@ -138,6 +138,13 @@ test('a full disk at SENT: nothing was sent; at the outcome: unknown, and a resu
         (await b.cards())[0]?.id,
         expect.stringContaining('and the service said yes, but the journal could not be written'),
       ]);
+      expect(error?.facts.notes).toEqual(
+        expect.arrayContaining([
+          `Checked: the answer of the service, which said that it is done, card ${cardId}.`,
+          'Verdict: probably done: only the record of it is missing.',
+        ]),
+      );
+      expect(error?.facts.evidence).toMatchObject({ card_id: cardId, verdict: 'probably done' });
     }
     await run[Symbol.asyncDispose]();
     await using resumed = await b.another({ disk: real => real }).resume(run.op);

@@ -302,10 +302,11 @@ function unrecorded(
   const yes = delivery.class === 'done';
   const answer = yes ? 'the service said yes' : `the service answered (${delivery.class})`;
   const reason = `${answer}, but the journal could not be written: ${failure.message}`;
-  const error = unknownError({ plan: context.plan, row, reason, requestId: delivery.requestId });
+  const cardId = yes ? textOf((delivery.result as Values | undefined)?.['id']) : undefined;
+  const answered = yes ? { card: cardId } : undefined;
+  const error = unknownError({ plan: context.plan, row, reason, requestId: delivery.requestId, answered });
   const sentAt = isoSeconds(row.lastSent?.at ?? context.plan.at);
   const message = `${row.item.operation} was sent at ${sentAt} and ${reason}`;
-  const cardId = yes ? textOf((delivery.result as Values | undefined)?.['id']) : undefined;
   const facts = { ...factsOf(row), ...(cardId !== undefined && { cardId }) };
   return { ...facts, outcome: 'unknown', error: yes ? error.with({ message }) : error, stops: true };
 }

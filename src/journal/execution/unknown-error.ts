@@ -24,17 +24,19 @@ export interface UnknownFactsToTell {
   /** Why the answer could not be trusted, in one clause. */
   readonly reason: string;
   readonly requestId?: string | undefined;
+  /** The service said yes, and only the record of it is missing; the card it named, if it did. */
+  readonly answered?: { readonly card: string | undefined } | undefined;
   /** What is next: a resume; one that is asked to send again what left no trace; or a person decides. */
   readonly leadsOn?: 'resume' | 'resend' | 'person' | undefined;
 }
 
 /** Exit 11, in words for a person and with the same facts for a script. */
 export function unknownError(facts: UnknownFactsToTell): CliError {
-  const { plan, row, look, reason, requestId, leadsOn = 'resume' } = facts;
+  const { plan, row, look, reason, requestId, answered, leadsOn = 'resume' } = facts;
   const { op } = plan;
   const { item, firstSent, lastSent } = row;
   const checks = checksNow(facts);
-  const { verdict, because } = assessmentOf(row, look);
+  const { verdict, because } = answered === undefined ? assessmentOf(row, look) : BY_ANSWER;
   const at = isoSeconds(lastSent?.at ?? plan.at);
   const first = firstSent === undefined || firstSent === lastSent ? undefined : isoSeconds(firstSent.at);
   const sent = first === undefined ? `at ${at}` : `at ${first}, and again at ${at} under the same key,`;
@@ -43,7 +45,10 @@ export function unknownError(facts: UnknownFactsToTell): CliError {
   const looking = `cardwright ops resume ${op} --dry-run`;
   const { hint, says } = nextCommand(op, leadsOn);
   const byHand = { done: resolveCommand(op, [item.row], 'done'), notDone: resolveCommand(op, [item.row], 'not-done') };
-  const seen = checked === undefined || lookedAt === undefined ? 'nothing yet' : `${checked}, at ${lookedAt}`;
+  const card = answered?.card ?? item.card;
+  const byAnswer = `the answer of the service, which said that it is done${card === undefined ? '' : `, card ${card}`}`;
+  const byLook = checked === undefined || lookedAt === undefined ? 'nothing yet' : `${checked}, at ${lookedAt}`;
+  const seen = answered === undefined ? byLook : byAnswer;
   const count = `${checks} check${checks === 1 ? '' : 's'}`;
   const until = lookedAt === undefined || checks === 0 ? '' : ` (${count} until ${lookedAt})`;
   return new CliError('outcome_unknown', {
@@ -67,7 +72,7 @@ export function unknownError(facts: UnknownFactsToTell): CliError {
     ...(requestId === undefined ? {} : { service: { request_id: requestId } }),
     evidence: withoutUndefined({
       row: item.row,
-      card_id: item.card,
+      card_id: card,
       bin_id: item.input['bin_id'],
       label: item.label,
       amount: item.amount === undefined ? undefined : plainAmount(cents(item.amount)),
@@ -87,6 +92,9 @@ export function unknownError(facts: UnknownFactsToTell): CliError {
     }),
   });
 }
+
+/** Not more than likely: the answer was not compared with the card. */
+const BY_ANSWER = { verdict: 'probably done', because: 'only the record of it is missing' } as const;
 
 /** What somebody at the service finds it by. */
 function forSupport({ item: { key, amount, card } }: RowHistory, at: string, requestId: string | undefined): string {

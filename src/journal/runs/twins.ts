@@ -144,7 +144,7 @@ interface UnknownTwin extends InHand {
 
 function twinUnknown(op: string, { held, movesMoney, itsIntent, takeUp }: UnknownTwin): CliError {
   const why = held ? 'is under way in another process' : 'has an unknown outcome';
-  const which = itsIntent === undefined ? '' : `, with the intent ${JSON.stringify(itsIntent)}`;
+  const which = itsIntent === undefined ? '' : `, with the intent ${JSON.stringify(itsIntent)},`;
   return new CliError('guarded', {
     message: `the same operation${which} ${why}: ${op}${takeUp.whose}`,
     notes: [
