@@ -98,7 +98,9 @@ export function refusalOf(
       const standing = no.standing ?? no.intents?.find(each => each.standing !== null)?.standing;
       const what =
         no.intents === undefined ? 'the idempotency key' : `the intent ${JSON.stringify(no.intents[0]?.intent)}`;
-      return inTheWay(`${what} was used by another command in the meantime`, role, standing);
+      const refusal = inTheWay(`another command was quicker with ${what}`, role, standing);
+      const notes = ['Run the same command again when that one has ended. Another name would be another purchase.'];
+      return refusal.facts.notes === undefined ? refusal.with({ notes }) : refusal;
     }
     case 'twin':
       return inTheWay('the same operation is there already', role, no.standing);

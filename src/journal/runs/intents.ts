@@ -197,8 +197,8 @@ function unsettledUse({ intent, op, row }: EarlierUse, history: History, { comma
 
 function usedMeanwhile({ intent, op }: EarlierUse): CliError {
   return new CliError('guarded', {
-    message: `the intent ${JSON.stringify(intent)} was used by another command in the meantime: ${op}; nothing was sent`,
-    notes: ['The same command again takes over what that one has done.'],
+    message: `another command was quicker with the intent ${JSON.stringify(intent)}: ${op}; nothing was sent`,
+    notes: ['The same command again tells what that one has done. Another intent would be another purchase.'],
     hint: `cardwright ops show ${op}`,
     outcome: 'not_sent',
     op,
