@@ -66,12 +66,14 @@ function approvingCommands(
   { path, isShared }: { readonly path: string | undefined; readonly isShared: boolean },
 ): ApprovingCommands {
   const approve = 'cardwright approvals approve';
-  if (path === undefined && isShared) return { command: `${approve} ${id}`, hint: `${approve} ${id}`, next: [] };
+  if (path === undefined && isShared) return { command: `${approve} ${id}`, hint: `${approve} ${id}`, next: [OTHERS] };
   const command = `${approve} --file ${shellWord(path ?? `${id}.request.json`)}`;
-  if (path !== undefined) return { command, hint: command, next: [] };
+  if (path !== undefined) return { command, hint: command, next: [OTHERS] };
   const hint = `cardwright approvals show ${id} --out ${id}.request.json`;
   return { command, hint, next: [`Write the request to a file first. Then an approver: ${command}`] };
 }
+
+const OTHERS = 'Another person runs that: whoever asks for an operation cannot approve it.';
 
 function plannedItem({ row, operation, method, path, body, key }: PlannedItem): PlannedItem {
   return { row, operation, method, path, body, key };

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { PostgresRefusal } from '../../src/postgres/refusal.ts';
 import { whyAway, whyUnavailable } from '../../src/sandbox/requests/unavailable.ts';
+import { changeError } from '../../src/sandbox/serving/accounts/database.ts';
 import { StoreBusy } from '../../src/sandbox/store/sql.ts';
 
 it.each([
@@ -12,4 +13,18 @@ it.each([
   const error = new StoreBusy('busy', { cause: new PostgresRefusal(code, text) });
   expect(whyUnavailable(error, { isShared: true })).toMatch(says);
   expect(whyAway(error)).toBe(`${text} (SQLSTATE ${code})`);
+});
+
+it.each([
+  ['53100', 'has no room left', 'when its disk has room again'],
+  ['55P03', 'is busy', 'in a moment'],
+])('a change of the accounts that was answered with SQLSTATE %s', (code, what, when) => {
+  const error = changeError(new StoreBusy('busy', { cause: new PostgresRefusal(code, 'could not extend file') }), 'db');
+  expect(error).toMatchObject({
+    kind: 'unreachable',
+    facts: {
+      message: `the sandbox store db ${what}: could not extend file (SQLSTATE ${code})`,
+      notes: [`Nothing happened. Repeat the command ${when}.`],
+    },
+  });
 });

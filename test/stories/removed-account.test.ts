@@ -71,7 +71,7 @@ describe.skipIf(missing() !== undefined)('an account', () => {
       expect([path, said.status, said.json.message]).toEqual([
         path,
         401,
-        expect.stringMatching(/^The sandbox account .*ended.*: it expired or was removed\. A new one is made with: /),
+        expect.stringMatching(/^The sandbox account .*ended.*: it expired or was removed\. Whoever runs the sandbox makes a new one: /),
       ]);
     }
   });

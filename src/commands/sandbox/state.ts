@@ -12,6 +12,7 @@ export const STATUS_COLUMNS: readonly Column[] = [
   { field: 'store', title: 'STORE', kind: 'text', priority: 1 },
   { field: 'data_set', title: 'DATA', kind: 'word', priority: 2 },
   { field: 'now', title: 'NOW', kind: 'time', priority: 2 },
+  { field: 'expires_at', title: 'EXPIRES', kind: 'time', priority: 3, unlessEmpty: true },
   { field: 'bins', title: 'BINS', kind: 'integer', priority: 3 },
   { field: 'cards', title: 'CARDS', kind: 'integer', priority: 2 },
   { field: 'transactions', title: 'TRANSACTIONS', kind: 'integer', priority: 2 },

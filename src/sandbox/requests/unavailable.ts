@@ -20,7 +20,7 @@ export function isDatabaseAway(error: unknown): boolean {
 }
 
 /** SQLSTATE 53100. Reads that are not counted go on, so that nothing else tells. */
-function isDatabaseFull(error: unknown): boolean {
+export function isDatabaseFull(error: unknown): boolean {
   const root = rootOf(error);
   return root instanceof PostgresRefusal && root.code === '53100';
 }

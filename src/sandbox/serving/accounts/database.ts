@@ -8,7 +8,7 @@ import { type NextStep, nextStepAfter } from '../../../postgres/next-step.ts';
 import { type PostgresUrl, parsePostgresUrl, type UrlPurpose, type UrlSource } from '../../../postgres/postgres-url.ts';
 import { PostgresRefusal } from '../../../postgres/refusal.ts';
 import { readSecretLine, tlsTexts } from '../../../postgres/url-files.ts';
-import { whyAway } from '../../requests/unavailable.ts';
+import { isDatabaseFull, whyAway } from '../../requests/unavailable.ts';
 import { CommitUnknown } from '../../store/faults.ts';
 import { SCHEMA_NAME } from '../../store/postgres/migrate.ts';
 import { openPostgresStores, type PostgresStores } from '../../store/postgres/open.ts';
@@ -107,9 +107,10 @@ export function changeError(error: unknown, shown: string): unknown {
     });
   }
   if (!(error instanceof StoreBusy)) return error;
+  const isFull = isDatabaseFull(error);
   return new CliError('unreachable', {
-    message: `the sandbox store ${shown} is busy: ${whyAway(error)}`,
-    notes: ['Nothing happened. Repeat the command in a moment.'],
+    message: `the sandbox store ${shown} ${isFull ? 'has no room left' : 'is busy'}: ${whyAway(error)}`,
+    notes: [`Nothing happened. Repeat the command ${isFull ? 'when its disk has room again' : 'in a moment'}.`],
     hint,
     outcome: 'not_sent',
     cause: error,
