@@ -63,7 +63,11 @@ async function keepCopy(
   const day = join(folder, KEPT, dayOf(clock.now()));
   await disk.prepareFolder(join(folder, KEPT));
   await disk.prepareFolder(day);
-  await disk.rename(path, join(day, `${op}.${how}`));
+  const target = join(day, `${op}.${how}`);
+  const earlier = await bytesAt(disk, target);
+  // Another process of this machine has gone on with the op since this copy was left.
+  if (earlier.length > 0 && earlier.length > (await bytesAt(disk, path)).length) await disk.remove(path);
+  else await disk.rename(path, target);
 }
 
 async function copied(disk: JournalDisk, path: string, bytes: Uint8Array): Promise<JournalFile> {
@@ -184,6 +188,7 @@ async function pushCopy(
     // Whoever had it has ended it between the look and the lock.
     if (bytes === undefined) return 'in use';
     const segments = await statements().readOp(account, op, 1);
+    const whole = Buffer.concat(segments.map(segment => segment.bytes));
     const kept = linesOf(bytes, { op, path });
     if (segments.length === 0) {
       if (kept.some(({ record }) => record.t === 'SENT')) return 'missing';
@@ -191,7 +196,7 @@ async function pushCopy(
       await disk.remove(path);
       return 0;
     }
-    const there = decodeLines(Buffer.concat(segments.map(({ bytes }) => bytes)), op).written;
+    const there = decodeLines(whole, op).written;
     if (isCutOff({ kept, there }, writerOf(path))) throw damagedCopy({ op, path }, 'is shorter than it was');
     let rows = 0;
     for (const [by, lines] of outcomesBeyond(kept, there)) {
@@ -204,16 +209,24 @@ async function pushCopy(
       rows += new Set(lines.map(line => ('row' in line ? line.row : 0))).size;
     }
     await endLease(shared, { op, by: writerOf(path), segments });
-    const other = await leftOutOf(shared, op, recordsBeyond(kept, there));
-    if (other === undefined) await disk.remove(path);
-    else {
-      leftOut.push(other);
-      await keepCopy({ disk, clock: shared.clock, folder: await shared.spoolFolder() }, { op, path, how: 'open' });
-    }
+    const beyond = recordsBeyond(kept, there);
+    const other = await leftOutOf(shared, op, beyond);
+    if (other !== undefined) leftOut.push(other);
+    // A process that died behind its claim has not written here what it claimed.
+    if (rows === 0 && beyond === 0 && whole.length > bytes.length) await disk.replace(path, whole.toString());
+    await keepLeft(shared, { op, path });
     return rows;
   } finally {
     await release();
   }
+}
+
+/** The database has all of it now, and may lose it like everything else: it is kept as long as any copy. */
+async function keepLeft(shared: SharedOps, { op, path }: Pick<KeptCopy, 'op' | 'path'>): Promise<void> {
+  const { statements, account, disk, clock } = shared;
+  const [now] = await statements().heads(account, { op });
+  const how = now?.state === 'finished' ? 'finished' : 'open';
+  await keepCopy({ disk, clock, folder: await shared.spoolFolder() }, { op, path, how });
 }
 
 const TAKES_NOTHING: ReadonlySet<string> = new Set(['CW005', 'CW006', 'CW010']);

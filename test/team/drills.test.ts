@@ -4,10 +4,13 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { statementsOver } from '../../src/team/statements.ts';
+import { ended, home } from '../package/built.ts';
 import { missing } from '../postgres/server.ts';
+import { words } from '../support/words.ts';
 import { addApproverRoles, signer } from './approver.ts';
+import { later } from './killing-stage.ts';
 import { type OwnServer, ownServer } from './own-server.ts';
 import { team } from './team.ts';
 
@@ -166,6 +169,41 @@ describe.skipIf(missing())('a drill', () => {
     expect(await laptop.run('journal push')).toMatchObject({ code: 0 });
     expect(await laptop.run('cards fund card_1 --amount 1')).toMatchObject({ code: 0 });
     expect([(await t.cards()).length, await t.balance()]).toEqual([3, 500 - 10 - 1 - 20 - 3 - 20 - 4]);
+  });
+
+  it('restore behind a command that was killed, and another one behind it: its name is known, and nothing is bought twice', {
+    timeout: 60_000,
+  }, async () => {
+    await using server = await ownServer();
+    await using t = await team(server, { wallet: 500, delayMs: 20_000 });
+    await using place = await home();
+    const ana = await t.machine('ana');
+    expect(await ana.run('cards create --bin bin_1 --amount 10')).toMatchObject({ code: 0 });
+    await server.backup();
+    t.proxy.fail('POST', /\/cards$/, 'late-answer');
+    const line = 'cards create --bin bin_1 --amount 20 --intent po-9';
+    const child = place.start(words(line), { env: t.processEnv('ana', ana), cwd: ana.folder });
+    await vi.waitFor(() => expect(t.proxy.posts()).toHaveLength(2), { timeout: 20_000 });
+    child.kill('SIGKILL');
+    expect((await ended(child)).signal).toBe('SIGKILL');
+    expect(await ana.run('cards create --bin bin_1 --amount 30')).toMatchObject({ code: 0 });
+    expect(JSON.parse((await ana.run('ops list --local --state unknown --json')).out).data).toHaveLength(1);
+    await server.restore('backup');
+    expect(await ana.run(line)).toMatchObject({ code: 15 });
+    const pushed = await ana.run('journal push --json');
+    expect([pushed.code, JSON.parse(pushed.out).recovered]).toEqual([
+      0,
+      [
+        { op: expect.anything(), rows: 1 },
+        { op: expect.anything(), rows: 1 },
+      ],
+    ]);
+    await (await server.as('ada')).call(`select cardwright.accept_failover($1, 'the backup', array['ben'])`, [
+      t.at.account,
+    ]);
+    const again = await ana.run(`${line} -q`, { clock: later() });
+    expect([again.code, again.out]).toEqual([0, 'card_2\n']);
+    expect([(await t.cards()).length, await t.balance()]).toEqual([3, 500 - 10 - 20 - 30]);
   });
 
   it('failover after an approval was used: it comes back as used, and nothing is sent a second time', async () => {

@@ -27,14 +27,19 @@ it('a copy that is ended after it was listed is nobody’s, and no damage', asyn
   expect(await pushSpool(endedMeanwhile())).toEqual({ brought: [], missing: [], leftOut: [] });
 });
 
-/** One copy, and what the database has of its op: the same, and what others wrote. */
-function taken(kept: Uint8Array, there: readonly Uint8Array[]) {
+/** One copy, what the database has of its op, and what was kept of it before. */
+function taken(kept: Uint8Array, there: readonly Uint8Array[], keptBefore: Uint8Array = new Uint8Array()) {
   const moved: string[] = [];
   const removed: string[] = [];
+  const replaced: string[] = [];
   const disk = {
     names: async () => [`${OP}.${BY}`],
     hold: async () => async () => undefined,
-    open: async () => ({ readAll: async () => kept, close: async () => undefined }),
+    open: async (path: string) => ({
+      readAll: async () => (path.includes('/kept/') ? keptBefore : kept),
+      close: async () => undefined,
+    }),
+    replace: async (_path: string, text: string) => void replaced.push(text),
     prepareFolder: async () => undefined,
     rename: async (_from: string, to: string) => void moved.push(to),
     remove: async (path: string) => void removed.push(path),
@@ -45,7 +50,7 @@ function taken(kept: Uint8Array, there: readonly Uint8Array[]) {
   };
   const clock = { now: () => Date.parse('2026-11-20T14:00:00Z') };
   const parts = { disk, clock, role: 'ana', statements: () => statements, spoolFolder: async () => '/spool' };
-  return { moved, removed, shared: { ...parts, account: 'main', host: 'laptop' } as unknown as SharedOps };
+  return { moved, removed, replaced, shared: { ...parts, account: 'main', host: 'laptop' } as unknown as SharedOps };
 }
 
 it('what was not brought of an op in other hands is told, and its copy is kept', async () => {
@@ -61,9 +66,25 @@ it('what was not brought of an op in other hands is told, and its copy is kept',
   expect([moved, removed]).toEqual([[`/spool/kept/2026-11-20/${OP}.open`], []]);
 });
 
-it('a copy that the database has whole is removed without a word', async () => {
+it('a copy that the database has whole is kept without a word, for the database may lose it', async () => {
   const bytes = linesOf(BY, { t: 'RUN', pid: 1, start: '1', boot: 'b', at: 1 }, sent(1));
-  const { moved, removed, shared } = taken(bytes, [bytes]);
+  const { moved, removed, replaced, shared } = taken(bytes, [bytes]);
+  expect(await pushSpool(shared)).toEqual({ brought: [], missing: [], leftOut: [] });
+  expect([moved, removed, replaced]).toEqual([[`/spool/kept/2026-11-20/${OP}.open`], [], []]);
+});
+
+it('a copy that lacks what was claimed with it is kept as the database has it', async () => {
+  const run: JournalRecord = { t: 'RUN', pid: 1, start: '1', boot: 'b', at: 1 };
+  const { moved, removed, replaced, shared } = taken(linesOf(BY, run), [linesOf(BY, run, sent(1))]);
+  expect(await pushSpool(shared)).toEqual({ brought: [], missing: [], leftOut: [] });
+  expect([moved, removed]).toEqual([[`/spool/kept/2026-11-20/${OP}.open`], []]);
+  expect(replaced).toEqual([Buffer.from(linesOf(BY, run, sent(1))).toString()]);
+});
+
+it('a copy that was left keeps its place behind a longer one of its op', async () => {
+  const run: JournalRecord = { t: 'RUN', pid: 1, start: '1', boot: 'b', at: 1 };
+  const longer = linesOf(BY, run, sent(1), { t: 'AMBIG', row: 1, reason: 'lost', at: 2 });
+  const { moved, removed, shared } = taken(linesOf(BY, run, sent(1)), [linesOf(BY, run, sent(1))], longer);
   expect(await pushSpool(shared)).toEqual({ brought: [], missing: [], leftOut: [] });
   expect([moved, removed]).toEqual([[], [`/spool/${OP}.${BY}`]]);
 });
