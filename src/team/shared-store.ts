@@ -14,7 +14,7 @@ import { cardOf, historyOf } from '../journal/wal/replay.ts';
 import type { HeadFilter, OpHead, UsedIntent } from './calls.ts';
 import { checkShared } from './check.ts';
 import { claimOp } from './claim-op.ts';
-import { factsOf, planIn } from './claims.ts';
+import { factsOf, planIn, refusalOf } from './claims.ts';
 import { refuseAbsent, refuseLost } from './loss.ts';
 import { pushAll } from './recover.ts';
 import { holdName } from './shared-name.ts';
@@ -54,6 +54,12 @@ export function sharedStore({ shared, opened, keyPrint }: SharedStoreSettings): 
       if (wanted === print) return true;
       const [theirs, ours] = [wanted, print].map(each => statements().hasKey(account, each));
       return (await theirs) === true && (await ours) === true;
+    },
+    async refuseKeyTaken() {
+      const [{ statements, account, role }, print] = [await shared(), await keyPrint()];
+      if (!(await statements().hasKey(account, print))) {
+        throw refusalOf({ verdict: 'key' }, { account, key_print: print, role });
+      }
     },
     async holdKey({ key }) {
       const ops = await shared();

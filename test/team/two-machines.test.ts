@@ -147,6 +147,18 @@ describe.skipIf(missing())('two machines', () => {
     const refused = await other.run(`ops resume ${second}`);
     expect(refused.code).toBe(14);
     expect(refused.err).toContain(`cardwright ops takeover ${second} --reason`);
+    // A key that was taken away opens nothing, what was begun with it either.
+    const print = accountPrint(new Secret(t.key), t.at.account);
+    await t.at.admin(`remove_key('${print}')`);
+    for (const [machine, line] of [
+      [one, `ops resume ${second}`],
+      [other, `ops takeover ${second} --reason "ana is on holiday"`],
+    ] as const) {
+      const { code, err } = await machine.run(line);
+      expect([code, err]).toEqual([14, expect.stringContaining('the API key is none of this account')]);
+    }
+    expect(t.proxy.posts()).toHaveLength(2);
+    await t.at.admin(`add_key('${print}')`);
     const taken = await other.run(`ops takeover ${second} --reason "ana is on holiday"`);
     expect({ code: taken.code, err: taken.err }).toMatchObject({ code: 0 });
     expect(await t.cards()).toHaveLength(2);

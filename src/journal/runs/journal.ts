@@ -174,7 +174,7 @@ async function sameAccount(dependencies: JournalDependencies, { plan }: History)
       op: plan.op,
     });
   }
-  if (await dependencies.store.isOwnPlan(plan)) return;
+  if (await dependencies.store.isOwnPlan(plan)) return dependencies.store.refuseKeyTaken?.();
   throw new CliError('guarded', {
     message: `${plan.op} was begun with another API key than this one; its cards may belong to another account`,
     notes: [

@@ -22,6 +22,8 @@ export interface OpStore {
   keyPrint(mode: PlanRecord['mode']): Promise<string>;
   /** Whether a plan was made with that key. Throws `guarded` where that cannot be told. */
   isOwnPlan(plan: PlanRecord): Promise<boolean>;
+  /** Throws `guarded` where the API key of this process may not be used now, though it was once. Left out where none is taken away. */
+  refuseKeyTaken?(): Promise<void>;
   /** Throws `guarded` while another command uses the key; see `keyInUse`. */
   holdKey(given: GivenKey): Promise<KeyHold>;
   /**
