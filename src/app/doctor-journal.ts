@@ -76,6 +76,8 @@ async function machineFindings(
 
 function failed(thrown: unknown): Finding {
   if (!(thrown instanceof CliError)) throw thrown;
-  const { message, hint } = thrown.facts;
+  const { message } = thrown.facts;
+  // What failed elsewhere may tell to run this very command.
+  const hint = thrown.facts.hint === 'cardwright doctor' ? undefined : thrown.facts.hint;
   return { check: CHECK, status: 'fail', says: message, ...(hint !== undefined && { hint }) };
 }

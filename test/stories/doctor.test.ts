@@ -29,6 +29,7 @@ const CHECKS = [
   'clock',
   'tls',
   'files',
+  'room',
   'locks',
   'state',
   'contract',
