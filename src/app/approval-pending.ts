@@ -73,7 +73,7 @@ function approvingCommands(
   return { command, hint, next: [`Write the request to a file first. Then an approver: ${command}`] };
 }
 
-const OTHERS = 'Another person runs that: whoever asks for an operation cannot approve it.';
+const OTHERS = 'Another person runs that: who asks for an operation cannot approve it.';
 
 function plannedItem({ row, operation, method, path, body, key }: PlannedItem): PlannedItem {
   return { row, operation, method, path, body, key };

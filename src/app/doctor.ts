@@ -2,7 +2,7 @@
 import type { AuditLog } from '../audit/log.ts';
 import type { Finding } from '../cli/finding.ts';
 import { CliError } from '../core/errors.ts';
-import { roomOf } from '../files/room.ts';
+import { freeSpaceOf } from '../files/free-space.ts';
 import type { AppHost } from './app-host.ts';
 import type { Connections } from './connections.ts';
 import { examine } from './doctor/examine.ts';
@@ -45,6 +45,6 @@ export function doctorFor({ host, version, opened, audit, sharedJournal }: Docto
       const { standingOfState } = await import('./journal.ts');
       return standingOfState(host);
     },
-    files: { folders, files: { platform, random }, pid, isRunning: other => host.isRunning(other), roomOf },
+    files: { folders, files: { platform, random }, pid, isRunning: other => host.isRunning(other), freeSpaceOf },
   });
 }

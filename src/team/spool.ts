@@ -221,7 +221,7 @@ async function pushCopy(
   }
 }
 
-/** The database has all of it now, and may lose it like everything else: it is kept as long as any copy. */
+/** The database has all of it now, and may lose it like everything else: it is kept for a week, as every copy is. */
 async function keepLeft(shared: SharedOps, { op, path }: Pick<KeptCopy, 'op' | 'path'>): Promise<void> {
   const { statements, account, disk, clock } = shared;
   const [now] = await statements().heads(account, { op });

@@ -116,7 +116,7 @@ describe.skipIf(missing() !== undefined)('an account with an end', () => {
         const asked = async () => ask(account.at(server), { path, headers });
         await vi.waitFor(async () => expect((await asked()).status).toBe(401), SOON);
         const says =
-          /^The sandbox account killed ended at \S+Z: it expired or was removed\. Whoever runs the sandbox makes a new one: cardwright sandbox accounts create NAME --store ADDRESS$/;
+          /^The sandbox account killed ended at \S+Z: it expired or was removed\. Who runs the sandbox makes a new one: cardwright sandbox accounts create NAME --store ADDRESS$/;
         // A server believes for a second what it knows of a key.
         await vi.waitFor(async () => expect((await asked()).json.message).toMatch(says), SOON);
       }

@@ -29,7 +29,7 @@ const CHECKS = [
   'clock',
   'tls',
   'files',
-  'room',
+  'space',
   'locks',
   'state',
   'contract',

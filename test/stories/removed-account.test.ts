@@ -71,7 +71,9 @@ describe.skipIf(missing() !== undefined)('an account', () => {
       expect([path, said.status, said.json.message]).toEqual([
         path,
         401,
-        expect.stringMatching(/^The sandbox account .*ended.*: it expired or was removed\. Whoever runs the sandbox makes a new one: /),
+        expect.stringMatching(
+          /^The sandbox account .*ended.*: it expired or was removed\. Who runs the sandbox makes a new one: /,
+        ),
       ]);
     }
   });

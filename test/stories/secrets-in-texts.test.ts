@@ -57,3 +57,13 @@ it('a folder in place of an exported file is refused before the sandbox is asked
   const { code, all } = await here.run('sandbox import / --yes --json');
   expect({ code, all }).toMatchObject({ code: 2, all: expect.stringMatching(/it is a folder.*"not_sent"/s) });
 });
+
+it('a seed of the sandbox is none, whatever its digits', async () => {
+  await using here = await world();
+  const made = await here.run('sandbox reset --seed 32347184260229 --yes');
+  expect(made.code).toBe(0);
+  const saved = await here.run('sandbox snapshot save before --json');
+  expect([saved.code, saved.err, JSON.parse(saved.out).seed]).toEqual([0, '', 32347184260229]);
+  const listed = await here.run('sandbox snapshot list --json');
+  expect([listed.err, JSON.parse(listed.out).data[0].seed]).toEqual(['', 32347184260229]);
+});

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { Finding } from '../../cli/finding.ts';
 import { CliError } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
+import type { FreeSpace } from '../../files/free-space.ts';
 import { isLocked } from '../../files/lock.ts';
 import { checkPrivateFolder, type FileDependencies, inOurWords, systemCode } from '../../files/private-files.ts';
 import type { IsRunning } from '../../files/process-identity.ts';
-import type { Room } from '../../files/room.ts';
 import type { Folders } from '../../platform/host.ts';
 
 export interface FileFacts {
@@ -15,7 +15,7 @@ export interface FileFacts {
   readonly files: Omit<FileDependencies, 'warn'>;
   readonly pid: number;
   readonly isRunning: IsRunning;
-  readonly roomOf: (folder: string) => Promise<Room>;
+  readonly freeSpaceOf: (folder: string) => Promise<FreeSpace>;
 }
 
 /** Deep enough for a folder per operation. */
@@ -24,7 +24,7 @@ const OTHERS = 0o077;
 
 export async function fileFindings(facts: FileFacts): Promise<readonly Finding[]> {
   try {
-    return [await modesFinding(facts), await roomFinding(facts), await locksFinding(facts)];
+    return [await modesFinding(facts), await spaceFinding(facts), await locksFinding(facts)];
   } catch (thrown) {
     if (!(thrown instanceof CliError)) throw thrown;
     return [{ check: 'files', status: 'fail', says: thrown.message }];
@@ -53,16 +53,16 @@ const LITTLE = 20 * MEGABYTE;
 const TOO_LITTLE = MEGABYTE;
 
 /** Without room nothing can be written down, and what cannot be written down is not sent. */
-async function roomFinding({ folders, roomOf }: FileFacts): Promise<Finding> {
-  const check = 'room';
+async function spaceFinding({ folders, freeSpaceOf }: FileFacts): Promise<Finding> {
+  const check = 'space';
   const asked = [...new Set([folders.state, folders.data, folders.config])];
-  const rooms = await Promise.all(asked.map(roomOf));
-  const barred = rooms.find(({ refusedBy }) => refusedBy !== undefined);
+  const spaces = await Promise.all(asked.map(freeSpaceOf));
+  const barred = spaces.find(({ refusedBy }) => refusedBy !== undefined);
   if (barred !== undefined) {
     const says = `${barred.folder} cannot be written (${barred.refusedBy}): no money is moved`;
     return { check, status: 'fail', says, hint: `ls -ld ${shellWord(barred.folder)}` };
   }
-  const [least] = rooms.toSorted((a, b) => a.free - b.free);
+  const [least] = spaces.toSorted((a, b) => a.free - b.free);
   if (least === undefined || least.free >= LITTLE) return { check, status: 'ok', says: 'folders can be written' };
   const left = `${Math.floor(least.free / MEGABYTE)} MB are left for ${least.folder}`;
   const hint = `df -h ${shellWord(least.folder)}`;

@@ -30,7 +30,7 @@ export function authorizerOfDigest(digest: string | null): Authorize {
 export function accountGone(which: string): Refused {
   return new Refused(
     'unauthorized',
-    `The sandbox account ${which}: it expired or was removed. Whoever runs the sandbox makes a new one: cardwright sandbox accounts create NAME --store ADDRESS`,
+    `The sandbox account ${which}: it expired or was removed. Who runs the sandbox makes a new one: cardwright sandbox accounts create NAME --store ADDRESS`,
   );
 }
 

@@ -3,7 +3,7 @@ import { access, constants, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { inOurWords, systemCode } from './private-files.ts';
 
-export interface Room {
+export interface FreeSpace {
   /** The folder itself, or the next one above it that is there. */
   readonly folder: string;
   /** Bytes that this user may still write. */
@@ -12,14 +12,14 @@ export interface Room {
   readonly refusedBy?: string;
 }
 
-export async function roomOf(folder: string): Promise<Room> {
+export async function freeSpaceOf(folder: string): Promise<FreeSpace> {
   const found = await inOurWords(folder, async () =>
     statfs(folder).catch((error: unknown) => {
       if (systemCode(error) === 'ENOENT') return undefined;
       throw error;
     }),
   );
-  if (found === undefined) return roomOf(dirname(folder));
+  if (found === undefined) return freeSpaceOf(dirname(folder));
   const free = found.bavail * found.bsize;
   const refusedBy = await access(folder, constants.W_OK).then(
     () => undefined,
