@@ -74,7 +74,11 @@ type Service = Pick<PlanRecord, 'origin' | 'mode'>;
 
 /** An op of the service that every change counts with, in a sentence; undefined where there is none, or all were moved. */
 export async function unmovedOf(local: LocalOps, service: Service, now: number): Promise<string | undefined> {
-  if (await isMoved(local, service)) return undefined;
+  const notes = (await movedFrom(local)).filter(each => isOf(each, service) && each.began !== true);
+  if (notes.some(({ complete }) => complete === true)) return undefined;
+  // Which of them are there already is known to the move alone.
+  if (notes.length > 0)
+    return 'They are being moved, and not all of them are there; the move names what is in the way.';
   for await (const { op, plan: planOf } of localHeads(local, { unfinished: true })) {
     if (!(await isElsewhere(planOf, service))) return `${op} is not finished.`;
   }
