@@ -4,10 +4,11 @@
  */
 import { CliError } from '../core/errors.ts';
 import { capital, rowsNamed, rowWords } from '../core/row-words.ts';
+import { isLeft, ownerOf } from '../journal/runs/names-of-others.ts';
 import type { LocalOp } from '../journal/store/local-export.ts';
-import type { NotedIntent } from '../journal/store/op-store.ts';
+import type { NamesUsed, NotedIntent } from '../journal/store/op-store.ts';
 import { decodeLines } from '../journal/wal/codec.ts';
-import { historyOf, mayBePerformed, type RowHistory } from '../journal/wal/replay.ts';
+import { type History, historyOf } from '../journal/wal/replay.ts';
 import type { Clash } from './calls.ts';
 import type { SharedOps } from './shared-ops.ts';
 
@@ -53,26 +54,37 @@ export async function reasonToKeep(
   { plan, bytes, ownsKey }: LocalOp,
   noted: readonly NotedIntent[],
 ): Promise<string | undefined> {
-  const { op, given_key: key } = plan;
+  const { op, given_key } = plan;
   const names = noted.map(({ name }) => name);
-  const used = names.length === 0 ? [] : await statements().intentsOf(account, names);
-  const theirs = new Map(used.filter(each => each.op !== op).map(each => [each.name, each.op]));
-  const user = key === undefined || !ownsKey ? undefined : await statements().givenKeyOf(account, key);
-  const isOthersKey = user !== undefined && user !== op;
-  if (theirs.size === 0 && !isOthersKey) return undefined;
+  const used = await usedByOthers({ statements, account }, op, { names, key: ownsKey ? given_key : undefined });
+  if (used.names.size === 0 && used.key === undefined) return undefined;
   const history = historyOf(decodeLines(bytes, op).written);
-  const rows = history?.end === undefined ? [...(history?.rows.values() ?? [])] : [];
-  const left = rows.filter(row => isOthersKey || theirs.has(row.item.intent ?? '')).filter(isOpen(plan.bulk));
-  if (left.length > 0)
-    throw notSettled(
-      op,
-      left.map(({ item }) => item.row),
-    );
-  return `its ${isOthersKey ? 'idempotency key' : 'intent'} belongs to ${[...theirs.values(), user][0]}; both have happened`;
+  const left = history === undefined ? [] : rowsNotSettled(history, used);
+  if (left.length > 0) throw notSettled(op, left);
+  return `its ${used.key === undefined ? 'intent' : 'idempotency key'} belongs to ${[...used.names.values(), used.key][0]}; both have happened`;
 }
 
-/** As `ops resolve` takes it. */
-const isOpen = (bulk: boolean) => (row: RowHistory) => row.state === 'unknown' || mayBePerformed(row, bulk);
+/** Rows that a resume would send although their name belongs to another op, as `ops resolve` takes them. */
+export function rowsNotSettled(history: History, used: NamesUsed): readonly number[] {
+  if (history.end !== undefined) return [];
+  const owner = ownerOf(history, used);
+  const left = [...history.rows.values()].filter(isLeft(history.plan.bulk)).map(({ item }) => item.row);
+  return left.filter(row => owner(row) !== undefined);
+}
+
+/** See `OpStore.usedByOthers`. */
+export async function usedByOthers(
+  { statements, account }: Pick<SharedOps, 'statements' | 'account'>,
+  op: string,
+  { names, key }: { readonly names: readonly string[]; readonly key?: string | undefined },
+): Promise<NamesUsed> {
+  const [used, user] = await Promise.all([
+    names.length === 0 ? [] : statements().intentsOf(account, names),
+    key === undefined ? undefined : statements().givenKeyOf(account, key),
+  ]);
+  const others = used.filter(each => each.op !== op).map(each => [each.name, each.op] as const);
+  return { names: new Map(others), key: user === op ? undefined : user };
+}
 
 function notSettled(op: string, rows: readonly number[]): CliError {
   const settle = (as: string) =>

@@ -197,18 +197,12 @@ async function importNames(
   let kept = 0;
   for (const [op, noted] of names) {
     const done = noted.filter(each => each.done !== undefined) as readonly UsedIntent[];
-    const used = keepBoth.includes(op)
-      ? await statements().intentsOf(
-          account,
-          done.map(({ name }) => name),
-        )
-      : [];
-    const own = done.filter(({ name }) => !used.some(each => each.name === name && each.op !== op));
-    if (own.length === 0) continue;
-    const answer = await statements().importNames({ account, known: head.known(), op, host, names: own });
+    if (done.length === 0) continue;
+    const call = { account, known: head.known(), op, host, names: done };
+    const answer = await statements().importNames({ ...call, ...(keepBoth.includes(op) && { keep_both: true }) });
     head.learn(answer.head);
     if (answer.verdict === 'clash') clashes.push({ op, clashes: answer.clashes ?? [] });
-    else kept += own.length;
+    else kept += done.length - (answer.clashes?.length ?? 0);
   }
   return kept;
 }

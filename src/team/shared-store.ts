@@ -15,6 +15,7 @@ import type { HeadFilter, OpHead, UsedIntent } from './calls.ts';
 import { checkShared } from './check.ts';
 import { claimOp } from './claim-op.ts';
 import { factsOf, planIn, refusalOf } from './claims.ts';
+import { usedByOthers } from './kept-both.ts';
 import { refuseAbsent, refuseLost } from './loss.ts';
 import { pushAll } from './recover.ts';
 import { holdName } from './shared-name.ts';
@@ -73,6 +74,7 @@ export function sharedStore({ shared, opened, keyPrint }: SharedStoreSettings): 
     },
     notedIntents: async wanted => noted(await shared([...wanted.names]), wanted),
     holdIntents: async wanted => held(await shared([...wanted.names]), wanted),
+    usedByOthers: async (op, wanted) => usedByOthers(await shared(), op, wanted),
     forgetIntents: async before => forgetNames(await shared(), before),
     holdName: async name => holdName(await shared(), name),
     claim: async claim => claimOp(await shared(), claim),

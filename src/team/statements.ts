@@ -61,7 +61,13 @@ export interface Statements extends ApprovalStatements {
   leaveAccount(call: Entering & { readonly host: string }, facts: Facts): Promise<With<LeaveResult>>;
   importOp(call: ImportedOp, bytes: Uint8Array, facts: Facts): Promise<With<ImportResult>>;
   importNames(
-    call: Entering & { readonly op: string; readonly host: string; readonly names: readonly UsedIntent[] },
+    call: Entering & {
+      readonly op: string;
+      readonly host: string;
+      readonly names: readonly UsedIntent[];
+      /** Names that belong to others stay theirs. */
+      readonly keep_both?: true | undefined;
+    },
   ): Promise<With<{ readonly verdict: 'imported' | 'clash'; readonly clashes?: readonly Clash[] }>>;
   /** `kept`: it is not finished, or not for 90 days by the clock of the database. */
   pruneOp(

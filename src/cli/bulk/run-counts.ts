@@ -61,7 +61,7 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
   const shown: AlikeRows[] = [];
   /** Done rows that came out otherwise than was asked for. */
   const otherwise: RowOutcome[] = [];
-  /** Unknown rows that a person must decide, and those among them of which there is no trace. */
+  /** Rows that a person must decide, and those among them of which there is no trace. */
   const [decided, absent]: [number[], number[]] = [[], []];
   let bug: CliError | undefined;
   let lost: CliError | undefined;
@@ -122,7 +122,7 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
 
   /** A resume that leaves only rows for a person to decide would do the same again. */
   function hintOf(op: string): string {
-    const isStuck = resumed && decided.length > 0 && decided.length === count.unknown && leftOut + count.not_sent === 0;
+    const isStuck = resumed && decided.length > 0 && decided.length === count.unknown + count.not_sent && leftOut === 0;
     return isStuck ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`;
   }
 
@@ -143,7 +143,7 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
         if (outcome.stops === true) last ??= error;
         else if (error !== undefined && otherwise.length < TOLD_ROWS) otherwise.push(outcome);
       } else tell(outcome);
-      if (word === 'unknown' && outcome.next === 'decide') decided.push(outcome.row);
+      if (word !== 'done' && outcome.next === 'decide') decided.push(outcome.row);
       if (outcome.absent === true) absent.push(outcome.row);
     },
     addSkipped({ amount: _, ...outcome }) {

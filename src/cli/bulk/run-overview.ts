@@ -37,6 +37,8 @@ interface Step {
 
 interface Looked {
   readonly absent: number[];
+  /** Never sent, and left to a person. */
+  readonly kept: Set<number>;
   readonly steps: Map<NextOfRow, Step>;
   readonly counts: Record<RowOutcome['outcome'], number>;
   /** The error of an operation of one row. */
@@ -54,6 +56,7 @@ export function runOverview(ctx: Context, { run, takeUp }: Pick<OpView, 'run' | 
   const rows = rowsOf(run, []);
   const looked: Looked = {
     absent: [],
+    kept: new Set(),
     steps: new Map(),
     counts: { done: 0, refused: 0, unknown: 0, not_sent: 0 },
     error: undefined,
@@ -87,6 +90,7 @@ function note(looked: Looked, { row, outcome, next, amount, error, absent }: Row
   looked.error = error;
   if (absent === true) looked.absent.push(row);
   if (next === undefined) return;
+  if (outcome === 'not_sent' && next === 'decide') looked.kept.add(row);
   const step = looked.steps.get(next) ?? { rows: [], cents: 0 };
   step.rows.push(row);
   step.cents += amount ?? 0;
@@ -105,8 +109,12 @@ function summaryOf({ steps, counts: { done, refused } }: Looked): string {
   return over.length === 0 ? would : `${would} Over: ${over.join(', ')}.`;
 }
 
-function failureOf({ op, plan }: Run, { steps, error, absent, objections, takeUp }: Looked): CliError | undefined {
-  const [decide, look] = [steps.get('decide')?.rows ?? [], steps.get('look')?.rows ?? []];
+function failureOf(
+  { op, plan }: Run,
+  { steps, kept, error, absent, objections, takeUp }: Looked,
+): CliError | undefined {
+  const decide = (steps.get('decide')?.rows ?? []).filter(row => !kept.has(row));
+  const look = steps.get('look')?.rows ?? [];
   const unknown = [...decide, ...look].sort((one, other) => one - other);
   if (unknown.length === 0) return objections.length === 0 ? undefined : objected(op, objections);
   if (!plan.bulk && error !== undefined) return error;

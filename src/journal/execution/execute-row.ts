@@ -24,7 +24,7 @@ import { checkAfter, checkAfterLimit, isKeyOfCaller } from './refusal.ts';
 import type { RunContext } from './run-context.ts';
 import { ended, type Performing, type Sending, type Step } from './step.ts';
 import { unknownError } from './unknown-error.ts';
-import { named, stopped, unsent } from './unsent.ts';
+import { keptBack, named, stopped, unsent } from './unsent.ts';
 import { walletBefore } from './wallet-before.ts';
 import { refuseWithoutLease } from './without-lease.ts';
 
@@ -81,11 +81,15 @@ function taken(context: RunContext, number: number, { step, performing }: Taking
 /** Where the row stands by the journal decides what is done with it. */
 async function begin(context: RunContext, number: number, { permit }: Performing): Promise<Step> {
   const row = context.row(number);
-  if (row.state === 'unknown') return { name: 'reconcile', reconciling: { mayWait: true, mayResend: true, permit } };
-  if (mayBePerformed(row, context.plan.bulk)) {
-    return context.lookOnly ? ended({ ...factsOf(row), outcome: 'not_sent', next: 'send' }) : { name: 'prepare' };
+  if (row.state === 'unknown') {
+    const owner = await context.nameOwner(number);
+    return { name: 'reconcile', reconciling: { mayWait: true, mayResend: owner === undefined, owner, permit } };
   }
-  return ended(recordedOutcome(row, context.plan) ?? unsent(context, row, undefined));
+  if (!mayBePerformed(row, context.plan.bulk))
+    return ended(recordedOutcome(row, context.plan) ?? unsent(context, row, undefined));
+  const owner = await context.nameOwner(number);
+  if (owner !== undefined) return ended(keptBack(context, row, owner));
+  return context.lookOnly ? ended({ ...factsOf(row), outcome: 'not_sent', next: 'send' }) : { name: 'prepare' };
 }
 
 /** A row that misses its aim is over; a refused one gets a new attempt under a new key. */

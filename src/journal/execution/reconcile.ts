@@ -86,7 +86,7 @@ export async function reconcile(context: RunContext, number: number, reconciling
       case 'duplicate':
         return end(await foundSeveral(context, number, look));
       case 'leave':
-        return end(leave(context, number, { look, lookedAt, taken: reconciling.mayWait }));
+        return end(leave(context, number, { look, lookedAt, owner: reconciling.owner, taken: reconciling.mayWait }));
     }
   }
 }
@@ -194,24 +194,27 @@ interface Leaving {
   readonly look: EvidenceCheck | undefined;
   /** ms UTC. */
   readonly lookedAt: number | undefined;
+  /** See `NameOwner`. */
+  readonly owner?: string | undefined;
   /** A resume has looked, or somebody who only looks: to look once more is not always the next step then. */
   readonly taken?: boolean;
 }
 
-function leave(context: RunContext, number: number, { look, lookedAt, taken = false }: Leaving): RowOutcome {
+function leave(context: RunContext, number: number, { look, lookedAt, owner, taken = false }: Leaving): RowOutcome {
   const row = context.row(number);
   const { doubt } = row;
   const isQuietNow = isQuiet(context, number) || row.looks.at(-1)?.t === 'ABSENT';
   const isNowhere = look?.found === 'nothing' && look.wallet !== 'moved';
   const mayShowYet = (look?.found === 'nothing' || look?.wallet !== undefined) && !isQuietNow;
   const next = look?.failed || mayShowYet ? 'look' : 'decide';
-  const absent = taken && isNowhere && isQuietNow && !context.resendAbsent;
+  const absent = taken && isNowhere && isQuietNow && !context.resendAbsent && owner === undefined;
   const isStuck = taken && next === 'decide';
   const error = unknownError({
     plan: context.plan,
     row,
     look,
     lookedAt,
+    owner,
     leadsOn: absent ? 'resend' : isStuck ? 'person' : 'resume',
     reason:
       doubt?.reason ??

@@ -28,6 +28,9 @@ export interface MadeBefore {
 /** All rows of other operations that have made this card. */
 export type MadeBeforeBy = (id: string) => Promise<readonly MadeBefore[]>;
 
+/** The op that the name of a row belongs to by now, where it is another one: then the row is not sent. */
+export type NameOwner = (row: number) => Promise<string | undefined>;
+
 export interface RunContextSettings {
   readonly plan: PlanRecord;
   readonly rowIndex: RowIndex;
@@ -55,6 +58,7 @@ export interface RunContextSettings {
   readonly quietPeriodMs: number;
   /** Until when another process that had the op may have sent a row, ms UTC by our clock; 0 where its SENT tells it. */
   readonly sentUntil: (row: number) => number;
+  readonly nameOwner: NameOwner;
   readonly resendAbsent: boolean;
   /** It was begun by an earlier command. */
   readonly resumed: boolean;

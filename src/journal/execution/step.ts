@@ -35,6 +35,8 @@ export interface Reconciling {
   /** There is time to wait for the end of the quiet period. */
   readonly mayWait: boolean;
   readonly mayResend: boolean;
+  /** See `NameOwner`. */
+  readonly owner?: string | undefined;
   readonly permit?: SendPermit | undefined;
   /** The service asked to slow down just before. */
   readonly throttled?: boolean | undefined;

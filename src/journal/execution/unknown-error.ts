@@ -26,13 +26,15 @@ export interface UnknownFactsToTell {
   readonly requestId?: string | undefined;
   /** The service said yes, and only the record of it is missing; the card it named, if it did. */
   readonly answered?: { readonly card: string | undefined } | undefined;
+  /** See `NameOwner`. */
+  readonly owner?: string | undefined;
   /** What is next: a resume; one that is asked to send again what left no trace; or a person decides. */
   readonly leadsOn?: 'resume' | 'resend' | 'person' | undefined;
 }
 
 /** Exit 11, in words for a person and with the same facts for a script. */
 export function unknownError(facts: UnknownFactsToTell): CliError {
-  const { plan, row, look, reason, requestId, answered, leadsOn = 'resume' } = facts;
+  const { plan, row, look, reason, requestId, answered, owner, leadsOn = 'resume' } = facts;
   const { op } = plan;
   const { item, firstSent, lastSent } = row;
   const checks = checksNow(facts);
@@ -57,7 +59,7 @@ export function unknownError(facts: UnknownFactsToTell): CliError {
       `Asked: ${asked(row, plan)}.`,
       `Checked: ${seen}.`,
       `Verdict: ${verdict}${because === undefined ? '' : `: ${because}`}${until}.`,
-      runningAgain(row, plan),
+      owner === undefined ? runningAgain(row, plan) : onlyLookedFor(row, owner),
       `This only looks: ${looking}`,
       ...(says === undefined ? [] : [`${says}: ${hint}`]),
       `When you know that it happened: ${byHand.done}`,
@@ -136,6 +138,12 @@ function runningAgain(row: RowHistory, { given_key: givenKey, bulk }: PlanRecord
     item.intent !== undefined ? '--intent' : givenKey !== undefined && !bulk ? '--idempotency-key' : undefined;
   if (name === undefined) return `Do not run the command again: that is a new key and can ${danger(row)}.`;
   return `The same command with the same ${name} is about this operation, and does nothing twice. With another one, or without, it can ${danger(row)}.`;
+}
+
+/** The same command is about the op that has the name. */
+function onlyLookedFor({ item }: RowHistory, owner: string): string {
+  const name = item.intent === undefined ? '--idempotency-key' : '--intent';
+  return `Its ${name} belongs to ${owner}, and the same command is about that one; this one is looked for, and not sent again.`;
 }
 
 function asked({ item }: RowHistory, { profile, mode }: PlanRecord): string {

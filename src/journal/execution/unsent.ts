@@ -1,5 +1,6 @@
 /** Outcomes of rows of which nothing was sent. */
 import { CliError } from '../../core/errors.ts';
+import { resolveCommand } from '../../core/row-words.ts';
 import type { RowOutcome } from '../row-outcome.ts';
 import type { RowHistory } from '../wal/replay.ts';
 import { factsOf, recordedOutcome } from './outcome.ts';
@@ -18,6 +19,23 @@ export function unsent(context: RunContext, row: RowHistory, error: CliError | u
     error: named(context, item.row, failure),
     ...(['not_authenticated', 'guarded', 'usage', 'contract_mismatch'].includes(reason.kind) && { stops: true }),
   };
+}
+
+/** Never sent, and another op has its name by now: that one is the purchase. The other rows go on. */
+export function keptBack(context: RunContext, row: RowHistory, owner: string): RowOutcome {
+  const { op } = context.plan;
+  const { intent, row: number } = row.item;
+  const what = intent === undefined ? 'its idempotency key' : `its intent ${JSON.stringify(intent)}`;
+  const error = new CliError('guarded', {
+    message: `${what} belongs to ${owner}, so that it is not sent: it would make the purchase once more`,
+    notes: [
+      `Look at both. The other one: cardwright ops show ${owner}`,
+      `This row did not happen: ${resolveCommand(op, [number], 'not-done')}`,
+    ],
+    hint: `cardwright ops show ${op}`,
+    outcome: 'not_sent',
+  });
+  return { ...factsOf(row), outcome: 'not_sent', error: named(context, number, error), next: 'decide' };
 }
 
 export function stopped(context: RunContext, number: number, { resent }: Sending): RowOutcome {

@@ -7,7 +7,7 @@ import { CliError } from '../../core/errors.ts';
 import { identify } from '../../files/process-identity.ts';
 import { quietPeriodMs } from '../execution/policy.ts';
 import { type RowIndex, rowsInMemory } from '../execution/row-index.ts';
-import { createRunContext, type RunContext } from '../execution/run-context.ts';
+import { createRunContext, type NameOwner, type RunContext } from '../execution/run-context.ts';
 import { type Capability, capabilityOf, UNKNOWN } from '../idempotency-support.ts';
 import type { TakeOver, Tape } from '../store/op-store.ts';
 import { historyNamed } from '../store/read-ops.ts';
@@ -19,6 +19,7 @@ import { cameToNothing, pendingElsewhere, type VerifiedApprovals } from './appro
 import type { JournalDependencies } from './dependencies.ts';
 import { madeBeforeBy } from './made-before.ts';
 import { movedMeanwhile } from './moved-meanwhile.ts';
+import { namesOfOthers } from './names-of-others.ts';
 import { otherMovesOf } from './other-moves.ts';
 import { releasing } from './release.ts';
 import { countsOf, createRun, plannedOf, sumOf } from './run.ts';
@@ -30,7 +31,11 @@ export async function readOnlyRun(
   history: History,
   { resendAbsent = false }: ResumeOptions,
 ): Promise<Run> {
-  const context = await runContextFor(dependencies, wishesOf(history, { log: undefined, resendAbsent }));
+  const nameOwner = namesOfOthers(dependencies.store, history);
+  const context = await runContextFor(dependencies, {
+    ...wishesOf(history, { log: undefined, resendAbsent }),
+    nameOwner,
+  });
   const release = async () => undefined;
   return createRun({
     context,
@@ -63,7 +68,9 @@ export async function openOp(
     if (history.denied !== undefined) throw cameToNothing(history);
     if (isPending(history)) await useApprovals(dependencies, { history, log, approved });
     else await dependencies.approvals?.recheck(history);
-    const context = await runContextFor(dependencies, { ...wishesOf(history, { log, resendAbsent }), tape, sentUntil });
+    const nameOwner = namesOfOthers(dependencies.store, history);
+    const wishes = { ...wishesOf(history, { log, resendAbsent }), tape, sentUntil, nameOwner };
+    const context = await runContextFor(dependencies, wishes);
     const others = () => movedMeanwhile(dependencies, history.plan);
     const approvedBy = history.approved?.persons ?? approved?.persons;
     const kept = { end: history.end, isNew: false, approvedBy };
@@ -175,6 +182,8 @@ interface RunContextWishes extends Pick<History, 'plan' | 'latest'> {
   readonly tape?: Tape;
   /** Undefined where nobody else has worked on it. */
   readonly sentUntil?: SentUntil;
+  /** Undefined where it has just got its names. */
+  readonly nameOwner?: NameOwner;
 }
 
 function wishesOf(
@@ -186,7 +195,7 @@ function wishesOf(
 
 export async function runContextFor(
   dependencies: JournalDependencies,
-  { plan, latest, rowIndex, log, resendAbsent, resumed, tape, sentUntil }: RunContextWishes,
+  { plan, latest, rowIndex, log, resendAbsent, resumed, tape, sentUntil, nameOwner }: RunContextWishes,
 ): Promise<RunContext> {
   const { stop } = dependencies;
   const now = new Map<string, Capability>();
@@ -213,6 +222,7 @@ export async function runContextFor(
     begunAt: dependencies.begunAt,
     madeBefore: madeBeforeBy(dependencies.store, plan),
     sentUntil: sentUntil ?? (() => 0),
+    nameOwner: nameOwner ?? (async () => undefined),
     quietPeriodMs: quietPeriodMs(plan.mode, dependencies.writeTotalMs),
   });
 }

@@ -38,6 +38,11 @@ export interface OpStore {
    * notes them. Waits for another command that does. Short: from the look to the plan.
    */
   holdIntents(wanted: NamedIntents): Promise<IntentsHold>;
+  /** Of names and a key of this op those that belong to another one by now. Left out where each op has its own. */
+  usedByOthers?(
+    op: string,
+    wanted: { readonly names: readonly string[]; readonly key?: string | undefined },
+  ): Promise<NamesUsed>;
   /** Removes names that were kept for ops which are gone, and noted before this time, ms UTC. */
   forgetIntents(before: number): Promise<void>;
   /**
@@ -221,6 +226,12 @@ export interface NotedIntent extends ClaimedIntent {
   readonly op: string;
   /** Of an op that is no longer kept: the row was done, with this card. */
   readonly done?: { readonly card?: string | undefined } | undefined;
+}
+
+/** Names and a key of one op that belong to others, each with the op that has it. */
+export interface NamesUsed {
+  readonly names: ReadonlyMap<string, string>;
+  readonly key?: string | undefined;
 }
 
 /** Names in the hands of this process: no other command begins with them. */

@@ -179,8 +179,7 @@ begin
   if not are_records(bytes, array['DENIED', 'END']) then perform bad_call('deny'); end if;
   perform insert_segment(o, o.n + 1, call ->> 'by', bytes);
   o := counted(o, jsonb_build_object('counts', jsonb_build_object('unknown', 0, 'open', 0), 'shown', call -> 'shown'), bytes);
-  delete from intent i where i.op = o.op;
-  delete from given_key g where g.op = o.op;
+  perform free_all(o);
   perform end_op(o, jsonb_build_object('finished', true, 'spent', 0));
   update approval_request x set state = call ->> 'why' where x.op = o.op;
   a := write_audit(a, ending_facts(o.op, jsonb_build_object('finished', true), facts), call ->> 'host');

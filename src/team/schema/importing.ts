@@ -31,14 +31,7 @@ begin
     insert into spend_day (account, day, held, spent) values (a.id, o.day, o.reserved, 0)
       on conflict (account, day) do update set held = spend_day.held + o.reserved;
   end if;
-  insert into intent (account, name, digest, op, row)
-    select a.id, w.name, w.digest, o.op, w.row
-      from jsonb_to_recordset(coalesce(call -> 'intents', '[]')) as w(row int, name text, digest text)
-    on conflict do nothing;
-  if call ? 'key' then
-    insert into given_key (account, key, digest, op)
-      values (a.id, call #>> '{key,value}', call #>> '{key,digest}', o.op) on conflict do nothing;
-  end if;
+  perform give_names(o, call);
   return o;
 exception
   when unique_violation or check_violation or not_null_violation then perform bad_call('import');
@@ -98,8 +91,8 @@ begin
   return jsonb_build_object('verdict', 'imported', 'size', o.size, 'clashes', coalesce(clashes, '[]'), 'head', head_of(a));
 end $f$;
 
--- Names whose operation was removed before, with what came of them.
--- call: account, known, op, host, names [{row, name, digest, done}].
+-- Names whose operation was removed before, with what came of them. With keep_both those that belong to others stay theirs.
+-- call: account, known, op, host, names [{row, name, digest, done}], keep_both.
 create function import_names(call jsonb) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
@@ -109,7 +102,9 @@ begin
   select jsonb_agg(jsonb_build_object('intent', i.name, 'op', i.op)) into clashes
     from jsonb_to_recordset(call -> 'names') as w(name text)
     join intent i on i.account = a.id and i.name = w.name and i.op <> call ->> 'op';
-  if clashes is not null then return jsonb_build_object('verdict', 'clash', 'clashes', clashes, 'head', head_of(a)); end if;
+  if clashes is not null and not coalesce((call ->> 'keep_both')::boolean, false) then
+    return jsonb_build_object('verdict', 'clash', 'clashes', clashes, 'head', head_of(a));
+  end if;
   insert into op (op, account, nonce, command, digest, bulk, moves, freely, rows, cents, state, unknown, open, epoch,
       holder, host, writer, ttl_ms, day, reserved, claimed_seq, ended_at, n, size, pruned_at)
     values (call ->> 'op', a.id, 'imported', 'removed', 'removed', true, false, true,
@@ -119,7 +114,11 @@ begin
   insert into intent (account, name, digest, op, row, done)
     select a.id, w.name, w.digest, call ->> 'op', w.row, w.done
       from jsonb_to_recordset(call -> 'names') as w(row int, name text, digest text, done jsonb) on conflict do nothing;
-  return jsonb_build_object('verdict', 'imported', 'head', head_of(a));
+  insert into waiting_name (account, op, is_key, name, digest, row, done)
+    select a.id, call ->> 'op', false, w.name, w.digest, w.row, w.done
+      from jsonb_to_recordset(call -> 'names') as w(row int, name text, digest text, done jsonb)
+      join intent i on i.account = a.id and i.name = w.name and i.op <> call ->> 'op' on conflict do nothing;
+  return jsonb_build_object('verdict', 'imported', 'clashes', coalesce(clashes, '[]'), 'head', head_of(a));
 exception
   when check_violation or not_null_violation then perform bad_call('import_names');
 end $f$;
@@ -141,8 +140,11 @@ begin
   end if;
   update intent i set done = w.done from jsonb_to_recordset(call -> 'done') as w(name text, done jsonb)
     where i.op = o.op and i.name = w.name;
-  delete from intent i where i.op = o.op and i.done is null;
-  delete from given_key g where g.op = o.op;
+  update waiting_name k set done = w.done from jsonb_to_recordset(call -> 'done') as w(name text, done jsonb)
+    where k.op = o.op and not k.is_key and k.name = w.name;
+  perform free_names(o, array(select i.name from intent i where i.op = o.op and i.done is null));
+  perform free_key(o);
+  delete from waiting_name w where w.op = o.op and w.done is null;
   delete from segment s where s.op = o.op;
   delete from approval y where y.op = o.op;
   delete from approval_request r where r.op = o.op;
@@ -156,9 +158,10 @@ create function forget_names(call jsonb) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
   a account := enter(call, 'operate', true);
+  oldest timestamptz := least(to_timestamp((call ->> 'before_ms')::bigint / 1000.0), clock_timestamp() - interval '400 days');
 begin
-  delete from intent i where i.done is not null
-    and i.made_at < least(to_timestamp((call ->> 'before_ms')::bigint / 1000.0), clock_timestamp() - interval '400 days');
+  delete from waiting_name w where w.done is not null and w.made_at < oldest;
+  delete from intent i where i.done is not null and i.made_at < oldest;
   return jsonb_build_object('verdict', 'forgotten', 'head', head_of(a));
 end $f$;
 

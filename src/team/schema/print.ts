@@ -4,6 +4,7 @@ import { APPROVAL_ADMINISTRATION_SQL, APPROVING_SQL } from './approving.ts';
 import { CLAIMING_SQL } from './claiming.ts';
 import { ENTERING_SQL } from './entering.ts';
 import { IMPORTING_SQL } from './importing.ts';
+import { NAMING_SQL } from './naming.ts';
 import { SCHEMA_NUMBER } from './number.ts';
 import { READING_SQL } from './reading.ts';
 import { stepsFrom } from './steps.ts';
@@ -19,6 +20,7 @@ export interface FirstAccount {
 
 const FUNCTIONS = [
   ENTERING_SQL,
+  NAMING_SQL,
   CLAIMING_SQL,
   WRITING_SQL,
   APPROVING_SQL,

@@ -143,6 +143,25 @@ alter table push add primary key (account, role, timeline, host, machine);
 ${guarding(['accepted_clash', 'machine'])}
 `,
   },
+  {
+    to: 8,
+    sql: `
+-- Names and keys of operations that were brought from elsewhere and belong to others here: the first gets one that gets free.
+create table waiting_name (
+  account int not null references account,
+  op text not null references op,
+  is_key boolean not null,
+  name text not null,
+  digest text not null,
+  row int not null,
+  done jsonb,
+  made_at timestamptz not null default clock_timestamp(),
+  primary key (op, is_key, name)
+);
+create index waiting_for on waiting_name (account, name);
+${guarding(['waiting_name'])}
+`,
+  },
 ];
 
 /** The steps after a number. */

@@ -18,11 +18,8 @@ begin
     where d.account = o.account and d.day = o.day and o.reserved > 0;
   update op set state = 'finished', spent = spent_cents, ended_at = clock_timestamp(), lease_until = null,
       written_at = clock_timestamp() where op.op = o.op;
-  delete from intent i where i.op = o.op and i.account = o.account
-    and i.name in (select jsonb_array_elements_text(coalesce(ending -> 'free', '[]')));
-  if coalesce((ending ->> 'free_key')::boolean, false) then
-    delete from given_key g where g.op = o.op and g.account = o.account;
-  end if;
+  perform free_names(o, array(select jsonb_array_elements_text(coalesce(ending -> 'free', '[]'))));
+  if coalesce((ending ->> 'free_key')::boolean, false) then perform free_key(o); end if;
 end $f$;
 
 -- Digest over the records of an operation, a segment at a time: with it the chain covers them.
@@ -126,8 +123,7 @@ begin
       perform bad_call('an operation is taken back that was sent');
     end if;
     update spend_day d set held = d.held - o.reserved where d.account = o.account and d.day = o.day and o.reserved > 0;
-    delete from intent i where i.op = o.op;
-    delete from given_key g where g.op = o.op;
+    perform free_all(o);
     delete from segment s where s.op = o.op;
     delete from approval y where y.op = o.op;
     delete from approval_request r where r.op = o.op;
