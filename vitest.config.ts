@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import process from 'node:process';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type Plugin } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Those that wait for real time, and those that take longest: one of them begun last would run on alone. */
@@ -37,6 +38,21 @@ class LongestFirst extends BaseSequencer {
 }
 
 /**
+ * A command loads its parts when it needs them. What runs modules here asks for each of them anew, at every command; Node
+ * itself, which runs the program, has them at hand.
+ */
+const withPartsAtHand: Plugin = {
+  name: 'with-parts-at-hand',
+  // The types are gone by then, and with them what only looks like an import.
+  enforce: 'post',
+  transform(code, id) {
+    if (!id.startsWith(join(import.meta.dirname, 'src/'))) return undefined;
+    const text = code.replace(/\bimport\(("\.{1,2}\/[\w./-]+")\)/g, '(atHand[$1] ??= import($1))');
+    return text === code ? undefined : { code: `const atHand = {}; ${text}`, map: null };
+  },
+};
+
+/**
  * Tests run much code a few times each: on Node 20 optimizing it takes more of the processor than it brings, until it has
  * run 15 times as long as usual. Later releases of Node have other rules, and other options.
  */
@@ -44,6 +60,7 @@ const OPTIMIZED_LATER = process.versions.node.startsWith('20.') ? ['--interrupt-
 
 export default defineConfig({
   define: { CARDWRIGHT_VERSION: JSON.stringify('0.0.0-test') },
+  plugins: [withPartsAtHand],
   test: {
     globalSetup: [
       'scripts/browser-tests.mjs',
