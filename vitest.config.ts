@@ -68,6 +68,7 @@ export default defineConfig({
       'scripts/test-postgres.mjs',
       'scripts/leaves-nothing.mjs',
     ],
+    setupFiles: ['test/support/between-questions.ts'],
     include: ['test/**/*.test.ts'],
     // For what hangs, and not for what is slow: on a busy machine work takes ten times as long.
     testTimeout: 90_000,
