@@ -46,17 +46,17 @@ export async function importOp(shared: SharedOps, written: OpBytes): Promise<Imp
   if (first?.t !== 'PLAN' || !standing.planned()) return 'nothing';
   // What waits for approval has a request in one journal alone: it is asked for anew.
   if (first.approval !== undefined && !lines.some(({ record }) => record.t === 'APPROVED')) return 'nothing';
-  const there = await sizeThere(shared, op, bytes);
-  if (there === 'whole') return 'there';
+  const rest = await restOf(shared, op, bytes);
+  if (rest === undefined) return 'there';
   const call = { ...callOf(shared, written, { plan: first, lines, standing }), machine: await shared.machine() };
   const facts = {
     ...factsOf(first, written.recovered ? 'recovered' : 'imported'),
     ...(written.keepBoth !== undefined && { reason: written.keepBoth }),
   };
-  for (let from = there; from < bytes.length; ) {
-    const to = endOfPart(bytes, from);
-    const part = { ...call, from, whole: to === bytes.length };
-    const answer = await shared.statements().importOp(part, bytes.subarray(from, to), facts);
+  for (let from = 0; from < rest.bytes.length; ) {
+    const to = endOfPart(rest.bytes, from);
+    const part = { ...call, from: rest.size + from, whole: to === rest.bytes.length };
+    const answer = await shared.statements().importOp(part, rest.bytes.subarray(from, to), facts);
     shared.head.learn(answer.head);
     if (answer.verdict === 'clash') return { rows: 0, clashes: answer.clashes };
     if (part.whole) return { rows: first.rows, clashes: answer.clashes };
@@ -65,17 +65,31 @@ export async function importOp(shared: SharedOps, written: OpBytes): Promise<Imp
   return 'there';
 }
 
-/** Bytes of it that are there, if they are the first of these. */
-async function sizeThere({ statements, account }: SharedOps, op: string, bytes: Uint8Array): Promise<number | 'whole'> {
+/** What of it is not there, and how many bytes are; undefined where all is there, or somebody has gone on with it. */
+async function restOf({ statements, account }: SharedOps, op: string, bytes: Uint8Array) {
   const [head] = await statements().heads(account, { op, pruned: true });
-  if (head === undefined) return 0;
-  if (head.pruned) return 'whole';
+  if (head === undefined) return { size: 0, bytes };
+  if (head.pruned) return undefined;
   const segments = await statements().readOp(account, op, 1);
-  const known = Buffer.concat(segments.filter(({ n }) => n > 0).map(segment => segment.bytes));
-  const isFirst = Buffer.compare(known.subarray(0, bytes.length), bytes.subarray(0, known.length)) === 0;
+  const there = linesIn(segments.filter(({ n }) => n > 0).map(segment => segment.bytes));
+  const late = linesIn(segments.filter(({ n }) => n < 0).map(segment => segment.bytes));
+  const known = new Set([...there, ...late]);
+  const own = linesIn([bytes]);
+  const rest = own.filter(line => !known.has(line));
   // Who went on with it there knows more.
-  if (isFirst && known.length >= bytes.length && head.state !== 'pending') return 'whole';
-  return isFirst ? known.length : 'whole';
+  const ours = new Set(own);
+  const hasGoneOn = there.some(line => !ours.has(line));
+  if (hasGoneOn || (rest.length === 0 && head.state !== 'pending')) return undefined;
+  return { size: head.size, bytes: Buffer.from(rest.join(''), 'latin1') };
+}
+
+/** Each with its end. Their bytes one by one, so that nothing of them is changed. */
+function linesIn(parts: readonly Uint8Array[]): readonly string[] {
+  return (
+    Buffer.concat(parts)
+      .toString('latin1')
+      .match(/[^\n]*\n/g) ?? []
+  );
 }
 
 function endOfPart(bytes: Uint8Array, from: number): number {

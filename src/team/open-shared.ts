@@ -12,6 +12,7 @@ import type { JournalStatus } from './calls.ts';
 import type { JournalConnection } from './connect.ts';
 import { bringNotes } from './kept-notes.ts';
 import { behindBy, behindWarning, reportLoss } from './loss.ts';
+import { restoredWarning } from './lost-records.ts';
 import { refuseOtherSchema } from './refusals.ts';
 import { answersOf, chainHead, headsByJournal, machineId, placesOf, type SharedOps } from './shared-ops.ts';
 import { MOST_CLOCK_MS, sharedStore } from './shared-store.ts';
@@ -66,7 +67,7 @@ export function openedStore(settings: SharedJournalSettings, { accountPrint, key
   };
   const bring = async (names?: readonly string[]) => {
     const ops = await open(names);
-    if (ops.behind === undefined) await pushedBy(ops, settings.notice);
+    if (ops.behind === undefined) await pushedBy(ops);
     else {
       if (ops.behind.isLost) await reportLoss(ops);
       settings.notice(behindWarning(ops.behind));
@@ -98,7 +99,8 @@ export function openedStore(settings: SharedJournalSettings, { accountPrint, key
 }
 
 /** Before anything else: what is known here may decide what the rules say. */
-async function pushedBy(shared: SharedOps, notice: (text: string) => void): Promise<void> {
+async function pushedBy(shared: SharedOps): Promise<void> {
+  const { notice } = shared;
   if ((await leftCopies(shared)).length === 0) return;
   shared.recent = undefined;
   const pushed = await pushSpool(shared);
@@ -111,6 +113,7 @@ async function pushedBy(shared: SharedOps, notice: (text: string) => void): Prom
       `note: ${what} of ${op}, none of them an outcome, was not brought: ${holder} on ${host} has it; ops list --local has the copy`,
     );
   }
+  for (const { op, rows } of pushed.restored) notice(restoredWarning(op, rows));
   for (const op of pushed.missing)
     notice(`warning: ${op} is not in the shared journal, and was begun there: cardwright journal push`);
 }
@@ -157,6 +160,7 @@ export async function openShared(settings: SharedJournalSettings, names: readonl
     clock,
     random: noise,
     disk,
+    notice,
     writeTotalMs,
     head,
     behind,

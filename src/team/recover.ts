@@ -31,7 +31,8 @@ export async function pushAll(shared: SharedOps): Promise<RecoveredOps> {
     for (const { intent, key, op } of brought.clashes)
       clashes.push({ op: copy.op, with: op, name: intent ?? key ?? '' });
   }
-  const { brought, missing, leftOut } = await pushSpool(shared);
+  const { brought, missing, leftOut, restored } = await pushSpool(shared);
+  recovered.push(...restored);
   // What such a command knows is not here yet: an admin must go on waiting for this machine.
   if (behind && workedOn[0] !== undefined) throw stillWorkedOn(workedOn[0]);
   if (behind) await statements().pushed({ account, host, machine: await shared.machine(), lost });

@@ -23,6 +23,8 @@ export interface SharedOps {
   readonly clock: Clock;
   readonly random: Randomness;
   readonly disk: JournalDisk;
+  /** For people, on standard error. */
+  readonly notice: (text: string) => void;
   /** Longest life of one write, ms. */
   readonly writeTotalMs: number;
   readonly head: ChainHead;

@@ -56,6 +56,7 @@ export function sharedTape(shared: SharedOps, hands: Hands): Tape {
       await lease.accepted(holding => statements().append({ ...holding, ...told, ...ending }, bytes, outcome));
       n += 1;
       isFinished ||= isLast;
+      if (standing.counts().unknown > 0) await copy.confirm(standing.linesOf(told.by));
     } catch (thrown) {
       isPushed = false;
       // What came of an answer is known to this file alone.

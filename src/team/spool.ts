@@ -12,10 +12,13 @@ import type { JournalRecord, StoredRecord } from '../journal/wal/records.ts';
 import type { JournalDisk, JournalFile } from '../journal/wal/storage.ts';
 import type { Segment } from './calls.ts';
 import { leaseMsFor } from './lease.ts';
+import { bringLost, linesLost } from './lost-records.ts';
 import { codeOf, type SharedOps, segmentRefused } from './shared-ops.ts';
 
 export interface LocalCopy {
   readonly file: JournalFile;
+  /** The database has so many lines of this process, SENT of a row among them: by that a backup is known that lacks them. */
+  confirm(lines: number): Promise<void>;
   /** It is no longer worked on. See `CopyEnd`. */
   end(how: CopyEnd): Promise<void>;
 }
@@ -26,6 +29,8 @@ export interface LocalCopy {
  */
 type CopyEnd = 'left' | 'finished' | 'open' | 'gone';
 
+/** A file beside a copy: how many lines of its process the database has had. What stands there last counts. */
+const CONFIRMED = '.confirmed';
 /** A file beside the folder of copies: where the chain stood. */
 const HEAD = '.head';
 /** Below the folder of copies: a folder for each day. */
@@ -45,14 +50,31 @@ export async function localCopy(
     await release();
     throw thrown;
   });
+  let confirmed: JournalFile | undefined;
   return {
     file,
+    async confirm(lines) {
+      confirmed ??= await disk.create(path + CONFIRMED);
+      await confirmed.append(Buffer.from(`${lines}\n`));
+    },
     async end(how) {
-      if (how === 'gone') await disk.remove(path);
+      await confirmed?.close();
+      if (how === 'gone') await removeCopy(disk, path);
       else if (how !== 'left') await keepCopy({ disk, clock, folder }, { op, path, how });
       await release();
     },
   };
+}
+
+async function removeCopy(disk: JournalDisk, path: string): Promise<void> {
+  await disk.remove(path);
+  await disk.remove(path + CONFIRMED);
+}
+
+/** A torn last line was not confirmed. */
+async function linesConfirmed(disk: JournalDisk, path: string): Promise<number> {
+  const text = (await disk.read(path + CONFIRMED)) ?? '';
+  return Number(/(?:^|\n)(\d{1,9})\n[^\n]*$/.exec(text)?.[1] ?? 0);
 }
 
 /** For a week, in the folder of the day. */
@@ -66,8 +88,10 @@ async function keepCopy(
   const target = join(day, `${op}.${how}`);
   const earlier = await bytesAt(disk, target);
   // Another process of this machine has gone on with the op since this copy was left.
-  if (earlier.length > 0 && earlier.length > (await bytesAt(disk, path)).length) await disk.remove(path);
-  else await disk.rename(path, target);
+  if (earlier.length > 0 && earlier.length > (await bytesAt(disk, path)).length) return removeCopy(disk, path);
+  await disk.remove(target + CONFIRMED);
+  await disk.rename(path, target);
+  if ((await disk.read(path + CONFIRMED)) !== undefined) await disk.rename(path + CONFIRMED, target + CONFIRMED);
 }
 
 async function copied(disk: JournalDisk, path: string, bytes: Uint8Array): Promise<JournalFile> {
@@ -109,6 +133,8 @@ export interface Pushed {
   readonly brought: readonly { readonly op: string; readonly rows: number }[];
   /** Ops that the database does not know: it has lost them, or it is another one. */
   readonly missing: readonly string[];
+  /** Ops of which the database had lost records that were there before, each with the rows that were sent by them. */
+  readonly restored: readonly { readonly op: string; readonly rows: number }[];
   /** Ops in other hands, with how many records were not brought, for they are no outcomes; their copies are kept. */
   readonly leftOut: readonly LeftOut[];
 }
@@ -164,54 +190,46 @@ export async function copiesOnDisk(disk: JournalDisk, stateFolder: string): Prom
  * line that it has lost looks like one that was never sent. Throws where the database cannot be asked.
  */
 export async function pushSpool(shared: SharedOps): Promise<Pushed> {
-  const brought: { op: string; rows: number }[] = [];
-  const missing: string[] = [];
-  const leftOut: LeftOut[] = [];
+  const pushed: Pushing = { brought: [], missing: [], leftOut: [], restored: [] };
   for (const { op, path } of await leftCopies(shared)) {
-    const rows = await pushCopy(shared, { op, path }, leftOut);
-    if (rows === 'missing') missing.push(op);
-    else if (rows !== 'in use' && rows > 0) brought.push({ op, rows });
+    const rows = await pushCopy(shared, { op, path }, pushed);
+    if (rows > 0) pushed.brought.push({ op, rows });
   }
-  return { brought, missing, leftOut };
+  return pushed;
 }
 
+type Pushing = { readonly [Key in keyof Pushed]: Pushed[Key][number][] };
+
+/** Rows whose outcome was brought. */
 async function pushCopy(
   shared: SharedOps,
-  { op, path }: { readonly op: string; readonly path: string },
-  leftOut: LeftOut[],
-): Promise<number | 'in use' | 'missing'> {
-  const { disk, statements, account, head } = shared;
+  { op, path }: Pick<KeptCopy, 'op' | 'path'>,
+  pushed: Pushing,
+): Promise<number> {
+  const { disk } = shared;
   const release = await lockCopy(disk, path);
-  if (release === undefined) return 'in use';
+  if (release === undefined) return 0;
   try {
     const bytes = await copyAt(disk, path);
     // Whoever had it has ended it between the look and the lock.
-    if (bytes === undefined) return 'in use';
-    const segments = await statements().readOp(account, op, 1);
-    const whole = Buffer.concat(segments.map(segment => segment.bytes));
+    if (bytes === undefined) return 0;
     const kept = linesOf(bytes, { op, path });
+    const { segments, there, whole, restored, isLost } = await readWithLost(shared, { op, path, bytes, kept });
     if (segments.length === 0) {
-      if (kept.some(({ record }) => record.t === 'SENT')) return 'missing';
+      if (kept.some(({ record }) => record.t === 'SENT')) pushed.missing.push(op);
       // It was taken back, and nothing of it had left.
-      await disk.remove(path);
+      else await removeCopy(disk, path);
       return 0;
     }
-    const there = decodeLines(whole, op).written;
+    if (restored > 0) pushed.restored.push({ op, rows: restored });
     if (isCutOff({ kept, there }, writerOf(path))) throw damagedCopy({ op, path }, 'is shorter than it was');
-    let rows = 0;
-    for (const [by, lines] of outcomesBeyond(kept, there)) {
-      const known = there.filter(each => each.by === by).length;
-      const answer = await statements().witness(
-        { account, known: head.known(), op, by },
-        encodeLines(by, known, lines),
-      );
-      head.learn(answer.head);
-      rows += new Set(lines.map(line => ('row' in line ? line.row : 0))).size;
-    }
+    const rows = await witnessed(shared, op, { kept, there });
     await endLease(shared, { op, by: writerOf(path), segments });
     const beyond = recordsBeyond(kept, there);
     const other = await leftOutOf(shared, op, beyond);
-    if (other !== undefined) leftOut.push(other);
+    if (other !== undefined) pushed.leftOut.push(other);
+    // What could not be brought back now is tried again.
+    else if (isLost) return rows;
     // A process that died behind its claim has not written here what it claimed.
     if (rows === 0 && beyond === 0 && whole.length > bytes.length) await disk.replace(path, whole.toString());
     await keepLeft(shared, { op, path });
@@ -227,6 +245,51 @@ async function keepLeft(shared: SharedOps, { op, path }: Pick<KeptCopy, 'op' | '
   const [now] = await statements().heads(account, { op });
   const how = now?.state === 'finished' ? 'finished' : 'open';
   await keepCopy({ disk, clock, folder: await shared.spoolFolder() }, { op, path, how });
+}
+
+/** What the database has of an op beside a copy that is kept of it; undefined while another process has the copy. */
+export async function comparedWith(shared: SharedOps, { op, path }: Pick<KeptCopy, 'op' | 'path'>) {
+  const release = await lockCopy(shared.disk, path);
+  if (release === undefined) return undefined;
+  try {
+    const bytes = await bytesAt(shared.disk, path);
+    return await readWithLost(shared, { op, path, bytes, kept: linesOf(bytes, { op, path }) });
+  } finally {
+    await release();
+  }
+}
+
+/** What the database has of an op, with what it had lost of it and this copy has brought back. */
+async function readWithLost(
+  shared: SharedOps,
+  { op, path, bytes, kept }: Pick<KeptCopy, 'op' | 'path'> & { bytes: Uint8Array; kept: readonly StoredRecord[] },
+) {
+  const { disk, statements, account } = shared;
+  const confirmed = await linesConfirmed(disk, path);
+  const read = async () => {
+    const segments = await statements().readOp(account, op, 1);
+    const whole = Buffer.concat(segments.map(segment => segment.bytes));
+    const there = decodeLines(whole, op).written;
+    return { segments, whole, there, lost: linesLost({ kept, there, confirmed }) };
+  };
+  const before = await read();
+  if (before.segments.length === 0 || before.lost === undefined) return { ...before, restored: 0, isLost: false };
+  await bringLost(shared, { op, bytes, lines: before.lost.lines });
+  const after = await read();
+  const isLost = after.lost !== undefined;
+  return { ...after, restored: isLost ? 0 : before.lost.rows, isLost };
+}
+
+async function witnessed({ statements, account, head }: SharedOps, op: string, lines: CopyAndJournal): Promise<number> {
+  let rows = 0;
+  for (const [by, beyond] of outcomesBeyond(lines.kept, lines.there)) {
+    const known = lines.there.filter(each => each.by === by).length;
+    const call = { account, known: head.known(), op, by };
+    const answer = await statements().witness(call, encodeLines(by, known, beyond));
+    head.learn(answer.head);
+    rows += new Set(beyond.map(line => ('row' in line ? line.row : 0))).size;
+  }
+  return rows;
 }
 
 const TAKES_NOTHING: ReadonlySet<string> = new Set(['CW005', 'CW006', 'CW010']);

@@ -8,13 +8,16 @@ import { encodeLines } from '../journal/wal/codec.ts';
 import type { Taken, TakeResult } from './calls.ts';
 import { factsOf, overCap, planIn } from './claims.ts';
 import { leaseMsFor } from './lease.ts';
+import { lostElsewhere, restoredWarning } from './lost-records.ts';
 import type { SharedOps } from './shared-ops.ts';
 import { sharedTape } from './shared-tape.ts';
-import { type LocalCopy, localCopy } from './spool.ts';
+import { comparedWith, keptCopies, type LocalCopy, localCopy } from './spool.ts';
 import { createStanding } from './standing.ts';
 
 /** Takes an op up. Throws `guarded` where another process or operator has it, and as `release` of what was held. */
-export async function takeOp(shared: SharedOps, op: string, { reason, approved }: TakeOver = {}): Promise<Tape> {
+export async function takeOp(shared: SharedOps, op: string, how: TakeOver = {}): Promise<Tape> {
+  const { reason, approved, settles = false } = how;
+  if (!settles) await bringKept(shared, op);
   const inHand = approved && (await releaseOp(shared, op, approved));
   if (inHand !== undefined) return inHand;
   return withCopy(shared, op, async taking => {
@@ -27,6 +30,21 @@ export async function takeOp(shared: SharedOps, op: string, { reason, approved }
     if (answer.verdict !== 'taken') throw await notTaken(shared, op, answer);
     return takenTape(shared, taking, answer);
   });
+}
+
+/**
+ * What this machine keeps of it may tell of rows that were sent, and the database may have lost that. Throws `check_failed` where
+ * it cannot be brought back.
+ */
+async function bringKept(shared: SharedOps, op: string): Promise<void> {
+  for (const copy of await keptCopies(shared)) {
+    if (copy.op !== op) continue;
+    const found = await comparedWith(shared, copy);
+    if (found === undefined || found.segments.length === 0) continue;
+    const [head] = found.isLost ? await shared.statements().heads(shared.account, { op }) : [];
+    if (head?.state === 'running') throw lostElsewhere(head);
+    if (found.restored > 0) shared.notice(restoredWarning(op, found.restored));
+  }
 }
 
 /** The copy is there before the database hands the op over: by it the next command knows a process that died in between. */

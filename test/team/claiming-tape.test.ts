@@ -49,6 +49,7 @@ describe.skipIf(missing())('a claim that goes with SENT', () => {
       clock: realClock,
       random,
       disk,
+      notice: () => undefined,
       writeTotalMs: 75_000,
       head: chainHead(disk, join(home, 'head'), undefined),
       spoolFolder: async () => home,

@@ -98,6 +98,7 @@ describe.skipIf(missing())('journal move', () => {
         clock: realClock,
         random,
         disk,
+        notice: () => undefined,
         writeTotalMs: 75_000,
         head: chainHead(disk, join(folder, 'head'), undefined),
         spoolFolder: async () => folder,

@@ -115,6 +115,7 @@ export async function storeAt(
     clock,
     random,
     disk,
+    notice: () => undefined,
     writeTotalMs: 75_000,
     head: chainHead(disk, `${order.folder}/head`, undefined),
     spoolFolder: async () => order.folder,

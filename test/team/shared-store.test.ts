@@ -46,6 +46,7 @@ describe.skipIf(missing())('the shared store', () => {
             clock: realClock,
             random,
             disk,
+            notice: () => undefined,
             writeTotalMs: 75_000,
             head: chainHead(disk, join(home, 'head'), undefined),
             spoolFolder: async () => home,

@@ -24,7 +24,7 @@ function endedMeanwhile(): SharedOps {
 }
 
 it('a copy that is ended after it was listed is nobody’s, and no damage', async () => {
-  expect(await pushSpool(endedMeanwhile())).toEqual({ brought: [], missing: [], leftOut: [] });
+  expect(await pushSpool(endedMeanwhile())).toEqual({ brought: [], missing: [], leftOut: [], restored: [] });
 });
 
 /** One copy, what the database has of its op, and what was kept of it before. */
@@ -41,6 +41,7 @@ function taken(kept: Uint8Array, there: readonly Uint8Array[], keptBefore: Uint8
     }),
     replace: async (_path: string, text: string) => void replaced.push(text),
     prepareFolder: async () => undefined,
+    read: async () => undefined,
     rename: async (_from: string, to: string) => void moved.push(to),
     remove: async (path: string) => void removed.push(path),
   };
@@ -62,22 +63,33 @@ it('what was not brought of an op in other hands is told, and its copy is kept',
     brought: [],
     missing: [],
     leftOut: [{ op: OP, records: 1, holder: 'ben', host: 'desk' }],
+    restored: [],
   });
-  expect([moved, removed]).toEqual([[`/spool/kept/2026-11-20/${OP}.open`], []]);
+  expect([moved, removed]).toEqual([
+    [`/spool/kept/2026-11-20/${OP}.open`],
+    [`/spool/kept/2026-11-20/${OP}.open.confirmed`],
+  ]);
 });
 
 it('a copy that the database has whole is kept without a word, for the database may lose it', async () => {
   const bytes = linesOf(BY, { t: 'RUN', pid: 1, start: '1', boot: 'b', at: 1 }, sent(1));
   const { moved, removed, replaced, shared } = taken(bytes, [bytes]);
-  expect(await pushSpool(shared)).toEqual({ brought: [], missing: [], leftOut: [] });
-  expect([moved, removed, replaced]).toEqual([[`/spool/kept/2026-11-20/${OP}.open`], [], []]);
+  expect(await pushSpool(shared)).toEqual({ brought: [], missing: [], leftOut: [], restored: [] });
+  expect([moved, removed, replaced]).toEqual([
+    [`/spool/kept/2026-11-20/${OP}.open`],
+    [`/spool/kept/2026-11-20/${OP}.open.confirmed`],
+    [],
+  ]);
 });
 
 it('a copy that lacks what was claimed with it is kept as the database has it', async () => {
   const run: JournalRecord = { t: 'RUN', pid: 1, start: '1', boot: 'b', at: 1 };
   const { moved, removed, replaced, shared } = taken(linesOf(BY, run), [linesOf(BY, run, sent(1))]);
-  expect(await pushSpool(shared)).toEqual({ brought: [], missing: [], leftOut: [] });
-  expect([moved, removed]).toEqual([[`/spool/kept/2026-11-20/${OP}.open`], []]);
+  expect(await pushSpool(shared)).toEqual({ brought: [], missing: [], leftOut: [], restored: [] });
+  expect([moved, removed]).toEqual([
+    [`/spool/kept/2026-11-20/${OP}.open`],
+    [`/spool/kept/2026-11-20/${OP}.open.confirmed`],
+  ]);
   expect(replaced).toEqual([Buffer.from(linesOf(BY, run, sent(1))).toString()]);
 });
 
@@ -85,8 +97,8 @@ it('a copy that was left keeps its place behind a longer one of its op', async (
   const run: JournalRecord = { t: 'RUN', pid: 1, start: '1', boot: 'b', at: 1 };
   const longer = linesOf(BY, run, sent(1), { t: 'AMBIG', row: 1, reason: 'lost', at: 2 });
   const { moved, removed, shared } = taken(linesOf(BY, run, sent(1)), [linesOf(BY, run, sent(1))], longer);
-  expect(await pushSpool(shared)).toEqual({ brought: [], missing: [], leftOut: [] });
-  expect([moved, removed]).toEqual([[], [`/spool/${OP}.${BY}`]]);
+  expect(await pushSpool(shared)).toEqual({ brought: [], missing: [], leftOut: [], restored: [] });
+  expect([moved, removed]).toEqual([[], [`/spool/${OP}.${BY}`, `/spool/${OP}.${BY}.confirmed`]]);
 });
 
 it('a damaged note is put aside with a word, and the others are brought', async () => {

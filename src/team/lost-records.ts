@@ -1,0 +1,94 @@
+/**
+ * Records of an op that the database has had and does not have any more: a backup was restored that was made in the middle of
+ * the op. The chain cannot tell, for it has no line of them; a copy on this machine can, and a row that was sent must never
+ * look like one that was not (docs/design/team.md, section 5).
+ */
+import { CliError } from '../core/errors.ts';
+import type { StoredRecord } from '../journal/wal/records.ts';
+import type { OpHead } from './calls.ts';
+import { importOp } from './import-op.ts';
+import { type SharedOps, segmentRefused } from './shared-ops.ts';
+
+export interface ComparedCopy {
+  /** Lines of the copy. */
+  readonly kept: readonly StoredRecord[];
+  /** Those of the database. */
+  readonly there: readonly StoredRecord[];
+  /** How many lines of its process the database is known to have had. */
+  readonly confirmed: number;
+}
+
+export interface LostLines {
+  /** The database has had so many lines of the copy, from the first one on. */
+  readonly lines: number;
+  /** Rows whose SENT is not there any more. */
+  readonly rows: number;
+}
+
+/**
+ * Undefined where the database holds every SENT that it has had. A line was there when that was confirmed, when more came of its
+ * row behind it, and when another process has written it, for then it was read there.
+ */
+export function linesLost({ kept, there, confirmed }: ComparedCopy): LostLines | undefined {
+  const own = kept.at(-1)?.by;
+  const known = new Set(there.flatMap(sentName));
+  const rows = new Set<number>();
+  /** Rows of which something stands behind the line that is looked at. */
+  const goneOn = new Set<number>();
+  let [lines, ownLeft] = [0, kept.filter(({ by }) => by === own).length];
+  for (const [at, line] of [...kept.entries()].toReversed()) {
+    const { by, record } = line;
+    const row = 'row' in record ? record.row : 0;
+    if (by === own) ownLeft -= 1;
+    const isSent = record.t === 'SENT';
+    if (by !== own || ownLeft < confirmed || (isSent && goneOn.has(row))) {
+      lines = Math.max(lines, at + 1);
+      if (isSent && !sentName(line).some(name => known.has(name))) rows.add(row);
+    }
+    if (by === own) goneOn.add(row);
+  }
+  return rows.size === 0 ? undefined : { lines, rows: rows.size };
+}
+
+function sentName({ by, record }: StoredRecord): readonly string[] {
+  return record.t === 'SENT' ? [`${by} ${record.row} ${record.attempt} ${record.at}`] : [];
+}
+
+/** Brings them back; where the op is in other hands nothing is changed. */
+export async function bringLost(
+  shared: SharedOps,
+  { op, bytes, lines }: { readonly op: string; readonly bytes: Uint8Array; readonly lines: number },
+): Promise<void> {
+  try {
+    const part = firstLines(bytes, lines);
+    await importOp(shared, { op, bytes: part, finished: false, keyPrint: null, recovered: true });
+  } catch (thrown) {
+    if (!segmentRefused(thrown)) throw thrown;
+  }
+}
+
+function firstLines(bytes: Uint8Array, lines: number): Uint8Array {
+  let end = 0;
+  for (let line = 0; line < lines; line += 1) end = bytes.indexOf(0x0a, end) + 1;
+  return bytes.subarray(0, end);
+}
+
+/** For people: where one op has lost records, others may have. */
+export function restoredWarning(op: string, rows: number): string {
+  const sent = rows === 1 ? '1 row' : `${rows} rows`;
+  return `warning: the shared journal had lost that ${sent} of ${op} were sent, and it was brought back: a backup was restored, and other machines may know more. Next, on each of them: cardwright journal push`;
+}
+
+/** For whoever takes it up: nobody may send a row that may have been sent. */
+export function lostElsewhere({ op, holder, host }: Pick<OpHead, 'op' | 'holder' | 'host'>): CliError {
+  return new CliError('check_failed', {
+    message: `the shared journal has lost that rows of ${op} were sent, which this machine has seen, and ${holder} on ${host} has gone on with it; nothing was sent`,
+    notes: [
+      'A row may have been sent by both: look at the cards of the service.',
+      `Then ${holder} says what came of the rows that are left: cardwright ops resolve ${op} --as done --note "why"`,
+    ],
+    hint: `cardwright ops show ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}
