@@ -4,9 +4,9 @@ import { CliError } from '../core/errors.ts';
 import { placesIn } from '../journal/store/paths.ts';
 import { unmovedOf } from '../journal/store/unmoved.ts';
 import { createDisk } from '../journal/wal/storage.ts';
+import { waitingCopies } from '../team/local-copies.ts';
 import type { SharedJournalSettings } from '../team/open-shared.ts';
 import { endOfFreeze, refuseOtherSchema } from '../team/refusals.ts';
-import { waitingCopies } from '../team/spool.ts';
 import { statementsOver } from '../team/statements.ts';
 import { type Around, sharedSettings } from './journal.ts';
 

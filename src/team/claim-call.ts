@@ -4,9 +4,9 @@ import type { Claim, Tape } from '../journal/store/op-store.ts';
 import { keyInUse } from '../journal/store/refusals.ts';
 import type { ClaimResult } from './calls.ts';
 import { factsOf, refusalOf, wantedOf } from './claims.ts';
+import { type LocalCopy, localCopy } from './local-copies.ts';
 import type { SharedOps } from './shared-ops.ts';
 import { sharedTape } from './shared-tape.ts';
-import { type LocalCopy, localCopy } from './spool.ts';
 import type { Standing } from './standing.ts';
 
 /** How far the chain was before the rules looked. Throws what they say. */

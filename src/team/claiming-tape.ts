@@ -5,8 +5,8 @@
 import type { Claim, Tape } from '../journal/store/op-store.ts';
 import { OutdatedFacts } from '../journal/wal/writer.ts';
 import { claimed, claimOnce, newNonce, refuseFrom } from './claim-call.ts';
+import { localCopy } from './local-copies.ts';
 import type { SharedOps } from './shared-ops.ts';
-import { localCopy } from './spool.ts';
 import { createStanding } from './standing.ts';
 
 interface Planned {

@@ -9,8 +9,8 @@ import { type JournalHere, nameOfJournal, otherJournal } from '../journal/store/
 import { decodeWhole } from '../journal/wal/codec.ts';
 import type { PlanRecord } from '../journal/wal/records.ts';
 import { importOp } from './import-op.ts';
+import { bytesAt, copiesOnDisk, type KeptCopy, linesOf, lockCopy } from './local-copies.ts';
 import { placesOf, type SharedOps } from './shared-ops.ts';
-import { bytesAt, copiesOnDisk, type KeptCopy, linesOf, lockCopy } from './spool.ts';
 import { createStanding } from './standing.ts';
 
 /** Of a move: where it goes, and whose key it is made with. */

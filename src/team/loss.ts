@@ -5,8 +5,8 @@
 import { CliError } from '../core/errors.ts';
 import { cardOf, historyOf } from '../journal/wal/replay.ts';
 import type { JournalHead, JournalOpening } from './calls.ts';
+import { bytesAt, keptCopies, leftCopies, linesOf } from './local-copies.ts';
 import type { Behind, SharedOps } from './shared-ops.ts';
-import { bytesAt, keptCopies, leftCopies, linesOf } from './spool.ts';
 
 /** Lines of the chain that this machine has seen and the database does not hold; 0 where it holds the last of them. */
 export function linesLost(

@@ -11,12 +11,13 @@ import type { Clock, Randomness } from '../platform/host.ts';
 import type { JournalStatus } from './calls.ts';
 import type { JournalConnection } from './connect.ts';
 import { bringNotes } from './kept-notes.ts';
+import { leftCopies } from './local-copies.ts';
 import { behindBy, behindWarning, reportLoss } from './loss.ts';
 import { restoredWarning } from './lost-records.ts';
 import { refuseOtherSchema } from './refusals.ts';
 import { answersOf, chainHead, headsByJournal, machineId, placesOf, type SharedOps } from './shared-ops.ts';
 import { MOST_CLOCK_MS, sharedStore } from './shared-store.ts';
-import { leftCopies, pushSpool } from './spool.ts';
+import { pushSpool } from './spool.ts';
 import { statementsOver } from './statements.ts';
 
 /** Whom a run acts as at the service. */

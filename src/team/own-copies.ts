@@ -2,7 +2,7 @@
 import type { OpHead, OpStore } from '../journal/store/op-store.ts';
 import { decodeWhole } from '../journal/wal/codec.ts';
 import type { JournalDisk } from '../journal/wal/storage.ts';
-import { bytesAt, copiesOnDisk } from './spool.ts';
+import { bytesAt, copiesOnDisk } from './local-copies.ts';
 
 /** Of several copies of an op the longest counts. Nobody is seen to work on one. */
 export async function ownCopies(

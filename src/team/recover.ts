@@ -6,9 +6,10 @@ import { CliError } from '../core/errors.ts';
 import type { RecoveredOps } from '../journal/shared-ops.ts';
 import type { JournalStatus } from './calls.ts';
 import { importOp } from './import-op.ts';
+import { bytesAt, type KeptCopy, keptCopies, leftCopies, linesOf, lockCopy } from './local-copies.ts';
 import { linesLost, reportLoss } from './loss.ts';
 import { type SharedOps, segmentRefused } from './shared-ops.ts';
-import { bytesAt, type KeptCopy, keptCopies, leftCopies, linesOf, lockCopy, pushSpool } from './spool.ts';
+import { pushSpool } from './spool.ts';
 
 /** Brings everything, says so in the database, and goes on from its chain as it is. */
 export async function pushAll(shared: SharedOps): Promise<RecoveredOps> {

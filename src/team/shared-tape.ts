@@ -7,9 +7,9 @@ import { CliError } from '../core/errors.ts';
 import type { Tape } from '../journal/store/op-store.ts';
 import type { Ending, Facts, Holding, JournalHead } from './calls.ts';
 import { type ClockReading, leaseAge, leaseLeft } from './lease.ts';
+import type { LocalCopy } from './local-copies.ts';
 import { inOtherHands } from './other-hands.ts';
 import { type SharedOps, segmentRefused } from './shared-ops.ts';
-import type { LocalCopy } from './spool.ts';
 import type { Standing } from './standing.ts';
 
 /** What of an op goes with its calls. */

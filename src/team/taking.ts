@@ -8,10 +8,11 @@ import { encodeLines } from '../journal/wal/codec.ts';
 import type { Taken, TakeResult } from './calls.ts';
 import { factsOf, overCap, planIn } from './claims.ts';
 import { leaseMsFor } from './lease.ts';
+import { keptCopies, type LocalCopy, localCopy } from './local-copies.ts';
 import { lostElsewhere, restoredWarning } from './lost-records.ts';
 import type { SharedOps } from './shared-ops.ts';
 import { sharedTape } from './shared-tape.ts';
-import { comparedWith, keptCopies, type LocalCopy, localCopy } from './spool.ts';
+import { comparedWith } from './spool.ts';
 import { createStanding } from './standing.ts';
 
 /** Takes an op up. Throws `guarded` where another process or operator has it, and as `release` of what was held. */
