@@ -95,9 +95,9 @@ const METHODS: Readonly<Record<string, { readonly method: string } | undefined>>
   ...OPERATIONS,
 };
 
-/** Commands that leave a world as they found it, and need nothing but its two cards. */
+/** Commands that leave a world as they found it. */
 function leavesNothing({ path, operation }: Command): boolean {
-  if (BEFORE[path] !== undefined || ANEW.test(path) || OF_A_COPY.test(path)) return false;
+  if (ANEW.test(path) || OF_A_COPY.test(path)) return false;
   return operation === undefined ? READS_ALONE.test(path) : METHODS[operation]?.method === 'GET';
 }
 
@@ -290,20 +290,24 @@ async function asJson(here: World, path: string, run: string): Promise<{ run: st
   return { run, code, says: code === 0 ? '' : err };
 }
 
-let unchanged: Promise<World> | undefined;
-afterAll(async () => (await unchanged)?.[Symbol.asyncDispose]());
+const unchanged = new Map<string, Promise<World>>();
+afterAll(async () => {
+  for (const here of unchanged.values()) await (await here)[Symbol.asyncDispose]();
+});
 
-/** One world for all commands that leave it as it is. */
-async function lent(): Promise<World> {
-  unchanged ??= prepared('');
-  return { ...(await unchanged), [Symbol.asyncDispose]: async () => undefined };
+/** One world for all commands that leave it as it is, and before which the same has happened. */
+async function lent(path: string): Promise<World> {
+  const before = (BEFORE[path] ?? []).join('\n');
+  const here = unchanged.get(before) ?? prepared(path);
+  unchanged.set(before, here);
+  return { ...(await here), [Symbol.asyncDispose]: async () => undefined };
 }
 
 describe('the examples of help work, and answer as JSON what is promised', () => {
   it.each(runnable.map(command => [command.path, command.examples.map(({ run }) => run), command] as const))(
     '%s',
     async (path, runs, command) => {
-      const opened = () => (leavesNothing(command) ? lent() : prepared(path));
+      const opened = () => (leavesNothing(command) ? lent(path) : prepared(path));
       let here = await opened();
       const anew = async () => {
         await here[Symbol.asyncDispose]();

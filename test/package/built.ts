@@ -8,7 +8,7 @@ import process from 'node:process';
 export const ROOT = join(import.meta.dirname, '..', '..');
 const PROGRAM = join(ROOT, 'bin', 'cardwright.js');
 /** Of this checkout; the build goes by the name of its texts there. */
-const CODE_CACHE = join(ROOT, 'node_modules', '.cache', 'cardwright-code');
+export const CODE_CACHE = join(ROOT, 'node_modules', '.cache', 'cardwright-code');
 const KEY = 'sk_test_0123456789abcdef0123456789abcdef';
 
 export interface Start {

@@ -7,7 +7,7 @@ import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { ROOT } from './built.ts';
+import { CODE_CACHE, ROOT } from './built.ts';
 
 const execute = promisify(execFile);
 let folder: string;
@@ -38,6 +38,7 @@ async function shell(text: string, env: Readonly<Record<string, string>> = {}) {
     HOME: folder,
     CI: 'true',
     CARDWRIGHT_CONFIG_DIR: join(folder, 'cardwright'),
+    CARDWRIGHT_CACHE: CODE_CACHE,
     CARDWRIGHT_PROFILE: 'sandbox',
     ...env,
   };

@@ -1,6 +1,8 @@
 /** Every line of every command that writes x modes x places x what was said, against what the effect column demands. */
 import { describe, expect, it } from 'vitest';
-import { everyCommand, freezings, MODES, SAIDS, WHERES, walk, writes } from './guard-cases.ts';
+import { closesStages, everyCommand, freezings, MODES, SAIDS, WHERES, walk, writes } from './guard-cases.ts';
+
+closesStages();
 
 const examples = (await everyCommand(true)).filter(writes);
 const told = new Set(examples.map(({ line }) => line));

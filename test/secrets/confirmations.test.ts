@@ -3,7 +3,20 @@
  * in `confirmations.full.ts`. The list is the registry's: a new command is in it without being written here.
  */
 import { describe, expect, it } from 'vitest';
-import { effectOf, everyCommand, freezings, isChosen, MODES, SAIDS, stage, walk, writes } from './guard-cases.ts';
+import {
+  closesStages,
+  effectOf,
+  everyCommand,
+  freezings,
+  isChosen,
+  MODES,
+  SAIDS,
+  stage,
+  walk,
+  writes,
+} from './guard-cases.ts';
+
+closesStages();
 
 const CASES = await everyCommand();
 const writing = CASES.filter(writes);

@@ -4,7 +4,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { type Command, commandsOf } from '../../src/cli/parsing/command.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
@@ -204,10 +204,28 @@ export interface Walk {
   readonly saids: readonly Said[];
 }
 
+/** Worlds in which nothing was sent so far; they serve the next line too. */
+const unused = new Map<Mode, Stage>();
+
+async function unusedStage(mode: Mode): Promise<Stage> {
+  const kept = unused.get(mode);
+  unused.delete(mode);
+  return kept ?? stage(mode);
+}
+
+/** Closes the worlds that walks leave, behind the tests of this file. */
+export function closesStages(): void {
+  afterAll(async () => {
+    for (const each of unused.values()) await each[Symbol.asyncDispose]();
+    unused.clear();
+  });
+}
+
 /** Runs the line in each situation; one world serves until something was sent. Returns how many were walked. */
 export async function walk(one: Case, { mode, wheres, saids }: Walk): Promise<number> {
-  let on = await stage(mode);
+  let on = await unusedStage(mode);
   let walked = 0;
+  let isOver = false;
   try {
     for (const where of wheres) {
       for (const said of saids) {
@@ -227,8 +245,10 @@ export async function walk(one: Case, { mode, wheres, saids }: Walk): Promise<nu
         on = await stage(mode);
       }
     }
+    isOver = true;
   } finally {
-    await on[Symbol.asyncDispose]();
+    if (isOver && !unused.has(mode)) unused.set(mode, on);
+    else await on[Symbol.asyncDispose]();
   }
   return walked;
 }
