@@ -1,4 +1,4 @@
 import { test } from 'vitest';
 import { killedAndResumed } from './kill.ts';
 
-test.each([20, 150])('killed after %i of 200 rows', killedAndResumed);
+test.each([150])('killed after %i of 200 rows', killedAndResumed);

@@ -13,6 +13,7 @@ test.each([
   { rows: 1, honoured: true },
   { rows: 1, honoured: false },
   { rows: 2, honoured: true },
+  { rows: 2, honoured: false },
   { rows: 4, honoured: true },
   { rows: 4, honoured: false },
 ])('every boundary of %j with every way', async setting => {

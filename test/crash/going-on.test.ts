@@ -1,13 +1,17 @@
-/** Killed anywhere, gone on with in any way: never a second card. One way at each boundary, in turn; `full` has all. */
+/**
+ * Killed anywhere, gone on with in any way: never a second card. Of two rows where keys are ignored, so that whatever is sent
+ * twice is two cards, one way at each boundary, in turn; `full` has all.
+ */
 import { expect, test } from 'vitest';
 import { sweep } from './going-on.ts';
 
-test.each([
-  { rows: 2, honoured: true, step: 14 },
-  { rows: 1, honoured: false, step: 14 },
-])('every boundary of %j', { timeout: 120_000 }, async ({ step, ...setting }) => {
-  const { boundaries, ways, strikes, broken } = await sweep(setting, step);
-  process.stdout.write(`${JSON.stringify(setting)}: ${boundaries} boundaries x ${ways} ways, ${strikes} kills\n`);
-  expect(broken).toEqual([]);
-  expect(boundaries).toBeGreaterThan(30);
-});
+test.each([{ rows: 2, honoured: false, step: 14 }])(
+  'every boundary of %j',
+  { timeout: 120_000 },
+  async ({ step, ...setting }) => {
+    const { boundaries, ways, strikes, broken } = await sweep(setting, step);
+    process.stdout.write(`${JSON.stringify(setting)}: ${boundaries} boundaries x ${ways} ways, ${strikes} kills\n`);
+    expect(broken).toEqual([]);
+    expect(boundaries).toBeGreaterThan(30);
+  },
+);

@@ -7,6 +7,7 @@ withDriver();
 test.each<Sweep>([
   { rows: 1, honoured: false },
   { rows: 1, honoured: true },
+  { rows: 2, honoured: false },
   { rows: 3, honoured: false },
   { rows: 6, honoured: true },
   { rows: 6, honoured: false },

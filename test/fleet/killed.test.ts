@@ -8,8 +8,13 @@ const WAYS: readonly Omit<Setting, 'fleet' | 'dieAt'>[] = [
   { honoured: false, journal: 'kept', goesOn: 'new plan' },
 ];
 
-describe.each(Object.keys(FLEETS) as Setting['fleet'][])('%s', fleet => {
-  it.each(WAYS)('%o', async way => {
+/** Every way with the fleet whose steps depend on each other, the sharpest way with each. */
+const SWEEPS = (Object.keys(FLEETS) as Setting['fleet'][]).map(
+  fleet => [fleet, fleet === 'a replacement' ? WAYS : WAYS.slice(-1)] as const,
+);
+
+describe.each(SWEEPS)('%s', (fleet, ways) => {
+  it.each(ways)('%o', async way => {
     const { kills, broken } = await sweep({ fleet, ...way }, 30);
     expect(broken).toEqual([]);
     expect(kills).toBeGreaterThan(1);

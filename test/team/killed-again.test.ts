@@ -2,8 +2,6 @@
 import { killedAgain } from './killed-again.ts';
 
 killedAgain([
-  { approved: 'create', at: [22, 36] },
-  { approved: 'api', at: [36] },
-  { approved: 'fund', at: [26] },
+  { approved: 'create', at: [36] },
   { approved: 'file', at: [26] },
 ]);

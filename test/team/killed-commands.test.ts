@@ -2,7 +2,6 @@
 import { killedCommands } from './killed-commands.ts';
 
 killedCommands([
-  { command: 'withdraw', at: [14] },
   { command: 'api', at: [9] },
   { command: 'lease', at: [16] },
   { command: 'fleet', at: [24] },

@@ -9,6 +9,7 @@ const THREE = { operators: 3, wants: [1, 1, 1], commands: [1, 1, 1], clocks: [0,
 const MOST_STATES = 6_000_000;
 
 const WIDE: Readonly<Record<string, Bounds>> = {
+  'keys honoured': { ...TWO, keys: 'honoured', lostAnswers: 0 },
   'two commands each': { ...TWO, commands: [2, 2], ticks: 5 },
   'two commands each, keys honoured': {
     ...TWO,

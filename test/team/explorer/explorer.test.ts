@@ -12,7 +12,6 @@ import type { Bounds } from './world.ts';
 
 const KEPT: Readonly<Record<string, Bounds>> = {
   'one change, keys ignored': TWO,
-  'one change, keys honoured': { ...TWO, keys: 'honoured', lostAnswers: 0 },
   'SENT behind the claim, keys ignored': { ...TWO, sentWithClaim: false, crashes: 0 },
   'two purchases, and a cap for one': { ...TWO, wants: [1, 2], cap: 1 },
   'one command twice, without a name': NAMELESS,
