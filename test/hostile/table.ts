@@ -9,7 +9,6 @@ import { FEW_REFUSAL_CELLS, REFUSAL_CELLS } from './refusal-cells.ts';
 
 const OPERATIONS: readonly WriteOperation[] = ['create', 'fund', 'withdraw', 'terminate', 'freeze', 'unfreeze'];
 const ONCE: readonly WriteOperation[] = ['create', 'fund', 'withdraw', 'terminate'];
-const MONEY: readonly WriteOperation[] = ['fund', 'withdraw'];
 const STATES: readonly WriteOperation[] = ['terminate', 'freeze', 'unfreeze'];
 
 const LOST = 'lost before-headers';
@@ -19,12 +18,12 @@ const LATER = `${LOST}, later`;
 const THROTTLED = '429, none';
 const IN_PROGRESS = '409 idempotency_in_progress, done';
 /** A no that follows the deed: in words that nobody knows, and about the key. */
+const FEW_NO_AFTER_ALL = [['409 odd word, done'], ['422 idempotency_key_reused, done']] as const;
 const NO_AFTER_ALL = [
+  ...FEW_NO_AFTER_ALL,
   ['400 odd word, done'],
-  ['409 odd word, done'],
   ['422 odd word, done'],
   ['409 idempotency_key_reused, done'],
-  ['422 idempotency_key_reused, done'],
 ] as const;
 
 const PLAIN = { road: 'single', mode: 'test', known: 'unknown', keys: 'honoured' } as const;
@@ -201,6 +200,11 @@ export const FULL: readonly Cell[] = [
   ...LATE_CELLS,
   ...FORGOTTEN_CELLS,
   ...cellsOf(['create'], { road: 'lease end' }, ...answersTo('terminate').map(({ name }) => [name])),
+  // Answers that are not typical of their operation or road, and are told in the short table too.
+  ...(['single', 'bulk'] as const).flatMap(road => cellsOf(ONCE, { road, keys: 'ignored' }, [IN_PROGRESS])),
+  ...cellsOf(['create'], { road: 'api' }, ...NO_AFTER_ALL),
+  ...(['several', 'api'] as const).flatMap(road => cellsOf(STATES, { road }, ['200 forged state, none'])),
+  ...cellsOf(STATES, { already: true }, ['204, none']),
 ];
 
 const classOf = ({ answers: [name = ''] }: Cell) => name.slice(0, name.lastIndexOf(','));
@@ -218,13 +222,19 @@ function withOneEffectEach(cells: readonly Cell[], both: ReadonlySet<string>): C
 /** What money may have moved behind, or not; of the others create has both. */
 const EITHER_WAY: ReadonlySet<string> = new Set([LOST, '200 status failed', '500', '429', '409 odd word', '200 {}']);
 
-/** The typical classes for create and fund, and one of each thing around them. */
+/** Classes that a create is not told, too: what moves money between wallet and card shows two balances. */
+const ofTransfersAlone = (cells: readonly Cell[]) => {
+  const ofCreate = new Set(cellsFor(['create'], 'typical', {}).map(classOf));
+  return cells.filter(cell => !ofCreate.has(classOf(cell)) || EITHER_WAY.has(classOf(cell)));
+};
+
+/** The typical classes for create or fund, and one of each thing around them. */
 export const SHORT: readonly Cell[] = [
   ...FEW_REFUSAL_CELLS,
   ...FEW_LATE_CELLS,
   ...FEW_FORGOTTEN_CELLS,
   ...withOneEffectEach(cellsFor(['create'], 'typical', {}), EITHER_WAY),
-  ...withOneEffectEach(cellsFor(['fund'], 'typical', {}), EITHER_WAY),
+  ...withOneEffectEach(ofTransfersAlone(cellsFor(['fund'], 'typical', {})), EITHER_WAY),
   ...REPEATS.filter(({ operation, answers }) => operation === 'fund' && answers.join() === LOST_DONE),
   ...cellsOf(['fund'], { mode: 'live', known: 'other key honoured', keys: 'ignored' }, [LOST_DONE]),
   ...cellsOf(['fund'], { known: 'honoured', keys: 'forgotten', doze: true }, [LOST_DONE, THROTTLED]),
@@ -233,10 +243,10 @@ export const SHORT: readonly Cell[] = [
   ...cellsOf(['fund'], { road: 'api' }, ['200 status failed, none'], ['200 {}, none']),
   // What an answer shows in full, and the books do not, on each road.
   ...cellsOf(['withdraw'], {}, ['200 forged balances, none']),
-  ...(['bulk', 'api'] as const).flatMap(road => cellsOf(MONEY, { road }, ['200 forged balances, none'])),
+  ...(['bulk', 'api'] as const).flatMap(road => cellsOf(['fund'], { road }, ['200 forged balances, none'])),
   ...(['bulk', 'several', 'api'] as const).flatMap(road => cellsOf(['freeze'], { road }, ['200 forged state, none'])),
   // "Later" of what is done already: each operation, each road, and where a key is forgotten before it is used again.
-  ...cellsOf(['withdraw', ...STATES], { mode: 'live', keys: 'ignored' }, [THROTTLED_DONE]),
+  ...cellsOf(['withdraw', 'terminate', 'freeze'], { mode: 'live', keys: 'ignored' }, [THROTTLED_DONE]),
   ...cellsOf(['create', 'fund'], { mode: 'live', keys: 'ignored' }, [THROTTLED, THROTTLED, THROTTLED_DONE]),
   ...(['bulk', 'api'] as const).flatMap(road =>
     cellsOf(['create', 'fund'], { road, keys: 'ignored' }, [THROTTLED_DONE]),
@@ -245,21 +255,21 @@ export const SHORT: readonly Cell[] = [
   ...cellsOf(['create', 'fund'], { known: 'honoured', keys: 'forgotten soon' }, [LOST_DONE, '429 in 20 s, none']),
   ...cellsOf(['fund'], { known: 'honoured', keys: 'front' }, [THROTTLED_DONE]),
   // What is so already was not changed by anything.
-  ...cellsOf(['unfreeze', 'terminate'], { already: true }, ['200 status failed, none'], ['204, none'], [LOST_NONE]),
-  ...(['bulk', 'several', 'api'] as const).flatMap(road =>
-    cellsOf(['unfreeze', 'terminate'], { road, already: true }, ['200 status failed, none']),
+  ...cellsOf(['unfreeze'], { already: true }, ['200 status failed, none'], ['204, none'], [LOST_NONE]),
+  ...(['single', 'bulk', 'several', 'api'] as const).flatMap(road =>
+    cellsOf(['terminate'], { road, already: true }, ['200 status failed, none']),
   ),
   // Nobody has proved the key: "in progress" is no reason to send it again.
-  ...cellsOf(['create', 'fund', 'withdraw'], { keys: 'ignored' }, [IN_PROGRESS]),
+  ...cellsOf(['create', 'fund'], { keys: 'ignored' }, [IN_PROGRESS]),
   ...cellsOf(['fund'], { known: 'ignored', keys: 'ignored' }, [IN_PROGRESS]),
   ...cellsOf(['create'], { mode: 'live', known: 'other key honoured', keys: 'ignored' }, [IN_PROGRESS]),
-  ...cellsOf(['create', 'fund'], { road: 'bulk', keys: 'ignored' }, [IN_PROGRESS]),
-  ...cellsOf(['create', 'fund'], { mode: 'live', road: 'api', keys: 'ignored' }, [IN_PROGRESS]),
-  ...cellsOf(['fund'], { road: 'bulk' }, ...NO_AFTER_ALL),
+  ...cellsOf(['create'], { road: 'bulk', keys: 'ignored' }, [IN_PROGRESS]),
+  ...cellsOf(['fund'], { mode: 'live', road: 'api', keys: 'ignored' }, [IN_PROGRESS]),
+  ...cellsOf(['fund'], { road: 'bulk' }, ...FEW_NO_AFTER_ALL),
   ...cellsOf(['withdraw'], { road: 'bulk' }, ['409 odd word, done']),
-  ...cellsOf(['create'], { road: 'api' }, ...NO_AFTER_ALL),
+  ...cellsOf(['create'], { road: 'api' }, ...FEW_NO_AFTER_ALL),
   ...cellsOf(['create'], { road: 'api' }, ['201 old card that says it is new, none']),
-  ...cellsOf(['create'], { metadata: 'nowhere' }, ...NO_AFTER_ALL),
+  ...cellsOf(['create'], { metadata: 'nowhere' }, ...FEW_NO_AFTER_ALL),
   ...cellsOf(
     ['create'],
     { road: 'lease' },

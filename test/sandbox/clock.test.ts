@@ -1,13 +1,12 @@
 /** The clock of the sandbox (docs/design/sandbox.md, section 6): set, moved, and what happens on the way. */
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { durationOf } from '../../src/core/durations.ts';
 import { finishMove } from '../../src/sandbox/admin/advance-clock.ts';
 import { runTimersUntil } from '../../src/sandbox/service/live-timers.ts';
 import { beginAdvance } from '../../src/sandbox/store/advances.ts';
 import { fakeService, NOON } from '../support/fake-service.ts';
-import { everyRow, tellLongHistory } from '../support/long-history.ts';
 import { ask, type Served } from '../support/sandbox-http.ts';
+import { expectSameInTwoSteps } from './clock-steps.ts';
 
 const ADMIN = '/_sandbox/v1';
 const HOUR = 3_600_000;
@@ -161,26 +160,7 @@ describe('clock advance', () => {
     expect(await shown(service)).toMatchObject({ now: '2026-11-20T12:00:00Z', moving_to: null });
   });
 
-  test('in two steps or in one, the whole store is the same', { timeout: 180_000 }, async () => {
-    const ended = async (spans: readonly number[]) => {
-      await using service = await fakeService();
-      await freeze(service);
-      await tellLongHistory(service);
-      const fired = [];
-      for (const ms of spans) fired.push(...(await advance(service, { by: `${ms / 1000}s` })).json.fired);
-      expect(service.faults).toEqual([]);
-      return { fired, rows: await everyRow(service) };
-    };
-    const seconds = fc.oneof(fc.integer({ min: 1, max: 1_500 }), fc.integer({ min: 1, max: 40 * 86_400 }));
-    await fc.assert(
-      fc.asyncProperty(seconds, seconds, async (a, b) => {
-        const [apart, together] = [await ended([a * 1000, b * 1000]), await ended([(a + b) * 1000])];
-        expect(apart.rows).toEqual(together.rows);
-        expect(apart.fired).toEqual(together.fired);
-      }),
-      { numRuns: 12, seed: 7 },
-    );
-  });
+  test('in two steps or in one, the whole store is the same', () => expectSameInTwoSteps(4));
 });
 
 test('an answer is repeated for a day of the sandbox, not of the world', async () => {

@@ -5,7 +5,7 @@ import { requires } from '../support/programs.ts';
 import { isAnswer, openSweep, whyNoSends } from './sweep.ts';
 import { OPERATIONS } from './sweep-asking.ts';
 
-const POINTS = 4;
+const POINTS = 2;
 const missing = requires('strace');
 
 test.skipIf(missing)('killed at a few of its system calls, the store loses nothing', { timeout: 240_000 }, async () => {

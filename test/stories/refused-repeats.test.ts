@@ -1,59 +1,15 @@
 /**
  * A refusal of a request that was sent before says nothing about the first sending
- * (docs/design/reliability.md, section 1).
+ * (docs/design/reliability.md, section 1). `refused-repeats.full.ts` has every refusal of every change.
  */
 import { describe, expect, test } from 'vitest';
-import type { Answer, Script } from '../support/scripted-service.ts';
 import { scriptedWorld } from '../support/scripted-world.ts';
+import { MONEY, REFUSALS, refusal, refusedLater } from './refused-repeats.ts';
 
-const refusal = (status: number, error: string): Answer => ({ status, body: { error, message: error, code: status } });
-
-/** How services answer a key that they know, or check before they look at it. */
-const REFUSALS: readonly Answer[] = [
-  refusal(409, 'duplicate_request'),
-  refusal(409, 'request_already_processed'),
-  refusal(409, 'conflict'),
-  refusal(400, 'duplicate_request'),
-  refusal(400, 'invalid_request'),
-  refusal(400, 'insufficient_funds'),
-  refusal(422, 'idempotency_key_reused'),
-  refusal(422, 'validation_error'),
-  refusal(404, 'not_found'),
-  refusal(404, 'bin_not_found'),
-  refusal(410, 'gone'),
-];
-
-/** Executed, and its answer lost; every later one is refused. */
-const doneThenRefused =
-  (answer: Answer): Script =>
-  write => {
-    if (write.times > 1) return answer;
-    write.execute();
-    return 'lost';
-  };
-
-const MONEY = [
-  ['cards create --bin bin_1 --amount 25', 'create'],
-  ['cards fund card_old --amount 25', 'fund'],
-  ['cards withdraw card_old --amount 25', 'withdraw'],
-  ['cards terminate card_old --yes', 'terminate'],
-] as const;
-
-describe.each(MONEY)('%s', (line, action) => {
-  test.each(REFUSALS)('done, its answer lost, asked again and refused with %j', async answer => {
-    await using s = await scriptedWorld({ keys: 'honoured' });
-    s.service.script = doneThenRefused(answer);
-    const { code, error } = await s.run(line);
-    // What can be looked for is found; of a transfer only balances tell, and they prove nothing alone.
-    expect(code).toBe(action === 'fund' || action === 'withdraw' ? 11 : 0);
-    expect(s.service.effects).toEqual([action]);
-    if (code === 0) return;
-    expect(error['outcome']).toBe('unknown');
-    expect((error['evidence'] as Record<string, unknown>)['verdict']).toBe('probably done');
-    const resumed = await s.run(`ops resume ${error['op']}`);
-    expect([resumed.code, s.service.effects]).toEqual([11, [action]]);
-  });
-});
+// How a refusal is understood does not depend on what was asked for; what is looked for behind it does.
+const DUPLICATE = refusal(409, 'duplicate_request');
+const OF_TRANSFERS = [DUPLICATE, refusal(400, 'insufficient_funds'), refusal(422, 'idempotency_key_reused')];
+refusedLater({ create: REFUSALS, fund: OF_TRANSFERS, withdraw: [DUPLICATE], terminate: [DUPLICATE] });
 
 test.each(MONEY.slice(0, 3))(
   '%s: never executed, and refused for want of money: settled when it was looked for',

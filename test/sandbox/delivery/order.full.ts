@@ -1,4 +1,4 @@
-/** The queue of `order.test.ts`, three times as long. */
+/** The queue of `order.test.ts`, ten times as long. */
 import { it } from 'vitest';
 import { expectEmptied } from './emptied.ts';
 
