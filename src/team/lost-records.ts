@@ -18,7 +18,7 @@ export interface ComparedCopy {
   readonly confirmed: number;
 }
 
-export interface LostLines {
+export interface LostRecords {
   /** The database has had so many lines of the copy, from the first one on. */
   readonly lines: number;
   /** Rows whose SENT is not there any more. */
@@ -29,7 +29,7 @@ export interface LostLines {
  * Undefined where the database holds every SENT that it has had. A line was there when that was confirmed, when more came of its
  * row behind it, and when another process has written it, for then it was read there.
  */
-export function linesLost({ kept, there, confirmed }: ComparedCopy): LostLines | undefined {
+export function recordsLost({ kept, there, confirmed }: ComparedCopy): LostRecords | undefined {
   const own = kept.at(-1)?.by;
   const known = new Set(there.flatMap(sentName));
   const rows = new Set<number>();

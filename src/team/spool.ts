@@ -19,7 +19,7 @@ import {
   removeCopy,
   writerOf,
 } from './local-copies.ts';
-import { bringLost, linesLost } from './lost-records.ts';
+import { bringLost, recordsLost } from './lost-records.ts';
 import { codeOf, type SharedOps, segmentRefused } from './shared-ops.ts';
 
 /** What became of copies that were left. */
@@ -127,7 +127,7 @@ async function readWithLost(
     const segments = await statements().readOp(account, op, 1);
     const whole = Buffer.concat(segments.map(segment => segment.bytes));
     const there = decodeLines(whole, op).written;
-    return { segments, whole, there, lost: linesLost({ kept, there, confirmed }) };
+    return { segments, whole, there, lost: recordsLost({ kept, there, confirmed }) };
   };
   const before = await read();
   if (before.segments.length === 0 || before.lost === undefined) return { ...before, restored: 0, isLost: false };

@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StoredRecord } from '../../src/journal/wal/records.ts';
-import { linesLost } from '../../src/team/lost-records.ts';
+import { recordsLost } from '../../src/team/lost-records.ts';
 import { ended, type Home, home } from '../package/built.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
@@ -110,6 +110,6 @@ describe('what a copy shows to be lost', () => {
     ['no SENT of a row for another', [...plan, sent, line('a', 'DONE', 2)], plan, 0, undefined],
     ['a SENT of another process', [...plan, sent, line('b', 'RUN')], plan, 0, { lines: 4, rows: 1 }],
   ])('%s', (_, kept, there, confirmed, lost) => {
-    expect(linesLost({ kept, there, confirmed })).toEqual(lost);
+    expect(recordsLost({ kept, there, confirmed })).toEqual(lost);
   });
 });

@@ -1,7 +1,16 @@
 /** What the functions of the schema do (docs/design/team.md, sections 2 and 3), each one commit or a refusal. */
 import { leaseMsFor } from '../../../src/team/lease.ts';
 import type { Rules } from './rules.ts';
-import { type Bounds, type Copy, type Database, type Line, type Op, TICK_MS, WRITE_TOTAL_MS } from './world.ts';
+import {
+  type Bounds,
+  type Copy,
+  type Database,
+  type Line,
+  mayClash,
+  type Op,
+  TICK_MS,
+  WRITE_TOTAL_MS,
+} from './world.ts';
 
 export const LEASE_TICKS = leaseMsFor({ writeTotalMs: WRITE_TOTAL_MS }) / TICK_MS;
 
@@ -18,18 +27,30 @@ export interface Call {
 export type Verdict<T extends string> = { readonly verdict: T; readonly db: Database };
 
 /** CW005 and CW006. */
-export function isRefused(db: Database, { known }: Pick<Call, 'known'>): boolean {
-  return db.server !== db.accepted || isShort(db, known);
+export function isRefused(db: Database, call: Pick<Call, 'bounds' | 'rules' | 'known'>): boolean {
+  return isMoved(db, call.bounds) || db.lost || isShort(db, call);
+}
+
+/** The database is not where the account knows it. */
+export function isMoved({ server, accepted }: Database, { replaced }: Bounds): boolean {
+  return replaced === 'by a standby' && server !== accepted;
 }
 
 /** It does not hold the line that the caller has seen. */
-export function isShort(db: Database, known: Call['known']): boolean {
+export function isShort(db: Database, { rules, known }: Pick<Call, 'rules' | 'known'>): boolean {
   if (known.seq === 0 || db.server === 0) return false;
-  return known.server === 0 ? known.seq > db.fork : known.seq > db.seq;
+  const line = known.seq > db.seq ? undefined : `{"hash":"${hashAt(db, known.seq)}"}`;
+  const seen = { seq: known.seq, hash: `${known.server}.${known.seq}` };
+  return rules.linesLost(seen, { line, head: { seq: db.seq, hash: hashAt(db, db.seq) } }) > 0;
+}
+
+/** Lines up to the fork are those of the first database. */
+function hashAt({ server, fork }: Database, seq: number): string {
+  return `${seq > fork ? server : 0}.${seq}`;
 }
 
 function committed(db: Database, { bounds, operator }: Call, change: Partial<Database>, writesLine = true): Database {
-  if (!bounds.failover) return { ...db, ...change };
+  if (bounds.replaced === undefined) return { ...db, ...change };
   const line = writesLine ? { seq: db.seq + 1, wrote: union(db.wrote, operator) } : {};
   return { ...db, ...change, ...line };
 }
@@ -47,6 +68,7 @@ export function claim(
   if (isUsed || db.held + db.spent + 1 > bounds.cap) return { verdict: 'no', db };
   const made: Op = {
     want,
+    named: true,
     holder: operator,
     writer: process,
     epoch: 1,
@@ -61,8 +83,8 @@ export function claim(
 }
 
 /** A name is used once; without one a change waits for the end of an equal one. */
-function isInTheWay({ state, leaseUntil }: Op, { bounds, rules, tick }: Call): boolean {
-  if (bounds.nameless === undefined) return true;
+function isInTheWay({ named, state, leaseUntil }: Op, { bounds, rules, tick }: Call): boolean {
+  if (bounds.nameless === undefined) return named;
   return state !== 'finished' && (rules.refusesUnderLease || leaseUntil <= tick);
 }
 
@@ -86,7 +108,7 @@ export function appendSent(db: Database, call: Call, holding: Holding, line: Lin
   return { verdict: 'appended', db: committed(db, call, { ops: withOp(db, holding.op, after) }, false) };
 }
 
-/** DONE with END: what was reserved is spent. */
+/** DONE with END: what was reserved is spent. FAILED with END: it is free, and so is the name. */
 export function appendEnd(db: Database, call: Call, holding: Holding, line: Line): Verdict<'ended' | 'fenced'> {
   const op = db.ops[holding.op];
   if (isRefused(db, call) || op === null || op === undefined) return { verdict: 'fenced', db };
@@ -94,15 +116,33 @@ export function appendEnd(db: Database, call: Call, holding: Holding, line: Line
     return { verdict: 'ended', db };
   const isOver = op.state === 'finished' && !call.rules.endsOnce;
   if (isFenced(isOver ? { ...op, state: 'running' } : op, call, holding)) return { verdict: 'fenced', db };
-  const after = finished({ ...op, lines: [...op.lines, line], spent: op.spent + op.reserved }, call);
-  const sums = { held: db.held - op.reserved, spent: db.spent + op.reserved };
-  return { verdict: 'ended', db: committed(db, call, { ops: withOp(db, holding.op, after), ...sums }) };
+  const spent = line.t === 'DONE' ? op.reserved : 0;
+  const after = finished({ ...op, lines: [...op.lines, line], spent: op.spent + spent }, call);
+  const sums = { held: db.held - op.reserved, spent: db.spent + spent };
+  const ended = committed(db, call, { ops: withOp(db, holding.op, after), ...sums });
+  return { verdict: 'ended', db: line.t === 'DONE' ? ended : withoutName(ended, call, holding.op) };
+}
+
+/** The name of an op that came to nothing is free, or passes to another op that has it too. */
+function withoutName(db: Database, { rules }: Pick<Call, 'rules'>, at: number): Database {
+  const op = db.ops[at] as Op;
+  const heir = rules.passesNames
+    ? db.ops.findIndex(each => each?.want === op.want && !each.named && !isVain(each))
+    : -1;
+  const freed = withOp(db, at, { ...op, named: false });
+  if (!op.named || heir < 0) return { ...db, ops: freed };
+  return { ...db, ops: freed.with(heir, { ...(db.ops[heir] as Op), named: true }) };
+}
+
+/** It came to nothing for certain. */
+export function isVain({ lines }: Pick<Op, 'lines'>): boolean {
+  return lines.some(({ t }) => t === 'FAILED');
 }
 
 /** Nobody asks for what of it is left out, and histories that differ in it alone are one. */
 function finished(op: Op, { bounds, rules }: Call): Op {
   const over = { ...op, state: 'finished', leaseUntil: 0, leaseBefore: 0 } as const;
-  return bounds.failover || !rules.endsOnce ? over : { ...over, lines: [] };
+  return mayClash(bounds) || bounds.refusals !== undefined || !rules.endsOnce ? over : { ...over, lines: [] };
 }
 
 export function renew(db: Database, call: Call, holding: Holding): Verdict<'renewed' | 'fenced'> {
@@ -148,40 +188,69 @@ export function witness(db: Database, copy: Copy): Database {
   if (op === null || op === undefined || op.state === 'finished') return db;
   const beyond = copy.lines.filter(
     ({ t, by }) =>
-      t === 'DONE' &&
+      (t === 'DONE' || t === 'FAILED') &&
       op.lines.some(each => each.t === 'SENT' && each.by === by) &&
-      !op.lines.some(each => each.t === 'DONE' && each.by === by),
+      !op.lines.some(each => each.t === t && each.by === by),
   );
   if (beyond.length === 0) return db;
   return { ...db, ops: withOp(db, copy.op, { ...op, lines: [...op.lines, ...beyond] }) };
 }
 
-/** An op that the database has lost, with the whole amount held. */
+/** `report_loss`: from then on everybody is refused, until an admin has accepted the database. */
+export function reportLoss(db: Database): Database {
+  return db.lost || db.accepted === 1 ? db : { ...db, lost: true, pushed: [], seq: db.seq + 1 };
+}
+
+/** `import_op` of what the database has lost, or of the files of a machine, with the whole amount held. */
 export function importOp(db: Database, call: Call, copy: Copy): Database {
   const op = db.ops[copy.op];
-  if (op === undefined || !copy.lines.some(({ t }) => t === 'SENT')) return db;
-  const spent = copy.finished ? 1 : 0;
-  if (op === null) {
-    const made: Op = {
-      want: copy.want,
-      holder: call.operator,
-      writer: -1,
-      epoch: 1,
-      leaseUntil: call.tick,
-      leaseBefore: call.tick,
-      state: copy.finished ? 'finished' : 'running',
-      reserved: 1,
-      spent,
-      lines: copy.lines,
-    };
-    const sums = { held: db.held + 1 - spent, spent: db.spent + spent };
-    return committed(db, call, { ops: withOp(db, copy.op, made), ...sums });
-  }
+  if (op === undefined) return db;
+  const isDone = copy.lines.some(({ t }) => t === 'DONE');
+  const spent = copy.finished && isDone ? 1 : 0;
+  if (op === null) return imported(db, call, copy);
   const isFree = op.leaseUntil <= call.tick || op.writer === copy.lines.at(-1)?.by;
   const isMine = op.holder === call.operator && isFree && op.state === 'running';
-  if (!isMine || copy.lines.length <= op.lines.length) return db;
+  const hasGoneOn = op.lines.some(line => !copy.lines.some(isSameAs(line)));
+  if (!isMine || hasGoneOn || copy.lines.length <= op.lines.length) return db;
   const after: Op = { ...op, lines: copy.lines, spent, state: copy.finished ? 'finished' : 'running' };
-  return committed(db, call, { ops: withOp(db, copy.op, after), held: db.held - spent, spent: db.spent + spent });
+  const held = copy.finished ? 1 : 0;
+  return committed(db, call, { ops: withOp(db, copy.op, after), held: db.held - held, spent: db.spent + spent });
+}
+
+function imported(db: Database, call: Call, copy: Copy): Database {
+  const other = db.ops.findIndex(each => each?.want === copy.want && each.named);
+  const isNamed = !isVain(copy) && (other < 0 || !call.rules.leavesNames);
+  const spent = copy.finished && !isVain(copy) ? 1 : 0;
+  const made: Op = {
+    want: copy.want,
+    named: isNamed,
+    holder: call.operator,
+    writer: -1,
+    epoch: 1,
+    leaseUntil: call.tick,
+    leaseBefore: call.tick,
+    state: copy.finished ? 'finished' : 'running',
+    reserved: 1,
+    spent,
+    lines: copy.lines,
+  };
+  const held = copy.finished ? 0 : 1;
+  const sums = { held: db.held + held, spent: db.spent + spent };
+  const ops = withOp(db, copy.op, made);
+  const robbed = other >= 0 && isNamed ? ops.with(other, { ...(db.ops[other] as Op), named: false }) : ops;
+  return committed(db, call, { ops: robbed, ...sums });
+}
+
+/** `accept_clash`: an admin has looked at two ops with one name. */
+export function acceptClash(db: Database, { rules }: Pick<Call, 'rules'>, want: number): Database {
+  const ops = rules.acceptsWithoutEffect
+    ? db.ops
+    : db.ops.map(op => (op?.want === want ? { ...op, named: false } : op));
+  return { ...db, ops, clashes: union(db.clashes, want), seq: db.seq + 1 };
+}
+
+export function isSameAs({ t, by, at }: Line): (other: Line) => boolean {
+  return other => other.t === t && other.by === by && other.at === at;
 }
 
 function withOp(db: Database, at: number, op: Op): readonly (Op | null)[] {

@@ -1,6 +1,6 @@
 /** The same as `explorer.test.ts` in wider bounds: three operators, more kills, more lost answers, more time. */
 import { describe, expect, test } from 'vitest';
-import { FAILOVER, NAMELESS, RESENDING, TWO } from './mutants.ts';
+import { BACKUP, CLASH, FAILOVER, FILES, NAMELESS, RESENDING, TWO } from './mutants.ts';
 import { pageOf } from './report.ts';
 import { search } from './search.ts';
 import type { Bounds } from './world.ts';
@@ -37,6 +37,24 @@ const WIDE: Readonly<Record<string, Bounds>> = {
   'a standby, kills and lost answers': { ...FAILOVER, crashes: 1, lostAnswers: 1 },
   'a standby, SENT behind the claim': { ...FAILOVER, sentWithClaim: false, crashes: 1 },
   'a standby, three operators': { ...FAILOVER, ...THREE, ticks: 3 },
+  'a standby, one left out, two commands each': { ...FAILOVER, leavesOut: true, commands: [2, 2], ticks: 2 },
+  'a standby, one left out': { ...FAILOVER, leavesOut: true },
+  'a backup without the last SENT': { ...BACKUP, sentWithClaim: false, commands: [2, 1], ticks: 2 },
+  'two ops with one name, keys honoured': { ...CLASH, keys: 'honoured' },
+  'two ops with one name, three commands each': { ...CLASH, refusals: 1, commands: [3, 3], ticks: 3 },
+  'a backup, two commands each': { ...BACKUP, refusals: 1, commands: [2, 2] },
+  'a backup, kills and lost answers': { ...BACKUP, refusals: 1, crashes: 1, lostAnswers: 1 },
+  'a backup, one left out': { ...BACKUP, leavesOut: true, refusals: 1, commands: [1, 2] },
+  'a backup, SENT behind the claim, two commands each': {
+    ...BACKUP,
+    sentWithClaim: false,
+    crashes: 1,
+    commands: [2, 2],
+  },
+  'a backup, time to settle': { ...BACKUP, ticks: 5 },
+  'a backup, three operators': { ...BACKUP, ...THREE },
+  'files of two machines with one name': { ...FILES, files: ['unknown', 'done'] },
+  'files of one machine, kills, two commands each': { ...FILES, crashes: 1, commands: [2, 2] },
 };
 
 describe('what a shared journal promises, in wide bounds', () => {

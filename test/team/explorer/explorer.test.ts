@@ -5,7 +5,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { countAll, KEYS_ALONE, TRUSTED } from './approvals.ts';
-import { FAILOVER, MUTANTS, NAMELESS, RESENDING, TWO } from './mutants.ts';
+import { BACKUP, CLASH, FAILOVER, FILES, MUTANTS, NAMELESS, RESENDING, TWO } from './mutants.ts';
 import { pageOf } from './report.ts';
 import { type Searched, search } from './search.ts';
 import type { Bounds } from './world.ts';
@@ -19,6 +19,11 @@ const KEPT: Readonly<Record<string, Bounds>> = {
   '--resend-absent, a clock that is slow': { ...RESENDING, clocks: [-2, 0], crashes: 0 },
   '--resend-absent, a clock that is fast': { ...RESENDING, clocks: [2, 0], crashes: 0 },
   'a standby without the last commit, everybody has pushed': FAILOVER,
+  'a standby, and one operator is left out by name': { ...FAILOVER, leavesOut: true, ticks: 0 },
+  'a backup without the last commit, and a name that is used again': BACKUP,
+  'a backup without the last SENT': { ...BACKUP, sentWithClaim: false, commands: [2, 1], ticks: 0 },
+  'two ops with one name behind a backup': CLASH,
+  'one name in the files of a machine and in the journal, --keep-both': FILES,
 };
 
 const EXPECTED_TO_BREAK: Readonly<Record<string, Bounds>> = {
@@ -27,6 +32,11 @@ const EXPECTED_TO_BREAK: Readonly<Record<string, Bounds>> = {
     crashes: 0,
     standsStill: true,
   },
+  'a backup is restored, and its name is used before a machine that knows of it has reported the loss': {
+    ...BACKUP,
+    strict: true,
+  },
+  'an admin leaves a machine out that has used the name': { ...FAILOVER, leavesOut: true, strict: true },
 };
 
 const pages: string[] = [];

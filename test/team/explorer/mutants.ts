@@ -16,7 +16,6 @@ export const TWO: Bounds = {
   crashes: 1,
   lostAnswers: 1,
   commands: [1, 1],
-  failover: false,
 };
 
 /** `--resend-absent`: safe while no process stands still between its last look at the lease and its request. */
@@ -36,10 +35,45 @@ export const NAMELESS: Bounds = {
 
 export const FAILOVER: Bounds = {
   ...TWO,
-  failover: true,
+  replaced: 'by a standby',
   pushed: 'everybody',
   crashes: 0,
   lostAnswers: 0,
+};
+
+/** A backup that lacks the last commit: who knows nothing of that uses the name once more. */
+export const BACKUP: Bounds = {
+  ...FAILOVER,
+  replaced: 'by a backup',
+  standsStill: false,
+  acceptsClashes: true,
+  ticks: 1,
+};
+
+/** Behind such a backup, when an admin has accepted it: two ops have one name, and each may have been carried out. */
+export const CLASH: Bounds = {
+  ...TWO,
+  clash: true,
+  byHand: true,
+  acceptsClashes: true,
+  standsStill: false,
+  crashes: 0,
+  lostAnswers: 0,
+  ticks: 2,
+  commands: [2, 2],
+};
+
+/** One machine has used the name in its own files, and moves that op when another one has used it in the journal. */
+export const FILES: Bounds = {
+  ...TWO,
+  resendAbsent: true,
+  standsStill: false,
+  acceptsClashes: true,
+  crashes: 0,
+  lostAnswers: 0,
+  refusals: 1,
+  ticks: 3,
+  files: ['unknown', 'nothing'],
 };
 
 /** Nothing fails: the shortest histories need no more. */
@@ -87,5 +121,35 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'the quiet period counts from SENT, whoever had the op since',
     bounds: { ...RESENDING, ...CALM },
     rules: { ...OURS, sentUntilBy: () => () => 0 },
+  },
+  {
+    what: 'a backup is accepted when those have pushed whom it remembers',
+    bounds: { ...BACKUP, pushed: 'remembered' },
+    rules: OURS,
+  },
+  {
+    what: 'an accepted clash lets the name be used a third time',
+    bounds: { ...CLASH, commands: [3, 2] },
+    rules: { ...OURS, acceptsWithoutEffect: false },
+  },
+  {
+    what: 'a push brings a name over that of another op',
+    bounds: { ...BACKUP, commands: [2, 1] },
+    rules: { ...OURS, leavesNames: false },
+  },
+  {
+    what: 'the name of two ops is free when the one that has it comes to nothing',
+    bounds: { ...CLASH, commands: [3, 2] },
+    rules: { ...OURS, passesNames: false },
+  },
+  {
+    what: 'a resume sends what was brought, although another op has its name',
+    bounds: { ...CLASH, keys: 'honoured' },
+    rules: { ...OURS, ownerOf: () => () => undefined },
+  },
+  {
+    what: 'what a copy shows to be lost of an op is not brought',
+    bounds: { ...BACKUP, sentWithClaim: false, commands: [2, 1], ticks: 0 },
+    rules: { ...OURS, recordsLost: () => undefined },
   },
 ];

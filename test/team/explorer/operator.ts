@@ -1,36 +1,37 @@
 /** What one operator does next: a command of his, step by step, each with everything that may become of it. */
 import { clockIsSane, quietPeriodMs } from '../../../src/journal/execution/policy.ts';
-import type { StoredRecord } from '../../../src/journal/wal/records.ts';
 import { leaseLeft, leaseMsFor } from '../../../src/team/lease.ts';
+import { answers, claimKnown, excusedSent, nameIsOthers, ownerInDatabase } from './clashes.ts';
 import * as database from './database.ts';
+import { recordsOf } from './records.ts';
+import { movesOfFiles, recover, withLost } from './recovery.ts';
 import type { Rules } from './rules.ts';
 import {
+  accepted,
+  after,
+  call,
+  clockOf,
+  grown,
+  idle,
+  type Move,
+  name,
+  processOf,
+  say,
+  type Turn,
+  withCopy,
+} from './turn.ts';
+import {
   type Bounds,
-  type Copy,
   type Database,
   type Doing,
   type Hand,
   type Line,
-  OPS_EACH,
+  mayClash,
   type Operator,
   TICK_MS,
   type World,
   WRITE_TOTAL_MS,
 } from './world.ts';
-
-/** One thing that can happen, and the world after it. */
-export interface Move {
-  readonly what: string;
-  readonly world: World;
-}
-
-interface Turn {
-  readonly world: World;
-  readonly bounds: Bounds;
-  readonly rules: Rules;
-  readonly me: number;
-  readonly operator: Operator;
-}
 
 type At<Name extends Doing['at']> = Extract<Doing, { readonly at: Name }>;
 
@@ -79,13 +80,14 @@ function settling(hand: Hand, patient: boolean): At<'settle'> {
 function begin(turn: Turn): readonly Move[] {
   const { world, bounds, rules, me, operator } = turn;
   const { db } = world;
-  const moves: Move[] = [];
-  if (database.isRefused(db, call(turn))) return bounds.failover ? push(turn) : [];
+  if (operator.files !== null) return movesOfFiles(turn);
+  if (database.isRefused(db, call(turn))) return bounds.replaced === undefined ? [] : recover(turn);
   if (operator.begun === bounds.commands[me]) return [];
+  const moves: Move[] = [];
   const brought = operator.copies.reduce(database.witness, db);
   /** The first call of a command is made at once: what comes before it is as if it had not begun. */
-  const started = (what: string, doing: At<'claim'> | At<'take'>): void => {
-    const world1 = after(turn, { doing, begun: operator.begun + 1 }, { db: brought });
+  const started = (what: string, doing: At<'claim'> | At<'take'>, first = brought): void => {
+    const world1 = after(turn, { doing, begun: operator.begun + 1 }, { db: first });
     const ready: Turn = { ...turn, world: world1, operator: world1.operators[me] as Operator };
     const ends = doing.at === 'claim' ? claim(ready, doing) : take(ready, doing);
     moves.push(...ends.map(each => ({ ...each, what: `${say(turn, what)}; ${each.what}` })));
@@ -101,20 +103,10 @@ function begin(turn: Turn): readonly Move[] {
     // One that is certainly refused needs no try.
     if (row === null || (row.state === 'finished' && rules.endsOnce)) continue;
     if (rules.leaseClock === 'server' && row.leaseUntil > world.tick) continue;
-    started(`takes op ${op} up`, { at: 'take', op, began: world.tick });
+    const first = withLost(turn, brought, op);
+    if (first !== undefined) started(`takes op ${op} up`, { at: 'take', op, began: world.tick }, first);
   }
   return moves;
-}
-
-/** `journal push`: after a failover everything that this machine has. */
-function push(turn: Turn): readonly Move[] {
-  const { world, me, operator } = turn;
-  const { db } = world;
-  if (db.server === 0 || (db.pushed.includes(me) && !database.isShort(db, operator.known))) return [];
-  let pushed: Database = { ...db, pushed: database.union(db.pushed, me) };
-  for (const copy of operator.copies) pushed = database.witness(database.importOp(pushed, call(turn), copy), copy);
-  const known = { seq: pushed.seq, server: 1 };
-  return [{ what: say(turn, 'pushes'), world: after(turn, { known }, { db: pushed }) }];
 }
 
 function claim(turn: Turn, { want, began }: At<'claim'>): readonly Move[] {
@@ -123,15 +115,30 @@ function claim(turn: Turn, { want, began }: At<'claim'>): readonly Move[] {
   const mine = (t: Line['t']): Line => ({ t, by: op, at: began + clockOf(turn) });
   const lines = bounds.sentWithClaim ? [mine('RUN'), mine('SENT')] : [mine('RUN')];
   const { verdict, db } = database.claim(world.db, call(turn), { op, want, lines });
-  if (verdict === 'no') return [{ what: say(turn, 'is refused'), world: idle(turn, db) }];
+  if (verdict === 'no') return [answeredBefore(turn, want) ?? { what: say(turn, 'is refused'), world: idle(turn, db) }];
   const hand: Hand = { op, epoch: 1, since: began, formerLeaseEnd: null, lines };
   const doing: Doing = bounds.sentWithClaim ? { at: 'check', hand } : { at: 'send', hand, began: null };
   const copies = [...operator.copies, { op, want, finished: false, lines }];
-  const done = accepted(turn, db, { doing, copies });
+  const known = claimKnown(turn, want, op);
+  const done = { ...accepted(turn, db, { doing, copies }), ...known };
   return [
     { what: say(turn, `has claimed op ${op}`), world: done },
-    ...lost(turn, db, `the claim of op ${op} by ${name(me)}`),
+    ...lost(turn, db, `the claim of op ${op} by ${name(me)}`).map(each => ({
+      ...each,
+      world: { ...each.world, ...known },
+    })),
   ];
+}
+
+/** The name was used by an op that is done: the command tells that. */
+function answeredBefore(turn: Turn, want: number): Move | undefined {
+  const { world, bounds, operator } = turn;
+  if (!mayClash(bounds) || database.isRefused(world.db, call(turn))) return undefined;
+  const op = world.db.ops.findIndex(each => each?.want === want && each.named);
+  const row = world.db.ops[op];
+  if (row?.state !== 'finished' || !row.lines.some(({ t }) => t === 'DONE')) return undefined;
+  const told = after(turn, { doing: { at: 'idle' }, told: database.union(operator.told, op) });
+  return { what: say(turn, `is told that op ${op} is done`), world: { ...told, ...answers(told, want, op) } };
 }
 
 function take(turn: Turn, { op, began }: At<'take'>): readonly Move[] {
@@ -142,16 +149,17 @@ function take(turn: Turn, { op, began }: At<'take'>): readonly Move[] {
     return [{ what: say(turn, 'is refused'), world: idle(turn, db) }];
   const formerLeaseEnd = world.tick + clockOf(turn) - (world.tick - row.leaseBefore);
   const hand: Hand = { op, epoch: row.epoch, since: began, formerLeaseEnd, lines: row.lines };
-  const isDone = row.lines.some(({ t }) => t === 'DONE');
-  const isSent = row.lines.some(({ t }) => t === 'SENT');
-  const next: Doing = isDone
-    ? { at: 'record', hand }
-    : isSent
-      ? settling(hand, true)
-      : { at: 'send', hand, began: null };
   const copies = withCopy(operator.copies, { op, want: row.want, finished: false, lines: row.lines });
-  const done = accepted(turn, db, { doing: next, copies });
+  const done = accepted(turn, db, { doing: afterTake(turn, hand), copies });
   return [{ what: say(turn, `has op ${op}`), world: done }, ...lost(turn, db, `the take of op ${op}`)];
+}
+
+function afterTake(turn: Turn, hand: Hand): Doing {
+  const said = (...what: readonly Line['t'][]) => hand.lines.some(({ t }) => what.includes(t));
+  if (said('DONE')) return { at: 'record', hand, outcome: 'DONE' };
+  if (said('FAILED')) return { at: 'record', hand, outcome: 'FAILED' };
+  if (said('SENT')) return settling(hand, true);
+  return nameIsOthers(turn, hand.op) ? { at: 'let go', hand } : { at: 'send', hand, began: null };
 }
 
 /** SENT is made durable. */
@@ -163,10 +171,14 @@ function send(turn: Turn, { hand, began: before }: At<'send'>): readonly Move[] 
   if (verdict === 'fenced') return [{ what: say(turn, 'is fenced and sends nothing'), world: idle(turn, db) }];
   const lines = [...hand.lines, line];
   const held: Hand = { ...hand, since: began, lines };
-  const done = accepted(turn, db, { doing: { at: 'check', hand: held }, copies: grown(turn, held) });
+  const sent = accepted(turn, db, { doing: { at: 'check', hand: held }, copies: grown(turn, held) });
+  const known = { excused: excusedSent(turn, hand.op) };
   return [
-    { what: say(turn, `has written SENT of op ${hand.op}`), world: done },
-    ...lost(turn, db, 'SENT', { at: 'send', hand, began }),
+    { what: say(turn, `has written SENT of op ${hand.op}`), world: { ...sent, ...known } },
+    ...lost(turn, db, 'SENT', { at: 'send', hand, began }).map(each => ({
+      ...each,
+      world: { ...each.world, ...known },
+    })),
   ];
 }
 
@@ -190,22 +202,25 @@ function leave(turn: Turn, { hand }: At<'leave'>): readonly Move[] {
   const { world, me } = turn;
   const wire = [...world.wire, { op: hand.op, from: me, left: world.tick }];
   const doing: Doing = { at: 'wait', hand };
-  return [{ what: say(turn, `sends op ${hand.op}`), world: after(turn, { doing }, { wire }) }];
+  const owner = ownerInDatabase(turn, hand.op);
+  const wrong = owner === undefined ? world.wrong : `op ${hand.op} is sent, and its name belongs to op ${owner}`;
+  return [{ what: say(turn, `sends op ${hand.op}`), world: after(turn, { doing }, { wire, wrong }) }];
 }
 
 /** An outcome that nobody knows: the steps of the program's own policy, until one writes or waits. */
 function settle(turn: Turn, doing: At<'settle'>): readonly Move[] {
   const { world, bounds, rules } = turn;
   const { hand, found, patient } = doing;
+  const mayResend = patient && !nameIsOthers(turn, hand.op);
   const step = rules.nextStep({
     trace: 'marker',
-    keyHonoured: patient && bounds.keys === 'honoured',
+    keyHonoured: mayResend && bounds.keys === 'honoured',
     lifeKnown: true,
     isDenied: found === 'nothing',
     freely: false,
     quiet: isQuiet(turn, hand),
     found: found ?? undefined,
-    resendAbsent: patient && bounds.resendAbsent,
+    resendAbsent: mayResend && bounds.resendAbsent,
     mayWait: patient,
   });
   const next = (what: string, to: Doing): readonly Move[] => [
@@ -224,20 +239,21 @@ function settle(turn: Turn, doing: At<'settle'>): readonly Move[] {
       return next(`will send op ${hand.op} again`, { at: 'send', hand, began: null });
     case 'done':
     case 'duplicate':
-      return next(`has found op ${hand.op}`, { at: 'record', hand });
+      return next(`has found op ${hand.op}`, { at: 'record', hand, outcome: 'DONE' });
     case 'leave':
-      return next(`leaves op ${hand.op} unknown`, { at: 'let go', hand });
+      return [
+        ...next(`leaves op ${hand.op} unknown`, { at: 'let go', hand }),
+        ...(bounds.byHand && patient && found === 'nothing' && isQuiet(turn, hand)
+          ? next(`says that op ${hand.op} was not done`, { at: 'record', hand, outcome: 'FAILED' })
+          : []),
+      ];
   }
 }
 
 function isQuiet(turn: Turn, { lines, formerLeaseEnd }: Hand): boolean {
   const { world, rules } = turn;
   const ms = (tick: number) => tick * TICK_MS;
-  const written = lines.map(({ t, by, at }) => ({ by: String(by), record: { t, row: 1, at: ms(at) } }));
-  const sentUntil = rules.sentUntilBy(
-    written as readonly unknown[] as readonly StoredRecord[],
-    formerLeaseEnd === null ? undefined : ms(formerLeaseEnd),
-  );
+  const sentUntil = rules.sentUntilBy(recordsOf(lines), formerLeaseEnd === null ? undefined : ms(formerLeaseEnd));
   const sentAt = lines.findLast(({ t }) => t === 'SENT')?.at ?? 0;
   const since = Math.max(ms(sentAt), sentUntil(1));
   const now = ms(world.tick + clockOf(turn));
@@ -245,10 +261,10 @@ function isQuiet(turn: Turn, { lines, formerLeaseEnd }: Hand): boolean {
   return clockIsSane({ now, drift: 0 }, latest) && now - since >= QUIET_MS;
 }
 
-/** DONE and END. Behind a fence the outcome stays on this machine. */
-function record(turn: Turn, { hand }: At<'record'>): readonly Move[] {
-  const { world, operator } = turn;
-  const line: Line = { t: 'DONE', by: processOf(turn), at: world.tick + clockOf(turn) };
+/** The outcome and END. Behind a fence the outcome stays on this machine. */
+function record(turn: Turn, { hand, outcome }: At<'record'>): readonly Move[] {
+  const { world, bounds, operator } = turn;
+  const line: Line = { t: outcome, by: processOf(turn), at: world.tick + clockOf(turn) };
   const { verdict, db } = database.appendEnd(world.db, call(turn), hand, line);
   const copies = grown(turn, { ...hand, lines: [...hand.lines, line] }, verdict === 'ended');
   if (verdict === 'fenced')
@@ -258,11 +274,17 @@ function record(turn: Turn, { hand }: At<'record'>): readonly Move[] {
         world: after(turn, { doing: { at: 'idle' }, copies }),
       },
     ];
-  const told = database.union(operator.told, hand.op);
-  const done = accepted(turn, db, { doing: { at: 'idle' }, copies, told });
+  const isDone = outcome === 'DONE';
+  const told = isDone ? database.union(operator.told, hand.op) : operator.told;
+  const over = accepted(turn, db, { doing: { at: 'idle' }, copies, told });
+  const row = db.ops[hand.op];
+  const answer = isDone && row?.named && mayClash(bounds) ? answers(over, row.want, hand.op) : {};
   const forgotten = after(turn, { copies: grown(turn, { ...hand, lines: [...hand.lines, line] }) });
   return [
-    { what: say(turn, `tells that op ${hand.op} is done`), world: done },
+    {
+      what: say(turn, `tells that op ${hand.op} ${isDone ? 'is done' : 'was refused'}`),
+      world: { ...over, ...answer },
+    },
     ...lost({ ...turn, world: forgotten, operator: forgotten.operators[turn.me] as Operator }, db, 'the end'),
   ];
 }
@@ -273,65 +295,4 @@ function lost(turn: Turn, db: Database, what: string, doing: Doing = turn.operat
   if (world.lostAnswers === bounds.lostAnswers || db === world.db) return [];
   const next = after(turn, { doing }, { db, lostAnswers: world.lostAnswers + 1 });
   return [{ what: `the answer is lost: ${what}`, world: next }];
-}
-
-function grown({ operator }: Turn, hand: Hand, finished = false): readonly Copy[] {
-  return operator.copies.map(copy => (copy.op === hand.op ? { ...copy, finished, lines: hand.lines } : copy));
-}
-
-function withCopy(copies: readonly Copy[], one: Copy): readonly Copy[] {
-  return [...copies.filter(({ op }) => op !== one.op), one];
-}
-
-function call(turn: Turn): database.Call {
-  const { bounds, rules, world, me, operator } = turn;
-  return { bounds, rules, tick: world.tick, operator: me, process: processOf(turn), known: operator.known };
-}
-
-/** Number of the process that carries out the command of now; its op has the same. */
-function processOf({ me, operator }: Turn): number {
-  return me * OPS_EACH + Math.max(0, operator.begun - 1);
-}
-
-function clockOf({ bounds, me }: Turn): number {
-  return bounds.clocks[me] ?? 0;
-}
-
-function name(me: number): string {
-  return ['ana', 'ben', 'cem'][me] ?? String(me);
-}
-
-function say({ me, world }: Turn, what: string): string {
-  return `${timeOf(world)} ${name(me)} ${what}`;
-}
-
-/** Minutes and seconds since the beginning. */
-export function timeOf({ tick }: Pick<World, 'tick'>): string {
-  const seconds = (tick * TICK_MS) / 1000;
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
-}
-
-function idle(turn: Turn, db: Database): World {
-  return after(turn, { doing: { at: 'idle' } }, { db });
-}
-
-/** The answer of a commit tells how far the chain is. */
-function accepted(turn: Turn, db: Database, operator: Partial<Operator>): World {
-  const known = turn.bounds.failover ? { seq: db.seq, server: db.server } : turn.operator.known;
-  return after(turn, { ...operator, known }, { db });
-}
-
-function after(turn: Turn, operator: Partial<Operator>, world: Partial<World> = {}): World {
-  const { me, world: before } = turn;
-  const changed: Operator = { ...turn.operator, ...operator };
-  const copies = turn.bounds.failover ? changed.copies : changed.copies.filter(copy => mayBeNeeded(copy, changed));
-  const operators = before.operators.with(me, { ...changed, copies });
-  const isWritten = world.db !== undefined && world.db !== before.db && before.standby !== null;
-  return { ...before, ...world, operators, ...(isWritten && { standby: before.db }) };
-}
-
-/** Without a failover a copy is of use while its op is worked on, or where it tells an outcome. */
-function mayBeNeeded({ finished, lines }: Copy, { doing }: Operator): boolean {
-  if (doing.at === 'idle') return !finished && lines.some(({ t }) => t === 'DONE');
-  return true;
 }

@@ -1,10 +1,22 @@
 /** The rules of a shared journal: those of the program itself where they are functions, and those of its SQL by name. */
 import { nextStep } from '../../../src/journal/execution/policy.ts';
+import { ownerOf } from '../../../src/journal/runs/names-of-others.ts';
 import { sentUntilBy } from '../../../src/journal/runs/sent-until.ts';
+import { rowsNotSettled } from '../../../src/team/kept-both.ts';
+import { linesLost } from '../../../src/team/loss.ts';
+import { recordsLost } from '../../../src/team/lost-records.ts';
 
 export interface Rules {
   readonly nextStep: typeof nextStep;
   readonly sentUntilBy: typeof sentUntilBy;
+  /** Lines of the chain that a machine has seen and the database does not hold. */
+  readonly linesLost: typeof linesLost;
+  /** Records of an op that its copy shows to be lost. */
+  readonly recordsLost: typeof recordsLost;
+  /** Whose name a row of an op has that is taken up. */
+  readonly ownerOf: typeof ownerOf;
+  /** Rows that keep `--keep-both` from moving an op. */
+  readonly rowsNotSettled: typeof rowsNotSettled;
   /** `append` refuses whoever has lost the op. */
   readonly isSentFenced: boolean;
   /** Whose time decides whether a lease is over. */
@@ -15,14 +27,27 @@ export interface Rules {
   readonly refusesUnderLease: boolean;
   /** What is finished is handed to nobody, and ends once. */
   readonly endsOnce: boolean;
+  /** A name of an op that came to nothing passes to another op that has it too. */
+  readonly passesNames: boolean;
+  /** What `import_op` brings leaves names to the ops that have them. */
+  readonly leavesNames: boolean;
+  /** `accept_clash` changes nothing of a name. */
+  readonly acceptsWithoutEffect: boolean;
 }
 
 export const OURS: Rules = {
   nextStep,
   sentUntilBy,
+  linesLost,
+  recordsLost,
+  ownerOf,
+  rowsNotSettled,
   isSentFenced: true,
   leaseClock: 'server',
   holdsUnknown: true,
   refusesUnderLease: true,
   endsOnce: true,
+  passesNames: true,
+  leavesNames: true,
+  acceptsWithoutEffect: true,
 };

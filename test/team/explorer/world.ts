@@ -28,24 +28,56 @@ export interface Bounds {
   readonly lostAnswers: number;
   /** Commands that each operator begins at most. */
   readonly commands: readonly number[];
-  /** The database may be replaced once by a standby that lacks its last commit. */
-  readonly failover: boolean;
-  /** Who brings what he knows before the standby is accepted: everybody, or those that the database remembers. */
+  /**
+   * The database may be replaced once by its state before the last commit: by a standby, which everybody sees, or by a backup on
+   * the same server, which those see who know more.
+   */
+  readonly replaced?: 'by a standby' | 'by a backup' | undefined;
+  /** Who brings what he knows before the database is accepted: everybody, or those that the database remembers. */
   readonly pushed?: 'everybody' | 'remembered' | undefined;
+  /** An admin may leave one operator out by name. */
+  readonly leavesOut?: true | undefined;
+  /** An admin may accept two ops with one name. */
+  readonly acceptsClashes?: true | undefined;
+  /** It begins behind a restored backup: the first two operators have an op of one name each, and nobody knows what came of them. */
+  readonly clash?: true | undefined;
+  /** A person may say of a row that is nowhere that it was not done, when nothing of it can be on its way. */
+  readonly byHand?: true | undefined;
+  /** Nothing is excused because nobody who knew of it could say so. */
+  readonly strict?: true | undefined;
+  /** Requests that the service refuses for certain, at most. */
+  readonly refusals?: number | undefined;
+  /** What the files of each machine hold under the name of what its operator wants, before it uses the database. */
+  readonly files?: readonly ('nothing' | 'done' | 'unknown')[] | undefined;
 }
 
-/** More than any operator begins: ops are numbered by operator and command. */
+/** More than one op may come to have one name. */
+export function mayClash({ replaced, files, clash }: Bounds): boolean {
+  return replaced !== undefined || files !== undefined || clash !== undefined;
+}
+
+/** More than any operator begins: ops are numbered by operator and command. The last one is that of the files of the machine. */
 export const OPS_EACH = 3;
+
+export function opOfFiles(me: number): number {
+  return me * OPS_EACH + OPS_EACH - 1;
+}
+
+export function ownerOfOp(op: number): number {
+  return Math.floor(op / OPS_EACH);
+}
 
 /** One line of an op: which process wrote it, and at which tick of that machine's clock. */
 export interface Line {
-  readonly t: 'RUN' | 'SENT' | 'DONE';
+  readonly t: 'RUN' | 'SENT' | 'DONE' | 'FAILED';
   readonly by: number;
   readonly at: number;
 }
 
 export interface Op {
   readonly want: number;
+  /** The name of what is wanted belongs to it. */
+  readonly named: boolean;
   readonly holder: number;
   /** Its process. */
   readonly writer: number;
@@ -65,12 +97,16 @@ export interface Database {
   readonly spent: number;
   /** Lines of the audit chain; counted where a server may take the place of another. */
   readonly seq: number;
-  /** The server that is here, the one that the account knows, and the last line that both servers have. */
+  /** How often it was replaced, and an admin has accepted that; the last line that both have. */
   readonly server: 0 | 1;
   readonly accepted: 0 | 1;
   readonly fork: number;
+  /** Somebody has reported that it lacks a line. */
+  readonly lost: boolean;
   readonly wrote: readonly number[];
   readonly pushed: readonly number[];
+  /** Purchases of which an admin has accepted two ops. */
+  readonly clashes: readonly number[];
 }
 
 export type Doing =
@@ -85,7 +121,7 @@ export type Doing =
   | { readonly at: 'leave'; readonly hand: Hand; readonly checked: number }
   | { readonly at: 'wait'; readonly hand: Hand }
   | { readonly at: 'settle'; readonly hand: Hand; readonly found: Found | null; readonly patient: boolean }
-  | { readonly at: 'record'; readonly hand: Hand }
+  | { readonly at: 'record'; readonly hand: Hand; readonly outcome: 'DONE' | 'FAILED' }
   | { readonly at: 'let go'; readonly hand: Hand };
 
 export type Found = 'it' | 'several' | 'nothing';
@@ -118,6 +154,8 @@ export interface Operator {
   readonly copies: readonly Copy[];
   /** Ops that this operator was told to be done. */
   readonly told: readonly number[];
+  /** Lines of the op in the files of this machine; null where there is none, or it was moved. */
+  readonly files: readonly Line[] | null;
 }
 
 /** A request on its way. */
@@ -138,35 +176,85 @@ export interface World {
   readonly effects: readonly number[];
   readonly crashes: number;
   readonly lostAnswers: number;
+  readonly refused: number;
+  /** Operators whom an admin has left out. */
+  readonly leftOut: readonly number[];
+  /** Purchases and ops that were done once more because nobody who knew of them could say so. */
+  readonly excused: { readonly wants: readonly number[]; readonly ops: readonly number[] };
+  /** By purchase, the op that its name was answered with, since the database is the one that it is. */
+  readonly answered: readonly (number | null)[];
+  /** What was done that must not be. */
+  readonly wrong: string | null;
 }
 
 export function firstWorld(bounds: Bounds): World {
+  const { operators, wants, replaced, clash } = bounds;
+  const clashing = clash === undefined ? [] : [0, OPS_EACH];
+  const ops = Array.from({ length: operators * OPS_EACH }, (_, op) =>
+    clashing.includes(op) ? brought(op, wants[0] as number) : null,
+  );
   const db: Database = {
-    ops: Array.from({ length: bounds.operators * OPS_EACH }, () => null),
-    held: 0,
+    ops,
+    held: clashing.length,
     spent: 0,
     seq: 0,
     server: 0,
     accepted: 0,
     fork: 0,
+    lost: false,
     wrote: [],
     pushed: [],
+    clashes: [],
   };
-  const operator: Operator = {
-    doing: { at: 'idle' },
-    begun: 0,
-    known: { seq: 0, server: 0 },
-    copies: [],
-    told: [],
-  };
+  const files = Array.from({ length: operators }, (_, me) => bounds.files?.[me] ?? 'nothing');
+  const unknown = files.flatMap((what, me) => (what === 'unknown' ? opOfFiles(me) : []));
+  const done = files.flatMap((what, me) => (what === 'done' ? opOfFiles(me) : []));
   return {
     tick: 0,
     db,
-    standby: bounds.failover ? db : null,
-    operators: Array.from({ length: bounds.operators }, () => operator),
-    wire: [],
-    effects: Array.from({ length: bounds.operators * OPS_EACH }, () => 0),
+    standby: replaced === undefined ? null : db,
+    operators: files.map((what, me) => ({
+      doing: { at: 'idle' },
+      begun: clashing.includes(me * OPS_EACH) ? 1 : 0,
+      known: { seq: 0, server: 0 },
+      copies: [],
+      told: [],
+      files: what === 'nothing' ? null : linesOfFiles(opOfFiles(me), what),
+    })),
+    wire: [...clashing, ...unknown].map(op => ({ op, from: ownerOfOp(op), left: 0 })),
+    effects: ops.map((_, op) => (done.includes(op) ? 1 : 0)),
     crashes: 0,
     lostAnswers: 0,
+    refused: 0,
+    leftOut: [],
+    // What is in the files of one machine the others do not know, nor what the backup had lost.
+    excused: { wants: [...clashing.slice(1), ...unknown, ...done].map(op => wants[ownerOfOp(op)] as number), ops: [] },
+    answered: [],
+    wrong: null,
   };
+}
+
+/** Its process was killed behind its request; the name is that of the last one. */
+function brought(op: number, want: number): Op {
+  return {
+    want,
+    named: op > 0,
+    holder: ownerOfOp(op),
+    writer: -1,
+    epoch: 1,
+    leaseUntil: 0,
+    leaseBefore: 0,
+    state: 'running',
+    reserved: 1,
+    spent: 0,
+    lines: linesOfFiles(op, 'unknown'),
+  };
+}
+
+function linesOfFiles(by: number, what: 'done' | 'unknown'): readonly Line[] {
+  const sent: readonly Line[] = [
+    { t: 'RUN', by, at: 0 },
+    { t: 'SENT', by, at: 0 },
+  ];
+  return what === 'done' ? [...sent, { t: 'DONE', by, at: 0 }] : sent;
 }
