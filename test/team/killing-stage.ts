@@ -19,7 +19,7 @@ export interface Seen {
 
 /** USD on the card that is there from the beginning. */
 export const CARD = 20;
-const QUIET_MS = 200_000;
+export const QUIET_MS = 200_000;
 
 /** When nothing of the killed process can be on its way any more. */
 export function later(): Clock {

@@ -47,7 +47,11 @@ export async function team(here: Database, { wallet = 100, stripKeys = true, del
     /** Of a process of its own, with the folder of that machine. */
     processEnv: (role: Person, { folder }: World) => ({ ...shared(role), CARDWRIGHT_CONFIG_DIR: folder }),
     cards: async () =>
-      (await ask(sandbox, { path: '/cards?per_page=100' })).json.data as { id: string; balance: number }[],
+      (await ask(sandbox, { path: '/cards?per_page=100' })).json.data as {
+        id: string;
+        balance: number;
+        status: string;
+      }[],
     balance: async () => (await ask(sandbox, { path: '/wallet' })).json.balance as number,
     async [Symbol.asyncDispose]() {
       for (const each of machines) await each[Symbol.asyncDispose]();
