@@ -290,6 +290,8 @@ export interface HeadFilter {
   /** Leases that are not over. */
   readonly live?: boolean | undefined;
   readonly unfinished?: boolean | undefined;
+  /** With `unfinished`: those too of which the caller has not been told. */
+  readonly untold?: boolean | undefined;
   /** Those too whose records were removed. */
   readonly pruned?: boolean | undefined;
   /** Not finished, or ended less long ago, ms. */
@@ -324,6 +326,8 @@ export interface OpHead extends Standing {
   readonly plan: string | null;
   /** Null where its records say more than whoever wrote last has counted. */
   readonly shown: ShownRows | null;
+  /** It has ended, and the caller, who began it, has not been told: another operator has ended it, or the command was killed. */
+  readonly untold: boolean;
   /** What was asked for it came to nothing. */
   readonly denied: boolean;
 }

@@ -7,6 +7,8 @@ import type {
   NotedIntent,
   OpHands,
   OpStore,
+  HeadFilter as StoreFilter,
+  OpHead as StoreHead,
   Waiting,
 } from '../journal/store/op-store.ts';
 import { decodeLines, decodeWhole } from '../journal/wal/codec.ts';
@@ -86,14 +88,7 @@ export function sharedStore({ shared, opened, keyPrint }: SharedStoreSettings): 
       if (segments.length === 0) await refuseAbsent(ops, op);
       return segments.length === 0 ? undefined : Buffer.concat(segments.map(({ bytes }) => bytes));
     },
-    async *heads({ unfinished, writtenSince } = {}) {
-      const ops = await shared();
-      for (let skip = 0; ; skip += PAGE) {
-        const page = await headsPage(ops, { unfinished, written_since: writtenSince, plan: true, skip, most: PAGE });
-        for (const head of page) yield headOf(ops, head);
-        if (page.length < PAGE) return;
-      }
-    },
+    heads: filter => headsOf(shared, filter),
     async isHeld(op) {
       const { statements, account } = await shared();
       const [head] = await statements().heads(account, { op });
@@ -107,6 +102,19 @@ export function sharedStore({ shared, opened, keyPrint }: SharedStoreSettings): 
     forget: async op => forgetOp(await shared(), op),
     setAside: op => `tell an admin of the shared journal about ${op}`,
   };
+}
+
+async function* headsOf(
+  shared: SharedStoreSettings['shared'],
+  { unfinished, writtenSince }: StoreFilter = {},
+): AsyncIterable<StoreHead> {
+  const ops = await shared();
+  const which = { unfinished, untold: unfinished, written_since: writtenSince, plan: true };
+  for (let skip = 0; ; skip += PAGE) {
+    const page = await headsPage(ops, { ...which, skip, most: PAGE });
+    for (const head of page) yield headOf(ops, head);
+    if (page.length < PAGE) return;
+  }
 }
 
 async function noted(shared: SharedOps, { names }: NamedIntents): Promise<ReadonlyMap<string, NotedIntent>> {
@@ -144,8 +152,8 @@ async function headsPage(shared: SharedOps, filter: HeadFilter): Promise<readonl
 async function handsOf({ statements, account, role }: SharedOps, op: string): Promise<OpHands | undefined> {
   const [head] = await statements().heads(account, { op });
   if (head === undefined) return undefined;
-  const { holder, host, state, lease_ms: leftMs } = head;
-  return { holder, host, isOther: holder !== role, leftMs, isFinished: state === 'finished' };
+  const { holder, host, state, untold: isUntold, lease_ms: leftMs } = head;
+  return { holder, host, isOther: holder !== role, leftMs, isFinished: state === 'finished', isUntold };
 }
 
 /** Pauses between two looks at an op that somebody else has, ms. */
@@ -186,7 +194,7 @@ function headOf({ statements, account }: SharedOps, head: OpHead) {
   const { op, state, plan, n } = head;
   return {
     op,
-    unfinished: state !== 'finished',
+    unfinished: state !== 'finished' || head.untold,
     counted: countedOf(head),
     plan: async () => planIn(plan ?? undefined),
     async end() {
@@ -197,9 +205,10 @@ function headOf({ statements, account }: SharedOps, head: OpHead) {
   };
 }
 
-function countedOf({ state, shown, denied, lease_ms }: OpHead): CountedOp | undefined {
+function countedOf({ state, shown, denied, untold, lease_ms }: OpHead): CountedOp | undefined {
   if (shown === null) return undefined;
   if (denied) return { ...shown, state: 'rejected' };
+  if (untold) return { ...shown, state: 'untold' };
   if (state !== 'running') return shown;
   if (lease_ms > 0) return { ...shown, state: 'running' };
   return shown.state === 'finished' ? { ...shown, state: 'untold' } : shown;

@@ -89,19 +89,39 @@ async function pushCopy(
     else if (isLost) return rows;
     // A process that died behind its claim has not written here what it claimed.
     if (rows === 0 && beyond === 0 && whole.length > bytes.length) await disk.replace(path, whole.toString());
-    await keepLeft(shared, { op, path });
+    await keepLeft(shared, { op, path, segments });
     return rows;
   } finally {
     await release();
   }
 }
 
-/** The database has all of it now, and may lose it like everything else: it is kept for a week, as every copy is. */
-async function keepLeft(shared: SharedOps, { op, path }: Pick<KeptCopy, 'op' | 'path'>): Promise<void> {
+/**
+ * The database has all of it now, and may lose it like everything else: it is kept for a week, as every copy is. A process
+ * that has ended its op and was killed then has told nobody.
+ */
+async function keepLeft(
+  shared: SharedOps,
+  { op, path, segments }: Pick<KeptCopy, 'op' | 'path'> & Pick<LeftOp, 'segments'>,
+): Promise<void> {
   const { statements, account, disk, clock } = shared;
   const [now] = await statements().heads(account, { op });
-  const how = now?.state === 'finished' ? 'finished' : 'open';
-  await keepCopy({ disk, clock, folder: await shared.spoolFolder() }, { op, path, how });
+  const isFinished = now?.state === 'finished';
+  if (isFinished && segments.findLast(({ n }) => n > 0)?.by === writerOf(path)) await notTold(shared, op);
+  await keepCopy(
+    { disk, clock, folder: await shared.spoolFolder() },
+    { op, path, how: isFinished ? 'finished' : 'open' },
+  );
+}
+
+async function notTold({ statements, account, head }: SharedOps, op: string): Promise<void> {
+  try {
+    const answer = await statements().told({ account, known: head.known(), op, is_told: false });
+    head.learn(answer.head);
+  } catch (thrown) {
+    // An account that is frozen, or lacks what was written last, takes nothing.
+    if (!TAKES_NOTHING.has(codeOf(thrown) ?? '')) throw thrown;
+  }
 }
 
 /** What the database has of an op beside a copy that is kept of it; undefined while another process has the copy. */

@@ -45,6 +45,8 @@ export interface Statements extends ApprovalStatements {
   abandon(call: Holding, facts: Facts): Promise<With<unknown>>;
   take(call: Taking, facts: Facts): Promise<With<TakeResult>>;
   renew(call: Holding): Promise<With<{ readonly lease_ms: number }>>;
+  /** Whether the caller, who began the op, knows what came of it; says nothing about ops of others. */
+  told(call: Entering & { readonly op: string; readonly is_told: boolean }): Promise<With<unknown>>;
   note(
     call: Entering & { readonly host: string; readonly nonce: string },
     facts: Facts,
@@ -124,6 +126,7 @@ export function statementsOver({ call }: Pick<PostgresSession, 'call'>): Stateme
     abandon: (told, facts) => one('select cardwright.abandon($1, $2)', [json(told), members(facts)]),
     take: (told, facts) => one('select cardwright.take($1, $2)', [json(told), members(facts)]),
     renew: told => one('select cardwright.renew($1)', [json(told)]),
+    told: told => one('select cardwright.told($1)', [json(told)]),
     note: (told, facts) => one('select cardwright.note($1, $2)', [json(told), members(facts)]),
     witness: (told, bytes) => one('select cardwright.witness($1, $2)', [json(told), bytes]),
     pushed: told => one('select cardwright.pushed($1)', [json(told)]),
@@ -166,7 +169,7 @@ export function statementsOver({ call }: Pick<PostgresSession, 'call'>): Stateme
     status: account => one(STATUS, [account]),
     reportLoss: told => one('select cardwright.report_loss($1)', [json(told)]),
     async opening(account, names, known) {
-      const filter = json({ unfinished: true, plan: true, most: 1000 });
+      const filter = json({ unfinished: true, untold: true, plan: true, most: 1000 });
       const [row] = await call(OPENING, [account, filter, json(names), json(known)]);
       const [status, unfinished, intents, line] = row ?? [];
       return {

@@ -105,7 +105,21 @@ async function overTape(shared: SharedOps, { op, copy }: Taking): Promise<Tape> 
   const segments = await shared.statements().readOp(shared.account, op, 1);
   await copy.file.append(Buffer.concat(segments.map(({ bytes }) => bytes)));
   const end = () => copy.end('gone');
-  return { op, file: copy.file, abandon: end, release: end };
+  return {
+    op,
+    file: copy.file,
+    abandon: end,
+    async release(finished) {
+      await end();
+      // Without it who began the op is told once more.
+      if (finished) await told(shared, op).catch(() => undefined);
+    },
+  };
+}
+
+async function told({ statements, account, head }: SharedOps, op: string): Promise<void> {
+  const answer = await statements().told({ account, known: head.known(), op, is_told: true });
+  head.learn(answer.head);
 }
 
 /**

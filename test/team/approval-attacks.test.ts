@@ -107,6 +107,8 @@ describe.skipIf(missing())('an attack on an approval', () => {
     await done(runs, `ops resume ${op}`);
     expect(t.proxy.posts()).toHaveLength(posts + 1);
     expect((await keep(op, `${approval} `)).verdict).toBe('over');
+    // Who asked has not seen yet that it was sent.
+    await done(asks, `ops resume ${op}`);
     const again = await held(`cards fund card_1 --amount ${amount}`);
     expect((await keep(again.op, approval)).verdict).toBe('other');
     await refused(again.op, [approval], { code: 15, reason: 'approval_other' });

@@ -89,7 +89,7 @@ async function refuseSharedWith(
     if (!isWhole || wanted.sharedWith(items).length > 0) throw damagedTwin(store.setAside(op), history);
     return;
   }
-  if (history?.planned !== true || (inHand.finished && !history.plan.bulk)) return;
+  if (history?.planned !== true || (inHand.finished && !inHand.isUntold && !history.plan.bulk)) return;
   const both = plan.bulk && history.plan.bulk;
   const named = isNamed(plan.rows);
   // Somebody who says that a row is not done has taken it out of the run.

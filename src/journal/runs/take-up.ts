@@ -12,6 +12,8 @@ export interface InHand {
   readonly leased: boolean;
   /** By the time this was asked: whatever was read before may be older. */
   readonly finished: boolean;
+  /** It has ended, and this operator, who began it, has not been told. */
+  readonly isUntold: boolean;
   readonly takeUp: TakeUp;
 }
 
@@ -25,12 +27,13 @@ export async function inHandOf(
     // Asked last: one that has ended meanwhile is no stranger.
     const held = await store.isHeld(op);
     const leased = held && !isRunning;
-    return { held, leased, finished: false, takeUp: leased ? unseen(op) : takeUpBy(op, undefined) };
+    return { held, leased, finished: false, isUntold: false, takeUp: leased ? unseen(op) : takeUpBy(op, undefined) };
   }
   const hands = await store.handsOf(op);
+  const isUntold = hands?.isUntold === true;
   const finished = hands?.isFinished === true;
   const held = !finished && hands !== undefined && hands.leftMs > 0;
-  return { held, leased: held, finished, takeUp: takeUpBy(op, hands) };
+  return { held, leased: held, finished, isUntold, takeUp: takeUpBy(op, hands) };
 }
 
 export async function takeUpOf(store: Pick<OpStore, 'handsOf'>, op: string): Promise<TakeUp> {
@@ -47,6 +50,10 @@ function unseen(op: string): TakeUp {
 }
 
 function takeUpBy(op: string, hands: OpHands | undefined): TakeUp {
+  if (hands?.isUntold) {
+    const whose = hands.isOther ? `; ${hands.holder} on ${hands.host} has ended it` : '';
+    return { command: `cardwright ops resume ${op}`, whose, later: [] };
+  }
   const command = hands?.isOther ? `cardwright ops takeover ${op} --reason "why"` : `cardwright ops resume ${op}`;
   if (hands === undefined || (!hands.isOther && hands.leftMs === 0)) return { command, whose: '', later: [] };
   const who = `, in the hands of ${hands.holder} on ${hands.host}`;

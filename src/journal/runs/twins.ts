@@ -45,7 +45,11 @@ async function refuseTwinsOnce(dependencies: JournalDependencies, like: Likeness
     if (history instanceof CliError) {
       if (unfinished && !onlyStops(like.plan)) throw damagedTwin(store.setAside(op), history);
     } else if (history?.planned === true) {
-      const refusal = twinRefused(dependencies, like, { history, inHand, marked: unfinished && !inHand.finished });
+      const refusal = twinRefused(dependencies, like, {
+        history,
+        inHand,
+        marked: unfinished && (!inHand.finished || inHand.isUntold),
+      });
       if (refusal instanceof CliError) throw withAddress(refusal, history.plan, like.record);
       if (refusal !== undefined) throw refusal;
     }
@@ -88,6 +92,7 @@ function twinRefused(
     return undefined;
   }
   const { held, leased, takeUp } = inHand;
+  if (inHand.isUntold && isOther) return undefined;
   // Also with --again: it is for runs that are finished, and an unfinished one may be taken for such.
   if (plan.bulk && bulk) return bulkUnfinished(history, inHand);
   // The same card made by two commands at once is meant; beside a resume of the first, the second one is not.
@@ -99,7 +104,7 @@ function twinRefused(
     });
   if (leased && !isOther && rows.some(isOnce)) return twinLeased(history, takeUp);
   if (!held && rows.some(row => row.state === 'open')) return twinOpen(op, takeUp);
-  if (!held && rows.some(isUntold)) return twinUntold(op, takeUp);
+  if (!held && rows.some(row => isUntold(row, inHand))) return twinUntold(op, inHand);
   return undefined;
 }
 
@@ -111,9 +116,9 @@ function movesBalance({ item }: RowHistory): boolean {
   return item.operation === 'cards.fund' || item.operation === 'cards.withdraw';
 }
 
-/** Done, and nobody was told: the same command would do it once more. */
-function isUntold(row: RowHistory): boolean {
-  return row.state === 'done' && row.resolved === undefined && isOnce(row);
+/** Done, and nobody was told, or not who asks for it: the same command would do it once more. */
+function isUntold(row: RowHistory, inHand: InHand): boolean {
+  return row.state === 'done' && (row.resolved === undefined || inHand.isUntold) && isOnce(row);
 }
 
 function isOnce({ item }: RowHistory): boolean {
@@ -188,9 +193,10 @@ function twinOpen(op: string, { command, whose }: TakeUp): CliError {
   });
 }
 
-function twinUntold(op: string, { command, whose }: TakeUp): CliError {
+function twinUntold(op: string, { isUntold, takeUp: { command, whose } }: InHand): CliError {
+  const why = isUntold && whose !== '' ? 'who began it has not seen that' : 'its command ended before it could say so';
   return new CliError('guarded', {
-    message: `the same operation is done, and its command ended before it could say so: ${op}${whose}`,
+    message: `the same operation is done, and ${why}: ${op}${whose}`,
     notes: ['Running it again would do it a second time. Let its result be shown; then the command may be run again.'],
     hint: command,
     outcome: 'not_sent',

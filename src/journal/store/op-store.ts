@@ -102,6 +102,8 @@ export interface OpHands {
   /** Of the lease, ms; 0 when it is over. */
   readonly leftMs: number;
   readonly isFinished: boolean;
+  /** It has ended, and this operator, who began it, has not been told: another one has ended it, or the command was killed. */
+  readonly isUntold: boolean;
 }
 
 export interface Waiting {

@@ -242,6 +242,7 @@ const OPERATING = [
   'abandon(jsonb, text)',
   'take(jsonb, text)',
   'renew(jsonb)',
+  'told(jsonb)',
   'note(jsonb, text)',
   'witness(jsonb, bytea)',
   'pushed(jsonb)',

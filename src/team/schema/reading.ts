@@ -41,7 +41,7 @@ begin
   return exists (select from account_key k where k.print = wanted);
 end $f$;
 
--- filter: pruned (those too whose records were removed), plan (with its first line), written_since (ms UTC), op, intent, live (leases that are not over), unfinished, since_ms (ended less long ago), most, skip.
+-- filter: pruned (those too whose records were removed), plan (with its first line), written_since (ms UTC), op, intent, live (leases that are not over), unfinished, untold (with unfinished: those too of which the caller has not been told), since_ms (ended less long ago), most, skip.
 create function heads(account_name text, filter jsonb) returns table (head jsonb)
 language plpgsql stable security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 begin
@@ -49,7 +49,7 @@ begin
   return query select standing(o) || jsonb_build_object('command', o.command, 'rows', o.rows, 'cents', o.cents,
       'reserved', o.reserved, 'spent', o.spent, 'day', o.day, 'n', o.n, 'size', o.size,
       'started_at', o.started_at, 'ended_at', o.ended_at, 'key_print', o.key_print, 'pruned', o.pruned_at is not null,
-      'shown', o.shown, 'denied', o.state = 'finished' and exists
+      'shown', o.shown, 'untold', coalesce(o.not_told = session_user, false), 'denied', o.state = 'finished' and exists
         (select from approval_request r where r.op = o.op and r.state not in ('open', 'used')),
       'plan', case when (filter ->> 'plan')::boolean then plan_line(o.op) end)
     from op o
@@ -57,7 +57,8 @@ begin
       and (filter ->> 'op' is null or o.op = filter ->> 'op')
       and (filter ->> 'intent' is null or o.op = (select i.op from intent i where i.name = filter ->> 'intent'))
       and (not coalesce((filter ->> 'live')::boolean, false) or o.lease_until > clock_timestamp())
-      and (not coalesce((filter ->> 'unfinished')::boolean, false) or o.state <> 'finished')
+      and (not coalesce((filter ->> 'unfinished')::boolean, false) or o.state <> 'finished'
+        or (coalesce((filter ->> 'untold')::boolean, false) and o.not_told = session_user))
       and (filter ->> 'written_since' is null
         or extract(epoch from o.written_at) * 1000 >= (filter ->> 'written_since')::bigint)
       and (filter ->> 'since_ms' is null or o.ended_at is null

@@ -162,6 +162,13 @@ create index waiting_for on waiting_name (account, name);
 ${guarding(['waiting_name'])}
 `,
   },
+  {
+    to: 9,
+    sql: `
+-- Who began it and has not been told its end: another operator has ended it, or the command was killed before it told.
+alter table op add column not_told text;
+`,
+  },
 ];
 
 /** The steps after a number. */

@@ -17,7 +17,10 @@ begin
   update spend_day d set held = d.held - o.reserved, spent = d.spent + spent_cents
     where d.account = o.account and d.day = o.day and o.reserved > 0;
   update op set state = 'finished', spent = spent_cents, ended_at = clock_timestamp(), lease_until = null,
-      written_at = clock_timestamp() where op.op = o.op;
+      written_at = clock_timestamp(),
+      -- Many rows are told of for a day, whoever has ended them.
+      not_told = case when o.state = 'running' and not o.bulk and o.begun_by <> session_user then o.begun_by end
+    where op.op = o.op;
   perform free_names(o, array(select jsonb_array_elements_text(coalesce(ending -> 'free', '[]'))));
   if coalesce((ending ->> 'free_key')::boolean, false) then perform free_key(o); end if;
 end $f$;
@@ -204,6 +207,21 @@ begin
   end if;
   update op set lease_until = clock_timestamp() + op.ttl_ms * interval '1 millisecond' where op.op = o.op;
   return jsonb_build_object('verdict', 'renewed', 'lease_ms', o.ttl_ms, 'head', head_of(a));
+end $f$;
+
+-- Whether who began an operation that has ended was told what came of it. call: account, known, op, is_told.
+create function told(call jsonb) returns jsonb
+language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+declare
+  a account := enter(call, 'operate', false);
+begin
+  if (call ->> 'is_told')::boolean then
+    update op set not_told = null where op.op = call ->> 'op' and op.account = a.id and op.not_told = session_user;
+  else
+    update op set not_told = session_user where op.op = call ->> 'op' and op.account = a.id and op.state = 'finished'
+      and not op.bulk and not op.freely and op.begun_by = session_user and op.holder = session_user;
+  end if;
+  return jsonb_build_object('verdict', 'told', 'head', head_of(a));
 end $f$;
 
 -- A line of what has no operation. call: account, known, host, nonce.

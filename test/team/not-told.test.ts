@@ -1,0 +1,123 @@
+/** What a colleague has ended, and who began it has not been told: the same command is refused until that is done. */
+
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { home } from '../package/built.ts';
+import { missing } from '../postgres/server.ts';
+import { type Database, database } from '../postgres/shared.ts';
+import { words } from '../support/words.ts';
+import type { World } from '../support/world.ts';
+import { team } from './team.ts';
+
+type Team = Awaited<ReturnType<typeof team>>;
+
+/** The service has done it, no answer came, and nothing shows it: exit 11. Resolves to the op. */
+async function lost(t: Team, machine: World, line: string, path: RegExp): Promise<string> {
+  t.proxy.fail('POST', path, 'drop-after');
+  // A fund is not settled by what its card holds alone.
+  if (line.startsWith('cards create')) t.proxy.fail('GET', /./, ...Array<'drop-before'>(30).fill('drop-before'));
+  const { code, err } = await machine.run(`${line} --json`);
+  t.proxy.mend();
+  expect(code).toBe(11);
+  return String(JSON.parse(err.trim().split('\n').at(-1) ?? '').error.op);
+}
+
+describe.skipIf(missing())('an operation that a colleague has ended', () => {
+  let here: Database;
+  beforeAll(async () => {
+    here = await database();
+  });
+  afterAll(() => here.close());
+
+  it.each([
+    ['cards create --bin bin_1 --amount 10 --label ads', /\/cards$/],
+    ['cards fund card_1 --amount 5', /\/fund$/],
+    ['cards withdraw card_1 --amount 2 --yes', /\/withdraw$/],
+  ])('%s', async (line, path) => {
+    await using t = await team(here);
+    const [ana, desk, ben] = [await t.machine('ana'), await t.machine('ana'), await t.machine('ben')];
+    expect((await ben.run('cards create --bin bin_1 --amount 20 -q')).code).toBe(0);
+    const op = await lost(t, ana, line, path);
+    const ended = await ben.run(`ops takeover ${op} --reason "ana is away" --yes`);
+    const settled = ended.code === 11 ? await ben.run(`ops resolve ${op} --as done --note seen --yes`) : ended;
+    expect({ code: settled.code, err: settled.err }).toMatchObject({ code: 0 });
+    const posts = t.proxy.posts().length;
+    for (const machine of [ana, desk]) {
+      for (const way of ['', ' --intent po-9', ' --debug']) {
+        const again = await machine.run(line + way);
+        expect({ way, code: again.code, err: again.err }).toMatchObject({ way, code: 14 });
+        expect(again.err).toContain(
+          `the same operation is done, and who began it has not seen that: ${op}; ben on desk has ended it`,
+        );
+        expect(again.err).toContain(`try: cardwright ops resume ${op}\n`);
+      }
+    }
+    expect(t.proxy.posts()).toHaveLength(posts);
+    expect(JSON.parse((await ana.run('ops list --json')).out).data[0]).toMatchObject({ op, state: 'untold' });
+    expect(JSON.parse((await ben.run('ops list --json')).out).data[0]).toMatchObject({ op, state: 'finished' });
+    expect((await ana.run(`ops resume ${op} --dry-run`)).code).toBe(0);
+    expect((await ana.run(line)).code).toBe(14);
+    const shown = await ana.run(`ops resume ${op}`);
+    expect([shown.code, shown.out]).toEqual([0, expect.stringContaining('done')]);
+    expect(JSON.parse((await desk.run('ops list --json')).out).data[0]).toMatchObject({ op, state: 'finished' });
+    // Meant, from here on.
+    expect((await ana.run(line)).code).toBe(0);
+    expect(t.proxy.posts()).toHaveLength(posts + 1);
+  });
+
+  it('others may do the same, and so may who began it where nothing was done', async () => {
+    await using t = await team(here);
+    const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];
+    const line = 'cards create --bin bin_1 --amount 10 --label ads';
+    const op = await lost(t, ana, line, /\/cards$/);
+    expect((await ben.run(`ops takeover ${op} --reason "ana is away" --yes`)).code).toBe(0);
+    expect((await ben.run(line)).code).toBe(0);
+    expect((await ana.run(line)).code).toBe(14);
+    const other = await lost(t, ana, line.replace('10', '11'), /\/cards$/);
+    t.proxy.fail('GET', /./, ...Array<'drop-before'>(30).fill('drop-before'));
+    expect((await ben.run(`ops takeover ${other} --reason "ana is away" --yes`)).code).not.toBe(0);
+    t.proxy.mend();
+    expect((await ben.run(`ops resolve ${other} --as not-done --note gone --yes`)).code).toBe(0);
+    expect((await ana.run(line.replace('10', '11'))).code).toBe(0);
+  });
+
+  it('an intent of who began it shows what came of it, and that is told', async () => {
+    await using t = await team(here);
+    const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];
+    const line = 'cards create --bin bin_1 --amount 10 --label ads --intent po-1';
+    const op = await lost(t, ana, line, /\/cards$/);
+    expect((await ben.run(`ops takeover ${op} --reason "ana is away" --yes`)).code).toBe(0);
+    const posts = t.proxy.posts().length;
+    expect((await ana.run(line.replace(' --intent po-1', ''))).code).toBe(14);
+    const again = await ana.run(`${line} --json`);
+    expect(again.code).toBe(0);
+    expect(JSON.parse(again.out)).toMatchObject({ intent: { op, repeated: true } });
+    expect(t.proxy.posts()).toHaveLength(posts);
+    expect(JSON.parse((await ana.run('ops list --json')).out).data[0]).toMatchObject({ op, state: 'finished' });
+  });
+
+  it('a lease that was killed while its program ran: its card may have paid, whatever name it had', async () => {
+    await using t = await team(here);
+    const ana = await t.machine('ana');
+    await using place = await home();
+    const line = (name: string, code: string) =>
+      `cards lease --bin bin_1 --amount 9 --reveal --yes${name} -- node -e "${code}"`;
+    const [begun, again] = [`process.stdout.write('paying');setTimeout(() => {}, 5_000)`, ``];
+    const child = place.start(words(line(' --intent po-1', begun)), { env: t.processEnv('ana', ana), cwd: ana.folder });
+    const told: string[] = [];
+    child.stderr?.on('data', (chunk: Buffer) => told.push(String(chunk)));
+    const [first] = await Promise.race([once(child.stdout ?? child, 'data'), once(child, 'close')]);
+    expect([String(first), told.join('')]).toEqual(['paying', expect.anything()]);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const posts = t.proxy.posts().length;
+    const refused = await ana.run(line('', again));
+    expect([refused.code, refused.out], refused.err).toEqual([14, '']);
+    expect(t.proxy.posts()).toHaveLength(posts);
+    const [{ op }] = JSON.parse((await ana.run('ops list --state untold --json')).out).data;
+    expect((await ana.run(`ops resume ${op}`)).code).toBe(0);
+    const named = await ana.run(line(' --intent po-1', again));
+    expect([named.code, named.out], named.err).toEqual([14, '']);
+    expect((await ana.run(line('', again))).code).toBe(0);
+  });
+});
