@@ -52,6 +52,7 @@ export interface CallOptions {
    * One purchase, one intent, also when repeated: your own name for a create, fund, withdraw or terminate. The same name with
    * the same input sends nothing twice and resolves to the resource as it is now, in any process that uses the same
    * `journal`; with another input it is `usage`. A card that is created carries the metadata key `cardwright`.
+   * A client with a `journal` refuses these four without an intent (`usage`, `not_sent`).
    */
   readonly intent?: string;
   readonly signal?: AbortSignal;

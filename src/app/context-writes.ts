@@ -3,7 +3,7 @@
 import type { AuditDependencies } from '../audit/log.ts';
 import type { Context } from '../cli/context.ts';
 import type { DestinationSettings } from '../cli/reveal-destinations.ts';
-import type { WriteName } from '../contract/calls.ts';
+import { isJournaled } from '../contract/journaled.ts';
 import { CALLS } from '../contract/raw.ts';
 import type { PlannedRequest, Reader } from '../contract/service.ts';
 import type { HoldSpending } from '../core/spending.ts';
@@ -13,7 +13,7 @@ import type { JournaledSince } from '../profile/spend-limits.ts';
 import { createRecorder, type Recorded, type RecorderSettings } from '../writes/audit-record.ts';
 import { createPipeline } from '../writes/pipeline.ts';
 import { confirmWithPerson } from '../writes/question.ts';
-import { createWriter, isJournaled } from '../writes/single-write.ts';
+import { createWriter } from '../writes/single-write.ts';
 import { type Connections, once } from './connections.ts';
 import type { Opening } from './opening.ts';
 import type { RunTerminal } from './terminal.ts';
@@ -112,7 +112,7 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
 
 /** What the journal makes no op of: the audit log of a shared one would not have it otherwise. */
 function isOfNoOp({ event, operation }: Recorded): boolean {
-  return event === 'reveal' || (event === 'write' && operation in CALLS && !isJournaled(operation as WriteName));
+  return event === 'reveal' || (event === 'write' && operation in CALLS && !isJournaled(operation));
 }
 
 /** A freeze of many cards is an op; kept on this machine, the shared journal hears nothing else of it. */

@@ -4,6 +4,7 @@ import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createService } from '../client/api.ts';
 import type { Shape } from '../contract/field.ts';
+import { isJournaled } from '../contract/journaled.ts';
 import type { Operation } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { CliError } from '../core/errors.ts';
@@ -13,7 +14,17 @@ import { verifyPayload } from '../events/verify.ts';
 import { checkBaseUrl } from '../profile/base-url.ts';
 import { keyMode, readKey } from '../profile/key.ts';
 import { chosenJournal, commandFolder, type JournalOptions } from './chosen-journal.ts';
-import { isAbsent, isText, missing, needObject, needText } from './given-values.ts';
+import {
+  type Check,
+  checkOptions,
+  isAbsent,
+  isText,
+  missing,
+  needObject,
+  needSignal,
+  needText,
+  wrongly,
+} from './given-values.ts';
 import type { OwnProcess } from './journal.ts';
 import { namedCalls } from './named-calls.ts';
 import { oneAtATime } from './one-at-a-time.ts';
@@ -36,6 +47,10 @@ interface Calling {
   readonly intent?: string;
   readonly signal?: AbortSignal;
 }
+
+const CALLING = { idempotencyKey: needText, intent: needText, signal: needSignal } as const satisfies Readonly<
+  Record<keyof Calling, Check>
+>;
 
 /** See scripts/library-client.d.cts. */
 export class CardwrightError extends Error {
@@ -112,12 +127,12 @@ export function createClient(options: Options) {
   };
   return {
     async send(operation: string, input: Values = {}, calling: Calling | null = {}) {
-      const { idempotencyKey: key, intent, signal } = calling ?? {};
+      const { idempotencyKey: key, intent, signal } = inOurError(() => callingOf(calling));
       const asked = inOurError(() => askedOf(operation, input));
-      if (intent !== undefined) inOurError(() => needText('intent', intent));
+      if (journal !== undefined && intent === undefined) inOurError(() => refuseUnnamed(operation));
       const isShared = journal?.kind === 'database' && intent !== undefined;
       const sending = async () => {
-        if (commands !== undefined && !isShared && isKeptInJournals(operation)) {
+        if (commands !== undefined && !isShared && isJournaled(operation)) {
           const { refuseMovedAccount } = await import('./moved-account.ts');
           await refuseMovedAccount(around, commands);
         }
@@ -155,12 +170,19 @@ function movedCard(operation: string, asked: Values): string | undefined {
   return row?.transfer !== undefined && typeof card === 'string' ? card : undefined;
 }
 
-/** Commands carry these out through a journal; the others need none. */
-function isKeptInJournals(operation: string): boolean {
-  const row = Object.hasOwn(OPERATIONS, operation)
-    ? (OPERATIONS as Readonly<Record<string, Operation>>)[operation]
-    : undefined;
-  return row?.effect === 'moves-money' || row?.effect === 'irreversible';
+/** Throws `usage`: a misspelt option would be a promise that nobody keeps. */
+function callingOf(calling: Calling | null): Calling {
+  if (calling === null) return {};
+  needObject('the options of a call', calling);
+  checkOptions(calling, CALLING);
+  return calling;
+}
+
+/** Throws `usage` for what would go past the journal of the client: its caps and its other calls would not know of it. */
+function refuseUnnamed(operation: string): void {
+  if (!isJournaled(operation)) return;
+  const call = `send(${JSON.stringify(operation)}, …, { intent: "order-4711" })`;
+  throw wrongly(`this client has a journal, so ${operation} needs an intent: ${call}`, operation);
 }
 
 /** Throws `usage` and `guarded` for an address, a key or a journal that cannot be used. */

@@ -14,10 +14,32 @@ export function needText(name: string, value: unknown): void {
   if (!isText(value)) throw missing(name, 'text', value);
 }
 
+/** How one value is checked; throws `usage`. */
+export type Check = (name: string, value: unknown) => void;
+
+/** Throws `usage` for a name that is not there, and for a value of another form. What is undefined counts as left out. */
+export function checkOptions(given: object, checks: Readonly<Record<string, Check>>): void {
+  const known = new Map(Object.entries(checks));
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) continue;
+    const check = known.get(name);
+    if (check === undefined) throw wrongly(`${name} is not known here; known: ${[...known.keys()].join(', ')}`);
+    check(name, value);
+  }
+}
+
+/** By what is used of it: that of a test environment is of another class. Throws `usage`. */
+export function needSignal(name: string, value: unknown): void {
+  const { aborted, addEventListener } = (value ?? {}) as Partial<AbortSignal>;
+  if (typeof aborted !== 'boolean' || typeof addEventListener !== 'function') {
+    throw missing(name, 'an AbortSignal', value);
+  }
+}
+
 export function missing(name: string, form: string, value: unknown): CliError {
   return wrongly(isAbsent(value) ? `${name} is missing` : `${name} must be ${form}`);
 }
 
-export function wrongly(message: string): CliError {
-  return new CliError('usage', { message, outcome: 'not_sent' });
+export function wrongly(message: string, operation?: string): CliError {
+  return new CliError('usage', { message, outcome: 'not_sent', ...(operation !== undefined && { operation }) });
 }

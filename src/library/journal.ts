@@ -1,5 +1,6 @@
 /** `intent` of `cardwright/client`: one change of a program through a journal. Loaded when one is sent. */
 import type { Input, WriteName } from '../contract/calls.ts';
+import { isJournaled } from '../contract/journaled.ts';
 import type { Service } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import { intentFault } from '../core/intent-name.ts';
@@ -14,7 +15,6 @@ import type { Journal } from '../journal/types.ts';
 import { createDisk } from '../journal/wal/storage.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { executeOnly, planOfOne, resultBefore } from '../writes/journaled-write.ts';
-import { isJournaled } from '../writes/single-write.ts';
 
 /** The process of the program, as far as a journal needs it. */
 export interface OwnProcess {

@@ -1,6 +1,7 @@
 /** One write of a command: what it asks for, and what is asked of a person. */
 
 import type { Input, Result, WriteName } from '../contract/calls.ts';
+import { isJournaled } from '../contract/journaled.ts';
 import { CALLS } from '../contract/raw.ts';
 import type { PlannedRequest, Reader, Service } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
@@ -253,12 +254,6 @@ function notNamed(operation: WriteName): CliError {
     outcome: 'not_sent',
     operation,
   });
-}
-
-/** Create, fund, withdraw, and terminate, which moves the balance back. */
-export function isJournaled(operation: WriteName): boolean {
-  const row = CALLS[operation];
-  return row.effect === 'moves-money' || (row.effect === 'irreversible' && 'leadsTo' in row);
 }
 
 function learnedFromAnswer({ result, op }: Answer) {

@@ -15,13 +15,14 @@ interface Moved {
 const CREATE = { bin_id: 'bin_1', amount: 10, label: 'ads' };
 const AMOUNTS = [1, 2, 3, 4, 5, 6];
 
-/** A program with one card of 10.00, through a proxy. */
-async function program() {
+/** A program with one card of 10.00, through a proxy; with a journal its calls have intents. */
+async function program({ isJournaled }: { readonly isJournaled: boolean }) {
   const sandbox = await startSandbox({ wallet: 1000, ids: 'counted' });
   const proxy = await startFaultProxy({ target: sandbox.url });
   const folder = await temporaryFolder();
-  const client = createClient({ baseUrl: proxy.url, apiKey: sandbox.key.expose(), journal: folder.path });
-  await client.send('cards.create', CREATE);
+  const account = { baseUrl: proxy.url, apiKey: sandbox.key.expose() };
+  const client = createClient(isJournaled ? { ...account, journal: folder.path } : account);
+  await client.send('cards.create', CREATE, isJournaled ? { intent: 'first' } : {});
   const close = async () => {
     for (const each of [client, proxy, sandbox, folder]) await each[Symbol.asyncDispose]();
   };
@@ -29,10 +30,10 @@ async function program() {
 }
 
 it.each([
-  ['without a name', () => ({})],
-  ['with an intent each', (amount: number) => ({ intent: `fund-${amount}` })],
-])('funds and a withdrawal of one card at once, %s, are all done', async (_, calling) => {
-  await using at = await program();
+  ['without a name', false, () => ({})],
+  ['with an intent each', true, (amount: number) => ({ intent: `fund-${amount}` })],
+])('funds and a withdrawal of one card at once, %s, are all done', async (_, isJournaled, calling) => {
+  await using at = await program({ isJournaled });
   const { client } = at;
   const funds = AMOUNTS.map(amount => client.send('cards.fund', { card_id: 'card_1', amount }, calling(amount)));
   const back = client.send('cards.withdraw', { card_id: 'card_1', amount: 7 }, calling(7));
@@ -42,7 +43,7 @@ it.each([
 });
 
 it('calls with one intent at once are one purchase, and all of them get it', async () => {
-  await using at = await program();
+  await using at = await program({ isJournaled: true });
   const create = () => at.client.send('cards.create', { bin_id: 'bin_1', amount: 4 }, { intent: 'order-1' });
   const fund = () => at.client.send('cards.fund', { card_id: 'card_1', amount: 4 }, { intent: 'fund-1' });
   const made = await Promise.all([create(), create(), fund(), create(), fund(), create()]);
@@ -51,7 +52,7 @@ it('calls with one intent at once are one purchase, and all of them get it', asy
 });
 
 it('a call that is cancelled while it waits for its card sends nothing, and the next one goes on', async () => {
-  await using at = await program();
+  await using at = await program({ isJournaled: false });
   const { client } = at;
   const cancelled = new AbortController();
   const fund = (amount: number, signal?: AbortSignal) =>

@@ -36,6 +36,8 @@ const { createClient } = require(${JSON.stringify(LIBRARY)});
   const create = ['cards.create', { bin_id: 'bin_1', amount: 10 }];
   const results = [await past.send('wallet.get').then(() => 'read'), await past.send(...create).catch(said)];
   results.push(await past.send('cards.freeze', { card_id: 'card_1' }).then(() => 'frozen'));
+  const { id: webhook_id } = await past.send('webhooks.create', { url: 'https://example.com/hook', events: ['card.created'] });
+  results.push(await past.send('webhooks.delete', { webhook_id }).then(() => 'deleted', said));
   const kept = createClient({ baseUrl, apiKey, journal: folder });
   results.push(await kept.send(...create, { intent: 'po-1' }).catch(said));
   console.log(JSON.stringify(results));
@@ -103,7 +105,7 @@ describe.skipIf(missing())('the built client with a shared journal', () => {
       const { code, out, err } = await ended(spawn(process.execPath, ['-e', PAST_THE_JOURNAL], { env }));
       expect({ code, err }).toEqual({ code: 0, err: '' });
       const refused = ['guarded', 'not_sent', expect.stringContaining('were moved to the account')];
-      expect(JSON.parse(out)).toEqual(['read', refused, 'frozen', refused]);
+      expect(JSON.parse(out)).toEqual(['read', refused, 'frozen', 'deleted', refused]);
     }
     expect((await t.cards()).length).toBe(1);
   });
