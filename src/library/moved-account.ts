@@ -1,4 +1,4 @@
-/** An account whose operations the command line of this user keeps in a shared journal: a program must not change it past that. */
+/** An account whose operations this user keeps in a shared journal: a program must not change it past that. */
 import { CliError } from '../core/errors.ts';
 import { accountPrint, keyPrint } from '../core/key-print.ts';
 import { movedBy, movedFrom, whereIs } from '../journal/store/moved.ts';
@@ -8,7 +8,7 @@ import type { NamedCalls } from './journal.ts';
 
 type Acting = Pick<NamedCalls, 'clock' | 'random' | 'platform' | 'pid' | 'baseUrl' | 'mode' | 'key'>;
 
-/** Throws `guarded` where `journal move`, or a command over a shared journal, has noted so in this state folder; `check_failed` for a note that nobody can read. */
+/** Throws `guarded` where `journal move`, or a command or program over a shared journal, has noted so in this state folder; `check_failed` for a note that nobody can read. */
 export async function refuseMovedAccount(
   { clock, random, platform, pid, baseUrl: origin, mode, key }: Acting,
   stateFolder: string,
@@ -22,11 +22,11 @@ export async function refuseMovedAccount(
   const to = await movedBy(notes, plan, async account => accountPrint(key, account));
   if (to === undefined) return;
   const whose = `the operations of ${to.origin}${to.origin === origin ? '' : `, where the API key of ${origin} is used too,`}`;
+  const reached = to.address === undefined ? '' : ` (reached until now at ${to.address})`;
+  const cure = `give createClient journal: "postgres://…"${reached} and journalAccount: ${JSON.stringify(to.account)}, and each such call an intent`;
   throw new CliError('guarded', {
-    message: `${whose} ${whereIs(to)} by the command line of this user; nothing was sent`,
-    notes: [
-      `Sent without it, the same change could be made a second time: createClient({ …, journal: "postgres://…", journalAccount: ${JSON.stringify(to.account)} }) and an intent with each call.`,
-    ],
+    // A program is shown the message alone, so the cure stands in it.
+    message: `${whose} ${whereIs(to)} by a command or program of this user, and nothing was sent: past it the same change could be made twice; ${cure}`,
     outcome: 'not_sent',
   });
 }

@@ -105,6 +105,10 @@ describe.skipIf(missing())('the built client with a shared journal', () => {
       const { code, out, err } = await ended(spawn(process.execPath, ['-e', PAST_THE_JOURNAL], { env }));
       expect({ code, err }).toEqual({ code: 0, err: '' });
       const refused = ['guarded', 'not_sent', expect.stringContaining('were moved to the account')];
+      const [, , cure] = JSON.parse(out)[1];
+      expect(cure).toContain('by a command or program of this user');
+      expect(cure).toContain(`give createClient journal: "postgres://`);
+      expect(cure).toContain(`and journalAccount: "${t.at.account}", and each such call an intent`);
       expect(JSON.parse(out)).toEqual(['read', refused, 'frozen', 'deleted', refused]);
     }
     expect((await t.cards()).length).toBe(1);
