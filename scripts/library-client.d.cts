@@ -21,7 +21,7 @@ export interface ClientOptions {
   readonly live?: boolean;
   /** A Unix domain socket in place of host and port. */
   readonly socketPath?: string;
-  /** Milliseconds of one attempt; 30,000 for reads and 75,000 for writes when left out. */
+  /** Milliseconds of one attempt, from 1 to a day; 30,000 for reads and 75,000 for writes when left out. */
   readonly timeoutMs?: number;
   /** Told once about each oddity of the answers. */
   readonly onWarning?: (text: string) => void;
@@ -98,7 +98,10 @@ export interface Client extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Sends nothing. Throws `CardwrightError` (`usage`, `guarded`) for an address, a key or a journal that cannot be used. */
+/**
+ * Sends nothing. Throws `CardwrightError` (`usage`, `guarded`) for an address, a key or a journal that cannot be used, and for
+ * an option that is not known or has a wrong form.
+ */
 export declare function createClient(options: ClientOptions): Client;
 
 export interface WebhookDelivery {

@@ -20,6 +20,9 @@ import {
   isAbsent,
   isText,
   missing,
+  needBoolean,
+  needFunction,
+  needMilliseconds,
   needObject,
   needSignal,
   needText,
@@ -47,6 +50,19 @@ interface Calling {
   readonly intent?: string;
   readonly signal?: AbortSignal;
 }
+
+const OPTIONS = {
+  baseUrl: needText,
+  apiKey: needText,
+  live: needBoolean,
+  socketPath: needText,
+  timeoutMs: needMilliseconds,
+  onWarning: needFunction,
+  journal: needText,
+  journalAccount: needText,
+  journalPasswordFile: needText,
+  journalFolder: needText,
+} as const satisfies Readonly<Record<keyof Options, Check>>;
 
 const CALLING = { idempotencyKey: needText, intent: needText, signal: needSignal } as const satisfies Readonly<
   Record<keyof Calling, Check>
@@ -97,6 +113,7 @@ export function createClient(options: Options) {
     needObject('the options of createClient', options);
     needText('apiKey', options.apiKey);
     needText('baseUrl', options.baseUrl);
+    checkOptions(options, OPTIONS);
   });
   const { socketPath, timeoutMs, onWarning } = options;
   const { key, mode, baseUrl, journal } = inOurError(() => accountOf(options));
@@ -226,7 +243,7 @@ function askedOf(operation: string, input: Values): Values {
   const row = Object.hasOwn(OPERATIONS, operation)
     ? (OPERATIONS[operation as keyof typeof OPERATIONS] as Operation)
     : undefined;
-  if (row === undefined) throw new CliError('usage', { message: `there is no operation ${JSON.stringify(operation)}` });
+  if (row === undefined) throw wrongly(`there is no operation ${JSON.stringify(operation)}`);
   needObject('the input', input);
   const shape: Shape = { ...row.params, ...row.query, ...row.body };
   const entries = Object.entries(input).map(([name, value]) => {

@@ -1,4 +1,5 @@
 /** What a program hands over, checked by its form. What was given is never repeated: it may be a secret. */
+import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 
 export const isText = (value: unknown) => typeof value === 'string';
@@ -26,6 +27,25 @@ export function checkOptions(given: object, checks: Readonly<Record<string, Chec
     if (check === undefined) throw wrongly(`${name} is not known here; known: ${[...known.keys()].join(', ')}`);
     check(name, value);
   }
+}
+
+/** Longer ones are a mistake, and timers of Node know no more than 24 days. */
+const MOST_MS = DAY;
+
+/** Throws `usage`. */
+export function needMilliseconds(name: string, value: unknown): void {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MOST_MS) return;
+  throw wrongly(`${name} must be a whole number of milliseconds, from 1 to ${MOST_MS}`);
+}
+
+/** Throws `usage`. */
+export function needBoolean(name: string, value: unknown): void {
+  if (typeof value !== 'boolean') throw missing(name, 'true or false', value);
+}
+
+/** Throws `usage`. */
+export function needFunction(name: string, value: unknown): void {
+  if (typeof value !== 'function') throw missing(name, 'a function', value);
 }
 
 /** By what is used of it: that of a test environment is of another class. Throws `usage`. */

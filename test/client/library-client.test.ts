@@ -18,12 +18,30 @@ function thrownBy(work: () => unknown): unknown {
   }
 }
 
+const TIMEOUT = 'timeoutMs must be a whole number of milliseconds, from 1 to 86400000';
+
 it.each([
   ['apiKey is missing', () => createClient({ baseUrl, apiKey: undefined } as never)],
   ['apiKey is missing', () => createClient({} as never)],
   ['baseUrl is missing', () => createClient({ apiKey } as never)],
   ['baseUrl must be text', () => createClient({ apiKey, baseUrl: 7 } as never)],
   ['the options of createClient is missing', () => createClient(undefined as never)],
+  [TIMEOUT, () => createClient({ baseUrl, apiKey, timeoutMs: -1 } as never)],
+  [TIMEOUT, () => createClient({ baseUrl, apiKey, timeoutMs: 0 } as never)],
+  [TIMEOUT, () => createClient({ baseUrl, apiKey, timeoutMs: Number.NaN } as never)],
+  [TIMEOUT, () => createClient({ baseUrl, apiKey, timeoutMs: Number.POSITIVE_INFINITY } as never)],
+  [TIMEOUT, () => createClient({ baseUrl, apiKey, timeoutMs: 0.5 } as never)],
+  [TIMEOUT, () => createClient({ baseUrl, apiKey, timeoutMs: 86_400_001 } as never)],
+  [TIMEOUT, () => createClient({ baseUrl, apiKey, timeoutMs: '5000' } as never)],
+  [TIMEOUT, () => createClient({ baseUrl, apiKey, timeoutMs: null } as never)],
+  [
+    'jornal is not known here; known: baseUrl, apiKey, live, socketPath, timeoutMs, onWarning, journal, journalAccount, journalPasswordFile, journalFolder',
+    () => createClient({ baseUrl, apiKey, jornal: '/folder' } as never),
+  ],
+  ['live must be true or false', () => createClient({ baseUrl, apiKey, live: 'true' } as never)],
+  ['socketPath must be text', () => createClient({ baseUrl, apiKey, socketPath: 7 } as never)],
+  ['onWarning must be a function', () => createClient({ baseUrl, apiKey, onWarning: 'log' } as never)],
+  ['journal must be text', () => createClient({ baseUrl, apiKey, journal: 7 } as never)],
   ['payload is missing', () => verifyWebhook({ signature: 'a', secrets } as never)],
   ['payload must be text or bytes', () => verifyWebhook({ payload: {}, signature: 'a', secrets } as never)],
   ['signature must be text', () => verifyWebhook({ payload, signature: 7, secrets } as never)],
@@ -33,7 +51,15 @@ it.each([
 ])('%s', (message, work) => {
   const error = thrownBy(work);
   expect(error).toBeInstanceOf(CardwrightError);
-  expect(error).toMatchObject({ kind: 'usage', message });
+  expect(error).toMatchObject({ kind: 'usage', outcome: 'not_sent', message });
+});
+
+it('takes every option that there is, and what is undefined as left out', async () => {
+  const left = { socketPath: undefined, onWarning: undefined, journal: undefined, nothing: undefined };
+  await using one = createClient({ baseUrl, apiKey, ...left, timeoutMs: 1 } as never);
+  await using other = createClient({ baseUrl, apiKey, live: false, timeoutMs: 86_400_000, onWarning: () => undefined });
+  for (const client of [one, other])
+    await expect(client.send('bins.list')).rejects.toMatchObject({ kind: 'unreachable' });
 });
 
 it.each([undefined, null, '', [], ['']])('a signature header that is %j is no signature', signature => {
