@@ -29,9 +29,6 @@ type CopyEnd = 'left' | 'finished' | 'open' | 'gone';
 /** A file beside a copy: how many lines of its process the database has had. What stands there last counts. */
 const CONFIRMED = '.confirmed';
 
-/** A file beside the folder of copies: where the chain stood. */
-const HEAD = '.head';
-
 /** Below the folder of copies: a folder for each day. */
 const KEPT = 'kept';
 
@@ -116,7 +113,7 @@ export async function keptCopies({ disk, spoolFolder, clock }: SharedOps): Promi
   const root = join(await spoolFolder(), KEPT);
   const oldest = dayOf(clock.now() - KEPT_DAYS * DAY);
   const kept: KeptCopy[] = [];
-  for (const day of [...(await disk.names(root))].sort()) {
+  for (const day of [...(await disk.folders(root))].sort()) {
     if (day < oldest) await disk.remove(join(root, day));
     else for (const name of await disk.names(join(root, day))) kept.push(...keptNamed(join(root, day), name));
   }
@@ -151,13 +148,12 @@ export async function waitingCopies(disk: JournalDisk, stateFolder: string): Pro
 export async function copiesOnDisk(disk: JournalDisk, stateFolder: string): Promise<readonly KeptCopy[]> {
   const root = join(stateFolder, 'team');
   const found: KeptCopy[] = [];
-  for (const journal of await disk.names(root)) {
-    for (const account of await disk.names(join(root, journal))) {
-      // No account begins with a dot.
-      if (account.endsWith(HEAD) || account.startsWith('.')) continue;
+  for (const journal of await disk.folders(root)) {
+    // Files stand beside the folders of accounts; some were left by commands that were killed.
+    for (const account of await disk.folders(join(root, journal))) {
       const folder = join(root, journal, account);
       found.push(...(await leftIn(disk, folder)));
-      for (const day of await disk.names(join(folder, KEPT))) {
+      for (const day of await disk.folders(join(folder, KEPT))) {
         const names = await disk.names(join(folder, KEPT, day));
         found.push(...names.flatMap(name => keptNamed(join(folder, KEPT, day), name)));
       }

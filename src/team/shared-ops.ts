@@ -120,6 +120,7 @@ export function chainHead(disk: JournalDisk, path: string, earlier: KeptHead | u
       // Another command of this machine may have seen more.
       const isBehind = there !== undefined && there.accepted === head.accepted && there.seq > head.seq;
       if (!isBehind) await disk.replace(path, JSON.stringify(head));
+      await disk.sweep(path);
       kept = head.hash;
     },
   };
@@ -147,7 +148,7 @@ export async function headsByJournal(
 ): Promise<Readonly<Record<string, KeptHead>>> {
   const root = join(stateFolder, 'team');
   const heads: Record<string, KeptHead> = {};
-  for (const journalId of await disk.names(root)) {
+  for (const journalId of await disk.folders(root)) {
     const head = await headAt(disk, placesOf(stateFolder, { journalId, account }).head);
     if (head !== undefined) heads[journalId] = head;
   }

@@ -1,6 +1,8 @@
 /** The file system as the journal uses it: few calls, each either durable or not done. Tests hand in their own. */
 import { constants, fdatasync, fstatSync, readSync, writeSync } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { HOUR } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { createWhole } from '../../files/create-whole.ts';
 import { keepOpen } from '../../files/keep-open.ts';
@@ -41,6 +43,8 @@ export interface JournalDisk {
   refuseNetwork(path: string): Promise<void>;
   /** Names in a folder; none when it is not there. */
   names(folder: string): Promise<readonly string[]>;
+  /** Names of the folders in a folder; none when it is not there. */
+  folders(folder: string): Promise<readonly string[]>;
   /** A new journal; rejects when the name is taken. */
   create(path: string): Promise<JournalFile>;
   /** Undefined when there is none. */
@@ -51,6 +55,8 @@ export interface JournalDisk {
   read(path: string): Promise<string | undefined>;
   /** A small file whole and durable in place of the one that is there: a crash leaves the old or the new text. */
   replace(path: string, text: string): Promise<void>;
+  /** Removes what `replace` and `note` of `path` have left beside it where their process was killed, an hour before it was written. */
+  sweep(path: string): Promise<void>;
   /** Makes the names in a folder durable. */
   syncNames(folder: string): Promise<void>;
   /** Gives a file another name; one that has it is replaced. */
@@ -84,6 +90,11 @@ export function createDisk(around: DiskDependencies): JournalDisk {
       if (name !== undefined) throw sharedFolder(path, name);
     },
     names: folder => inOurWords(folder, () => orNothing([], () => readdir(folder))),
+    folders: folder =>
+      inOurWords(folder, async () => {
+        const found = await orNothing([], () => readdir(folder, { withFileTypes: true }));
+        return found.filter(entry => entry.isDirectory()).map(({ name }) => name);
+      }),
     create: path =>
       inOurWords(path, async () => {
         const file = await open(path, FLAGS | constants.O_CREAT | constants.O_EXCL, 0o600);
@@ -123,6 +134,7 @@ export function createDisk(around: DiskDependencies): JournalDisk {
         }),
       ),
     replace: (path, text) => writePrivate(path, text, around),
+    sweep: path => inOurWords(path, () => sweepBeside(path)),
     syncNames: folder => inOurWords(folder, () => syncFolder(folder, around.platform)),
     rename: (from, to) => inOurWords(from, () => rename(from, to)),
     remove: path => inOurWords(path, () => rm(path, { recursive: true, force: true })),
@@ -131,6 +143,23 @@ export function createDisk(around: DiskDependencies): JournalDisk {
       return holdLock(path, { ...around.lock, ...(random && { random }), timeoutMs: patienceMs });
     },
   };
+}
+
+const LEFT = /^\.(?:tmp-)?[0-9a-f]{16}$/;
+
+/** By the times of the files: one that is younger may be on its way to its place. */
+async function sweepBeside(path: string): Promise<void> {
+  const [folder, name] = [dirname(path), basename(path)];
+  const names = await orNothing([], () => readdir(folder));
+  const left = names.filter(each => each.startsWith(name) && LEFT.test(each.slice(name.length)));
+  for (const each of left) {
+    const [own, beside] = await Promise.all([path, join(folder, each)].map(modifiedAt));
+    if (own !== undefined && beside !== undefined && own - beside > HOUR) await rm(join(folder, each), { force: true });
+  }
+}
+
+function modifiedAt(path: string): Promise<number | undefined> {
+  return orNothing(undefined, async () => (await lstat(path)).mtimeMs);
 }
 
 function sharedFolder(path: string, name: string): CliError {
