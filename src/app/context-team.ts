@@ -7,7 +7,10 @@ interface TeamParts extends Pick<Context, 'notice' | 'audit'> {
   readonly opened: Connections;
 }
 
-type ContextTeam = Pick<Context, 'teamJournal' | 'moveJournal' | 'noteForLater' | 'copiedOps' | 'teamAccount'>;
+type ContextTeam = Pick<
+  Context,
+  'teamJournal' | 'journalStatus' | 'moveJournal' | 'noteForLater' | 'copiedOps' | 'teamAccount'
+>;
 
 export function contextTeam({ host, globals, keys }: Opening, { opened, notice, audit }: TeamParts): ContextTeam {
   const around = { host, globals, opened, keys, notice };
@@ -15,6 +18,13 @@ export function contextTeam({ host, globals, keys }: Opening, { opened, notice, 
     async teamJournal() {
       const { teamJournalFor } = await import('./team-journal.ts');
       return teamJournalFor({ host, keys, flag: globals.journal, settings: opened.settings });
+    },
+    async journalStatus(connection, account) {
+      const { statusCompared } = await import('./own-copies.ts');
+      const seen = await statusCompared(host, connection, account);
+      const { behindWarning } = await import('../team/loss.ts');
+      if (seen.behind !== undefined) notice(behindWarning(seen.behind));
+      return seen;
     },
     async moveJournal(wish) {
       const { moveJournal } = await import('./move-journal.ts');

@@ -6,9 +6,10 @@ import { unmovedOf } from '../journal/store/unmoved.ts';
 import { createDisk } from '../journal/wal/storage.ts';
 import { waitingCopies } from '../team/local-copies.ts';
 import type { SharedJournalSettings } from '../team/open-shared.ts';
-import { endOfFreeze, refuseOtherSchema } from '../team/refusals.ts';
-import { statementsOver } from '../team/statements.ts';
+import { endOfFreeze } from '../team/refusals.ts';
+import type { AppHost } from './app-host.ts';
 import { type Around, sharedSettings } from './journal.ts';
+import { statusCompared } from './own-copies.ts';
 
 const CHECK = 'journal';
 /** A look at everything does not wait for one part of it: to connect, and for an answer. */
@@ -21,16 +22,15 @@ export async function sharedJournalFindings(around: Around): Promise<readonly Fi
     const settings = mode === 'sandbox' ? undefined : await sharedSettings(around, PATIENCE_MS);
     if (settings === undefined || mode === 'sandbox') return [];
     around.opened.onClose(async () => settings.connection[Symbol.asyncDispose]());
-    return [await databaseFinding(settings), ...(await machineFindings(around, { origin, mode }))];
+    return [await databaseFinding(settings, around.host), ...(await machineFindings(around, { origin, mode }))];
   } catch (thrown) {
     return [failed(thrown)];
   }
 }
 
-async function databaseFinding({ connection, account }: SharedJournalSettings): Promise<Finding> {
+async function databaseFinding({ connection, account }: SharedJournalSettings, host: AppHost): Promise<Finding> {
   try {
-    const status = await statementsOver(connection).status(account);
-    refuseOtherSchema(status, connection.shown);
+    const { status, behind } = await statusCompared(host, connection, account);
     const says = `${connection.shown}, account ${account}, as ${status.role}`;
     if (status.standby) {
       return { check: CHECK, status: 'fail', says: `${says}: this server only reads; use the address of the primary` };
@@ -39,8 +39,8 @@ async function databaseFinding({ connection, account }: SharedJournalSettings): 
       const why = 'the database was restored, copied or failed over, and no admin has accepted it';
       return { check: CHECK, status: 'fail', says: `${says}: ${why}`, hint: 'cardwright journal push' };
     }
-    if (status.lost !== null) {
-      const why = `it has lost what was written last, and no admin has accepted it: ${status.lost}`;
+    if (behind?.isLost === true) {
+      const why = `it has lost what was written last, and no admin has accepted it: ${behind.why}`;
       return { check: CHECK, status: 'fail', says: `${says}: ${why}`, hint: 'cardwright journal push' };
     }
     if (status.frozen === null) return { check: CHECK, status: 'ok', says };

@@ -1,12 +1,22 @@
-/** `ops list --local`: what this machine has of shared journals. Nothing is connected to. */
+/** What this machine has of shared journals. */
 import { summaries } from '../journal/runs/queries.ts';
 import type { OpSummary } from '../journal/shown-ops.ts';
-import { createDisk } from '../journal/wal/storage.ts';
+import { createDisk, type JournalDisk } from '../journal/wal/storage.ts';
+import { type ComparedStatus, comparedStatus } from '../team/compared-status.ts';
+import type { JournalConnection } from '../team/connect.ts';
 import { ownCopies } from '../team/own-copies.ts';
 import type { AppHost } from './app-host.ts';
 
-/** Newest first. */
-export async function copiedOps({ platform, random, clock, pid, folders }: AppHost): Promise<readonly OpSummary[]> {
-  const disk = createDisk({ platform, random, warn: () => undefined, lock: { pid, clock, random } });
-  return summaries({ store: await ownCopies(disk, folders.state) });
+/** `ops list --local`: newest first. Nothing is connected to. */
+export async function copiedOps(host: AppHost): Promise<readonly OpSummary[]> {
+  return summaries({ store: await ownCopies(diskOf(host), host.folders.state) });
+}
+
+/** Where a journal stands, beside what this machine has seen of it. Throws as `comparedStatus`. */
+export function statusCompared(host: AppHost, connection: JournalConnection, account: string): Promise<ComparedStatus> {
+  return comparedStatus({ disk: diskOf(host), stateFolder: host.folders.state, connection, account });
+}
+
+function diskOf({ platform, random, clock, pid }: AppHost): JournalDisk {
+  return createDisk({ platform, random, warn: () => undefined, lock: { pid, clock, random } });
 }

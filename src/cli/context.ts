@@ -15,6 +15,7 @@ import type { OpSummary } from '../journal/shown-ops.ts';
 import type { Journal } from '../journal/types.ts';
 import type { Mirror } from '../mirror/mirror.ts';
 import type { Clock, Environment, InputStream, Randomness } from '../platform/host.ts';
+import type { ComparedStatus } from '../team/compared-status.ts';
 import type { JournalConnection } from '../team/connect.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { Prompts } from '../terminal/prompts.ts';
@@ -196,6 +197,11 @@ export interface Context {
    * Throws `usage` where none is named.
    */
   teamJournal(): Promise<JournalConnection>;
+  /**
+   * Where an account stands in it, with a warning where it lacks what this machine has seen. Nothing is written. Throws
+   * `guarded` or `check_failed` where it cannot be read.
+   */
+  journalStatus(connection: JournalConnection, account: string): Promise<ComparedStatus>;
   /** Moves the operations of this service into it, or back to this machine. Throws as it, and where it is not possible. */
   moveJournal(wish: MoveWish): Promise<MovedJournal>;
   /**

@@ -18,7 +18,10 @@ export function linesLost(
 }
 
 /** Undefined for a journal that has everything that `seen` tells. */
-export function behindBy({ status, line }: JournalOpening, seen: JournalHead | undefined): Behind | undefined {
+export function behindBy(
+  { status, line }: Pick<JournalOpening, 'status' | 'line'>,
+  seen: JournalHead | undefined,
+): Behind | undefined {
   if (status.moved) return { why: 'the database was restored, copied or failed over', isLost: false };
   if (status.lost !== null) return { why: status.lost, isLost: true };
   if (seen === undefined || linesLost(seen, { line, head: status.head }) === 0) return undefined;

@@ -93,6 +93,8 @@ export interface Statements extends ApprovalStatements {
   /** The op that an idempotency key of a caller was used for. */
   givenKeyOf(account: string, key: string): Promise<string | undefined>;
   hasKey(account: string, print: string): Promise<boolean>;
+  /** The line of the chain with a number, or the next one that is there; undefined behind its end. */
+  auditLine(account: string, seq: number): Promise<string | undefined>;
   /** Lines of the chain from a number on, a thousand at most. */
   auditPage(account: string, from: number): Promise<readonly string[]>;
   /** Every day that something was held for or spent on. */
@@ -158,6 +160,10 @@ export function statementsOver({ call }: Pick<PostgresSession, 'call'>): Stateme
     async hasKey(account, print) {
       const [row] = await call('select cardwright.has_key($1, $2)', [account, print]);
       return row?.[0] === 't';
+    },
+    async auditLine(account, seq) {
+      const [row] = await call('select line from cardwright.audit_page($1, $2) limit 1', [account, seq]);
+      return row?.[0] ?? undefined;
     },
     async auditPage(account, from) {
       const rows = await call('select line from cardwright.audit_page($1, $2)', [account, from]);

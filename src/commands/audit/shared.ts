@@ -7,7 +7,6 @@ import { usage } from '../../cli/parsing/values.ts';
 import { flag } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
 import type { SharedChain } from '../../team/chain.ts';
-import { refuseOtherSchema } from '../../team/refusals.ts';
 import { statementsOver } from '../../team/statements.ts';
 
 /** Of `audit list`, `verify` and `export`. */
@@ -23,9 +22,11 @@ export async function sharedChain(ctx: Context): Promise<SharedChain & { readonl
   }
   const { readSharedChain } = await import('../../team/chain.ts');
   await using connection = await ctx.teamJournal();
-  const statements = statementsOver(connection);
-  refuseOtherSchema(await statements.status(account), connection.shown);
-  return { ...(await readSharedChain(statements, account)), place: `${account} in ${connection.shown}` };
+  await ctx.journalStatus(connection, account);
+  return {
+    ...(await readSharedChain(statementsOver(connection), account)),
+    place: `${account} in ${connection.shown}`,
+  };
 }
 
 /** Exit 15, and the line. */

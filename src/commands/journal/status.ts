@@ -4,9 +4,7 @@ import { OURS, option } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
 import { must, text } from '../../contract/field.ts';
 import { cents, toUsd } from '../../core/money.ts';
-import type { JournalStatus } from '../../team/calls.ts';
-import { refuseOtherSchema } from '../../team/refusals.ts';
-import { statementsOver } from '../../team/statements.ts';
+import type { ComparedStatus } from '../../team/compared-status.ts';
 
 /** Where the shared journal of an account stands; it writes nothing. */
 export const journalStatus = command({
@@ -30,7 +28,9 @@ export const journalStatus = command({
         'The database was restored, copied or failed over; nothing is written until an admin accepts it.',
       ),
       lost: orNull(
-        tells.text('Who has seen lines that it has lost; nothing is written until an admin accepts the database.'),
+        tells.text(
+          'Who has seen lines that it has lost, perhaps this machine; nothing is written until an admin accepts the database.',
+        ),
       ),
       frozen: orNull(tells.text('Why the account is frozen.')),
       frozen_by: orNull(tells.text('Role that has frozen it.')),
@@ -70,9 +70,7 @@ export const journalStatus = command({
     const account = named ?? (await ctx.teamAccount());
     if (account === undefined) throw usage('journal status needs --account <name>', 'cardwright journal status --help');
     await using connection = await ctx.teamJournal();
-    const status = await statementsOver(connection).status(account);
-    refuseOtherSchema(status, connection.shown);
-    return answerOf(status, { shown: connection.shown, now: ctx.clock.now() });
+    return answerOf(await ctx.journalStatus(connection, account), { shown: connection.shown, now: ctx.clock.now() });
   },
   show: status => ({
     data: status,
@@ -96,11 +94,15 @@ export const journalStatus = command({
   }),
 });
 
-function answerOf(status: JournalStatus, { shown, now }: { readonly shown: string; readonly now: number }) {
+function answerOf(
+  { status, behind }: ComparedStatus,
+  { shown, now }: { readonly shown: string; readonly now: number },
+) {
   const { head, clock_ms, caps, rules, used, accepted: _, ...rest } = status;
   return {
     journal: shown,
     ...rest,
+    lost: behind?.isLost === true ? behind.why : status.lost,
     lines: head.seq,
     last: head.hash,
     used: toUsd(cents(used)),

@@ -1,0 +1,34 @@
+/** Where a shared journal stands, held against what this machine has seen of it. Nothing is written, there or here. */
+import type { JournalDisk } from '../journal/wal/storage.ts';
+import type { JournalStatus } from './calls.ts';
+import type { JournalConnection } from './connect.ts';
+import { behindBy } from './loss.ts';
+import { refuseOtherSchema } from './refusals.ts';
+import { type Behind, headsByJournal } from './shared-ops.ts';
+import { statementsOver } from './statements.ts';
+
+export interface ComparedStatus {
+  readonly status: JournalStatus;
+  /** What the journal lacks; undefined where it has everything that is known of it. */
+  readonly behind: Behind | undefined;
+}
+
+interface Compared {
+  readonly disk: JournalDisk;
+  readonly stateFolder: string;
+  readonly connection: JournalConnection;
+  readonly account: string;
+}
+
+/** Throws as a call of the database does, and `guarded` or `check_failed` for another schema. */
+export async function comparedStatus({ disk, stateFolder, connection, account }: Compared): Promise<ComparedStatus> {
+  const statements = statementsOver(connection);
+  // Before the database is asked: another command of this machine may go on meanwhile.
+  const heads = await headsByJournal(disk, stateFolder, account);
+  const status = await statements.status(account);
+  refuseOtherSchema(status, connection.shown);
+  const seen = heads[status.journal_id];
+  const isLast = seen === undefined || seen.hash === status.head.hash;
+  const line = isLast ? undefined : await statements.auditLine(account, seen.seq);
+  return { status, behind: behindBy({ status, line }, isLast ? undefined : seen) };
+}
