@@ -94,7 +94,10 @@ export interface Client extends AsyncDisposable {
     operation: Name,
     input: Operations[Name]['input'],
   ): AsyncIterable<Operations[Name]['result']>;
-  /** Waits for calls with an `intent` that are under way in a shared journal, and closes its connections. */
+  /**
+   * Nothing is sent behind it: later calls, and the next page of a list, throw `usage`. Waits until all calls under way have
+   * ended, however, and closes the connections. Again it gives the same.
+   */
   close(): Promise<void>;
 }
 

@@ -7,13 +7,20 @@ import type { Shape } from '../contract/field.ts';
 import { isJournaled } from '../contract/journaled.ts';
 import type { Operation } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
+import type { Service } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import { toCents } from '../core/money.ts';
 import { Secret } from '../core/secret.ts';
 import { verifyPayload } from '../events/verify.ts';
 import { checkBaseUrl } from '../profile/base-url.ts';
 import { keyMode, readKey } from '../profile/key.ts';
-import { chosenJournal, commandFolder, type JournalOptions } from './chosen-journal.ts';
+import {
+  chosenJournal,
+  commandFolder,
+  type DatabaseJournal,
+  type FolderJournal,
+  type JournalOptions,
+} from './chosen-journal.ts';
 import {
   type Check,
   checkOptions,
@@ -29,8 +36,10 @@ import {
   wrongly,
 } from './given-values.ts';
 import type { OwnProcess } from './journal.ts';
-import { namedCalls } from './named-calls.ts';
+import type { refuseMovedAccount } from './moved-account.ts';
+import { type Named, namedCalls } from './named-calls.ts';
 import { oneAtATime } from './one-at-a-time.ts';
+import { openCalls } from './open-calls.ts';
 
 declare const CARDWRIGHT_VERSION: string;
 
@@ -109,16 +118,47 @@ const AROUND: OwnProcess = {
 
 /** See scripts/library-client.d.cts. */
 export function createClient(options: Options) {
-  inOurError(() => {
-    needObject('the options of createClient', options);
-    needText('apiKey', options.apiKey);
-    needText('baseUrl', options.baseUrl);
-    checkOptions(options, OPTIONS);
-  });
+  const { service, named, sendOne } = inOurError(() => partsOf(options));
+  const calls = openCalls();
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= calls
+      .end()
+      .then(() => named.close())
+      .finally(() => service.close());
+    return closing;
+  };
+  return {
+    async send(operation: string, input: Values = {}, calling: Calling | null = {}) {
+      return calls.run(() => sendOne(operation, input, calling)).catch(asOurs);
+    },
+    async *pages(operation: string, input: Values = {}) {
+      try {
+        const pages = service.pages(operation as never, askedOf(operation, input) as never)[Symbol.asyncIterator]();
+        for (;;) {
+          const next = await calls.run(() => pages.next());
+          if (next.done === true) return;
+          const { data, page } = next.value;
+          yield { data, page };
+        }
+      } catch (error) {
+        asOurs(error);
+      }
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Throws `usage` and `guarded` for options that cannot be used. */
+function partsOf(options: Options) {
+  needObject('the options of createClient', options);
+  needText('apiKey', options.apiKey);
+  needText('baseUrl', options.baseUrl);
+  checkOptions(options, OPTIONS);
   const { socketPath, timeoutMs, onWarning } = options;
-  const { key, mode, baseUrl, journal } = inOurError(() => accountOf(options));
+  const { key, mode, baseUrl, journal } = accountOf(options);
   const around = { ...AROUND, key, mode, baseUrl };
-  const commands = commandFolder(process);
   const service = createService({
     table: OPERATIONS,
     connection: { baseUrl, socketPath, key: async () => key },
@@ -133,47 +173,44 @@ export function createClient(options: Options) {
   });
   const notice = onWarning ?? (() => undefined);
   const named = namedCalls({ ...around, service, writeTotalMs: timeoutMs ?? WRITE_TOTAL_MS, notice }, journal);
+  return { service, named, sendOne: senderOf({ around, service, named, journal }) };
+}
+
+interface Sending {
+  readonly around: Parameters<typeof refuseMovedAccount>[0];
+  readonly service: Service;
+  readonly named: Named;
+  readonly journal: FolderJournal | DatabaseJournal | undefined;
+}
+
+/** One call, behind those of its card and its intent; it joins their queues at once. */
+function senderOf({ around, service, named, journal }: Sending) {
+  const commands = commandFolder(process);
   const oneAfterTheOther = oneAtATime();
   const sendUnnamed = async (operation: string, asked: Values, key?: string, signal?: AbortSignal) => {
     const how = { key, keyOfCaller: key !== undefined, signal, readsBalancesBefore: true };
     return (await service.send(operation as never, asked as never, how)).result as unknown;
   };
-  const close = async () => {
-    await named.close();
-    await service.close();
-  };
-  return {
-    async send(operation: string, input: Values = {}, calling: Calling | null = {}) {
-      const { idempotencyKey: key, intent, signal } = inOurError(() => callingOf(calling));
-      const asked = inOurError(() => askedOf(operation, input));
-      if (journal !== undefined && intent === undefined) inOurError(() => refuseUnnamed(operation));
-      const isShared = journal?.kind === 'database' && intent !== undefined;
-      const sending = async () => {
-        if (commands !== undefined && !isShared && isJournaled(operation)) {
-          const { refuseMovedAccount } = await import('./moved-account.ts');
-          await refuseMovedAccount(around, commands);
-        }
-        return intent === undefined
-          ? sendUnnamed(operation, asked, key, signal)
-          : named.send({ operation: operation as never, input: asked as never, intent, key, signal });
-      };
-      const inTurn = (name: string | undefined, work: typeof sending) =>
-        name === undefined ? work() : oneAfterTheOther(name, work, signal);
-      const card = movedCard(operation, asked);
-      // Of one purchase that is asked for several times at once the later calls get what came of the first.
-      const purchase = intent === undefined ? undefined : `intent ${intent}`;
-      return openly(await inTurn(purchase, () => inTurn(card, sending)).catch(asOurs));
-    },
-    async *pages(operation: string, input: Values = {}) {
-      const asked = inOurError(() => askedOf(operation, input));
-      try {
-        for await (const { data, page } of service.pages(operation as never, asked as never)) yield { data, page };
-      } catch (error) {
-        asOurs(error);
+  return async (operation: string, input: Values, calling: Calling | null): Promise<unknown> => {
+    const { idempotencyKey: key, intent, signal } = callingOf(calling);
+    const asked = askedOf(operation, input);
+    if (journal !== undefined && intent === undefined) refuseUnnamed(operation);
+    const isShared = journal?.kind === 'database' && intent !== undefined;
+    const sending = async () => {
+      if (commands !== undefined && !isShared && isJournaled(operation)) {
+        const moved = await import('./moved-account.ts');
+        await moved.refuseMovedAccount(around, commands);
       }
-    },
-    close,
-    [Symbol.asyncDispose]: close,
+      return intent === undefined
+        ? sendUnnamed(operation, asked, key, signal)
+        : named.send({ operation: operation as never, input: asked as never, intent, key, signal });
+    };
+    const inTurn = (name: string | undefined, work: typeof sending) =>
+      name === undefined ? work() : oneAfterTheOther(name, work, signal);
+    const card = movedCard(operation, asked);
+    // Of one purchase that is asked for several times at once the later calls get what came of the first.
+    const purchase = intent === undefined ? undefined : `intent ${intent}`;
+    return openly(await inTurn(purchase, () => inTurn(card, sending)));
   };
 }
 
