@@ -185,7 +185,7 @@ it('says of a full disk that it is full, and can be told to end all the same', a
   const refused = await create(service, { bin });
   expect([refused.status, refused.json.message]).toEqual([
     503,
-    'The disk of the store is full; nothing of the request happened.',
+    'The disk of the store is full; nothing of the request happened. Try again when it has room.',
   ]);
   const stop = { method: 'POST', path: '/_sandbox/v1/stop' };
   expect((await ask(service, { ...stop, body: { now: true } })).status).toBe(400);

@@ -6,7 +6,11 @@ import { changeError } from '../../src/sandbox/serving/accounts/database.ts';
 import { StoreBusy } from '../../src/sandbox/store/sql.ts';
 
 it.each([
-  ['53100', 'could not extend file', /^The disk of the store is full; nothing of the request happened\.$/],
+  [
+    '53100',
+    'could not extend file',
+    /^The disk of the store is full; nothing of the request happened\. Try again when it has room\.$/,
+  ],
   ['55P03', 'lock timeout', /^The store is busy; nothing of the request happened\.$/],
   ['57P01', 'terminating connection', /cannot use its database now; nothing of the request happened\./],
 ])('of SQLSTATE %s', (code, text, says) => {

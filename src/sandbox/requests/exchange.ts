@@ -31,7 +31,7 @@ import { turnedAway } from './gate.ts';
 import { healthAnswer } from './health.ts';
 import { admitMadeKey } from './keys.ts';
 import { admitSession, isOfPage, pageFileAnswer, sessionAnswer, withoutCodes } from './page-session.ts';
-import { whyUnavailable } from './unavailable.ts';
+import { isDatabaseFull, whyUnavailable } from './unavailable.ts';
 
 export interface Exchanged {
   readonly answer: Answer;
@@ -298,6 +298,7 @@ export class Exchange {
     if (error instanceof Refused) return refusedAnswer(error, requestId);
     if (error instanceof AccountGone) return refusedAnswer(accountGone('of this key has ended'), requestId);
     if (error instanceof StoreBusy) {
+      if (isDatabaseFull(error)) this.#parts.onFault(error);
       return refusalAnswer('service_unavailable', whyUnavailable(error, this.#parts), requestId);
     }
     // No trustworthy answer exists, or nobody is there to read it.

@@ -35,7 +35,7 @@ export function whyAway(error: unknown): string {
 /** For whoever sent the request, who may not run the server. */
 export function whyUnavailable(error: StoreBusy, { isShared }: Pick<ServiceParts, 'isShared'>): string {
   if (isFull(error.cause) || isDatabaseFull(error))
-    return 'The disk of the store is full; nothing of the request happened.';
+    return 'The disk of the store is full; nothing of the request happened. Try again when it has room.';
   if (isShared !== true || !isDatabaseAway(error)) return 'The store is busy; nothing of the request happened.';
   return 'This server of the sandbox cannot use its database now; nothing of the request happened. Try again later. The log of the server has the reason.';
 }

@@ -5,6 +5,7 @@
 import { rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { MINUTE } from '../../../core/durations.ts';
 import { CliError } from '../../../core/errors.ts';
 import { digestOf } from '../../../core/key-print.ts';
 import { sameCommandWith } from '../../../core/same-command.ts';
@@ -18,7 +19,7 @@ import { deliveryFaults } from '../../faults/delivery-faults.ts';
 import { surfaceOf } from '../../http/routing.ts';
 import { accountGone, authorizerOfDigest, bearerIn } from '../../requests/authorize.ts';
 import { Exchange } from '../../requests/exchange.ts';
-import { isDatabaseAway, whyAway } from '../../requests/unavailable.ts';
+import { isDatabaseAway, isDatabaseFull, whyAway } from '../../requests/unavailable.ts';
 import { isoTime } from '../../rules/dates.ts';
 import { catchUp, type ServiceParts } from '../../service/service.ts';
 import { CommitUnknown } from '../../store/faults.ts';
@@ -94,6 +95,7 @@ class Tenants implements Answerers {
   #removing: Promise<void> | undefined;
   #hosts: readonly string[] = [];
   #isAway = false;
+  #toldFullAt = Number.NEGATIVE_INFINITY;
 
   constructor(database: OpenDatabase, plan: AccountsPlan, stopping: AbortSignal) {
     this.#database = database;
@@ -141,6 +143,18 @@ class Tenants implements Answerers {
       ? `cannot be used: ${whyAway(away)}; requests are answered 503 until it can`
       : 'can be used again';
     this.#plan.onFault(new Error(`the sandbox store ${this.#database.shown} ${says}`));
+  }
+
+  /** Reads go on, and do not show when there is room again: so it is said once a minute as long as changes are refused. */
+  #toldFull(error: unknown): void {
+    const now = this.#plan.host.clock.monotonic();
+    if (now - this.#toldFullAt < MINUTE) return;
+    this.#toldFullAt = now;
+    this.#plan.onFault(
+      new Error(
+        `the sandbox store ${this.#database.shown} has no room left: ${whyAway(error)}; changes are answered 503 until its disk has room again`,
+      ),
+    );
   }
 
   async close(): Promise<void> {
@@ -301,6 +315,7 @@ class Tenants implements Answerers {
       hasControl,
       isShared: true,
       onFault: error => {
+        if (isDatabaseFull(error)) return this.#toldFull(error);
         // That the database cannot be used is told once for all accounts, and a lost commit once for all its works.
         if (error instanceof StoreBusy || (error instanceof CommitUnknown && error === lastLost)) return;
         if (error instanceof CommitUnknown) lastLost = error;
