@@ -51,6 +51,8 @@ export interface Settings {
   readonly conf?: readonly string[];
   /** The whole of pg_hba.conf. */
   readonly hba?: readonly string[];
+  /** Gets the folder before a cluster is made in it; answers further words of initdb. */
+  readonly before?: (folder: string) => readonly string[];
 }
 
 /** PostgreSQL refuses to run as root: then it runs as nobody, on a folder that is given to it. */
@@ -65,11 +67,12 @@ const HBA = ['local all all trust', 'host all all 127.0.0.1/32 scram-sha-256'];
  */
 export async function startServer(
   folder: string,
-  { port = 5432, tls, conf = [], hba = HBA }: Settings = {},
+  { port = 5432, tls, conf = [], hba = HBA, before }: Settings = {},
 ): Promise<Server> {
   prepare(folder);
+  const more = before?.(folder) ?? [];
   const data = join(folder, 'data');
-  const options = ['-D', data, '-U', 'postgres', '-E', 'UTF8', '--locale=C', '-A', 'trust', '-N'];
+  const options = ['-D', data, '-U', 'postgres', '-E', 'UTF8', '--locale=C', '-A', 'trust', '-N', ...more];
   const [code] = await once(run(folder, 'initdb', options), 'close');
   if (code !== 0) throw new Error(`initdb ended with ${code}: ${readFileSync(join(folder, 'log'), 'utf8')}`);
   const own = [
