@@ -14,14 +14,14 @@ import { team } from './team.ts';
 const [PAIRS, FULL_FROM, FULL_TO, CENTS] = [20, 5, 14, 500];
 /** The server says that it is full, or has panicked because of it. */
 const CAUSE =
-  /No space left on device|ECONNREFUSED|ENOENT|recovery mode|not yet accepting|starting up|shutting down|closed|ended/;
+  /No space left on device|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|recovery mode|not yet accepting|starting up|shutting down|closed|ended/;
 
 describe.skipIf(missing() ?? missingDisk())('the disk of the database is full', () => {
   it.each(ON_IT)('under creates and funds of a shared journal: its %s', { timeout: 900_000 }, async onIt => {
     await using server = await fillableServer(onIt);
     await using t = await team(server, { wallet: 1000 });
     const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];
-    expect((await ana.run('cards create --bin bin_1 --amount 5')).code).toBe(0);
+    for (const { run } of [ana, ben]) expect((await run('cards create --bin bin_1 --amount 5')).code).toBe(0);
     const codes = new Map<string, number>();
     const type = async ({ run }: World, line: string) => {
       const { code, err, out } = await run(`${line} --json`, { clock: skippingClock() });
@@ -66,12 +66,15 @@ describe.skipIf(missing() ?? missingDisk())('the disk of the database is full', 
   });
 });
 
-/** A create and a fund, of other amounts than all others: none is the twin of another. */
+/**
+ * A create and a fund, of other amounts than all others: none is the twin of another. Each machine funds a card of its own: what
+ * others do to a card at the same moment keeps an answer from being believed, whatever the disk is like.
+ */
 function linesOf(pair: number, which: number): readonly string[] {
   const at = 2 * pair + which;
   return [
     `cards create --bin bin_1 --amount ${dollars(CENTS + at)} --intent make-${at}`,
-    `cards fund card_1 --amount ${dollars(100 + at)} --intent fund-${at}`,
+    `cards fund card_${which + 1} --amount ${dollars(100 + at)} --intent fund-${at}`,
   ];
 }
 
@@ -87,15 +90,15 @@ function saysWhy(err: string, socket: string): void {
 async function eachOnce(t: Awaited<ReturnType<typeof team>>, server: Awaited<ReturnType<typeof fillableServer>>) {
   const all = Array.from({ length: 2 * PAIRS }, (_, at) => at);
   const made = all.map(at => CENTS + at);
-  const funded = all.reduce((sum, at) => sum + 100 + at, 0);
+  const funded = [0, 1].map(which => all.filter(at => at % 2 === which).reduce((sum, at) => sum + 100 + at, CENTS));
   const cards = (await t.cards()).map(({ balance }) => Math.round(balance * 100));
-  expect(cards.toSorted()).toEqual([...made, CENTS + funded].toSorted());
+  expect(cards.toSorted()).toEqual([...made, ...funded].toSorted());
   const ben = await t.machine('ben');
   const checked = await ben.run('journal check --json', { clock: skippingClock() });
   expect([checked.code, checked.out === '' ? checked.err : JSON.parse(checked.out).flaws]).toEqual([0, []]);
   const root = await server.as('postgres');
   expect(await root.call(`select count(*) from cardwright.op where state <> 'finished'`, [])).toEqual([['0']]);
   expect(await root.call('select sum(held), sum(spent) from cardwright.spend_day', [])).toEqual([
-    ['0', String(CENTS + funded + made.reduce((sum, cents) => sum + cents, 0))],
+    ['0', String([...made, ...funded].reduce((sum, cents) => sum + cents, 0))],
   ]);
 }
