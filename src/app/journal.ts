@@ -133,15 +133,12 @@ function accountNotNamed(shown: string): CliError {
 }
 
 /** The files of this machine. */
-function localStoreFor(around: Pick<JournalDependencies, 'host' | 'opened' | 'notice'>): OpStore {
+function localStoreFor(around: Around): OpStore {
   return localStore(localSettings(around));
 }
 
-export function localSettings({
-  host,
-  opened,
-  notice,
-}: Pick<JournalDependencies, 'host' | 'opened' | 'notice'>): LocalStoreSettings {
+export function localSettings(around: Around): LocalStoreSettings {
+  const { host, opened, notice } = around;
   const { platform, random, clock, pid, folders, machine } = host;
   const files = { platform, random, warn: (text: string) => notice(`warning: ${text}`) };
   const isRunning = (other: number) => host.isRunning(other);
@@ -152,6 +149,10 @@ export function localSettings({
     pid,
     keyPrint: async salt => keyPrint(await opened.key(), salt),
     accountPrint: async account => accountPrint(await opened.key(), account),
+    async overShared(note, command) {
+      const { commandOverShared } = await import('./over-shared.ts');
+      return commandOverShared(around, note, command);
+    },
     knownStates: knownStatesIn({ configFolder: folders.config, stateFolder: folders.state, machine }, files),
   };
 }

@@ -4,7 +4,7 @@ import { connectJournal, type JournalConnection, readJournalUrlFile } from '../t
 import { type JournalUrl, parseJournalUrl } from '../team/journal-url.ts';
 import type { AppHost } from './app-host.ts';
 
-interface Chosen {
+export interface Chosen {
   readonly host: AppHost;
   /** Filled with what must be taken out of all output. */
   readonly keys: Set<string>;
@@ -35,7 +35,13 @@ export async function namedJournal({ patienceMs, ...chosen }: Chosen): Promise<J
   return connectJournal(url, { clock, random, platform, signal, patienceMs, passwordFile, onPassword });
 }
 
-async function chosenUrl({ host: { env, platform }, keys, flag, settings }: Chosen): Promise<JournalUrl | undefined> {
+/** Its address, whatever may be reached there; undefined where ops are kept on this machine. Throws `usage` where it is not usable. */
+export async function chosenUrl({
+  host: { env, platform },
+  keys,
+  flag,
+  settings,
+}: Chosen): Promise<JournalUrl | undefined> {
   if (flag === LOCAL) return undefined;
   if (flag !== undefined) return parseJournalUrl(flag, 'flag');
   const { CARDWRIGHT_JOURNAL_URL: text, CARDWRIGHT_JOURNAL_URL_FILE: file } = env;

@@ -48,7 +48,11 @@ export function withRepeated(text: string, options: readonly string[]): string {
 /** `journal …` is about a shared journal; that of this machine has no such commands. A sandbox has none. */
 function isAboutOther(own: string, options: readonly string[]): boolean {
   if (own.startsWith('sandbox ')) return true;
-  return own.startsWith('journal ') && options.at(-1) === 'local' && options.at(-2) === JOURNAL;
+  return own.startsWith('journal ') && isOfThisMachine(options);
+}
+
+function isOfThisMachine(options: readonly string[]): boolean {
+  return options.at(-1) === 'local' && options.at(-2) === JOURNAL;
 }
 
 function withoutJournal(options: readonly string[]): readonly string[] {
@@ -74,8 +78,9 @@ interface TypedLine {
 }
 
 /** The error, with those options, or the words of its own command, in everything it tells to run. */
-export function errorWithRepeated(error: CliError, { argv, repeated }: TypedLine): CliError {
-  const { message, notes, hint, evidence } = error.facts;
+export function errorWithRepeated(error: CliError, { argv, repeated: typed }: TypedLine): CliError {
+  const { message, notes, hint, evidence, overShared = false } = error.facts;
+  const repeated = overShared && isOfThisMachine(typed) ? withoutJournal(typed) : typed;
   const asTyped = (text: string) => withTypedWords(withRepeated(text, repeated), argv);
   return error.with({
     ...(evidence && repeated.length > 0 && { evidence: evidenceWithRepeated(evidence, repeated) }),

@@ -217,6 +217,8 @@ export interface OpView {
   readonly run: Run;
   /** What goes on with it. */
   takeUp(): Promise<TakeUp>;
+  /** Throws the `guarded` of `takeOver` for an op that is gone on with in another journal. */
+  refuseMoved(): Promise<void>;
   /** As `Journal.resume`; what was seen is read again under the lock. */
   takeOver(options?: ResumeOptions): Promise<Run>;
 }

@@ -46,7 +46,10 @@ export const resumeOp = command({
 /** Looks, asks and resumes. Throws before anything is sent as `Journal.look` and its `takeOver`. */
 export async function resumed(ctx: Context, op: string, options: ResumeOptions): Promise<Shown> {
   const seen = await (await ctx.journal()).look(op, options);
-  if (ctx.dryRun) return runOverview(ctx, seen);
+  if (ctx.dryRun) {
+    await seen.refuseMoved();
+    return runOverview(ctx, seen);
+  }
   const begin = await resuming(ctx, seen, options);
   return driveRun(ctx, { concurrency: USUAL_WORKERS, keepGoing: false, skipped: [], begin, resumed: true });
 }

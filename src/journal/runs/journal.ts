@@ -7,7 +7,7 @@ import { CliError } from '../../core/errors.ts';
 import { probeKeys, probeRequests, probeRows } from '../execution/probe-keys.ts';
 import { readerOf } from '../execution/run-context.ts';
 import type { Closing } from '../shown-ops.ts';
-import { historyNamed, readHistory } from '../store/read-ops.ts';
+import { historyNamed, readHistory, readOrError } from '../store/read-ops.ts';
 import type { Journal, OpView, PreparedRun, Probe, ReadBefore, ResumeOptions, Run, RunPlan } from '../types.ts';
 import type { History } from '../wal/replay.ts';
 import { beginOp } from './begin.ts';
@@ -40,7 +40,12 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     const history = await historyNamed(store, op);
     await sameAccount(dependencies, history);
     const takeOver = (again = options) => openOp(dependencies, history, again);
-    return { run: await readOnlyRun(dependencies, history, options), takeUp: () => takeUpOf(store, op), takeOver };
+    return {
+      run: await readOnlyRun(dependencies, history, options),
+      takeUp: () => takeUpOf(store, op),
+      refuseMoved: async () => store.refuseMoved?.(history.plan),
+      takeOver,
+    };
   }
 
   async function resume(op: string, options?: ResumeOptions): Promise<Run> {
@@ -69,11 +74,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
 
   return {
     async refuseTwin(plan) {
-      const { origin, mode } = await dependencies.acting();
-      const like = { plan, record: { origin, mode, digest: plan.digest } };
-      await refuseTwins(dependencies, like);
-      finishedBefore = await refuseFinishedRows(dependencies, like);
-      await refuseEditedRows(dependencies, like);
+      finishedBefore = await refuseEarlier(dependencies, plan);
     },
     prepare: plan => prepare(plan),
     earlierUses: plan => earlierUses(dependencies, plan),
@@ -102,6 +103,31 @@ export function createJournal(dependencies: JournalDependencies): Journal {
       return removed;
     },
   };
+}
+
+/** See `Journal.refuseTwin`; resolves to rows that a finished run has too. */
+async function refuseEarlier(
+  dependencies: JournalDependencies,
+  plan: Parameters<Journal['refuseTwin']>[0],
+): Promise<FinishedBefore | undefined> {
+  const { origin, mode } = await dependencies.acting();
+  const like = { plan, record: { origin, mode, digest: plan.digest } };
+  try {
+    await refuseTwins(dependencies, like);
+    const finishedBefore = await refuseFinishedRows(dependencies, like);
+    await refuseEditedRows(dependencies, like);
+    return finishedBefore;
+  } catch (thrown) {
+    await refuseMovedTwin(dependencies, thrown);
+    throw thrown;
+  }
+}
+
+/** Of an op that was moved to another journal what leads on here ends in the next refusal. */
+async function refuseMovedTwin({ store }: JournalDependencies, thrown: unknown): Promise<void> {
+  const op = thrown instanceof CliError ? thrown.facts.op : undefined;
+  const history = op === undefined ? undefined : await readOrError(store, op);
+  if (history !== undefined && !(history instanceof CliError)) await store.refuseMoved?.(history.plan);
 }
 
 async function begunAs({ store, acting }: JournalDependencies, key: string): ReturnType<Journal['begunAs']> {

@@ -13,7 +13,7 @@ import { isOwnPlan, type KeyPrintDependencies, printIfMade, printOf } from './ke
 import { forgetIntents, holdIntents, keepDoneIntents, notedIntents, noteIntents } from './local-intents.ts';
 import { bytesOf, type LocalOps, localHeads, localReading, planIn } from './local-ops.ts';
 import { localRequests } from './local-requests.ts';
-import { type AccountPrint, movedFrom, refuseMoved } from './moved.ts';
+import { type AccountPrint, movedFrom, type OverShared, refuseMoved } from './moved.ts';
 import { movedIn } from './moved-in.ts';
 import type { Claim, GivenKey, KeyHold, OpStore, Tape } from './op-store.ts';
 import { placesIn } from './paths.ts';
@@ -25,6 +25,8 @@ import { createMark, lengthInMark, noteLength, withLengths } from './unfinished-
 export interface LocalStoreSettings extends Omit<KeyPrintDependencies, 'places'> {
   readonly pid: number;
   readonly accountPrint: AccountPrint;
+  /** `byAddress` when left out. */
+  readonly overShared?: OverShared | undefined;
 }
 
 /** Waiting for another process that writes the same plan down; a plan of 100,000 rows takes seconds. */
@@ -34,7 +36,8 @@ export function localStore(settings: LocalStoreSettings): OpStore {
   const { disk, pid } = settings;
   const places = placesIn(settings.stateFolder);
   const local = { disk, places };
-  const { accountPrint } = settings;
+  const { accountPrint, overShared } = settings;
+  const ways = { accountPrint, overShared };
   /** All addresses of the account, the asked one first. What was moved to a shared journal is not answered for here. */
   const addresses = async ({ origin, mode }: Pick<PlanRecord, 'origin' | 'mode'>) => {
     const key_print = await printIfMade({ ...settings, places }, mode);
@@ -59,7 +62,7 @@ export function localStore(settings: LocalStoreSettings): OpStore {
       // Two commands that look for twins at the same time would each find none.
       const unclaim = await disk.hold(places.claim(digest), CLAIM_PATIENCE_MS);
       try {
-        await refuseMoved(local, claim.record, { accountPrint, begins: true });
+        await refuseMoved(local, claim.record, { ...ways, begins: true });
         await claim.refuse();
         await noteAddress(local, claim.record);
         return await writeDown(local, claim);
@@ -67,8 +70,9 @@ export function localStore(settings: LocalStoreSettings): OpStore {
         await unclaim();
       }
     },
-    take: (op, { settles } = {}) => take(local, op, { accountPrint, settles }),
-    requests: localRequests({ ...local, random: settings.random, take: op => take(local, op, { accountPrint }) }),
+    take: (op, { settles } = {}) => take(local, op, { ...ways, settles }),
+    refuseMoved: plan => refuseMoved(local, plan, ways),
+    requests: localRequests({ ...local, random: settings.random, take: op => take(local, op, ways) }),
     read: op => bytesOf(local, op),
     leastLength: op => lengthInMark(local, op),
     heads: filter => localHeads(local, filter),
@@ -152,6 +156,7 @@ async function noteGivenKey(
 
 interface Taking {
   readonly accountPrint: AccountPrint;
+  readonly overShared?: OverShared | undefined;
   readonly settles?: boolean | undefined;
 }
 

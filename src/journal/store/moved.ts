@@ -61,6 +61,18 @@ export async function movedBy(
   return undefined;
 }
 
+/**
+ * A command over the shared journal of a note (`ops list`), to be copied: with what names that journal. Undefined where
+ * nobody knows how it is reached.
+ */
+export type OverShared = (note: MovedTo, command: string) => Promise<string | undefined>;
+
+/** By its address, which has no password. */
+export const byAddress: OverShared = async ({ account, address }, command) =>
+  address === undefined
+    ? undefined
+    : `CARDWRIGHT_JOURNAL_ACCOUNT=${account} cardwright ${command} --journal ${shellWord(address)}`;
+
 /** Of the API key of this run, as an account of a shared journal knows it. */
 export type AccountPrint = (account: string) => Promise<string>;
 
@@ -131,6 +143,7 @@ export function onlyFreezes({ capability }: Pick<PlanRecord, 'capability'>): boo
 
 interface Refusing {
   readonly accountPrint: AccountPrint;
+  readonly overShared?: OverShared | undefined;
   /** A new op; one that was begun here before is gone on with at an address that no shared journal knows. */
   readonly begins?: boolean;
   /** Nothing is sent, and what is not there yet comes along with the rest. */
@@ -145,14 +158,19 @@ interface Refusing {
 export async function refuseMoved(
   local: LocalOps,
   plan: PlanRecord,
-  { accountPrint, begins = false, settles = false }: Refusing,
+  { accountPrint, begins = false, settles = false, overShared = byAddress }: Refusing,
 ): Promise<void> {
   const notes = await movedFrom(local);
   if (notes.length === 0 || onlyFreezes(plan)) return;
   // What was begun at another address before is not in the shared journal: it is settled here.
   const to = begins ? await movedBy(notes, plan, accountPrint) : notes.find(each => isOf(each, plan));
   if (to === undefined || (settles && to.complete !== true)) return;
-  throw isOf(to, plan) ? serviceShared(to, plan) : keyShared(to, plan);
+  if (!isOf(to, plan)) throw keyShared(to, plan);
+  const next = begins ? 'journal status' : `ops resume ${plan.op}`;
+  throw serviceShared(to, plan, {
+    next: await overShared(to, next),
+    back: await overShared(to, 'journal move --to local'),
+  });
 }
 
 /** Where the ops of a service are, in words that follow its address. */
@@ -161,14 +179,20 @@ export function whereIs({ account, journal, began }: MovedTo): string {
   return began === true ? `are begun in ${there}` : `were moved to ${there}`;
 }
 
-function serviceShared(to: MovedTo, { origin }: PlanRecord): CliError {
+interface Ways {
+  readonly next: string | undefined;
+  readonly back: string | undefined;
+}
+
+function serviceShared(to: MovedTo, { origin }: PlanRecord, { next, back }: Ways): CliError {
   return new CliError('guarded', {
     message: `the operations of ${origin} ${whereIs(to)} on this machine`,
     notes: [
       'Begun here, the same change could be made a second time. Where the database is away, wait for it. A profile keeps the address: cardwright profiles set <name> journal <address>',
-      'Who goes on with this machine alone brings all of them back first: cardwright journal move --to local',
+      `Who goes on with this machine alone brings all of them back first: ${back ?? 'cardwright journal move --to local'}`,
     ],
-    hint: 'cardwright journal status --help',
+    hint: next ?? 'cardwright journal status --help',
+    overShared: true,
     outcome: 'not_sent',
   });
 }

@@ -52,6 +52,11 @@ export interface OpStore {
   claim(claim: Claim): Promise<Tape>;
   /** Hands an op out that is there. Throws `guarded` while another process has it; see `opInUse`. */
   take(op: string, how?: TakeOver): Promise<Tape>;
+  /**
+   * Throws the `guarded` of `take` for an op of a service that this store does not go on with, and the way where that is done.
+   * Left out where it goes on with all.
+   */
+  refuseMoved?(plan: PlanRecord): Promise<void>;
   /** All bytes of its journal; undefined when there is none. */
   read(op: string): Promise<Uint8Array | undefined>;
   /** Absent where no op can be held. */
