@@ -1,5 +1,5 @@
 /** One claim as a call of the database, and the rules beside it. */
-import type { CliError } from '../core/errors.ts';
+import { CliError } from '../core/errors.ts';
 import type { Claim, Tape } from '../journal/store/op-store.ts';
 import { keyInUse } from '../journal/store/refusals.ts';
 import type { ClaimResult } from './calls.ts';
@@ -98,6 +98,11 @@ export async function claimed(shared: SharedOps, claim: Claim, claiming: Claimin
     if (passing === undefined || seen.has(passing)) throw refusedBy(shared, answer, claim);
     seen.add(passing);
   }
+}
+
+/** Whether the database may have carried out the call that has thrown this. */
+export function isUnanswered(thrown: unknown): boolean {
+  return thrown instanceof CliError && thrown.facts.reason === 'journal_unreachable';
 }
 
 export function newNonce({ random }: SharedOps): string {

@@ -4,8 +4,9 @@
  */
 import { CliError } from '../core/errors.ts';
 import type { Claim, Tape } from '../journal/store/op-store.ts';
-import { claimed, refuseFrom } from './claim-call.ts';
+import { claimed, isUnanswered, refuseFrom } from './claim-call.ts';
 import { claimingTape } from './claiming-tape.ts';
+import { localCopy } from './local-copies.ts';
 import type { SharedOps } from './shared-ops.ts';
 import { createStanding } from './standing.ts';
 
@@ -24,7 +25,12 @@ export async function claimOp(shared: SharedOps, claim: Claim): Promise<Tape> {
   if (claim.sentNext === true && !shared.mayHold && lines.next().done === true) {
     return claimingTape(shared, { claim, first, looked });
   }
-  const tape = await claimed(shared, claim, { first, standing, looked });
+  const copy = await localCopy(shared, { op: claim.record.op, by: standing.writer() ?? '', bytes: first });
+  const tape = await claimed(shared, claim, { first, standing, looked, copy }).catch(async (thrown: unknown) => {
+    await copy.file.close();
+    await copy.end(isUnanswered(thrown) ? 'left' : 'gone');
+    throw thrown;
+  });
   try {
     for (let next = lines.next(); next.done !== true; next = lines.next()) {
       await tape.file.append(next.value);

@@ -4,7 +4,7 @@
  */
 import type { Claim, Tape } from '../journal/store/op-store.ts';
 import { OutdatedFacts } from '../journal/wal/writer.ts';
-import { claimed, claimOnce, newNonce, refuseFrom } from './claim-call.ts';
+import { claimed, claimOnce, isUnanswered, newNonce, refuseFrom } from './claim-call.ts';
 import { localCopy } from './local-copies.ts';
 import type { SharedOps } from './shared-ops.ts';
 import { createStanding } from './standing.ts';
@@ -23,6 +23,7 @@ export async function claimingTape(shared: SharedOps, { claim, first, looked }: 
   const copy = await localCopy(shared, { op, by: standingAfter(first).writer() ?? '', bytes: first });
   const lost = new AbortController();
   let tape: Tape | undefined;
+  let mayBeClaimed = false;
   let pending: Uint8Array[] = [];
 
   function hold(taken: Tape): Tape {
@@ -36,7 +37,12 @@ export async function claimingTape(shared: SharedOps, { claim, first, looked }: 
     const standing = standingAfter(bytes);
     const sent = standing.counts().unknown > 0;
     const nonce = newNonce(shared);
-    const answer = await claimOnce(shared, claim, { first: bytes, standing, looked, copy, nonce, sent });
+    const answer = await claimOnce(shared, claim, { first: bytes, standing, looked, copy, nonce, sent }).catch(
+      (thrown: unknown) => {
+        mayBeClaimed = isUnanswered(thrown);
+        throw thrown;
+      },
+    );
     if (!('verdict' in answer)) {
       // Behind the claim: what lies here and was never claimed would count as sent.
       await copy.file.append(records);
@@ -51,6 +57,9 @@ export async function claimingTape(shared: SharedOps, { claim, first, looked }: 
     await inHand.file.append(records);
     await inHand.file.sync();
   }
+
+  // By a copy that is left the next command ends the lease of a claim that arrived.
+  const unclaimed = () => copy.end(mayBeClaimed ? 'left' : 'gone');
 
   return {
     op,
@@ -72,9 +81,9 @@ export async function claimingTape(shared: SharedOps, { claim, first, looked }: 
     async abandon() {
       if (tape !== undefined) return tape.abandon();
       await copy.file.close();
-      await copy.end('gone');
+      await unclaimed();
     },
-    release: async finished => (tape === undefined ? copy.end('gone') : tape.release(finished)),
+    release: async finished => (tape === undefined ? unclaimed() : tape.release(finished)),
   };
 }
 

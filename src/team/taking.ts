@@ -6,6 +6,7 @@ import type { TakeOver, Tape } from '../journal/store/op-store.ts';
 import { opInUse, requestExpired } from '../journal/store/refusals.ts';
 import { encodeLines } from '../journal/wal/codec.ts';
 import type { Taken, TakeResult } from './calls.ts';
+import { isUnanswered } from './claim-call.ts';
 import { factsOf, overCap, planIn } from './claims.ts';
 import { leaseMsFor } from './lease.ts';
 import { keptCopies, type LocalCopy, localCopy } from './local-copies.ts';
@@ -56,8 +57,7 @@ async function withCopy<T>(shared: SharedOps, op: string, take: (taking: Taking)
     return await take({ op, by, since: shared.clock.monotonic(), copy });
   } catch (thrown) {
     await copy.file.close();
-    const mayBeOurs = thrown instanceof CliError && thrown.facts.reason === 'journal_unreachable';
-    await copy.end(mayBeOurs ? 'left' : 'gone');
+    await copy.end(isUnanswered(thrown) ? 'left' : 'gone');
     throw thrown;
   }
 }

@@ -12,6 +12,7 @@ import { createDisk } from '../../src/journal/wal/storage.ts';
 import { OutdatedFacts } from '../../src/journal/wal/writer.ts';
 import { chainHead, type SharedOps } from '../../src/team/shared-ops.ts';
 import { sharedStore } from '../../src/team/shared-store.ts';
+import { pushSpool } from '../../src/team/spool.ts';
 import { statementsOver } from '../../src/team/statements.ts';
 import { claimOf, record } from '../journal/store-contract.ts';
 import { missing } from '../postgres/server.ts';
@@ -117,6 +118,42 @@ describe.skipIf(missing())('a claim that goes with SENT', () => {
     }
     expect(await at.ana.heads(at.account, {})).toEqual([]);
     expect(await at.ana.auditPage(at.account, 1)).toEqual(lines);
+    expect((await readdir(home)).filter(name => name.startsWith('op_'))).toEqual([]);
+  });
+
+  it.each([
+    ['arrived, with SENT', { sentNext: true, arrives: true }],
+    ['arrived', { sentNext: false, arrives: true }],
+    ['never arrived', { sentNext: true, arrives: false }],
+  ])('its answer was lost, and it %s: the next command ends its lease', async (_, { sentNext, arrives }) => {
+    const at = await testAccount(here);
+    const { store, shared, home } = await machine(at);
+    const statements = shared.statements();
+    const lost = {
+      ...statements,
+      claim: async (...call: Parameters<typeof statements.claim>) => {
+        if (arrives) await statements.claim(...call);
+        throw new CliError('guarded', { message: 'gone', reason: 'journal_unreachable' });
+      },
+    };
+    Object.assign(shared, { statements: () => lost });
+    const plan = record();
+    const claiming = async () => {
+      const tape = await store.claim(claimOf(plan, { ...planned(plan), sentNext }));
+      await tape.file.append(line(4, sent(1)));
+      try {
+        await tape.file.sync();
+      } finally {
+        await tape.file.close();
+        await tape.release(false);
+      }
+    };
+    await expect(claiming()).rejects.toMatchObject({ facts: { reason: 'journal_unreachable' } });
+    const left = { unfinished: true };
+    expect((await at.ana.heads(at.account, left)).map(({ lease_ms }) => lease_ms > 0)).toEqual(arrives ? [true] : []);
+    Object.assign(shared, { statements: () => statements });
+    await pushSpool(shared);
+    expect((await at.ana.heads(at.account, left)).map(({ lease_ms }) => lease_ms)).toEqual(arrives ? [0] : []);
     expect((await readdir(home)).filter(name => name.startsWith('op_'))).toEqual([]);
   });
 

@@ -20,7 +20,8 @@ export async function holdingProxy(
 ) {
   const place = await temporaryFolder();
   const [held, release] = [gate(), gate()];
-  let isUsed = false;
+  let [isUsed, isAway] = [false, false];
+  const through = new Set<Socket>();
   async function letThrough(end: Socket): Promise<void> {
     end.pause();
     held.open();
@@ -28,7 +29,9 @@ export async function holdingProxy(
     end.resume();
   }
   const server = createServer(near => {
+    if (isAway) return void near.destroy();
     const far = connect(join(socket, `.s.PGSQL.${port}`));
+    through.add(near);
     for (const each of [near, far])
       each.on('error', () => undefined).on('close', () => [near, far].map(end => end.destroy()));
     let isAnswerHeld = false;
@@ -53,6 +56,15 @@ export async function holdingProxy(
     /** Resolves when it waits. */
     held: held.opened,
     release: release.open,
+    /** What waits never arrives, and nobody gets through until `mend`. */
+    cut(): void {
+      isAway = true;
+      for (const each of through) each.destroy();
+      release.open();
+    },
+    mend(): void {
+      isAway = false;
+    },
     async [Symbol.asyncDispose]() {
       release.open();
       server.close();

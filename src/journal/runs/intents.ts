@@ -188,7 +188,9 @@ function differing(row: PlannedRow, earlier: Pick<PlannedRow, 'operation' | 'inp
 function unsettledUse({ intent, op, row }: EarlierUse, history: History, { command, whose }: TakeUp): CliError {
   return new CliError('guarded', {
     message: `the intent ${JSON.stringify(intent)} belongs to row ${row} of a run that is not finished, ${standingOf(history)}: ${op}${whose}`,
-    notes: ['Its resume settles that row; then the same command may be run again.'],
+    notes: [
+      'Its resume settles that row, or tells how you settle it yourself. After that the same command may be run again.',
+    ],
     hint: command,
     outcome: 'not_sent',
     op,
