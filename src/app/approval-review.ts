@@ -20,6 +20,8 @@ interface Around extends ApprovalDependencies {
 }
 
 export function approvalReview(surroundings: ApprovalDependencies): ApprovalReview {
+  // A request may be of whichever account: of another profile, of a shared journal, of a file that somebody sent.
+  surroundings.opened.aboutAllAccounts();
   const around: Around = { ...surroundings, parts: approvalParts(surroundings) };
   const { host, parts } = around;
   return {

@@ -27,6 +27,8 @@ import {
 import type { NamedSandbox } from './named-sandbox.ts';
 
 export interface Connections {
+  /** What is shown may be of any account: nobody is told that nothing here is real money. Before the first `identity`. */
+  readonly aboutAllAccounts: () => void;
   readonly identity: () => Promise<Identity>;
   readonly settings: () => Promise<ProfileSettings>;
   readonly overrides: () => Promise<Overrides>;
@@ -106,7 +108,8 @@ export function connections(settings: ConnectionSettings): Connections {
 
   const notes = takeNotes(() => host.clock.now());
 
-  const resolved = once(() => resolve(settings));
+  let aboutAll = false;
+  const resolved = once(() => resolve({ ...settings, isAboutAll: () => aboutAll }));
   const embedded = once(async (): Promise<EmbeddedSandbox> => {
     const sandbox = await host.openSandbox();
     closers.push(() => sandbox.stop());
@@ -247,6 +250,9 @@ export function connections(settings: ConnectionSettings): Connections {
     }),
     identity: async () => identityOf(await resolved()),
     settings: async () => (await resolved()).settings,
+    aboutAllAccounts() {
+      aboutAll = true;
+    },
     onClose: work => void closers.push(work),
     observed: () => observed,
     serviceNow: () => told && told.dateMs + (host.clock.monotonic() - told.at),

@@ -250,6 +250,23 @@ describe('what is held is told', () => {
     expect(again.err).toContain(`try: cardwright ${write}`);
   });
 
+  test('by a person without a profile, who is not told that nothing is real', async () => {
+    await using t = await team([person('bo')]);
+    const { id } = await t.held(FUND);
+    const env = { USER: 'bo', CARDWRIGHT_PROFILE: '', CARDWRIGHT_CONFIG_DIR: join(t.here.folder, 'bo') };
+    const at = { terminal: 200, env } as const;
+    const passphrase = 'correct horse';
+    const created = await t.here.run('approvals key create', { ...at, typed: [passphrase, passphrase] });
+    const line = 'approvals approve --file request-1.json';
+    const approved = await t.here.run(line, { ...at, typed: ['25', passphrase] });
+    expect([approved.code, approved.all]).toEqual([0, expect.stringContaining(`Approved ${id}`)]);
+    const own = { terminal: 200, env: { CARDWRIGHT_PROFILE: '' } } as const;
+    const listed = await t.here.run('approvals list', own);
+    expect([listed.code, listed.out]).toEqual([0, expect.stringContaining(id)]);
+    for (const { all } of [created, approved, listed]) expect(all).not.toContain('real money');
+    expect((await t.here.run('wallet', at)).err).toContain('nothing here is real money');
+  });
+
   test('as refused, where no other person may approve it', async () => {
     const own = person('ana', ' users=tester');
     await using t = await team([own]);
