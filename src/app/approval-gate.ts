@@ -22,6 +22,7 @@ export function approvalGate(surroundings: ApprovalDependencies): ApprovalGate {
     },
     judge: (planned, begin) => beginUnderRules(around, planned, begin),
     verify: history => verify(around, history),
+    isApproved: history => isApproved(around, history),
     recheck: history => recheck(around, history),
     async pending({ plan: { op } }) {
       const history = await historyNamed(await around.store(), op);
@@ -52,6 +53,12 @@ async function verify(around: ApprovalContext, history: History) {
   for (const { message } of refused) around.notice(`warning: ${message}; it does not count`);
   await refuseStale(around, history, payload);
   return { persons: approvals.map(({ person }) => person), envelopes: approvals.map(({ text }) => text) };
+}
+
+async function isApproved(around: ApprovalContext, history: History): Promise<boolean> {
+  const payload = readPayload(Buffer.from(history.plan.approval ?? ''));
+  if ((await around.parts.now(history.plan.at)) >= Date.parse(payload.expires_at)) return false;
+  return (await countedOf(around, history)).approvals.length >= (await neededFor(around, payload));
 }
 
 /** The request of an op, checked against all that stands beside it in the journal. */

@@ -103,6 +103,7 @@ describe('an op that is held', () => {
       return { persons: given, envelopes: given };
     },
     foresee: async () => 'all is held',
+    isApproved: async () => given.length > 0,
     recheck: async () => undefined,
     pending: async ({ plan: { op } }) => new Error(op) as never,
   });

@@ -78,6 +78,35 @@ describe.skipIf(missing())('approvals over a shared journal', () => {
     expect(JSON.parse((await asks.run('journal check --json')).out)).toMatchObject({ flaws: [] });
   });
 
+  it('without an intent the same command says what is approved, and its resume sends it', async () => {
+    await using t = await team(here, { wallet: 500 });
+    await addApproverRoles(t.at);
+    const [asks, approves] = [await t.machine('ana'), await approver(t)];
+    await t.at.admin(`set_rule('approve_above', 100)`);
+    await writeFile(join(asks.folder, 'two.csv'), 'bin_id,amount\nbin_1,2\nbin_1,3\n');
+    for (const line of ['cards create --bin bin_1 --amount 50', 'cards create --file two.csv --yes']) {
+      const held = await asks.run(line);
+      const [op = ''] = /op_\w{26}/.exec(held.err) ?? [];
+      expect(held.code, held.err).toBe(17);
+      const waits = await asks.run(line);
+      expect([waits.code, waits.err]).toEqual([
+        17,
+        expect.stringContaining('is held until other persons have approved it'),
+      ]);
+      const typed = [line.includes('file') ? '5.00' : '50.00', 'correct horse'];
+      const at = { terminal: 200, typed };
+      expect((await approves.run(`approvals approve ${op.replace(/^op/, 'apr')}`, at)).code).toBe(0);
+      const again = await asks.run(line);
+      expect([again.code, again.err]).toEqual([
+        17,
+        expect.stringContaining(`the same operation is approved, and was not sent yet: ${op}`),
+      ]);
+      expect(again.err).toContain(`try: cardwright ops resume ${op}`);
+      expect((await asks.run(`ops resume ${op} -q`)).code).toBe(0);
+    }
+    expect(await t.cards()).toHaveLength(3);
+  });
+
   it('a rule that is made while a file is under way: what may be done is looked for, and only the rest is asked for', async () => {
     await using t = await team(here, { wallet: 500 });
     await addApproverRoles(t.at);

@@ -86,6 +86,7 @@ export function holdingGate({ requests }: OpStore, { account, role }: SharedOrde
       return { persons: ['bob'], envelopes };
     },
     foresee: async () => 'all is held',
+    isApproved: async ({ plan: { op } }) => ((await requests?.approvals(op)) ?? []).length > 0,
     recheck: async () => undefined,
     pending: async ({ plan }) => pendingElsewhere({ plan }),
   };

@@ -27,6 +27,8 @@ export interface ApprovalGate {
    * `check_failed` for an approval that must not count and for a request that came to nothing.
    */
   verify(history: History): Promise<VerifiedApprovals>;
+  /** Whether as many persons as it needs have approved an op that is held, and it has not expired. Nothing is written. */
+  isApproved(history: History): Promise<boolean>;
   /**
    * Of an op that is not held, before rows of it are sent that never were: what released it, and whether a rule holds it
    * now. Throws `check_failed` where its approvals are none, `guarded` where it was begun without any and needs them.

@@ -124,10 +124,11 @@ interface Standing {
 }
 
 async function useOf(
-  { store }: JournalDependencies,
+  dependencies: JournalDependencies,
   { name, op, row, done }: NotedIntent,
   { standing, plan, history }: Standing,
 ): Promise<EarlierUse> {
+  const { store } = dependencies;
   if (standing === 'removed' || history === undefined) {
     const settled = { row, outcome: 'done', changed: false, cardId: done?.card } as const;
     return { intent: name, op, row, bulk: false, settled };
@@ -135,7 +136,7 @@ async function useOf(
   const { bulk } = history.plan;
   const use = { intent: name, op, row, bulk };
   if (standing.state !== 'done') {
-    if ((bulk || plan.bulk) && isPending(history)) throw pendingTwin(op);
+    if ((bulk || plan.bulk) && isPending(history)) throw await pendingTwin(dependencies, history);
     // A resume of many rows would send others than the one that is asked for.
     if (bulk || plan.bulk) throw unsettledUse(use, history, await takeUpOf(store, op));
     return use;

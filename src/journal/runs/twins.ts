@@ -45,6 +45,7 @@ async function refuseTwinsOnce(dependencies: JournalDependencies, like: Likeness
     if (history instanceof CliError) {
       if (unfinished && !onlyStops(like.plan)) throw damagedTwin(store.setAside(op), history);
     } else if (history?.planned === true) {
+      if (isPending(history)) throw withAddress(await pendingTwin(dependencies, history), history.plan, like.record);
       const refusal = twinRefused(dependencies, like, {
         history,
         inHand,
@@ -78,7 +79,6 @@ function twinRefused(
   { history, marked, inHand }: Twin,
 ): CliError | UnderLease | undefined {
   const { op, bulk } = history.plan;
-  if (isPending(history)) return pendingTwin(op);
   const rows = [...history.rows.values()];
   // A row that has its own name, and is named otherwise there, is another purchase.
   const isOther = isNamed(plan.rows) && isNamed(rows.map(({ item }) => item));
@@ -131,10 +131,18 @@ function isSameInput(written: PlanRecord, { plan, record }: Likeness): boolean {
 }
 
 /** Asked for a second time, it could be approved and sent twice. */
-export function pendingTwin(op: string): CliError {
+export async function pendingTwin({ approvals }: JournalDependencies, history: History): Promise<CliError> {
+  const { op } = history.plan;
+  const isApproved = await approvals?.isApproved(history).catch((thrown: unknown) => {
+    // Why nobody can tell, the resume says.
+    if (thrown instanceof CliError) return false;
+    throw thrown;
+  });
   return new CliError('pending_approval', {
-    message: `the same operation is held until other persons have approved it: ${op}`,
-    notes: ['When it is approved, its resume sends it once.'],
+    message: isApproved
+      ? `the same operation is approved, and was not sent yet: ${op}`
+      : `the same operation is held until other persons have approved it: ${op}`,
+    notes: [isApproved ? 'Its resume sends it once.' : 'When it is approved, its resume sends it once.'],
     hint: `cardwright ops resume ${op}`,
     outcome: 'not_sent',
     op,
