@@ -75,10 +75,12 @@ interface TypedLine {
   readonly argv: readonly string[];
   /** As `repeatedOptions` makes them. */
   readonly repeated: readonly string[];
+  /** Whether a command that is copied here can ask for something. */
+  readonly canAsk: boolean;
 }
 
 /** The error, with those options, or the words of its own command, in everything it tells to run. */
-export function errorWithRepeated(error: CliError, { argv, repeated: typed }: TypedLine): CliError {
+export function errorWithRepeated(error: CliError, { argv, repeated: typed, canAsk }: TypedLine): CliError {
   const { message, notes, hint, evidence, overShared = false } = error.facts;
   const repeated = overShared && isOfThisMachine(typed) ? withoutJournal(typed) : typed;
   const asTyped = (text: string) => withTypedWords(withRepeated(text, repeated), argv);
@@ -86,8 +88,15 @@ export function errorWithRepeated(error: CliError, { argv, repeated: typed }: Ty
     ...(evidence && repeated.length > 0 && { evidence: evidenceWithRepeated(evidence, repeated) }),
     message: withRepeated(message, repeated),
     ...(notes && { notes: notes.map(asTyped) }),
-    ...(hint !== undefined && { hint: asTyped(hint) }),
+    ...(hint !== undefined && { hint: canAsk ? asTyped(hint) : withKeyGiven(asTyped(hint)) }),
   });
+}
+
+const ASKS_FOR_KEY = /^cardwright login (?=.*--base-url )(?!.*--key-(?:stdin|file|command))/;
+
+/** Where nobody can be asked for a key, a login reads it from a file that the user has. */
+function withKeyGiven(command: string): string {
+  return ASKS_FOR_KEY.test(command) ? `${command} --key-stdin < key.txt` : command;
 }
 
 /** Members of the evidence that are whole commands; every other one is what was asked for or found. */

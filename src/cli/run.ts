@@ -73,7 +73,7 @@ export async function run(machine: Machine): Promise<number> {
 }
 
 /** How an error is told. */
-interface Look extends Pick<Globals, 'debug' | 'colour' | 'repeated'> {
+interface Look extends Pick<Globals, 'debug' | 'colour' | 'repeated' | 'noInput'> {
   readonly json: boolean;
 }
 
@@ -82,8 +82,8 @@ interface Words {
   readonly argv: readonly string[];
 }
 
-function lookOf({ machine, debug, colour, repeated }: Globals): Look {
-  return { json: machine, debug, colour, repeated };
+function lookOf({ machine, debug, colour, repeated, noInput }: Globals): Look {
+  return { json: machine, debug, colour, repeated, noInput };
 }
 
 /** Until the options are read, the words themselves tell how an error must look. */
@@ -92,7 +92,8 @@ async function lookAsTyped({ argv, env }: Host): Promise<Look> {
   const { used } = scan(argv, GLOBAL_OPTIONS);
   const when = used.get('--color');
   const colour = when === 'always' || when === 'never' ? when : 'auto';
-  return { json: wantsMachineFormat(used, env), debug: used.has('--debug'), colour, repeated: [] };
+  const json = wantsMachineFormat(used, env);
+  return { json, debug: used.has('--debug'), colour, repeated: [], noInput: json || used.has('--no-input') };
 }
 
 /** Options on the line, told from their values: `--label -h` asks for no help. */
@@ -251,8 +252,9 @@ async function fail(machine: Machine, thrown: CliError, look: Look & Words): Pro
   const { errorLine, errorText, errorOnScreen } = await import('../terminal/error-text.ts');
   const { errorWithRepeated } = await import('./repeated.ts');
   const { env, streams } = machine.host;
-  const { stderr } = streams;
-  const error = errorWithRepeated(thrown, look);
+  const { stdin, stderr } = streams;
+  const canAsk = !look.noInput && stdin.isTerminal && stderr.isTerminal;
+  const error = errorWithRepeated(thrown, { ...look, canAsk });
   // Before the lines are broken: a secret that goes on in the next line would not be known.
   const { withoutTypedNumbers } = await import('../core/card-numbers.ts');
   const text = withoutTypedNumbers(machine.redact(look.json ? errorLine(error) : errorText(error)), machine.host.argv);

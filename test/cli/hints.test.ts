@@ -52,8 +52,11 @@ describe('options that say whom a run spoke to', () => {
   it('go into the commands of the evidence, and into nothing else of it', () => {
     const evidence = { label: 'cardwright cards list', look: 'cardwright ops resume op_1 --dry-run', checks: 2 };
     expect(
-      errorWithRepeated(new CliError('outcome_unknown', { message: '', evidence }), { argv: [], repeated: options })
-        .facts.evidence,
+      errorWithRepeated(new CliError('outcome_unknown', { message: '', evidence }), {
+        argv: [],
+        repeated: options,
+        canAsk: true,
+      }).facts.evidence,
     ).toEqual({
       ...evidence,
       look: 'cardwright --sandbox ops resume op_1 --dry-run',

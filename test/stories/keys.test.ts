@@ -26,6 +26,22 @@ function login(here: World, { name = 'team', key = KEY } = {}) {
   return here.run(line, { stdin: `${key}\n`, env: NO_PROFILE });
 }
 
+describe('a login that a refusal names', () => {
+  const set = 'profiles set team base_url https://other.invalid/v1';
+  const named = 'cardwright login --profile team --base-url https://other.invalid/v1';
+
+  test('asks for the key on a terminal, and reads it where nobody can be asked', async () => {
+    await using here = await world({ env: NO_PROFILE });
+    await login(here);
+    expect((await here.run(set, { terminal: 200 })).err).toContain(`try: ${named}\n`);
+    expect(JSON.parse((await here.run(`${set} --json`, { terminal: 200 })).err).error.hint).toContain('--key-stdin');
+    const { err } = await here.run(set);
+    const [, hint = ''] = /try: cardwright (.*) < key\.txt\n/.exec(err) ?? [];
+    expect(`cardwright ${hint}`).toBe(`${named} --key-stdin`);
+    expect((await here.run(hint, { stdin: `${KEY}\n` })).code).toBe(0);
+  });
+});
+
 describe('a saved key', () => {
   test('is in one file that only its owner reads, and nowhere after logout', async () => {
     await using here = await world({ env: NO_PROFILE });

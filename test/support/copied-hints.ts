@@ -27,7 +27,8 @@ export async function copiedHints(argv: readonly string[], err: string): Promise
 /** Why a hint does not do when copied; undefined when it does. */
 export async function problemOf(hint: string, argv: readonly string[]): Promise<string | undefined> {
   if (/<[a-z]/.test(hint)) return 'has a place to be filled in';
-  const copied = words(hint.replace(/^cardwright /, ''));
+  // What a shell reads its standard input from is no word of the command.
+  const copied = words(hint.replace(/^cardwright /, '').replace(/ < [\w.]+$/, ''));
   // Asking again what came of something is what to do when it is not known yet.
   const asksAgain = copied.includes('resume');
   if (!asksAgain && copied.join(' ') === argv.join(' ')) return 'is the command that has just failed';
