@@ -1,6 +1,8 @@
 /** What a colleague has ended, and who began it has not been told: the same command is refused until that is done. */
 
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { home } from '../package/built.ts';
 import { missing } from '../postgres/server.ts';
@@ -15,7 +17,7 @@ type Team = Awaited<ReturnType<typeof team>>;
 async function lost(t: Team, machine: World, line: string, path: RegExp): Promise<string> {
   t.proxy.fail('POST', path, 'drop-after');
   // A fund is not settled by what its card holds alone.
-  if (line.startsWith('cards create')) t.proxy.fail('GET', /./, ...Array<'drop-before'>(30).fill('drop-before'));
+  if (line.startsWith('cards create')) t.proxy.fail('GET', /\/cards\?/, ...Array<'drop-before'>(30).fill('drop-before'));
   const { code, err } = await machine.run(`${line} --json`);
   t.proxy.mend();
   expect(code).toBe(11);
@@ -94,6 +96,34 @@ describe.skipIf(missing())('an operation that a colleague has ended', () => {
     expect(JSON.parse(again.out)).toMatchObject({ intent: { op, repeated: true } });
     expect(t.proxy.posts()).toHaveLength(posts);
     expect(JSON.parse((await ana.run('ops list --json')).out).data[0]).toMatchObject({ op, state: 'finished' });
+  });
+
+  it('a row of a file, which is typed by itself', async () => {
+    await using t = await team(here, { wallet: 500 });
+    const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];
+    const rows = ['bin_1,2,one', 'bin_1,3,two'];
+    await writeFile(join(ana.folder, 'team.csv'), `bin_id,amount,label\n${rows.join('\n')}\n`);
+    await writeFile(join(ana.folder, 'more.csv'), `bin_id,amount,label\n${[...rows, 'bin_1,4,three'].join('\n')}\n`);
+    const file = 'cards create --file team.csv --yes';
+    const op = await lost(t, ana, file, /\/cards$/);
+    const ended = await ben.run(`ops takeover ${op} --reason "ana is away" --resend-absent --yes`);
+    expect({ code: ended.code, err: ended.err }).toMatchObject({ code: 0 });
+    const posts = t.proxy.posts().length;
+    const one = 'cards create --bin bin_1 --amount 2 --label one';
+    for (const [line, says] of [
+      [one, `try: cardwright ops resume ${op}\n`],
+      [file, 'was finished less than 24 hours ago, 2 of 2 rows done'],
+      [file.replace('team', 'more'), `2 of these 3 rows`],
+    ] as const) {
+      const { code, err } = await ana.run(line);
+      expect({ line, code, err }).toMatchObject({ code: 14, err: expect.stringContaining(says) });
+    }
+    expect(t.proxy.posts()).toHaveLength(posts);
+    expect((await ben.run(one)).code).toBe(0);
+    expect((await ana.run(`ops resume ${op}`)).code).toBe(0);
+    expect((await ana.run(one)).code).toBe(0);
+    expect((await ana.run(file)).code).toBe(14);
+    expect(t.proxy.posts()).toHaveLength(posts + 2);
   });
 
   it('a lease that was killed while its program ran: its card may have paid, whatever name it had', async () => {

@@ -37,7 +37,8 @@ export async function refuseEditedRows(dependencies: JournalDependencies, { plan
     if (!head.unfinished && (await head.end()) !== undefined) continue;
     const history = await readOrError(store, op);
     if (history === undefined || history instanceof CliError || !history.planned) continue;
-    const { held, leased, takeUp } = await inHandOf(store, op);
+    const { held, leased, isUntold, takeUp } = await inHandOf(store, op);
+    if (isUntold) continue;
     if (clock.now() - history.latest >= EDITED_MS || (held && !leased)) continue;
     const shared = wanted.sharedWith(targetsIn(history));
     if (shared === 0) continue;

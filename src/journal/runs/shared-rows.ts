@@ -91,6 +91,8 @@ async function refuseSharedWith(
   }
   if (history?.planned !== true || (inHand.finished && !inHand.isUntold && !history.plan.bulk)) return;
   const both = plan.bulk && history.plan.bulk;
+  // Of its end another rule tells, for a day.
+  if (both && inHand.isUntold) return;
   const named = isNamed(plan.rows);
   // Somebody who says that a row is not done has taken it out of the run.
   const inTheWay = (row: RowHistory) =>

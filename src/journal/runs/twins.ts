@@ -84,7 +84,8 @@ function twinRefused(
   const isOther = isNamed(plan.rows) && isNamed(rows.map(({ item }) => item));
   // What came to nothing by its request may be asked for again at once.
   if (history.denied !== undefined && !marked) return undefined;
-  if (history.end !== undefined && !marked) {
+  // Many rows are told of for a day, whoever has ended them.
+  if (history.end !== undefined && (!marked || (inHand.isUntold && plan.bulk && bulk))) {
     const isRecent = clock.now() - history.end.at < AGAIN_MS;
     const endedMeanwhile = history.end.at > begunAt && history.end.at <= clock.now();
     const isMeant = isOther || (plan.again === true && !endedMeanwhile);

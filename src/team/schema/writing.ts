@@ -18,8 +18,7 @@ begin
     where d.account = o.account and d.day = o.day and o.reserved > 0;
   update op set state = 'finished', spent = spent_cents, ended_at = clock_timestamp(), lease_until = null,
       written_at = clock_timestamp(),
-      -- Many rows are told of for a day, whoever has ended them.
-      not_told = case when o.state = 'running' and not o.bulk and o.begun_by <> session_user then o.begun_by end
+      not_told = case when o.state = 'running' and o.begun_by <> session_user then o.begun_by end
     where op.op = o.op;
   perform free_names(o, array(select jsonb_array_elements_text(coalesce(ending -> 'free', '[]'))));
   if coalesce((ending ->> 'free_key')::boolean, false) then perform free_key(o); end if;
@@ -219,7 +218,7 @@ begin
     update op set not_told = null where op.op = call ->> 'op' and op.account = a.id and op.not_told = session_user;
   else
     update op set not_told = session_user where op.op = call ->> 'op' and op.account = a.id and op.state = 'finished'
-      and not op.bulk and not op.freely and op.begun_by = session_user and op.holder = session_user;
+      and not op.freely and op.begun_by = session_user and op.holder = session_user;
   end if;
   return jsonb_build_object('verdict', 'told', 'head', head_of(a));
 end $f$;
