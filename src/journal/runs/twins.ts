@@ -84,7 +84,7 @@ function twinRefused(
   const isOther = isNamed(plan.rows) && isNamed(rows.map(({ item }) => item));
   // What came to nothing by its request may be asked for again at once.
   if (history.denied !== undefined && !marked) return undefined;
-  // Many rows are told of for a day, whoever has ended them.
+  // The same file is refused for a day, whether its end was shown or not.
   if (history.end !== undefined && (!marked || (inHand.isUntold && plan.bulk && bulk))) {
     const isRecent = clock.now() - history.end.at < AGAIN_MS;
     const endedMeanwhile = history.end.at > begunAt && history.end.at <= clock.now();

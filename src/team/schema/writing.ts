@@ -18,7 +18,7 @@ begin
     where d.account = o.account and d.day = o.day and o.reserved > 0;
   update op set state = 'finished', spent = spent_cents, ended_at = clock_timestamp(), lease_until = null,
       written_at = clock_timestamp(),
-      not_told = case when o.state = 'running' and o.begun_by <> session_user then o.begun_by end
+      not_told = case when o.state = 'running' and not o.freely and o.begun_by <> session_user then o.begun_by end
     where op.op = o.op;
   perform free_names(o, array(select jsonb_array_elements_text(coalesce(ending -> 'free', '[]'))));
   if coalesce((ending ->> 'free_key')::boolean, false) then perform free_key(o); end if;
