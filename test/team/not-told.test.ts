@@ -17,7 +17,8 @@ type Team = Awaited<ReturnType<typeof team>>;
 async function lost(t: Team, machine: World, line: string, path: RegExp): Promise<string> {
   t.proxy.fail('POST', path, 'drop-after');
   // A fund is not settled by what its card holds alone.
-  if (line.startsWith('cards create')) t.proxy.fail('GET', /\/cards\?/, ...Array<'drop-before'>(30).fill('drop-before'));
+  if (line.startsWith('cards create'))
+    t.proxy.fail('GET', /\/cards\?/, ...Array<'drop-before'>(30).fill('drop-before'));
   const { code, err } = await machine.run(`${line} --json`);
   t.proxy.mend();
   expect(code).toBe(11);
