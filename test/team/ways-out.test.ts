@@ -1,4 +1,6 @@
 /** What a refusal over a shared journal names as the next step: commands that work when they are copied. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
@@ -55,6 +57,55 @@ describe.skipIf(missing())('the way out of a refusal', () => {
     const again = await ana.run(`${create} --json --jq .id`);
     expect([again.code, again.out, again.err]).toEqual([0, 'card_1\n', expect.any(String)]);
     expect(t.proxy.posts()).toHaveLength(1);
+  });
+
+  it('names labels for a create alone: a fund has none', async () => {
+    await using t = await team(here);
+    const ana = await t.machine('ana');
+    expect((await ana.run('cards create --bin bin_1 --amount 5 -q')).code).toBe(0);
+    for (const [line, labels] of [
+      ['cards fund card_1 --amount 3', false],
+      ['cards create --bin bin_1 --amount 3', true],
+    ] as const) {
+      t.proxy.fail('POST', /./, 'drop-after');
+      t.proxy.fail('GET', /\/cards\?/, ...Array<'drop-before'>(30).fill('drop-before'));
+      expect((await ana.run(`${line} --intent po-1-${labels}`)).code).toBe(11);
+      t.proxy.mend();
+      const { code, err } = await ana.run(`${line} --intent po-2-${labels}`);
+      expect([code, err]).toEqual([14, expect.stringContaining('Another intent is no way around it.')]);
+      expect(err.includes('label or other metadata')).toBe(labels);
+    }
+  });
+
+  it('says to a colleague that the takeover comes before what he says of a row', async () => {
+    await using t = await team(here);
+    const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];
+    const write = (name: string, amounts: readonly number[]) => {
+      const text = `bin_id,amount\n${amounts.map(amount => `bin_1,${amount}\n`).join('')}`;
+      return Promise.all([ana, ben].map(({ folder }) => writeFile(join(folder, name), text)));
+    };
+    await write('all.csv', [2, 3, 4]);
+    await write('some.csv', [3, 2]);
+    t.proxy.fail('POST', /\/cards$/, 'drop-after');
+    t.proxy.fail('GET', /\/cards\?/, ...Array<'drop-before'>(30).fill('drop-before'));
+    expect((await ana.run('cards create --file all.csv --yes --concurrency 1')).code).toBe(11);
+    t.proxy.mend();
+    const refused = async (machine: typeof ana) => {
+      const { code, err } = await machine.run('cards create --file some.csv --yes');
+      expect([code, err]).toEqual([14, expect.stringContaining('It happened: cardwright ops resolve op_')]);
+      return err;
+    };
+    expect(await refused(ana)).toContain(
+      'Where that cannot tell, look at the service yourself, then say so. It happened',
+    );
+    const told = await refused(ben);
+    const [op = ''] = /op_\w{26}/.exec(told) ?? [];
+    expect(told).toContain(`sends nothing that may have left: cardwright ops takeover ${op} --reason "why"`);
+    expect(told).toContain(
+      'The takeover comes first. Where it cannot tell, look at the service yourself, then say so. It happened',
+    );
+    const [, resolve = ''] = /It happened: cardwright (.*)/.exec(told) ?? [];
+    expect((await ben.run(`${resolve} --yes`)).code).toBe(14);
   });
 
   it('says that the books need the journal, and that money waits for it', async () => {

@@ -151,6 +151,8 @@ function sharedRows(history: History, { shared, of, held, takeUp }: Shares): Cli
   const { op } = history.plan;
   const unknown = [...history.rows.values()].filter(({ state }) => state === 'unknown').map(({ item }) => item.row);
   const which = of === 1 ? 'the same change is' : `${shared} of these ${of} rows ${shared === 1 ? 'is' : 'are'}`;
+  // Who has not begun it can record nothing of it before it is in his hands.
+  const isOther = takeUp.whose !== '';
   const where = held ? 'in a run that is under way in another process' : 'in a run that is not finished';
   return new CliError('guarded', {
     message: `${which} ${where}, ${standingOf(history)}: ${op}${takeUp.whose}`,
@@ -161,10 +163,12 @@ function sharedRows(history: History, { shared, of, held, takeUp }: Shares): Cli
         ...(unknown.length > 0
           ? [
               `${capital(rowsNamed(unknown))} may have happened. Look first, which sends nothing that may have left: ${takeUp.command}`,
-              `Where that cannot tell, look at the service yourself, then say so. It happened: ${resolveCommand(op, unknown, 'done')}`,
+              `${isOther ? 'The takeover comes first. Where it' : 'Where that'} cannot tell, look at the service yourself, then say so. It happened: ${resolveCommand(op, unknown, 'done')}`,
               `It did not: ${resolveCommand(op, unknown, 'not-done')}`,
             ]
-          : [`When it is over and is not to be resumed: cardwright ops resolve ${op} --as not-done --note "why"`]),
+          : [
+              `When it is over and is not to be resumed${isOther ? ', who has it says so' : ''}: cardwright ops resolve ${op} --as not-done --note "why"`,
+            ]),
       ],
     }),
     hint: held ? `cardwright ops show ${op}` : takeUp.command,

@@ -101,6 +101,7 @@ function twinRefused(
     return twinUnknown(op, {
       ...inHand,
       movesMoney: rows.some(row => movesBalance(row) || makesCard(row)),
+      makesCards: rows.every(makesCard),
       itsIntent: isOther ? rows[0]?.item.intent : undefined,
     });
   if (leased && !isOther && rows.some(isOnce)) return twinLeased(history, takeUp);
@@ -152,11 +153,13 @@ export async function pendingTwin({ approvals }: JournalDependencies, history: H
 
 interface UnknownTwin extends InHand {
   readonly movesMoney: boolean;
+  /** A create has a label and metadata; nothing else has. */
+  readonly makesCards: boolean;
   /** Its name, where what is asked for now has another one. */
   readonly itsIntent: string | undefined;
 }
 
-function twinUnknown(op: string, { held, movesMoney, itsIntent, takeUp }: UnknownTwin): CliError {
+function twinUnknown(op: string, { held, movesMoney, makesCards, itsIntent, takeUp }: UnknownTwin): CliError {
   const why = held ? 'is under way in another process' : 'has an unknown outcome';
   const which = itsIntent === undefined ? '' : `, with the intent ${JSON.stringify(itsIntent)},`;
   return new CliError('guarded', {
@@ -164,7 +167,7 @@ function twinUnknown(op: string, { held, movesMoney, itsIntent, takeUp }: Unknow
     notes: [
       itsIntent === undefined
         ? `Running it again would be a new key and could ${movesMoney ? 'move the money twice' : 'change it twice'}.`
-        : 'Another intent is no way around it. When it is settled, or where a label or other metadata tells the two apart, this one goes on.',
+        : `Another intent is no way around it. When it is settled${makesCards ? ', or where a label or other metadata tells the two apart' : ''}, this one goes on.`,
       ...takeUp.later,
     ],
     hint: held ? `cardwright ops show ${op}` : takeUp.command,
