@@ -169,7 +169,14 @@ export async function standingOfState({
   const files = { platform, random, warn: () => undefined };
   const disk = createDisk({ ...files, lock: { pid, clock, random } });
   const knownStates = knownStatesIn({ configFolder: folders.config, stateFolder: folders.state, machine }, files);
-  return stateStanding({ disk, places: placesIn(folders.state), stateFolder: folders.state, knownStates });
+  const standing = await stateStanding({
+    disk,
+    places: placesIn(folders.state),
+    stateFolder: folders.state,
+    knownStates,
+  });
+  const { knowsShared } = await import('../team/own-copies.ts');
+  return { ...standing, used: standing.used || (await knowsShared(disk, folders.state)) };
 }
 
 /** What a profile has spent, as the journal has it. Nothing is changed. */

@@ -1,4 +1,5 @@
 /** Ops of shared journals as this machine has them, for a time when the database cannot be asked. */
+import { join } from 'node:path';
 import type { OpHead, OpStore } from '../journal/store/op-store.ts';
 import { decodeWhole } from '../journal/wal/codec.ts';
 import type { JournalDisk } from '../journal/wal/storage.ts';
@@ -32,4 +33,9 @@ function headOf(op: string, bytes: Uint8Array): OpHead {
     plan: async () => records().find(record => record.t === 'PLAN'),
     end: async () => records().findLast(record => record.t === 'END'),
   };
+}
+
+/** Whether the folder has anything of a shared journal: a command has worked over one. */
+export async function knowsShared(disk: JournalDisk, stateFolder: string): Promise<boolean> {
+  return (await disk.folders(join(stateFolder, 'team'))).length > 0;
 }

@@ -64,7 +64,7 @@ export async function printIfMade(
 /** A state folder as it stands before anything is moved. */
 export interface StateStanding {
   readonly folder: string;
-  /** Money was moved from here with the key of a service. */
+  /** Money was moved from here with the key of a service, as the files of this machine have it. */
   readonly used: boolean;
   /** Those that the configuration knows of this machine. */
   readonly known: readonly KnownState[] | 'damaged';
