@@ -144,6 +144,22 @@ describe.skipIf(missing())('journal check', () => {
     expect(found.err).toContain('cardwright cards get card_2');
   });
 
+  it('names a few of many, and says how many more there are', async () => {
+    await using t = await worked();
+    const eve = await t.machine('eve');
+    for (let made = 0; made < 12; made += 1)
+      expect((await eve.run(`cards create --bin bin_1 --amount ${made + 1} --journal local -q`)).code).toBe(0);
+    for (const terminal of [undefined, 200]) {
+      const { code, out, err } = await t.ben.run('journal check', terminal === undefined ? {} : { terminal });
+      expect([code, err]).toEqual([15, expect.stringContaining('12 cards were made past the shared journal')]);
+      const lines = out.trim().split('\n');
+      expect(lines.filter(line => /card card_\d+: made past this journal$/.test(line))).toHaveLength(10);
+      expect(lines.at(-1)).toMatch(/2 more: cardwright journal check --json$/);
+      expect(lines.every(line => line.length < 100)).toBe(true);
+    }
+    expect((await t.check()).flaws).toHaveLength(12);
+  });
+
   it('reads the chain of the account for everybody who may read it', async () => {
     await using t = await worked();
     const eve = await t.machine('eve');

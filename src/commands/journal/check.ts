@@ -2,6 +2,7 @@ import { maybe, tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { CliError } from '../../core/errors.ts';
 import type { CheckedJournal } from '../../journal/shared-ops.ts';
+import type { Column } from '../../terminal/view.ts';
 
 /** Reads a shared journal whole, and the cards of the service beside it. */
 export const checkJournal = command({
@@ -62,22 +63,47 @@ export const checkJournal = command({
   show: ({ ok, flaws, clashes, ...counts }) => ({
     data: { ok, ...counts, flaws, clashes },
     noun: 'check',
-    columns: [],
+    columns: COUNTS,
+    linesBelow: [
+      ...toldOf(flaws.map(textOf)).map(text => ['flaw', text] as const),
+      ...toldOf(clashes.map(clashText)).map(text => ['clash', text] as const),
+    ],
     quiet: flaws.flatMap(({ op, card }) => card ?? op ?? []),
     blocks: [
       { kind: 'line', text: ok ? `Whole: ${countsOf(counts)}.` : `Not whole: ${countsOf(counts)}.` },
-      ...flaws.map(({ what, op, card, text }) => {
-        const where = card ?? op;
-        return { kind: 'line', text: where === undefined ? `${what}: ${text}` : `${what} ${where}: ${text}` } as const;
-      }),
+      ...toldOf(flaws.map(textOf)).map(text => ({ kind: 'line', text }) as const),
     ],
-    notes: clashes.map(
-      ({ op, intent, belongs_to, by, at, why }) =>
-        `note: the intent ${intent} of ${op} belongs to ${belongs_to}; ${by} has accepted both at ${at}: ${why}`,
-    ),
+    notes: toldOf(clashes.map(clashText)).map(text => `note: ${text}`),
     ...(!ok && { failure: notWhole(flaws) }),
   }),
 });
+
+const COUNTS: readonly Column[] = [
+  { field: 'ok', title: 'OK', kind: 'boolean', priority: 1 },
+  { field: 'lines', title: 'LINES', kind: 'integer', priority: 1 },
+  { field: 'ops', title: 'OPERATIONS', kind: 'integer', priority: 1 },
+  { field: 'records', title: 'RECORDS', kind: 'integer', priority: 1 },
+  { field: 'cards', title: 'CARDS', kind: 'integer', priority: 1 },
+];
+
+/** Lines of it in words; all of them are in the document. */
+const MOST_TOLD = 10;
+
+function toldOf(texts: readonly string[]): readonly string[] {
+  const more = texts.length - MOST_TOLD;
+  return more <= 0 ? texts : [...texts.slice(0, MOST_TOLD), `${more} more: cardwright journal check --json`];
+}
+
+function textOf({ what, op, card, text }: CheckedJournal['flaws'][number]): string {
+  const where = card ?? op;
+  return where === undefined ? `${what}: ${text}` : `${what} ${where}: ${text}`;
+}
+
+function clashText({ op, intent, belongs_to, by, at, why }: AcceptedClashRow): string {
+  return `the intent ${intent} of ${op} belongs to ${belongs_to}; ${by} has accepted both at ${at}: ${why}`;
+}
+
+type AcceptedClashRow = Omit<CheckedJournal['clashes'][number], 'belongsTo'> & { readonly belongs_to: string };
 
 function countsOf({ lines, ops, records, cards }: Pick<CheckedJournal, 'lines' | 'ops' | 'records' | 'cards'>): string {
   return `${lines} lines, ${ops} operations with ${records} records, ${cards} marked cards`;
@@ -101,7 +127,7 @@ function notWhole(flaws: CheckedJournal['flaws']): CliError {
       message: `${are('one operation has a name that belongs', 'operations have names that belong')} to another one`,
       notes: [
         'The same purchase may have been made twice: look at both operations. Where both are right, an admin of the journal records that in the database, and it is a note from then on:',
-        ...ways.slice(0, MOST_WAYS),
+        ...ways.slice(0, MOST_TOLD),
       ],
       hint: `cardwright ops show ${first?.op}`,
     });
@@ -112,6 +138,3 @@ function notWhole(flaws: CheckedJournal['flaws']): CliError {
     hint: first?.card === undefined ? 'cardwright journal status' : `cardwright cards get ${first.card}`,
   });
 }
-
-/** The others are in the answer. */
-const MOST_WAYS = 10;
