@@ -91,7 +91,8 @@ describe.skipIf(missing())('an operation that a colleague has ended', () => {
     const op = await lost(t, ana, line, /\/cards$/);
     expect((await ben.run(`ops takeover ${op} --reason "ana is away" --yes`)).code).toBe(0);
     const posts = t.proxy.posts().length;
-    expect((await ana.run(line.replace(' --intent po-1', ''))).code).toBe(14);
+    for (const other of ['', ' --intent po-2'])
+      expect((await ana.run(line.replace(' --intent po-1', other))).code).toBe(14);
     const again = await ana.run(`${line} --json`);
     expect(again.code).toBe(0);
     expect(JSON.parse(again.out)).toMatchObject({ intent: { op, repeated: true } });
@@ -112,6 +113,7 @@ describe.skipIf(missing())('an operation that a colleague has ended', () => {
     const posts = t.proxy.posts().length;
     const one = 'cards create --bin bin_1 --amount 2 --label one';
     for (const [line, says] of [
+      [one, `is in a run that has ended, 2 of its 2 rows done, and who began it has not seen that: ${op}; ben on desk`],
       [one, `try: cardwright ops resume ${op}\n`],
       [file, 'was finished less than 24 hours ago, 2 of 2 rows done'],
       [file.replace('team', 'more'), `2 of these 3 rows`],

@@ -149,6 +149,7 @@ interface Shares {
 
 function sharedRows(history: History, { shared, of, held, takeUp }: Shares): CliError {
   const { op } = history.plan;
+  if (!held && history.end !== undefined) return sharedUnseen(history, { shared, of, takeUp });
   const unknown = [...history.rows.values()].filter(({ state }) => state === 'unknown').map(({ item }) => item.row);
   const which = of === 1 ? 'the same change is' : `${shared} of these ${of} rows ${shared === 1 ? 'is' : 'are'}`;
   // Who has not begun it can record nothing of it before it is in his hands.
@@ -172,6 +173,21 @@ function sharedRows(history: History, { shared, of, held, takeUp }: Shares): Cli
       ],
     }),
     hint: held ? `cardwright ops show ${op}` : takeUp.command,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+/** Every row is settled, and its result was not shown. */
+function sharedUnseen(history: History, { shared, of, takeUp }: Omit<Shares, 'held'>): CliError {
+  const { op } = history.plan;
+  const which = of === 1 ? 'the same change is' : `${shared} of these ${of} rows ${shared === 1 ? 'is' : 'are'}`;
+  return new CliError('guarded', {
+    message: `${which} in a run that has ended, ${standingOf(history)}, and who began it has not seen that: ${op}${takeUp.whose}`,
+    notes: [
+      'What is done there would be done a second time. Let its result be shown; then the command may be run again.',
+    ],
+    hint: takeUp.command,
     outcome: 'not_sent',
     op,
   });

@@ -14,6 +14,8 @@ export interface InHand {
   readonly finished: boolean;
   /** It has ended, and this operator, who began it, has not been told. */
   readonly isUntold: boolean;
+  /** Another operator has it, or had it last. */
+  readonly isOther: boolean;
   readonly takeUp: TakeUp;
 }
 
@@ -27,13 +29,21 @@ export async function inHandOf(
     // Asked last: one that has ended meanwhile is no stranger.
     const held = await store.isHeld(op);
     const leased = held && !isRunning;
-    return { held, leased, finished: false, isUntold: false, takeUp: leased ? unseen(op) : takeUpBy(op, undefined) };
+    return {
+      held,
+      leased,
+      finished: false,
+      isUntold: false,
+      isOther: false,
+      takeUp: leased ? unseen(op) : takeUpBy(op, undefined),
+    };
   }
   const hands = await store.handsOf(op);
   const isUntold = hands?.isUntold === true;
   const finished = hands?.isFinished === true;
   const held = !finished && hands !== undefined && hands.leftMs > 0;
-  return { held, leased: held, finished, isUntold, takeUp: takeUpBy(op, hands) };
+  const isOther = hands?.isOther === true;
+  return { held, leased: held, finished, isUntold, isOther, takeUp: takeUpBy(op, hands) };
 }
 
 export async function takeUpOf(store: Pick<OpStore, 'handsOf'>, op: string): Promise<TakeUp> {
