@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { EvidenceCheck } from '../../src/journal/execution/evidence.ts';
 import { unknownError } from '../../src/journal/execution/unknown-error.ts';
-import type { ItemRecord, PlanRecord, RowRecord } from '../../src/journal/wal/records.ts';
+import type { ItemRecord, PlanRecord, RowRecord, ShownByCheck } from '../../src/journal/wal/records.ts';
 import { afterRecord, openRow } from '../../src/journal/wal/replay.ts';
 
 const OP = 'op_00000000000000000000000001';
@@ -74,6 +74,47 @@ describe('the verdict says what was seen', () => {
 function fund(found: EvidenceCheck['found'], card: number, wallet: number): Wishes {
   return { operation: 'cards.fund', look: { found, moved: { card, wallet } } };
 }
+
+describe('a trace that was seen is not forgotten when a later look tells less', () => {
+  const before = (shown: ShownByCheck, after = 3_000): RowRecord => ({
+    t: 'LOOKED',
+    row: 1,
+    found: 'seen',
+    seen: shown,
+    at: AT + after,
+  });
+  const shown = before({ found: 'it', card: 2_500, wallet: -2_500 });
+  const told = 'the card holds $25.00 more, its amount; the wallet holds $25.00 less, its amount';
+
+  test.each<[string, Wishes]>([
+    [
+      `probably done: at 2026-11-20T14:00:03Z ${told}; now the card holds $20.00 more; the wallet holds $25.00 less, its amount`,
+      { ...fund('unclear', 2_000, -2_500), records: [LOST, shown] },
+    ],
+    // A purchase has taken it off the card.
+    [
+      `probably done: at 2026-11-20T14:00:03Z ${told}; now the card has not moved; the wallet holds $25.00 less, its amount`,
+      { ...fund('unclear', 0, -2_500), records: [LOST, shown] },
+    ],
+    [
+      `probably done: at 2026-11-20T14:00:03Z ${told}`,
+      { operation: 'cards.fund', look: { found: 'unclear' }, records: [LOST, shown] },
+    ],
+    [
+      'probably done: at 2026-11-20T14:00:03Z the wallet holds $25.00 less, its amount; now the wallet holds $35.00 less',
+      { look: { moved: { wallet: -3_500 } }, records: [LOST, before({ found: 'nothing', wallet: -2_500 })] },
+    ],
+    [
+      `cannot be determined: at 2026-11-20T14:00:03Z ${told}; now neither the card nor the wallet has moved`,
+      { ...fund('nothing', 0, 0), records: [LOST, shown] },
+    ],
+    // What was seen before it was sent again says nothing of the second sending.
+    [
+      'cannot be determined: the card holds $50.00 more, twice its amount; the wallet holds $50.00 less, twice its amount',
+      { ...fund('unclear', 5_000, -5_000), records: [LOST, shown, { ...SENT, at: AT + 5_000 } as RowRecord, LOST] },
+    ],
+  ])('%s', (text, wishes) => expect(verdict(wishes)).toBe(text));
+});
 
 test('a later process tells it from the journal alone', () => {
   const seen = { found: 'nothing', wallet: -2_500 } as const;

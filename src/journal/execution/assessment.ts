@@ -1,4 +1,5 @@
 /** What the evidence of an unknown row amounts to, and what of it says so (docs/design/reliability.md, section 5). */
+import { isoSeconds } from '../../core/iso-time.ts';
 import { cents, dollars } from '../../core/money.ts';
 import type { RowRecord, ShownByCheck } from '../wal/records.ts';
 import type { RowHistory } from '../wal/replay.ts';
@@ -19,9 +20,27 @@ export function checksOf({ looks, doubt }: RowHistory): number {
   return looks.length + (doubt?.looks ?? 0);
 }
 
-/** `look` is the one of this process; without it the last one on record counts. Only an answer or a marker proves it. */
+/**
+ * `look` is the one of this process; without it the last one on record counts. Only an answer or a marker proves it. What an
+ * earlier look has shown stays true when others have moved card and wallet since.
+ */
 export function assessmentOf(row: RowHistory, look: EvidenceCheck | undefined): Assessment {
   const seen = withoutOthers(look === undefined ? row.looks.at(-1)?.seen : shownByCheck(look));
+  const now = assessed(row, seen);
+  if (now.verdict === 'probably done') return now;
+  const sentAt = row.lastSent?.at ?? 0;
+  const earlier = row.looks.findLast(({ at, seen: shown }) => at >= sentAt && showsIt(row, withoutOthers(shown)));
+  if (earlier === undefined) return now;
+  const { because } = assessed(row, withoutOthers(earlier.seen));
+  const isNow = now.because === undefined ? '' : `; now ${now.because}`;
+  return {
+    // That it shows no more at all contradicts it.
+    verdict: wordFor(row, seen, false) === 'no trace yet' ? 'cannot be determined' : 'probably done',
+    because: `at ${isoSeconds(earlier.at)} ${because}${isNow}`,
+  };
+}
+
+function assessed(row: RowHistory, seen: ShownByCheck | undefined): Assessment {
   const changes = seen === undefined ? [] : changesIn(row, seen);
   const answer = row.doubt?.t === 'ACK' ? row.doubt : undefined;
   const because = [...(answer === undefined ? [] : [answerText(answer)]), ...changes].join('; ') || undefined;
@@ -39,6 +58,11 @@ function withoutOthers(seen: ShownByCheck | undefined): ShownByCheck | undefined
     ...(card !== undefined && { card: card - others.card }),
     ...(wallet !== undefined && { wallet: wallet - others.wallet }),
   };
+}
+
+/** A change of just its amount. */
+function showsIt(row: RowHistory, seen: ShownByCheck | undefined): boolean {
+  return seen?.unsure !== true && wordFor(row, seen, false) === 'probably done';
 }
 
 function wordFor(row: RowHistory, seen: ShownByCheck | undefined, isAnswered: boolean): UnknownAssessment {
