@@ -76,14 +76,14 @@ function fund(found: EvidenceCheck['found'], card: number, wallet: number): Wish
 }
 
 describe('a trace that was seen is not forgotten when a later look tells less', () => {
-  const before = (shown: ShownByCheck, after = 3_000): RowRecord => ({
+  const earlier = (shown: ShownByCheck, after = 3_000): RowRecord => ({
     t: 'LOOKED',
     row: 1,
     found: 'seen',
     seen: shown,
     at: AT + after,
   });
-  const shown = before({ found: 'it', card: 2_500, wallet: -2_500 });
+  const shown = earlier({ found: 'it', card: 2_500, wallet: -2_500 });
   const told = 'the card holds $25.00 more, its amount; the wallet holds $25.00 less, its amount';
 
   test.each<[string, Wishes]>([
@@ -102,7 +102,7 @@ describe('a trace that was seen is not forgotten when a later look tells less', 
     ],
     [
       'probably done: at 2026-11-20T14:00:03Z the wallet holds $25.00 less, its amount; now the wallet holds $35.00 less',
-      { look: { moved: { wallet: -3_500 } }, records: [LOST, before({ found: 'nothing', wallet: -2_500 })] },
+      { look: { moved: { wallet: -3_500 } }, records: [LOST, earlier({ found: 'nothing', wallet: -2_500 })] },
     ],
     [
       `cannot be determined: at 2026-11-20T14:00:03Z ${told}; now neither the card nor the wallet has moved`,
