@@ -183,6 +183,13 @@ export function segmentRefused(thrown: unknown): boolean {
   return codeOf(thrown) === 'CW008';
 }
 
+const TAKES_NOTHING: ReadonlySet<string> = new Set(['CW005', 'CW006', 'CW010']);
+
+/** The account is frozen, or lacks what was written last. */
+export function takesNothing(thrown: unknown): boolean {
+  return TAKES_NOTHING.has(codeOf(thrown) ?? '');
+}
+
 /** Code of the database's refusal, behind the error that was made of it. */
 export function codeOf(thrown: unknown): string | undefined {
   const cause = thrown instanceof CliError ? thrown.facts.cause : thrown;

@@ -11,6 +11,7 @@ import type { LocalCopy } from './local-copies.ts';
 import { inOtherHands } from './other-hands.ts';
 import { type SharedOps, segmentRefused } from './shared-ops.ts';
 import type { Standing } from './standing.ts';
+import { couldNoteUntold } from './untold.ts';
 
 /** What of an op goes with its calls. */
 export interface Hands {
@@ -92,7 +93,7 @@ export function sharedTape(shared: SharedOps, hands: Hands): Tape {
     },
     async release(finished) {
       lease.end();
-      if (!isPushed) return copy.end('left');
+      if (!isPushed || (isFinished && !finished && !(await couldNoteUntold(shared, op)))) return copy.end('left');
       try {
         await letGo(finished);
       } finally {

@@ -20,7 +20,8 @@ import {
   writerOf,
 } from './local-copies.ts';
 import { bringLost, recordsLost } from './lost-records.ts';
-import { codeOf, type SharedOps, segmentRefused } from './shared-ops.ts';
+import { codeOf, type SharedOps, segmentRefused, takesNothing } from './shared-ops.ts';
+import { noteUntold } from './untold.ts';
 
 /** What became of copies that were left. */
 export interface Pushed {
@@ -107,21 +108,11 @@ async function keepLeft(
   const { statements, account, disk, clock } = shared;
   const [now] = await statements().heads(account, { op });
   const isFinished = now?.state === 'finished';
-  if (isFinished && segments.findLast(({ n }) => n > 0)?.by === writerOf(path)) await notTold(shared, op);
+  if (isFinished && segments.findLast(({ n }) => n > 0)?.by === writerOf(path)) await noteUntold(shared, op);
   await keepCopy(
     { disk, clock, folder: await shared.spoolFolder() },
     { op, path, how: isFinished ? 'finished' : 'open' },
   );
-}
-
-async function notTold({ statements, account, head }: SharedOps, op: string): Promise<void> {
-  try {
-    const answer = await statements().told({ account, known: head.known(), op, is_told: false });
-    head.learn(answer.head);
-  } catch (thrown) {
-    // An account that is frozen, or lacks what was written last, takes nothing.
-    if (!TAKES_NOTHING.has(codeOf(thrown) ?? '')) throw thrown;
-  }
 }
 
 /** What the database has of an op beside a copy that is kept of it; undefined while another process has the copy. */
@@ -169,8 +160,6 @@ async function witnessed({ statements, account, head }: SharedOps, op: string, l
   return rows;
 }
 
-const TAKES_NOTHING: ReadonlySet<string> = new Set(['CW005', 'CW006', 'CW010']);
-
 interface LeftOp {
   readonly op: string;
   /** Who held the copy: its lock is ours now, so that process is gone or has let the op go. */
@@ -195,8 +184,8 @@ async function endLease(shared: SharedOps, { op, by, segments }: LeftOp): Promis
     const answer = await statements().letGo({ ...holding, ending: { finished: false } }, { event: 'let_go', op });
     head.learn(answer.head);
   } catch (thrown) {
-    // It was taken up in this moment; an account that is frozen, or lacks what was written last, takes nothing.
-    if (!segmentRefused(thrown) && !TAKES_NOTHING.has(codeOf(thrown) ?? '')) throw thrown;
+    // It was taken up in this moment.
+    if (!segmentRefused(thrown) && !takesNothing(thrown)) throw thrown;
   }
 }
 

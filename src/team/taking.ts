@@ -15,6 +15,7 @@ import type { SharedOps } from './shared-ops.ts';
 import { sharedTape } from './shared-tape.ts';
 import { comparedWith } from './spool.ts';
 import { createStanding } from './standing.ts';
+import { endUntold } from './untold.ts';
 
 /** Takes an op up. Throws `guarded` where another process or operator has it, and as `release` of what was held. */
 export async function takeOp(shared: SharedOps, op: string, how: TakeOver = {}): Promise<Tape> {
@@ -112,14 +113,9 @@ async function overTape(shared: SharedOps, { op, copy }: Taking): Promise<Tape> 
     async release(finished) {
       await end();
       // Without it who began the op is told once more.
-      if (finished) await told(shared, op).catch(() => undefined);
+      if (finished) await endUntold(shared, op).catch(() => undefined);
     },
   };
-}
-
-async function told({ statements, account, head }: SharedOps, op: string): Promise<void> {
-  const answer = await statements().told({ account, known: head.known(), op, is_told: true });
-  head.learn(answer.head);
 }
 
 /**

@@ -25,6 +25,11 @@ async function lost(t: Team, machine: World, line: string, path: RegExp): Promis
   return String(JSON.parse(err.trim().split('\n').at(-1) ?? '').error.op);
 }
 
+async function stateOf(machine: World, op: string): Promise<string> {
+  const { data } = JSON.parse((await machine.run('ops list --json')).out);
+  return data.find((each: { op: string }) => each.op === op).state;
+}
+
 describe.skipIf(missing())('an operation that a colleague has ended', () => {
   let here: Database;
   beforeAll(async () => {
@@ -127,6 +132,44 @@ describe.skipIf(missing())('an operation that a colleague has ended', () => {
     expect((await ana.run(one)).code).toBe(0);
     expect((await ana.run(file)).code).toBe(14);
     expect(t.proxy.posts()).toHaveLength(posts + 2);
+  });
+
+  it.each([
+    ['over a shared journal', async (t: Team) => t.machine('ana')],
+    [
+      'in the files of one machine',
+      async (t: Team) => t.machine('ana', { CARDWRIGHT_JOURNAL_URL: '', CARDWRIGHT_JOURNAL_ACCOUNT: '' }),
+    ],
+  ])('an answer that could not be printed, %s', async (_, machineOf) => {
+    await using t = await team(here);
+    const machine = await machineOf(t);
+    const line = 'cards create --bin bin_1 --amount 10 --label ads';
+    for (const [name, unshown] of [
+      ['', async () => machine.run(`${line} --json --jq .id.last4`)],
+      [' --intent po-1', async () => machine.run(`${line} --intent po-1 --json --jq .id.last4`)],
+      [' --intent po-3', async () => machine.run(`${line} --intent po-3 --json`, { readerLeft: true })],
+    ] as const) {
+      const lost = await unshown();
+      expect({ name, code: lost.code, err: lost.err }).toMatchObject({ name, code: 15 });
+      const { op } = JSON.parse(lost.err.trim().split('\n').at(-1) ?? '').error;
+      const posts = t.proxy.posts().length;
+      expect(await stateOf(machine, op)).toBe('untold');
+      for (const other of ['', ' --intent po-2'].filter(each => each !== name)) {
+        const refused = await machine.run(line + other);
+        expect({ name, other, code: refused.code, err: refused.err }).toMatchObject({ name, other, code: 14 });
+        expect(refused.err).toContain(
+          `the same operation is done, and its command ended before it could say so: ${op}`,
+        );
+        expect(refused.err).toContain(`try: cardwright ops resume ${op}\n`);
+      }
+      const shown = await machine.run(name === '' ? `ops resume ${op}` : `${line}${name} --json`);
+      expect({ name, code: shown.code, err: shown.err }).toMatchObject({ name, code: 0 });
+      if (name !== '') expect(JSON.parse(shown.out)).toMatchObject({ intent: { op, repeated: true } });
+      expect(t.proxy.posts()).toHaveLength(posts);
+      expect(await stateOf(machine, op)).toBe('finished');
+    }
+    // Shown, and meant.
+    expect((await machine.run(`${line} --intent po-2`)).code).toBe(0);
   });
 
   it('a lease that was killed while its program ran: its card may have paid, whatever name it had', async () => {

@@ -14,8 +14,6 @@ export interface InHand {
   readonly finished: boolean;
   /** It has ended, and this operator, who began it, has not been told. */
   readonly isUntold: boolean;
-  /** Another operator has it, or had it last. */
-  readonly isOther: boolean;
   readonly takeUp: TakeUp;
 }
 
@@ -34,7 +32,6 @@ export async function inHandOf(
       leased,
       finished: false,
       isUntold: false,
-      isOther: false,
       takeUp: leased ? unseen(op) : takeUpBy(op, undefined),
     };
   }
@@ -42,8 +39,7 @@ export async function inHandOf(
   const isUntold = hands?.isUntold === true;
   const finished = hands?.isFinished === true;
   const held = !finished && hands !== undefined && hands.leftMs > 0;
-  const isOther = hands?.isOther === true;
-  return { held, leased: held, finished, isUntold, isOther, takeUp: takeUpBy(op, hands) };
+  return { held, leased: held, finished, isUntold, takeUp: takeUpBy(op, hands) };
 }
 
 export async function takeUpOf(store: Pick<OpStore, 'handsOf'>, op: string): Promise<TakeUp> {

@@ -93,8 +93,6 @@ function twinRefused(
     return undefined;
   }
   const { held, leased, takeUp } = inHand;
-  // A program that was killed goes on with its other purchases; what a colleague has ended nobody here has seen.
-  if (inHand.isUntold && isOther && !inHand.isOther) return undefined;
   // Also with --again: it is for runs that are finished, and an unfinished one may be taken for such.
   if (plan.bulk && bulk) return bulkUnfinished(history, inHand);
   // The same card made by two commands at once is meant; beside a resume of the first, the second one is not.
