@@ -19,11 +19,11 @@ export function contextTeam({ host, globals, keys }: Opening, { opened, notice, 
       const { teamJournalFor } = await import('./team-journal.ts');
       return teamJournalFor({ host, keys, flag: globals.journal, settings: opened.settings });
     },
-    async journalStatus(connection, account) {
+    async journalStatus(connection, account, { warns } = { warns: true }) {
       const { statusCompared } = await import('./own-copies.ts');
       const seen = await statusCompared(host, connection, account);
       const { behindWarning } = await import('../team/loss.ts');
-      if (seen.behind !== undefined) notice(behindWarning(seen.behind));
+      if (warns && seen.behind !== undefined) notice(behindWarning(seen.behind));
       return seen;
     },
     async moveJournal(wish) {

@@ -201,7 +201,11 @@ export interface Context {
    * Where an account stands in it, with a warning where it lacks what this machine has seen. Nothing is written. Throws
    * `guarded` or `check_failed` where it cannot be read.
    */
-  journalStatus(connection: JournalConnection, account: string): Promise<ComparedStatus>;
+  journalStatus(
+    connection: JournalConnection,
+    account: string,
+    how?: { readonly warns: boolean },
+  ): Promise<ComparedStatus>;
   /** Moves the operations of this service into it, or back to this machine. Throws as it, and where it is not possible. */
   moveJournal(wish: MoveWish): Promise<MovedJournal>;
   /**

@@ -94,7 +94,8 @@ export function refuseBehind({ behind, account }: Pick<SharedOps, 'behind' | 'ac
   });
 }
 
-function acceptedBy(account: string): string {
+/** What ends that a journal lacks what was written last. */
+export function acceptedBy(account: string): string {
   return `Each operator runs journal push; then an admin says in the database that it is right: select cardwright.accept_failover('${account}', 'why');`;
 }
 

@@ -38,16 +38,23 @@ describe.skipIf(missing())('a look at a journal that lacks what was written last
 
     const status = await ana.run('journal status --json');
     expect([status.code, JSON.parse(status.out)]).toMatchObject([0, { moved: false, lost: why }]);
-    for (const line of ['journal status', 'audit list --shared', 'audit verify --shared']) {
+    for (const line of ['journal status', 'audit list --shared']) {
       const { code, err } = await ana.run(line);
       expect([line, code, err]).toEqual([line, 0, expect.stringContaining(`${why}. Next: cardwright journal push`)]);
     }
+    const verified = await ana.run('audit verify --shared');
+    expect([verified.code, verified.out], verified.err).toEqual([15, '']);
+    expect(verified.err.match(/has seen line/g)).toHaveLength(1);
+    expect(verified.err).toContain(`lacks what was written last: ${why}`);
+    expect(verified.err).toContain(`select cardwright.accept_failover('${t.at.account}', 'why');`);
+    expect(verified.err).toContain('try: cardwright journal push\n');
     const found = JSON.parse((await ana.run('doctor --json')).out).data;
     expect(found.filter(({ check }: { check: string }) => check === 'journal')).toMatchObject([
       { status: 'fail', says: expect.stringContaining(why), hint: 'cardwright journal push' },
     ]);
     // To look writes nothing: nobody else is stopped by it.
     expect(JSON.parse((await ben.run('journal status --json')).out)).toMatchObject({ lost: null });
+    expect((await ben.run('audit verify --shared')).code).toBe(0);
     expect((await ben.run('cards fund card_1 --amount 1 -q')).code).toBe(0);
   });
 });

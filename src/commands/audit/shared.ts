@@ -7,6 +7,7 @@ import { usage } from '../../cli/parsing/values.ts';
 import { flag } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
 import type { SharedChain } from '../../team/chain.ts';
+import type { Behind } from '../../team/shared-ops.ts';
 import { statementsOver } from '../../team/statements.ts';
 
 /** Of `audit list`, `verify` and `export`. */
@@ -14,19 +15,27 @@ export const SHARED = option(
   flag({ doc: 'The log of the account in the shared journal, in place of that of this machine.', basis: OURS }),
 );
 
-/** Throws `usage` where no shared journal or no account in it is named, `guarded` where it cannot be read. */
-export async function sharedChain(ctx: Context): Promise<SharedChain & { readonly place: string }> {
+export interface ReadChain extends SharedChain {
+  readonly account: string;
+  readonly place: string;
+  /** What the journal lacks; undefined where it has everything that is known of it. */
+  readonly behind: Behind | undefined;
+}
+
+/**
+ * Throws `usage` where no shared journal or no account in it is named, `guarded` where it cannot be read. What the journal lacks
+ * is a warning, unless the caller tells it.
+ */
+export async function sharedChain(ctx: Context, how?: { readonly warns: boolean }): Promise<ReadChain> {
   const account = await ctx.teamAccount();
   if (account === undefined) {
     throw usage('which account of the shared journal is not named', 'export CARDWRIGHT_JOURNAL_ACCOUNT=main');
   }
   const { readSharedChain } = await import('../../team/chain.ts');
   await using connection = await ctx.teamJournal();
-  await ctx.journalStatus(connection, account);
-  return {
-    ...(await readSharedChain(statementsOver(connection), account)),
-    place: `${account} in ${connection.shown}`,
-  };
+  const { behind } = await ctx.journalStatus(connection, account, how);
+  const chain = await readSharedChain(statementsOver(connection), account);
+  return { ...chain, behind, account, place: `${account} in ${connection.shown}` };
 }
 
 /** Exit 15, and the line. */
@@ -36,5 +45,16 @@ export function brokenShared(place: string, { line, why }: Flaw): CliError {
     notes: ['The lines before it are intact; the lines after it cannot be trusted. Tell an admin of the journal.'],
     hint: 'cardwright audit export --shared --out shared-broken.jsonl',
     evidence: { path: place, line, why },
+  });
+}
+
+/** Exit 15: every line that is there is right, and they are not all. */
+export async function lackingShared({ why }: Behind, { account, place }: Pick<ReadChain, 'account' | 'place'>) {
+  const { acceptedBy } = await import('../../team/loss.ts');
+  return new CliError('check_failed', {
+    message: `the audit log of ${place} is unbroken, and it lacks what was written last: ${why}`,
+    notes: [acceptedBy(account)],
+    hint: 'cardwright journal push',
+    evidence: { path: place, why },
   });
 }
