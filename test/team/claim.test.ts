@@ -114,12 +114,18 @@ describe.skipIf(missing())('claim', () => {
     });
   });
 
-  it('lets what may be repeated freely be repeated, unless its outcome is unknown', async () => {
-    const digest = hex(32);
-    const freeze = { digest, moves: false, freely: true, counts: { unknown: 0, open: 0 } };
+  it.each([
+    { unknown: 0, open: 0 },
+    { unknown: 1, open: 0 },
+    { unknown: 0, open: 1 },
+  ])('lets what may be repeated freely be repeated, whatever came of it: %o', async counts => {
+    const freeze = { digest: hex(32), moves: false, freely: true, counts };
     await claim(wanted(at.account, 0, freeze));
+    for (const who of ['ana', 'ben'] as const)
+      expect(await claim(wanted(at.account, 0, freeze), who)).toMatchObject({ verdict: 'claimed' });
     await at.endLeases();
-    expect(await claim(wanted(at.account, 0, freeze))).toMatchObject({ verdict: 'claimed' });
+    for (const who of ['ana', 'ben'] as const)
+      expect(await claim(wanted(at.account, 0, freeze), who)).toMatchObject({ verdict: 'claimed' });
   });
 
   it('refuses the same many rows while they are not finished, and for a day unless that is meant', async () => {

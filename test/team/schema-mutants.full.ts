@@ -99,7 +99,7 @@ const RULES: readonly Rule[] = [
   },
   {
     name: 'an equal create under a living lease is refused',
-    text: [' or not (o.freely or (is_named and is_all_named(o)))', ''],
+    text: [' or not (is_named and is_all_named(o))', ''],
     async holds(at) {
       const create = { moves: false, freely: false };
       const { op } = await claimed(at, 500, create);

@@ -134,6 +134,8 @@ function checksNow({ row, look, lookedAt }: UnknownFactsToTell): number {
 /** Whether the same command is a second change, or is about this one. */
 function runningAgain(row: RowHistory, { given_key: givenKey, bulk }: PlanRecord): string {
   const { item } = row;
+  if (item.operation === 'cards.terminate')
+    return 'Running the command again does no harm: a card that is terminated twice is terminated. This operation stays unknown until it is settled.';
   const name =
     item.intent !== undefined ? '--intent' : givenKey !== undefined && !bulk ? '--idempotency-key' : undefined;
   if (name === undefined) return `Do not run the command again: that is a new key and can ${danger(row)}.`;
@@ -168,8 +170,6 @@ function danger({ item }: RowHistory): string {
       return 'charge the wallet twice';
     case 'cards.withdraw':
       return 'take the money off the card twice';
-    case 'cards.terminate':
-      return 'be refused because this one has worked';
     // Nobody knows what it does.
     case 'api.write':
       return 'do it twice';

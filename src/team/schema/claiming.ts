@@ -61,10 +61,9 @@ begin
       order by x.started_at loop
     is_alive := coalesce(o.lease_until > clock_timestamp(), false);
     if (is_bulk and o.bulk) or o.state = 'pending'
-      -- A living lease proves nothing. Other names for every row say that both are meant; beside a resume the second is not.
-      or (is_alive and (o.moves or o.epoch > 1 or not (o.freely or (is_named and is_all_named(o)))))
-      -- Without an end nobody was told; what may be done twice freely is in nobody's way then.
-      or (not is_alive and (o.unknown > 0 or o.open > 0 or not o.freely)) then
+      -- What may be done twice freely is in nobody's way. Without an end nobody was told, and a living lease proves nothing.
+      -- Other names for every row say that both are meant; beside a resume the second is not.
+      or (not o.freely and (not is_alive or o.moves or o.epoch > 1 or not (is_named and is_all_named(o)))) then
       return jsonb_build_object('verdict', 'twin', 'standing', standing(o));
     end if;
   end loop;
