@@ -154,6 +154,8 @@ describe.skipIf(missing())('an operation that a colleague has ended', () => {
       const { op } = JSON.parse(lost.err.trim().split('\n').at(-1) ?? '').error;
       const posts = t.proxy.posts().length;
       expect(await stateOf(machine, op)).toBe('untold');
+      const recorded = await machine.run(`ops resolve ${op} --as done --note seen --yes`);
+      expect([recorded.code, recorded.err]).toEqual([2, expect.stringContaining(`try: cardwright ops resume ${op}\n`)]);
       for (const other of ['', ' --intent po-2'].filter(each => each !== name)) {
         const refused = await machine.run(line + other);
         expect({ name, other, code: refused.code, err: refused.err }).toMatchObject({ name, other, code: 14 });

@@ -4,13 +4,14 @@
  */
 import { CliError } from '../../core/errors.ts';
 import { recordedOutcome } from '../execution/outcome.ts';
-import type { NotedIntent, OpStore } from '../store/op-store.ts';
+import type { NotedIntent } from '../store/op-store.ts';
 import { readHistory } from '../store/read-ops.ts';
 import type { EarlierUse, PlannedRow, Run, RunPlan, TakeUp } from '../types.ts';
 import { intentDigest } from '../wal/op-id.ts';
 import { type History, isPending, mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { type Named, namedIn } from './named-rows.ts';
+import { isUnfinished } from './queries.ts';
 import { rowWithoutMarker, withoutMarker } from './row-likeness.ts';
 import { standingOf } from './shared-rows.ts';
 import { takeUpOf } from './take-up.ts';
@@ -145,11 +146,6 @@ async function useOf(
   if (!bulk && (await isUnfinished(store, op))) return use;
   const outcome = recordedOutcome(standing, history.plan);
   return outcome === undefined ? use : { ...use, settled: { ...outcome, changed: false } };
-}
-
-async function isUnfinished(store: OpStore, op: string): Promise<boolean> {
-  for await (const head of store.heads({ unfinished: true })) if (head.op === op) return true;
-  return false;
 }
 
 function usedOtherwise(

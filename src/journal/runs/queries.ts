@@ -99,7 +99,8 @@ export async function detailOf(dependencies: JournalDependencies, op: string): P
   };
 }
 
-async function isUnfinished(store: Asked['store'], wanted: string): Promise<boolean> {
+/** Not ended, or its end was not shown. */
+export async function isUnfinished(store: Pick<OpStore, 'heads'>, wanted: string): Promise<boolean> {
   for await (const { op } of store.heads({ unfinished: true })) if (op === wanted) return true;
   return false;
 }

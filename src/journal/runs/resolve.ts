@@ -9,6 +9,8 @@ import { isOp } from '../wal/op-id.ts';
 import { type History, isPending, mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { underLock } from './open.ts';
+import { isUnfinished } from './queries.ts';
+import { inHandOf } from './take-up.ts';
 
 /** What was recorded, and what is left of the operation, by the numbers of its rows. */
 export interface Settled {
@@ -25,7 +27,7 @@ export async function resolveRows(dependencies: JournalDependencies, resolution:
   const { op, as, note, card, agree } = resolution;
   const history = await historyNamed(dependencies.store, op);
   if (isPending(history)) throw stillHeld(op);
-  const seen = chosenOf(history, resolution);
+  const seen = await firstChosen(dependencies, history, resolution);
   if (card !== undefined) refuseOtherThanOneCreate(history, seen.closed);
   await agree?.(seen.closed);
   await underLock(dependencies, op, async ({ history, log, end }) => {
@@ -41,6 +43,21 @@ export async function resolveRows(dependencies: JournalDependencies, resolution:
     if (now.left.unknown.length + now.left.unsent.length === 0) await end();
   });
   return seen;
+}
+
+/** What is settled, and was not shown, ends by being shown. */
+async function firstChosen({ store }: JournalDependencies, history: History, resolution: Resolution): Promise<Settled> {
+  const { op } = resolution;
+  try {
+    return chosenOf(history, resolution);
+  } catch (thrown) {
+    const isOver = thrown instanceof CliError && thrown.kind === 'usage' && history.end !== undefined;
+    if (!isOver || !(await isUnfinished(store, op)) || (await inHandOf(store, op)).held) throw thrown;
+    throw thrown.with({
+      message: `${thrown.message}. Its result was not shown yet, and a resume shows it`,
+      hint: `cardwright ops resume ${op}`,
+    });
+  }
 }
 
 function refuseOtherThanOneCreate({ plan: { op }, rows }: History, { unknown, unsent }: Closing): void {
