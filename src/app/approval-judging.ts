@@ -127,11 +127,21 @@ async function refuseTooFew(
   const own = [...new Set(approvers.map(({ person }) => person))];
   throw new CliError('guarded', {
     message: tooFewWords({ needed, who: requester.requested_by, others: persons, own }),
-    notes: ['Another person makes a key, cardwright approvals key create, and its line is added to the approvers.'],
+    notes: [await howToAdd(parts)],
     reason: 'approvers_file',
-    hint: 'cardwright approvals key show -q',
+    hint: 'cardwright help approvals',
     outcome: 'not_sent',
   });
+}
+
+/** A key becomes an approver by an admin of a shared journal, or in the file of the profile. */
+async function howToAdd(parts: ApprovalContext['parts']): Promise<string> {
+  const makes =
+    'Another person makes a key, cardwright approvals key create, and hands on the line of approvals key show -q';
+  const shared = await parts.account();
+  if (shared === undefined) return `${makes}. It is added to the approvers_file.`;
+  const call = `select cardwright.add_approver('${await shared.name()}', '<line>', '{<role>}')`;
+  return `${makes}. An admin of the journal adds it: ${call}, with the login roles of that person.`;
 }
 
 interface TooFew {

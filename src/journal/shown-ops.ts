@@ -30,6 +30,14 @@ export interface OpSummary {
   readonly counts: Counts & { readonly open: number };
   /** Sum of the planned amounts. */
   readonly cents: Cents;
+  /** In a journal of several people: who has it, or had it last. */
+  readonly hands?: Hands | undefined;
+}
+
+/** Role, and the machine it works on. */
+export interface Hands {
+  readonly holder: string;
+  readonly host: string;
 }
 
 export interface OpRow {

@@ -191,9 +191,10 @@ async function leasesOf({ statements, account }: SharedOps): Promise<readonly Op
 }
 
 function headOf({ statements, account }: SharedOps, head: OpHead) {
-  const { op, state, plan, n } = head;
+  const { op, state, plan, n, holder, host } = head;
   return {
     op,
+    hands: { holder, host },
     unfinished: state !== 'finished' || head.untold,
     counted: countedOf(head),
     plan: async () => planIn(plan ?? undefined),

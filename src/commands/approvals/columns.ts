@@ -19,9 +19,9 @@ export const REQUEST_COLUMNS: readonly Column[] = [
   { field: 'rows', title: 'ROWS', kind: 'integer', priority: 3 },
   { field: 'amount', title: 'AMOUNT', kind: 'money', priority: 1 },
   { field: 'state', title: 'STATE', kind: 'word', priority: 1 },
-  { field: 'have', title: 'HAVE', kind: 'integer', priority: 1 },
-  { field: 'needed', title: 'NEEDED', kind: 'integer', priority: 1 },
-  { field: 'requested_by', title: 'ASKED BY', kind: 'text', priority: 2 },
+  { field: 'have', title: 'HAVE', kind: 'integer', priority: 3 },
+  { field: 'needed', title: 'NEEDED', kind: 'integer', priority: 3 },
+  { field: 'requested_by', title: 'ASKED BY', kind: 'text', priority: 1 },
   { field: 'expires_at', title: 'EXPIRES', kind: 'text', priority: 3 },
 ];
 

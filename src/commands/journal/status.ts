@@ -3,7 +3,7 @@ import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
 import { must, text } from '../../contract/field.ts';
-import { cents, toUsd } from '../../core/money.ts';
+import { cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import type { ComparedStatus } from '../../team/compared-status.ts';
 
 /** Where the shared journal of an account stands; it writes nothing. */
@@ -91,8 +91,45 @@ export const journalStatus = command({
       { field: 'lines', title: 'LINES', kind: 'integer', priority: 2 },
       { field: 'server', title: 'SERVER', kind: 'text', priority: 2 },
     ],
+    blocks: [{ kind: 'pairs', pairs: statusPairs(status) }],
   }),
 });
+
+type Status = ReturnType<typeof answerOf>;
+
+function statusPairs(status: Status): readonly (readonly [string, string])[] {
+  const { account, mode, origin, journal, role, can, used, day, bins, caps, rules, lines, server, schema } = status;
+  return [
+    ['Account', `${account}, ${mode.toUpperCase()}, ${origin}`],
+    ['Journal', journal],
+    ['Role', `${role}: ${can.join(', ')}`],
+    ['Used', `${dollars(toCents(used))} on ${day} (UTC)`],
+    ['Caps', limitsText(caps, CAP_COUNTS)],
+    ['BINs', bins.length === 0 ? 'all' : bins.join(', ')],
+    ['Approval', limitsText(rules, RULE_COUNTS)],
+    ...troublePairs(status),
+    ['Audit log', `${lines} lines`],
+    ['Server', `PostgreSQL ${server}, schema ${schema}${status.standby ? ', a standby: it only reads' : ''}`],
+  ];
+}
+
+function troublePairs({ moved, lost, frozen, frozen_by, frozen_at }: Status): readonly (readonly [string, string])[] {
+  return [
+    ...(moved ? [['Moved', 'yes; nothing is written until an admin accepts the database'] as const] : []),
+    ...(lost === null ? [] : [['Lost', lost] as const]),
+    ...(frozen === null ? [] : [['Frozen', `${frozen}, by ${frozen_by}, at ${frozen_at}`] as const]),
+  ];
+}
+
+function limitsText(values: Readonly<Record<string, number>>, counts: readonly string[]): string {
+  const texts = Object.entries(values).map(
+    ([name, value]) => `${name} ${counts.includes(name) ? value : dollars(toCents(value))}`,
+  );
+  return texts.join(', ') || 'none';
+}
+
+const CAP_COUNTS = ['max_cards'];
+const RULE_COUNTS = ['approve_irreversible', 'approve_rows', 'approvals_needed', 'approve_within_hours'];
 
 function answerOf(
   { status, behind }: ComparedStatus,
@@ -106,8 +143,8 @@ function answerOf(
     lines: head.seq,
     last: head.hash,
     used: toUsd(cents(used)),
-    caps: inUsd(caps, ['max_cards']),
-    rules: inUsd(rules, ['approve_irreversible', 'approve_rows', 'approvals_needed', 'approve_within_hours']),
+    caps: inUsd(caps, CAP_COUNTS),
+    rules: inUsd(rules, RULE_COUNTS),
     clock_off_ms: clock_ms - now,
   };
 }

@@ -28,8 +28,17 @@ export const OP_COLUMNS: readonly Column[] = [
   { field: 'started_at', title: 'AGE', kind: 'time', priority: 3 },
 ];
 
-export function summaryRow({ op, command, state, rows, counts, cents, profile, mode, started_at }: OpSummary): Row {
-  return { op, command, state, rows, ...counts, amount: toUsd(cents), profile, mode, started_at };
+/** In a journal of several people. */
+export const SHARED_OP_COLUMNS: readonly Column[] = [
+  ...OP_COLUMNS,
+  { field: 'holder', title: 'HOLDER', kind: 'text', priority: 3 },
+  { field: 'host', title: 'HOST', kind: 'text', priority: 5 },
+];
+
+export function summaryRow({ op, command, state, rows, counts, cents, ...summary }: OpSummary): Row {
+  const { profile, mode, started_at, hands } = summary;
+  const of = hands && { holder: hands.holder, host: hands.host };
+  return { op, command, state, rows, ...counts, amount: toUsd(cents), profile, mode, started_at, ...of };
 }
 
 export function detailRow({ rowsInDetail, origin, ...summary }: OpDetail): Row {
@@ -69,6 +78,8 @@ export const OP_ROW = {
   profile: tells.text('Profile.'),
   mode: tells.word('Kind of key.', ['sandbox', 'test', 'live']),
   started_at: tells.time('When it began.'),
+  holder: maybe(tells.text('In a shared journal: role that has it, or had it last.')),
+  host: maybe(tells.text('Machine of that role.')),
 } as const;
 
 export const OP_DETAIL = {

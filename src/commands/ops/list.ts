@@ -5,7 +5,7 @@ import { OURS, option } from '../../cli/parsing/flag.ts';
 import { choice, flag, integer } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
 import type { OpSummary } from '../../journal/shown-ops.ts';
-import { OP_COLUMNS, OP_ROW, OP_STATES, summaryRow } from './columns.ts';
+import { OP_COLUMNS, OP_ROW, OP_STATES, SHARED_OP_COLUMNS, summaryRow } from './columns.ts';
 
 /** Lists the money operations and bulk runs of this machine. */
 export const listOps = command({
@@ -58,7 +58,7 @@ export const listOps = command({
       },
       noun: 'operation',
       idField: 'op',
-      columns: OP_COLUMNS,
+      columns: found.some(({ hands }) => hands !== undefined) ? SHARED_OP_COLUMNS : OP_COLUMNS,
       ...(damaged.length > 0 && { failure: damagedOps(damaged) }),
     };
   },

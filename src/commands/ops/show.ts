@@ -5,7 +5,7 @@ import { dollars } from '../../core/money.ts';
 import { requestIdOf } from '../../journal/approvals/request-id.ts';
 import type { OpDetail, OpRow } from '../../journal/shown-ops.ts';
 import { op } from './arguments.ts';
-import { detailRow, itemRow, OP_COLUMNS, OP_DETAIL } from './columns.ts';
+import { detailRow, itemRow, OP_COLUMNS, OP_DETAIL, SHARED_OP_COLUMNS } from './columns.ts';
 
 /** Shows one operation: what was asked, what was sent when, what is known. */
 export const showOp = command({
@@ -24,14 +24,14 @@ export const showOp = command({
 });
 
 export function showDetail(detail: OpDetail): Shown {
-  const { op, command: asked, state, started_at, profile, mode, origin, rowsInDetail, cents } = detail;
+  const { op, command: asked, state, started_at, profile, mode, origin, rowsInDetail, cents, hands } = detail;
   const [only] = rowsInDetail;
   const single = rowsInDetail.length === 1 && only !== undefined;
   return {
     data: detailRow(detail),
     noun: 'operation',
     idField: 'op',
-    columns: OP_COLUMNS,
+    columns: hands === undefined ? OP_COLUMNS : SHARED_OP_COLUMNS,
     rows: { columns: ITEM_COLUMNS, rows: rowsInDetail.map(itemRow) },
     blocks: [
       {
@@ -41,6 +41,7 @@ export function showDetail(detail: OpDetail): Shown {
           ['Command', asked],
           ['State', state],
           ['Begun', started_at],
+          ...(hands === undefined ? [] : [['Holder', `${hands.holder} on ${hands.host}`] as const]),
           ['Profile', `${profile}, ${{ sandbox: 'sandbox', test: 'TEST', live: 'LIVE' }[mode]}, ${origin}`],
           ['Amount', dollars(cents)],
           ...(single ? rowPairs(only) : []),

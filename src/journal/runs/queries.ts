@@ -6,7 +6,7 @@ import { cents } from '../../core/money.ts';
 import { checksOf } from '../execution/assessment.ts';
 import { recordedOutcome } from '../execution/outcome.ts';
 import { clause } from '../execution/unknown-error.ts';
-import type { OpDetail, OpRow, OpState, OpSummary } from '../shown-ops.ts';
+import type { Hands, OpDetail, OpRow, OpState, OpSummary } from '../shown-ops.ts';
 import type { OpHead, OpStore } from '../store/op-store.ts';
 import { historyNamed, isNewer, readOrError } from '../store/read-ops.ts';
 import { JOURNAL_VERSION, type PlanRecord } from '../wal/records.ts';
@@ -15,7 +15,7 @@ import type { JournalDependencies } from './dependencies.ts';
 import { countsOf } from './run.ts';
 
 interface Asked {
-  readonly store: Pick<OpStore, 'heads' | 'read' | 'leastLength' | 'isHeld'>;
+  readonly store: Pick<OpStore, 'heads' | 'read' | 'leastLength' | 'isHeld' | 'handsOf'>;
 }
 
 /** Newest first. A damaged journal is in the list with nothing but its name, a newer one with its plan. */
@@ -34,7 +34,7 @@ export async function summaries(dependencies: Asked): Promise<OpSummary[]> {
       const plan = await head.plan();
       found.push({ at: plan?.at ?? 0, summary: unreadable(op, plan) });
     } else if (history !== undefined) {
-      found.push({ at: history.plan.at, summary: await summaryOf(dependencies, history, head.unfinished) });
+      found.push({ at: history.plan.at, summary: await summaryOf(dependencies, history, head) });
     }
   }
   // By the millisecond: the times that are shown are whole seconds.
@@ -48,18 +48,22 @@ interface Found {
 }
 
 /** By what the store has counted; undefined where the records must be read. */
-async function countedSummary({ op, counted, plan: planOf }: OpHead): Promise<Found | undefined> {
+async function countedSummary({ op, counted, hands, plan: planOf }: OpHead): Promise<Found | undefined> {
   const plan = counted === undefined ? undefined : await planOf();
   if (counted === undefined || plan === undefined || plan.version > JOURNAL_VERSION) return undefined;
   const { state, at, counts } = counted;
   const { command, profile, mode, rows, total_cents } = plan;
   const times = { started_at: isoSeconds(plan.at), last_at: isoSeconds(at) };
-  const summary = { op, command, ...times, profile, mode, state, rows, counts, cents: cents(total_cents) };
+  const summary = { op, command, ...times, profile, mode, state, rows, counts, cents: cents(total_cents), hands };
   return { at: plan.at, summary };
 }
 
 /** `unfinished`: it was not let go. */
-async function summaryOf({ store }: Asked, history: History, unfinished: boolean): Promise<OpSummary> {
+async function summaryOf(
+  { store }: Asked,
+  history: History,
+  { unfinished, hands }: Pick<OpHead, 'unfinished' | 'hands'>,
+): Promise<OpSummary> {
   const { plan, rows, latest } = history;
   return {
     op: plan.op,
@@ -75,6 +79,7 @@ async function summaryOf({ store }: Asked, history: History, unfinished: boolean
     rows: plan.rows,
     counts: countsOf([...rows.values()]),
     cents: cents(plan.total_cents),
+    hands,
   };
 }
 
@@ -92,11 +97,17 @@ export async function detailOf(dependencies: JournalDependencies, op: string): P
     throw damageShown(thrown, store.setAside(op));
   });
   const rows = [...history.rows.values()].map(row => rowOf(row, history));
+  const [unfinished, hands] = [await isUnfinished(store, op), await handsIn(store, op)];
   return {
-    ...(await summaryOf(dependencies, history, await isUnfinished(store, op))),
+    ...(await summaryOf(dependencies, history, { unfinished, hands })),
     origin: history.plan.origin,
     rowsInDetail: rows,
   };
+}
+
+async function handsIn(store: Asked['store'], op: string): Promise<Hands | undefined> {
+  const found = await store.handsOf?.(op);
+  return found && { holder: found.holder, host: found.host };
 }
 
 /** Not ended, or its end was not shown. */

@@ -1,4 +1,5 @@
 /** Whether somebody has an op, and the command that goes on with it: one's own is resumed, another operator's taken over. */
+import type { Hands } from '../shown-ops.ts';
 import type { OpHands, OpStore } from '../store/op-store.ts';
 import type { TakeUp } from '../types.ts';
 
@@ -14,6 +15,8 @@ export interface InHand {
   readonly finished: boolean;
   /** It has ended, and this operator, who began it, has not been told. */
   readonly isUntold: boolean;
+  /** Another operator, who has ended it. */
+  readonly endedBy?: Hands | undefined;
   readonly takeUp: TakeUp;
 }
 
@@ -39,7 +42,8 @@ export async function inHandOf(
   const isUntold = hands?.isUntold === true;
   const finished = hands?.isFinished === true;
   const held = !finished && hands !== undefined && hands.leftMs > 0;
-  return { held, leased: held, finished, isUntold, takeUp: takeUpBy(op, hands) };
+  const endedBy = finished && hands?.isOther ? hands : undefined;
+  return { held, leased: held, finished, isUntold, endedBy, takeUp: takeUpBy(op, hands) };
 }
 
 export async function takeUpOf(store: Pick<OpStore, 'handsOf'>, op: string): Promise<TakeUp> {

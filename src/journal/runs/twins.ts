@@ -89,7 +89,7 @@ function twinRefused(
     const isRecent = clock.now() - history.end.at < AGAIN_MS;
     const endedMeanwhile = history.end.at > begunAt && history.end.at <= clock.now();
     const isMeant = isOther || (plan.again === true && !endedMeanwhile);
-    if (plan.bulk && bulk && !isMeant && isRecent) return bulkRepeated(history);
+    if (plan.bulk && bulk && !isMeant && isRecent) return bulkRepeated(history, inHand);
     return undefined;
   }
   const { held, leased, takeUp } = inHand;
@@ -230,11 +230,12 @@ function bulkUnfinished(history: History, { held, takeUp }: InHand): CliError {
   });
 }
 
-function bulkRepeated({ plan: { op }, rows }: History): CliError {
+function bulkRepeated({ plan: { op }, rows }: History, { endedBy }: InHand): CliError {
   const all = [...rows.values()];
   const done = all.flatMap(({ item, state }) => (state === 'done' ? [item] : []));
+  const who = endedBy === undefined ? '' : ` by ${endedBy.holder} on ${endedBy.host}`;
   return new CliError('guarded', {
-    message: `a run with the same input was finished less than 24 hours ago, ${done.length} of ${all.length} rows done: ${op}`,
+    message: `a run with the same input was finished${who} less than 24 hours ago, ${done.length} of ${all.length} rows done: ${op}`,
     notes: repeatedNotes(op, done, all.length),
     hint: `cardwright ops show ${op}`,
     outcome: 'not_sent',

@@ -8,7 +8,7 @@ import type { Spending } from '../../core/spending.ts';
 import type { Approver } from '../approvals/approvers.ts';
 import type { ApprovalRule, JudgedRows } from '../approvals/rule.ts';
 import type { OpLease, RecoveredOps, StoreCheck } from '../shared-ops.ts';
-import type { OpState, OpSummary } from '../shown-ops.ts';
+import type { Hands, OpState, OpSummary } from '../shown-ops.ts';
 import type { ApprovalRecord, DeniedRecord, EndRecord, PlanRecord } from '../wal/records.ts';
 import type { JournalFile } from '../wal/storage.ts';
 
@@ -99,9 +99,7 @@ export interface OpStore {
 }
 
 /** A lease says until when a process has an op, and not that it lives. */
-export interface OpHands {
-  readonly holder: string;
-  readonly host: string;
+export interface OpHands extends Hands {
   /** Whether it is another operator than this process acts as. */
   readonly isOther: boolean;
   /** Of the lease, ms; 0 when it is over. */
@@ -193,6 +191,8 @@ export interface OpHead {
   end(): Promise<EndRecord | undefined>;
   /** What the store has counted of its rows; left out where they must be read. */
   readonly counted?: CountedOp | undefined;
+  /** Who has it, or had it last; left out where one machine alone has them. */
+  readonly hands?: Hands | undefined;
 }
 
 /** What a list shows of an op besides its plan. */
