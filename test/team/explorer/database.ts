@@ -8,6 +8,7 @@ import {
   type Line,
   mayClash,
   type Op,
+  ownerOfOp,
   TICK_MS,
   WRITE_TOTAL_MS,
 } from './world.ts';
@@ -64,7 +65,7 @@ export function claim(
   if (isRefused(db, call)) return { verdict: 'no', db };
   // The answer of the same call was lost.
   if (db.ops[op]?.writer === process) return { verdict: 'claimed', db };
-  const isUsed = db.ops.some(other => other?.want === want && isInTheWay(other, call));
+  const isUsed = db.ops.some((other, at) => other?.want === want && isInTheWay(other, at, call));
   if (isUsed || db.held + db.spent + 1 > bounds.cap) return { verdict: 'no', db };
   const made: Op = {
     want,
@@ -78,13 +79,16 @@ export function claim(
     reserved: 1,
     spent: 0,
     lines,
+    notTold: false,
   };
   return { verdict: 'claimed', db: committed(db, call, { ops: withOp(db, op, made), held: db.held + 1 }) };
 }
 
-/** A name is used once; without one a change waits for the end of an equal one. */
-function isInTheWay({ named, state, leaseUntil }: Op, { bounds, rules, tick }: Call): boolean {
+/** A name is used once; without one a change waits for the end of an equal one, and until that is shown to who began it. */
+function isInTheWay(op: Op, at: number, { bounds, rules, tick, operator }: Call): boolean {
+  const { named, state, leaseUntil, notTold } = op;
   if (bounds.nameless === undefined) return named;
+  if (notTold && ownerOfOp(at) === operator) return true;
   return state !== 'finished' && (rules.refusesUnderLease || leaseUntil <= tick);
 }
 
@@ -117,10 +121,22 @@ export function appendEnd(db: Database, call: Call, holding: Holding, line: Line
   const isOver = op.state === 'finished' && !call.rules.endsOnce;
   if (isFenced(isOver ? { ...op, state: 'running' } : op, call, holding)) return { verdict: 'fenced', db };
   const spent = line.t === 'DONE' ? op.reserved : 0;
-  const after = finished({ ...op, lines: [...op.lines, line], spent: op.spent + spent }, call);
+  const notTold = call.bounds.nameless === true && call.rules.keepsNotTold && ownerOfOp(holding.op) !== call.operator;
+  const after = finished({ ...op, lines: [...op.lines, line], spent: op.spent + spent, notTold }, call);
   const sums = { held: db.held - op.reserved, spent: db.spent + spent };
   const ended = committed(db, call, { ops: withOp(db, holding.op, after), ...sums });
   return { verdict: 'ended', db: line.t === 'DONE' ? ended : withoutName(ended, call, holding.op) };
+}
+
+/** `told`: whether who began it has seen that it has ended. */
+export function told(db: Database, op: number, isTold: boolean): Database {
+  return { ...db, ops: withOp(db, op, { ...(db.ops[op] as Op), notTold: !isTold }) };
+}
+
+/** The process of this copy has ended its op, and was killed before it told that. */
+export function isLeft(db: Database, { op, finished, lines }: Copy): boolean {
+  const row = db.ops[op];
+  return !finished && row?.state === 'finished' && row.writer === lines.at(-1)?.by && ownerOfOp(op) === row.holder;
 }
 
 /** The name of an op that came to nothing is free, or passes to another op that has it too. */
@@ -233,6 +249,7 @@ function imported(db: Database, call: Call, copy: Copy): Database {
     reserved: 1,
     spent,
     lines: copy.lines,
+    notTold: false,
   };
   const held = copy.finished ? 0 : 1;
   const sums = { held: db.held + held, spent: db.spent + spent };

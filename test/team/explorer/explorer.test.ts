@@ -15,6 +15,7 @@ const KEPT: Readonly<Record<string, Bounds>> = {
   'SENT behind the claim, keys ignored': { ...TWO, sentWithClaim: false, crashes: 0 },
   'two purchases, and a cap for one': { ...TWO, wants: [1, 2], cap: 1 },
   'one command twice, without a name': NAMELESS,
+  'one command twice, without a name, lost answers': { ...NAMELESS, lostAnswers: 1, ticks: 2 },
   '--resend-absent, nobody stands still': RESENDING,
   '--resend-absent, a clock that is slow': { ...RESENDING, clocks: [-2, 0], crashes: 0 },
   '--resend-absent, a clock that is fast': { ...RESENDING, clocks: [2, 0], crashes: 0 },

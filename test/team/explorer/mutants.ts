@@ -116,6 +116,16 @@ export const MUTANTS: readonly Mutant[] = [
     bounds: { ...NAMELESS, cap: 2 },
     rules: { ...OURS, refusesUnderLease: false },
   },
+  {
+    what: 'what a colleague has ended is not kept from who began it',
+    bounds: { ...NAMELESS, cap: 2 },
+    rules: { ...OURS, keepsNotTold: false },
+  },
+  {
+    what: 'a command that was killed behind its end is forgotten',
+    bounds: { ...NAMELESS, cap: 2, lostAnswers: 1 },
+    rules: { ...OURS, notesLeft: false },
+  },
   { what: 'an op that is finished ends once more', bounds: { ...TWO, ...CALM }, rules: { ...OURS, endsOnce: false } },
   {
     what: 'the quiet period counts from SENT, whoever had the op since',

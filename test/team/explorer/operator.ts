@@ -28,6 +28,7 @@ import {
   type Line,
   mayClash,
   type Operator,
+  ownerOfOp,
   TICK_MS,
   type World,
   WRITE_TOTAL_MS,
@@ -82,20 +83,21 @@ function begin(turn: Turn): readonly Move[] {
   const { db } = world;
   if (operator.files !== null) return movesOfFiles(turn);
   if (database.isRefused(db, call(turn))) return bounds.replaced === undefined ? [] : recover(turn);
-  if (operator.begun === bounds.commands[me]) return [];
-  const moves: Move[] = [];
-  const brought = operator.copies.reduce(database.witness, db);
+  const moves: Move[] = shown(turn);
+  if (operator.begun === bounds.commands[me]) return moves;
+  const left = bounds.nameless ? operator.copies.filter(copy => database.isLeft(db, copy)) : [];
+  const noted = rules.notesLeft ? left.reduce((one, { op }) => database.told(one, op, false), db) : db;
+  const brought = operator.copies.reduce(database.witness, noted);
+  const copies = operator.copies.map(copy => (left.includes(copy) ? { ...copy, finished: true } : copy));
   /** The first call of a command is made at once: what comes before it is as if it had not begun. */
   const started = (what: string, doing: At<'claim'> | At<'take'>, first = brought): void => {
-    const world1 = after(turn, { doing, begun: operator.begun + 1 }, { db: first });
+    const world1 = after(turn, { doing, begun: operator.begun + 1, copies }, { db: first });
     const ready: Turn = { ...turn, world: world1, operator: world1.operators[me] as Operator };
     const ends = doing.at === 'claim' ? claim(ready, doing) : take(ready, doing);
     moves.push(...ends.map(each => ({ ...each, what: `${say(turn, what)}; ${each.what}` })));
   };
   const want = bounds.wants[me] as number;
-  // Whoever takes a change over that has no name says so to the one who wants it.
-  const informed = bounds.nameless ? world.operators : [operator];
-  const isTold = informed.some(({ told }) => told.some(op => db.ops[op]?.want === want));
+  const isTold = operator.told.some(op => db.ops[op]?.want === want);
   if (!isTold) {
     started(`begins purchase ${want}`, { at: 'claim', want, began: world.tick });
   }
@@ -107,6 +109,17 @@ function begin(turn: Turn): readonly Move[] {
     if (first !== undefined) started(`takes op ${op} up`, { at: 'take', op, began: world.tick }, first);
   }
   return moves;
+}
+
+/** A resume of what has ended shows it. */
+function shown(turn: Turn): Move[] {
+  const { world, me, operator } = turn;
+  return world.db.ops.flatMap((row, op) => {
+    if (row?.notTold !== true || ownerOfOp(op) !== me) return [];
+    const told = database.union(operator.told, op);
+    const db = database.told(world.db, op, true);
+    return [{ what: say(turn, `is shown that op ${op} is done`), world: after(turn, { told }, { db }) }];
+  });
 }
 
 function claim(turn: Turn, { want, began }: At<'claim'>): readonly Move[] {

@@ -31,6 +31,10 @@ export interface Rules {
   readonly passesNames: boolean;
   /** What `import_op` brings leaves names to the ops that have them. */
   readonly leavesNames: boolean;
+  /** What another operator has ended is kept from who began it until it is shown to them. */
+  readonly keepsNotTold: boolean;
+  /** The next command of a machine notes what an earlier one has ended there and told nobody. */
+  readonly notesLeft: boolean;
   /** `accept_clash` changes nothing of a name. */
   readonly acceptsWithoutEffect: boolean;
 }
@@ -49,5 +53,7 @@ export const OURS: Rules = {
   endsOnce: true,
   passesNames: true,
   leavesNames: true,
+  keepsNotTold: true,
+  notesLeft: true,
   acceptsWithoutEffect: true,
 };

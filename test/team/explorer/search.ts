@@ -142,6 +142,7 @@ function databaseKey({
           op.named ? 1 : 0,
           op.reserved,
           op.spent,
+          op.notTold ? 1 : 0,
           linesKey(op.lines),
         ].join(),
   );

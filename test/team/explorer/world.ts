@@ -89,6 +89,8 @@ export interface Op {
   readonly reserved: number;
   readonly spent: number;
   readonly lines: readonly Line[];
+  /** It has ended, and who began it has not been shown that: another operator has ended it, or its own process told nobody. */
+  readonly notTold: boolean;
 }
 
 export interface Database {
@@ -248,6 +250,7 @@ function brought(op: number, want: number): Op {
     reserved: 1,
     spent: 0,
     lines: linesOfFiles(op, 'unknown'),
+    notTold: false,
   };
 }
 
