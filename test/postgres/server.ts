@@ -1,5 +1,5 @@
 /** A PostgreSQL of our own: on a socket in a closed folder, on loopback when asked, stopped by its process id. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chownSync,
@@ -12,7 +12,7 @@ import {
   statSync,
   symlinkSync,
 } from 'node:fs';
-import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as rest } from 'node:timers/promises';
@@ -70,11 +70,9 @@ export async function startServer(
   { port = 5432, tls, conf = [], hba = HBA, before }: Settings = {},
 ): Promise<Server> {
   prepare(folder);
-  const more = before?.(folder) ?? [];
   const data = join(folder, 'data');
-  const options = ['-D', data, '-U', 'postgres', '-E', 'UTF8', '--locale=C', '-A', 'trust', '-N', ...more];
-  const [code] = await once(run(folder, 'initdb', options), 'close');
-  if (code !== 0) throw new Error(`initdb ended with ${code}: ${readFileSync(join(folder, 'log'), 'utf8')}`);
+  if (before === undefined) await likeTheFirst(folder, data);
+  else await makeCluster(folder, data, before(folder));
   const own = [
     `unix_socket_directories = '${join(folder, 'socket')}'`,
     `listen_addresses = '${tls === undefined ? '' : '127.0.0.1'}'`,
@@ -82,6 +80,8 @@ export async function startServer(
     `port = ${port}`,
     'max_connections = 150',
     'shared_buffers = 16MB',
+    // With a database for each test file there would be a worker every second, and no table lives long enough to need one.
+    'autovacuum = off',
   ];
   await appendFile(join(data, 'postgresql.conf'), `${[...own, ...conf].join('\n')}\n`);
   await writeFile(join(data, 'pg_hba.conf'), `${hba.join('\n')}\n`);
@@ -95,6 +95,32 @@ export async function startServer(
     }
   }
   return startAgain(folder, port);
+}
+
+async function makeCluster(folder: string, data: string, more: readonly string[] = []): Promise<void> {
+  const options = ['-D', data, '-U', 'postgres', '-E', 'UTF8', '--locale=C', '-A', 'trust', '-N', ...more];
+  const [code] = await once(run(folder, 'initdb', options), 'close');
+  if (code !== 0) throw new Error(`initdb ended with ${code}: ${readFileSync(join(folder, 'log'), 'utf8')}`);
+}
+
+/**
+ * Half a second of the processor to make, a twentieth of it to copy: the first cluster of a run is kept for the others. So
+ * they have one system identifier; a test of two servers that are told apart gives a `before`.
+ */
+async function likeTheFirst(folder: string, data: string): Promise<void> {
+  const kept = join(process.env['TEST_POSTGRES_FOLDER'] ?? folder, 'first');
+  if (existsSync(kept)) return copyCluster(kept, data);
+  await makeCluster(folder, data);
+  const mine = `${kept}.${process.pid}`;
+  copyCluster(data, mine);
+  // Of two at once one is kept.
+  await rename(mine, kept).catch(() => rm(mine, { recursive: true }));
+}
+
+/** With the owner of each file: the server's user needs its own. By a program, for `cpSync` takes as long as a new cluster. */
+export function copyCluster(from: string, to: string): void {
+  const { status, stderr } = spawnSync('cp', ['-Rp', from, to], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`no copy of ${from}: ${stderr}`);
 }
 
 /** Why there can be no standby here: what makes one is not in the package, only beside a server that is named. */

@@ -1,12 +1,11 @@
 /** A server of one test, which it may stop, kill, and put an older state in the place of. */
 
-import { cpSync } from 'node:fs';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { SCHEMA_SQL } from '../../src/team/schema/print.ts';
-import { type Settings, startAgain, startServer, stopServer } from '../postgres/server.ts';
+import { copyCluster, type Settings, startAgain, startServer, stopServer } from '../postgres/server.ts';
 import { connect, type Database, PEOPLE, statementsOf } from '../postgres/shared.ts';
 
 export interface OwnServer extends Database, AsyncDisposable {
@@ -61,8 +60,7 @@ export async function ownServer(settings: Settings = {}): Promise<OwnServer> {
     start,
     async backup() {
       await stop();
-      cpSync(data, older, { recursive: true, preserveTimestamps: true });
-      if (process.getuid?.() === 0) await owned(older, data);
+      copyCluster(data, older);
       await start();
     },
     async restore(how) {
@@ -76,14 +74,6 @@ export async function ownServer(settings: Settings = {}): Promise<OwnServer> {
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-/** A copy made by root belongs to root. */
-async function owned(copy: string, original: string): Promise<void> {
-  const { chown, readdir, stat } = await import('node:fs/promises');
-  const { uid, gid } = await stat(original);
-  await chown(copy, uid, gid);
-  for (const name of await readdir(copy, { recursive: true })) await chown(join(copy, name), uid, gid);
 }
 
 /** The memory that a killed server has shared is in use until the last of its children is gone. */
