@@ -245,15 +245,15 @@ export interface Swept {
   readonly broken: readonly string[];
 }
 
-/** Every boundary, each with every way, or with every `step`-th of them in turn. */
-export async function sweep(setting: Pick<Setting, 'rows' | 'honoured'>, step = 1): Promise<Swept> {
+/** Every boundary, or one of `every` so many, each with every way, or with every `step`-th of them in turn. */
+export async function sweep(setting: Pick<Setting, 'rows' | 'honoured'>, step = 1, every = 1): Promise<Swept> {
   const broken: string[] = [];
   let [boundaries, strikes, next, over] = [0, 0, 1, false];
   const worker = async () => {
     while (!over) {
       const dieAt = next;
-      next += 1;
-      const ways = WAY_NAMES.filter((_, index) => (index + dieAt) % step === 0);
+      next += every;
+      const ways = WAY_NAMES.filter((_, index) => (index + Math.floor(dieAt / every)) % step === 0);
       let wasKilled = false;
       for (const way of ways) {
         const { killed, broken: found } = await goOn({ ...setting, dieAt, way });

@@ -1,4 +1,4 @@
-/** Commands with an intent before a service that ignores keys, at every eighth boundary: the sharpest of the sweeps. */
+/** Commands with an intent before a service that ignores keys, at every twelfth boundary: the sharpest of the sweeps. */
 import { intentSweeps } from './intents.ts';
 
-intentSweeps([{ honoured: false, step: 8 }]);
+intentSweeps([{ honoured: false, step: 12 }]);

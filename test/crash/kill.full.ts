@@ -16,3 +16,8 @@ test.each<Sweep>([
   expect(broken).toEqual([]);
   expect(kills).toBeGreaterThan(sweep.rows === 1 ? 30 : sweep.rows * 10);
 });
+
+test('the sweep notices a journal that writes SENT after sending', async () => {
+  const { broken } = await sweepAll({ rows: 1, honoured: false, sentTooLate: true });
+  expect(broken.join('\n')).toMatch(/2 cards/);
+});

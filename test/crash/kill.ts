@@ -39,6 +39,8 @@ export interface Sweep {
   readonly rows: number;
   readonly honoured: boolean;
   readonly sentTooLate?: boolean;
+  /** The first one; 1 when left out. */
+  readonly from?: number;
   /** At every one of so many boundaries alone; at each when left out. */
   readonly step?: number;
 }
@@ -54,8 +56,8 @@ interface Struck {
 export async function sweepAll(sweep: Sweep): Promise<{ kills: number; broken: readonly string[] }> {
   const broken: string[] = [];
   let kills = 0;
-  let next = 1;
-  const { step = 1 } = sweep;
+  const { step = 1, from = 1 } = sweep;
+  let next = from;
   let over = false;
   const worker = async () => {
     while (!over && !(sweep.sentTooLate && broken.length > 0)) {

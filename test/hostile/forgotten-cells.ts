@@ -49,7 +49,9 @@ const [LISTED_LATE] = CARDS_LATE as readonly [Behind];
 
 /** Each operation that moves money once, and each way of going on. */
 export const FEW_FORGOTTEN_CELLS: readonly Cell[] = [
-  ...cells('create', 'single', LISTED_LATE),
+  ...cells('create', 'single', LISTED_LATE).filter(
+    ({ goingOn, answers }) => goingOn === 'intent' || answers === ALL_LOST,
+  ),
   ...cells('create', 'lease', LISTED_LATE, ['resume']),
   ...cells('create', 'single', NEVER_LISTED, ['resume']),
   ...(['fund', 'withdraw'] as const).flatMap(operation =>

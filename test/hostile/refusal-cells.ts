@@ -77,11 +77,14 @@ export const FEW_REFUSAL_CELLS: readonly Cell[] = REFUSAL_CELLS.filter(
   ({ operation, road, mode, known, behind, answers }) => {
     const [name = ''] = answers;
     if (!name.endsWith(', done') || mode === 'live' || known !== 'unknown') return false;
+    // Of two that undo each other one is enough, and so is each road once for what changes a state.
+    if (operation === 'withdraw' || operation === 'unfreeze') return false;
+    if ((operation === 'freeze' && road === 'bulk') || (operation === 'terminate' && road === 'several')) return false;
     if (behind === LISTED_LATE) return name.startsWith('409 odd');
     if (road === 'single' && behind === BLIND && operation.endsWith('freeze')) return /^403 html/.test(name);
     if (road === 'single' && behind === BLIND)
       return /^403 html|^422 idempotency|foreign (?:card_terminated|bin_not)/.test(name);
     if (road === 'single') return /^409 (?:odd|card_)|^429/.test(name);
-    return road !== 'api' && behind === LAGGING && /^(?:409 odd|429)/.test(name) && operation !== 'withdraw';
+    return road !== 'api' && behind === LAGGING && /^(?:409 odd|429)/.test(name);
   },
 );

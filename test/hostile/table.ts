@@ -220,7 +220,7 @@ function withOneEffectEach(cells: readonly Cell[], both: ReadonlySet<string>): C
 }
 
 /** What money may have moved behind, or not; of the others create has both. */
-const EITHER_WAY: ReadonlySet<string> = new Set([LOST, '200 status failed', '500', '429', '409 odd word', '200 {}']);
+const EITHER_WAY: ReadonlySet<string> = new Set([LOST, '200 status failed', '429', '409 odd word']);
 
 /** Classes that a create is not told, too: what moves money between wallet and card shows two balances. */
 const ofTransfersAlone = (cells: readonly Cell[]) => {
@@ -234,11 +234,14 @@ export const SHORT: readonly Cell[] = [
   ...FEW_LATE_CELLS,
   ...FEW_FORGOTTEN_CELLS,
   ...withOneEffectEach(cellsFor(['create'], 'typical', {}), EITHER_WAY),
-  ...withOneEffectEach(ofTransfersAlone(cellsFor(['fund'], 'typical', {})), EITHER_WAY),
-  ...REPEATS.filter(({ operation, answers }) => operation === 'fund' && answers.join() === LOST_DONE),
+  ...withOneEffectEach(ofTransfersAlone(cellsFor(['fund'], 'typical', {})), new Set([LOST])),
+  ...REPEATS.filter(
+    ({ operation, known, answers }) => operation === 'fund' && known !== 'ignored' && answers.join() === LOST_DONE,
+  ),
   ...cellsOf(['fund'], { mode: 'live', known: 'other key honoured', keys: 'ignored' }, [LOST_DONE]),
   ...cellsOf(['fund'], { known: 'honoured', keys: 'forgotten', doze: true }, [LOST_DONE, THROTTLED]),
-  ...cellsOf(STATES, {}, ['409 odd word, done'], ['200 forged state, none'], ['200 {}, none']),
+  ...cellsOf(['terminate', 'unfreeze'], {}, ['200 forged state, none']),
+  ...cellsOf(['freeze'], {}, ['409 odd word, done'], ['200 {}, none']),
   ...cellsOf(['fund', 'create'], { road: 'bulk' }, ['200 status failed, none'], [LOST_DONE], ['200 {}, done']),
   ...cellsOf(['fund'], { road: 'api' }, ['200 status failed, none'], ['200 {}, none']),
   // What an answer shows in full, and the books do not, on each road.
