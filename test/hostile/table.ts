@@ -219,7 +219,7 @@ function withOneEffectEach(cells: readonly Cell[], both: ReadonlySet<string>): C
   return [...cells.filter(cell => both.has(classOf(cell))), ...chosen];
 }
 
-/** What money may have moved behind, or not; of the others create has both. */
+/** What a create is told both ways, for money may have moved behind it, or not. */
 const EITHER_WAY: ReadonlySet<string> = new Set([LOST, '200 status failed', '429', '409 odd word']);
 
 /** Classes that a create is not told, too: what moves money between wallet and card shows two balances. */
