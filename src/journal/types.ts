@@ -120,6 +120,8 @@ export interface RunPlan {
   readonly phased?: boolean | undefined;
   /** `--again`: the same bulk input a second time within 24 hours is meant. */
   readonly again?: boolean | undefined;
+  /** Nobody typed it: it waits for what is unknown to be settled, also where it could be repeated freely. */
+  readonly unattended?: boolean | undefined;
   /** `--resend-absent`: as `ResumeOptions` has it, in the very run that is begun. */
   readonly resendAbsent?: boolean | undefined;
 }

@@ -22,6 +22,8 @@ export interface JournaledWrite {
   readonly asked?: Values | undefined;
   /** Exact text of the body, in the caller's words. */
   readonly body?: string | undefined;
+  /** See `RunPlan.unattended`. */
+  readonly unattended?: boolean | undefined;
 }
 
 export interface JournaledResult {
@@ -32,7 +34,8 @@ export interface JournaledResult {
 }
 
 /** The run of one write. */
-export function planOfOne({ operation, input, key, marker, intentName, asked, body }: JournaledWrite): RunPlan {
+export function planOfOne(wanted: JournaledWrite): RunPlan {
+  const { operation, input, key, marker, intentName, asked, body, unattended } = wanted;
   const { amount, card_id: cardId } = input;
   // A request in the caller's own words is known by them, in `ops list` and in an error.
   const label = operation === 'api.write' ? `${input['method']} ${input['path']}` : input['label'];
@@ -48,7 +51,8 @@ export function planOfOne({ operation, input, key, marker, intentName, asked, bo
     ...(asked !== undefined && { asked }),
   };
   const command = operation === 'api.write' ? 'api' : operation.replace('.', ' ');
-  return { command, rows: [row], digest: inputDigest([row]), bulk: false, marker, ...(key !== undefined && { key }) };
+  const more = { ...(key !== undefined && { key }), ...(unattended && { unattended }) };
+  return { command, rows: [row], digest: inputDigest([row]), bulk: false, marker, ...more };
 }
 
 /**

@@ -37,6 +37,8 @@ export interface WriteOptions<Before> {
   readonly marker?: boolean | undefined;
   /** The question was asked already, for several targets at once. */
   readonly confirmed?: boolean;
+  /** Nobody typed it: beside the same change of unknown outcome nothing is sent, also where it could be repeated freely. */
+  readonly unattended?: boolean | undefined;
   /** Exact text of the body, which the input was read from; no marker can be added to it. */
   readonly body?: string | undefined;
 }

@@ -126,7 +126,11 @@ export function endLease(ctx: Context, lease: Lease): Promise<void> {
 
 export async function terminate(ctx: Context, cardId: string): Promise<void> {
   try {
-    await ctx.write('cards.terminate', { card_id: cardId }, { intent: `Terminate ${cardId}`, confirmed: true });
+    await ctx.write(
+      'cards.terminate',
+      { card_id: cardId },
+      { intent: `Terminate ${cardId}`, confirmed: true, unattended: true },
+    );
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     const { op, notes = [] } = error.facts;

@@ -19,7 +19,7 @@ const AGAIN_MS = DAY;
 
 /** What tells whether two plans are the same changes of the same account. */
 interface Likeness {
-  readonly plan: Pick<RunPlan, 'rows' | 'bulk' | 'again' | 'digestInOrder' | 'markerPrefix'>;
+  readonly plan: Pick<RunPlan, 'rows' | 'bulk' | 'again' | 'unattended' | 'digestInOrder' | 'markerPrefix'>;
   readonly record: Pick<PlanRecord, 'origin' | 'mode' | 'digest'>;
 }
 
@@ -96,7 +96,7 @@ function twinRefused(
   // Also with --again: it is for runs that are finished, and an unfinished one may be taken for such.
   if (plan.bulk && bulk) return bulkUnfinished(history, inHand);
   // A card that is stopped twice is stopped, whatever came of the first time.
-  if (!rows.some(isOnce)) return undefined;
+  if (!rows.some(isOnce) && plan.unattended !== true) return undefined;
   // The same card made by two commands at once is meant; beside a resume of the first, the second one is not.
   if (held ? rows.some(movesBalance) || history.runs > 1 : rows.some(row => row.state === 'unknown'))
     return twinUnknown(op, {
@@ -105,7 +105,7 @@ function twinRefused(
       makesCards: rows.every(makesCard),
       itsIntent: isOther ? rows[0]?.item.intent : undefined,
     });
-  if (leased && !isOther) return twinLeased(history, takeUp);
+  if (leased && !isOther && rows.some(isOnce)) return twinLeased(history, takeUp);
   if (!held && rows.some(row => row.state === 'open')) return twinOpen(op, takeUp);
   if (!held && rows.some(row => isUntold(row, inHand))) return twinUntold(op, inHand);
   return undefined;
