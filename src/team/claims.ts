@@ -129,10 +129,16 @@ function inTheWay(what: string, role: string, standing: Standing | null | undefi
   return new CliError('guarded', {
     message: `${what}${who}${op === undefined ? '' : `: ${op}`}${lease}; nothing was sent`,
     ...(over && { notes: ['Run the same command again: it tells what that one has done.'] }),
+    ...(!over && lease_ms > 0 && { notes: [laterNote(takeUp)] }),
     hint: op === undefined ? 'cardwright ops list' : `cardwright ops ${next}`,
     outcome: 'not_sent',
     ...(op !== undefined && { op }),
   });
+}
+
+/** `takeUp`: the words behind `cardwright ops`. */
+export function laterNote(takeUp: string): string {
+  return `When that process has stopped and its lease is over: cardwright ops ${takeUp}`;
 }
 
 const CAPS = {

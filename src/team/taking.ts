@@ -7,7 +7,7 @@ import { opInUse, requestExpired } from '../journal/store/refusals.ts';
 import { encodeLines } from '../journal/wal/codec.ts';
 import type { Taken, TakeResult } from './calls.ts';
 import { isUnanswered } from './claim-call.ts';
-import { factsOf, overCap, planIn } from './claims.ts';
+import { factsOf, laterNote, overCap, planIn } from './claims.ts';
 import { leaseMsFor } from './lease.ts';
 import { keptCopies, type LocalCopy, localCopy } from './local-copies.ts';
 import { lostElsewhere, restoredWarning } from './lost-records.ts';
@@ -188,13 +188,16 @@ async function notTaken(
     const seconds = Math.ceil(answer.left_ms / 1000);
     const message = `${holder} on ${host} has it; without a sign of life it can be taken up in ${seconds} s`;
     const takeUp = holder === role ? `resume ${op}` : `takeover ${op} --reason "why"`;
-    const notes = [`When that process has stopped and its lease is over: cardwright ops ${takeUp}`];
+    const notes = [laterNote(takeUp)];
     return opInUse(op, new CliError('guarded', { message, notes, outcome: 'not_sent', retryAfterMs: answer.left_ms }));
   }
   const epoch = await timesTaken(shared, op);
   return new CliError('guarded', {
     message: `${op} was ${epoch > 1 ? 'taken up last' : 'begun'} by ${holder} on ${host}, who is another operator`,
-    notes: ['Who takes it over says why; the reason stands in the audit log of the account.'],
+    notes: [
+      'Who takes it over says why; the reason stands in the audit log of the account.',
+      ...(epoch > 1 ? ['Who began it takes it back in the same way.'] : []),
+    ],
     hint: `cardwright ops takeover ${op} --reason "why"`,
     outcome: 'not_sent',
     op,

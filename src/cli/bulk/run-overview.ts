@@ -40,6 +40,8 @@ interface Looked {
   /** Never sent, and left to a person. */
   readonly kept: Set<number>;
   readonly steps: Map<NextOfRow, Step>;
+  /** Unknown by the journal, and done by this look. */
+  readonly found: Step;
   readonly counts: Record<RowOutcome['outcome'], number>;
   /** The error of an operation of one row. */
   error: CliError | undefined;
@@ -54,10 +56,12 @@ interface Looked {
  */
 export function runOverview(ctx: Context, { run, takeUp }: Pick<OpView, 'run' | 'takeUp'>): Shown {
   const rows = rowsOf(run, []);
+  const doubted = new Set(rows.flatMap(({ row, doubted: isDoubted }) => (isDoubted ? [row] : [])));
   const looked: Looked = {
     absent: [],
     kept: new Set(),
     steps: new Map(),
+    found: { rows: [], cents: 0 },
     counts: { done: 0, refused: 0, unknown: 0, not_sent: 0 },
     error: undefined,
     objections: [],
@@ -66,13 +70,14 @@ export function runOverview(ctx: Context, { run, takeUp }: Pick<OpView, 'run' | 
   async function* batches() {
     const settings = { run, rows, concurrency: USUAL_WORKERS, keepGoing: true, stop: ctx.signal };
     for await (const batch of drive({ ...settings, onOutcome: () => undefined }).outcomes) {
-      for (const outcome of batch) note(looked, outcome);
+      for (const outcome of batch) note(looked, outcome, doubted);
       yield batch.map(outcome => ({ ...resultRow(outcome), next: outcome.next ?? null }));
     }
     ctx.signal.throwIfAborted();
     // It reads the journal alone.
     looked.objections = (await run.finish()).objections;
-    if (looked.counts.unknown > 0) looked.takeUp = await takeUp();
+    looked.takeUp = await takeUp();
+    for (const line of handsNotes(run.op, looked.takeUp)) ctx.notice(`note: ${line}`);
     ctx.notice(`Dry run: nothing was sent. ${summaryOf(looked)}`);
   }
   return {
@@ -85,27 +90,48 @@ export function runOverview(ctx: Context, { run, takeUp }: Pick<OpView, 'run' | 
   };
 }
 
-function note(looked: Looked, { row, outcome, next, amount, error, absent }: RowOutcome): void {
+function note(
+  looked: Looked,
+  { row, outcome, next, amount, error, absent }: RowOutcome,
+  doubted: ReadonlySet<number>,
+): void {
   looked.counts[outcome] += 1;
   looked.error = error;
   if (absent === true) looked.absent.push(row);
+  if (outcome === 'done' && doubted.has(row)) addTo(looked.found, row, amount);
   if (next === undefined) return;
   if (outcome === 'not_sent' && next === 'decide') looked.kept.add(row);
   const step = looked.steps.get(next) ?? { rows: [], cents: 0 };
-  step.rows.push(row);
-  step.cents += amount ?? 0;
+  addTo(step, row, amount);
   looked.steps.set(next, step);
 }
 
-function summaryOf({ steps, counts: { done, refused } }: Looked): string {
+function addTo(step: Step, row: number, amount: number | undefined): void {
+  step.rows.push(row);
+  step.cents += amount ?? 0;
+}
+
+function stepText(verb: string, { rows, cents: sum }: Step): string {
+  return `${verb} ${rowCount(rows.length)}${sum > 0 ? ` (${dollars(cents(sum) as Cents)})` : ''}`;
+}
+
+/** Whose it is, until when, and the command that goes on with it; none for one's own that nobody has. */
+function handsNotes(op: string, { whose, command, later }: TakeUp): readonly string[] {
+  const [, who] = /^, (in the hands of .*)$/.exec(whose) ?? [];
+  if (who === undefined) return [];
+  return later.length === 0 ? [`${op} is ${who}. To go on with it: ${command}`] : [`${op} is ${who}`, ...later];
+}
+
+function summaryOf({ steps, found, takeUp, counts: { done, refused } }: Looked): string {
   const lines = (Object.keys(STEPS) as NextOfRow[]).flatMap(next => {
     const step = steps.get(next);
-    if (step === undefined) return [];
-    const sum = step.cents > 0 ? ` (${dollars(cents(step.cents) as Cents)})` : '';
-    return [`${STEPS[next]} ${rowCount(step.rows.length)}${sum}`];
+    return step === undefined ? [] : [stepText(STEPS[next], step)];
   });
-  const over = [...(done > 0 ? [`${done} done`] : []), ...(refused > 0 ? [`${refused} refused`] : [])];
-  const would = lines.length === 0 ? 'A resume would send nothing.' : `A resume would: ${lines.join('; ')}.`;
+  const known = done - found.rows.length;
+  if (found.rows.length > 0) lines.unshift(`${stepText('record', found)} that this look has found done`);
+  const over = [...(known > 0 ? [`${known} done`] : []), ...(refused > 0 ? [`${refused} refused`] : [])];
+  const who = takeUp.command.startsWith('cardwright ops takeover ') ? 'A takeover' : 'A resume';
+  const would = lines.length === 0 ? `${who} would send nothing.` : `${who} would: ${lines.join('; ')}.`;
   return over.length === 0 ? would : `${would} Over: ${over.join(', ')}.`;
 }
 

@@ -5,7 +5,7 @@ import { CALLS } from '../../contract/raw.ts';
 import { CliError } from '../../core/errors.ts';
 import { isoSeconds } from '../../core/iso-time.ts';
 import type { RowOutcome } from '../row-outcome.ts';
-import { mayBePerformed, type RowHistory } from '../wal/replay.ts';
+import { afterRecord, mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import { cardAge, oldestFirst } from './card-age.ts';
 import { doneRecord } from './done-record.ts';
 import { absenceProves, checkForEffect, type EvidenceCheck, shownByCheck, traceOf } from './evidence.ts';
@@ -170,8 +170,10 @@ async function foundDone(context: RunContext, number: number, look: EvidenceChec
   const requestId = context.row(number).doubt?.request_id;
   const changed = !wasThere(context.row(number));
   const other = via === 'marker' && result !== undefined ? await foundOtherwise(context, number, result) : {};
-  await context.write({ ...doneRecord(context, number, { result, via, changed, requestId }), ...other });
-  const error = recordedOutcome(context.row(number), context.plan)?.error;
+  const record = { ...doneRecord(context, number, { result, via, changed, requestId }), ...other };
+  await context.write(record);
+  // Whoever only looks has written nothing.
+  const error = recordedOutcome(afterRecord(context.row(number), record), context.plan)?.error;
   return {
     ...factsOf(context.row(number)),
     outcome: 'done',
@@ -215,6 +217,7 @@ function leave(context: RunContext, number: number, { look, lookedAt, owner, tak
     look,
     lookedAt,
     owner,
+    takeUp: context.takeUp,
     leadsOn: absent ? 'resend' : isStuck ? 'person' : 'resume',
     reason:
       doubt?.reason ??

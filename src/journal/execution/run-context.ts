@@ -3,6 +3,7 @@ import type { Reader, ReadOptions, Service } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
 import type { Clock } from '../../platform/host.ts';
 import type { Capability } from '../idempotency-support.ts';
+import type { TakeUp } from '../types.ts';
 import type { DoneRecord, ItemRecord, PlanRecord, RowRecord } from '../wal/records.ts';
 import { afterRecord, openRow, type RowHistory } from '../wal/replay.ts';
 import type { Log } from '../wal/writer.ts';
@@ -60,6 +61,8 @@ export interface RunContextSettings {
   readonly sentUntil: (row: number) => number;
   readonly nameOwner: NameOwner;
   readonly resendAbsent: boolean;
+  /** What goes on with the op, where this run has it not in hand: it only looks. */
+  readonly takeUp?: TakeUp | undefined;
   /** It was begun by an earlier command. */
   readonly resumed: boolean;
 }

@@ -8,6 +8,7 @@ import { isoSeconds } from '../../core/iso-time.ts';
 import { cents, dollars, plainAmount } from '../../core/money.ts';
 import { resolveCommand } from '../../core/row-words.ts';
 import { shellWord } from '../../core/shell-quote.ts';
+import type { TakeUp } from '../types.ts';
 import type { ItemRecord, PlanRecord } from '../wal/records.ts';
 import type { RowHistory } from '../wal/replay.ts';
 import { assessmentOf, checksOf } from './assessment.ts';
@@ -28,13 +29,15 @@ export interface UnknownFactsToTell {
   readonly answered?: { readonly card: string | undefined } | undefined;
   /** See `NameOwner`. */
   readonly owner?: string | undefined;
+  /** What goes on with it, where it is not in our hands. */
+  readonly takeUp?: TakeUp | undefined;
   /** What is next: a resume; one that is asked to send again what left no trace; or a person decides. */
   readonly leadsOn?: 'resume' | 'resend' | 'person' | undefined;
 }
 
 /** Exit 11, in words for a person and with the same facts for a script. */
 export function unknownError(facts: UnknownFactsToTell): CliError {
-  const { plan, row, look, reason, requestId, answered, owner, leadsOn = 'resume' } = facts;
+  const { plan, row, look, reason, requestId, answered, owner } = facts;
   const { op } = plan;
   const { item, firstSent, lastSent } = row;
   const checks = checksNow(facts);
@@ -45,7 +48,7 @@ export function unknownError(facts: UnknownFactsToTell): CliError {
   const lookedAt = facts.lookedAt === undefined ? undefined : isoSeconds(facts.lookedAt);
   const checked = look?.text ?? row.looks.at(-1)?.found;
   const looking = `cardwright ops resume ${op} --dry-run`;
-  const { hint, says } = nextCommand(op, leadsOn);
+  const { hint, says, first: takenFirst } = nextCommand(op, facts);
   const byHand = { done: resolveCommand(op, [item.row], 'done'), notDone: resolveCommand(op, [item.row], 'not-done') };
   const card = answered?.card ?? item.card;
   const byAnswer = `the answer of the service, which said that it is done${card === undefined ? '' : `, card ${card}`}`;
@@ -62,6 +65,7 @@ export function unknownError(facts: UnknownFactsToTell): CliError {
       owner === undefined ? runningAgain(row, plan) : onlyLookedFor(row, owner),
       `This only looks: ${looking}`,
       ...(says === undefined ? [] : [`${says}: ${hint}`]),
+      ...takenFirst,
       `When you know that it happened: ${byHand.done}`,
       `When you know that it did not: ${byHand.notDone}`,
       `For support: ${forSupport(row, at, requestId)}`,
@@ -109,16 +113,28 @@ function forSupport({ item: { key, amount, card } }: RowHistory, at: string, req
   ].join(', ');
 }
 
-/** The hint, and what it does where it may send. */
-function nextCommand(op: string, leadsOn: 'resume' | 'resend' | 'person') {
+/** The hint, what it does where it may send, and what comes before a word of the reader's own. */
+function nextCommand(op: string, { leadsOn = 'resume', takeUp }: Pick<UnknownFactsToTell, 'leadsOn' | 'takeUp'>) {
   const resume = `cardwright ops resume ${op}`;
+  const command = takeUp?.command ?? resume;
+  const isOther = command !== resume;
+  // Of what is in other hands nobody else can record anything.
+  const first = isOther ? [`Take it over first: ${command}`] : [];
   switch (leadsOn) {
     case 'resume':
-      return { hint: resume, says: 'This looks, and may send it again where that is safe' };
+      return {
+        hint: command,
+        says: isOther ? undefined : 'This looks, and may send it again where that is safe',
+        first,
+      };
     case 'resend':
-      return { hint: `${resume} --resend-absent`, says: `This sends it again under its own key; ${RISK}` };
+      return {
+        hint: `${command} --resend-absent`,
+        says: `This sends it again under its own key; ${RISK}`,
+        first,
+      };
     case 'person':
-      return { hint: `cardwright ops show ${op}`, says: undefined };
+      return { hint: isOther ? command : `cardwright ops show ${op}`, says: undefined, first };
   }
 }
 

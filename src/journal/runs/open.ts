@@ -11,7 +11,7 @@ import { createRunContext, type NameOwner, type RunContext } from '../execution/
 import { type Capability, capabilityOf, UNKNOWN } from '../idempotency-support.ts';
 import type { TakeOver, Tape } from '../store/op-store.ts';
 import { historyNamed } from '../store/read-ops.ts';
-import type { ResumeOptions, Run, RunPlan } from '../types.ts';
+import type { ResumeOptions, Run, RunPlan, TakeUp } from '../types.ts';
 import { decodeLines, wholeLength } from '../wal/codec.ts';
 import { type History, historyOf, isPending } from '../wal/replay.ts';
 import { type Log, openLog } from '../wal/writer.ts';
@@ -24,6 +24,7 @@ import { otherMovesOf } from './other-moves.ts';
 import { releasing } from './release.ts';
 import { countsOf, createRun, plannedOf, sumOf } from './run.ts';
 import { type SentUntil, sentUntilBy } from './sent-until.ts';
+import { takeUpOf } from './take-up.ts';
 
 /** A run over records that were read and are not held: it may look, and sends and writes nothing. */
 export async function readOnlyRun(
@@ -35,6 +36,7 @@ export async function readOnlyRun(
   const context = await runContextFor(dependencies, {
     ...wishesOf(history, { log: undefined, resendAbsent }),
     nameOwner,
+    takeUp: await takeUpOf(dependencies.store, history.plan.op),
   });
   const release = async () => undefined;
   return createRun({
@@ -182,6 +184,8 @@ interface RunContextWishes extends Pick<History, 'plan' | 'latest'> {
   readonly tape?: Tape;
   /** Undefined where nobody else has worked on it. */
   readonly sentUntil?: SentUntil;
+  /** Of an op that is not in hand. */
+  readonly takeUp?: TakeUp;
   /** Undefined where it has just got its names. */
   readonly nameOwner?: NameOwner;
 }
@@ -195,7 +199,7 @@ function wishesOf(
 
 export async function runContextFor(
   dependencies: JournalDependencies,
-  { plan, latest, rowIndex, log, resendAbsent, resumed, tape, sentUntil, nameOwner }: RunContextWishes,
+  { plan, latest, rowIndex, log, resendAbsent, resumed, tape, sentUntil, nameOwner, takeUp }: RunContextWishes,
 ): Promise<RunContext> {
   const { stop } = dependencies;
   const now = new Map<string, Capability>();
@@ -210,6 +214,7 @@ export async function runContextFor(
     log,
     resendAbsent,
     resumed,
+    takeUp,
     service: await dependencies.service(),
     serviceNow: dependencies.serviceNow ?? (() => undefined),
     clock: dependencies.clock,

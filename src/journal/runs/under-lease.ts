@@ -30,7 +30,7 @@ export async function outlasting(
   for (;;) {
     const inTheWay = await refusing(refuse);
     if (inTheWay === undefined) return;
-    const { op, refusal } = inTheWay;
+    const { op } = inTheWay;
     until ??= clock.monotonic() + PATIENCE_MS;
     const mostMs = until - clock.monotonic();
     const most = Math.ceil(mostMs / SECOND);
@@ -40,7 +40,11 @@ export async function outlasting(
       told: ({ holder, host }) =>
         notice(`note: ${holder} on ${host} is doing the same: ${op}; waiting for its end, ${most} s at most`),
     });
-    if (ended !== true) throw refusal;
+    if (ended === true) continue;
+    // The seconds of its lease as they are now.
+    const still = stop.aborted ? inTheWay : await refusing(refuse);
+    if (still === undefined) return;
+    throw still.refusal;
   }
 }
 
