@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { CliError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
+import { shellWord } from '../core/shell-quote.ts';
 import { type FileDependencies, preparePrivateFolder } from '../files/private-files.ts';
 import type { Clock, Environment } from '../platform/host.ts';
 import { keyMode, readKey } from './key.ts';
@@ -36,11 +37,17 @@ export interface Remains {
   readonly why?: string;
 }
 
+/** A profile that has a key. */
+interface KeyOwner {
+  readonly name: string;
+  readonly base_url: string;
+}
+
 export interface KeyKeeper {
   /** Puts the key where it was asked to be, and says aloud where it is put instead. */
   keep(name: string, wanted: NewKey): Promise<StoredSource>;
   /** Throws `guarded` when the key is of another mode than when it was saved. */
-  fetch(name: string, source: StoredSource): Promise<Secret>;
+  fetch(profile: KeyOwner, source: StoredSource): Promise<Secret>;
   /** Takes away what is kept outside the profile file and is ours. Resolves to where the key still is. */
   forget(source: StoredSource): Promise<Remains | undefined>;
 }
@@ -89,23 +96,23 @@ export function keyKeeper(around: KeyKeeperDependencies): KeyKeeper {
     return undefined;
   }
 
-  async function fetch(name: string, source: StoredSource): Promise<Secret> {
+  async function fetch(profile: KeyOwner, source: StoredSource): Promise<Secret> {
     if (source.kind === 'stored') return source.key;
-    const key = source.kind === 'keychain' ? await fromKeychain(name, source.account) : await tell(placeOf(source));
+    const key = source.kind === 'keychain' ? await fromKeychain(profile, source.account) : await tell(placeOf(source));
     if (keyMode(key) === source.mode) return key;
     throw new CliError('guarded', {
-      message: `profile ${name} was saved with a ${source.mode} key, and its key is now ${keyMode(key)}`,
-      hint: 'cardwright login',
+      message: `profile ${profile.name} was saved with a ${source.mode} key, and its key is now ${keyMode(key)}`,
+      hint: loginFor(profile),
       outcome: 'not_sent',
     });
   }
 
-  async function fromKeychain(name: string, account: string): Promise<Secret> {
+  async function fromKeychain(profile: KeyOwner, account: string): Promise<Secret> {
     const found = await (await keychain()).read(account);
     if (found !== undefined) return readKey(found.expose());
     throw new CliError('not_authenticated', {
-      message: `the key of profile ${name} is no longer in the keychain`,
-      hint: `cardwright login --profile ${name} --keychain`,
+      message: `the key of profile ${profile.name} is no longer in the keychain`,
+      hint: `${loginFor(profile)} --keychain`,
       outcome: 'not_sent',
     });
   }
@@ -131,6 +138,11 @@ export function keyKeeper(around: KeyKeeperDependencies): KeyKeeper {
 
 function placeOf(source: Extract<StoredSource, { kind: 'key_file' | 'key_command' }>): string | readonly string[] {
   return source.kind === 'key_file' ? source.file : source.command;
+}
+
+/** A login asks for what it is not told, and a profile does not tell it its address. */
+function loginFor({ name, base_url: address }: KeyOwner): string {
+  return `cardwright login --profile ${shellWord(name)} --base-url ${shellWord(address)}`;
 }
 
 /** Two folders of profiles must not overwrite each other's keys. */

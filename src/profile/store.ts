@@ -124,7 +124,8 @@ class FileProfileStore implements ProfileStore {
   }
 
   async key(name: string): Promise<Secret> {
-    return this.#keys.fetch(name, this.#unchanged(this.#file, name).source);
+    const profile = this.#unchanged(this.#file, name);
+    return this.#keys.fetch(profile, profile.source);
   }
 
   async save(profile: NewProfile): Promise<Profile> {

@@ -117,6 +117,20 @@ describe('the keychain', () => {
     expect(kept.size).toBe(0);
   });
 
+  test('that has lost the key is filled again by the command that is named', async () => {
+    await using here = await world({ env: NO_PROFILE });
+    const kept = new Map<string, string>();
+    const keychain = keychainOf(kept);
+    expect((await here.run(login, { stdin: KEY, keychain })).code).toBe(0);
+    kept.clear();
+    const { code, err } = await here.run('wallet --timeout 2s', { keychain });
+    expect({ code, err }).toMatchObject({ code: 4, err: expect.stringContaining('is no longer in the keychain') });
+    const [, hint = ''] = /try: cardwright (.*) < key\.txt\n/.exec(err) ?? [];
+    const again = await here.run(hint, { stdin: KEY, keychain });
+    expect({ hint, code: again.code, err: again.err }).toMatchObject({ code: 0 });
+    expect([...kept.values()]).toEqual([KEY]);
+  });
+
   test('that cannot be used is said aloud, and the file is used', async () => {
     await using here = await world({ env: NO_PROFILE });
     const kept = new Map<string, string>();

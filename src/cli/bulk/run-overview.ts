@@ -130,7 +130,7 @@ function summaryOf({ steps, found, takeUp, counts: { done, refused } }: Looked):
   const known = done - found.rows.length;
   if (found.rows.length > 0) lines.unshift(`${stepText('record', found)} that this look has found done`);
   const over = [...(known > 0 ? [`${known} done`] : []), ...(refused > 0 ? [`${refused} refused`] : [])];
-  const who = takeUp.command.startsWith('cardwright ops takeover ') ? 'A takeover' : 'A resume';
+  const who = takeUp.command.includes(' takeover ') ? 'A takeover' : 'A resume';
   const would = lines.length === 0 ? `${who} would send nothing.` : `${who} would: ${lines.join('; ')}.`;
   return over.length === 0 ? would : `${would} Over: ${over.join(', ')}.`;
 }
