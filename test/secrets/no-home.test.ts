@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ended, ROOT } from '../package/built.ts';
+import { CODE_CACHE, ended, ROOT } from '../package/built.ts';
 
 const SPRUNG = 'sprung';
 
@@ -27,7 +27,7 @@ test('exit 2 says so before anything is read; help needs no home', async () => {
   await layTraps(folder);
   const run = (env: Record<string, string>, words: readonly string[]) => {
     const program = join(ROOT, 'bin', 'cardwright.js');
-    const all = { PATH: process.env['PATH'] ?? '', CARDWRIGHT_CACHE: 'off', ...env };
+    const all = { PATH: process.env['PATH'] ?? '', CARDWRIGHT_CACHE: CODE_CACHE, ...env };
     return ended(spawn(process.execPath, [program, ...words], { cwd: folder, env: all, stdio: 'pipe' }));
   };
   const before = await readdir(folder, { recursive: true });

@@ -2,6 +2,7 @@
  * Where a key may not go: along a redirect, to an address that only looks right (docs/design/security.md, E4 to E6).
  */
 import { connect, createServer, type Server } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Served, serve } from '../client/served.ts';
 import { LOOK_ALIKES } from '../profile/look-alikes.ts';
@@ -51,9 +52,16 @@ const LINES = [
 describe.each([301, 302, 303, 307, 308])('a redirect %i', code => {
   test.each(LINES)('is not followed by %s', async (line, exit) => {
     status = code;
-    for (place of places()) {
-      await using here = await world();
-      const env = { CARDWRIGHT_PROFILE: '', CARDWRIGHT_API_KEY: KEY, CARDWRIGHT_BASE_URL: service.baseUrl };
+    await using here = await world();
+    for (const [nth, each] of places().entries()) {
+      place = each;
+      const env = {
+        CARDWRIGHT_PROFILE: '',
+        CARDWRIGHT_API_KEY: KEY,
+        CARDWRIGHT_BASE_URL: service.baseUrl,
+        // Nothing is known of the one before.
+        CARDWRIGHT_CONFIG_DIR: join(here.folder, `${nth}`),
+      };
       const before = service.seen.length;
       const ran = await here.run(`${line} --debug`, { env });
       expect({ place, code: ran.code, err: ran.err }).toMatchObject({ code: exit });
