@@ -29,7 +29,11 @@ export async function takeOp(shared: SharedOps, op: string, how: TakeOver = {}):
     const call = { ...(await callOf(shared, taking)), resume: reason === undefined };
     const answer = await statements().take(call, { event: 'taken', op, ...why });
     head.learn(answer.head);
-    if (answer.verdict === 'finished') return overTape(shared, taking);
+    if (answer.verdict === 'finished') {
+      if (reason !== undefined)
+        shared.notice(`${op} has ended already: nothing is taken over, and the reason is not kept`);
+      return overTape(shared, taking);
+    }
     if (answer.verdict !== 'taken') throw await notTaken(shared, op, answer);
     return takenTape(shared, taking, answer);
   });

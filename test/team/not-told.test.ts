@@ -105,6 +105,31 @@ describe.skipIf(missing())('an operation that a colleague has ended', () => {
     expect(JSON.parse((await ana.run('ops list --json')).out).data[0]).toMatchObject({ op, state: 'finished' });
   });
 
+  it('the name of a row: its file shows it as done, and sends the others alone', async () => {
+    await using t = await team(here);
+    const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];
+    const line = 'cards create --bin bin_1 --amount 9 --label one --intent po-1';
+    const op = await lost(t, ana, line, /\/cards$/);
+    expect((await ben.run(`ops takeover ${op} --reason "ana is away" --yes`)).code).toBe(0);
+    const file = async (...more: readonly string[]) => {
+      const rows = ['bin_id,amount,label,intent', 'bin_1,9,one,po-1', ...more];
+      await writeFile(join(ana.folder, 'named.csv'), `${rows.join('\n')}\n`);
+      const { code, out, err } = await ana.run('cards create --file named.csv --yes --json');
+      expect({ code, err }).toMatchObject({ code: 0 });
+      return { err, ...JSON.parse(out) };
+    };
+    const posts = t.proxy.posts().length;
+    const one = { row: 1, outcome: 'done', card_id: 'card_1' };
+    expect(await file()).toMatchObject({ data: [one], page: { done: 1 } });
+    expect(t.proxy.posts()).toHaveLength(posts);
+    const two = await file('bin_1,3,two,po-2');
+    expect(two).toMatchObject({ data: [one, { row: 2, outcome: 'done', card_id: 'card_2' }] });
+    expect(two.err).toContain('1 row was carried out before under the same intent');
+    expect(t.proxy.posts()).toHaveLength(posts + 1);
+    // What single command it was is still to be shown.
+    expect(await stateOf(ana, op)).toBe('untold');
+  });
+
   it('a row of a file, which is typed by itself', async () => {
     await using t = await team(here, { wallet: 500 });
     const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];
@@ -120,7 +145,7 @@ describe.skipIf(missing())('an operation that a colleague has ended', () => {
     for (const [line, says] of [
       [one, `is in a run that has ended, 2 of its 2 rows done, and who began it has not seen that: ${op}; ben on desk`],
       [one, `try: cardwright ops resume ${op}\n`],
-      [file, 'was finished less than 24 hours ago, 2 of 2 rows done'],
+      [file, 'was finished by ben on desk less than 24 hours ago, 2 of 2 rows done'],
       [file.replace('team', 'more'), `2 of these 3 rows`],
     ] as const) {
       const { code, err } = await ana.run(line);

@@ -24,6 +24,12 @@ describe.skipIf(missing())('whose an operation is', () => {
       { command: 'cards create', holder: 'ana' },
     ]);
     const list = await ben.run('ops list', { terminal: 80 });
+    const over = await ben.run(`ops takeover ${intent.op} --reason "ana is away"`);
+    expect(over).toMatchObject({
+      code: 0,
+      err: expect.stringContaining(`${intent.op} has ended already: nothing is taken`),
+    });
+    expect((await ben.run('audit list --shared -o tsv')).out).not.toContain('ana is away');
     expect(list.out).toMatch(/HOLDER/);
     expect(list.out).toMatch(/cards create .* ana$/m);
     expect(JSON.parse((await ben.run(`ops show ${intent.op} --json`)).out)).toMatchObject({ holder: 'ana' });

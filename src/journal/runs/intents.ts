@@ -142,8 +142,8 @@ async function useOf(
     if (bulk || plan.bulk) throw unsettledUse(use, history, await takeUpOf(store, op));
     return use;
   }
-  // A single one that is not finished was told to nobody.
-  if (!bulk && (await isUnfinished(store, op))) return use;
+  // A single one that is not finished was told to nobody: its own command is about it then. A file shows its row.
+  if (!bulk && !plan.bulk && (await isUnfinished(store, op))) return use;
   const outcome = recordedOutcome(standing, history.plan);
   return outcome === undefined ? use : { ...use, settled: { ...outcome, changed: false } };
 }
