@@ -21,6 +21,8 @@ const ADMIN = '/_sandbox/v1';
 const AWAY = 'This server of the sandbox cannot use its database now';
 const older = async (name: string) =>
   gunzipSync(await readFile(join(import.meta.dirname, 'older', `${name}.gz`))).toString();
+/** Ms that a server has for what it does by itself: beside other work its database may take longer than Vitest waits. */
+const PATIENCE = { timeout: 10_000 };
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 describe.skipIf(missing() !== undefined)('a store of a team', () => {
@@ -61,7 +63,7 @@ describe.skipIf(missing() !== undefined)('a store of a team', () => {
     await vi.waitFor(async () => {
       const [row] = await root.call('select count(*)::text from pg_locks where not granted', []);
       expect(row?.[0]).toBe('1');
-    });
+    }, PATIENCE);
     await writer.call('commit', []);
     await using server = await starting;
     const before = exportIn(await older('schema-7.export'));
@@ -87,7 +89,7 @@ describe.skipIf(missing() !== undefined)('a store of a team', () => {
     const rows = async () =>
       (await (await here.as('postgres')).call('select count(*)::text from cardwright_sandbox.cards', []))[0]?.[0];
     const said = (words: string, nth: number) =>
-      vi.waitFor(() => expect(server.said().split(words)).toHaveLength(nth + 2), { timeout: 10_000 });
+      vi.waitFor(() => expect(server.said().split(words)).toHaveLength(nth + 2), PATIENCE);
     for (const [nth, number] of [SCHEMA + 1, SCHEMA - 1].entries()) {
       const count = await rows();
       await setNumber(number);
@@ -103,7 +105,10 @@ describe.skipIf(missing() !== undefined)('a store of a team', () => {
       expect(await rows()).toBe(count);
       await said('cannot be used', nth);
       await setNumber(SCHEMA);
-      await vi.waitFor(async () => expect((await created(account, bin_id, `again ${number}`)).status).toBe(201));
+      await vi.waitFor(
+        async () => expect((await created(account, bin_id, `again ${number}`)).status).toBe(201),
+        PATIENCE,
+      );
       await said('can be used again', nth);
     }
     const store = storeOf(here);
