@@ -292,6 +292,8 @@ export interface HeadFilter {
   readonly unfinished?: boolean | undefined;
   /** With `unfinished`: those too of which the caller has not been told. */
   readonly untold?: boolean | undefined;
+  /** With `unfinished`: those too of which anybody who may operate has not been told, each with `waits_for`. */
+  readonly everybody?: boolean | undefined;
   /** Those too whose records were removed. */
   readonly pruned?: boolean | undefined;
   /** Not finished, or ended less long ago, ms. */
@@ -328,6 +330,8 @@ export interface OpHead extends Standing {
   readonly shown: ShownRows | null;
   /** It has ended, and the caller, who began it, has not been told: another operator has ended it, or the command was killed. */
   readonly untold: boolean;
+  /** With `everybody`: the operator who has it, or has not been told its end; null where he may not operate any more. */
+  readonly waits_for: string | null;
   /** What was asked for it came to nothing. */
   readonly denied: boolean;
 }

@@ -208,9 +208,9 @@ async function importNames(
 }
 
 /**
- * The other way, for a journal that nobody else uses any more. Throws `guarded` while an op is not finished, and unless an
- * admin has frozen the account, so that nothing is begun there meanwhile. With `mine` its only operator freezes it, and what
- * is not finished comes along: throws `guarded` where others may operate, and while an op is in hand or waits for approval.
+ * The other way, for a journal that nobody else uses any more. Throws `guarded` while an op is not finished or not told, and
+ * unless an admin has frozen the account, so that nothing is begun there meanwhile. With `mine` its only operator freezes it,
+ * and what is not finished or not told to him comes along: throws `guarded` where others may operate, and while an op is in hand or waits for approval.
  */
 export async function moveToLocal(parts: MoveParts, { mine = false } = {}): Promise<MovedJournal> {
   const { local, shared, service, pid } = parts;
@@ -265,14 +265,20 @@ async function saveLocal(parts: MoveParts, head: OpHead): Promise<number> {
   if (plan?.t !== 'PLAN' || !isOf(plan, service)) return 0;
   const { given_key: key } = plan;
   const ownsKey = key !== undefined && (await statements().givenKeyOf(account, key)) === op;
-  const moved = state === 'finished' ? undefined : await movedIn(parts, head.key_print ?? plan.key_print);
+  // What its operator has not seen is not over for this machine either: the same command would do it once more.
+  const isOver = state === 'finished' && !head.untold;
+  const moved = isOver ? undefined : await movedIn(parts, head, plan);
   await saveOp(local, { plan, bytes, ownsKey, moved });
   return plan.rows;
 }
 
-async function movedIn(parts: MoveParts, keyPrint: string): Promise<MovedIn> {
-  const at = parts.shared.clock.now();
-  return { at, ...((await isOwnKey(parts, keyPrint)) && { key_print: await parts.localPrint() }) };
+async function movedIn(parts: MoveParts, head: OpHead, plan: PlanRecord): Promise<MovedIn> {
+  const isOwn = await isOwnKey(parts, head.key_print ?? plan.key_print);
+  return {
+    at: parts.shared.clock.now(),
+    ...(isOwn && { key_print: await parts.localPrint() }),
+    ...(head.untold && { untold: true }),
+  };
 }
 
 /** A key that was replaced is one of the account's as ours is. */

@@ -291,14 +291,20 @@ export function journalMove({ step }: { readonly step: number }): void {
           'error: 4 operations are not finished, and a journal is moved back to one machine when everything in it is',
           `  2 untold, yours: ${own.join(', ')}. For each: cardwright ops resume ${own[0]}`,
           `  1 unknown, yours: ${unknown}. For each: cardwright ops resume ${unknown}`,
-          `  1 untold, begun by ben: ${theirs}. For each: cardwright ops takeover ${theirs} --reason "why"`,
+          `  1 untold, begun by ben: ${theirs}. For each, by ben: cardwright ops resume ${theirs}`,
+          `  An operator who has left is not waited for. An admin ends the membership in the database: select cardwright.add_member('${t.at.account}', 'ben', '{}');`,
           `  try: cardwright ops resume ${own[0]}`,
           'No request was sent.\n',
         ].join('\n'),
       );
 
       await t.at.admin(`freeze_account('moved to one machine')`);
-      expect((await ana.run('journal move --to local')).code).toBe(14);
+      await t.at.admin(`add_member('ben', '{}')`);
+      const left = await ana.run('journal move --to local');
+      expect(left).toMatchObject({ code: 14 });
+      expect(left.err).toContain(
+        `  1 untold, begun by ben: ${theirs}. For each: cardwright ops takeover ${theirs} --reason "why"\n`,
+      );
       for (const op of own) expect(await ana.run(`ops resume ${op}`)).toMatchObject({ code: 0 });
       expect(await ana.run(`ops takeover ${theirs} --reason "ben has left"`)).toMatchObject({ code: 0 });
       expect(await ids('untold')).toEqual([]);

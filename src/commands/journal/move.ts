@@ -25,8 +25,8 @@ export const moveJournal = command({
   about: [
     'With --to shared the operations of the service of this profile go into the shared journal that this run names (--journal, a variable, the profile): their records as they are, names of --intent, idempotency keys, and what was spent on each day. From its first moment on this machine begins nothing more of that service in its own files. The files stay where they are.',
     'Killed at any point it is run again, and goes on. It is refused while another command of this machine is at work. Caps of the account are not asked: what was moved is done.',
-    'With --to local everything comes back to this machine, and its own files count again. That is refused until every operation there is finished, and an admin has frozen the account, so that nobody begins anything meanwhile.',
-    'With --mine the only operator of an account needs no admin: what is not finished comes along, and is settled here by ops resume. The account is frozen by it. Refused where another role may operate there, and while an operation is in hand or waits for approval.',
+    'With --to local everything comes back to this machine, and its own files count again. That is refused until every operation there is finished, who began it has seen that, and an admin has frozen the account, so that nobody begins anything meanwhile.',
+    'With --mine the only operator of an account needs no admin: what is not finished or untold comes along, and is settled or shown here by ops resume. The account is frozen by it. Refused where another role may operate there, and while an operation is in hand or waits for approval.',
     'An operation whose intent or idempotency key belongs to another one in the shared journal is not moved: look at both. With --keep-both, where both have happened, it is moved without that name, which stays with the other one. The audit log says so, and journal check tells it as a note. A row of it that is not settled is settled by ops resolve first.',
     'With --leave this machine goes on in this journal, and leaves another shared one, which nobody uses now and nobody can reach. What this machine has begun there in its last week, and what is not finished, is brought along: a row that was sent counts as sent, and ops resume settles it. Operations of other machines, and older names of --intent, are not known here. Where the other journal can be reached, go over this machine with --to local.',
     'No request is sent to the service.',
@@ -35,7 +35,7 @@ export const moveJournal = command({
   effectSays: 'moves records of this machine; nothing is sent to the service',
   ends: {
     not_confirmed: 'With --keep-both or --leave: nobody agreed. Nothing was moved.',
-    guarded: 'A command is at work, an operation is not finished, or the journal cannot be reached.',
+    guarded: 'A command is at work, an operation is not finished or untold, or the journal cannot be reached.',
     check_failed: 'A name or an operation is there with other values.',
   },
   flags: {

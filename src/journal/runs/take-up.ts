@@ -22,7 +22,7 @@ export interface InHand {
 
 /** To be asked before the records of the op are read: then they are not older than the answer. */
 export async function inHandOf(
-  store: Pick<OpStore, 'handsOf' | 'isHeld' | 'isHeldByRunning'>,
+  store: Pick<OpStore, 'handsOf' | 'isHeld' | 'isHeldByRunning' | 'isUntold'>,
   op: string,
 ): Promise<InHand> {
   if (store.handsOf === undefined) {
@@ -34,7 +34,7 @@ export async function inHandOf(
       held,
       leased,
       finished: false,
-      isUntold: false,
+      isUntold: (await store.isUntold?.(op)) === true,
       takeUp: leased ? unseen(op) : takeUpBy(op, undefined),
     };
   }

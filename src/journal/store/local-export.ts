@@ -53,7 +53,7 @@ export async function* opsOfService(local: LocalOps, service: Service): AsyncIte
 }
 
 interface SavedOp extends Omit<LocalOp, 'finished'> {
-  /** Undefined for one that is finished. */
+  /** Undefined for one that is finished, and whose operator has seen that. */
   readonly moved: MovedIn | undefined;
 }
 

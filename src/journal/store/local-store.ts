@@ -14,7 +14,7 @@ import { forgetIntents, holdIntents, keepDoneIntents, notedIntents, noteIntents 
 import { bytesOf, type LocalOps, localHeads, localReading, planIn } from './local-ops.ts';
 import { localRequests } from './local-requests.ts';
 import { type AccountPrint, movedFrom, type OverShared, refuseMoved } from './moved.ts';
-import { movedIn } from './moved-in.ts';
+import { isMovedUntold, movedIn } from './moved-in.ts';
 import type { Claim, GivenKey, KeyHold, OpStore, Tape } from './op-store.ts';
 import { placesIn } from './paths.ts';
 import { readHistory } from './read-ops.ts';
@@ -78,6 +78,7 @@ export function localStore(settings: LocalStoreSettings): OpStore {
     heads: filter => localHeads(local, filter),
     isHeld: op => isLocked(places.lock(op), { pid }),
     isHeldByRunning: op => isLockedByRunning(places.lock(op), { pid }),
+    isUntold: op => isMovedUntold(local, op),
     forget: op => forget(local, op),
     setAside: op => `record it: cardwright ops resolve ${op} --as done --note "why"`,
     keepDamaged: (op, note) => keepDamaged(local, { op, note, pid }),

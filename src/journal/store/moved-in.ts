@@ -1,4 +1,4 @@
-/** An op that was moved here from a shared journal before it was finished: what its records do not say on this machine. */
+/** An op that was moved here from a shared journal before it was over for everybody: what its records do not say on this machine. */
 import type { LocalOps } from './local-ops.ts';
 
 export interface MovedIn {
@@ -6,6 +6,8 @@ export interface MovedIn {
   readonly key_print?: string | undefined;
   /** When, ms UTC by the clock of this machine: whoever had it before may have sent until then. */
   readonly at: number;
+  /** It has ended, and who began it has not been told; as long as it has its mark here. */
+  readonly untold?: true;
 }
 
 /** Durable when it resolves. */
@@ -21,4 +23,10 @@ export async function movedIn({ disk, places }: LocalOps, op: string): Promise<M
   } catch {
     return undefined;
   }
+}
+
+/** See `MovedIn.untold`. */
+export async function isMovedUntold(local: LocalOps, op: string): Promise<boolean> {
+  const { disk, places } = local;
+  return (await movedIn(local, op))?.untold === true && (await disk.read(places.unfinishedMark(op))) !== undefined;
 }

@@ -82,6 +82,8 @@ export interface OpStore {
   push?(): Promise<RecoveredOps>;
   /** Whether everything in it is as it was written; left out with `leases`. */
   check?(): Promise<StoreCheck>;
+  /** Of a store without `handsOf`: the same as `OpHands.isUntold`, of an op that has come from a shared journal. */
+  isUntold?(op: string): Promise<boolean>;
   /**
    * Removes an op for good, with the note of its given key. Names of rows that are done stay, those of others are free. False
    * where the store keeps it: by its own clock it is not old enough.

@@ -68,12 +68,15 @@ begin
   perform admin_line(a, 'journal.remove_key', key_print);
 end $f$;
 
--- What a role may do: read, operate, approve, admin. An empty list ends the membership.
+-- What a role may do: read, operate, approve, admin. An empty list ends the membership, in a frozen account too: a journal
+-- that is moved away waits for those who may operate.
 create function add_member(account_name text, member_role text, may text[]) returns void
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
-  a account := enter_admin(account_name);
+  a account := enter_admin(account_name, cardinality(may) = 0);
 begin
+  perform refuse_elsewhere(a);
+  perform refuse_lost(a);
   delete from member m where m.account = a.id and m.role = member_role;
   if cardinality(may) > 0 then insert into member (account, role, can) values (a.id, member_role, may); end if;
   perform admin_line(a, 'journal.add_member', format('%s %s', member_role, coalesce(nullif(array_to_string(may, ' '), ''), 'none')));

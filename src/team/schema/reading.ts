@@ -41,7 +41,16 @@ begin
   return exists (select from account_key k where k.print = wanted);
 end $f$;
 
--- filter: pruned (those too whose records were removed), plan (with its first line), written_since (ms UTC), op, intent, live (leases that are not over), unfinished, untold (with unfinished: those too of which the caller has not been told), since_ms (ended less long ago), most, skip.
+-- Of whom an operation waits that is to be over for everybody: who may operate, and has it or has not been told its end.
+create function waited_for(o op) returns text language sql as $f$
+  select m.role from member m where m.account = o.account and 'operate' = any(m.can)
+    and m.role = case when o.state = 'finished' then o.not_told else o.holder end;
+$f$;
+
+-- filter: pruned (those too whose records were removed), plan (with its first line), written_since (ms UTC), op, intent,
+-- live (leases that are not over), unfinished, untold (with unfinished: those too of which the caller has not been told),
+-- everybody (with unfinished: those too of which anybody who may operate has not been told, each with waits_for),
+-- since_ms (ended less long ago), most, skip.
 create function heads(account_name text, filter jsonb) returns table (head jsonb)
 language plpgsql stable security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 begin
@@ -49,7 +58,8 @@ begin
   return query select standing(o) || jsonb_build_object('command', o.command, 'rows', o.rows, 'cents', o.cents,
       'reserved', o.reserved, 'spent', o.spent, 'day', o.day, 'n', o.n, 'size', o.size,
       'started_at', o.started_at, 'ended_at', o.ended_at, 'key_print', o.key_print, 'pruned', o.pruned_at is not null,
-      'shown', o.shown, 'untold', coalesce(o.not_told = session_user, false), 'denied', o.state = 'finished' and exists
+      'shown', o.shown, 'untold', coalesce(o.not_told = session_user, false),
+      'waits_for', case when (filter ->> 'everybody')::boolean then waited_for(o) end, 'denied', o.state = 'finished' and exists
         (select from approval_request r where r.op = o.op and r.state not in ('open', 'used')),
       'plan', case when (filter ->> 'plan')::boolean then plan_line(o.op) end)
     from op o
@@ -58,7 +68,8 @@ begin
       and (filter ->> 'intent' is null or o.op = (select i.op from intent i where i.name = filter ->> 'intent'))
       and (not coalesce((filter ->> 'live')::boolean, false) or o.lease_until > clock_timestamp())
       and (not coalesce((filter ->> 'unfinished')::boolean, false) or o.state <> 'finished'
-        or (coalesce((filter ->> 'untold')::boolean, false) and o.not_told = session_user))
+        or (coalesce((filter ->> 'untold')::boolean, false) and o.not_told = session_user)
+        or (coalesce((filter ->> 'everybody')::boolean, false) and o.not_told is not null and waited_for(o) is not null))
       and (filter ->> 'written_since' is null
         or extract(epoch from o.written_at) * 1000 >= (filter ->> 'written_since')::bigint)
       and (filter ->> 'since_ms' is null or o.ended_at is null

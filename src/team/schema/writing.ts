@@ -209,10 +209,11 @@ begin
 end $f$;
 
 -- Whether who began an operation that has ended was told what came of it. call: account, known, op, is_told.
+-- Said also while the account is frozen: it moves no money, and a journal is moved away when everybody knows.
 create function told(call jsonb) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
-  a account := enter(call, 'operate', false);
+  a account := enter(call, 'operate', false, false, true);
 begin
   if (call ->> 'is_told')::boolean then
     update op set not_told = null where op.op = call ->> 'op' and op.account = a.id and op.not_told = session_user;

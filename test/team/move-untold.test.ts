@@ -1,0 +1,127 @@
+/** A journal goes back to one machine, and nobody loses sight of what was done and not shown to who began it. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OutputError } from '../../src/core/errors.ts';
+import { missing } from '../postgres/server.ts';
+import { type Database, database } from '../postgres/shared.ts';
+import type { World } from '../support/world.ts';
+import { team } from './team.ts';
+
+const FULL = { message: 'cannot write standard output: no space is left (ENOSPC)' };
+/** The operation is done, and its command ends before it could say so. */
+const full = { onOut: () => Promise.reject(new OutputError('check_failed', FULL)) };
+
+const CREATE = 'cards create --bin bin_1 --amount 3 --label q1';
+const NAMED = 'cards create --bin bin_1 --amount 4 --label q2 --intent q2';
+const FUND = 'cards fund card_1 --amount 2';
+const UNNAMED = [CREATE, NAMED.replace(' --intent q2', ''), FUND];
+
+describe.skipIf(missing())('a journal with operations that nobody was shown', () => {
+  let here: Database;
+  beforeAll(async () => {
+    here = await database();
+  });
+  afterAll(() => here.close());
+
+  /** Of ana two that ben has ended, the fund by hand, and one with a name whose answer could not be printed. */
+  async function untold() {
+    const t = await team(here);
+    const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];
+    expect((await ben.run('cards create --bin bin_1 --amount 10 -q')).code).toBe(0);
+    for (const line of [CREATE, FUND]) {
+      t.proxy.fail('POST', /\/(?:cards|fund)$/, 'drop-after');
+      t.proxy.fail('GET', /\/cards\?/, ...Array<'drop-before'>(30).fill('drop-before'));
+      const { code, err } = await ana.run(`${line} --json`);
+      t.proxy.mend();
+      expect({ line, code }).toEqual({ line, code: 11 });
+      const { op } = JSON.parse(err.trim().split('\n').at(-1) ?? '').error;
+      const ended = await ben.run(`ops takeover ${op} --reason "ana is away" --yes`);
+      if (line === FUND) expect((await ben.run(`ops resolve ${op} --as done --note seen --yes`)).code).toBe(0);
+      else expect(ended.code).toBe(0);
+    }
+    expect((await ana.run(NAMED, full)).code).toBe(15);
+    const ops = await untoldOf(ana);
+    expect(ops).toHaveLength(3);
+    return { ...t, ana, ben, ops, posts: t.proxy.posts().length };
+  }
+
+  async function untoldOf(machine: World, more: Parameters<World['run']>[1] = {}): Promise<readonly string[]> {
+    const { out } = await machine.run('ops list --state untold --json', more);
+    return JSON.parse(out).data.map(({ op }: { op: string }) => op);
+  }
+
+  const LOCAL = { env: { CARDWRIGHT_JOURNAL_URL: '', CARDWRIGHT_JOURNAL_ACCOUNT: '' } };
+
+  it('stays where it is until each of them was shown, also in a frozen account', async () => {
+    await using t = await untold();
+    const { ana, ops } = t;
+    await t.at.admin(`freeze_account('moved to one machine')`);
+    const refused = await ana.run('journal move --to local');
+    expect(refused).toMatchObject({ code: 14 });
+    expect(refused.err).toContain('error: 3 operations are not finished, and a journal is moved back');
+    expect(refused.err).toContain(`  3 untold, yours: ${ops.join(', ')}. For each: cardwright ops resume ${ops[0]}\n`);
+    expect(refused.err).toContain(`  try: cardwright ops resume ${ops[0]}\n`);
+    for (const [n, op] of ops.entries()) {
+      expect(await ana.run(`ops resume ${op}`)).toMatchObject({ code: 0, out: expect.stringContaining('done') });
+      expect(await untoldOf(ana), op).toEqual(ops.slice(n + 1));
+    }
+    expect(await ana.run('journal move --to local')).toMatchObject({ code: 0 });
+    expect(t.proxy.posts()).toHaveLength(t.posts);
+    // Each was shown: from here on it is meant.
+    expect((await ana.run(CREATE, LOCAL)).code).toBe(0);
+    expect((await ana.run(`${NAMED} --json`, LOCAL)).out).toContain('"repeated": true');
+    expect(t.proxy.posts()).toHaveLength(t.posts + 1);
+  });
+
+  it('waits for its other operators too, until they have left', async () => {
+    await using t = await untold();
+    const { ana, ben, ops } = t;
+    await t.at.admin(`freeze_account('moved to one machine')`);
+    const refused = await ben.run('journal move --to local');
+    expect(refused).toMatchObject({ code: 14 });
+    expect(refused.err).toContain(
+      `  3 untold, begun by ana: ${ops.join(', ')}. For each, by ana: cardwright ops resume ${ops[0]}\n`,
+    );
+    const leaves = `add_member('${t.at.account}', 'ana', '{}');`;
+    expect(refused.err).toContain(`An admin ends the membership in the database: select cardwright.${leaves}\n`);
+    expect(refused.err).toContain(`  try: cardwright ops show ${ops[0]}\n`);
+    for (const op of ops.slice(1)) expect((await ana.run(`ops resume ${op}`)).code).toBe(0);
+    const last = await ben.run('journal move --to local');
+    expect(last).toMatchObject({ code: 14, err: expect.stringContaining(`${ops[0]} is not finished`) });
+    await t.at.admin(`add_member('ana', '{}')`);
+    await expect(t.at.admin(`add_member('ana', '{read}')`)).rejects.toMatchObject({ code: 'CW010' });
+    expect(await ben.run('journal move --to local')).toMatchObject({ code: 0 });
+    expect(t.proxy.posts()).toHaveLength(t.posts);
+  });
+
+  it('is taken back by its only operator with what he has not seen, and he sees it there', async () => {
+    await using t = await untold();
+    const { ana, ops } = t;
+    await t.at.admin(`add_member('ben', '{}')`);
+    expect(await ana.run('journal move --to local --mine')).toMatchObject({ code: 0 });
+    expect((await untoldOf(ana, LOCAL)).toSorted()).toEqual([...ops].toSorted());
+    for (const line of UNNAMED) {
+      for (const more of ['', ' --intent other']) {
+        const refused = await ana.run(line + more, LOCAL);
+        expect({ line, more, code: refused.code, err: refused.err }).toMatchObject({
+          line,
+          more,
+          code: 14,
+          err: expect.stringContaining('cardwright ops resume op_'),
+        });
+      }
+    }
+    expect(await ana.run(`${NAMED} --json`, LOCAL)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('repeated'),
+    });
+    // Said once more it changes nothing of what was shown here.
+    expect(await ana.run('journal move --to local --mine')).toMatchObject({ code: 0 });
+    expect(t.proxy.posts()).toHaveLength(t.posts);
+    const left = await untoldOf(ana, LOCAL);
+    expect(left).toHaveLength(2);
+    for (const op of left) expect((await ana.run(`ops resume ${op}`, LOCAL)).code).toBe(0);
+    expect(await ana.run('journal move --to local --mine')).toMatchObject({ code: 0 });
+    expect((await ana.run(CREATE, LOCAL)).code).toBe(0);
+    expect(t.proxy.posts()).toHaveLength(t.posts + 1);
+  });
+});
