@@ -54,6 +54,8 @@ describe.skipIf(missing())('a journal with operations that nobody was shown', ()
   it('stays where it is until each of them was shown, also in a frozen account', async () => {
     await using t = await untold();
     const { ana, ops } = t;
+    const shown = await ana.run('ops list --state untold', { terminal: 120 });
+    expect(shown.out + shown.err).toContain('3 untold: cardwright ops resume <op>');
     await t.at.admin(`freeze_account('moved to one machine')`);
     const refused = await ana.run('journal move --to local');
     expect(refused).toMatchObject({ code: 14 });

@@ -41,17 +41,17 @@ export const listOps = command({
     }
     const newer = found.filter(({ state }) => state === 'newer').length;
     const damaged = found.filter(({ state }) => state === 'damaged');
-    const [untold] = found.filter(({ state }) => state === 'untold');
+    const untold = found.filter(({ state }) => state === 'untold');
     const unsettled = found.filter(({ state }) => state === 'unknown').length;
     return {
       listing: {
         batches: batches(),
         page: () => ({ total: found.length }),
         footer: count =>
-          unsettled > 0
-            ? `${unsettled} unknown: cardwright ops resume <op>`
-            : untold !== undefined
-              ? `The command of ${untold.op} ended before it said what came of it: cardwright ops resume ${untold.op}`
+          unsettled > 0 || untold.length > 1
+            ? `${waiting({ unknown: unsettled, untold: untold.length })}: cardwright ops resume <op>`
+            : untold[0] !== undefined
+              ? `The command of ${untold[0].op} ended before it said what came of it: cardwright ops resume ${untold[0].op}`
               : newer > 0
                 ? `${newer} written by a newer cardwright: install it to show or resume them.`
                 : cutTo(count, 'operation', found.length),
@@ -63,6 +63,12 @@ export const listOps = command({
     };
   },
 });
+
+/** `2 unknown, 1 untold`. */
+function waiting(counts: Readonly<Record<string, number>>): string {
+  const some = Object.entries(counts).filter(([, count]) => count > 0);
+  return some.map(([state, count]) => `${count} ${state}`).join(', ');
+}
 
 /** Throws `guarded` where a shared journal cannot be asked, with what this machine can still say. */
 async function listed(ctx: Context): Promise<readonly OpSummary[]> {
