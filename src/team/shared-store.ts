@@ -212,7 +212,9 @@ function countedOf({ state, shown, denied, untold, lease_ms }: OpHead): CountedO
   if (untold) return { ...shown, state: 'untold' };
   if (state !== 'running') return shown;
   if (lease_ms > 0) return { ...shown, state: 'running' };
-  return shown.state === 'finished' ? { ...shown, state: 'untold' } : shown;
+  const { open, refused, not_sent: notSent } = shown.counts;
+  const isDone = shown.state === 'open' && open + refused + notSent === 0;
+  return shown.state === 'finished' || isDone ? { ...shown, state: 'untold' } : shown;
 }
 
 /** Its records go; that it was there stays, with the names of rows that are done. */

@@ -10,6 +10,7 @@ import { type Database, database } from '../postgres/shared.ts';
 import { words } from '../support/words.ts';
 import type { World } from '../support/world.ts';
 import { team } from './team.ts';
+import { underWay } from './under-way.ts';
 
 type Team = Awaited<ReturnType<typeof team>>;
 
@@ -103,6 +104,26 @@ describe.skipIf(missing())('an operation that a colleague has ended', () => {
     expect(JSON.parse(again.out)).toMatchObject({ intent: { op, repeated: true } });
     expect(t.proxy.posts()).toHaveLength(posts);
     expect(JSON.parse((await ana.run('ops list --json')).out).data[0]).toMatchObject({ op, state: 'finished' });
+  });
+
+  it('a takeover that stands still while it tells has told nobody either', async () => {
+    await using t = await team(here);
+    const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];
+    const op = await lost(t, ana, 'cards create --bin bin_1 --amount 10 --label ads', /\/cards$/);
+    let tell = (): void => undefined;
+    const told = new Promise<void>(resolve => {
+      tell = resolve;
+    });
+    const [begun, taking] = underWay(ben, `ops takeover ${op} --reason "ana is away" --yes`, told);
+    await begun;
+    expect(await stateOf(ana, op)).toBe('running');
+    await t.at.root.call(`update cardwright.op set lease_until = clock_timestamp() where op = $1`, [op]);
+    for (const machine of [ana, ben]) {
+      expect(await stateOf(machine, op)).toBe('untold');
+      expect(JSON.parse((await machine.run(`ops show ${op} --json`)).out)).toMatchObject({ state: 'untold', done: 1 });
+    }
+    tell();
+    expect((await taking).code).toBe(0);
   });
 
   it('the name of a row: its file shows it as done, and sends the others alone', async () => {

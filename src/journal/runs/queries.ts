@@ -85,6 +85,8 @@ async function summaryOf(
 
 function standsAt(history: History, unfinished: boolean): OpState {
   const state = stateOf(history);
+  // Its rows are done, and its process ended before it wrote that down.
+  if (state === 'open' && [...history.rows.values()].every(row => row.state === 'done')) return 'untold';
   if (state !== 'finished') return state;
   if (history.denied !== undefined) return 'rejected';
   return unfinished ? 'untold' : 'finished';
