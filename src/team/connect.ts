@@ -41,10 +41,13 @@ export interface JournalConnection extends AsyncDisposable {
 /** Nothing is opened before the first call. */
 export function connectJournal(url: JournalUrl, around: ConnectDependencies): JournalConnection {
   let opening: Promise<PostgresSession> | undefined;
+  let isClosed = false;
 
   async function session(): Promise<PostgresSession> {
     const before = await opening?.catch(() => undefined);
     if (before?.alive === true) return before;
+    // Nobody would end another one: the process would go on for ever.
+    if (isClosed) throw new Error('the connection was closed');
     opening = openSession(url, around);
     return opening;
   }
@@ -58,12 +61,14 @@ export function connectJournal(url: JournalUrl, around: ConnectDependencies): Jo
           return await (await session()).call(text, values);
         } catch (thrown) {
           const pause = between(around.random, PAUSE_MS.least, PAUSE_MS.most);
-          if (!isPassing(thrown) || around.clock.monotonic() + pause >= until) throw journalError(url, thrown);
+          if (isClosed || !isPassing(thrown) || around.clock.monotonic() + pause >= until)
+            throw journalError(url, thrown);
           await around.clock.sleep(pause, around.signal);
         }
       }
     },
     async [Symbol.asyncDispose]() {
+      isClosed = true;
       await (await opening?.catch(() => undefined))?.end();
     },
   };

@@ -55,8 +55,8 @@ export function sharedStore({ shared, opened, keyPrint }: SharedStoreSettings): 
       // Of an op that was brought from the files of a machine the print in its plan is that of the machine.
       const wanted = head?.key_print ?? plan.key_print;
       if (wanted === print) return true;
-      const [theirs, ours] = [wanted, print].map(each => statements().hasKey(account, each));
-      return (await theirs) === true && (await ours) === true;
+      const listed = await Promise.all([wanted, print].map(each => statements().hasKey(account, each)));
+      return listed.every(each => each === true);
     },
     async refuseKeyTaken() {
       const [{ statements, account, role }, print] = [await shared(), await keyPrint()];

@@ -63,7 +63,8 @@ it('asks a server that is gone again for 15 seconds, and then says which and why
 
 it.each([
   ['no TLS', '127.0.0.1', 'set ssl = on'],
-  ['an unknown host', 'no.invalid', 'The host of the address is not known here'],
+  // Too long for a name server: nobody is asked for it.
+  ['an unknown host', `${'n'.repeat(64)}.invalid`, 'The host of the address is not known here'],
 ])('names the next step where there is %s', async (_what, host, says) => {
   const port = await listening(socket => socket.once('data', () => socket.end('N')).on('error', () => undefined));
   const url = parseJournalUrl(`postgres://ana@${host}:${port}/journal?sslmode=verify-full`, 'flag');
@@ -196,6 +197,29 @@ describe.skipIf(missing())('a server', () => {
     });
     return { url: parseJournalUrl(`postgres://ana@127.0.0.1:${port}/${here.name}`, 'flag'), passed };
   }
+
+  it('is left for good when it is closed: a call that still waited opens no other connection', async () => {
+    let logins = 0;
+    const port = await listening(near => {
+      logins += 1;
+      const far = dial(join(here.server.socket, `.s.PGSQL.${here.server.port}`));
+      for (const each of [near, far])
+        each.on('error', () => undefined).on('close', () => (near.destroy(), far.destroy()));
+      near.pipe(far).pipe(near);
+    });
+    const connection = connectJournal(
+      parseJournalUrl(`postgres://ana@127.0.0.1:${port}/${here.name}`, 'flag'),
+      around(),
+    );
+    await connection.call('select 1', []);
+    const calls = ['select 2', 'select 3'].map(text => connection.call(text, []));
+    const waiting = Promise.allSettled(calls);
+    await calls[0];
+    await connection[Symbol.asyncDispose]();
+    expect((await waiting)[1]).toMatchObject({ status: 'rejected', reason: { kind: 'guarded' } });
+    await expect(connection.call('select 4', [])).rejects.toMatchObject({ kind: 'guarded' });
+    expect(logins).toBe(1);
+  });
 
   it('is told the same once more when its answer was cut off, and does it once', async () => {
     const before = await at.eve.heads(at.account, {});

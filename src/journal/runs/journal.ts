@@ -204,8 +204,9 @@ async function sameAccount(dependencies: JournalDependencies, { plan }: History)
   throw new CliError('guarded', {
     message: `${plan.op} was begun with another API key than this one; its cards may belong to another account`,
     notes: [
-      'When the key was only replaced, look at its rows with: cardwright ops show',
-      'and settle them with: cardwright ops resolve',
+      `When the key was only replaced, look at its rows: cardwright ops show ${plan.op}`,
+      `It happened: cardwright ops resolve ${plan.op} --as done --note "why"`,
+      `It did not: cardwright ops resolve ${plan.op} --as not-done --note "why"`,
     ],
     hint: `cardwright ops show ${plan.op}`,
     outcome: 'not_sent',
