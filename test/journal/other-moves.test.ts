@@ -25,6 +25,18 @@ describe('beside others', () => {
     expect(found(500, -600, move('between', 0, -700))).toBe('unclear');
   });
 
+  it('names those that explain it, and not all that may', () => {
+    const others = [
+      move('between', 1600, -1600, 'op_b'),
+      move('perhaps', 0, -5000, 'op_c'),
+      move('perhaps', 0, -2000, 'op_d'),
+    ];
+    const ops = (card: number, wallet: number) => explained({ card, wallet }, WANTED, others).ops;
+    expect(ops(2100, -2100)).toEqual(['op_b']);
+    expect(ops(2100, -4100)).toEqual(['op_b', 'op_d']);
+    expect(ops(2100, -2300)).toEqual(['op_b', 'op_c', 'op_d']);
+  });
+
   it('what is not certain may be there or not, and both must say the same', () => {
     expect(found(500, -1200, move('perhaps', 0, -700))).toBe('it');
     expect(found(0, -700, move('perhaps', 0, -700))).toBe('nothing');

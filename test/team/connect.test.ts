@@ -204,7 +204,7 @@ describe.skipIf(missing())('a server', () => {
       logins += 1;
       const far = dial(join(here.server.socket, `.s.PGSQL.${here.server.port}`));
       for (const each of [near, far])
-        each.on('error', () => undefined).on('close', () => (near.destroy(), far.destroy()));
+        each.on('error', () => undefined).on('close', () => [near, far].map(end => end.destroy()));
       near.pipe(far).pipe(near);
     });
     const connection = connectJournal(

@@ -72,7 +72,7 @@ export interface TimedMove extends Pick<OtherMove, 'op' | 'change'> {
 /** Whether `change` is `wanted` or nothing, beside any choice of what others may have moved. Both or neither is `unclear`. */
 export function explained(change: Change, wanted: Change, moves: readonly TimedMove[]): Explained {
   const inside = moves.filter(({ timing }) => timing !== 'before');
-  const ops = [...new Set(inside.map(({ op }) => op))];
+  const ops = opsOf(inside);
   const perhaps = inside.filter(({ timing }) => timing === 'perhaps');
   if (perhaps.length > MOST_UNCERTAIN || inside.some(move => move.change === undefined)) {
     // A card that nothing has changed shows no transfer, whatever the wallet did.
@@ -80,14 +80,32 @@ export function explained(change: Change, wanted: Change, moves: readonly TimedM
     return { found: isUnchanged ? 'nothing' : 'unclear', ops, byOthers: undefined };
   }
   const between = inside.filter(({ timing }) => timing === 'between');
-  let sums = [between.reduce((sum, move) => plus(sum, move.change), NOTHING)];
-  const [sure] = sums;
-  for (const move of perhaps) sums = sums.concat(sums.map(sum => plus(sum, move.change)));
+  const sure = between.reduce((sum, move) => plus(sum, move.change), NOTHING);
+  const choices = choicesOf({ sum: sure, of: between }, perhaps);
   const rest = plus(change, wanted, -1);
-  const isDone = sums.some(sum => isSame(sum, rest));
-  const isUndone = sums.some(sum => isSame(sum, change));
-  if (isDone !== isUndone) return { found: isDone ? 'it' : 'nothing', ops, byOthers: isDone ? rest : change };
+  const done = choices.find(({ sum }) => isSame(sum, rest));
+  const undone = choices.find(({ sum }) => isSame(sum, change));
+  const one = done === undefined ? undone : undone === undefined ? done : undefined;
+  if (one !== undefined) return { found: one === done ? 'it' : 'nothing', ops: opsOf(one.of), byOthers: one.sum };
   return { found: 'unclear', ops, byOthers: perhaps.length === 0 ? sure : undefined };
+}
+
+/** Moves that may be in the readings together, and what they come to. */
+interface Choice {
+  readonly sum: Change;
+  readonly of: readonly TimedMove[];
+}
+
+/** Those that are certain with every choice of the others, fewer of them first. */
+function choicesOf(sure: Choice, perhaps: readonly TimedMove[]): readonly Choice[] {
+  let choices: readonly Choice[] = [sure];
+  for (const move of perhaps)
+    choices = [...choices, ...choices.map(({ sum, of }) => ({ sum: plus(sum, move.change), of: [...of, move] }))];
+  return choices.toSorted((one, other) => one.of.length - other.of.length);
+}
+
+function opsOf(moves: readonly TimedMove[]): readonly string[] {
+  return [...new Set(moves.map(({ op }) => op))];
 }
 
 const NOTHING: Change = { card: 0, wallet: 0 };
