@@ -91,6 +91,16 @@ export interface ImportedOp extends Entering {
   readonly ending: Ending;
   readonly intents: readonly ClaimedIntent[];
   readonly key?: { readonly value: string; readonly digest: string } | undefined;
+  /** The caller has begun it. */
+  readonly own: boolean;
+}
+
+/** Whether who began an op has seen its end. */
+export interface Telling extends Entering {
+  readonly op: string;
+  readonly is_told: boolean;
+  /** The caller has begun it, and the database does not know by whom it was. */
+  readonly began?: boolean | undefined;
 }
 
 /** A name or key that belongs to another op already. */

@@ -139,7 +139,13 @@ function callOf(
     ending: { finished: end !== undefined, spent: Math.min(end?.cents ?? 0, reserved) },
     intents: (written.intents ?? intentsOf(items, plan)).filter(({ name }) => !free.has(name)),
     ...(key !== undefined && ownsKey && { key: { value: key, digest: plan.digest } }),
+    own: !recovered || isBegunHere(lines),
   };
+}
+
+/** Nobody has gone on with it: a copy with one process is of the machine that has begun it. */
+export function isBegunHere(lines: readonly StoredRecord[]): boolean {
+  return lines.filter(({ record }) => record.t === 'RUN').length === 1;
 }
 
 /** Of each row the attempt that counts. */

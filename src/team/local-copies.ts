@@ -22,7 +22,8 @@ export interface LocalCopy {
 
 /**
  * `left`: the database does not have all of it, and the next command brings that. `finished` and `open`: it has everything,
- * and the copy is kept for a week, in case it loses what was written last. `gone`: nobody needs it.
+ * and the copy is kept for a week, in case it loses what was written last; of a `finished` one somebody was told, too.
+ * `gone`: nobody needs it.
  */
 type CopyEnd = 'left' | 'finished' | 'open' | 'gone';
 

@@ -5,11 +5,12 @@
 import { CliError } from '../core/errors.ts';
 import type { RecoveredOps } from '../journal/shared-ops.ts';
 import type { JournalStatus } from './calls.ts';
-import { importOp } from './import-op.ts';
+import { importOp, isBegunHere } from './import-op.ts';
 import { bytesAt, type KeptCopy, keptCopies, leftCopies, linesOf, lockCopy } from './local-copies.ts';
 import { linesLost, reportLoss } from './loss.ts';
 import { type SharedOps, segmentRefused } from './shared-ops.ts';
 import { pushSpool } from './spool.ts';
+import { claimBegun } from './untold.ts';
 
 /** Brings everything, says so in the database, and goes on from its chain as it is. */
 export async function pushAll(shared: SharedOps): Promise<RecoveredOps> {
@@ -73,6 +74,7 @@ async function recoverCopy(shared: SharedOps, { op, path, finished }: KeptCopy) 
   try {
     const bytes = await bytesAt(shared.disk, path);
     const done = await importOp(shared, { op, bytes, finished, keyPrint: null, recovered: true });
+    if (done === 'there' && !finished && isBegunHere(linesOf(bytes, { op, path }))) await claimBegun(shared, op);
     return typeof done === 'string' ? undefined : done;
   } catch (thrown) {
     // Somebody else has gone on with it: what this machine has seen of its rows is brought as theirs.

@@ -98,7 +98,7 @@ export function sharedTape(shared: SharedOps, hands: Hands): Tape {
         await letGo(finished);
       } finally {
         // Every line of it is in the database, whatever became of the lease.
-        await copy.end(standing.planned() ? (finished || isFinished ? 'finished' : 'open') : 'gone');
+        await copy.end(standing.planned() ? (finished ? 'finished' : 'open') : 'gone');
       }
       await head.keep();
     },

@@ -108,11 +108,10 @@ async function keepLeft(
   const { statements, account, disk, clock } = shared;
   const [now] = await statements().heads(account, { op });
   const isFinished = now?.state === 'finished';
-  if (isFinished && segments.findLast(({ n }) => n > 0)?.by === writerOf(path)) await noteUntold(shared, op);
-  await keepCopy(
-    { disk, clock, folder: await shared.spoolFolder() },
-    { op, path, how: isFinished ? 'finished' : 'open' },
-  );
+  const isUntold = isFinished && segments.findLast(({ n }) => n > 0)?.by === writerOf(path);
+  if (isUntold && !(await noteUntold(shared, op))) return;
+  const how = isFinished && !isUntold ? 'finished' : 'open';
+  await keepCopy({ disk, clock, folder: await shared.spoolFolder() }, { op, path, how });
 }
 
 /** What the database has of an op beside a copy that is kept of it; undefined while another process has the copy. */

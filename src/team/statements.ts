@@ -24,6 +24,7 @@ import type {
   Segment,
   TakeResult,
   Taking,
+  Telling,
   UsedIntent,
   WantedOp,
 } from './calls.ts';
@@ -46,7 +47,7 @@ export interface Statements extends ApprovalStatements {
   take(call: Taking, facts: Facts): Promise<With<TakeResult>>;
   renew(call: Holding): Promise<With<{ readonly lease_ms: number }>>;
   /** Whether the caller, who began the op, knows what came of it; says nothing about ops of others. */
-  told(call: Entering & { readonly op: string; readonly is_told: boolean }): Promise<With<unknown>>;
+  told(call: Telling): Promise<With<unknown>>;
   note(
     call: Entering & { readonly host: string; readonly nonce: string },
     facts: Facts,

@@ -19,13 +19,14 @@ declare
   today date := day_now(a);
 begin
   insert into op (op, account, nonce, command, digest, bulk, moves, freely, rows, cents, state, unknown, open, epoch,
-      holder, host, writer, ttl_ms, lease_until, day, reserved, claimed_seq, started_at, n, size, key_print)
+      holder, host, writer, ttl_ms, lease_until, day, reserved, claimed_seq, started_at, n, size, key_print, begun_by)
     values (call ->> 'op', a.id, 'imported ' || (call ->> 'by'), call ->> 'command', call ->> 'digest',
       (call ->> 'bulk')::boolean, (call ->> 'moves')::boolean, (call ->> 'freely')::boolean,
       (call ->> 'rows')::int, (call ->> 'cents')::bigint, 'pending', (call ->> 'rows')::int, 0, 1,
       session_user, call ->> 'host', call ->> 'by', 180000, clock_timestamp(), least((call ->> 'day')::date, today),
       (call ->> 'reserved')::bigint, a.audit_seq + 1,
-      least(to_timestamp((call ->> 'begun_ms')::bigint / 1000.0), clock_timestamp()), 0, 0, call ->> 'key_print')
+      least(to_timestamp((call ->> 'begun_ms')::bigint / 1000.0), clock_timestamp()), 0, 0, call ->> 'key_print',
+      case when (call ->> 'own')::boolean then session_user end)
     returning * into o;
   if o.reserved > 0 then
     insert into spend_day (account, day, held, spent) values (a.id, o.day, o.reserved, 0)
@@ -42,7 +43,7 @@ end $f$;
 -- (recovered) may come while the account is refused to everybody, and names that were used since then stay where they are.
 -- call: account, known, op, from, whole, recovered, by, host, key_print, command, digest, bulk, moves, freely, rows, cents,
 -- reserved, day, begun_ms, ended_ms, counts, shown, ending {finished, spent}, intents [{row, name, digest}], key {value, digest},
--- keep_both (its names and key may belong to others here, and stay theirs), machine.
+-- keep_both (its names and key may belong to others here, and stay theirs), own (the caller has begun it), machine.
 create function import_op(call jsonb, bytes bytea, facts text) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
@@ -123,8 +124,8 @@ exception
   when check_violation or not_null_violation then perform bad_call('import_names');
 end $f$;
 
--- Removes the records of an operation that was finished 90 days ago, by the clock of the database; that it was there
--- stays, and so do names of its rows that are done. call: account, known, op, host, done [{name, done}].
+-- Removes the records of an operation that was finished 90 days ago, by the clock of the database, and was told to who may
+-- operate; that it was there stays, and so do names of its rows that are done. call: account, known, op, host, done [{name, done}].
 create function prune_op(call jsonb, facts text) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
@@ -135,7 +136,7 @@ begin
   if o.op is null or o.pruned_at is not null then
     return jsonb_build_object('verdict', 'gone', 'head', head_of(a));
   end if;
-  if o.state <> 'finished' or o.ended_at > clock_timestamp() - interval '90 days' then
+  if o.state <> 'finished' or (o.not_told is not null and waited_for(o) is not null) or o.ended_at > clock_timestamp() - interval '90 days' then
     return jsonb_build_object('verdict', 'kept', 'head', head_of(a));
   end if;
   update intent i set done = w.done from jsonb_to_recordset(call -> 'done') as w(name text, done jsonb)

@@ -208,18 +208,24 @@ begin
   return jsonb_build_object('verdict', 'renewed', 'lease_ms', o.ttl_ms, 'head', head_of(a));
 end $f$;
 
--- Whether who began an operation that has ended was told what came of it. call: account, known, op, is_told.
+-- Whether who began an operation that has ended was told what came of it. call: account, known, op, is_told, began (the
+-- caller has begun it, and others have brought it back without knowing that; heard also while the database lacks something).
 -- Said also while the account is frozen: it moves no money, and a journal is moved away when everybody knows.
 create function told(call jsonb) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
-  a account := enter(call, 'operate', false, false, true);
+  has_begun boolean := coalesce((call ->> 'began')::boolean, false);
+  a account := enter(case when has_begun then call - 'known' else call end, 'operate', false, has_begun, true);
 begin
   if (call ->> 'is_told')::boolean then
     update op set not_told = null where op.op = call ->> 'op' and op.account = a.id and op.not_told = session_user;
   else
     update op set not_told = session_user where op.op = call ->> 'op' and op.account = a.id and op.state = 'finished'
       and not op.freely and op.begun_by = session_user and op.holder = session_user;
+    if has_begun then
+      update op set begun_by = session_user, not_told = case when op.state = 'finished' and not op.freely then session_user end
+        where op.op = call ->> 'op' and op.account = a.id and op.begun_by is null;
+    end if;
   end if;
   return jsonb_build_object('verdict', 'told', 'head', head_of(a));
 end $f$;
