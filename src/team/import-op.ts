@@ -71,15 +71,12 @@ async function restOf({ statements, account }: SharedOps, op: string, bytes: Uin
   if (head === undefined) return { size: 0, bytes };
   if (head.pruned) return undefined;
   const segments = await statements().readOp(account, op, 1);
-  const there = linesIn(segments.filter(({ n }) => n > 0).map(segment => segment.bytes));
-  const late = linesIn(segments.filter(({ n }) => n < 0).map(segment => segment.bytes));
-  const known = new Set([...there, ...late]);
-  const own = linesIn([bytes]);
-  const rest = own.filter(line => !known.has(line));
-  // Who went on with it there knows more.
-  const ours = new Set(own);
-  const hasGoneOn = there.some(line => !ours.has(line));
-  if (hasGoneOn || (rest.length === 0 && head.state !== 'pending')) return undefined;
+  const rest = linesLacking({
+    there: linesIn(segments.filter(({ n }) => n > 0).map(segment => segment.bytes)),
+    late: linesIn(segments.filter(({ n }) => n < 0).map(segment => segment.bytes)),
+    own: linesIn([bytes]),
+  });
+  if (rest === undefined || (rest.length === 0 && head.state !== 'pending')) return undefined;
   return { size: head.size, bytes: Buffer.from(rest.join(''), 'latin1') };
 }
 
@@ -90,6 +87,42 @@ function linesIn(parts: readonly Uint8Array[]): readonly string[] {
       .toString('latin1')
       .match(/[^\n]*\n/g) ?? []
   );
+}
+
+interface JournalAndCopy {
+  /** Lines of the database in their order. */
+  readonly there: readonly string[];
+  /** Those that came late, which stand behind all others. */
+  readonly late: readonly string[];
+  /** Those of the copy. */
+  readonly own: readonly string[];
+}
+
+/**
+ * Lines of the copy that can be written behind those of the database; undefined where another process has gone on with it there,
+ * and knows more.
+ */
+export function linesLacking({ there, late, own }: JournalAndCopy): readonly string[] | undefined {
+  const copied = new Map(own.map(line => [nameOf(line), line]));
+  const writers = new Set(own.map(writerOf));
+  // The copy may lack the last lines of a process that it has read; it has no others than that process has written.
+  const isOurs = (line: string) => writers.has(writerOf(line)) && (copied.get(nameOf(line)) ?? line) === line;
+  if (!there.every(isOurs)) return undefined;
+  const known = new Set([...there, ...late].map(nameOf));
+  // What came late is read behind all others, so no line that its writer wrote after it can be written before it.
+  const lateWriters = new Set(late.map(writerOf));
+  return own.filter(line => !known.has(nameOf(line)) && !lateWriters.has(writerOf(line)));
+}
+
+const NAME = /^\S+ \d+ (\d+) \{"by":"([0-9a-f]{8})"/;
+
+function writerOf(line: string): string {
+  return NAME.exec(line)?.[2] ?? '';
+}
+
+/** Its writer with the number that the line has among those of this writer. */
+function nameOf(line: string): string {
+  return `${writerOf(line)} ${NAME.exec(line)?.[1]}`;
 }
 
 function endOfPart(bytes: Uint8Array, from: number): number {
