@@ -29,6 +29,7 @@ import { importOp } from './import-op.ts';
 import { type ClashingOp, clashing, reasonToKeep } from './kept-both.ts';
 import { bringLeft, type LeavingParts, leftNote } from './left-journal.ts';
 import { refuseBehind } from './loss.ts';
+import { pushedBy } from './open-shared.ts';
 import type { SharedOps } from './shared-ops.ts';
 import { refuseUnfinished } from './unfinished.ts';
 
@@ -219,6 +220,9 @@ export async function moveToLocal(parts: MoveParts, { mine = false } = {}): Prom
   refuseBehind(shared);
   const [other] = await othersOf(parts);
   if (other !== undefined) throw otherJournal(other, hereOf(parts));
+  // What a command of this machine has left unsaid decides what is in the way.
+  const [unknown] = await pushedBy(shared);
+  if (unknown !== undefined) throw notThere(unknown);
   if (mine) await leaveAccount(parts);
   else await refuseInUse(shared, status);
   // From here on the files of this machine take nothing either, until all of it is there.
@@ -326,6 +330,15 @@ function notLeft(answer: Exclude<LeaveResult, { verdict: 'left' }>, account: str
   const seconds = Math.ceil(answer.left_ms / 1000);
   const message = `${op} is in the hands of ${holder} on ${host}; without a sign of life it can be moved in ${seconds} s`;
   return refused(message, `cardwright ops show ${op}`, { op, retryAfterMs: answer.left_ms });
+}
+
+function notThere(op: string): CliError {
+  return new CliError('check_failed', {
+    message: `${op} was begun by this machine, and the shared journal does not know it; nothing was moved`,
+    hint: 'cardwright journal push',
+    outcome: 'not_sent',
+    op,
+  });
 }
 
 function notFrozen(account: string): CliError {

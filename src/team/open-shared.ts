@@ -99,10 +99,10 @@ export function openedStore(settings: SharedJournalSettings, { accountPrint, key
   };
 }
 
-/** Before anything else: what is known here may decide what the rules say. */
-async function pushedBy(shared: SharedOps): Promise<void> {
+/** Before anything else: what is known here may decide what the rules say. Ops that the database does not know. */
+export async function pushedBy(shared: SharedOps): Promise<readonly string[]> {
   const { notice } = shared;
-  if ((await leftCopies(shared)).length === 0) return;
+  if ((await leftCopies(shared)).length === 0) return [];
   shared.recent = undefined;
   const pushed = await pushSpool(shared);
   for (const { op, rows } of pushed.brought) {
@@ -117,6 +117,7 @@ async function pushedBy(shared: SharedOps): Promise<void> {
   for (const { op, rows } of pushed.restored) notice(restoredWarning(op, rows));
   for (const op of pushed.missing)
     notice(`warning: ${op} is not in the shared journal, and was begun there: cardwright journal push`);
+  return pushed.missing;
 }
 
 /** Throws `guarded` where the journal is not that of the account this run acts for. The names are asked for in the same call. */

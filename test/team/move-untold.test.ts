@@ -95,6 +95,35 @@ describe.skipIf(missing())('a journal with operations that nobody was shown', ()
     expect(t.proxy.posts()).toHaveLength(t.posts);
   });
 
+  it.each([false, true])(
+    'is asked for what a command of this machine has left unsaid; lost there: %s',
+    async isLost => {
+      await using t = await team(here);
+      const ana = await t.machine('ana');
+      const lost = (why: string | null) =>
+        t.at.root.call('update cardwright.account set lost_why = $2 where name = $1', [t.at.account, why]);
+      // As after a kill: its end is in the database, and its copy on this machine alone says that nobody has seen it.
+      const unsaid = async () => {
+        await lost('a drill');
+        throw new OutputError('check_failed', FULL);
+      };
+      expect((await ana.run(NAMED, { onOut: unsaid })).code).toBe(15);
+      await lost(null);
+      await t.at.admin(`freeze_account('moved to one machine')`);
+      if (isLost) {
+        for (const table of ['intent', 'segment', 'op']) await t.at.root.call(`delete from cardwright.${table}`, []);
+        const unknown = await ana.run('journal move --to local');
+        expect(unknown).toMatchObject({ code: 15, err: expect.stringContaining('try: cardwright journal push\n') });
+        expect(await ana.run('journal push')).toMatchObject({ code: 0 });
+      }
+      const refused = await ana.run('journal move --to local');
+      expect(refused).toMatchObject({ code: 14, err: expect.stringContaining('1 untold, yours: op_') });
+      await t.at.admin(`add_member('ben', '{}')`);
+      expect((await ana.run('journal move --to local --mine')).code).toBe(0);
+      expect(await untoldOf(ana, LOCAL)).toHaveLength(1);
+    },
+  );
+
   it('is taken back by its only operator with what he has not seen, and he sees it there', async () => {
     await using t = await untold();
     const { ana, ops } = t;
