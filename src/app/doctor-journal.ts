@@ -1,6 +1,7 @@
 /** The shared journal of a run, as `doctor` sees it: whether it answers, and what of this machine it does not know. */
 import type { Finding } from '../cli/finding.ts';
 import { CliError } from '../core/errors.ts';
+import { isMovedBack, type MovedBack, stillNamed } from '../journal/store/moved-back.ts';
 import { placesIn } from '../journal/store/paths.ts';
 import { unmovedOf } from '../journal/store/unmoved.ts';
 import { createDisk } from '../journal/wal/storage.ts';
@@ -10,6 +11,7 @@ import { endOfFreeze } from '../team/refusals.ts';
 import type { AppHost } from './app-host.ts';
 import { type Around, sharedSettings } from './journal.ts';
 import { statusCompared } from './own-copies.ts';
+import { stepsToLocal } from './still-named.ts';
 
 const CHECK = 'journal';
 /** A look at everything does not wait for one part of it: to connect, and for an answer. */
@@ -22,42 +24,56 @@ export async function sharedJournalFindings(around: Around): Promise<readonly Fi
     const settings = mode === 'sandbox' ? undefined : await sharedSettings(around, PATIENCE_MS);
     if (settings === undefined || mode === 'sandbox') return [];
     around.opened.onClose(async () => settings.connection[Symbol.asyncDispose]());
-    return [await databaseFinding(settings, around.host), ...(await machineFindings(around, { origin, mode }))];
+    const { finding, journal } = await databaseFinding(settings, around.host);
+    const here = { origin, mode, journal, account: settings.account };
+    return [finding, ...(await machineFindings(around, here))];
   } catch (thrown) {
     return [failed(thrown)];
   }
 }
 
-async function databaseFinding({ connection, account }: SharedJournalSettings, host: AppHost): Promise<Finding> {
+/** With the identifier of the journal, where it answers. */
+async function databaseFinding(
+  { connection, account }: SharedJournalSettings,
+  host: AppHost,
+): Promise<{ readonly finding: Finding; readonly journal?: string }> {
   try {
-    const { status, behind } = await statusCompared(host, connection, account);
-    const says = `${connection.shown}, account ${account}, as ${status.role}`;
-    if (status.standby) {
-      return { check: CHECK, status: 'fail', says: `${says}: this server only reads; use the address of the primary` };
-    }
-    if (status.moved) {
-      const why = 'the database was restored, copied or failed over, and no admin has accepted it';
-      return { check: CHECK, status: 'fail', says: `${says}: ${why}`, hint: 'cardwright journal push' };
-    }
-    if (behind?.isLost === true) {
-      const why = `it has lost what was written last, and no admin has accepted it: ${behind.why}`;
-      return { check: CHECK, status: 'fail', says: `${says}: ${why}`, hint: 'cardwright journal push' };
-    }
-    if (status.frozen === null) return { check: CHECK, status: 'ok', says };
-    const { frozen, frozen_by: by, frozen_at: at } = status;
-    const who = by === null ? 'it is frozen' : `${by} has frozen it at ${at}`;
-    return { check: CHECK, status: 'fail', says: `${says}: ${who}: ${frozen}. ${endOfFreeze(account)}` };
+    const compared = await statusCompared(host, connection, account);
+    return { finding: findingOf(compared, connection.shown, account), journal: compared.status.journal_id };
   } catch (thrown) {
-    return failed(thrown);
+    return { finding: failed(thrown) };
   }
+}
+
+function findingOf(
+  { status, behind }: Awaited<ReturnType<typeof statusCompared>>,
+  shown: string,
+  account: string,
+): Finding {
+  const says = `${shown}, account ${account}, as ${status.role}`;
+  if (status.standby) {
+    return { check: CHECK, status: 'fail', says: `${says}: this server only reads; use the address of the primary` };
+  }
+  if (status.moved) {
+    const why = 'the database was restored, copied or failed over, and no admin has accepted it';
+    return { check: CHECK, status: 'fail', says: `${says}: ${why}`, hint: 'cardwright journal push' };
+  }
+  if (behind?.isLost === true) {
+    const why = `it has lost what was written last, and no admin has accepted it: ${behind.why}`;
+    return { check: CHECK, status: 'fail', says: `${says}: ${why}`, hint: 'cardwright journal push' };
+  }
+  if (status.frozen === null) return { check: CHECK, status: 'ok', says };
+  const { frozen, frozen_by: by, frozen_at: at } = status;
+  const who = by === null ? 'it is frozen' : `${by} has frozen it at ${at}`;
+  return { check: CHECK, status: 'fail', says: `${says}: ${who}: ${frozen}. ${endOfFreeze(account)}` };
 }
 
 /** What lies in the state folder and is not in the database. */
 async function machineFindings(
-  { host }: Around,
-  service: { readonly origin: string; readonly mode: 'test' | 'live' },
+  around: Around,
+  here: Omit<MovedBack, 'journal'> & { readonly journal?: string | undefined },
 ): Promise<readonly Finding[]> {
-  const { platform, random, clock, pid, folders } = host;
+  const { platform, random, clock, pid, folders } = around.host;
   const disk = createDisk({ platform, random, warn: () => undefined, lock: { pid, clock, random } });
   const findings: Finding[] = [];
   const [first, ...more] = await waitingCopies(disk, folders.state);
@@ -66,7 +82,13 @@ async function machineFindings(
     const says = `what came of ${first.op} waits on this machine${also}`;
     findings.push({ check: CHECK, status: 'warn', says, hint: 'cardwright journal push' });
   }
-  const unmoved = await unmovedOf({ disk, places: placesIn(folders.state) }, service, clock.now());
+  const local = { disk, places: placesIn(folders.state) };
+  const { journal, ...service } = here;
+  if (journal !== undefined && (await isMovedBack(local, { ...service, journal }))) {
+    const { says, hint } = stillNamed({ ...service, journal }, await stepsToLocal(around));
+    return [...findings, { check: CHECK, status: 'fail', says: `the operations of ${here.origin} ${says}`, hint }];
+  }
+  const unmoved = await unmovedOf(local, service, clock.now());
   if (unmoved !== undefined) {
     const says = `the folder of this machine has operations that the shared journal does not know: ${unmoved}`;
     findings.push({ check: CHECK, status: 'fail', says, hint: 'cardwright journal move --to shared' });

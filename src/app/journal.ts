@@ -111,7 +111,8 @@ export async function sharedSettings(around: Around, patienceMs?: number): Promi
   if (account === undefined) throw accountNotNamed(connection.shown);
   const actsAs = opened.identity;
   const writeTotalMs = globals.timeoutMs ?? WRITE_TOTAL_MS;
-  return { connection, account, actsAs, notice, writeTotalMs, machine: machineOf(host) };
+  const stepsToLocal = async () => (await import('./still-named.ts')).stepsToLocal(around);
+  return { connection, account, actsAs, notice, writeTotalMs, machine: machineOf(host), stepsToLocal };
 }
 
 /** Whoever answers requests may have no profile. */

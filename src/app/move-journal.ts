@@ -7,6 +7,7 @@ import { placesIn } from '../journal/store/paths.ts';
 import { moveToLocal, moveToShared } from '../team/move.ts';
 import { openShared } from '../team/open-shared.ts';
 import { type Around, localSettings, sharedSettings } from './journal.ts';
+import { stepsToLocal } from './still-named.ts';
 
 /** Throws `usage` where no shared journal is named, and what each direction refuses. */
 export async function moveJournal(
@@ -33,7 +34,15 @@ export async function moveJournal(
     localPrint: () => localStore(kept).keyPrint(mode),
     localHead: around.localHead,
   };
-  return to === 'shared' ? moveToShared(parts, { keepBoth, leave }) : moveToLocal(parts, { mine });
+  if (to === 'shared') return moveToShared(parts, { keepBoth, leave });
+  const moved = await moveToLocal(parts, { mine });
+  const steps = await stepsToLocal(around);
+  if (steps.length > 0) {
+    around.notice(
+      `note: this run names the shared journal, which takes nothing now. To go on with this machine alone: ${steps.join('; ')}`,
+    );
+  }
+  return moved;
 }
 
 function notNamed(mode: string): CliError {

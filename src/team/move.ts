@@ -16,6 +16,7 @@ import {
   notedElsewhere,
   noteMoved,
 } from '../journal/store/moved.ts';
+import { forgetMovedBack, noteMovedBack } from '../journal/store/moved-back.ts';
 import type { MovedIn } from '../journal/store/moved-in.ts';
 import type { NotedIntent } from '../journal/store/op-store.ts';
 import { type JournalHere, otherJournal } from '../journal/store/other-journal.ts';
@@ -88,6 +89,7 @@ export async function moveToShared(parts: MoveParts, { keepBoth = [], leave }: W
   await noteMoved(local, { ...(await noteOf(parts)), complete: true });
   await noteInChain(parts, `${movedWords(moved, keepBoth)}${brought?.words ?? ''}`);
   await shared.head.keep();
+  await forgetMovedBack(local, service);
   // From here on nothing speaks of the other journal any more.
   if (left !== undefined) await forgetMoved(local, each => isInAccount(each, left));
   return { to: 'shared', moved: moved + (brought?.ops ?? 0), rows: rows + (brought?.rows ?? 0), there, names: kept };
@@ -240,6 +242,7 @@ export async function moveToLocal(parts: MoveParts, { mine = false } = {}): Prom
     if (page.length < PAGE) break;
   }
   await addIntents(local, { ...service, at: shared.clock.now() }, names);
+  await noteMovedBack(local, hereOf(parts));
   await forgetMoved(local, each => isOf(each, service) && isInAccount(each, hereOf(parts)));
   return { to: 'local', moved, rows, there: 0, names: names.length };
 }

@@ -35,6 +35,8 @@ export interface SharedJournalSettings {
   readonly writeTotalMs: number;
   readonly notice: (text: string) => void;
   readonly machine: JournalMachine;
+  /** Commands behind which nothing names this journal for the run; left out where nobody can say. */
+  readonly stepsToLocal?: (() => Promise<readonly string[]>) | undefined;
 }
 
 /** What of this machine a shared journal needs. */
@@ -89,7 +91,12 @@ export function openedStore(settings: SharedJournalSettings, { accountPrint, key
       const ops = await open();
       const { disk, journalId: journal, account } = ops;
       const local = { disk, places: placesIn(stateFolder) };
-      const unmovedBy = { now: clock.now(), keyPrint: await printIfMade({ ...local, keyPrint }, claim.record.mode) };
+      const unmovedBy = {
+        now: clock.now(),
+        keyPrint: await printIfMade({ ...local, keyPrint }, claim.record.mode),
+        here: { journal, account },
+        stepsToLocal: settings.stepsToLocal,
+      };
       await refuseUnmoved(local, claim, unmovedBy);
       const { shown: address } = settings.connection;
       const takeBack = await noteShared(local, claim, { journal, account, address, accountPrint, unmovedBy, pid });

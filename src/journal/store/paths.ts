@@ -11,6 +11,8 @@ export interface Places {
   readonly unfinished: string;
   /** Services whose ops were moved to a shared journal. */
   readonly moved: string;
+  /** Services whose ops came back from one. */
+  readonly movedBack: string;
   readonly givenKeys: string;
   /** Journals that were damaged, with what a person has recorded of them. */
   readonly damaged: string;
@@ -50,6 +52,7 @@ export function placesIn(stateFolder: string): Places {
     nameFile: join(root, 'name'),
     unfinished,
     moved: join(root, 'moved.json'),
+    movedBack: join(root, 'moved-back.json'),
     givenKeys,
     damaged,
     damagedFolder: op => join(damaged, op),

@@ -8,7 +8,8 @@ import type { PlanRecord } from '../wal/records.ts';
 import { addressesOf } from './addresses.ts';
 import { notedIntents } from './local-intents.ts';
 import { type LocalOps, localHeads } from './local-ops.ts';
-import { isOf, movedFrom, onlyFreezes } from './moved.ts';
+import { isOf, type MovedTo, movedFrom, onlyFreezes } from './moved.ts';
+import { isMovedBack, stillNamed } from './moved-back.ts';
 import type { Claim } from './op-store.ts';
 
 /**
@@ -16,19 +17,21 @@ import type { Claim } from './op-store.ts';
  * count for it: not finished, written less than 24 hours ago, or with a name or key of this claim. Freezing a card waits for
  * nobody.
  */
-export async function refuseUnmoved(local: LocalOps, claim: Claim, { now, keyPrint }: UnmovedBy): Promise<void> {
+export async function refuseUnmoved(local: LocalOps, claim: Claim, by: UnmovedBy): Promise<void> {
   const { record, intents = [] } = claim;
   if (onlyFreezes(record)) return;
-  await refuseAtOtherAddress(local, claim, keyPrint);
+  await refuseAtOtherAddress(local, claim, by.keyPrint);
   const { origin, mode, given_key: key } = record;
   if (await isMoved(local, record)) return;
   const names = new Set(intents.map(({ name }) => name));
   const [noted] = names.size === 0 ? [] : (await notedIntents(local, { origin, mode, names })).values();
-  if (noted !== undefined) throw notMoved(record, `The intent ${JSON.stringify(noted.name)} belongs to ${noted.op}.`);
+  if (noted !== undefined)
+    throw await notMoved(local, record, by, `The intent ${JSON.stringify(noted.name)} belongs to ${noted.op}.`);
   const user = key === undefined ? undefined : await local.disk.read(local.places.givenKey(origin, key));
-  if (user !== undefined) throw notMoved(record, `The idempotency key ${JSON.stringify(key)} belongs to ${user}.`);
-  const why = await unmovedOf(local, record, now);
-  if (why !== undefined) throw notMoved(record, why);
+  if (user !== undefined)
+    throw await notMoved(local, record, by, `The idempotency key ${JSON.stringify(key)} belongs to ${user}.`);
+  const why = await unmovedOf(local, record, by.now);
+  if (why !== undefined) throw await notMoved(local, record, by, why);
 }
 
 export interface UnmovedBy {
@@ -36,6 +39,10 @@ export interface UnmovedBy {
   readonly now: number;
   /** Print of the API key as the files of this machine have it; undefined where they have none. */
   readonly keyPrint: string | undefined;
+  /** The shared journal of the run. */
+  readonly here: Pick<MovedTo, 'journal' | 'account'>;
+  /** See `stillNamed`. */
+  readonly stepsToLocal?: (() => Promise<readonly string[]>) | undefined;
 }
 
 /**
@@ -98,7 +105,22 @@ async function isElsewhere(planOf: () => Promise<PlanRecord | undefined>, servic
   return plan !== undefined && (!isOf(plan, service) || onlyFreezes(plan));
 }
 
-function notMoved({ origin }: PlanRecord, why: string): CliError {
+async function notMoved(
+  local: LocalOps,
+  { origin, mode }: PlanRecord,
+  { here, stepsToLocal }: UnmovedBy,
+  why: string,
+): Promise<CliError> {
+  const from = { origin, mode, ...here };
+  if (await isMovedBack(local, from)) {
+    const { says, notes, hint } = stillNamed(from, (await stepsToLocal?.()) ?? []);
+    return new CliError('guarded', {
+      message: `the operations of ${origin} ${says}`,
+      notes,
+      hint,
+      outcome: 'not_sent',
+    });
+  }
   return new CliError('guarded', {
     message: `the folder of this machine has operations of ${origin} that the shared journal does not know, so this could be done a second time`,
     notes: [why],
