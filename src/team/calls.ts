@@ -93,6 +93,8 @@ export interface ImportedOp extends Entering {
   readonly key?: { readonly value: string; readonly digest: string } | undefined;
   /** The caller has begun it. */
   readonly own: boolean;
+  /** Of a lease, where a process has taken it up that the database does not know. */
+  readonly ttl_ms: number;
 }
 
 /** Whether who began an op has seen its end. */

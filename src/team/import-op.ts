@@ -7,6 +7,7 @@ import { intentDigest } from '../journal/wal/op-id.ts';
 import type { ItemRecord, PlanRecord, StoredRecord } from '../journal/wal/records.ts';
 import type { ClaimedIntent, Clash, ImportedOp } from './calls.ts';
 import { factsOf, operationFacts } from './claims.ts';
+import { leaseMsFor } from './lease.ts';
 import type { SharedOps } from './shared-ops.ts';
 import { createStanding, type Standing } from './standing.ts';
 
@@ -52,6 +53,8 @@ export async function importOp(shared: SharedOps, written: OpBytes): Promise<Imp
   const facts = {
     ...factsOf(first, written.recovered ? 'recovered' : 'imported'),
     ...(written.keepBoth !== undefined && { reason: written.keepBoth }),
+    // For whom the database takes the op to be of another.
+    ...(rest.isOthers && { reason: 'it was taken over, and the database had lost that' }),
   };
   for (let from = 0; from < rest.bytes.length; ) {
     const to = endOfPart(rest.bytes, from);
@@ -66,9 +69,9 @@ export async function importOp(shared: SharedOps, written: OpBytes): Promise<Imp
 }
 
 /** What of it is not there, and how many bytes are; undefined where all is there, or somebody has gone on with it. */
-async function restOf({ statements, account }: SharedOps, op: string, bytes: Uint8Array) {
+async function restOf({ statements, account, role }: SharedOps, op: string, bytes: Uint8Array) {
   const [head] = await statements().heads(account, { op, pruned: true });
-  if (head === undefined) return { size: 0, bytes };
+  if (head === undefined) return { size: 0, bytes, isOthers: false };
   if (head.pruned) return undefined;
   const segments = await statements().readOp(account, op, 1);
   const rest = linesLacking({
@@ -77,7 +80,7 @@ async function restOf({ statements, account }: SharedOps, op: string, bytes: Uin
     own: linesIn([bytes]),
   });
   if (rest === undefined || (rest.length === 0 && head.state !== 'pending')) return undefined;
-  return { size: head.size, bytes: Buffer.from(rest.join(''), 'latin1') };
+  return { size: head.size, bytes: Buffer.from(rest.join(''), 'latin1'), isOthers: head.holder !== role };
 }
 
 /** Each with its end. Their bytes one by one, so that nothing of them is changed. */
@@ -136,11 +139,8 @@ interface Known {
   readonly standing: Standing;
 }
 
-function callOf(
-  { account, host, head }: SharedOps,
-  written: OpBytes,
-  known: Known,
-): Omit<ImportedOp, 'from' | 'whole'> {
+function callOf(shared: SharedOps, written: OpBytes, known: Known): Omit<ImportedOp, 'from' | 'whole'> {
+  const { account, host, head } = shared;
   const { op, keyPrint, recovered, keepBoth, finished, ownsKey = true } = written;
   const { plan, lines, standing } = known;
   const free = new Set(standing.unusedIntents());
@@ -173,6 +173,7 @@ function callOf(
     intents: (written.intents ?? intentsOf(items, plan)).filter(({ name }) => !free.has(name)),
     ...(key !== undefined && ownsKey && { key: { value: key, digest: plan.digest } }),
     own: !recovered || isBegunHere(lines),
+    ttl_ms: leaseMsFor(shared),
   };
 }
 

@@ -18,6 +18,14 @@ const ORDERS: readonly (readonly Step[])[] = [
   ['ana pushes', 'the standby is cut off', 'ana resumes', 'failover', ...PUSHED],
   ['ana pushes', 'the standby is cut off', 'her laptop resumes', 'failover', ...PUSHED],
   ['ana pushes', 'the standby is cut off', 'her laptop resumes', 'failover', ...PUSHED.toReversed()],
+  // Who has taken it over is lost.
+  ['ana pushes', 'the standby is cut off', 'ben takes it over', 'failover', ...PUSHED],
+  ['ana pushes', 'the standby is cut off', 'ben takes it over', 'failover', ...PUSHED.toReversed()],
+  ['the standby is cut off', 'ben takes it over', 'failover', ...PUSHED],
+  ['the standby is cut off', 'ben takes it over', 'ana pushes', 'failover', ...PUSHED],
+  ['the standby is cut off', 'ben takes it over', 'ana pushes', 'failover', ...PUSHED.toReversed()],
+  ['the standby is cut off', 'her laptop resumes', 'ana pushes', 'failover', ...PUSHED],
+  ['the standby is cut off', 'her laptop resumes', 'ana pushes', 'failover', ...PUSHED.toReversed()],
   // Twice.
   ['ana pushes', 'failover', ...PUSHED, 'failover', ...PUSHED],
 ];

@@ -6,7 +6,7 @@ import { done, linesOf, sent } from './test-account.ts';
 
 broughtLate([
   { line: SINGLE, steps: ['ana pushes', 'failover', ...PUSHED] },
-  { line: FILE, steps: ['ana pushes', 'the standby is cut off', 'her laptop resumes', 'failover', ...PUSHED] },
+  { line: FILE, steps: ['the standby is cut off', 'ben takes it over', 'ana pushes', 'failover', ...PUSHED] },
 ]);
 
 describe('what of a copy can be written behind what the database has', () => {

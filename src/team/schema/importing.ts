@@ -38,12 +38,18 @@ exception
   when unique_violation or check_violation or not_null_violation then perform bad_call('import');
 end $f$;
 
+-- A process that is not known here has taken the operation up, and the database has lost that: it is in the hands of who brings it.
+create function is_taken_elsewhere(o op, call jsonb) returns boolean language sql as $f$
+  select o.op is not null and o.writer <> call ->> 'by'
+    and not exists (select from segment s where s.op = o.op and s.writer = call ->> 'by');
+$f$;
+
 -- Brings an operation, in parts where it is long: from is the size that is here, whole ends it. Caps are not asked: what
 -- it has moved is moved. Until it is whole nobody can take it, and its twins are refused. What the database has lost
 -- (recovered) may come while the account is refused to everybody, and names that were used since then stay where they are.
 -- call: account, known, op, from, whole, recovered, by, host, key_print, command, digest, bulk, moves, freely, rows, cents,
 -- reserved, day, begun_ms, ended_ms, counts, shown, ending {finished, spent}, intents [{row, name, digest}], key {value, digest},
--- keep_both (its names and key may belong to others here, and stay theirs), own (the caller has begun it), machine.
+-- keep_both (its names and key may belong to others here, and stay theirs), own (the caller has begun it), machine, ttl_ms.
 create function import_op(call jsonb, bytes bytea, facts text) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
@@ -55,16 +61,20 @@ declare
   o op;
   clashes jsonb := import_clashes(a, call);
   was_held boolean;
+  was_taken boolean;
 begin
   select * into o from op x where x.op = call ->> 'op' for update;
+  was_taken := recovered and is_taken_elsewhere(o, call);
   was_held := recovered and exists (select from approval_request r where r.op = o.op and r.state = 'open');
   -- The answer of the same call was lost.
   if o.size = from_size + octet_length(bytes) and (o.state <> 'pending') = whole
     and exists (select from segment s where s.op = o.op and s.n = o.n and s.bytes = import_op.bytes) then
     return jsonb_build_object('verdict', 'imported', 'size', o.size, 'clashes', coalesce(clashes, '[]'), 'head', head_of(a));
   end if;
-  if coalesce(o.size, 0) <> from_size or o.state = 'finished' or (o.holder <> session_user and not was_held)
-    or (o.lease_until > clock_timestamp() and o.writer <> call ->> 'by') then
+  if coalesce(o.size, 0) <> from_size or o.state = 'finished' or (o.holder <> session_user and not was_held and not was_taken)
+    -- While all are refused, a lease that came back is one that was over when the other process took the operation up.
+    or (o.lease_until > clock_timestamp() and o.writer <> call ->> 'by'
+      and not (was_taken and (is_elsewhere(a) or a.lost_why is not null))) then
     perform fenced(o);
   end if;
   if o.op is null then
@@ -73,7 +83,9 @@ begin
     end if;
     o := insert_imported(a, call);
   end if;
-  if was_held then o := used_elsewhere(a, o, call); end if;
+  if was_held then o := used_elsewhere(a, o, call);
+  elsif was_taken then o := change_hands(o, call, facts);
+  end if;
   perform insert_segment(o, o.n + 1, call ->> 'by', bytes);
   o := counted(o, call, bytes);
   update op set state = case when whole then 'running' else 'pending' end, lease_until = clock_timestamp()

@@ -224,11 +224,22 @@ export function importOp(db: Database, call: Call, copy: Copy): Database {
   const isDone = copy.lines.some(({ t }) => t === 'DONE');
   const spent = copy.finished && isDone ? 1 : 0;
   if (op === null) return imported(db, call, copy);
-  const isFree = op.leaseUntil <= call.tick || op.writer === copy.lines.at(-1)?.by;
-  const isMine = op.holder === call.operator && isFree && op.state === 'running';
-  const hasGoneOn = op.lines.some(line => !copy.lines.some(isSameAs(line)));
-  if (!isMine || hasGoneOn || copy.lines.length <= op.lines.length) return db;
-  const after: Op = { ...op, lines: copy.lines, spent, state: copy.finished ? 'finished' : 'running' };
+  const last = copy.lines.at(-1)?.by ?? op.writer;
+  // A process that is not known here has taken it up, and the database has lost that.
+  const wasTaken = op.writer !== last && !op.lines.some(({ by }) => by === last);
+  const isFree = op.leaseUntil <= call.tick || op.writer === last || (wasTaken && isRefused(db, call));
+  const isMine = (op.holder === call.operator || wasTaken) && isFree && op.state === 'running';
+  const hasGoneOn = op.lines.some(({ by }) => !copy.lines.some(line => line.by === by));
+  const lacking = copy.lines.filter(line => !op.lines.some(isSameAs(line)));
+  if (!isMine || hasGoneOn || lacking.length === 0) return db;
+  const hands = { holder: call.operator, writer: last, epoch: op.epoch + 1, leaseUntil: call.tick };
+  const after: Op = {
+    ...op,
+    ...(wasTaken && { ...hands, leaseBefore: Math.min(op.leaseUntil, call.tick) }),
+    lines: [...op.lines, ...lacking],
+    spent,
+    state: copy.finished ? 'finished' : 'running',
+  };
   const held = copy.finished ? 1 : 0;
   return committed(db, call, { ops: withOp(db, copy.op, after), held: db.held - held, spent: db.spent + spent });
 }
