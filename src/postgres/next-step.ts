@@ -6,6 +6,8 @@ import { PostgresRefusal } from './refusal.ts';
 export interface Reached extends Pick<PostgresUrl, 'host' | 'port' | 'role' | 'database' | 'tls'> {
   /** The variable that names the file of the password. */
   readonly passwordFile: string;
+  /** A role that every login is in; none where left out. */
+  readonly group?: string | undefined;
 }
 
 /** A sentence with what to do, and the command where there is one for this machine. */
@@ -29,7 +31,7 @@ export function nextStepAfter(thrown: unknown, place: Reached): NextStep | undef
 }
 
 function afterRefusal({ code, message }: PostgresRefusal, place: Reached): NextStep | undefined {
-  const { role, database, passwordFile } = place;
+  const { role, database, passwordFile, group } = place;
   const [roleName, databaseName] = [identifier(role), identifier(database)];
   switch (code) {
     case '28P01':
@@ -41,7 +43,7 @@ function afterRefusal({ code, message }: PostgresRefusal, place: Reached): NextS
       if (/pg_hba\.conf/.test(message)) {
         return { note: `${AS_ADMIN} let it in with a line of pg_hba.conf: ${entry(place)}` };
       }
-      return { note: `${AS_ADMIN} create role ${roleName} login;` };
+      return { note: `${AS_ADMIN} create role ${roleName} login${group === undefined ? '' : ` in role ${group}`};` };
     case '3D000':
       return { note: `${AS_ADMIN} create database ${databaseName} owner ${roleName};` };
     case '42501':

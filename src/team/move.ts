@@ -32,7 +32,7 @@ import { bringLeft, type LeavingParts, leftNote } from './left-journal.ts';
 import { refuseBehind } from './loss.ts';
 import { pushedBy } from './open-shared.ts';
 import type { SharedOps } from './shared-ops.ts';
-import { refuseUnfinished } from './unfinished.ts';
+import { notesInWay, refuseUnfinished } from './unfinished.ts';
 
 export interface MoveParts extends LeavingParts {
   readonly local: LocalOps;
@@ -260,7 +260,10 @@ async function leaveAccount({ shared, service }: MoveParts): Promise<void> {
   const answer = await statements().leaveAccount({ account, known: head.known(), host }, facts);
   head.learn(answer.head);
   await head.keep();
-  if (answer.verdict !== 'left') throw notLeft(answer, account);
+  if (answer.verdict === 'left') return;
+  const refusal = notLeft(answer, account);
+  const notes = answer.verdict === 'others' ? [] : await notesInWay(shared);
+  throw notes.length === 0 ? refusal : refusal.with({ notes });
 }
 
 async function saveLocal(parts: MoveParts, head: OpHead): Promise<number> {

@@ -26,6 +26,8 @@ const NO_SCHEMA: Words = {
   says: 'there is no journal of this release in the database',
   hint: 'cardwright journal init --print-sql',
 };
+/** Of whoever begins something: who only approves or reads is in another group. */
+const LOGIN = { passwordFile: 'CARDWRIGHT_JOURNAL_PASSWORD_FILE', group: 'cardwright_operator' };
 const NO_LOGIN: Words = { kind: 'guarded', says: 'the login was refused' };
 
 /** By the code of the refusal; ours are raised by the functions of the schema. */
@@ -84,7 +86,7 @@ const NEVER: ReadonlySet<string> = new Set([
 export function journalError(url: JournalUrl, thrown: unknown): CliError {
   if (thrown instanceof CliError) return thrown;
   const { shown } = url;
-  const next = nextStepAfter(thrown, { ...url, passwordFile: 'CARDWRIGHT_JOURNAL_PASSWORD_FILE' });
+  const next = nextStepAfter(thrown, { ...url, ...LOGIN });
   const text = thrown instanceof Error ? thrown.message : String(thrown);
   const words = thrown instanceof PostgresRefusal ? REFUSALS[thrown.code] : undefined;
   if (words === undefined) {

@@ -24,22 +24,11 @@ interface Kind {
  * Throws `guarded` while an op of the account is not finished, or an operator has not been told its end: in the files of one
  * machine nobody else is told, and the same command would do it once more.
  */
-export async function refuseUnfinished({ statements, account, role }: SharedOps): Promise<void> {
-  const kinds = new Map<string, { readonly kind: Kind; readonly ops: string[] }>();
-  let count = 0;
-  for (let skip = 0; ; skip += PAGE) {
-    const page = await statements().heads(account, { unfinished: true, everybody: true, skip, most: PAGE });
-    for (const head of page) {
-      const kind = kindOf(head, role);
-      const group = kinds.get(kind.says) ?? { kind, ops: [] };
-      kinds.set(kind.says, group);
-      group.ops.push(head.op);
-    }
-    count += page.length;
-    if (page.length < PAGE) break;
-  }
+export async function refuseUnfinished(shared: SharedOps): Promise<void> {
+  const { account } = shared;
+  const groups = await groupsIn(shared, () => true);
+  const count = groups.reduce((all, { ops }) => all + ops.length, 0);
   if (count === 0) return;
-  const groups = [...kinds.values()].sort((one, other) => other.ops.length - one.ops.length);
   const next = groups.find(({ kind }) => kind.waitsFor === undefined);
   const [op = ''] = (next ?? groups[0])?.ops ?? [];
   const are = count === 1 ? `${op} is` : `${count} operations are`;
@@ -50,6 +39,36 @@ export async function refuseUnfinished({ statements, account, role }: SharedOps)
     outcome: 'not_sent',
     ...(count === 1 && { op }),
   });
+}
+
+/** Ops that wait for approval or are in hand, where there are several: those alone keep an account from its only operator. */
+export async function notesInWay(shared: SharedOps): Promise<readonly string[]> {
+  const groups = await groupsIn(shared, ({ state, lease_ms: leftMs }) => state === 'pending' || leftMs > 0);
+  const isOne = groups.length === 1 && groups[0]?.ops.length === 1;
+  return isOne ? [] : groups.map(({ kind, ops }) => noteOf(kind, ops));
+}
+
+interface Group {
+  readonly kind: Kind;
+  readonly ops: string[];
+}
+
+/** The largest first. */
+async function groupsIn(
+  { statements, account, role }: SharedOps,
+  isMeant: (head: OpHead) => boolean,
+): Promise<readonly Group[]> {
+  const kinds = new Map<string, Group>();
+  for (let skip = 0; ; skip += PAGE) {
+    const page = await statements().heads(account, { unfinished: true, everybody: true, skip, most: PAGE });
+    for (const head of page.filter(isMeant)) {
+      const kind = kindOf(head, role);
+      const group = kinds.get(kind.says) ?? { kind, ops: [] };
+      kinds.set(kind.says, group);
+      group.ops.push(head.op);
+    }
+    if (page.length < PAGE) return [...kinds.values()].sort((one, other) => other.ops.length - one.ops.length);
+  }
 }
 
 function kindOf(head: OpHead, role: string): Kind {
@@ -77,7 +96,7 @@ const resumed = (op: string) => `cardwright ops resume ${op}`;
 const takenOver = (op: string) => `cardwright ops takeover ${op} --reason "why"`;
 
 /** Nobody else can be told in the place of an operator. */
-function leftNotes(groups: readonly { readonly kind: Kind }[], account: string): readonly string[] {
+function leftNotes(groups: readonly Group[], account: string): readonly string[] {
   const role = groups.find(({ kind }) => kind.waitsFor !== undefined)?.kind.waitsFor;
   if (role === undefined) return [];
   const ends = `select cardwright.add_member('${account}', '${role}', '{}');`;

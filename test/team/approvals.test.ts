@@ -156,6 +156,29 @@ describe.skipIf(missing())('approvals over a shared journal', () => {
     });
   });
 
+  it('names all that wait, where the only operator takes the journal back', async () => {
+    await using t = await team(here, { wallet: 500 });
+    await addApproverRoles(t.at);
+    const ana = await t.machine('ana');
+    await approver(t);
+    await t.at.admin(`set_rule('approve_above', 10000)`);
+    await t.at.admin(`add_member('ben', '{}')`);
+    const mine = async () => {
+      const { code, err } = await ana.run('journal move --to local --mine');
+      expect({ code, err }).toMatchObject({
+        code: 14,
+        err: expect.stringContaining('waits for approval in the shared'),
+      });
+      return err;
+    };
+    expect((await ana.run('cards create --bin bin_1 --amount 150 -q')).code).toBe(17);
+    expect(await mine()).not.toContain('waiting for approval:');
+    expect((await ana.run('cards create --bin bin_1 --amount 160 -q')).code).toBe(17);
+    const waiting = (await t.at.ana.heads(t.at.account, { unfinished: true })).map(({ op }) => op);
+    expect(waiting).toHaveLength(2);
+    expect(await mine()).toContain(`  2 waiting for approval: ${waiting.join(', ')}. cardwright approvals list\n`);
+  });
+
   it('a claim that asks nobody is pending, and leaves nothing behind', async () => {
     const at = await testAccount(here);
     await at.admin(`set_rule('approve_above', 1000)`);

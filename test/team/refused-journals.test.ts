@@ -55,6 +55,8 @@ describe.skipIf(missing())('a journal is refused', () => {
       'there is no journal of this release',
     );
     await refused({ CARDWRIGHT_JOURNAL_URL: urlOf({ ...here, name: 'nowhere' }, 'ana') }, 'does not exist');
+    const made = 'As an admin of PostgreSQL: create role zoe login in role cardwright_operator;';
+    await refused({ CARDWRIGHT_JOURNAL_URL: urlOf(here, 'zoe') }, made);
     await refused({ CARDWRIGHT_JOURNAL_ACCOUNT: 'nobody' }, 'no account nobody that ana may use');
     await refused({}, 'the role may not do this', 'eve');
     await t.at.root.call(`update cardwright.account set origin = 'https://other.example.com' where name = $1`, [
