@@ -56,7 +56,7 @@ it.skipIf(missingStandby() !== undefined).each(STORIES)('%j', { timeout: 240_000
     const { code, err } = await s.goOn(way, op);
     expect([14, 15], `${way}: ${err}`).toContain(code);
   }
-  await expect(s.accept()).rejects.toThrow('have not pushed what their machines know');
+  await expect(s.accept()).rejects.toThrow('have not pushed what they know');
   for (const machine of [ben, ana]) {
     const { code, err } = await machine.run('journal push', { clock: skippingClock() });
     expect({ code, err }).toMatchObject({ code: 0 });
