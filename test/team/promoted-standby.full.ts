@@ -61,6 +61,7 @@ it.skipIf(missingStandby() !== undefined).each(STORIES)('%j', { timeout: 240_000
     const { code, err } = await machine.run('journal push', { clock: skippingClock() });
     expect({ code, err }).toMatchObject({ code: 0 });
   }
+  expect(await s.pushedByProcess()).toMatchObject({ code: 0 });
   for (const way of WAYS) expect([14, 15], way).toContain((await s.goOn(way, op)).code);
   expect(s.posts()).toBe(sent);
   await s.accept();
@@ -149,6 +150,11 @@ async function stage({ kind, cutAfter }: Story) {
       t.proxy.mend();
       const left = await t.at.ana.heads(t.at.account, { unfinished: true });
       return left.map(({ op }) => op);
+    },
+    /** The process that was killed has another name of its machine than the commands of this one. */
+    async pushedByProcess() {
+      const env = { ...t.processEnv('ana', ana), CARDWRIGHT_JOURNAL_URL: url('ana') };
+      return ended(place.start(words('journal push'), { env, cwd: ana.folder }));
     },
     /** The primary is gone, and the standby is what everybody reaches. */
     async promoted() {
