@@ -126,6 +126,25 @@ describe.skipIf(missing())('an operation that a colleague has ended', () => {
     expect((await taking).code).toBe(0);
   });
 
+  it('a row of a file that he has recorded by hand, which is typed by itself', async () => {
+    await using t = await team(here, { wallet: 500 });
+    const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];
+    for (const amount of [10, 11]) expect((await ben.run(`cards create --bin bin_1 --amount ${amount}`)).code).toBe(0);
+    await writeFile(join(ana.folder, 'funds.csv'), 'card_id,amount\ncard_1,2\ncard_2,3\n');
+    const op = await lost(t, ana, 'cards fund --file funds.csv --yes', /\/fund$/);
+    await ben.run(`ops takeover ${op} --reason "ana is away" --yes`);
+    expect((await ben.run(`ops resolve ${op} --as done --note seen --yes`)).code).toBe(0);
+    const posts = t.proxy.posts().length;
+    for (const more of ['', ' --intent po-1']) {
+      const again = await ana.run(`cards fund card_1 --amount 2${more}`);
+      expect({ code: again.code, err: again.err }).toMatchObject({ code: 14 });
+      expect(again.err).toContain(`try: cardwright ops resume ${op}\n`);
+    }
+    expect(t.proxy.posts()).toHaveLength(posts);
+    expect((await ana.run(`ops resume ${op}`)).code).toBe(0);
+    expect((await ana.run('cards fund card_1 --amount 2')).code).toBe(0);
+  });
+
   it('the name of a row: its file shows it as done, and sends the others alone', async () => {
     await using t = await team(here);
     const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];

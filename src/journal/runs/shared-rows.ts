@@ -118,10 +118,11 @@ async function refuseSharedWith(
 function isInTheWay(
   row: RowHistory,
   { plan }: History,
-  { held, leased, named }: Pick<InHand, 'held' | 'leased'> & { readonly named: boolean },
+  { held, leased, isUntold, named }: Pick<InHand, 'held' | 'leased' | 'isUntold'> & { readonly named: boolean },
 ): boolean {
   const { item, state, resolved } = row;
-  if (resolved !== undefined) return false;
+  // Whoever records a row by hand knows of it; of a colleague who has done that, who began it does not.
+  if (resolved !== undefined && !(isUntold && state === 'done')) return false;
   const moves = item.operation === 'cards.fund' || item.operation === 'cards.withdraw';
   if (held && moves && (state === 'unknown' || state === 'open')) return true;
   const isOther = named && item.intent !== undefined;
