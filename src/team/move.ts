@@ -26,6 +26,7 @@ import { isOp } from '../journal/wal/op-id.ts';
 import type { PlanRecord } from '../journal/wal/records.ts';
 import { isPending } from '../journal/wal/replay.ts';
 import type { ClaimedIntent, JournalStatus, LeaveResult, OpHead, UsedIntent } from './calls.ts';
+import { refusalOf } from './claims.ts';
 import { importOp } from './import-op.ts';
 import { type ClashingOp, clashing, reasonToKeep } from './kept-both.ts';
 import { bringLeft, type LeavingParts, leftNote } from './left-journal.ts';
@@ -65,6 +66,7 @@ interface WhatElse {
 export async function moveToShared(parts: MoveParts, { keepBoth = [], leave }: WhatElse = {}): Promise<MovedJournal> {
   const { local, shared, service, pid } = parts;
   refuseBehind(shared);
+  await refuseKeyOfOthers(parts);
   await refuseWorking(local, pid);
   const left = await leftNote(await othersOf(parts), { here: hereOf(parts), leave });
   await refuseAbsent(parts, keepBoth);
@@ -93,6 +95,13 @@ export async function moveToShared(parts: MoveParts, { keepBoth = [], leave }: W
   // From here on nothing speaks of the other journal any more.
   if (left !== undefined) await forgetMoved(local, each => isInAccount(each, left));
   return { to: 'shared', moved: moved + (brought?.ops ?? 0), rows: rows + (brought?.rows ?? 0), there, names: kept };
+}
+
+/** Operations of another account would be none that anybody of this one can settle. */
+async function refuseKeyOfOthers({ shared, keyPrint }: MoveParts): Promise<void> {
+  const { account, role, statements } = shared;
+  if (await statements().hasKey(account, keyPrint)) return;
+  throw refusalOf({ verdict: 'key' }, { account, key_print: keyPrint, role });
 }
 
 /** From here on the files of this machine take nothing. Throws `guarded` while one of its commands is at work, or an op waits for approval. */

@@ -2,6 +2,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accountPrint } from '../../src/core/key-print.ts';
+import { Secret } from '../../src/core/secret.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
 import { words } from '../support/words.ts';
@@ -66,6 +68,26 @@ describe.skipIf(missing())('operations that were moved to a shared journal', () 
     expect(t.proxy.posts()).toHaveLength(posts);
     expect((await copied(ana, hint, ALONE)).code).toBe(0);
     expect(await t.cards()).toHaveLength(3);
+  });
+
+  it('are moved with an API key of the account alone', async () => {
+    await using t = await team(here);
+    const ana = await t.machine('ana');
+    expect((await ana.run('cards create --bin bin_1 --amount 2 -q', { env: ALONE })).code).toBe(0);
+    const print = accountPrint(new Secret(t.key), t.at.account);
+    await t.at.admin(`remove_key('${print}')`);
+    const refused = await ana.run('journal move --to shared');
+    expect([refused.code, refused.err]).toEqual([
+      14,
+      expect.stringContaining('the API key is none of this account in the shared journal'),
+    ]);
+    expect(refused.err).toContain(`select cardwright.add_key('${t.at.account}', '${print}');`);
+    expect(await t.at.ana.heads(t.at.account, {})).toEqual([]);
+    // Nothing was noted either: this machine goes on alone.
+    expect((await ana.run('cards fund card_1 --amount 1 -q', { env: ALONE })).code).toBe(0);
+    await t.at.admin(`add_key('${print}')`);
+    expect((await ana.run('journal move --to shared --json')).code).toBe(0);
+    expect(await t.at.ana.heads(t.at.account, {})).toHaveLength(2);
   });
 
   it('are reached with what a profile without a journal is told', async () => {
