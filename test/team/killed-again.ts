@@ -106,7 +106,7 @@ export function killedAgain(sweeps: readonly Kills[]): void {
       },
     );
 
-    test.each([20, 26])('a resume that was killed is resumed at once: message %i', async message => {
+    test.each([22, 28])('a resume that was killed is resumed at once: message %i', async message => {
       await using t = await killingStage(here);
       const { ana, at } = t;
       expect(await killed(t, APPROVED.create.line, 12)).toBe(true);
