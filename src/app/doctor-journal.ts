@@ -5,9 +5,12 @@ import { isMovedBack, type MovedBack, stillNamed } from '../journal/store/moved-
 import { placesIn } from '../journal/store/paths.ts';
 import { unmovedOf } from '../journal/store/unmoved.ts';
 import { createDisk } from '../journal/wal/storage.ts';
+import type { JournalConnection } from '../team/connect.ts';
+import { damagedOps } from '../team/damaged-records.ts';
 import { waitingCopies } from '../team/local-copies.ts';
 import type { SharedJournalSettings } from '../team/open-shared.ts';
 import { endOfFreeze } from '../team/refusals.ts';
+import { statementsOver } from '../team/statements.ts';
 import type { AppHost } from './app-host.ts';
 import { type Around, sharedSettings } from './journal.ts';
 import { statusCompared } from './own-copies.ts';
@@ -39,7 +42,9 @@ async function databaseFinding(
 ): Promise<{ readonly finding: Finding; readonly journal?: string }> {
   try {
     const compared = await statusCompared(host, connection, account);
-    return { finding: findingOf(compared, connection.shown, account), journal: compared.status.journal_id };
+    const finding = findingOf(compared, connection.shown, account);
+    const damaged = finding.status === 'ok' ? await damagedFinding(connection, account) : undefined;
+    return { finding: damaged ?? finding, journal: compared.status.journal_id };
   } catch (thrown) {
     return { finding: failed(thrown) };
   }
@@ -66,6 +71,15 @@ function findingOf(
   const { frozen, frozen_by: by, frozen_at: at } = status;
   const who = by === null ? 'it is frozen' : `${by} has frozen it at ${at}`;
   return { check: CHECK, status: 'fail', says: `${says}: ${who}: ${frozen}. ${endOfFreeze(account)}` };
+}
+
+/** What is in the way of everybody who may do the same. Undefined where nothing was found. */
+async function damagedFinding(connection: JournalConnection, account: string): Promise<Finding | undefined> {
+  const [first, ...more] = await damagedOps(statementsOver(connection), account);
+  if (first === undefined) return undefined;
+  const also = more.length === 0 ? '' : `, and ${more.length} more`;
+  const says = `${connection.shown}, account ${account}: the journal of ${first} is damaged${also}: what was sent is not known`;
+  return { check: CHECK, status: 'fail', says, hint: `cardwright ops show ${first}` };
 }
 
 /** What lies in the state folder and is not in the database. */

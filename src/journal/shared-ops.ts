@@ -49,7 +49,10 @@ export interface JournalFlaw {
   /** Of the chain. */
   readonly line?: number;
   readonly text: string;
-  /** Where two ops have one name: what an admin of the journal runs in the database when both are right. */
+  /**
+   * What an admin of the journal runs in the database: where two ops have one name, when both are right; where records of an op
+   * are not what they were, when it is known what it has done.
+   */
   readonly sql?: string;
 }
 

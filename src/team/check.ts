@@ -6,10 +6,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { CliError } from '../core/errors.ts';
 import { cents, dollars } from '../core/money.ts';
 import type { AcceptedClash, JournalFlaw, StoreCheck } from '../journal/shared-ops.ts';
-import { decodeLines } from '../journal/wal/codec.ts';
 import type { StoredRecord } from '../journal/wal/records.ts';
 import type { DaySums, OpenRows, OpHead, Segment } from './calls.ts';
 import { readSharedChain } from './chain.ts';
+import { recordsOrError, sqlForDamaged } from './damaged-records.ts';
 import { digestOfSegments } from './records-digest.ts';
 import type { SharedOps } from './shared-ops.ts';
 import { createStanding } from './standing.ts';
@@ -31,7 +31,8 @@ export async function checkShared(shared: Checked): Promise<StoreCheck> {
     const found = await checkOp(shared, head, chain.digests);
     records += found.records;
     for (const name of found.names) named.push([name, head.op]);
-    flaws.push(...found.texts.map(text => ({ what: 'op', op: head.op, text }) as const));
+    const sql = sqlForDamaged(shared.account, head.op);
+    flaws.push(...found.texts.map(text => ({ what: 'op', op: head.op, text, sql }) as const));
   }
   const intents = await checkIntents(shared, named);
   const days = await shared.statements().daySums(shared.account);
@@ -104,7 +105,7 @@ function flawsOf(head: OpHead, segments: readonly Segment[], digest: string | un
   if (digest !== undefined && digestOfSegments(inOrder) !== digest)
     texts.push('its records are not those that the chain names');
   const bytes = Buffer.concat(segments.map(segment => segment.bytes));
-  const written = writtenIn(bytes, head.op);
+  const written = recordsOrError(bytes, head.op);
   if (written instanceof CliError) return { records: 0, names: [], texts: [...texts, written.message] };
   const standing = createStanding();
   standing.read(Buffer.concat(inOrder.map(segment => segment.bytes)));
@@ -116,15 +117,6 @@ function flawsOf(head: OpHead, segments: readonly Segment[], digest: string | un
   const free = new Set(standing.unusedIntents());
   const names = written.flatMap(({ record }) => (record.t === 'ITEM' && record.intent ? record.intent : []));
   return { records: written.length, names: names.filter(name => !free.has(name)), texts };
-}
-
-function writtenIn(bytes: Uint8Array, op: string): readonly StoredRecord[] | CliError {
-  try {
-    return decodeLines(bytes, op).written;
-  } catch (thrown) {
-    if (thrown instanceof CliError) return thrown;
-    throw thrown;
-  }
 }
 
 function planFlaws({ op, command, rows, cents: total }: OpHead, [first]: readonly StoredRecord[]): string[] {

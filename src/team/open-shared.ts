@@ -84,6 +84,7 @@ export function openedStore(settings: SharedJournalSettings, { accountPrint, key
     },
     opened: open,
     keyPrint: () => accountPrint(settings.account),
+    account: settings.account,
   });
   return {
     ...store,

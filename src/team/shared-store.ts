@@ -17,6 +17,7 @@ import type { HeadFilter, OpHead, UsedIntent } from './calls.ts';
 import { checkShared } from './check.ts';
 import { claimOp } from './claim-op.ts';
 import { factsOf, planIn, refusalOf } from './claims.ts';
+import { wordsForDamaged } from './damaged-records.ts';
 import { usedByOthers } from './kept-both.ts';
 import { refuseAbsent, refuseLost } from './loss.ts';
 import { pushAll } from './recover.ts';
@@ -35,13 +36,15 @@ export interface SharedStoreSettings {
   readonly opened: () => Promise<SharedOps>;
   /** Print of the API key, 16 hexadecimal digits. */
   readonly keyPrint: () => Promise<string>;
+  /** Name of the account in the journal. */
+  readonly account: string;
 }
 
 const PAGE = 1000;
 /** A machine whose clock is farther off than this from that of the database is told so. */
 export const MOST_CLOCK_MS = 60_000;
 
-export function sharedStore({ shared, opened, keyPrint }: SharedStoreSettings): OpStore {
+export function sharedStore({ shared, opened, keyPrint, account }: SharedStoreSettings): OpStore {
   return {
     clockSlackMs: MOST_CLOCK_MS,
     ready: async () => void (await shared()),
@@ -100,7 +103,7 @@ export function sharedStore({ shared, opened, keyPrint }: SharedStoreSettings): 
     leases: async () => leasesOf(await shared()),
     check: async () => checkShared(await opened()),
     forget: async op => forgetOp(await shared(), op),
-    setAside: op => `tell an admin of the shared journal about ${op}`,
+    setAside: op => wordsForDamaged(account, op),
   };
 }
 

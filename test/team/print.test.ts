@@ -56,7 +56,7 @@ describe.skipIf(missing())('the printed SQL', () => {
       where relnamespace = 'cardwright'::regnamespace and relkind = 'r' order by 1`,
   ];
 
-  it.each([1, 2, 3, 4, 5, 6, 7, 8])('brings a journal of schema %i here, with what it keeps', async from => {
+  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9])('brings a journal of schema %i here, with what it keeps', async from => {
     const root = await here.as('postgres');
     const name = `${here.name}_old_${from}`;
     await root.call(`create database ${name}`, []);

@@ -60,6 +60,7 @@ describe.skipIf(missing())('the shared store', () => {
           shared: once,
           opened: once,
           keyPrint: async () => KEY_PRINT,
+          account,
         });
       },
       [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),

@@ -23,7 +23,9 @@ export const checkJournal = command({
           line: maybe(tells.count('Line of the audit log.')),
           text: tells.text('What is wrong.'),
           sql: maybe(
-            tells.text('Of two operations with one name: what an admin runs in the database when both are right.'),
+            tells.text(
+              'What an admin runs in the database: of two operations with one name, when both are right; of damaged records, when it is known what they were.',
+            ),
           ),
         },
         'What cannot be so; empty for a journal that is whole.',
@@ -122,7 +124,7 @@ function notWhole(flaws: CheckedJournal['flaws']): CliError {
     });
   }
   const ways = flaws.flatMap(({ sql }) => sql ?? []);
-  if (ways.length === flaws.length) {
+  if (ways.length === flaws.length && flaws.every(({ what }) => what === 'intent')) {
     return new CliError('check_failed', {
       message: `${are('one operation has a name that belongs', 'operations have names that belong')} to another one`,
       notes: [
@@ -134,7 +136,17 @@ function notWhole(flaws: CheckedJournal['flaws']): CliError {
   }
   return new CliError('check_failed', {
     message: `the shared journal is not what it was: ${are('1 flaw', 'flaws')}`,
-    notes: ['Nobody should move money through it until an admin has looked.'],
+    notes: ['Nobody should move money through it until an admin has looked.', ...asideNotes(flaws)],
     hint: first?.card === undefined ? 'cardwright journal status' : `cardwright cards get ${first.card}`,
   });
+}
+
+/** The way out for operations whose records are not what they were. */
+function asideNotes(flaws: CheckedJournal['flaws']): readonly string[] {
+  const ways = new Set(flaws.flatMap(({ what, sql }) => (what === 'op' && sql !== undefined ? sql : [])));
+  if (ways.size === 0) return [];
+  return [
+    'When it is known at the service what an operation has done, an admin of the journal sets it aside in the database; false in place of true where nothing was done:',
+    ...[...ways].slice(0, MOST_TOLD),
+  ];
 }

@@ -94,10 +94,7 @@ function standsAt(history: History, unfinished: boolean): OpState {
 
 export async function detailOf(dependencies: JournalDependencies, op: string): Promise<OpDetail> {
   const { store } = dependencies;
-  const history = await historyNamed(store, op).catch(async (thrown: unknown) => {
-    if (!(thrown instanceof CliError) || thrown.kind !== 'check_failed' || (await isNewer(store, op))) throw thrown;
-    throw damageShown(thrown, store.setAside(op));
-  });
+  const history = await historyToShow(store, op);
   const rows = [...history.rows.values()].map(row => rowOf(row, history));
   const [unfinished, hands] = [await isUnfinished(store, op), await handsIn(store, op)];
   return {
@@ -116,6 +113,14 @@ async function handsIn(store: Asked['store'], op: string): Promise<Hands | undef
 export async function isUnfinished(store: Pick<OpStore, 'heads'>, wanted: string): Promise<boolean> {
   for await (const { op } of store.heads({ unfinished: true })) if (op === wanted) return true;
   return false;
+}
+
+/** As `historyNamed`; the error for a damaged journal says how it is taken out of the way. */
+export function historyToShow(store: Pick<OpStore, 'read' | 'leastLength' | 'setAside'>, op: string): Promise<History> {
+  return historyNamed(store, op).catch(async (thrown: unknown) => {
+    if (!(thrown instanceof CliError) || thrown.kind !== 'check_failed' || (await isNewer(store, op))) throw thrown;
+    throw damageShown(thrown, store.setAside(op));
+  });
 }
 
 /** Whoever asks for the op itself is told the way on, not this command once more. */

@@ -4,12 +4,12 @@ import { CliError } from '../../core/errors.ts';
 import { rowsNamed } from '../../core/row-words.ts';
 import { requestIdOf } from '../approvals/request-id.ts';
 import type { Closing, Resolution } from '../shown-ops.ts';
-import { historyNamed, isNewer, readOrError } from '../store/read-ops.ts';
+import { isNewer, readOrError } from '../store/read-ops.ts';
 import { isOp } from '../wal/op-id.ts';
 import { type History, isPending, mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { underLock } from './open.ts';
-import { isUnfinished } from './queries.ts';
+import { historyToShow, isUnfinished } from './queries.ts';
 import { inHandOf } from './take-up.ts';
 
 /** What was recorded, and what is left of the operation, by the numbers of its rows. */
@@ -25,7 +25,7 @@ export interface Settled {
  */
 export async function resolveRows(dependencies: JournalDependencies, resolution: Resolution): Promise<Settled> {
   const { op, as, note, card, agree } = resolution;
-  const history = await historyNamed(dependencies.store, op);
+  const history = await historyToShow(dependencies.store, op);
   if (isPending(history)) throw stillHeld(op);
   const seen = await firstChosen(dependencies, history, resolution);
   if (card !== undefined) refuseOtherThanOneCreate(history, seen.closed);

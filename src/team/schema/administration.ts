@@ -287,6 +287,7 @@ const ADMINISTERING = [
   'freeze_account(text, text)',
   'accept_failover(text, text, text[])',
   'accept_clash(text, text, text, text)',
+  'set_aside(text, text, boolean, text)',
 ];
 
 /** What each group may execute; everything else is closed to everybody but the owner. */

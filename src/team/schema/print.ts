@@ -2,6 +2,7 @@
 import { ADMINISTRATION_SQL, GRANTS_SQL } from './administration.ts';
 import { APPROVAL_ADMINISTRATION_SQL, APPROVING_SQL } from './approving.ts';
 import { CLAIMING_SQL } from './claiming.ts';
+import { DAMAGED_SQL } from './damaged.ts';
 import { ENTERING_SQL } from './entering.ts';
 import { IMPORTING_SQL } from './importing.ts';
 import { NAMING_SQL } from './naming.ts';
@@ -27,6 +28,7 @@ const FUNCTIONS = [
   IMPORTING_SQL,
   READING_SQL,
   ADMINISTRATION_SQL,
+  DAMAGED_SQL,
   APPROVAL_ADMINISTRATION_SQL,
   GRANTS_SQL,
 ];

@@ -169,6 +169,23 @@ ${guarding(['waiting_name'])}
 alter table op add column not_told text;
 `,
   },
+  {
+    to: 10,
+    sql: `
+-- Records that nobody can read, as they were, of operations that an admin has set aside.
+create table damaged_segment (
+  op text not null references op,
+  n int not null,
+  account int not null references account,
+  epoch int not null,
+  writer text not null,
+  bytes bytea not null,
+  set_aside_at timestamptz not null default clock_timestamp(),
+  primary key (op, n)
+);
+${guarding(['damaged_segment'])}
+`,
+  },
 ];
 
 /** The steps after a number. */

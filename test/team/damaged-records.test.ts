@@ -1,0 +1,89 @@
+/** Records of a shared journal are damaged: everybody reads so, an admin who has looked sets the operation aside, and people go on. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { missing } from '../postgres/server.ts';
+import { type Database, database } from '../postgres/shared.ts';
+import { later } from './killing-stage.ts';
+import { team } from './team.ts';
+
+const LINE = 'cards create --bin bin_1 --amount 3 --label ads --intent po-7';
+
+describe.skipIf(missing())('an operation whose records are damaged', () => {
+  let here: Database;
+  beforeAll(async () => {
+    here = await database();
+  });
+  afterAll(() => here.close());
+
+  /** A create that is unknown, whose last record was changed in the database. */
+  async function damaged() {
+    const t = await team(here);
+    const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];
+    t.proxy.fail('POST', /\/cards$/, 'drop-after');
+    t.proxy.fail('GET', /\/cards\?/, ...Array<'drop-before'>(9).fill('drop-before'));
+    expect((await ana.run(LINE)).code).toBe(11);
+    t.proxy.mend();
+    const [head] = await t.at.ana.heads(t.at.account, { unfinished: true });
+    const op = head?.op ?? '';
+    await t.at.root.call(
+      `update cardwright.segment set bytes = set_byte(bytes, 20, 33) where op = $1 and n = (select max(n) from cardwright.segment where op = $1)`,
+      [op],
+    );
+    const run = (machine: typeof ana, line: string) => machine.run(line, { clock: later() });
+    const flaws = async () => JSON.parse((await run(ben, 'journal check --json')).out).flaws;
+    return { ...t, ana, ben, op, run, flaws };
+  }
+
+  it('is named by everybody who meets it, with what an admin does about it', async () => {
+    await using t = await damaged();
+    const { ana, ben, op, run } = t;
+    const sql = `select cardwright.set_aside('${t.at.account}', '${op}', true, 'why');`;
+    for (const line of [`ops show ${op}`, `ops resolve ${op} --as done --note why`, 'journal check']) {
+      const { code, err } = await run(ana, line);
+      expect([code, err], line).toEqual([15, expect.stringContaining(sql)]);
+    }
+    for (const line of [LINE, `ops resume ${op}`]) {
+      const { code, err } = await run(ana, line);
+      expect([code, err], line).toEqual([15, expect.stringContaining(`try: cardwright ops show ${op}`)]);
+    }
+    for (const machine of [ana, ben]) {
+      const { code, out } = await run(machine, 'doctor');
+      expect([code, out]).toEqual([15, expect.stringMatching(new RegExp(`fail.*journal of ${op} is damaged`))]);
+    }
+    expect((await t.flaws())[0]).toMatchObject({ what: 'op', op, sql });
+    // Who operates does not set it aside, and nobody while it is worked on or without a reason.
+    await expect((await here.as('ana')).call(sql, [])).rejects.toMatchObject({ code: '42501' });
+    const ada = await here.as('ada');
+    await expect(ada.call(sql.replace(`'why'`, `''`), [])).rejects.toMatchObject({ code: 'CW007' });
+    await expect(ada.call(sql.replace(op, 'op_00000000000000000000000000'), [])).rejects.toMatchObject({
+      code: 'CW008',
+    });
+    await t.at.root.call(
+      `update cardwright.op set lease_until = clock_timestamp() + interval '1 minute' where op = $1`,
+      [op],
+    );
+    await expect(ada.call(sql, [])).rejects.toThrow(/ana on \S+ works on op_\w+; its lease ends in \d+ s/);
+  });
+
+  it.each([
+    ['done', true],
+    ['not done', false],
+  ])('is in nobody’s way when an admin has said that it was %s', async (words, wasDone) => {
+    await using t = await damaged();
+    const { ana, ben, op, run } = t;
+    for (const _ of 'ab') await t.at.admin(`set_aside('${op}', ${wasDone}, 'seen at the service')`);
+    expect(await t.flaws()).toEqual([]);
+    for (const machine of [ana, ben]) expect((await run(machine, 'journal check')).code).toBe(0);
+    expect((await run(ben, 'doctor')).out).not.toContain('damaged');
+    expect((await t.at.ana.status(t.at.account)).used).toBe(wasDone ? 300 : 0);
+    const [line] = JSON.parse((await run(ben, 'audit list --shared --json')).out).data.toReversed();
+    expect(line).toMatchObject({ operation: 'journal.set_aside', reason: `${op} ${words}: seen at the service` });
+    const kept = await t.at.root.call('select count(*) from cardwright.damaged_segment where op = $1', [op]);
+    expect(Number(kept[0]?.[0])).toBeGreaterThan(1);
+    expect((await run(ana, 'journal push')).code).toBe(0);
+    // Its name was used where it was done, and is free where it was not.
+    const again = await run(ben, LINE);
+    expect([again.code, (await t.cards()).length], again.err).toEqual(wasDone ? [15, 1] : [0, 2]);
+    expect((await run(ben, LINE.replace(' --intent po-7', ' --intent po-8'))).code).toBe(0);
+    expect(await t.flaws()).toEqual([]);
+  });
+});
