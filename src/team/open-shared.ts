@@ -107,6 +107,13 @@ export function openedStore(settings: SharedJournalSettings, { accountPrint, key
   };
 }
 
+/** What stays behind is no outcome: a look, or why a row is unknown. */
+function recordsLeftOut(records: number, op: string): string {
+  return records === 1
+    ? `1 record of ${op}, which is no outcome, was not brought`
+    : `${records} records of ${op}, none of them an outcome, were not brought`;
+}
+
 /** Before anything else: what is known here may decide what the rules say. Ops that the database does not know. */
 export async function pushedBy(shared: SharedOps): Promise<readonly string[]> {
   const { notice } = shared;
@@ -117,10 +124,7 @@ export async function pushedBy(shared: SharedOps): Promise<readonly string[]> {
     notice(`note: the outcome of ${rows === 1 ? '1 row' : `${rows} rows`} of ${op} was brought to the shared journal`);
   }
   for (const { op, records, holder, host } of pushed.leftOut) {
-    const what = records === 1 ? '1 record' : `${records} records`;
-    notice(
-      `note: ${what} of ${op}, none of them an outcome, was not brought: ${holder} on ${host} has it; ops list --local has the copy`,
-    );
+    notice(`note: ${recordsLeftOut(records, op)}: ${holder} on ${host} has it; ops list --local has the copy`);
   }
   for (const { op, rows } of pushed.restored) notice(restoredWarning(op, rows));
   for (const op of pushed.missing)

@@ -2,6 +2,8 @@
 import { CliError } from '../core/errors.ts';
 import { isoSeconds } from '../core/iso-time.ts';
 import { decodeWhole } from '../journal/wal/codec.ts';
+import type { JournalRecord } from '../journal/wal/records.ts';
+import type { OpHead } from './calls.ts';
 import { type SharedOps, segmentRefused } from './shared-ops.ts';
 
 interface OwnHands {
@@ -24,11 +26,17 @@ export async function inOtherHands(shared: SharedOps, { op, epoch, n }: OwnHands
     const run = records.findLast(record => record.t === 'RUN');
     const when = run === undefined ? '' : ` at ${isoSeconds(run.at)}`;
     return thrown.with({
-      message: `${op} was taken over by ${head.holder} on ${head.host}${when}, while this process gave no sign of life; it sends nothing more`,
+      message: `${op} was taken over by ${head.holder} on ${head.host}${when}, while this process gave no sign of life; it sends nothing more${endOf(head, records)}`,
       hint: `cardwright ops show ${op}`,
       op,
     });
   } catch {
     return thrown;
   }
+}
+
+/** The new holder may have ended it before this process could say anything of its rows. */
+function endOf({ holder, rows }: Pick<OpHead, 'holder' | 'rows'>, records: readonly JournalRecord[]): string {
+  const end = records.findLast(record => record.t === 'END');
+  return end === undefined ? '' : `. ${holder} has finished it since: ${end.done} of ${rows} done`;
 }

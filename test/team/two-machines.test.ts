@@ -13,6 +13,7 @@ import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
 import { WORLD_TIME } from '../support/world.ts';
 import { cableTo, team, urlOf } from './team.ts';
+import { linesOf } from './test-account.ts';
 import { underWay } from './under-way.ts';
 
 /** Copies of ops that a machine could not write to the end. */
@@ -287,9 +288,9 @@ describe.skipIf(missing())('two machines', () => {
   });
 
   it.each([
-    { line: 'cards create --bin bin_1 --amount 10', open: 0 },
-    { line: 'cards create --file many.csv --yes --concurrency 1', open: 2 },
-  ])('who stood still past the lease is told who has the op now: $line', async ({ line, open }) => {
+    { line: 'cards create --bin bin_1 --amount 10', open: 0, isEnded: true },
+    { line: 'cards create --file many.csv --yes --concurrency 1', open: 2, isEnded: false },
+  ])('who stood still past the lease is told who has the op now: $line', async ({ line, open, isEnded }) => {
     await using t = await team(here, { delayMs: 300 });
     const machine = await t.machine('ana');
     await writeFile(join(machine.folder, 'many.csv'), 'bin_id,amount\nbin_1,1\nbin_1,2\nbin_1,3\n');
@@ -311,8 +312,12 @@ describe.skipIf(missing())('two machines', () => {
     };
     const taken = await t.at.ben.take(call, { event: 'taken', op, reason: 'ana sleeps' });
     expect(taken).toMatchObject({ verdict: 'taken', epoch: 2 });
+    const ending = linesOf(call.by, { t: 'END', done: 1, refused: 0, not_sent: 0, cents: 1000, at: 1 });
+    const appending = { ...call, epoch: 2, n: (head?.n ?? 0) + 1, counts: { unknown: 0, open: 0 } };
+    if (isEnded) await t.at.ben.append(appending, ending);
     const { code, err } = await running;
     expect([code, err]).toEqual([11, expect.stringContaining(`${op} was taken over by ben on pc, while this process`)]);
+    expect(err.includes('. ben has finished it since: 1 of 1 done')).toBe(isEnded);
     expect(t.proxy.posts()).toHaveLength(1);
     // What the service has said is brought by the next command, whoever has the op.
     const listed = await machine.run('ops list --json');

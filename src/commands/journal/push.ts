@@ -76,8 +76,11 @@ export const pushJournal = command({
 });
 
 function leftOutLine({ op, records, holder, host }: { op: string; records: number; holder: string; host: string }) {
-  const what = records === 1 ? '1 record' : `${records} records`;
-  const text = `${op} is in the hands of ${holder} on ${host}: ${what} of this machine, none of them an outcome, not brought.`;
+  const what =
+    records === 1
+      ? '1 record of this machine, which is no outcome, was'
+      : `${records} records of this machine, none of them an outcome, were`;
+  const text = `${op} is in the hands of ${holder} on ${host}: ${what} not brought.`;
   return { kind: 'line', text } as const;
 }
 
