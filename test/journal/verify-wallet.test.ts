@@ -96,7 +96,7 @@ test('a wallet that has not moved at all was used by nobody', async () => {
 });
 
 test('explained by another operation of this machine: no objection, unless more is missing', async () => {
-  const others = [{ op: OTHER, cents: -2_500, untold: false }];
+  const others = [{ op: OTHER, cents: -2_500, maybe: [], untold: false }];
   const told = await found({ rows: [PLAIN, RESENT], wallet: [10_000, 2_500], others });
   expect(told).toEqual([
     '',
@@ -118,4 +118,45 @@ test('withdrawals move the other way', async () => {
   const [objection] = await found({ rows, wallet: [10_000, 11_500] });
   expect(objection).toMatch(/\$5\.00 more than .* row 2 was sent again .*cardwright cards get card_1$/);
   expect(await found({ rows, wallet: [10_000, 10_500] })).toEqual(['', expect.stringContaining('somebody else')]);
+});
+
+const UNKNOWN = 'op_00000000000000000000000003';
+
+test.each([
+  [
+    'the rest',
+    [-1_000, -500],
+    6_000,
+    /meanwhile: \S+2, \S+3 \(\$25\.00 out by its journal\); \$15\.00 of it may be unknown rows of \S+3, which may have been done: cardwright ops resume \S+3$/,
+  ],
+  [
+    'a part of it',
+    [-1_000],
+    6_000,
+    /; \$10\.00 of it may be unknown rows of \S+3, .*ops resume \S+3; the rest was somebody else, or a row/,
+  ],
+  ['some of them', [-1_500, -1_000], 6_000, /; \$15\.00 of it may be unknown rows of \S+3, .*ops resume \S+3$/],
+  ['nothing, where they are more', [-1_600], 6_000, /by its journal\); the rest was somebody else/],
+  ['nothing, where they go the other way', [1_000], 6_000, /by its journal\); the rest was somebody else/],
+  [
+    'nothing, where done rows explain it all',
+    [-1_000],
+    7_500,
+    /that is what other commands of this journal have moved meanwhile: \S+2$/,
+  ],
+] as const)('unknown rows of others may explain %s', async (_what, maybe, now, text) => {
+  const others = [
+    { op: OTHER, cents: -2_500, maybe: [], untold: false },
+    { op: UNKNOWN, cents: 0, maybe, untold: false },
+  ];
+  const rows = [row(1, 500, 'plain')];
+  expect(await found({ rows, wallet: [10_500, now], others })).toEqual(['', expect.stringMatching(text)]);
+});
+
+test('unknown rows of others alone are not told to have used the wallet', async () => {
+  const others = [{ op: UNKNOWN, cents: 0, maybe: [-500], untold: false }];
+  const [, remark] = await found({ rows: [PLAIN], wallet: [10_000, 7_000], others });
+  expect(remark).toMatch(
+    /other commands of this journal may have used it meanwhile: \S+3; \$5\.00 of it may be unknown rows/,
+  );
 });

@@ -9,10 +9,12 @@ import { isResentOnCheck, type RowHistory } from '../wal/replay.ts';
 import type { RunContext } from './run-context.ts';
 import { commandToSee } from './see-row.ts';
 
-/** Another operation of this machine, and what it did to the wallet; `untold` when the journal does not know all of it. */
+/** Another operation of this journal, and what it did to the wallet; `untold` when the journal does not know all of it. */
 export interface OtherOp {
   readonly op: string;
   readonly cents: number;
+  /** What each of its unknown rows does where it was done. */
+  readonly maybe: readonly number[];
   readonly untold: boolean;
 }
 
@@ -107,20 +109,41 @@ const UNMOVED = 'it has not moved at all. Its reading may be behind: cardwright 
 
 const MOST_NAMED = 3;
 
+const SOMEBODY = 'the rest was somebody else, or a row whose amount the journal does not know';
+
 /** Who has used the wallet meanwhile: who shares this journal, or somebody else. */
 function whoElse(others: readonly OtherOp[], difference: number): string {
   if (others.length === 0) return 'somebody else has used it meanwhile';
+  const sum = others.reduce((all, each) => all + each.cents, 0);
+  const ops = named(others);
+  if (sum === difference && !others.some(({ untold }) => untold)) {
+    return `that is what other commands of this journal have moved meanwhile: ${named(others.filter(each => each.cents !== 0))}`;
+  }
+  const what = sum === 0 ? '' : ` (${dollars(cents(Math.abs(sum)))} ${sum < 0 ? 'out' : 'in'} by its journal)`;
+  const unknown = unknownElse(others, difference - sum);
+  if (unknown === undefined) return `other commands of this journal have used it meanwhile: ${ops}${what}; ${SOMEBODY}`;
+  const have = sum === 0 ? 'may have' : 'have';
+  return `other commands of this journal ${have} used it meanwhile: ${ops}${what}; ${unknown}`;
+}
+
+/** Unknown rows of others that may be what is not explained, or a part of it; undefined where there are none. */
+function unknownElse(others: readonly OtherOp[], rest: number): string | undefined {
+  const fitting = ({ maybe }: OtherOp) =>
+    maybe.filter(each => Math.sign(each) === Math.sign(rest) && Math.abs(each) <= Math.abs(rest));
+  const ops = others.filter(each => fitting(each).length > 0);
+  const [first] = ops;
+  if (first === undefined) return undefined;
+  const most = ops.flatMap(fitting).reduce((all, each) => all + Math.abs(each), 0);
+  const may = `${dollars(cents(Math.min(most, Math.abs(rest))))} of it may be unknown rows of ${named(ops)}, which may have been done: cardwright ops resume ${first.op}`;
+  return most < Math.abs(rest) ? `${may}; ${SOMEBODY}` : may;
+}
+
+function named(others: readonly OtherOp[]): string {
   const more = others.length > MOST_NAMED ? ` and ${others.length - MOST_NAMED} more` : '';
-  const ops = `${others
+  return `${others
     .slice(0, MOST_NAMED)
     .map(({ op }) => op)
     .join(', ')}${more}`;
-  const sum = others.reduce((all, each) => all + each.cents, 0);
-  if (sum === difference && !others.some(({ untold }) => untold)) {
-    return `that is what other commands of this journal have moved meanwhile: ${ops}`;
-  }
-  const what = sum === 0 ? '' : ` (${dollars(cents(Math.abs(sum)))} ${sum < 0 ? 'out' : 'in'} by its journal)`;
-  return `other commands of this journal have used it meanwhile: ${ops}${what}; the rest was somebody else, or a row whose amount the journal does not know`;
 }
 
 /** Whether the rows give money back to the wallet. All rows of a run that move money move it one way; others move none. */

@@ -9,7 +9,9 @@ export interface MovedMeanwhile {
   readonly op: string;
   /** What it did to the wallet, cents; negative for money that left. */
   readonly cents: number;
-  /** It also has rows whose effect on the wallet the journal does not know: unknown ones, terminated cards. */
+  /** What each of its unknown rows does to it where it was done, cents. */
+  readonly maybe: readonly number[];
+  /** It also has rows whose effect on the wallet the journal does not know, such as terminated cards. */
   readonly untold: boolean;
 }
 
@@ -27,21 +29,23 @@ export async function movedMeanwhile(
     const history = await readOrError(store, op);
     if (history === undefined || history instanceof CliError || history.latest < at) continue;
     const found = movedIn(history, at);
-    if (found.cents !== 0 || found.untold) moved.push({ op, ...found });
+    if (found.cents !== 0 || found.maybe.length > 0 || found.untold) moved.push({ op, ...found });
   }
   return moved;
 }
 
 function movedIn({ rows }: History, since: number): Omit<MovedMeanwhile, 'op'> {
   let [sum, untold] = [0, false];
+  const maybe: number[] = [];
   for (const row of rows.values()) {
     if (row.state !== 'done' && row.state !== 'unknown') continue;
     if ((row.done?.at ?? row.lastSent?.at ?? 0) < since) continue;
-    const effect = row.state === 'done' ? effectOn(row) : undefined;
+    const effect = effectOn(row);
     if (effect === undefined) untold = true;
-    else sum += effect;
+    else if (row.state === 'done') sum += effect;
+    else if (effect !== 0) maybe.push(effect);
   }
-  return { cents: sum, untold };
+  return { cents: sum, maybe, untold };
 }
 
 /** On the wallet, cents; undefined where the journal does not know it. */
