@@ -122,7 +122,7 @@ test('a run whose end cannot be found out is closed by hand', async () => {
   await writeFile(join(here.folder, 'rows.csv'), ROWS);
   await here.run('cards create --file rows.csv --yes');
   const op = await asKilled(here, 1);
-  expect(JSON.parse((await here.run(`ops show ${op} --json`)).out).state).toBe('open');
+  expect(JSON.parse((await here.run(`ops show ${op} --json`)).out).state).toBe('untold');
   const closed = await here.run(`ops resolve ${op} --as done --note "looked at every card" --json`);
   expect([closed.code, JSON.parse(closed.out).state]).toEqual([0, 'finished']);
   expect((await here.run('cards create --file rows.csv --yes')).err).toContain('less than 24 hours ago');
