@@ -115,9 +115,9 @@ describe('the packed package', () => {
     expect([...there]).toEqual(expect.arrayContaining(['docs/CI.md', 'docs/testing.md', 'action.yml']));
   });
 
-  it('has at most 5.6 MB beside WebAssembly (docs/decisions/0028-package-size.md)', () => {
+  it('has at most 5.7 MB beside WebAssembly (docs/decisions/0028-package-size.md)', () => {
     const counted = packed.files.filter(({ path }) => !path.endsWith('.wasm'));
-    expect(counted.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(5_600_000);
+    expect(counted.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(5_700_000);
   });
 
   it('is what publint would have it be', async () => {
