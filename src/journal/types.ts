@@ -182,6 +182,8 @@ export interface Run extends AsyncDisposable {
   perform(row: number, permit?: SendPermit): Promise<RowOutcome>;
   /** Who has approved it, where it was held. */
   readonly approvedBy?: readonly string[] | undefined;
+  /** It was held, and no command before this one has sent anything of it. */
+  readonly isReleased?: boolean | undefined;
   /** Audits, and closes the journal when no row is open or unknown. Call it after the last row came back. */
   finish(): Promise<Finished>;
 }

@@ -31,6 +31,8 @@ export interface JournaledResult {
   readonly changed: boolean;
   readonly reread: boolean;
   readonly op: string;
+  /** See `Run.isReleased`. */
+  readonly isReleased?: boolean | undefined;
 }
 
 /** The run of one write. */
@@ -74,7 +76,7 @@ export async function executeOnly(
   if (objections.length > 0) throw objected(operation, run.op, objections);
   const { result, changed = true, reread = false } = outcome;
   if (result !== undefined || CALLS[operation].returns.kind === 'none') {
-    return { result: result ?? {}, changed, reread, op: run.op };
+    return { result: result ?? {}, changed, reread, op: run.op, isReleased: run.isReleased };
   }
   const now = await readNow({ operation, input }, outcome, reader).catch((thrown: unknown) => {
     throw afterwards(thrown, operation, 'the card could not be read', run.op);

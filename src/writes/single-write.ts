@@ -56,7 +56,7 @@ export interface WriteResult<N extends WriteName, Before> {
 export interface UsedIntent {
   readonly name: string;
   readonly op: string;
-  /** An earlier command with this name had begun it. */
+  /** An earlier command with this name had begun it; one that was held until others approved it has begun nothing. */
   readonly repeated: boolean;
 }
 
@@ -173,7 +173,8 @@ async function throughJournal(
       const carryOut = async (run: Run) => executeOnly(run, wanted, await settings.reader());
       const beginning = { lines: 'write', spending, resumed, open } as const;
       const answer = await admitted.perform(beginning, { carryOut, learn: learnedFromAnswer });
-      return { ...named(answer, answer.op !== prepared.op), before: seen };
+      const { isReleased, ...carriedOut } = answer;
+      return { ...named(carriedOut, answer.op !== prepared.op && isReleased !== true), before: seen };
     },
   };
 }

@@ -44,11 +44,15 @@ describe('beside others', () => {
     expect(found(0, 0, move('perhaps', -500, 500))).toBe('unclear');
   });
 
-  it('what the journal does not know leaves a card that has not moved as it is, and nothing else', () => {
+  it('what the journal does not know leaves a card as it is that nobody else may have changed', () => {
     const untold = (onCard: boolean): TimedMove => ({ op: 'op_b', timing: 'perhaps', onCard, change: undefined });
     expect(found(0, 0, untold(false))).toBe('nothing');
     expect(found(0, 0, untold(true))).toBe('unclear');
-    expect(found(500, -500, untold(false))).toBe('unclear');
+    // Nobody else has put money on the card.
+    expect(found(500, -500, untold(false))).toBe('it');
+    expect(found(500, -700, untold(false))).toBe('it');
+    expect(found(500, -500, untold(true))).toBe('unclear');
+    expect(explained({ card: -500, wallet: 700 }, { card: -500, wallet: 500 }, [untold(false)]).found).toBe('unclear');
     expect(explained({ card: 0, wallet: 0 }, { card: 0, wallet: -500 }, [untold(false)]).found).toBe('unclear');
   });
 

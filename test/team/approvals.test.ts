@@ -61,8 +61,10 @@ describe.skipIf(missing())('approvals over a shared journal', () => {
     ]);
     const done = await asks.run(`${fund} --json`);
     expect({ code: done.code, err: done.err }).toMatchObject({ code: 0 });
-    expect(JSON.parse(done.out)).toMatchObject({ card_balance: 300 });
-    expect((await asks.run(fund)).code).toBe(0);
+    // What was held had not been begun: this command has moved the money.
+    expect(JSON.parse(done.out)).toMatchObject({ card_balance: 300, intent: { name: 'ads-nov', repeated: false } });
+    const again = await asks.run(`${fund} --json`);
+    expect([again.code, JSON.parse(again.out).intent.repeated]).toEqual([0, true]);
     expect(await t.balance()).toBe(200);
     expect(t.proxy.posts()).toHaveLength(2);
     expect((await t.at.ana.status(t.at.account)).used).toBe(30_000);

@@ -59,6 +59,12 @@ describe.skipIf(missing())('beside others', () => {
       expect(await verdictOf(t.one, op)).toMatch(
         /^probably done: the card holds \$5\.00 more, its amount; the wallet holds \$5\.00 less, its amount; what other operations of this journal have moved is taken off/,
       );
+      expect((await t.one.run(`ops resume ${op}`, minutesOn(60))).code).toBe(11);
+      const recorded = await t.one.run(`ops resolve ${op} 1 --as not-done --note "not there"`, minutesOn(61));
+      expect([recorded.code, recorded.err]).toEqual([
+        0,
+        expect.stringContaining('warning: row 1 is probably done, by the looks so far: the card holds $5.00 more'),
+      ]);
     });
 
     it('one that was not done has left no trace, though others have moved card and wallet by its amount', async () => {

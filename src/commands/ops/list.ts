@@ -49,7 +49,7 @@ export const listOps = command({
         page: () => ({ total: found.length }),
         footer: count =>
           unsettled > 0 || untold.length > 1
-            ? `${waiting({ unknown: unsettled, untold: untold.length })}: cardwright ops resume <op>`
+            ? `${waiting({ unknown: unsettled, untold: untold.length })}: cardwright ops resume <op>${ofColleague(found)}`
             : untold[0] !== undefined
               ? `The command of ${untold[0].op} ended before it said what came of it: cardwright ops resume ${untold[0].op}`
               : newer > 0
@@ -63,6 +63,11 @@ export const listOps = command({
     };
   },
 });
+
+/** In a journal of several people an operation may be a colleague's. */
+function ofColleague(found: readonly OpSummary[]): string {
+  return new Set(found.flatMap(({ hands }) => hands?.holder ?? [])).size > 1 ? ", a colleague's: ops takeover" : '';
+}
 
 /** `2 unknown, 1 untold`. */
 function waiting(counts: Readonly<Record<string, number>>): string {

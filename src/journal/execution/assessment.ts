@@ -62,7 +62,7 @@ function withoutOthers(seen: ShownByCheck | undefined): ShownByCheck | undefined
 
 /** A change of just its amount. */
 function showsIt(row: RowHistory, seen: ShownByCheck | undefined): boolean {
-  return seen?.unsure !== true && wordFor(row, seen, false) === 'probably done';
+  return (seen?.unsure !== true || seen.found === 'it') && wordFor(row, seen, false) === 'probably done';
 }
 
 function wordFor(row: RowHistory, seen: ShownByCheck | undefined, isAnswered: boolean): UnknownAssessment {

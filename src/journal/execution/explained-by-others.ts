@@ -22,7 +22,8 @@ export async function explainedByOthers(
   const since = firstSent?.read_since ?? plan.at - MINUTE;
   const span = { since, sentAt: firstSent?.at ?? plan.at, lookedAt, slackMs: otherMoves.clockSlackMs, quietMs };
   const moves = (await otherMoves.since(since - span.slackMs - quietMs)).map(move => {
-    const onCard = move.card === undefined || move.card === item.card;
+    // What has no card yet, as a create, has changed none that was there.
+    const onCard = move.card === undefined ? move.change?.card !== 0 : move.card === item.card;
     const onBoth = move.change && { ...move.change, card: onCard ? move.change.card : 0 };
     return { op: move.op, change: onBoth, onCard, timing: timingOf(move, span) };
   });

@@ -77,7 +77,7 @@ export function explained(change: Change, wanted: Change, moves: readonly TimedM
   if (perhaps.length > MOST_UNCERTAIN || inside.some(move => move.change === undefined)) {
     // A card that nothing has changed shows no transfer, whatever the wallet did.
     const isUnchanged = isSame(change, NOTHING) && wanted.card !== 0 && !inside.some(({ onCard }) => onCard);
-    return { found: isUnchanged ? 'nothing' : 'unclear', ops, byOthers: undefined };
+    return { found: isUnchanged ? 'nothing' : cardAlone(change, wanted, inside), ops, byOthers: undefined };
   }
   const between = inside.filter(({ timing }) => timing === 'between');
   const sure = between.reduce((sum, move) => plus(sum, move.change), NOTHING);
@@ -88,6 +88,11 @@ export function explained(change: Change, wanted: Change, moves: readonly TimedM
   const one = done === undefined ? undone : undone === undefined ? done : undefined;
   if (one !== undefined) return { found: one === done ? 'it' : 'nothing', ops: opsOf(one.of), byOthers: one.sum };
   return { found: 'unclear', ops, byOthers: perhaps.length === 0 ? sure : undefined };
+}
+
+/** Nobody else has put money on the card by this journal: what it holds more by just the amount is the fund itself. */
+function cardAlone(change: Change, wanted: Change, inside: readonly TimedMove[]): 'it' | 'unclear' {
+  return wanted.card > 0 && change.card === wanted.card && !inside.some(({ onCard }) => onCard) ? 'it' : 'unclear';
 }
 
 /** Moves that may be in the readings together, and what they come to. */

@@ -75,7 +75,9 @@ export async function openOp(
     const context = await runContextFor(dependencies, wishes);
     const others = () => movedMeanwhile(dependencies, history.plan);
     const approvedBy = history.approved?.persons ?? approved?.persons;
-    const kept = { end: history.end, isNew: false, approvedBy };
+    const isUnsent = [...history.rows.values()].every(({ firstSent }) => firstSent === undefined);
+    const isReleased = history.plan.approval !== undefined && isUnsent;
+    const kept = { end: history.end, isNew: false, approvedBy, isReleased };
     return createRun({ context, plan: planOf(history), log, release, notice, others, ...kept });
   } catch (thrown) {
     await log.close();

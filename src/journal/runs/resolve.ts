@@ -3,6 +3,7 @@
 import { CliError } from '../../core/errors.ts';
 import { rowsNamed } from '../../core/row-words.ts';
 import { requestIdOf } from '../approvals/request-id.ts';
+import { assessmentOf } from '../execution/assessment.ts';
 import type { Closing, Resolution } from '../shown-ops.ts';
 import { isNewer, readOrError } from '../store/read-ops.ts';
 import { isOp } from '../wal/op-id.ts';
@@ -29,6 +30,7 @@ export async function resolveRows(dependencies: JournalDependencies, resolution:
   if (isPending(history)) throw stillHeld(op);
   const seen = await firstChosen(dependencies, history, resolution);
   if (card !== undefined) refuseOtherThanOneCreate(history, seen.closed);
+  if (as === 'not-done') warnOfTraces(dependencies, history, seen.closed.unknown);
   await agree?.(seen.closed);
   await underLock(dependencies, op, async ({ history, log, end }) => {
     const now = chosenOf(history, resolution);
@@ -44,6 +46,18 @@ export async function resolveRows(dependencies: JournalDependencies, resolution:
   });
   return seen;
 }
+
+/** Money that has moved all the same would be moved once more. */
+function warnOfTraces({ notice }: JournalDependencies, { rows }: History, unknown: readonly number[]): void {
+  for (const number of unknown) {
+    const row = rows.get(number);
+    const { verdict, because } = row === undefined ? NO_TRACE : assessmentOf(row, undefined);
+    if (verdict !== 'probably done') continue;
+    notice(`warning: row ${number} is probably done, by the looks so far: ${because}. It is recorded as not done`);
+  }
+}
+
+const NO_TRACE = { verdict: 'no trace yet', because: undefined } as const;
 
 /** What is settled, and was not shown, ends by being shown. */
 async function firstChosen({ store }: JournalDependencies, history: History, resolution: Resolution): Promise<Settled> {

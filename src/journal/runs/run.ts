@@ -29,6 +29,8 @@ export interface OpenRun {
   readonly end: EndRecord | undefined;
   /** Who has approved it, where it was held. */
   readonly approvedBy?: readonly string[] | undefined;
+  /** See `Run.isReleased`. */
+  readonly isReleased?: boolean | undefined;
   /** By the command that has begun it. What another one takes up, and cannot send either, stays open for the next resume. */
   readonly isNew: boolean;
 }
@@ -116,6 +118,7 @@ export function createRun(open: OpenRun): Run {
     op,
     plan,
     approvedBy: open.approvedBy,
+    isReleased: open.isReleased,
     total: cents(context.plan.total_cents),
     rows: {
       length: context.rowIndex.size,
