@@ -1,14 +1,18 @@
 /** The shared journal as one command or one call of a program uses it: opened once, and what was left here is brought there first. */
 import { CliError } from '../core/errors.ts';
 import { printIfMade } from '../journal/store/key-print.ts';
+import type { LocalOps } from '../journal/store/local-ops.ts';
 import type { AccountPrint } from '../journal/store/moved.ts';
+import { hasLeft } from '../journal/store/moved-back.ts';
 import type { OpStore } from '../journal/store/op-store.ts';
 import { placesIn } from '../journal/store/paths.ts';
 import { noteShared } from '../journal/store/shared-note.ts';
-import { refuseUnmoved } from '../journal/store/unmoved.ts';
+import { refuseMovedBack, refuseUnmoved } from '../journal/store/unmoved.ts';
+import type { PlanRecord } from '../journal/wal/records.ts';
 import { createDisk } from '../journal/wal/storage.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import type { JournalStatus } from './calls.ts';
+import { planIn } from './claims.ts';
 import type { JournalConnection } from './connect.ts';
 import { bringNotes } from './kept-notes.ts';
 import { leftCopies } from './local-copies.ts';
@@ -86,12 +90,24 @@ export function openedStore(settings: SharedJournalSettings, { accountPrint, key
     keyPrint: () => accountPrint(settings.account),
     account: settings.account,
   });
+  const localOf = ({ disk }: SharedOps) => ({ disk, places: placesIn(stateFolder) });
+  const refuseBack = async (plan: PlanRecord) => {
+    const ops = await open();
+    const here = { journal: ops.journalId, account: ops.account };
+    await refuseMovedBack(localOf(ops), plan, { here, stepsToLocal: settings.stepsToLocal });
+  };
   return {
     ...store,
+    refuseMoved: refuseBack,
+    async take(op, how) {
+      const plan = await planOfLeft(await open(), placesIn(stateFolder), op);
+      if (plan !== undefined) await refuseBack(plan);
+      return store.take(op, how);
+    },
     async claim(claim) {
       const ops = await open();
-      const { disk, journalId: journal, account } = ops;
-      const local = { disk, places: placesIn(stateFolder) };
+      const { journalId: journal, account } = ops;
+      const local = localOf(ops);
       const unmovedBy = {
         now: clock.now(),
         keyPrint: await printIfMade({ ...local, keyPrint }, claim.record.mode),
@@ -105,6 +121,14 @@ export function openedStore(settings: SharedJournalSettings, { accountPrint, key
       return store.claim(claim);
     },
   };
+}
+
+/** Undefined where this machine has left nothing for its own files. */
+async function planOfLeft(shared: SharedOps, places: LocalOps['places'], op: string): Promise<PlanRecord | undefined> {
+  const { disk, journalId: journal, account, statements } = shared;
+  if (!(await hasLeft({ disk, places }, { journal, account }))) return undefined;
+  const [head] = await statements().heads(account, { op, plan: true });
+  return planIn(head?.plan ?? undefined);
 }
 
 /** What stays behind is no outcome: a look, or why a row is unknown. */

@@ -26,6 +26,11 @@ export async function isMovedBack(local: LocalOps, from: MovedBack): Promise<boo
   return (await notes(local)).some(each => isOf(each, from) && isInAccount(each, from));
 }
 
+/** Whether ops of any service came from it. */
+export async function hasLeft(local: LocalOps, journal: Pick<MovedBack, 'journal' | 'account'>): Promise<boolean> {
+  return (await notes(local)).some(each => isInAccount(each, journal));
+}
+
 /** What cannot be read says nothing. */
 async function notes({ disk, places }: LocalOps): Promise<readonly MovedBack[]> {
   try {

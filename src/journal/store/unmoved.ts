@@ -9,7 +9,7 @@ import { addressesOf } from './addresses.ts';
 import { notedIntents } from './local-intents.ts';
 import { type LocalOps, localHeads } from './local-ops.ts';
 import { isOf, type MovedTo, movedFrom, onlyFreezes } from './moved.ts';
-import { isMovedBack, stillNamed } from './moved-back.ts';
+import { isMovedBack, type MovedBack, stillNamed } from './moved-back.ts';
 import type { Claim } from './op-store.ts';
 
 /**
@@ -111,20 +111,42 @@ async function notMoved(
   { here, stepsToLocal }: UnmovedBy,
   why: string,
 ): Promise<CliError> {
-  const from = { origin, mode, ...here };
-  if (await isMovedBack(local, from)) {
-    const { says, notes, hint } = stillNamed(from, (await stepsToLocal?.()) ?? []);
-    return new CliError('guarded', {
-      message: `the operations of ${origin} ${says}`,
-      notes,
-      hint,
-      outcome: 'not_sent',
-    });
-  }
+  const back = await movedBack(local, { origin, mode, ...here }, stepsToLocal);
+  if (back !== undefined) return back;
   return new CliError('guarded', {
     message: `the folder of this machine has operations of ${origin} that the shared journal does not know, so this could be done a second time`,
     notes: [why],
     hint: 'cardwright journal move --to shared',
     outcome: 'not_sent',
   });
+}
+
+/** The refusal of a run over the shared journal that its ops were moved back from; undefined where they were not. */
+async function movedBack(
+  local: LocalOps,
+  from: MovedBack,
+  stepsToLocal: UnmovedBy['stepsToLocal'],
+): Promise<CliError | undefined> {
+  if (!(await isMovedBack(local, from))) return undefined;
+  const { says, notes, hint } = stillNamed(from, (await stepsToLocal?.()) ?? []);
+  return new CliError('guarded', {
+    message: `the operations of ${from.origin} ${says}`,
+    notes,
+    hint,
+    outcome: 'not_sent',
+  });
+}
+
+/**
+ * Throws `guarded` for an op of the shared journal that came back to this machine: what was settled here is not known there,
+ * and it would be sent once more. Freezing a card waits for nobody.
+ */
+export async function refuseMovedBack(
+  local: LocalOps,
+  plan: PlanRecord,
+  { here, stepsToLocal }: Pick<UnmovedBy, 'here' | 'stepsToLocal'>,
+): Promise<void> {
+  if (onlyFreezes(plan)) return;
+  const back = await movedBack(local, { origin: plan.origin, mode: plan.mode, ...here }, stepsToLocal);
+  if (back !== undefined) throw back.with({ op: plan.op });
 }

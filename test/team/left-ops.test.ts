@@ -1,0 +1,64 @@
+/** Operations that a machine has taken along out of a shared journal wait there until it brings them back. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { missing } from '../postgres/server.ts';
+import { type Database, database } from '../postgres/shared.ts';
+import type { World } from '../support/world.ts';
+import { team } from './team.ts';
+
+const CREATE = 'cards create --bin bin_1 --amount 3 --label q1 -q';
+const LOCAL = { env: { CARDWRIGHT_JOURNAL_URL: '', CARDWRIGHT_JOURNAL_ACCOUNT: '' } };
+
+describe.skipIf(missing())('an operation that one machine has taken along', () => {
+  let here: Database;
+  beforeAll(async () => {
+    here = await database();
+  });
+  afterAll(() => here.close());
+
+  type Team = Awaited<ReturnType<typeof team>>;
+
+  /** Its request did not arrive, and nothing tells so. */
+  async function unknown(t: Team, machine: World): Promise<string> {
+    t.proxy.fail('POST', /\/cards$/, 'drop-before');
+    t.proxy.fail('GET', /\/cards\?/, ...Array<'drop-before'>(30).fill('drop-before'));
+    const { code, err } = await machine.run(`${CREATE} --json`);
+    t.proxy.mend();
+    expect({ code, err }).toMatchObject({ code: 11 });
+    return JSON.parse(err.trim().split('\n').at(-1) ?? '').error.op;
+  }
+
+  /** Settled on the machine of ana, and made there by hand; the account takes on from everybody again. */
+  async function settledHere() {
+    const t = await team(here);
+    const ana = await t.machine('ana');
+    const op = await unknown(t, ana);
+    await t.at.admin(`add_member('ben', '{}')`);
+    expect(await ana.run('journal move --to local --mine')).toMatchObject({ code: 0 });
+    expect(await ana.run(`ops resolve ${op} --as not-done --note seen --yes`, LOCAL)).toMatchObject({ code: 0 });
+    expect(await ana.run(CREATE, LOCAL)).toMatchObject({ code: 0 });
+    await t.at.admin(`accept_failover('it goes on')`);
+    await t.at.admin(`add_member('ben', '{read,operate}')`);
+    expect(await t.cards()).toHaveLength(1);
+    return { ...t, ana, op, posts: t.proxy.posts().length };
+  }
+
+  it('is not taken up over the journal by the machine that goes on with it alone', async () => {
+    await using t = await settledHere();
+    const { ana, op } = t;
+    for (const line of [
+      `ops resume ${op} --resend-absent`,
+      `ops resume ${op} --resend-absent --dry-run`,
+      `ops takeover ${op} --reason "it is mine" --yes`,
+      `ops resolve ${op} --as not-done --note seen --yes`,
+    ]) {
+      const { code, err } = await ana.run(line);
+      expect({ line, code, err }).toMatchObject({
+        code: 14,
+        err: expect.stringContaining('were moved back to this machine from the account'),
+      });
+      expect(err).toContain('Then: cardwright journal move --to shared\n');
+    }
+    expect(t.proxy.posts()).toHaveLength(t.posts);
+    expect(await t.cards()).toHaveLength(1);
+  });
+});
