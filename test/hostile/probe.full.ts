@@ -3,5 +3,5 @@ import { expect, test } from 'vitest';
 import { SECOND, wrongBehindProbes } from './probe.ts';
 
 test('an account that repeats what it is told again is never thought to honour keys', async () => {
-  expect(await wrongBehindProbes(Object.keys(SECOND))).toEqual([]);
+  expect(await wrongBehindProbes(['nothing', ...Object.keys(SECOND)], ['nothing', 'one 429'])).toEqual([]);
 });

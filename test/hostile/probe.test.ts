@@ -4,8 +4,8 @@ import { arena } from './arena.ts';
 import { afterProbe, SECOND, wrongBehindProbes } from './probe.ts';
 
 test('an account that repeats what it is told again is never thought to honour keys', async () => {
-  const sharpest = ['a reset', '409 duplicate_request'];
-  expect(await wrongBehindProbes(sharpest)).toEqual([]);
+  const sharpest = ['nothing', 'a reset', '409 duplicate_request'];
+  expect(await wrongBehindProbes(sharpest, ['one 429'])).toEqual([]);
 });
 
 test('an account that honours keys is known to, also after one 429, and nothing is sent twice in vain', async () => {

@@ -61,13 +61,15 @@ export async function afterProbe(here: Arena, account: AccountOptions, second: r
   return { learned, twice };
 }
 
-/** What is wrongly thought or done at accounts that repeat what they are told again, where these second answers are met. */
-export async function wrongBehindProbes(glitchesFirst: readonly string[]): Promise<readonly string[]> {
+/** What is wrongly thought or done at accounts that repeat what they are told again, where these second answers are met: at the first of them, and at each of the others. */
+export async function wrongBehindProbes(
+  glitchesFirst: readonly string[],
+  others: readonly string[],
+): Promise<readonly string[]> {
   await using here = await arena();
   const found: string[] = [];
   for (const [name, account] of Object.entries(ACCOUNTS)) {
-    const glitches = name === 'keys ignored' ? glitchesFirst : ['one 429'];
-    for (const glitch of ['nothing', ...glitches]) {
+    for (const glitch of name === 'keys ignored' ? glitchesFirst : others) {
       const { learned, twice } = await afterProbe(here, account, SECOND[glitch] ?? []);
       if (learned.includes('honoured')) found.push(`${name}, second answer ${glitch}: learned ${learned.join()}`);
       found.push(...twice.map(said => `${name}, second answer ${glitch}: ${said}`));
