@@ -1,7 +1,10 @@
-/** What a hostile service typically does and says, each once: nothing untrue is told, and nothing is done twice. */
+/**
+ * What a hostile service typically does and says, each once: nothing untrue is told, and nothing is done twice.
+ * `table.full.ts` has it for every operation.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Arena, arena } from './arena.ts';
-import { countsText, playTable, SHORT, wrongText } from './table.ts';
+import { countsText, playTable, SHARPEST, wrongText } from './table.ts';
 
 let here: Arena;
 beforeAll(async () => {
@@ -11,12 +14,12 @@ afterAll(() => here[Symbol.asyncDispose]());
 
 /** Small ones: a part that runs out of time on a busy machine goes on beside the next, before the same service. */
 const PARTS = 10;
-const SIZE = Math.ceil(SHORT.length / PARTS);
+const SIZE = Math.ceil(SHARPEST.length / PARTS);
 
 test.each(Array.from({ length: PARTS }, (_, at) => at + 1))(
   'the typical classes of answer, and one of each thing around them: part %i',
   async part => {
-    const summary = await playTable(here, SHORT.slice((part - 1) * SIZE, part * SIZE), { isThorough: false });
+    const summary = await playTable(here, SHARPEST.slice((part - 1) * SIZE, part * SIZE), { isThorough: false });
     process.stdout.write(`hostile service: ${countsText(summary)}\n`);
     expect(wrongText(summary)).toBe('');
     const honest = summary.needless.filter(({ cell }) => cell.answers.every(name => name === 'honest, done'));

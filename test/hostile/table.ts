@@ -284,6 +284,20 @@ export const SHORT: readonly Cell[] = [
   ),
 ];
 
+/** Those that have something that none before them has: an answer, an operation on its road, what surrounds both. */
+function withSomethingNew(cells: readonly Cell[]): Cell[] {
+  const seen = new Set<string>();
+  return cells.filter(({ operation, answers, ...around }) => {
+    const facts = [answers.join(), `${operation} by ${around.road}`, JSON.stringify(around)];
+    const isNew = facts.some(fact => !seen.has(fact));
+    for (const fact of facts) seen.add(fact);
+    return isNew;
+  });
+}
+
+/** Of the short table every answer once, every operation on every road once, and once everything that surrounds them. */
+export const SHARPEST: readonly Cell[] = withSomethingNew(SHORT);
+
 export interface Summary {
   readonly cells: number;
   readonly wrong: readonly Played[];

@@ -181,34 +181,21 @@ async function left(folder: string): Promise<Map<string, Canary[]>> {
 }
 
 const EXEC = 'printf %s "$CARD_NUMBER" | wc -c';
-/** Each place a secret may be asked for, and each kind of answer that quotes one. */
+/** Each kind of command that asks for a secret, and each kind of answer that quotes one. */
 export const STORIES: readonly Story[] = [
   { words: ['whoami', '--json', '--debug'] },
-  { words: ['doctor', '--json'] },
-  { words: ['cards', 'get', 'card_1', '--verbose'] },
   { words: ['cards', 'create', '--bin', 'bin_1', '--amount', '5', '--debug', '--json'] },
   { words: ['cards', 'details', 'card_1', '--reveal', '--print', '--debug'], out: ['number', 'cvv'] },
-  { words: ['cards', 'details', 'card_1', '--reveal', '--print', '--field', 'cvv', '--debug'], out: ['cvv'] },
   { words: ['cards', 'details', 'card_1', '--reveal', '--out', 'chosen.json', '--debug'] },
-  { words: ['cards', 'exec', 'card_1', '--reveal', '--debug', '--', 'sh', '-c', EXEC] },
   { words: ['cards', 'details', 'card_bad', '--reveal', '--print', '--debug'] },
-  { words: ['cards', 'details', 'card_quote', '--reveal', '--print', '--debug'] },
   { words: ['cards', 'get', 'card_quote', '--json', '--debug'] },
-  { words: ['cards', 'fund', 'card_quote', '--amount', '5', '--debug'] },
   { words: ['3ds', 'list', '--json', '--debug'], out: ['code'] },
   {
     words: ['webhooks', 'create', '--url', 'https://example.com/h', '--events', '*', '--json', '--debug'],
     out: ['secret'],
   },
-  {
-    words: ['webhooks', 'create', '--url', 'https://example.com/h', '--events', '*', '--secret-stdin', '--dry-run'],
-    stdin: CANARIES.secret,
-  },
   { words: ['api', 'GET', '/cards/card_1/details', '--debug'] },
-  { words: ['api', 'GET', '/3ds/challenges', '--paginate', '--json', '--debug'] },
   { words: ['api', 'POST', '/cards/card_quote/boost', '-f', 'a=b', '--debug'] },
-  { words: ['audit', 'export'] },
-  { words: ['wallet', '--debug', '--json'], env: 'key' },
   {
     words: ['cards', 'exec', 'card_1', '--reveal', '--', 'sh', '-c', 'env; sleep 0.1'],
     env: 'key',
@@ -218,6 +205,19 @@ export const STORIES: readonly Story[] = [
 
 /** Other words for what those show. */
 export const MORE_STORIES: readonly Story[] = [
+  { words: ['doctor', '--json'] },
+  { words: ['cards', 'get', 'card_1', '--verbose'] },
+  { words: ['cards', 'details', 'card_1', '--reveal', '--print', '--field', 'cvv', '--debug'], out: ['cvv'] },
+  { words: ['cards', 'exec', 'card_1', '--reveal', '--debug', '--', 'sh', '-c', EXEC] },
+  { words: ['cards', 'details', 'card_quote', '--reveal', '--print', '--debug'] },
+  { words: ['cards', 'fund', 'card_quote', '--amount', '5', '--debug'] },
+  {
+    words: ['webhooks', 'create', '--url', 'https://example.com/h', '--events', '*', '--secret-stdin', '--dry-run'],
+    stdin: CANARIES.secret,
+  },
+  { words: ['api', 'GET', '/3ds/challenges', '--paginate', '--json', '--debug'] },
+  { words: ['audit', 'export'] },
+  { words: ['wallet', '--debug', '--json'], env: 'key' },
   { words: ['whoami'] },
   { words: ['profiles', 'list', '--json'] },
   { words: ['wallet', '--debug'] },

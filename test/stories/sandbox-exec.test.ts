@@ -1,27 +1,12 @@
-/** `sandbox exec -- program`: a sandbox of its own for one program, in the built program as a shell starts it. */
+/** `sandbox exec -- program`: a sandbox of its own for one program. `sandbox-exec.full.ts` has more ways to start and to end. */
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Ended, ended, type Home, home, type Start } from '../package/built.ts';
+import { describe, expect, it } from 'vitest';
+import { cardwright, exec, here, inAHome, last, leftOver, script, started, temporary } from './sandbox-exec.ts';
 
-let place: Home;
-
-beforeAll(async () => {
-  place = await home();
-  await mkdir(temporary());
-});
-afterAll(() => place[Symbol.asyncDispose]());
-
-const node = process.execPath;
-const temporary = () => join(place.folder, 'tmp');
-const exec = (flags: readonly string[], program: readonly string[], how?: Start) =>
-  place.run(['sandbox', 'exec', ...flags, '--', ...program], { ...how, env: { TMPDIR: temporary(), ...how?.env } });
-const script = (source: string) => [node, '-e', source];
-const cardwright = (line: string) => `${node} ${join(import.meta.dirname, '..', '..', 'bin', 'cardwright.js')} ${line}`;
-const last = ({ err }: Ended) => err.trimEnd().split('\n').at(-1);
-const leftOver = async () => (await readdir(temporary())).filter(name => name.startsWith('cardwright-exec-'));
+inAHome();
 
 describe('what the program gets', () => {
   it('has the sandbox in its environment and nothing else of ours, and standard output to itself', async () => {
@@ -78,41 +63,20 @@ describe('what the program gets', () => {
     expect(card).toMatch(/^card_[a-z2-7]{24}$/);
     expect(rest.join('\n')).toContain(card);
   });
-
-  it('meets the fault rules of a file from its first request on', async () => {
-    const rules = [{ match: { operation: 'wallet.get' }, action: { kind: 'status', code: 503 }, times: 20 }];
-    await writeFile(join(place.folder, 'faults.json'), JSON.stringify(rules));
-    const file = join(place.folder, 'faults.json');
-    const ran = await exec(['--fault', file], ['sh', '-c', cardwright('wallet --timeout 2s')]);
-    expect(ran.code).toBe(12);
-    expect(ran.err).toMatch(/GET \/v1\/wallet \(wallet\.get\) req_\w+ fault after_commit status/);
-    await writeFile(file, '{ "action": { "kind": "nothing" } }');
-    expect((await exec(['--fault', file], script(''))).code).toBe(2);
-  });
 });
 
 describe('how it ends', () => {
-  it.each([
-    ['its exit code', 'process.exit(3)', 3, 'the program ended with 3'],
-    ['128 and the number of its signal', "process.kill(process.pid, 'SIGTERM')", 143, 'was ended by SIGTERM (143)'],
-    ['an abort', 'process.abort()', 134, 'was ended by SIGABRT (134)'],
-  ])('with %s, and leaves nothing behind', async (_what, source, code, says) => {
-    const before = await leftOver();
-    const ran = await exec([], script(source));
-    expect(ran).toMatchObject({ code, out: '' });
-    expect(last(ran)).toContain(says);
-    expect(ran.err).toContain('sandbox exec: no request came');
-    expect(await leftOver()).toEqual(before);
-  });
-
-  it('is 2 for a program that is not there, and 12 when the sandbox cannot be started', async () => {
-    const missing = await exec([], ['nowhere-to-be-found']);
-    expect(missing).toMatchObject({ code: 2, out: '' });
-    expect((await exec([], [])).code).toBe(2);
-    const nowhere = await exec([], script('console.log(1)'), { env: { TMPDIR: join(place.folder, 'nowhere') } });
-    expect(nowhere).toMatchObject({ code: 12, out: '' });
-    expect(nowhere.err).toContain('the sandbox did not start, and the program was not run');
-  });
+  it.each([['its exit code', 'process.exit(3)', 3, 'the program ended with 3']])(
+    'with %s, and leaves nothing behind',
+    async (_what, source, code, says) => {
+      const before = await leftOver();
+      const ran = await exec([], script(source));
+      expect(ran).toMatchObject({ code, out: '' });
+      expect(last(ran)).toContain(says);
+      expect(ran.err).toContain('sandbox exec: no request came');
+      expect(await leftOver()).toEqual(before);
+    },
+  );
 
   /** Spoils the books behind the server's back, as no request can. */
   const SPOIL = `const path = process.env.CARDWRIGHT_CONFIG_DIR + '/data/sandbox/store.db';
@@ -135,44 +99,28 @@ describe('how it ends', () => {
     expect(last(unasked)).toBe('sandbox exec: the program ended with 0');
   });
 
-  it('keeps the store of a failed program when asked to, where sandbox start opens it', async () => {
-    const ran = await exec(['--keep-on-failure', '--seed', '5'], script('process.exit(1)'));
-    expect(last(ran)).toContain('sandbox exec: the program ended with 1');
-    expect(ran.code).toBe(1);
-    const folder = /its store is kept in (\S+)/.exec(ran.err)?.[1] ?? '';
-    const status = await place.run(['sandbox', 'status', '--json'], { env: { CARDWRIGHT_CONFIG_DIR: folder } });
-    expect(JSON.parse(status.out)).toMatchObject({
-      store: join(folder, 'data', 'sandbox', 'store.db'),
-      ledger_ok: true,
-    });
-    const before = await leftOver();
-    expect((await exec(['--keep-on-failure'], script(''))).code).toBe(0);
-    expect(await leftOver()).toEqual(before);
-    await rm(folder, { recursive: true });
-  });
-
   it('leaves a copy of what the sandbox held, which sandbox import takes', async () => {
-    const file = join(place.folder, 'held.ndjson');
+    const file = join(here().folder, 'held.ndjson');
     const program = ['sh', '-c', cardwright('cards create --bin auto --amount 5 -q')];
     const ran = await exec(['--export', file, '--seed', '9'], program);
     expect(ran).toMatchObject({ code: 0 });
-    expect((await place.run(['sandbox', 'import', file, '--yes'])).code).toBe(0);
-    const { out } = await place.run(['--sandbox', 'cards', 'get', ran.out.trim(), '--json', '--fields', 'balance']);
+    expect((await here().run(['sandbox', 'import', file, '--yes'])).code).toBe(0);
+    const { out } = await here().run(['--sandbox', 'cards', 'get', ran.out.trim(), '--json', '--fields', 'balance']);
     expect(JSON.parse(out)).toEqual({ balance: 5 });
-    await writeFile(join(place.folder, 'mine.txt'), 'to keep\n');
-    const refused = await exec(['--export', join(place.folder, 'mine.txt')], script('console.log(1)'));
+    await writeFile(join(here().folder, 'mine.txt'), 'to keep\n');
+    const refused = await exec(['--export', join(here().folder, 'mine.txt')], script('console.log(1)'));
     expect(refused).toMatchObject({ code: 14, out: '' });
-    const nowhere = await exec(['--export', join(place.folder, 'none', 'held')], script('console.log(1)'));
+    const nowhere = await exec(['--export', join(here().folder, 'none', 'held')], script('console.log(1)'));
     expect(nowhere).toMatchObject({ code: 2, out: '' });
     expect(nowhere.err).toContain('there is no such file or folder (ENOENT)');
     // Gone while the program ran: its end is said last.
-    const folder = join(place.folder, 'going');
+    const folder = join(here().folder, 'going');
     await mkdir(folder);
     const source = `require('node:fs').rmSync(${JSON.stringify(folder)}, { recursive: true })`;
     const late = await exec(['--export', join(folder, 'held')], script(source));
     expect(late.code).toBe(2);
     expect(last(late)).toMatch(/^error: sandbox exec: the program ended with 0, but .*cannot write/);
-    expect(await readFile(join(place.folder, 'mine.txt'), 'utf8')).toBe('to keep\n');
+    expect(await readFile(join(here().folder, 'mine.txt'), 'utf8')).toBe('to keep\n');
   });
 
   it('sends what is due before it ends, and says which webhooks did not arrive', async () => {
@@ -198,16 +146,7 @@ describe('how it ends', () => {
 });
 
 describe('signals', () => {
-  const started = async (source: string) => {
-    const child = place.start(['sandbox', 'exec', '--', ...script(source)], { env: { TMPDIR: temporary() } });
-    const end = ended(child);
-    await new Promise(resolve => child.stdout?.once('data', resolve));
-    return { child, end };
-  };
-
   it.each([
-    ['SIGTERM', 143],
-    ['SIGHUP', 129],
     // Off a terminal nobody else passes it on.
     ['SIGINT', 130],
   ] as const)('%s is passed on, and the end of the program is ours', async (name, code) => {
@@ -235,20 +174,5 @@ describe('signals', () => {
     await end;
     await exec([], script(''));
     expect(await leftOver()).toEqual(before);
-  });
-
-  it('the program decides what a signal means; the same one at once is the same, the next kills', async () => {
-    const source = `let seen = 0; process.on('SIGTERM', () => { seen += 1; console.log('seen ' + seen); });
-      console.log('here'); setInterval(() => {}, 1000);`;
-    const { child, end } = await started(source);
-    const seen = new Promise(resolve => child.stdout?.on('data', chunk => /seen 1/.test(String(chunk)) && resolve(1)));
-    child.kill('SIGTERM');
-    child.kill('SIGTERM');
-    await seen;
-    child.kill('SIGHUP');
-    const ran = await end;
-    expect(ran).toMatchObject({ code: 137 });
-    expect(ran.out).toBe('here\nseen 1\n');
-    expect(last(ran)).toContain('was ended by SIGKILL (137)');
   });
 });

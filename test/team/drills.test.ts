@@ -1,71 +1,15 @@
 /**
  * The drills of docs/guide/teams.md: another server takes the place of the one that was written to, and lacks what was
  * written last. Nobody moves money until every operator has brought what his machine knows; then nothing is lost or done twice.
+ * `drills.full.ts` has more of them.
  */
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
-import { statementsOver } from '../../src/team/statements.ts';
-import { ended, home } from '../package/built.ts';
+import { describe, expect, it } from 'vitest';
 import { missing } from '../postgres/server.ts';
-import { words } from '../support/words.ts';
-import { addApproverRoles, signer } from './approver.ts';
-import { later } from './killing-stage.ts';
-import { type OwnServer, ownServer } from './own-server.ts';
+import { missed, wholeAgain, worked } from './drills.ts';
+import { ownServer } from './own-server.ts';
 import { team } from './team.ts';
 
 describe.skipIf(missing())('a drill', () => {
-  /** Two operators; what they have done since the backup will be lost with the database. */
-  async function worked(server: OwnServer) {
-    const t = await team(server, { wallet: 500 });
-    const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];
-    const run = async (machine: typeof ana, line: string) => {
-      const ran = await machine.run(line);
-      return { code: ran.code, err: ran.err, json: ran.out === '' ? undefined : JSON.parse(ran.out) };
-    };
-    expect(await run(ana, 'cards create --bin bin_1 --amount 10 --json')).toMatchObject({ code: 0 });
-    expect(await run(ben, 'cards fund card_1 --amount 1 --json')).toMatchObject({ code: 0 });
-    await server.backup();
-    expect(await run(ana, 'cards create --bin bin_1 --amount 20 --intent po-2 --json')).toMatchObject({ code: 0 });
-    await writeFile(join(ben.folder, 'team.csv'), 'bin_id,amount\nbin_1,2\nbin_1,3\n');
-    expect(await run(ben, 'cards create --file team.csv --yes --json')).toMatchObject({ code: 0 });
-    t.proxy.fail('POST', /\/cards$/, 'drop-after');
-    t.proxy.fail('GET', /\/cards\?/, ...Array<'drop-before'>(9).fill('drop-before'));
-    const unknown = await ana.run('cards create --bin bin_1 --amount 4 --label ads --json');
-    t.proxy.mend();
-    expect(unknown.code).toBe(11);
-    const op = String(JSON.parse(unknown.err.trim().split('\n').at(-1) ?? '').error.op);
-    const posts = t.proxy.posts().length;
-    const sentNothing = () => expect(t.proxy.posts().length).toBe(posts);
-    return { ...t, ana, ben, run, op, sentNothing };
-  }
-
-  /** What was begun behind the backup is not there: nobody is told that it never was. */
-  async function missed({ ana, ben, op }: Awaited<ReturnType<typeof worked>>, code: number) {
-    for (const line of [`ops show ${op}`, `ops resume ${op}`, `ops takeover ${op} --reason "why"`]) {
-      const [own, others] = [await ana.run(line), await ben.run(line)];
-      expect([own.code, others.code], `${line}: ${own.err}`).toEqual([code, code]);
-      expect(own.err).toContain(`This machine knows ${op}, and journal push brings it back.`);
-      expect(others.err).toContain(`${op} is not there, and may have been; nothing was sent`);
-      expect(others.err).not.toContain('This machine knows');
-    }
-  }
-
-  /** Five cards, and each of them once. */
-  async function wholeAgain(t: Awaited<ReturnType<typeof worked>>) {
-    const { ana, ben, run } = t;
-    const again = await run(ana, 'cards create --bin bin_1 --amount 20 --intent po-2 --json');
-    expect(again).toMatchObject({ code: 0, json: { intent: { repeated: true } } });
-    expect(await ben.run('cards create --file team.csv --yes')).toMatchObject({ code: 14 });
-    expect(await ana.run('cards create --bin bin_1 --amount 4 --label ads')).toMatchObject({ code: 14 });
-    t.sentNothing();
-    expect(await ana.run(`ops resume ${t.op}`)).toMatchObject({ code: 0 });
-    t.sentNothing();
-    expect([(await t.cards()).length, await t.balance()]).toEqual([5, 500 - 10 - 1 - 20 - 5 - 4]);
-    const checked = await run(ben, 'journal check --json');
-    expect(checked).toMatchObject({ code: 0, json: { flaws: [] } });
-  }
-
   it('failover: all are refused, all bring what they know, an admin accepts, and they go on', async () => {
     await using server = await ownServer();
     await using t = await worked(server);
@@ -101,25 +45,6 @@ describe.skipIf(missing())('a drill', () => {
     await wholeAgain(t);
     // It is over: nothing is brought a second time.
     expect(await run(ana, 'journal push --json')).toMatchObject({ code: 0, json: { recovered: [], lost_lines: 0 } });
-  });
-
-  it('restore of a backup that looks like the same server: who knows more is refused, and brings it', async () => {
-    await using server = await ownServer();
-    await using t = await worked(server);
-    await server.restore('backup');
-    const { ana, ben, run } = t;
-    for (const machine of [ana, ben]) {
-      const refused = await machine.run('cards fund card_1 --amount 1');
-      expect(refused).toMatchObject({ code: 15 });
-      expect(refused.err).toContain('cardwright journal push');
-    }
-    await missed(t, 15);
-    t.sentNothing();
-    expect(await run(ana, 'journal push --json')).toMatchObject({ code: 0, json: { recovered: [{}, {}] } });
-    expect(await run(ben, 'journal push --json')).toMatchObject({ code: 0, json: { recovered: [{ rows: 2 }] } });
-    const accept = `select cardwright.accept_failover($1, 'the backup of tonight')`;
-    await (await server.as('ada')).call(accept, [t.at.account]);
-    await wholeAgain(t);
   });
 
   it('restore while others know nothing of it: a name is not answered with the card of another, and one word stops all', async () => {
@@ -169,72 +94,5 @@ describe.skipIf(missing())('a drill', () => {
     expect(await laptop.run('journal push')).toMatchObject({ code: 0 });
     expect(await laptop.run('cards fund card_1 --amount 1')).toMatchObject({ code: 0 });
     expect([(await t.cards()).length, await t.balance()]).toEqual([3, 500 - 10 - 1 - 20 - 3 - 20 - 4]);
-  });
-
-  it('restore behind a command that was killed, and another one behind it: its name is known, and nothing is bought twice', {
-    timeout: 60_000,
-  }, async () => {
-    await using server = await ownServer();
-    await using t = await team(server, { wallet: 500, delayMs: 20_000 });
-    await using place = await home();
-    const ana = await t.machine('ana');
-    expect(await ana.run('cards create --bin bin_1 --amount 10')).toMatchObject({ code: 0 });
-    await server.backup();
-    t.proxy.fail('POST', /\/cards$/, 'late-answer');
-    const line = 'cards create --bin bin_1 --amount 20 --intent po-9';
-    const child = place.start(words(line), { env: t.processEnv('ana', ana), cwd: ana.folder });
-    await vi.waitFor(() => expect(t.proxy.posts()).toHaveLength(2), { timeout: 20_000 });
-    child.kill('SIGKILL');
-    expect((await ended(child)).signal).toBe('SIGKILL');
-    expect(await ana.run('cards create --bin bin_1 --amount 30')).toMatchObject({ code: 0 });
-    expect(JSON.parse((await ana.run('ops list --local --state unknown --json')).out).data).toHaveLength(1);
-    await server.restore('backup');
-    expect(await ana.run(line)).toMatchObject({ code: 15 });
-    const pushed = await ana.run('journal push --json');
-    expect([pushed.code, JSON.parse(pushed.out).recovered]).toEqual([
-      0,
-      [
-        { op: expect.anything(), rows: 1 },
-        { op: expect.anything(), rows: 1 },
-      ],
-    ]);
-    await (await server.as('ada')).call(`select cardwright.accept_failover($1, 'the backup', array['ben'])`, [
-      t.at.account,
-    ]);
-    const again = await ana.run(`${line} -q`, { clock: later() });
-    expect([again.code, again.out]).toEqual([0, 'card_2\n']);
-    expect([(await t.cards()).length, await t.balance()]).toEqual([3, 500 - 10 - 20 - 30]);
-  });
-
-  it('failover after an approval was used: it comes back as used, and nothing is sent a second time', async () => {
-    await using server = await ownServer();
-    await using t = await team(server, { wallet: 500 });
-    const [ana, ben, bob] = [await t.machine('ana'), await t.machine('ben'), signer('bob')];
-    await addApproverRoles(t.at);
-    await t.at.admin(`add_approver('${bob.line}', '{bob}')`);
-    await t.at.admin(`set_rule('approve_above', 10000)`);
-    expect(await ana.run('cards create --bin bin_1 --amount 10')).toMatchObject({ code: 0 });
-    const asked = await ana.run('cards fund card_1 --amount 250 --intent po-7 --json');
-    expect(asked).toMatchObject({ code: 17 });
-    const { op, approval } = JSON.parse(asked.err.trim().split('\n').at(-1) ?? '').error;
-    const envelope = bob.approves(Buffer.from(approval.payload, 'base64'));
-    const call = { account: t.at.account, op, host: 'bob', keyid: bob.keyid, envelope };
-    const kept = await statementsOver(await server.as('bob')).approve(call, { event: 'approved', op });
-    expect(kept.verdict).toBe('approved');
-    await server.backup();
-    expect(await ben.run(`ops resume ${op}`)).toMatchObject({ code: 0 });
-    expect(await t.balance()).toBe(240);
-    await server.restore('promoted');
-    expect(await ana.run(`ops resume ${op}`)).toMatchObject({ code: 14 });
-    for (const machine of [ben, ana]) expect(await machine.run('journal push')).toMatchObject({ code: 0 });
-    const accept = `select cardwright.accept_failover($1, 'the disk of the primary failed')`;
-    await (await server.as('ada')).call(accept, [t.at.account]);
-    expect(await ana.run('cards fund card_1 --amount 250 --intent po-7')).toMatchObject({ code: 0 });
-    expect(await ana.run(`ops resume ${op}`)).toMatchObject({ code: 0 });
-    expect([await t.balance(), t.proxy.posts().length]).toEqual([240, 2]);
-    const listed = JSON.parse((await ana.run('approvals list --all --json')).out).data;
-    expect(listed).toMatchObject([{ op, state: 'used', approved_by: ['bob'] }]);
-    expect(JSON.parse((await ben.run('journal check --json')).out)).toMatchObject({ flaws: [] });
-    expect((await statementsOver(await server.as('ana')).status(t.at.account)).used).toBe(26_000);
   });
 });
