@@ -56,17 +56,18 @@ export async function everyCommand(all = false): Promise<readonly Case[]> {
         .replaceAll(/card_2\b/g, ACTIVE[1]),
     );
     const distinct = [...new Set(lines)];
-    const runnable = distinct.filter(line => !line.includes('--file') || (all && fileOf(line) in FILES));
+    const runnable = distinct.filter(
+      line =>
+        // Without a shared journal it is refused before anything is asked.
+        !line.includes('--without-journal') && (!line.includes('--file') || (all && fileOf(line) in FILES)),
+    );
     return (all ? runnable : runnable.slice(0, 1)).map(line => ({ command, line }));
   });
 }
 
 /** Freezing, in each of its examples and each way to say which cards. */
 export async function freezings(): Promise<readonly Case[]> {
-  // Without a shared journal --without-journal is refused before anything is asked.
-  const examples = (await everyCommand(true)).filter(
-    ({ command, line }) => command.operation === 'cards.freeze' && !line.includes('--without-journal'),
-  );
+  const examples = (await everyCommand(true)).filter(({ command }) => command.operation === 'cards.freeze');
   const ways = [ACTIVE[0], ACTIVE.join(' '), '--file cards.csv', '--where status=active', '--idle 1d'];
   const lines = new Set([...examples.map(({ line }) => line), ...ways.map(way => `cards freeze ${way}`)]);
   return examples.slice(0, 1).flatMap(({ command }) => [...lines].map(line => ({ command, line })));
