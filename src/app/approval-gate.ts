@@ -20,7 +20,11 @@ export function approvalGate(surroundings: ApprovalDependencies): ApprovalGate {
       const { profile } = await around.opened.identity();
       return whyPendingNow(around, { rows, profile, at: around.host.clock.now() });
     },
-    judge: (planned, begin) => beginUnderRules(around, planned, begin),
+    async judge(planned, begin) {
+      // A file that cannot be read is a wrong command line: nothing is asked for.
+      await around.parts.given();
+      return beginUnderRules(around, planned, begin);
+    },
     verify: history => verify(around, history),
     isApproved: history => isApproved(around, history),
     recheck: history => recheck(around, history),

@@ -136,7 +136,8 @@ async function refuse({ parts, host }: Around, request: CheckedRequest): Promise
   const { publicKey, keyid } = readKeyFile(await ownKey(parts), parts.keyFile);
   const [user = ''] = (await parts.requester()).requested_by.split('@');
   const own = { person: user, key: publicKey, keyid, users: [] };
-  if (isRequester(own, [own], payload)) throw ownRequest(payload);
+  const isStored = 'state' in request;
+  if (isRequester(own, [own], payload)) throw ownRequest(payload, { user, isStored });
 }
 
 /** The clock of a shared journal, else that of this machine. */
@@ -176,11 +177,21 @@ function expired({ id, op, expires_at }: ApprovalPayload): CliError {
   });
 }
 
-function ownRequest({ id, op, requested_by: who }: ApprovalPayload): CliError {
+/** Two persons who work as one user of their machines, such as root, cannot be told apart. */
+function ownRequest(
+  { id, op, requested_by: who }: ApprovalPayload,
+  { user, isStored }: { readonly user: string; readonly isStored: boolean },
+): CliError {
+  const isUser = who.startsWith(`${user}@`);
   return new CliError('guarded', {
     message: `${id} was asked for by ${who}; nobody approves his own request`,
     reason: 'approval_own',
-    hint: `cardwright approvals show ${id}`,
+    ...(isUser && {
+      notes: [
+        `You work as ${user} here, as who has asked does. If you are another person, approve it as another user.`,
+      ],
+    }),
+    hint: isStored ? `cardwright approvals show ${id}` : 'cardwright help approvals',
     outcome: 'not_sent',
     op,
   });

@@ -93,6 +93,13 @@ describe('an approval counts', () => {
     expect(await t.balance()).toBe(35);
   });
 
+  test('or asks for nothing where its file cannot be read', async () => {
+    await using t = await team([person('bo')]);
+    const ran = await t.here.run(`${FUND} --intent ads --approval nosuch.json`);
+    expect([ran.code, ran.err]).toEqual([2, expect.stringContaining('nosuch.json')]);
+    expect(JSON.parse((await t.here.run('approvals list --json')).out).data).toEqual([]);
+  });
+
   test('for its own change alone: given to another one, it is told, and the new request with it', async () => {
     const bo = person('bo');
     await using t = await team([bo]);
