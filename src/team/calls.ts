@@ -265,8 +265,15 @@ export interface Taking extends Entering, Holder {
   readonly resume: boolean;
 }
 
+/** Its only operator has taken it along, and what was settled there since is not known here. */
+export interface MovedAway {
+  /** The machine, role@host. */
+  readonly to: string;
+}
+
 export type NotTaken =
   | { readonly verdict: 'absent' }
+  | ({ readonly verdict: 'moved' } & MovedAway)
   | ({ readonly verdict: 'finished' | 'pending' | 'other' } & InHands)
   | ({ readonly verdict: 'held'; readonly left_ms: number } & InHands);
 
@@ -285,6 +292,7 @@ export type TakeResult = NotTaken | Taken;
 export type LeaveResult =
   | { readonly verdict: 'left' }
   | { readonly verdict: 'others'; readonly roles: string }
+  | ({ readonly verdict: 'moved'; readonly op: string } & MovedAway)
   | ({ readonly verdict: 'pending'; readonly op: string } & InHands)
   | ({ readonly verdict: 'held'; readonly op: string; readonly left_ms: number } & InHands);
 
@@ -342,6 +350,8 @@ export interface OpHead extends Standing {
   readonly shown: ShownRows | null;
   /** It has ended, and the caller, who began it, has not been told: another operator has ended it, or the command was killed. */
   readonly untold: boolean;
+  /** The machine, role@host, that has taken it along and not brought it back. */
+  readonly left_to: string | null;
   /** With `everybody`: the operator who has it, or has not been told its end; null where he may not operate any more. */
   readonly waits_for: string | null;
   /** What was asked for it came to nothing. */

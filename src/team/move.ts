@@ -31,6 +31,7 @@ import { importOp } from './import-op.ts';
 import { type ClashingOp, clashing, reasonToKeep } from './kept-both.ts';
 import { bringLeft, type LeavingParts, leftNote } from './left-journal.ts';
 import { refuseBehind } from './loss.ts';
+import { movedAway } from './moved-away.ts';
 import { pushedBy } from './open-shared.ts';
 import type { SharedOps } from './shared-ops.ts';
 import { notesInWay, refuseUnfinished } from './unfinished.ts';
@@ -90,6 +91,7 @@ export async function moveToShared(parts: MoveParts, { keepBoth = [], leave }: W
   if (clashes.length > 0) throw clashing(clashes);
   await noteMoved(local, { ...(await noteOf(parts)), complete: true });
   await noteInChain(parts, `${movedWords(moved, keepBoth)}${brought?.words ?? ''}`);
+  await endLeft(shared);
   await shared.head.keep();
   await forgetMovedBack(local, service);
   // From here on nothing speaks of the other journal any more.
@@ -170,6 +172,11 @@ async function noteOf(parts: MoveParts): Promise<MovedTo> {
 function movedWords(moved: number, keepBoth: readonly string[]): string {
   const both = keepBoth.length === 0 ? '' : `, without the names of others: ${keepBoth.slice(0, MOST_NAMED).join(' ')}`;
   return `${moved === 1 ? '1 operation' : `${moved} operations`}${both}`;
+}
+
+/** From here on everybody may take up what this machine had taken along. */
+async function endLeft({ statements, account, host, head }: SharedOps): Promise<void> {
+  head.learn((await statements().cameBack({ account, known: head.known(), host })).head);
 }
 
 /** The chain of this machine ends in that of the account. */
@@ -271,7 +278,7 @@ async function leaveAccount({ shared, service }: MoveParts): Promise<void> {
   await head.keep();
   if (answer.verdict === 'left') return;
   const refusal = notLeft(answer, account);
-  const notes = answer.verdict === 'others' ? [] : await notesInWay(shared);
+  const notes = answer.verdict === 'others' || answer.verdict === 'moved' ? [] : await notesInWay(shared);
   throw notes.length === 0 ? refusal : refusal.with({ notes });
 }
 
@@ -337,6 +344,7 @@ function notLeft(answer: Exclude<LeaveResult, { verdict: 'left' }>, account: str
       },
     );
   }
+  if (answer.verdict === 'moved') return movedAway(answer.op, answer, account);
   const { op, holder, host } = answer;
   if (answer.verdict === 'pending') {
     const message = `${op} waits for approval in the shared journal, and its request is for no other journal`;

@@ -18,6 +18,7 @@ import { bringNotes } from './kept-notes.ts';
 import { leftCopies } from './local-copies.ts';
 import { behindBy, behindWarning, reportLoss } from './loss.ts';
 import { restoredWarning } from './lost-records.ts';
+import { movedAway } from './moved-away.ts';
 import { refuseOtherSchema } from './refusals.ts';
 import { answersOf, chainHead, headsByJournal, machineId, placesOf, type SharedOps } from './shared-ops.ts';
 import { MOST_CLOCK_MS, sharedStore } from './shared-store.ts';
@@ -98,7 +99,12 @@ export function openedStore(settings: SharedJournalSettings, { accountPrint, key
   };
   return {
     ...store,
-    refuseMoved: refuseBack,
+    async refuseMoved(plan) {
+      await refuseBack(plan);
+      const { statements, account } = await open();
+      const [head] = await statements().heads(account, { op: plan.op });
+      if (head?.left_to) throw movedAway(plan.op, { to: head.left_to }, account);
+    },
     async take(op, how) {
       const plan = await planOfLeft(await open(), placesIn(stateFolder), op);
       if (plan !== undefined) await refuseBack(plan);

@@ -62,6 +62,7 @@ export interface Statements extends ApprovalStatements {
     call: Entering & { readonly accepted: number; readonly host: string },
   ): Promise<With<{ readonly lost: string | null }>>;
   leaveAccount(call: Entering & { readonly host: string }, facts: Facts): Promise<With<LeaveResult>>;
+  cameBack(call: Entering & { readonly host: string }): Promise<With<{ readonly verdict: 'back' }>>;
   importOp(call: ImportedOp, bytes: Uint8Array, facts: Facts): Promise<With<ImportResult>>;
   importNames(
     call: Entering & {
@@ -134,6 +135,7 @@ export function statementsOver({ call }: Pick<PostgresSession, 'call'>): Stateme
     witness: (told, bytes) => one('select cardwright.witness($1, $2)', [json(told), bytes]),
     pushed: told => one('select cardwright.pushed($1)', [json(told)]),
     leaveAccount: (told, facts) => one('select cardwright.leave_account($1, $2)', [json(told), members(facts)]),
+    cameBack: told => one('select cardwright.came_back($1)', [json(told)]),
     importOp: (told, bytes, facts) =>
       one('select cardwright.import_op($1, $2, $3)', [json(told), bytes, members(facts)]),
     importNames: told => one('select cardwright.import_names($1)', [json(told)]),

@@ -61,4 +61,42 @@ describe.skipIf(missing())('an operation that one machine has taken along', () =
     expect(t.proxy.posts()).toHaveLength(t.posts);
     expect(await t.cards()).toHaveLength(1);
   });
+
+  it('is taken up by nobody until that machine has brought it back, and then by everybody', async () => {
+    await using t = await settledHere();
+    const { ana, op } = t;
+    const [ben, other] = [await t.machine('ben'), await t.machine('ana')];
+    const lines = [
+      [ben, `ops takeover ${op} --reason "ana is away" --yes`],
+      [ben, `ops takeover ${op} --reason "ana is away" --dry-run`],
+      [other, `ops resume ${op} --resend-absent`],
+      [other, `ops resolve ${op} --as not-done --note seen --yes`],
+    ] as const;
+    for (const [machine, line] of lines) {
+      const { code, err } = await machine.run(line);
+      expect({ line, code, err }).toMatchObject({ code: 14, err: expect.stringContaining(`${op} was moved to ana@`) });
+      expect(err).toContain('On that machine this brings it back: cardwright journal move --to shared\n');
+    }
+    expect(t.proxy.posts()).toHaveLength(t.posts);
+    expect(await ana.run('journal move --to shared')).toMatchObject({ code: 0 });
+    expect(await t.at.ana.heads(t.at.account, { op })).toMatchObject([{ state: 'finished', left_to: null }]);
+    expect((await ben.run(`ops show ${op} --json`)).out).toContain('"not_sent": 1');
+    expect((await ben.run(`ops takeover ${op} --reason "ana is away" --yes`)).err).not.toContain('was moved to');
+    expect(t.proxy.posts()).toHaveLength(t.posts);
+    expect(await t.cards()).toHaveLength(1);
+  });
+
+  it('comes back without that machine where an admin has named it', async () => {
+    await using t = await settledHere();
+    const { op } = t;
+    const leftTo = async () => (await t.at.ben.heads(t.at.account, { op }))[0]?.left_to;
+    const to = await leftTo();
+    expect(to).toMatch(/^ana@./);
+    await t.at.admin(`accept_failover('another one', array['ben', 'ana@elsewhere'])`);
+    expect(await leftTo()).toBe(to);
+    await t.at.admin(`accept_failover('it burned', array['${to}'])`);
+    expect(await leftTo()).toBeNull();
+    const ben = await t.machine('ben');
+    expect((await ben.run(`ops takeover ${op} --reason "it burned" --dry-run`)).err).not.toContain('was moved to');
+  });
 });

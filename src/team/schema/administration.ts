@@ -158,7 +158,7 @@ create function not_pushed(a account, without text[]) returns text[] language sq
 $f$;
 
 -- The database that is here now is right. Every machine of those who may operate has pushed, or is named in without: a role
--- for all its machines, role@host for one.
+-- for all its machines, role@host for one. What those named have taken along may be taken up again.
 create function accept_failover(account_name text, reason text, without text[] default '{}') returns void
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
@@ -181,6 +181,8 @@ begin
   update account set system_identifier = place.system_identifier, timeline = place.timeline, database = place.database,
       frozen_why = null, lost_why = null, accepted = accepted + 1
     where id = a.id;
+  -- What such a machine has taken along comes back no more.
+  update op o set left_to = null where o.account = a.id and (o.left_to = any(without) or split_part(o.left_to, '@', 1) = any(without));
   perform admin_line(a, 'journal.accept_failover', reason);
 end $f$;
 
@@ -208,12 +210,19 @@ begin
   perform admin_line(a, 'journal.accept_clash', format('%s beside %s: %s', op_id, belongs_to, reason));
 end $f$;
 
+-- The machine that calls, as it is named to people.
+create function machine_of(call jsonb) returns text language sql as $f$
+  select session_user || '@' || left(call ->> 'host', 200);
+$f$;
+
 -- The only operator of an account goes on without it: it is frozen, and what is not finished goes along. Refused while others
--- may operate in it, and while an operation is in hand or waits for approval. call: account, known, host.
+-- may operate in it, while an operation is in hand or waits for approval, and while another machine has one of them.
+-- call: account, known, host.
 create function leave_account(call jsonb, facts text) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
   a account := enter(call, 'operate', true, true);
+  here text := machine_of(call);
   others text;
   o op;
 begin
@@ -230,11 +239,26 @@ begin
     return jsonb_build_object('verdict', case o.state when 'pending' then 'pending' else 'held' end, 'op', o.op,
       'holder', o.holder, 'host', o.host, 'left_ms', ms_until(o.lease_until), 'head', head_of(a));
   end if;
+  select * into o from op x where x.account = a.id and x.left_to <> here order by x.started_at limit 1;
+  if o.op is not null then
+    return jsonb_build_object('verdict', 'moved', 'op', o.op, 'to', o.left_to, 'head', head_of(a));
+  end if;
+  update op x set left_to = here where x.account = a.id and x.pruned_at is null and (x.state <> 'finished' or x.not_told is not null);
   if a.frozen_why is null then
     update account set frozen_why = 'moved to one machine' where id = a.id;
     a := write_audit(a, facts, call ->> 'host');
   end if;
   return jsonb_build_object('verdict', 'left', 'head', head_of(a));
+end $f$;
+
+-- This machine has brought everything back that it had taken along. call: account, known, host.
+create function came_back(call jsonb) returns jsonb
+language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+declare
+  a account := enter(call, 'operate', true);
+begin
+  update op o set left_to = null where o.account = a.id and o.left_to = machine_of(call);
+  return jsonb_build_object('verdict', 'back', 'head', head_of(a));
 end $f$;
 `;
 
@@ -251,6 +275,7 @@ const OPERATING = [
   'pushed(jsonb)',
   'report_loss(jsonb)',
   'leave_account(jsonb, text)',
+  'came_back(jsonb)',
   'release(jsonb, bytea, text)',
   'import_op(jsonb, bytea, text)',
   'import_names(jsonb)',

@@ -144,6 +144,7 @@ create function fenced(o op) returns void language plpgsql as $f$
 begin
   raise exception using errcode = 'CW008',
     message = case when o.op is null then 'there is no such operation in this account'
+      when o.left_to is not null then format('the operation was moved to %s', o.left_to)
       when o.state = 'finished' then 'the operation is finished'
       else format('the operation was taken over by %s on %s', o.holder, o.host) end,
     detail = jsonb_build_object('op', o.op, 'state', o.state, 'epoch', o.epoch, 'holder', o.holder, 'host', o.host)::text;

@@ -184,6 +184,8 @@ create table damaged_segment (
   primary key (op, n)
 );
 ${guarding(['damaged_segment'])}
+-- The machine, role@host, that its only operator has taken it to: it waits here until that machine brings it back.
+alter table op add column left_to text;
 `,
   },
 ];
