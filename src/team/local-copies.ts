@@ -21,11 +21,11 @@ export interface LocalCopy {
 }
 
 /**
- * `left`: the database does not have all of it, and the next command brings that. `finished` and `open`: it has everything,
+ * `left`: the database does not have all of it, or has not let its lease go, and the next command sees to that. `finished` and `open`: it has everything,
  * and the copy is kept for a week, in case it loses what was written last; of a `finished` one somebody was told, too.
  * `gone`: nobody needs it.
  */
-type CopyEnd = 'left' | 'finished' | 'open' | 'gone';
+export type CopyEnd = 'left' | 'finished' | 'open' | 'gone';
 
 /** A file beside a copy: how many lines of its process the database has had. What stands there last counts. */
 const CONFIRMED = '.confirmed';

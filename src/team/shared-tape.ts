@@ -7,9 +7,9 @@ import { CliError } from '../core/errors.ts';
 import type { Tape } from '../journal/store/op-store.ts';
 import type { Ending, Facts, Holding, JournalHead } from './calls.ts';
 import { type ClockReading, leaseAge, leaseLeft } from './lease.ts';
-import type { LocalCopy } from './local-copies.ts';
+import type { CopyEnd, LocalCopy } from './local-copies.ts';
 import { inOtherHands } from './other-hands.ts';
-import { type SharedOps, segmentRefused } from './shared-ops.ts';
+import { type SharedOps, segmentRefused, takesNothing } from './shared-ops.ts';
 import type { Standing } from './standing.ts';
 import { couldNoteUntold } from './untold.ts';
 
@@ -94,12 +94,9 @@ export function sharedTape(shared: SharedOps, hands: Hands): Tape {
     async release(finished) {
       lease.end();
       if (!isPushed || (isFinished && !finished && !(await couldNoteUntold(shared, op)))) return copy.end('left');
-      try {
-        await letGo(finished);
-      } finally {
-        // Every line of it is in the database, whatever became of the lease.
-        await copy.end(standing.planned() ? (finished ? 'finished' : 'open') : 'gone');
-      }
+      const failure = await failureOf(letGo(finished));
+      await copy.end(standing.planned() ? endOfCopy(finished, failure) : 'gone');
+      if (failure !== undefined) throw failure;
       await head.keep();
     },
   };
@@ -111,6 +108,18 @@ export function sharedTape(shared: SharedOps, hands: Hands): Tape {
     const ending = finished ? endingOf(hands) : { finished: false };
     await lease.accepted(holding => statements().letGo({ ...holding, ending }, outcomeFacts(hands)));
   }
+}
+
+/** Undefined where nothing was thrown. */
+function failureOf(work: Promise<void>): Promise<unknown> {
+  return work.catch((thrown: unknown) => thrown);
+}
+
+/** Every line of it is in the database. While its lease runs on there, the next command of this machine ends that. */
+function endOfCopy(finished: boolean, failure: unknown): CopyEnd {
+  const runsOn = finished ? takesNothing(failure) : failure !== undefined && !segmentRefused(failure);
+  if (runsOn) return 'left';
+  return finished ? 'finished' : 'open';
 }
 
 interface Lease {

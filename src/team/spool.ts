@@ -82,7 +82,7 @@ async function pushCopy(
     if (restored > 0) pushed.restored.push({ op, rows: restored });
     if (isCutOff({ kept, there }, writerOf(path))) throw damagedCopy({ op, path }, 'is shorter than it was');
     const rows = await witnessed(shared, op, { kept, there });
-    await endLease(shared, { op, by: writerOf(path), segments });
+    const isEnded = await endLease(shared, { op, by: writerOf(path), segments });
     const beyond = recordsBeyond(kept, there);
     const other = await leftOutOf(shared, op, beyond);
     if (other !== undefined) pushed.leftOut.push(other);
@@ -90,7 +90,8 @@ async function pushCopy(
     else if (isLost) return rows;
     // A process that died behind its claim has not written here what it claimed.
     if (rows === 0 && beyond === 0 && whole.length > bytes.length) await disk.replace(path, whole.toString());
-    await keepLeft(shared, { op, path, segments });
+    // A lease that nobody lets go keeps the same change from nobody who names it otherwise: the next command ends it.
+    if (isEnded) await keepLeft(shared, { op, path, segments });
     return rows;
   } finally {
     await release();
@@ -168,23 +169,26 @@ interface LeftOp {
 
 /**
  * What a process of this machine has left need not wait for its lease. Where somebody else has taken the op up since, the epoch
- * is another one, and nothing is changed.
+ * is another one, and nothing is changed. False where the account takes nothing now and the lease runs on.
  */
-async function endLease(shared: SharedOps, { op, by, segments }: LeftOp): Promise<void> {
+async function endLease(shared: SharedOps, { op, by, segments }: LeftOp): Promise<boolean> {
   const { statements, account, role, head } = shared;
   const [now] = await statements().heads(account, { op });
   const last = segments.findLast(({ n }) => n > 0);
-  if (now?.state !== 'running' || now.lease_ms === 0 || now.holder !== role) return;
+  if (now?.state !== 'running' || now.lease_ms === 0 || now.holder !== role) return true;
   try {
     const hasBegun = last?.by === by && last.epoch === now.epoch;
     const epoch = hasBegun ? now.epoch : await epochTaken(shared, { op, by });
-    if (epoch === undefined) return;
+    if (epoch === undefined) return true;
     const holding = { account, known: head.known(), op, epoch };
     const answer = await statements().letGo({ ...holding, ending: { finished: false } }, { event: 'let_go', op });
     head.learn(answer.head);
+    return true;
   } catch (thrown) {
+    if (takesNothing(thrown)) return false;
     // It was taken up in this moment.
-    if (!segmentRefused(thrown) && !takesNothing(thrown)) throw thrown;
+    if (segmentRefused(thrown)) return true;
+    throw thrown;
   }
 }
 

@@ -115,7 +115,19 @@ describe.skipIf(missing())('entering', () => {
     };
     await expect(note(await here.as('ben'))).rejects.toMatchObject(frozen);
     await expect(at.ana.append(next(op), linesOf(op.by, done(1)))).rejects.toMatchObject(frozen);
-    await expect(at.ana.renew({ account: at.account, op: op.op, epoch: 1 })).rejects.toMatchObject(frozen);
+    const own = { account: at.account, op: op.op, epoch: 1 };
+    await expect(at.ana.renew(own)).rejects.toMatchObject(frozen);
+    await expect(
+      at.ana.append(next(op, { ending: { finished: false } }), linesOf(op.by, done(1)), FACTS),
+    ).rejects.toMatchObject(frozen);
+    await expect(at.ana.letGo({ ...own, ending: { finished: true, spent: 0 } }, OUTCOME)).rejects.toMatchObject(frozen);
+    // A lease moves nothing.
+    expect(await at.ana.letGo({ ...own, ending: { finished: false } }, FACTS)).toMatchObject({ verdict: 'let_go' });
+    expect((await at.eve.heads(at.account, { op: op.op }))[0]).toMatchObject({
+      state: 'running',
+      lease_ms: 0,
+      unknown: 1,
+    });
     expect(await at.eve.status(at.account)).toMatchObject({ frozen: 'the laptop was stolen', moved: false });
     await expect(at.admin(`freeze_account(null)`)).rejects.toThrow('accept_failover(account, reason) ends one');
     await at.admin(`accept_failover('it was found')`);

@@ -90,8 +90,9 @@ begin
 end $f$;
 
 -- First line of all that writes. call: account, known {seq, hash}, machine. wants: what the role may do, one word of several.
-create function enter(call jsonb, wants text, lock boolean, frozen_too boolean default false, settled_too boolean default false)
-returns account language plpgsql as $f$
+-- moves_nothing: the call lets somebody else go on, and nothing more; that is done while the account is frozen, too.
+create function enter(call jsonb, wants text, lock boolean, frozen_too boolean default false, settled_too boolean default false,
+  moves_nothing boolean default false) returns account language plpgsql as $f$
 declare
   a account;
   known_seq bigint := coalesce((call #>> '{known,seq}')::bigint, 0);
@@ -119,7 +120,7 @@ begin
   end if;
   if not frozen_too then
     perform refuse_elsewhere(a);
-    if a.frozen_why is not null and not (settled_too and is_about_settled(a, call)) then perform refuse_frozen(a); end if;
+    if a.frozen_why is not null and not moves_nothing and not (settled_too and is_about_settled(a, call)) then perform refuse_frozen(a); end if;
     perform refuse_lost(a);
   end if;
   if known_seq > 0 and not exists

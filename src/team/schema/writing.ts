@@ -90,8 +90,8 @@ end $f$;
 create function let_go(call jsonb, facts text) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
-  a account := enter(call, 'operate', true, false, true);
   is_end boolean := coalesce((call #>> '{ending,finished}')::boolean, false);
+  a account := enter(call, 'operate', true, false, true, not is_end);
   o op;
 begin
   select * into o from op x where x.op = call ->> 'op' for update;
