@@ -48,7 +48,7 @@ const WIDE: Readonly<Record<string, Bounds>> = {
   },
   'three operators, two purchases and a cap for one': { ...TWO, ...THREE, wants: [1, 2, 1], cap: 1 },
   'two purchases without names': { ...NAMELESS, standsStill: true, cap: 2, ticks: 4 },
-  'two purchases without names, lost answers': { ...NAMELESS, cap: 2, lostAnswers: 2, commands: [3, 2] },
+  'two purchases without names, lost answers': { ...NAMELESS, cap: 2, lostAnswers: 1, commands: [2, 2] },
   'a standby, kills and lost answers': { ...FAILOVER, crashes: 1, lostAnswers: 1 },
   'a standby, SENT behind the claim': { ...FAILOVER, sentWithClaim: false, crashes: 1 },
   'a standby, three operators': { ...FAILOVER, ...THREE, ticks: 3 },
