@@ -10,6 +10,7 @@ import { factsOf, operationFacts } from './claims.ts';
 import { leaseMsFor } from './lease.ts';
 import type { SharedOps } from './shared-ops.ts';
 import { createStanding, type Standing } from './standing.ts';
+import { endUntold } from './untold.ts';
 
 export interface OpBytes {
   readonly op: string;
@@ -47,14 +48,14 @@ export async function importOp(shared: SharedOps, written: OpBytes): Promise<Imp
   if (first?.t !== 'PLAN' || !standing.planned()) return 'nothing';
   // What waits for approval has a request in one journal alone: it is asked for anew.
   if (first.approval !== undefined && !lines.some(({ record }) => record.t === 'APPROVED')) return 'nothing';
-  const rest = await restOf(shared, op, bytes);
+  const rest = await restOf(shared, written, bytes);
   if (rest === undefined) return 'there';
   const call = { ...callOf(shared, written, { plan: first, lines, standing }), machine: await shared.machine() };
   const facts = {
     ...factsOf(first, written.recovered ? 'recovered' : 'imported'),
     ...(written.keepBoth !== undefined && { reason: written.keepBoth }),
     // For whom the database takes the op to be of another.
-    ...(rest.isOthers && { reason: 'it was taken over, and the database had lost that' }),
+    ...(rest.isOthers && { reason: reasonToTake(written) }),
   };
   for (let from = 0; from < rest.bytes.length; ) {
     const to = endOfPart(rest.bytes, from);
@@ -68,11 +69,23 @@ export async function importOp(shared: SharedOps, written: OpBytes): Promise<Imp
   return 'there';
 }
 
+function reasonToTake({ recovered }: OpBytes): string {
+  return recovered
+    ? 'it was taken over, and the database had lost that'
+    : 'it was settled on a machine that had taken it along';
+}
+
 /** What of it is not there, and how many bytes are; undefined where all is there, or somebody has gone on with it. */
-async function restOf({ statements, account, role }: SharedOps, op: string, bytes: Uint8Array) {
+async function restOf(shared: SharedOps, { op, recovered, finished }: OpBytes, bytes: Uint8Array) {
+  const { statements, account, role } = shared;
   const [head] = await statements().heads(account, { op, pruned: true });
   if (head === undefined) return { size: 0, bytes, isOthers: false };
   if (head.pruned) return undefined;
+  // A machine that has taken it along has written how it looked at it, and no more.
+  if (!recovered && head.state === 'finished') {
+    if (finished && head.untold) await endUntold(shared, op);
+    return undefined;
+  }
   const segments = await statements().readOp(account, op, 1);
   const rest = linesLacking({
     there: linesIn(segments.filter(({ n }) => n > 0).map(segment => segment.bytes)),

@@ -17,9 +17,9 @@ describe.skipIf(missing())('an operation that one machine has taken along', () =
 
   type Team = Awaited<ReturnType<typeof team>>;
 
-  /** Its request did not arrive, and nothing tells so. */
-  async function unknown(t: Team, machine: World): Promise<string> {
-    t.proxy.fail('POST', /\/cards$/, 'drop-before');
+  /** Its request or the answer to it was lost, and nothing tells so. */
+  async function unknown(t: Team, machine: World, how: 'drop-before' | 'drop-after' = 'drop-before'): Promise<string> {
+    t.proxy.fail('POST', /\/cards$/, how);
     t.proxy.fail('GET', /\/cards\?/, ...Array<'drop-before'>(30).fill('drop-before'));
     const { code, err } = await machine.run(`${CREATE} --json`);
     t.proxy.mend();
@@ -83,6 +83,48 @@ describe.skipIf(missing())('an operation that one machine has taken along', () =
     expect((await ben.run(`ops show ${op} --json`)).out).toContain('"not_sent": 1');
     expect((await ben.run(`ops takeover ${op} --reason "ana is away" --yes`)).err).not.toContain('was moved to');
     expect(t.proxy.posts()).toHaveLength(t.posts);
+    expect(await t.cards()).toHaveLength(1);
+  });
+
+  it.each(['done', 'not-done'] as const)(
+    'comes back as it was recorded there, %s, also one that a colleague held',
+    async as => {
+      await using t = await team(here);
+      const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];
+      const op = await unknown(t, ben);
+      await t.at.admin(`add_member('ben', '{}')`);
+      await t.at.endLeases();
+      expect(await ana.run('journal move --to local --mine')).toMatchObject({ code: 0 });
+      expect(await ana.run(`ops resolve ${op} --as ${as} --note seen --yes`, LOCAL)).toMatchObject({ code: 0 });
+      await t.at.admin(`accept_failover('it goes on')`);
+      for (const run of ['first', 'again']) {
+        const moved = await ana.run('journal move --to shared');
+        expect({ run, code: moved.code, err: moved.err }).toMatchObject({ code: 0 });
+        const [head] = await t.at.ana.heads(t.at.account, { op });
+        expect(head, run).toMatchObject({ state: 'finished', unknown: 0, left_to: null, holder: 'ana' });
+      }
+      await t.at.admin(`add_member('ben', '{read,operate}')`);
+      const shown = JSON.parse((await ben.run(`ops show ${op} --json`)).out);
+      expect(shown).toMatchObject(as === 'done' ? { done: 1 } : { not_sent: 1 });
+      expect(await t.cards()).toHaveLength(0);
+      expect(await ana.run('journal check')).toMatchObject({ code: 0 });
+    },
+  );
+
+  it('was shown here and ended there, and does not keep the journal from going back', async () => {
+    await using t = await team(here);
+    const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];
+    const op = await unknown(t, ana, 'drop-after');
+    expect((await ben.run(`ops takeover ${op} --reason "ana is away" --yes`)).code).toBe(0);
+    await t.at.admin(`add_member('ben', '{}')`);
+    expect(await ana.run('journal move --to local --mine')).toMatchObject({ code: 0 });
+    expect(await ana.run(`ops resume ${op}`, LOCAL)).toMatchObject({ code: 0 });
+    await t.at.admin(`accept_failover('it goes on')`);
+    expect(await ana.run('journal move --to shared')).toMatchObject({ code: 0 });
+    // She has seen it in the folder of her machine.
+    expect(await t.at.ana.heads(t.at.account, { op })).toMatchObject([
+      { state: 'finished', untold: false, left_to: null },
+    ]);
     expect(await t.cards()).toHaveLength(1);
   });
 

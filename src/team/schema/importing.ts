@@ -62,16 +62,19 @@ declare
   clashes jsonb := import_clashes(a, call);
   was_held boolean;
   was_taken boolean;
+  was_left boolean;
 begin
   select * into o from op x where x.op = call ->> 'op' for update;
   was_taken := recovered and is_taken_elsewhere(o, call);
+  -- What was settled on the machine of this role counts, whoever had it before.
+  was_left := coalesce(not recovered and split_part(o.left_to, '@', 1) = session_user, false);
   was_held := recovered and exists (select from approval_request r where r.op = o.op and r.state = 'open');
   -- The answer of the same call was lost.
   if o.size = from_size + octet_length(bytes) and (o.state <> 'pending') = whole
     and exists (select from segment s where s.op = o.op and s.n = o.n and s.bytes = import_op.bytes) then
     return jsonb_build_object('verdict', 'imported', 'size', o.size, 'clashes', coalesce(clashes, '[]'), 'head', head_of(a));
   end if;
-  if coalesce(o.size, 0) <> from_size or o.state = 'finished' or (o.holder <> session_user and not was_held and not was_taken)
+  if coalesce(o.size, 0) <> from_size or o.state = 'finished' or (o.holder <> session_user and not was_held and not was_taken and not was_left)
     -- While all are refused, a lease that came back is one that was over when the other process took the operation up.
     or (o.lease_until > clock_timestamp() and o.writer <> call ->> 'by'
       and not (was_taken and (is_elsewhere(a) or a.lost_why is not null))) then
@@ -84,7 +87,7 @@ begin
     o := insert_imported(a, call);
   end if;
   if was_held then o := used_elsewhere(a, o, call);
-  elsif was_taken then o := change_hands(o, call, facts);
+  elsif was_taken or (was_left and o.holder <> session_user) then o := change_hands(o, call, facts);
   end if;
   perform insert_segment(o, o.n + 1, call ->> 'by', bytes);
   o := counted(o, call, bytes);
