@@ -34,6 +34,11 @@ export interface OpSummary {
   readonly hands?: Hands | undefined;
 }
 
+/** Every row is done, and its process ended before it wrote that down: nobody was told. */
+export function isDoneUntold(state: OpState, { open, unknown, refused, not_sent }: OpSummary['counts']): boolean {
+  return state === 'open' && open + unknown + refused + not_sent === 0;
+}
+
 /** Role, and the machine it works on. */
 export interface Hands {
   readonly holder: string;

@@ -232,6 +232,10 @@ export interface TakeUp {
   readonly command: string;
   /** Behind the op in a message: the operator and his machine, and how long a lease still keeps it; empty for one's own. */
   readonly whose: string;
+  /** The same behind a verb; undefined for one's own that nobody has, and for what has ended. */
+  readonly hands?: string | undefined;
+  /** It is taken over, and not resumed: another operator has it. */
+  readonly isTakeover: boolean;
   /** What may be done when the lease is over; none where no lease runs. */
   readonly later: readonly string[];
 }

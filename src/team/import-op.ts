@@ -2,7 +2,7 @@
 import { spendingOf } from '../core/spending.ts';
 import { withoutMarker } from '../journal/runs/row-likeness.ts';
 import { plannedOf } from '../journal/runs/run.ts';
-import { decodeLines } from '../journal/wal/codec.ts';
+import { decodeLines, numberedWriter } from '../journal/wal/codec.ts';
 import { intentDigest } from '../journal/wal/op-id.ts';
 import type { ItemRecord, PlanRecord, StoredRecord } from '../journal/wal/records.ts';
 import type { ClaimedIntent, Clash, ImportedOp } from './calls.ts';
@@ -130,15 +130,13 @@ export function linesLacking({ there, late, own }: JournalAndCopy): readonly str
   return own.filter(line => !known.has(nameOf(line)) && !lateWriters.has(writerOf(line)));
 }
 
-const NAME = /^\S+ \d+ (\d+) \{"by":"([0-9a-f]{8})"/;
-
 function writerOf(line: string): string {
-  return NAME.exec(line)?.[2] ?? '';
+  return numberedWriter(line)?.by ?? '';
 }
 
 /** Its writer with the number that the line has among those of this writer. */
 function nameOf(line: string): string {
-  return `${writerOf(line)} ${NAME.exec(line)?.[1]}`;
+  return `${writerOf(line)} ${numberedWriter(line)?.seq}`;
 }
 
 function endOfPart(bytes: Uint8Array, from: number): number {

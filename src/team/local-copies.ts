@@ -21,8 +21,9 @@ export interface LocalCopy {
 }
 
 /**
- * `left`: the database does not have all of it, or has not let its lease go, and the next command sees to that. `finished` and `open`: it has everything,
- * and the copy is kept for a week, in case it loses what was written last; of a `finished` one somebody was told, too.
+ * `left`: the database does not have all of it, or has not let its lease go, and the next command sees to that. `finished` and
+ * `open`: it has everything, and the copy is kept for a week, in case it loses what was written last; of a `finished` one
+ * somebody was told, too.
  * `gone`: nobody needs it.
  */
 export type CopyEnd = 'left' | 'finished' | 'open' | 'gone';

@@ -229,7 +229,8 @@ async function importNames(
 /**
  * The other way, for a journal that nobody else uses any more. Throws `guarded` while an op is not finished or not told, and
  * unless an admin has frozen the account, so that nothing is begun there meanwhile. With `mine` its only operator freezes it,
- * and what is not finished or not told to him comes along: throws `guarded` where others may operate, and while an op is in hand or waits for approval.
+ * and what is not finished or not told to him comes along: throws `guarded` where others may operate, and while an op is in
+ * hand or waits for approval.
  */
 export async function moveToLocal(parts: MoveParts, { mine = false } = {}): Promise<MovedJournal> {
   const { local, shared, service, pid } = parts;

@@ -1,5 +1,6 @@
 /** Ops in a database that several machines share (docs/decisions/0023-op-store.md). */
 import type { OpLease } from '../journal/shared-ops.ts';
+import { isDoneUntold } from '../journal/shown-ops.ts';
 import type {
   CountedOp,
   IntentsHold,
@@ -215,9 +216,7 @@ function countedOf({ state, shown, denied, untold, lease_ms }: OpHead): CountedO
   if (untold) return { ...shown, state: 'untold' };
   if (state !== 'running') return shown;
   if (lease_ms > 0) return { ...shown, state: 'running' };
-  const { open, refused, not_sent: notSent } = shown.counts;
-  const isDone = shown.state === 'open' && open + refused + notSent === 0;
-  return shown.state === 'finished' || isDone ? { ...shown, state: 'untold' } : shown;
+  return shown.state === 'finished' || isDoneUntold(shown.state, shown.counts) ? { ...shown, state: 'untold' } : shown;
 }
 
 /** Its records go; that it was there stays, with the names of rows that are done. */

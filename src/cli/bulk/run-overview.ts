@@ -65,7 +65,7 @@ export function runOverview(ctx: Context, { run, takeUp }: Pick<OpView, 'run' | 
     counts: { done: 0, refused: 0, unknown: 0, not_sent: 0 },
     error: undefined,
     objections: [],
-    takeUp: { command: `cardwright ops resume ${run.op}`, whose: '', later: [] },
+    takeUp: { command: `cardwright ops resume ${run.op}`, whose: '', isTakeover: false, later: [] },
   };
   async function* batches() {
     const settings = { run, rows, concurrency: USUAL_WORKERS, keepGoing: true, stop: ctx.signal };
@@ -116,10 +116,9 @@ function stepText(verb: string, { rows, cents: sum }: Step): string {
 }
 
 /** Whose it is, until when, and the command that goes on with it; none for one's own that nobody has. */
-function handsNotes(op: string, { whose, command, later }: TakeUp): readonly string[] {
-  const [, who] = /^, (in the hands of .*)$/.exec(whose) ?? [];
-  if (who === undefined) return [];
-  return later.length === 0 ? [`${op} is ${who}. To go on with it: ${command}`] : [`${op} is ${who}`, ...later];
+function handsNotes(op: string, { hands, command, later }: TakeUp): readonly string[] {
+  if (hands === undefined) return [];
+  return later.length === 0 ? [`${op} is ${hands}. To go on with it: ${command}`] : [`${op} is ${hands}`, ...later];
 }
 
 function summaryOf({ steps, found, takeUp, counts: { done, refused } }: Looked): string {
@@ -130,7 +129,7 @@ function summaryOf({ steps, found, takeUp, counts: { done, refused } }: Looked):
   const known = done - found.rows.length;
   if (found.rows.length > 0) lines.unshift(`${stepText('record', found)} that this look has found done`);
   const over = [...(known > 0 ? [`${known} done`] : []), ...(refused > 0 ? [`${refused} refused`] : [])];
-  const who = takeUp.command.includes(' takeover ') ? 'A takeover' : 'A resume';
+  const who = takeUp.isTakeover ? 'A takeover' : 'A resume';
   const would = lines.length === 0 ? `${who} would send nothing.` : `${who} would: ${lines.join('; ')}.`;
   return over.length === 0 ? would : `${would} Over: ${over.join(', ')}.`;
 }

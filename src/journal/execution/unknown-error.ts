@@ -117,7 +117,7 @@ function forSupport({ item: { key, amount, card } }: RowHistory, at: string, req
 function nextCommand(op: string, { leadsOn = 'resume', takeUp }: Pick<UnknownFactsToTell, 'leadsOn' | 'takeUp'>) {
   const resume = `cardwright ops resume ${op}`;
   const command = takeUp?.command ?? resume;
-  const isOther = command !== resume;
+  const isOther = takeUp?.isTakeover === true;
   // Of what is in other hands nobody else can record anything.
   const first = isOther ? [`Take it over first: ${command}`] : [];
   switch (leadsOn) {

@@ -6,7 +6,7 @@ import { cents } from '../../core/money.ts';
 import { checksOf } from '../execution/assessment.ts';
 import { recordedOutcome } from '../execution/outcome.ts';
 import { clause } from '../execution/unknown-error.ts';
-import type { Hands, OpDetail, OpRow, OpState, OpSummary } from '../shown-ops.ts';
+import { type Hands, isDoneUntold, type OpDetail, type OpRow, type OpState, type OpSummary } from '../shown-ops.ts';
 import type { OpHead, OpStore } from '../store/op-store.ts';
 import { historyNamed, isNewer, readOrError } from '../store/read-ops.ts';
 import { JOURNAL_VERSION, type PlanRecord } from '../wal/records.ts';
@@ -85,8 +85,7 @@ async function summaryOf(
 
 function standsAt(history: History, unfinished: boolean): OpState {
   const state = stateOf(history);
-  // Its rows are done, and its process ended before it wrote that down.
-  if (state === 'open' && [...history.rows.values()].every(row => row.state === 'done')) return 'untold';
+  if (isDoneUntold(state, countsOf([...history.rows.values()]))) return 'untold';
   if (state !== 'finished') return state;
   if (history.denied !== undefined) return 'rejected';
   return unfinished ? 'untold' : 'finished';

@@ -154,7 +154,7 @@ function sharedRows(history: History, { shared, of, held, takeUp }: Shares): Cli
   const unknown = [...history.rows.values()].filter(({ state }) => state === 'unknown').map(({ item }) => item.row);
   const which = of === 1 ? 'the same change is' : `${shared} of these ${of} rows ${shared === 1 ? 'is' : 'are'}`;
   // Who has not begun it can record nothing of it before it is in his hands.
-  const isOther = takeUp.whose !== '';
+  const isOther = takeUp.isTakeover;
   const where = held ? 'in a run that is under way in another process' : 'in a run that is not finished';
   return new CliError('guarded', {
     message: `${which} ${where}, ${standingOf(history)}: ${op}${takeUp.whose}`,

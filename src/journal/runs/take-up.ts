@@ -50,11 +50,15 @@ export async function takeUpOf(store: Pick<OpStore, 'handsOf'>, op: string): Pro
   return takeUpBy(op, await store.handsOf?.(op));
 }
 
+const UNSEEN = 'in the hands of a process of another container or machine';
+
 function unseen(op: string): TakeUp {
   const command = `cardwright ops resume ${op}`;
   return {
     command,
-    whose: ', in the hands of a process of another container or machine',
+    isTakeover: false,
+    whose: `, ${UNSEEN}`,
+    hands: UNSEEN,
     later: [`When that process has stopped: ${command}. It names the lock that the process has left.`],
   };
 }
@@ -62,14 +66,17 @@ function unseen(op: string): TakeUp {
 function takeUpBy(op: string, hands: OpHands | undefined): TakeUp {
   if (hands?.isUntold) {
     const whose = hands.isOther ? `; ${hands.holder} on ${hands.host} has ended it` : '';
-    return { command: `cardwright ops resume ${op}`, whose, later: [] };
+    return { command: `cardwright ops resume ${op}`, isTakeover: false, whose, later: [] };
   }
-  const command = hands?.isOther ? `cardwright ops takeover ${op} --reason "why"` : `cardwright ops resume ${op}`;
-  if (hands === undefined || (!hands.isOther && hands.leftMs === 0)) return { command, whose: '', later: [] };
-  const who = `, in the hands of ${hands.holder} on ${hands.host}`;
-  if (hands.leftMs === 0) return { command, whose: who, later: [] };
+  const isTakeover = hands?.isOther === true;
+  const command = isTakeover ? `cardwright ops takeover ${op} --reason "why"` : `cardwright ops resume ${op}`;
+  if (hands === undefined || (!hands.isOther && hands.leftMs === 0))
+    return { command, isTakeover, whose: '', later: [] };
+  const who = `in the hands of ${hands.holder} on ${hands.host}`;
+  if (hands.leftMs === 0) return { command, isTakeover, whose: `, ${who}`, hands: who, later: [] };
   const later = [`When that process has stopped and its lease is over: ${command}`];
-  return { command, whose: `${who}; ${freeIn(hands.leftMs)}`, later };
+  const until = `${who}; ${freeIn(hands.leftMs)}`;
+  return { command, isTakeover, whose: `, ${until}`, hands: until, later };
 }
 
 /** What is left of a lease, in words. */

@@ -1,6 +1,6 @@
 /**
  * Services whose ops came back here from a shared journal: both know them, and this machine alone goes on with them
- * (docs/design/team.md, section 6). It decides nothing, and says what is meant by an op that is here alone.
+ * (docs/design/team.md, section 6). Over that journal nothing of them is begun or taken up here; for everybody else its database says so.
  */
 import type { LocalOps } from './local-ops.ts';
 import { isInAccount, isOf, type MovedTo } from './moved.ts';

@@ -110,6 +110,13 @@ export function decodeSigned(line: Uint8Array, name: string): StoredRecord {
   return read.written;
 }
 
+/** Who wrote a line, and its number among those of that writer; undefined for what is no line. Nothing else of it is looked at. */
+export function numberedWriter(line: string): { readonly by: string; readonly seq: number } | undefined {
+  const [whole, , , seq] = HEAD.exec(line) ?? [];
+  const by = whole === undefined ? undefined : WRITER.exec(line.slice(whole.length))?.[1];
+  return by === undefined ? undefined : { by, seq: Number(seq) };
+}
+
 /** The records of those lines that are whole and undamaged; the others are passed over. Never throws. */
 export function decodeWhole(bytes: Uint8Array): readonly JournalRecord[] {
   const records: JournalRecord[] = [];
