@@ -66,6 +66,7 @@ export default defineConfig({
       'scripts/browser-tests.mjs',
       'scripts/test-surroundings.mjs',
       'scripts/test-postgres.mjs',
+      'scripts/test-package.mjs',
       'scripts/leaves-nothing.mjs',
     ],
     setupFiles: ['test/support/between-questions.ts'],

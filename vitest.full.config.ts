@@ -4,7 +4,12 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   define: { CARDWRIGHT_VERSION: JSON.stringify('0.0.0-test') },
   test: {
-    globalSetup: ['scripts/browser-tests.mjs', 'scripts/test-postgres.mjs', 'scripts/leaves-nothing.mjs'],
+    globalSetup: [
+      'scripts/browser-tests.mjs',
+      'scripts/test-postgres.mjs',
+      'scripts/test-package.mjs',
+      'scripts/leaves-nothing.mjs',
+    ],
     include: ['test/**/*.full.ts'],
     testTimeout: 600_000,
     hookTimeout: 600_000,

@@ -7,17 +7,16 @@ import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ROOT } from './built.ts';
-import { pack } from './tarball.ts';
+import { unpack } from './tarball.ts';
 
 const execute = promisify(execFile);
 let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'cardwright-client-'));
-  const { path } = await pack(folder);
   const modules = join(folder, 'node_modules');
   await mkdir(modules);
-  await execute('tar', ['-xzf', path, '-C', modules]);
+  await unpack(modules);
   await execute('mv', [join(modules, 'package'), join(modules, 'cardwright')]);
   for (const name of ['typescript', '@types', '@photostructure']) {
     await symlink(join(ROOT, 'node_modules', name), join(modules, name), 'dir');

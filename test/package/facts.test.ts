@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { publint } from 'publint';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type Home, home, ROOT } from './built.ts';
-import { type Packed, pack } from './tarball.ts';
+import { home, ROOT } from './built.ts';
+import { type Packed, packed } from './tarball.ts';
 
 const read = (name: string) => JSON.parse(readFileSync(join(ROOT, name), 'utf8'));
 
@@ -87,21 +87,18 @@ describe('package-lock.json', () => {
 });
 
 describe('the packed package', () => {
-  let place: Home;
-  let packed: Packed;
+  let tarball: Packed;
   beforeAll(async () => {
-    place = await home();
-    packed = await pack(place.folder);
+    tarball = await packed();
   });
-  afterAll(() => place[Symbol.asyncDispose]());
 
   it('holds what the committed list says, with nothing that another build would name otherwise', async () => {
-    const names = packed.files.map(({ path, mode }) => `${(mode & 0o777).toString(8)} ${path}\n`);
+    const names = tarball.files.map(({ path, mode }) => `${(mode & 0o777).toString(8)} ${path}\n`);
     await expect(names.sort().join('')).toMatchFileSnapshot('packed.txt');
   });
 
   it('holds what its pages link to, and the pages of CI that the README names', async () => {
-    const there = new Set(packed.files.map(({ path }) => path));
+    const there = new Set(tarball.files.map(({ path }) => path));
     const pages = [...there].filter(path => /\.md$|^llms\.txt$/.test(path));
     const dead = pages.flatMap(page => {
       const links = readFileSync(join(ROOT, page), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g);
@@ -116,13 +113,13 @@ describe('the packed package', () => {
   });
 
   it('has at most 5.7 MB beside WebAssembly (docs/decisions/0028-package-size.md)', () => {
-    const counted = packed.files.filter(({ path }) => !path.endsWith('.wasm'));
+    const counted = tarball.files.filter(({ path }) => !path.endsWith('.wasm'));
     expect(counted.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(5_700_000);
   });
 
   it('is what publint would have it be', async () => {
-    const tarball = await readFile(packed.path);
-    const { messages } = await publint({ pack: { tarball: new Uint8Array(tarball).buffer }, strict: true });
+    const bytes = await readFile(tarball.path);
+    const { messages } = await publint({ pack: { tarball: new Uint8Array(bytes).buffer }, strict: true });
     expect(messages).toEqual([]);
   });
 });

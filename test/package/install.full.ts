@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { mainJob } from './main-job.ts';
 import { NODES } from './nodes.ts';
-import { pack } from './tarball.ts';
+import { packed } from './tarball.ts';
 
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'cardwright-install-'));
-  const { path } = await pack(folder);
+  const { path } = await packed();
   const place = join(folder, 'place');
   execFileSync('mkdir', [place]);
   await writeFile(join(place, 'package.json'), '{ "private": true }\n');

@@ -9,17 +9,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DIALECT_NAMES } from '../../src/contract/sandbox/faults.ts';
 import type { SandboxDialect } from '../../src/sandbox/serving/library-types.ts';
 import { ROOT } from './built.ts';
-import { pack } from './tarball.ts';
+import { unpack } from './tarball.ts';
 
 const execute = promisify(execFile);
 let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'cardwright-library-'));
-  const { path } = await pack(folder);
   const modules = join(folder, 'node_modules');
   await mkdir(modules);
-  await execute('tar', ['-xzf', path, '-C', modules]);
+  await unpack(modules);
   await execute('mv', [join(modules, 'package'), join(modules, 'cardwright')]);
   for (const name of ['vitest', 'typescript', '@types', '@photostructure']) {
     await symlink(join(ROOT, 'node_modules', name), join(modules, name), 'dir');

@@ -3,14 +3,13 @@
  * wait; scripts/test-postgres.mjs stops it. The databases are copies of one that has the schema.
  */
 import { once } from 'node:events';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import process from 'node:process';
-import { setTimeout as rest } from 'node:timers/promises';
 import { openPostgres, type PostgresSession, type PostgresValue } from '../../src/postgres/client.ts';
 import { SCHEMA_SQL } from '../../src/team/schema/print.ts';
 import { selfSigned } from '../support/certificate.ts';
+import { onceARun } from '../support/once-a-run.ts';
 import { type Server, type Settings, startServer } from './server.ts';
 
 /** Login roles that every database has: two operators, two approvers, an admin, an auditor, and one who belongs to nothing. */
@@ -80,27 +79,7 @@ function theServer(): Promise<Server> {
 async function startOrWait(): Promise<Server> {
   const folder = process.env['TEST_POSTGRES_FOLDER'];
   if (folder === undefined) throw new Error('scripts/test-postgres.mjs is no part of this configuration');
-  const told = join(folder, 'server.json');
-  const first = await mkdir(join(folder, 'starting')).then(
-    () => true,
-    () => false,
-  );
-  if (first) {
-    const server = await startServer(folder, await onLoopback()).then(withSchema, (error: unknown) => ({
-      error: String(error),
-    }));
-    await writeFile(`${told}.part`, JSON.stringify(server));
-    await rename(`${told}.part`, told);
-  }
-  for (;;) {
-    const text = await readFile(told, 'utf8').catch(() => undefined);
-    if (text !== undefined) {
-      const server = JSON.parse(text) as Server & { readonly error?: string };
-      if (server.error !== undefined) throw new Error(server.error);
-      return server;
-    }
-    await rest(20);
-  }
+  return onceARun(folder, 'server', async () => withSchema(await startServer(folder, await onLoopback())));
 }
 
 /** Between the semicolons that stand in no quoted text and no comment. */

@@ -4,13 +4,12 @@
  * secret may be in. (The store of the built-in sandbox is the service's side and may hold numbers: no sandbox here.)
  * `canary.full.ts` has more stories, and each command both ways.
  */
-import { execFileSync } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it } from 'vitest';
-import { ROOT } from '../package/built.ts';
+import { unpack } from '../package/tarball.ts';
 import { world } from '../support/world.ts';
 import {
   CANARIES,
@@ -65,13 +64,7 @@ describe.runIf(process.platform === 'linux')('no byte outside the chosen place',
 
   it('the package holds none of it, and nothing of a user', async () => {
     const packed = await mkdtemp(join(tmpdir(), 'cardwright-packed-'));
-    const listed = execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', packed], {
-      cwd: ROOT,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    const [{ filename }] = JSON.parse(listed) as [{ filename: string }];
-    execFileSync('tar', ['-xzf', join(packed, filename), '-C', packed]);
+    await unpack(packed);
     const inside = await readdir(join(packed, 'package'), { recursive: true, withFileTypes: true });
     const files = inside.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name));
     expect(files.length).toBeGreaterThan(10);
