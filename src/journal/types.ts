@@ -6,6 +6,7 @@
 import type { WriteName } from '../contract/calls.ts';
 import type { Balances } from '../contract/evidence.ts';
 import type { Delivery, PlannedRequest } from '../contract/service.ts';
+import type { CliError } from '../core/errors.ts';
 import type { Cents } from '../core/money.ts';
 
 import type { Capability } from './idempotency-support.ts';
@@ -262,6 +263,11 @@ export interface Journal {
    * was used with other values, `guarded` where its row belongs to a run of many that is not finished. Changes nothing.
    */
   earlierUses(plan: RunPlan): Promise<ReadonlyMap<number, EarlierUse>>;
+  /**
+   * The command has shown these rows: an op of this operator all of whose rows are among them is over for him once the answer
+   * was written. Nothing is sent. Resolves to what its verification objects to, where its process had ended before that.
+   */
+  shown(uses: Iterable<EarlierUse>): Promise<CliError | undefined>;
   /** Throws `usage` for an unknown op or another account's. The options tell what a resume would do with its rows. */
   look(op: string, options?: ResumeOptions): Promise<OpView>;
   /** Short for `look` and its `takeOver`. Throws `guarded` when another process works on it. */

@@ -62,7 +62,10 @@ export async function sendNamed(around: NamedCalls, call: NamedCall, kept: Kept)
   const reader = readerOf(around.service);
   const earlier = (await journal.earlierUses(plan)).get(1);
   if (earlier?.settled !== undefined) {
-    return (await resultBefore(wanted, { ...earlier, settled: earlier.settled }, reader)).result;
+    const { result } = await resultBefore(wanted, { ...earlier, settled: earlier.settled }, reader);
+    const objected = await journal.shown([earlier]);
+    if (objected !== undefined) throw objected;
+    return result;
   }
   await using run = await (earlier === undefined ? journal.begin(plan) : journal.resume(earlier.op));
   return (await executeOnly(run, wanted, reader)).result;

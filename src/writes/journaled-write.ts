@@ -67,13 +67,14 @@ export async function executeOnly(
   reader: Reader,
 ): Promise<JournaledResult> {
   const outcome = await run.perform(1);
-  const { objections, doubted } = await run.finish().catch((thrown: unknown) => {
+  const { objections, doubted, ended } = await run.finish().catch((thrown: unknown) => {
     // What became of the write comes before what became of its journal.
     throw outcome.error ?? afterwards(thrown, operation, 'its journal could not be closed', run.op);
   });
   const error = outcome.error ?? doubted[0]?.error;
   if (error !== undefined) throw objections.length === 0 ? error : alsoObjected(error, objections);
   if (objections.length > 0) throw objected(operation, run.op, objections);
+  if (!ended) throw unverified(operation, run.op);
   const { result, changed = true, reread = false } = outcome;
   if (result !== undefined || CALLS[operation].returns.kind === 'none') {
     return { result: result ?? {}, changed, reread, op: run.op, isReleased: run.isReleased };
@@ -140,6 +141,18 @@ async function readNow(
 function alsoObjected(error: CliError, objections: readonly string[]): CliError {
   const { notes = [], evidence } = error.facts;
   return error.with({ notes: [...objections, ...notes], evidence: { ...evidence, objections } });
+}
+
+/** Its row is done. Until a resume has verified it, it is not over, and the same command is refused. */
+function unverified(operation: string, op: string): CliError {
+  return new CliError('check_failed', {
+    message: `${operation} is done, and ${op} was not verified`,
+    notes: ['Nothing is left to send. This verifies it, and shows what came of it once more:'],
+    hint: `cardwright ops resume ${op}`,
+    outcome: 'done',
+    operation,
+    op,
+  });
 }
 
 function objected(operation: string, op: string, objections: readonly string[]): CliError {

@@ -149,9 +149,13 @@ async function throughJournal(
   };
   if (earlier?.settled !== undefined) {
     const { settled } = earlier;
-    const before = async () => resultBefore(wanted, { ...earlier, settled }, await settings.reader());
     const nothing = { requests: [], spending: spendingOf([]) };
-    const perform = async () => named(await before(), true);
+    const perform = async () => {
+      const before = await resultBefore(wanted, { ...earlier, settled }, await settings.reader());
+      const objected = settings.dryRun ? undefined : await journal.shown([earlier]);
+      if (objected !== undefined) throw objected;
+      return named(before, true);
+    };
     return { ...nothing, settled: perform, perform };
   }
   const prepared = await journal.prepare(plan);

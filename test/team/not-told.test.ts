@@ -166,8 +166,8 @@ describe.skipIf(missing())('an operation that a colleague has ended', () => {
     expect(two).toMatchObject({ data: [one, { row: 2, outcome: 'done', card_id: 'card_2' }] });
     expect(two.err).toContain('1 row was carried out before under the same intent');
     expect(t.proxy.posts()).toHaveLength(posts + 1);
-    // What single command it was is still to be shown.
-    expect(await stateOf(ana, op)).toBe('untold');
+    // Its only row was shown as done.
+    expect(await stateOf(ana, op)).toBe('finished');
   });
 
   it('a row of a file, which is typed by itself', async () => {

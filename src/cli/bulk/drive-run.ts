@@ -19,6 +19,8 @@ export interface Driving {
   readonly keepGoing: boolean;
   /** Rows of the input that are no rows of the run. */
   readonly skipped: readonly RowOutcome[];
+  /** Called when all rows were handed over, those of `skipped` too; resolves to what speaks against one of these. */
+  readonly showBefore?: (() => Promise<CliError | undefined>) | undefined;
   /** Cards of the selection that are no rows at all. */
   readonly leftOut?: number | undefined;
   /** Asked before the first row of a phase; what it resolves to stops the run. */
@@ -51,14 +53,15 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
     const rows = rowsOf(run, driving.skipped);
     const tally = createRunCounts({ total: rows.length, single: !run.plan.bulk, resumed: driving.resumed ?? false });
     const working: Working = { ...driving, run, recorded: underway.rows, rows, tally };
-    let stopped: CliError | undefined;
+    let [stopped, objected]: (CliError | undefined)[] = [];
     ctx.progress.begin();
     try {
       // An output that cannot be written must be found out before anything is sent.
       yield [];
       stopped = yield* outcomesOf(ctx, working);
+      objected = await driving.showBefore?.();
     } finally {
-      failure = await ended(underway, () => concluded(ctx, working, stopped));
+      failure = (await ended(underway, () => concluded(ctx, working, stopped))) ?? objected;
       const more = driving.telling?.page();
       page = { total: rows.length, op: run.op, ...tally.counts(), ...leftOutCount(driving.leftOut), ...more };
     }

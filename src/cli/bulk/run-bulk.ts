@@ -83,7 +83,8 @@ async function guardedRows(ctx: Context, given: RowsToRun): Promise<Shown> {
   const wanted = { ...given, read: withoutDone(given.read, uses) };
   const { operations, read, keepGoing, concurrency = USUAL_WORKERS, maxTotal } = wanted;
   const { total } = read;
-  if (read.rows.length === 0) return nothingToSend(ctx, read);
+  const showBefore = () => journal.shown(uses.values());
+  if (read.rows.length === 0) return nothingToSend(ctx, read, showBefore);
   const plan = planFor(wanted);
   const prepared = await journal.prepare(plan);
   let wallet: Cents | undefined;
@@ -117,6 +118,7 @@ async function guardedRows(ctx: Context, given: RowsToRun): Promise<Shown> {
     concurrency,
     keepGoing,
     skipped: read.skipped,
+    showBefore,
     leftOut: read.leftOut,
     begin: () =>
       admitted.begin({
@@ -220,13 +222,19 @@ function overMaxTotal(name: string, total: Cents, most: Cents): CliError {
 }
 
 /** Every row was left out, or was done before: there is no run. */
-function nothingToSend(ctx: Context, { name, skipped, found, leftOut }: ReadRows): Shown {
+function nothingToSend(
+  ctx: Context,
+  { name, skipped, found, leftOut }: ReadRows,
+  showBefore: () => Promise<CliError | undefined>,
+): Shown {
   const many = skipped.length;
   const wrong = skipped.filter(({ outcome, error }) => outcome !== 'done' || error !== undefined);
   const done = skipped.filter(({ outcome }) => outcome === 'done').length;
   if (done > 0) for (const line of found) ctx.notice(line);
+  let failure = wrong.length > 0 ? notAllDone(name, many, { done, wrong }) : undefined;
   async function* batches() {
     yield skipped.map(resultRow);
+    if (!ctx.dryRun) failure ??= await showBefore();
   }
   return {
     listing: {
@@ -243,7 +251,7 @@ function nothingToSend(ctx: Context, { name, skipped, found, leftOut }: ReadRows
     noun: 'row',
     idField: 'card_id',
     columns: RESULT_COLUMNS,
-    ...(wrong.length > 0 && { failure: notAllDone(name, many, { done, wrong }) }),
+    failure: () => failure,
   };
 }
 

@@ -76,7 +76,8 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
     else if (place >= 0) shown[place] = alikeRows(outcome);
   }
 
-  function message({ signal, stopped }: RunEnd): string {
+  function message(end: RunEnd): string {
+    const { signal, stopped } = end;
     const parts = [
       [count.refused, 'failed'],
       [count.unknown, 'unknown'],
@@ -86,16 +87,23 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
     const others = parts.filter(([many]) => many > 0).map(([many, word]) => `${many} ${word}`);
     const early = leftOut > 0 && (unread || signal !== undefined || stopped !== undefined);
     if (early) return `stopped after ${total - leftOut} of ${total}: ${[`${count.done} done`, ...others].join(', ')}`;
-    return [`${count.done} of ${total} done`, ...others].join(', ');
+    const unverified = isUnverified(end) ? ['and the run was not verified'] : [];
+    return [`${count.done} of ${total} done`, ...others, ...unverified].join(', ');
   }
 
   function kindOf(end: RunEnd): ErrorKind | undefined {
     if (count.unknown > 0) return 'outcome_unknown';
     if (end.objections.length > 0) return 'check_failed';
-    if (end.signal !== undefined && leftOut + count.not_sent > 0) return end.signal.kind;
+    if (end.signal !== undefined && (leftOut + count.not_sent > 0 || isUnverified(end))) return end.signal.kind;
     if (count.done === 0 && end.stopped !== undefined) return end.stopped.kind;
     if (last !== undefined) return last.kind;
-    return count.done < total ? 'partly_failed' : lost?.kind;
+    if (count.done < total) return 'partly_failed';
+    return isUnverified(end) ? 'check_failed' : lost?.kind;
+  }
+
+  /** All that was wanted is done, and the end of the run, which a resume brings about, is missing. */
+  function isUnverified({ ended }: RunEnd): boolean {
+    return !ended && count.done === total;
   }
 
   function notes(end: RunEnd): string[] {
@@ -111,6 +119,7 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
       ...(sum.done > 0
         ? [`The done rows ${doneBefore > 0 ? 'of this run ' : ''}come to ${dollars(cents(sum.done))}.`]
         : []),
+      ...(isUnverified(end) ? ['Nothing is left to send. This verifies the run, and shows its rows once more:'] : []),
       ...(count.unknown > 0 && !resumed ? ['Do not run the command again: unknown rows may have happened.'] : []),
       ...(count.unknown > 0 ? [`This only looks: cardwright ops resume ${end.op} --dry-run`] : []),
       ...(count.unknown > 0 && !resumed

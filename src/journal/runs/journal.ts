@@ -23,6 +23,7 @@ import { planOp, prepareOp, requestsOf } from './planned.ts';
 import { damagedDetail, detailOf, summaries } from './queries.ts';
 import { resolveDamaged, resolveRows } from './resolve.ts';
 import { mayBeOf } from './same-account.ts';
+import { endShown } from './shown-rows.ts';
 import { takeUpOf } from './take-up.ts';
 import { refuseTwins } from './twins.ts';
 
@@ -78,6 +79,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     },
     prepare: plan => prepare(plan),
     earlierUses: plan => earlierUses(dependencies, plan),
+    shown: uses => endShown(dependencies, uses, resume),
     begin: async plan => (await prepare(plan)).begin(),
     look,
     resume,
