@@ -153,6 +153,49 @@ test.each([
   expect(await found({ rows, wallet: [10_500, now], others })).toEqual(['', expect.stringMatching(text)]);
 });
 
+const KNOWN = { op: OTHER, maybe: [], untold: false };
+const NOBODY = 'somebody else, or a row whose amount the journal does not know';
+
+test.each([
+  ['less than the difference', { ...KNOWN, cents: -300 }, `2 ($3.00 out by its journal); the rest was ${NOBODY}`],
+  [
+    'just the difference',
+    { ...KNOWN, cents: -800 },
+    'that is what other commands of this journal have moved meanwhile: ',
+  ],
+  [
+    'just the difference, and something of which no amount is known',
+    { ...KNOWN, cents: -800, untold: true },
+    'that is what other commands of this journal have moved meanwhile: ',
+  ],
+  [
+    'more than the difference',
+    { ...KNOWN, cents: -2_500 },
+    `2 ($25.00 out by its journal); $17.00 came in besides, by ${NOBODY}, or the reading is behind: cardwright wallet`,
+  ],
+  ['the other way', { ...KNOWN, cents: 500 }, `2 ($5.00 in by its journal); $13.00 went out besides, by ${NOBODY}`],
+  [
+    'amounts that nobody knows',
+    { ...KNOWN, cents: 0, untold: true },
+    `have used it meanwhile: ${OTHER}; the difference was ${NOBODY}`,
+  ],
+  [
+    'more than the difference, where an unknown row may have given it back',
+    { ...KNOWN, cents: -2_500, maybe: [1_700] },
+    `$17.00 may have come in besides, by unknown rows of ${OTHER}, which may have been done: cardwright ops resume ${OTHER}`,
+  ],
+  [
+    'the other way, where an unknown row may have taken some of it',
+    { ...KNOWN, cents: 500, maybe: [-1_000] },
+    `$10.00 may have gone out besides, by unknown rows of ${OTHER}, which may have been done: cardwright ops resume ${OTHER}; the rest was ${NOBODY}`,
+  ],
+] as const)('a wallet that is $8.00 short, where others have moved %s', async (_what, other, text) => {
+  const [objections, remark] = await found({ rows: [PLAIN], wallet: [10_000, 6_700], others: [other] });
+  expect(objections).toBe('');
+  expect(remark).toContain('$8.00 less than $100.00 before and the done rows explain: ');
+  expect(remark).toContain(text);
+});
+
 test('unknown rows of others alone are not told to have used the wallet', async () => {
   const others = [{ op: UNKNOWN, cents: 0, maybe: [-500], untold: false }];
   const [, remark] = await found({ rows: [PLAIN], wallet: [10_000, 7_000], others });

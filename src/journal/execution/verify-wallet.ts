@@ -109,33 +109,59 @@ const UNMOVED = 'it has not moved at all. Its reading may be behind: cardwright 
 
 const MOST_NAMED = 3;
 
-const SOMEBODY = 'the rest was somebody else, or a row whose amount the journal does not know';
+const UNSEEN = 'somebody else, or a row whose amount the journal does not know';
+
+/** What of a difference is told of the others. All are cents, negative for money that left. */
+interface Rest {
+  readonly difference: number;
+  /** What the others have moved, as far as the journal knows it. */
+  readonly sum: number;
+  readonly rest: number;
+}
 
 /** Who has used the wallet meanwhile: who shares this journal, or somebody else. */
 function whoElse(others: readonly OtherOp[], difference: number): string {
   if (others.length === 0) return 'somebody else has used it meanwhile';
   const sum = others.reduce((all, each) => all + each.cents, 0);
-  const ops = named(others);
-  if (sum === difference && !others.some(({ untold }) => untold)) {
+  if (sum === difference) {
     return `that is what other commands of this journal have moved meanwhile: ${named(others.filter(each => each.cents !== 0))}`;
   }
-  const what = sum === 0 ? '' : ` (${dollars(cents(Math.abs(sum)))} ${sum < 0 ? 'out' : 'in'} by its journal)`;
-  const unknown = unknownElse(others, difference - sum);
-  if (unknown === undefined) return `other commands of this journal have used it meanwhile: ${ops}${what}; ${SOMEBODY}`;
-  const have = sum === 0 ? 'may have' : 'have';
-  return `other commands of this journal ${have} used it meanwhile: ${ops}${what}; ${unknown}`;
+  const left = { difference, sum, rest: difference - sum };
+  const what = sum === 0 ? '' : ` (${dollars(cents(Math.abs(sum)))} ${wayOf(sum)} by its journal)`;
+  const unknown = unknownElse(others, left);
+  const have = others.some(each => each.cents !== 0 || each.untold) ? 'have' : 'may have';
+  return `other commands of this journal ${have} used it meanwhile: ${named(others)}${what}; ${unknown ?? unseenElse(left)}`;
+}
+
+/** The others have moved less than the difference, nothing, or so much that as much went the other way. */
+function unseenElse({ difference, sum, rest }: Rest): string {
+  if (sum === 0) return `the difference was ${UNSEEN}`;
+  if (isPartOf(difference, rest)) return `the rest was ${UNSEEN}`;
+  const besides = `${dollars(cents(Math.abs(rest)))} ${rest < 0 ? 'went out' : 'came in'} besides, by ${UNSEEN}`;
+  // They may have moved it behind the reading, too.
+  return isPartOf(sum, -rest) ? `${besides}, or the reading is behind: cardwright wallet` : besides;
 }
 
 /** Unknown rows of others that may be what is not explained, or a part of it; undefined where there are none. */
-function unknownElse(others: readonly OtherOp[], rest: number): string | undefined {
-  const fitting = ({ maybe }: OtherOp) =>
-    maybe.filter(each => Math.sign(each) === Math.sign(rest) && Math.abs(each) <= Math.abs(rest));
+function unknownElse(others: readonly OtherOp[], { difference, rest }: Rest): string | undefined {
+  const fitting = ({ maybe }: OtherOp) => maybe.filter(each => isPartOf(rest, each));
   const ops = others.filter(each => fitting(each).length > 0);
   const [first] = ops;
   if (first === undefined) return undefined;
   const most = ops.flatMap(fitting).reduce((all, each) => all + Math.abs(each), 0);
-  const may = `${dollars(cents(Math.min(most, Math.abs(rest))))} of it may be unknown rows of ${named(ops)}, which may have been done: cardwright ops resume ${first.op}`;
-  return most < Math.abs(rest) ? `${may}; ${SOMEBODY}` : may;
+  const amount = dollars(cents(Math.min(most, Math.abs(rest))));
+  const of = isPartOf(difference, rest) ? 'of it may be' : `may have ${rest < 0 ? 'gone out' : 'come in'} besides, by`;
+  const may = `${amount} ${of} unknown rows of ${named(ops)}, which may have been done: cardwright ops resume ${first.op}`;
+  return most < Math.abs(rest) ? `${may}; the rest was ${UNSEEN}` : may;
+}
+
+/** Whether it goes the same way, and no further. */
+function isPartOf(whole: number, part: number): boolean {
+  return Math.sign(part) === Math.sign(whole) && Math.abs(part) <= Math.abs(whole);
+}
+
+function wayOf(moved: number): string {
+  return moved < 0 ? 'out' : 'in';
 }
 
 function named(others: readonly OtherOp[]): string {
