@@ -9,7 +9,7 @@ interface TeamParts extends Pick<Context, 'notice' | 'audit'> {
 
 type ContextTeam = Pick<
   Context,
-  'teamJournal' | 'journalStatus' | 'moveJournal' | 'noteForLater' | 'copiedOps' | 'teamAccount'
+  'teamJournal' | 'journalStatus' | 'journalKey' | 'moveJournal' | 'noteForLater' | 'copiedOps' | 'teamAccount'
 >;
 
 export function contextTeam({ host, globals, keys }: Opening, { opened, notice, audit }: TeamParts): ContextTeam {
@@ -25,6 +25,13 @@ export function contextTeam({ host, globals, keys }: Opening, { opened, notice, 
       const { behindWarning } = await import('../team/loss.ts');
       if (warns && seen.behind !== undefined) notice(behindWarning(seen.behind));
       return seen;
+    },
+    async journalKey(connection, status) {
+      const [{ listedKey }, { keyOfRun }] = await Promise.all([
+        import('../team/listed-key.ts'),
+        import('./shared-journal.ts'),
+      ]);
+      return listedKey(connection, status, keyOfRun(opened));
     },
     async moveJournal(wish) {
       const { moveJournal } = await import('./move-journal.ts');

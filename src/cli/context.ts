@@ -15,8 +15,10 @@ import type { OpSummary } from '../journal/shown-ops.ts';
 import type { Journal } from '../journal/types.ts';
 import type { Mirror } from '../mirror/mirror.ts';
 import type { Clock, Environment, InputStream, Randomness } from '../platform/host.ts';
+import type { JournalStatus } from '../team/calls.ts';
 import type { ComparedStatus } from '../team/compared-status.ts';
 import type { JournalConnection } from '../team/connect.ts';
+import type { ListedKey } from '../team/listed-key.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { Prompts } from '../terminal/prompts.ts';
 import type { Recorder } from '../writes/audit-record.ts';
@@ -206,6 +208,8 @@ export interface Context {
     account: string,
     how?: { readonly warns: boolean },
   ): Promise<ComparedStatus>;
+  /** Whether the account lists the API key of this run; undefined where no change could use it. Throws as `journalStatus`. */
+  journalKey(connection: JournalConnection, status: JournalStatus): Promise<ListedKey | undefined>;
   /** Moves the operations of this service into it, or back to this machine. Throws as it, and where it is not possible. */
   moveJournal(wish: MoveWish): Promise<MovedJournal>;
   /**

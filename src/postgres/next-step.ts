@@ -2,6 +2,7 @@
 import { shellWord } from '../core/shell-quote.ts';
 import type { PostgresUrl } from './postgres-url.ts';
 import { PostgresRefusal } from './refusal.ts';
+import { identifier } from './sql-text.ts';
 
 export interface Reached extends Pick<PostgresUrl, 'host' | 'port' | 'role' | 'database' | 'tls'> {
   /** The variable that names the file of the password. */
@@ -83,9 +84,4 @@ function afterLoss(thrown: unknown, { host, port }: Reached): NextStep | undefin
 function entry({ host, role, database, tls }: Reached): string {
   if (host.startsWith('/')) return `local ${database} ${role} scram-sha-256`;
   return `${tls === undefined ? 'host' : 'hostssl'} ${database} ${role} samenet scram-sha-256`;
-}
-
-/** As SQL takes it. */
-function identifier(name: string): string {
-  return /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }

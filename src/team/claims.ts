@@ -11,6 +11,7 @@ import { decodeWhole } from '../journal/wal/codec.ts';
 import type { PlanRecord } from '../journal/wal/records.ts';
 import type { ClaimResult, Facts, OverCap, Standing, WantedOp } from './calls.ts';
 import { leaseMsFor } from './lease.ts';
+import { keyNotListed } from './refusals.ts';
 import type { SharedOps } from './shared-ops.ts';
 import type { Standing as RowStandings } from './standing.ts';
 
@@ -77,13 +78,7 @@ export function refusalOf(
     new CliError('guarded', { message, hint: 'cardwright ops list', outcome: 'not_sent', ...more });
   switch (no.verdict) {
     case 'key':
-      return refused('the API key is none of this account in the shared journal', {
-        notes: [
-          'When this is the right key, an admin of the journal adds its print in the database:',
-          `select cardwright.add_key('${account}', '${key_print}');`,
-        ],
-        hint: 'cardwright whoami',
-      });
+      return keyNotListed({ account, key_print });
     case 'conflict': {
       const what =
         no.intent === undefined

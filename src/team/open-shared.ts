@@ -1,5 +1,4 @@
 /** The shared journal as one command or one call of a program uses it: opened once, and what was left here is brought there first. */
-import { CliError } from '../core/errors.ts';
 import { printIfMade } from '../journal/store/key-print.ts';
 import type { LocalOps } from '../journal/store/local-ops.ts';
 import type { AccountPrint } from '../journal/store/moved.ts';
@@ -11,7 +10,6 @@ import { refuseMovedBack, refuseUnmoved } from '../journal/store/unmoved.ts';
 import type { PlanRecord } from '../journal/wal/records.ts';
 import { createDisk } from '../journal/wal/storage.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
-import type { JournalStatus } from './calls.ts';
 import { planIn } from './claims.ts';
 import type { JournalConnection } from './connect.ts';
 import { bringNotes } from './kept-notes.ts';
@@ -19,17 +17,11 @@ import { leftCopies } from './local-copies.ts';
 import { behindBy, behindWarning, reportLoss } from './loss.ts';
 import { restoredWarning } from './lost-records.ts';
 import { movedAway } from './moved-away.ts';
-import { refuseOtherSchema } from './refusals.ts';
+import { type ActsAs, refuseOtherAccount, refuseOtherSchema } from './refusals.ts';
 import { answersOf, chainHead, headsByJournal, machineId, placesOf, type SharedOps } from './shared-ops.ts';
 import { MOST_CLOCK_MS, sharedStore } from './shared-store.ts';
 import { pushSpool } from './spool.ts';
 import { statementsOver } from './statements.ts';
-
-/** Whom a run acts as at the service. */
-interface ActsAs {
-  readonly baseUrl: string;
-  readonly mode: 'sandbox' | 'test' | 'live';
-}
 
 export interface SharedJournalSettings {
   readonly connection: JournalConnection;
@@ -232,18 +224,4 @@ async function broughtNotes(
   notice(
     `note: the audit log of the shared journal now has ${lines} about what this machine did without asking it${rest}`,
   );
-}
-
-function refuseOtherAccount(
-  { account, origin, mode }: Pick<JournalStatus, 'account' | 'origin' | 'mode'>,
-  here: ActsAs,
-  shown: string,
-): void {
-  if (mode === here.mode && (origin === here.baseUrl || origin === new URL(here.baseUrl).origin)) return;
-  throw new CliError('guarded', {
-    message: `the account ${account} of the shared journal ${shown} is at ${origin}, ${mode}; this run acts at ${here.baseUrl}, ${here.mode}`,
-    notes: ['Another profile, or another account of the journal, is meant.'],
-    hint: 'cardwright whoami',
-    outcome: 'not_sent',
-  });
 }

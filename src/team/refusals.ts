@@ -2,6 +2,7 @@
 import { CliError, type ErrorKind } from '../core/errors.ts';
 import { nextStepAfter } from '../postgres/next-step.ts';
 import { PostgresRefusal, UnsafeLogin } from '../postgres/refusal.ts';
+import { identifier, literal } from '../postgres/sql-text.ts';
 import type { JournalStatus } from './calls.ts';
 import type { JournalUrl } from './journal-url.ts';
 import { SCHEMA_NUMBER } from './schema/number.ts';
@@ -20,7 +21,6 @@ const WITHOUT_DATABASE = [
   'What only reads the service goes on without it; reconcile and statement need the journal, for they compare it with the account.',
   'Cards can be stopped without it: cards freeze with ids, and with --journal local also for --file and selections.',
 ];
-const ADMIN_GRANTS = 'An admin of the journal adds the role to a group and to the members of the account.';
 const NO_SCHEMA: Words = {
   kind: 'guarded',
   says: 'there is no journal of this release in the database',
@@ -35,7 +35,6 @@ const REFUSALS: Readonly<Record<string, Words>> = {
   CW001: { kind: 'guarded', notes: ['An admin of the database sets default_transaction_isolation for the role.'] },
   CW002: { kind: 'guarded', notes: ['A standby cannot be written.'] },
   CW003: { kind: 'guarded' },
-  CW004: { kind: 'guarded', notes: [ADMIN_GRANTS] },
   CW005: {
     kind: 'guarded',
     notes: [
@@ -60,7 +59,6 @@ const REFUSALS: Readonly<Record<string, Words>> = {
   '3F000': NO_SCHEMA,
   '42883': NO_SCHEMA,
   '42P01': NO_SCHEMA,
-  '42501': { kind: 'guarded', says: 'the role may not do this', notes: [ADMIN_GRANTS] },
 };
 
 /** Codes after which the same call may be made again: the server was busy, was stopping, or chose another. */
@@ -85,6 +83,7 @@ const NEVER: ReadonlySet<string> = new Set([
 /** The error a user sees. `not_sent`: what a call of the journal was for has not left for the service by it. */
 export function journalError(url: JournalUrl, thrown: unknown): CliError {
   if (thrown instanceof CliError) return thrown;
+  if (thrown instanceof PostgresRefusal && TOO_FEW_RIGHTS.has(thrown.code)) return tooFewRights(url, thrown);
   const { shown } = url;
   const next = nextStepAfter(thrown, { ...url, ...LOGIN });
   const text = thrown instanceof Error ? thrown.message : String(thrown);
@@ -114,6 +113,79 @@ export function journalError(url: JournalUrl, thrown: unknown): CliError {
     outcome: 'not_sent',
     cause: thrown,
   });
+}
+
+/** Of a role that is no member of the account, of one that is for something else, and of one that is in no group for this. */
+const TOO_FEW_RIGHTS: ReadonlySet<string> = new Set(['CW004', '42501']);
+
+/** An account that is not there is refused in the same words: nobody learns the names of those of others. */
+function tooFewRights({ shown, role }: JournalUrl, refusal: PostgresRefusal): CliError {
+  const [, account] = /^no account (\S+) that /.exec(refusal.message) ?? [];
+  const where = account === undefined ? '' : `the account ${account} of `;
+  const why = account === undefined ? `: ${refusal.message}` : '';
+  const wanted = / approve$/.test(refusal.message) ? 'approve' : 'operate';
+  const group = wanted === 'approve' ? 'cardwright_approver' : LOGIN.group;
+  return new CliError('guarded', {
+    message: `the role ${role} has no rights in ${where}the shared journal ${shown}, or too few for this${why}`,
+    notes: [
+      ...(account === undefined ? [`As an admin of PostgreSQL: grant ${group} to ${identifier(role)};`] : []),
+      'An admin of the journal says in the database what it may do, such as:',
+      `select cardwright.add_member('${account ?? '<account>'}', ${literal(role)}, '{read,${wanted}}');`,
+    ],
+    hint: STATUS,
+    outcome: 'not_sent',
+    cause: refusal,
+  });
+}
+
+/** Whom a run acts as at the service. */
+export interface ActsAs {
+  readonly baseUrl: string;
+  readonly mode: 'sandbox' | 'test' | 'live';
+}
+
+/** Whether an account is the one that a run acts for. */
+export function isAccountOf({ origin, mode }: Pick<JournalStatus, 'origin' | 'mode'>, here: ActsAs): boolean {
+  return mode === here.mode && (origin === here.baseUrl || origin === new URL(here.baseUrl).origin);
+}
+
+/** Throws `guarded` for the account of another service. */
+export function refuseOtherAccount(
+  { account, origin, mode }: Pick<JournalStatus, 'account' | 'origin' | 'mode'>,
+  here: ActsAs,
+  shown: string,
+): void {
+  if (isAccountOf({ origin, mode }, here)) return;
+  throw new CliError('guarded', {
+    message: `the account ${account} of the shared journal ${shown} is at ${origin}, ${mode}; this run acts at ${here.baseUrl}, ${here.mode}`,
+    notes: ['Another profile, or another account of the journal, is meant.'],
+    hint: 'cardwright whoami',
+    outcome: 'not_sent',
+  });
+}
+
+/** Every change of a run with this API key is refused. `key_print` is that of the key in the account. */
+export function keyNotListed({
+  account,
+  key_print,
+}: {
+  readonly account: string;
+  readonly key_print: string;
+}): CliError {
+  return new CliError('guarded', {
+    message: 'the API key is none of this account in the shared journal',
+    notes: [
+      'When this is the right key, an admin of the journal adds its print in the database:',
+      `select cardwright.add_key('${account}', '${key_print}');`,
+    ],
+    hint: 'cardwright whoami',
+    outcome: 'not_sent',
+  });
+}
+
+/** What a refusal says and what to do about it, where there is one line for it. */
+export function inOneLine({ facts: { message, notes = [] } }: CliError): string {
+  return notes.reduce((text, note) => `${text}${/[.:;]$/.test(text) ? '' : '.'} ${note}`, message);
 }
 
 /** How a freeze of an account ends. */

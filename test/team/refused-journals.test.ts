@@ -57,8 +57,11 @@ describe.skipIf(missing())('a journal is refused', () => {
     await refused({ CARDWRIGHT_JOURNAL_URL: urlOf({ ...here, name: 'nowhere' }, 'ana') }, 'does not exist');
     const made = 'As an admin of PostgreSQL: create role zoe login in role cardwright_operator;';
     await refused({ CARDWRIGHT_JOURNAL_URL: urlOf(here, 'zoe') }, made);
-    await refused({ CARDWRIGHT_JOURNAL_ACCOUNT: 'nobody' }, 'no account nobody that ana may use');
-    await refused({}, 'the role may not do this', 'eve');
+    await refused(
+      { CARDWRIGHT_JOURNAL_ACCOUNT: 'nobody' },
+      `the role ana has no rights in the account nobody of the shared journal ${urlOf(here, 'ana')}, or too few for this`,
+    );
+    await refused({}, "select cardwright.add_member('<account>', 'eve', '{read,operate}');", 'eve');
     await t.at.root.call(`update cardwright.account set origin = 'https://other.example.com' where name = $1`, [
       t.at.account,
     ]);
@@ -88,7 +91,7 @@ describe.skipIf(missing())('a journal is refused', () => {
     await refused('this server only reads', 'A standby cannot be written');
     const examined = await machine.run('doctor --json');
     expect(JSON.parse(examined.out).data).toContainEqual({
-      check: 'journal',
+      check: 'shared journal',
       status: 'fail',
       says: expect.stringContaining('this server only reads; use the address of the primary'),
     });

@@ -49,7 +49,7 @@ describe.skipIf(missing())('a look at a journal that lacks what was written last
     expect(verified.err).toContain(`select cardwright.accept_failover('${t.at.account}', 'why');`);
     expect(verified.err).toContain('try: cardwright journal push\n');
     const found = JSON.parse((await ana.run('doctor --json')).out).data;
-    expect(found.filter(({ check }: { check: string }) => check === 'journal')).toMatchObject([
+    expect(found.filter(({ check }: { check: string }) => check === 'shared journal')).toMatchObject([
       { status: 'fail', says: expect.stringContaining(why), hint: 'cardwright journal push' },
     ]);
     // To look writes nothing: nobody else is stopped by it.

@@ -200,7 +200,7 @@ describe.skipIf(missing())('two machines', () => {
     expect(error).toMatchObject({ outcome: 'unknown', message: expect.stringContaining('the service said yes') });
     const examined = async () => {
       const { out } = await machine.run('doctor --json', { onPause: () => undefined });
-      return JSON.parse(out).data.filter(({ check }: { check: string }) => check === 'journal');
+      return JSON.parse(out).data.filter(({ check }: { check: string }) => check.endsWith('journal'));
     };
     const waits = {
       status: 'warn',
@@ -332,7 +332,7 @@ describe.skipIf(missing())('two machines', () => {
     const machine = await t.machine('ana', { CARDWRIGHT_JOURNAL_URL: `postgres://ana@127.0.0.1:${port}/journal` });
     const began = performance.now();
     const { out } = await machine.run('doctor --json');
-    const [finding] = JSON.parse(out).data.filter(({ check }: { check: string }) => check === 'journal');
+    const [finding] = JSON.parse(out).data.filter(({ check }: { check: string }) => check === 'shared journal');
     expect(finding).toMatchObject({ status: 'fail', says: expect.stringContaining('cannot be reached') });
     // Two seconds, and room for a machine that does much else; with the patience of other commands it is fifteen.
     expect(performance.now() - began).toBeLessThan(10_000);

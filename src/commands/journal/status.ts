@@ -5,6 +5,7 @@ import { usage } from '../../cli/parsing/values.ts';
 import { must, text } from '../../contract/field.ts';
 import { cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import type { ComparedStatus } from '../../team/compared-status.ts';
+import { inOneLine } from '../../team/refusals.ts';
 
 /** Where the shared journal of an account stands; it writes nothing. */
 export const journalStatus = command({
@@ -30,6 +31,11 @@ export const journalStatus = command({
       lost: orNull(
         tells.text(
           'Who has seen lines that it has lost, perhaps this machine; nothing is written until an admin accepts the database.',
+        ),
+      ),
+      key_listed: orNull(
+        tells.yes(
+          'Whether the account lists the API key of this run; where it does not, each change is refused. null where no change could use it: no key, another service, or a role that does not operate.',
         ),
       ),
       frozen: orNull(tells.text('Why the account is frozen.')),
@@ -70,7 +76,10 @@ export const journalStatus = command({
     const account = named ?? (await ctx.teamAccount());
     if (account === undefined) throw usage('journal status needs --account <name>', 'cardwright journal status --help');
     await using connection = await ctx.teamJournal();
-    return answerOf(await ctx.journalStatus(connection, account), { shown: connection.shown, now: ctx.clock.now() });
+    const compared = await ctx.journalStatus(connection, account);
+    const key = await ctx.journalKey(connection, compared.status);
+    if (key?.listed === false) ctx.notice(`warning: ${inOneLine(key.refusal)}`);
+    return answerOf(compared, { shown: connection.shown, now: ctx.clock.now(), listed: key?.listed ?? null });
   },
   show: status => ({
     data: status,
@@ -85,6 +94,7 @@ export const journalStatus = command({
       { field: 'rules', title: 'RULES', kind: 'map', priority: 1 },
       { field: 'moved', title: 'MOVED', kind: 'boolean', priority: 1 },
       { field: 'lost', title: 'LOST', kind: 'text', priority: 1 },
+      { field: 'key_listed', title: 'KEY LISTED', kind: 'boolean', priority: 1 },
       { field: 'frozen', title: 'FROZEN', kind: 'text', priority: 1 },
       { field: 'frozen_by', title: 'FROZEN BY', kind: 'text', priority: 2 },
       { field: 'frozen_at', title: 'FROZEN FOR', kind: 'time', priority: 3 },
@@ -113,10 +123,18 @@ function statusPairs(status: Status): readonly (readonly [string, string])[] {
   ];
 }
 
-function troublePairs({ moved, lost, frozen, frozen_by, frozen_at }: Status): readonly (readonly [string, string])[] {
+function troublePairs({
+  moved,
+  lost,
+  key_listed,
+  frozen,
+  frozen_by,
+  frozen_at,
+}: Status): readonly (readonly [string, string])[] {
   return [
     ...(moved ? [['Moved', 'yes; nothing is written until an admin accepts the database'] as const] : []),
     ...(lost === null ? [] : [['Lost', lost] as const]),
+    ...(key_listed === false ? [['Key', 'not listed in the account; each change ends with 14'] as const] : []),
     ...(frozen === null ? [] : [['Frozen', `${frozen}, by ${frozen_by}, at ${frozen_at}`] as const]),
   ];
 }
@@ -133,13 +151,14 @@ const RULE_COUNTS = ['approve_irreversible', 'approve_rows', 'approvals_needed',
 
 function answerOf(
   { status, behind }: ComparedStatus,
-  { shown, now }: { readonly shown: string; readonly now: number },
+  { shown, now, listed }: { readonly shown: string; readonly now: number; readonly listed: boolean | null },
 ) {
   const { head, clock_ms, caps, rules, used, accepted: _, ...rest } = status;
   return {
     journal: shown,
     ...rest,
     lost: behind?.isLost === true ? behind.why : status.lost,
+    key_listed: listed,
     lines: head.seq,
     last: head.hash,
     used: toUsd(cents(used)),

@@ -1,4 +1,5 @@
 /** The schema of a shared journal as one SQL file, for an admin of a database. cardwright never runs it itself. */
+import { literal } from '../../postgres/sql-text.ts';
 import { ADMINISTRATION_SQL, GRANTS_SQL } from './administration.ts';
 import { APPROVAL_ADMINISTRATION_SQL, APPROVING_SQL } from './approving.ts';
 import { CLAIMING_SQL } from './claiming.ts';
@@ -94,10 +95,6 @@ export function journalSql(account?: FirstAccount): string {
     ...COMMIT_AND_ROLES.map(line => line.replaceAll('<account>', literal(name))),
     '',
   ].join('\n');
-}
-
-function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
 }
 
 const COMMIT_AND_ROLES = [
