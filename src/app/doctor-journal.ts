@@ -8,6 +8,7 @@ import { createDisk } from '../journal/wal/storage.ts';
 import type { JournalStatus } from '../team/calls.ts';
 import type { JournalConnection } from '../team/connect.ts';
 import { damagedOps } from '../team/damaged-records.ts';
+import { accountLeft, leftOf } from '../team/left-account.ts';
 import { listedKey } from '../team/listed-key.ts';
 import { waitingCopies } from '../team/local-copies.ts';
 import type { SharedJournalSettings } from '../team/open-shared.ts';
@@ -73,6 +74,10 @@ function findingOf(
   if (behind?.isLost === true) {
     const why = `it has lost what was written last, and no admin has accepted it: ${behind.why}`;
     return { check: SHARED, status: 'fail', says: `${says}: ${why}`, hint: 'cardwright journal push' };
+  }
+  const left = leftOf(status);
+  if (left !== undefined) {
+    return { check: SHARED, status: 'fail', says: `${says}: ${inOneLine(accountLeft(left))}` };
   }
   if (status.frozen === null) return { check: SHARED, status: 'ok', says };
   const { frozen, frozen_by: by, frozen_at: at } = status;

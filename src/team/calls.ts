@@ -265,15 +265,8 @@ export interface Taking extends Entering, Holder {
   readonly resume: boolean;
 }
 
-/** Its only operator has taken it along, and what was settled there since is not known here. */
-export interface MovedAway {
-  /** The machine, role@host. */
-  readonly to: string;
-}
-
 export type NotTaken =
   | { readonly verdict: 'absent' }
-  | ({ readonly verdict: 'moved' } & MovedAway)
   | ({ readonly verdict: 'finished' | 'pending' | 'other' } & InHands)
   | ({ readonly verdict: 'held'; readonly left_ms: number } & InHands);
 
@@ -291,8 +284,10 @@ export type TakeResult = NotTaken | Taken;
 
 export type LeaveResult =
   | { readonly verdict: 'left' }
+  | { readonly verdict: 'not_frozen' }
   | { readonly verdict: 'others'; readonly roles: string }
-  | ({ readonly verdict: 'moved'; readonly op: string } & MovedAway)
+  /** Another machine, role@host, goes on with the account alone. */
+  | { readonly verdict: 'moved'; readonly to: string }
   | ({ readonly verdict: 'pending'; readonly op: string } & InHands)
   | ({ readonly verdict: 'held'; readonly op: string; readonly left_ms: number } & InHands);
 
@@ -350,8 +345,6 @@ export interface OpHead extends Standing {
   readonly shown: ShownRows | null;
   /** It has ended, and the caller, who began it, has not been told: another operator has ended it, or the command was killed. */
   readonly untold: boolean;
-  /** The machine, role@host, that has taken it along and not brought it back. */
-  readonly left_to: string | null;
   /** With `everybody`: the operator who has it, or has not been told its end; null where he may not operate any more. */
   readonly waits_for: string | null;
   /** What was asked for it came to nothing. */
@@ -388,6 +381,8 @@ export interface JournalStatus {
   /** Role that has frozen it, and when, ISO 8601 UTC. */
   readonly frozen_by: string | null;
   readonly frozen_at: string | null;
+  /** The machine, role@host, that goes on with the account alone and has not come back. */
+  readonly left_to: string | null;
   /** The server is not the one that the account knows. */
   readonly moved: boolean;
   /** Who knows of lines that it has lost, while no admin has accepted it. */

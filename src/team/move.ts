@@ -29,9 +29,9 @@ import type { ClaimedIntent, JournalStatus, LeaveResult, OpHead, UsedIntent } fr
 import { refusalOf } from './claims.ts';
 import { importOp } from './import-op.ts';
 import { type ClashingOp, clashing, reasonToKeep } from './kept-both.ts';
+import { accountLeft } from './left-account.ts';
 import { bringLeft, type LeavingParts, leftNote } from './left-journal.ts';
 import { refuseBehind } from './loss.ts';
-import { movedAway } from './moved-away.ts';
 import { pushedBy } from './open-shared.ts';
 import type { SharedOps } from './shared-ops.ts';
 import { notesInWay, refuseUnfinished } from './unfinished.ts';
@@ -175,19 +175,24 @@ function movedWords(moved: number, keepBoth: readonly string[]): string {
 }
 
 /** From here on everybody may take up what this machine had taken along. */
-async function endLeft({ statements, account, host, head }: SharedOps): Promise<void> {
-  head.learn((await statements().cameBack({ account, known: head.known(), host })).head);
+async function endLeft(shared: SharedOps): Promise<void> {
+  const { statements, head } = shared;
+  head.learn((await statements().cameBack(await callOf(shared))).head);
+}
+
+async function callOf({ account, host, head, machine }: SharedOps) {
+  return { account, known: head.known(), host, machine: await machine() };
 }
 
 /** The chain of this machine ends in that of the account. */
 async function noteInChain({ shared, service, localHead }: MoveParts, what: string): Promise<void> {
-  const { statements, account, host, random, head } = shared;
+  const { statements, random, head } = shared;
   const last = await localHead();
   const after = last === undefined ? 'without an audit log' : `after line ${last.seq} of its audit log, ${last.hash}`;
   const reason = `${what}, ${after}`;
   const nonce = Buffer.from(random.bytes(16)).toString('hex');
   const facts = { event: 'write', profile: '', ...service, operation: 'journal.move', reason };
-  head.learn((await statements().note({ account, known: head.known(), host, nonce }, facts)).head);
+  head.learn((await statements().note({ ...(await callOf(shared)), nonce }, facts)).head);
 }
 
 async function importLocal(
@@ -212,12 +217,12 @@ async function importNames(
   names: ReadonlyMap<string, readonly NotedIntent[]>,
   { clashes, keepBoth }: { readonly clashes: ClashingOp[]; readonly keepBoth: readonly string[] },
 ): Promise<number> {
-  const { statements, account, host, head } = shared;
+  const { statements, head } = shared;
   let kept = 0;
   for (const [op, noted] of names) {
     const done = noted.filter(each => each.done !== undefined) as readonly UsedIntent[];
     if (done.length === 0) continue;
-    const call = { account, known: head.known(), op, host, names: done };
+    const call = { ...(await callOf(shared)), op, names: done };
     const answer = await statements().importNames({ ...call, ...(keepBoth.includes(op) && { keep_both: true }) });
     head.learn(answer.head);
     if (answer.verdict === 'clash') clashes.push({ op, clashes: answer.clashes ?? [] });
@@ -242,8 +247,9 @@ export async function moveToLocal(parts: MoveParts, { mine = false } = {}): Prom
   // What a command of this machine has left unsaid decides what is in the way.
   const [unknown] = await pushedBy(shared);
   if (unknown !== undefined) throw notThere(unknown);
-  if (mine) await leaveAccount(parts);
-  else await refuseInUse(shared, status);
+  // Where a machine goes on alone already, it is this one, run again; or all is refused.
+  if (!mine && status.left_to === null) await refuseInUse(shared, status);
+  await leaveAccount(parts, { mine, status });
   // From here on the files of this machine take nothing either, until all of it is there.
   await local.disk.prepareFolder(local.places.root);
   await noteMoved(local, await noteOf(parts));
@@ -269,17 +275,26 @@ async function refuseInUse(shared: SharedOps, { frozen }: JournalStatus): Promis
   if (frozen === null) throw notFrozen(shared.account);
 }
 
-/** From here on the account takes nothing from anybody. Said again it changes nothing. */
-async function leaveAccount({ shared, service }: MoveParts): Promise<void> {
-  const { statements, account, host, head } = shared;
-  const reason = 'its only operator goes on with one machine';
-  const facts = { event: 'write', profile: '', ...service, operation: 'journal.leave_account', reason };
-  const answer = await statements().leaveAccount({ account, known: head.known(), host }, facts);
+interface HowLeft {
+  readonly mine: boolean;
+  readonly status: JournalStatus;
+}
+
+/** From here on the account takes nothing from anybody but this machine. Said again it changes nothing. */
+async function leaveAccount({ shared, service }: MoveParts, { mine, status }: HowLeft): Promise<void> {
+  const { statements, account, head } = shared;
+  const reason = mine ? 'its only operator goes on with one machine' : 'to one machine';
+  // Who has frozen the account is the last who said so.
+  const operation = status.frozen === null ? 'journal.leave_account' : 'journal.move';
+  const facts = { event: 'write', profile: '', ...service, operation, reason };
+  const answer = await statements().leaveAccount({ ...(await callOf(shared)), mine }, facts);
   head.learn(answer.head);
   await head.keep();
   if (answer.verdict === 'left') return;
+  if (answer.verdict === 'not_frozen') throw notFrozen(account);
+  if (answer.verdict === 'moved') throw accountLeft({ account, to: answer.to, frozen: status.frozen !== null });
   const refusal = notLeft(answer, account);
-  const notes = answer.verdict === 'others' || answer.verdict === 'moved' ? [] : await notesInWay(shared);
+  const notes = answer.verdict === 'others' ? [] : await notesInWay(shared);
   throw notes.length === 0 ? refusal : refusal.with({ notes });
 }
 
@@ -331,7 +346,10 @@ function grouped(names: readonly NotedIntent[]): Map<string, NotedIntent[]> {
   return groups;
 }
 
-function notLeft(answer: Exclude<LeaveResult, { verdict: 'left' }>, account: string): CliError {
+function notLeft(
+  answer: Exclude<LeaveResult, { verdict: 'left' | 'not_frozen' | 'moved' }>,
+  account: string,
+): CliError {
   const refused = (message: string, hint: string, more: Partial<CliError['facts']> = {}) =>
     new CliError('guarded', { message, hint, outcome: 'not_sent', ...more });
   if (answer.verdict === 'others') {
@@ -345,7 +363,6 @@ function notLeft(answer: Exclude<LeaveResult, { verdict: 'left' }>, account: str
       },
     );
   }
-  if (answer.verdict === 'moved') return movedAway(answer.op, answer, account);
   const { op, holder, host } = answer;
   if (answer.verdict === 'pending') {
     const message = `${op} waits for approval in the shared journal, and its request is for no other journal`;

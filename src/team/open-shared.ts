@@ -13,10 +13,10 @@ import type { Clock, Randomness } from '../platform/host.ts';
 import { planIn } from './claims.ts';
 import type { JournalConnection } from './connect.ts';
 import { bringNotes } from './kept-notes.ts';
+import { accountLeft, leftOf } from './left-account.ts';
 import { leftCopies } from './local-copies.ts';
 import { behindBy, behindWarning, reportLoss } from './loss.ts';
 import { restoredWarning } from './lost-records.ts';
-import { movedAway } from './moved-away.ts';
 import { type ActsAs, refuseOtherAccount, refuseOtherSchema } from './refusals.ts';
 import { answersOf, chainHead, headsByJournal, machineId, placesOf, type SharedOps } from './shared-ops.ts';
 import { MOST_CLOCK_MS, sharedStore } from './shared-store.ts';
@@ -93,13 +93,12 @@ export function openedStore(settings: SharedJournalSettings, { accountPrint, key
     ...store,
     async refuseMoved(plan) {
       await refuseBack(plan);
-      const { statements, account } = await open();
-      const [head] = await statements().heads(account, { op: plan.op });
-      if (head?.left_to) throw movedAway(plan.op, { to: head.left_to }, account);
+      refuseLeft(await open());
     },
     async take(op, how) {
       const plan = await planOfLeft(await open(), placesIn(stateFolder), op);
       if (plan !== undefined) await refuseBack(plan);
+      refuseLeft(await open());
       return store.take(op, how);
     },
     async claim(claim) {
@@ -113,12 +112,18 @@ export function openedStore(settings: SharedJournalSettings, { accountPrint, key
         stepsToLocal: settings.stepsToLocal,
       };
       await refuseUnmoved(local, claim, unmovedBy);
+      refuseLeft(ops);
       const { shown: address } = settings.connection;
       const takeBack = await noteShared(local, claim, { journal, account, address, accountPrint, unmovedBy, pid });
       ops.keyUnknown = takeBack;
       return store.claim(claim);
     },
   };
+}
+
+/** Before anything names a step that is refused as well. The database has the last word. */
+function refuseLeft({ left }: Pick<SharedOps, 'left'>): void {
+  if (left !== undefined) throw accountLeft(left);
 }
 
 /** Undefined where this machine has left nothing for its own files. */
@@ -200,6 +205,7 @@ export async function openShared(settings: SharedJournalSettings, names: readonl
     writeTotalMs,
     head,
     behind,
+    left: leftOf(status),
     recent: answersOf(opening, { names, at }),
     spoolFolder,
   };

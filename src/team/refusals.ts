@@ -5,6 +5,7 @@ import { PostgresRefusal, UnsafeLogin } from '../postgres/refusal.ts';
 import { identifier, literal } from '../postgres/sql-text.ts';
 import type { JournalStatus } from './calls.ts';
 import type { JournalUrl } from './journal-url.ts';
+import { type LeftAccount, leftNotes } from './left-account.ts';
 import { SCHEMA_NUMBER } from './schema/number.ts';
 
 interface Words {
@@ -53,6 +54,7 @@ const REFUSALS: Readonly<Record<string, Words>> = {
   CW008: { kind: 'guarded' },
   CW009: { kind: 'guarded' },
   CW010: { kind: 'guarded', hint: 'cardwright journal status' },
+  CW011: { kind: 'guarded', hint: 'cardwright journal status' },
   '28000': NO_LOGIN,
   '28P01': NO_LOGIN,
   '3D000': { kind: 'guarded' },
@@ -104,7 +106,7 @@ export function journalError(url: JournalUrl, thrown: unknown): CliError {
     });
   }
   const { kind, says } = words;
-  const notes = words.notes ?? (next === undefined ? freezeNotes(thrown) : [next.note]);
+  const notes = words.notes ?? (next === undefined ? waysOn(thrown) : [next.note]);
   const hint = words.hint ?? next?.hint ?? STATUS;
   return new CliError(kind, {
     message: `the shared journal ${shown}: ${says === undefined ? text : `${says}: ${text}`}`,
@@ -193,10 +195,12 @@ export function endOfFreeze(account: string): string {
   return `An admin of the journal ends the freeze in the database: select cardwright.accept_failover('${account}', 'it goes on');`;
 }
 
-function freezeNotes(thrown: unknown): readonly string[] | undefined {
-  if (!(thrown instanceof PostgresRefusal) || thrown.code !== 'CW010') return undefined;
-  const { account } = JSON.parse(thrown.detail ?? '{}') as { readonly account?: string };
-  return [endOfFreeze(account ?? 'account')];
+/** How an account goes on that takes nothing now. */
+function waysOn(thrown: unknown): readonly string[] | undefined {
+  if (!(thrown instanceof PostgresRefusal)) return undefined;
+  const detail = JSON.parse(thrown.detail || '{}') as LeftAccount;
+  if (thrown.code === 'CW011') return leftNotes(detail);
+  return thrown.code === 'CW010' ? [endOfFreeze(detail.account)] : undefined;
 }
 
 function codeOf(thrown: unknown): string | undefined {

@@ -5,6 +5,7 @@ import type { JournalDisk } from '../journal/wal/storage.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { PostgresRefusal } from '../postgres/refusal.ts';
 import type { JournalHead, JournalOpening, OpHead, UsedIntent } from './calls.ts';
+import type { LeftAccount } from './left-account.ts';
 import type { Statements } from './statements.ts';
 
 export interface SharedOps {
@@ -30,6 +31,8 @@ export interface SharedOps {
   readonly head: ChainHead;
   /** What the journal lacks, as far as it was known when it was opened. */
   readonly behind?: Behind | undefined;
+  /** Set while one machine goes on with the account alone; it may be this one. */
+  readonly left?: LeftAccount | undefined;
   /** While the rules of one claim look: what of the unfinished ops they have read already. */
   looking?: Map<string, Promise<readonly OpHead[]>> | undefined;
   /** What was told when it was opened; whoever changes something there drops it. */
@@ -183,7 +186,7 @@ export function segmentRefused(thrown: unknown): boolean {
   return codeOf(thrown) === 'CW008';
 }
 
-const TAKES_NOTHING: ReadonlySet<string> = new Set(['CW005', 'CW006', 'CW010']);
+const TAKES_NOTHING: ReadonlySet<string> = new Set(['CW005', 'CW006', 'CW010', 'CW011']);
 
 /** The account is frozen, or lacks what was written last. */
 export function takesNothing(thrown: unknown): boolean {

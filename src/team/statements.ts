@@ -34,6 +34,8 @@ export type HeadsByJournal = Readonly<Record<string, JournalHead>>;
 
 type With<T> = T & { readonly head: JournalHead };
 
+type OfMachine = Entering & { readonly host: string; readonly machine: string };
+
 /** Each is one statement and one transaction, and may be sent again when its answer was lost. Rejects as `call` does. */
 export interface Statements extends ApprovalStatements {
   claim(wanted: WantedOp, bytes: Uint8Array, facts: Facts): Promise<With<ClaimResult>>;
@@ -61,8 +63,8 @@ export interface Statements extends ApprovalStatements {
   reportLoss(
     call: Entering & { readonly accepted: number; readonly host: string },
   ): Promise<With<{ readonly lost: string | null }>>;
-  leaveAccount(call: Entering & { readonly host: string }, facts: Facts): Promise<With<LeaveResult>>;
-  cameBack(call: Entering & { readonly host: string }): Promise<With<{ readonly verdict: 'back' }>>;
+  leaveAccount(call: OfMachine & { readonly mine: boolean }, facts: Facts): Promise<With<LeaveResult>>;
+  cameBack(call: OfMachine): Promise<With<{ readonly verdict: 'back' }>>;
   importOp(call: ImportedOp, bytes: Uint8Array, facts: Facts): Promise<With<ImportResult>>;
   importNames(
     call: Entering & {

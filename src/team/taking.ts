@@ -11,7 +11,6 @@ import { factsOf, laterNote, overCap, planIn } from './claims.ts';
 import { leaseMsFor } from './lease.ts';
 import { keptCopies, type LocalCopy, localCopy } from './local-copies.ts';
 import { lostElsewhere, restoredWarning } from './lost-records.ts';
-import { movedAway } from './moved-away.ts';
 import type { SharedOps } from './shared-ops.ts';
 import { sharedTape } from './shared-tape.ts';
 import { comparedWith } from './spool.ts';
@@ -188,7 +187,6 @@ async function notTaken(
       op,
     });
   }
-  if (answer.verdict === 'moved') return movedAway(op, answer, shared.account);
   const { holder, host } = answer;
   if (answer.verdict === 'held') {
     const seconds = Math.ceil(answer.left_ms / 1000);

@@ -2,8 +2,10 @@
 import { type SharedOps, takesNothing } from './shared-ops.ts';
 
 /** From here on its operator has seen it. */
-export async function endUntold({ statements, account, head }: SharedOps, op: string): Promise<void> {
-  const answer = await statements().told({ account, known: head.known(), op, is_told: true });
+export async function endUntold(shared: SharedOps, op: string): Promise<void> {
+  const { statements, account, head } = shared;
+  const machine = await shared.machine();
+  const answer = await statements().told({ account, known: head.known(), machine, op, is_told: true });
   head.learn(answer.head);
 }
 

@@ -168,7 +168,9 @@ describe.skipIf(missing())('entering', () => {
     const refused = { code: 'CW006', message: `the database has lost what was written last: ${lost}` };
     await expect(note(await here.as('ben'))).rejects.toMatchObject(refused);
     await expect(at.ana.append(next(op), linesOf(op.by, done(1)))).rejects.toMatchObject(refused);
-    await expect(at.ana.leaveAccount({ account, host: 'laptop' }, FACTS)).rejects.toMatchObject(refused);
+    await expect(
+      at.ana.leaveAccount({ account, host: 'laptop', machine: hex(8), mine: true }, FACTS),
+    ).rejects.toMatchObject(refused);
     await expect(at.admin(`accept_failover('the backup of Monday')`)).rejects.toMatchObject({ code: 'CW009' });
     for (const who of [at.ana, at.ben]) await who.pushed({ account, host: 'laptop', lost: 0 });
     await at.admin(`accept_failover('the backup of Monday')`);

@@ -56,7 +56,14 @@ describe.skipIf(missing())('the printed SQL', () => {
       where relnamespace = 'cardwright'::regnamespace and relkind = 'r' order by 1`,
   ];
 
-  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9])('brings a journal of schema %i here, with what it keeps', async from => {
+  /** A journal of an older number, with an account. */
+  async function makeOld(run: (text: string) => Promise<void>, from: number): Promise<void> {
+    await run(await readFile(join(import.meta.dirname, `schema-${from}.sql`), 'utf8'));
+    await run('commit');
+    await run(`select cardwright.add_account('main', 'https://api.example.com', 'test', 'postgres');`);
+  }
+
+  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])('brings a journal of schema %i here, with what it keeps', async from => {
     const root = await here.as('postgres');
     const name = `${here.name}_old_${from}`;
     await root.call(`create database ${name}`, []);
@@ -64,9 +71,7 @@ describe.skipIf(missing())('the printed SQL', () => {
     const run = async (text: string) => {
       for (const statement of statementsOf(text)) await old.call(statement, []);
     };
-    await run(await readFile(join(import.meta.dirname, `schema-${from}.sql`), 'utf8'));
-    await run('commit');
-    await old.call(`select cardwright.add_account('main', 'https://api.example.com', 'test', 'postgres')`, []);
+    await makeOld(run, from);
     await old.call(`select cardwright.set_cap('main', 'max_per_day', 500000)`, []);
     await run(upgradeSql(from));
     const [[status] = []] = await old.call(`select cardwright.status('main')`, []);
@@ -75,6 +80,25 @@ describe.skipIf(missing())('the printed SQL', () => {
     await expect(run(upgradeSql(from))).rejects.toThrow(
       `the journal has schema ${SCHEMA_NUMBER}, and this file is for ${from}`,
     );
+    await old.end();
+  });
+
+  it('keeps which machine had taken operations along by schema 10', async () => {
+    const root = await here.as('postgres');
+    const name = `${here.name}_left`;
+    await root.call(`create database ${name}`, []);
+    const old = await connect(here.server, 'postgres', name);
+    const run = async (text: string) => {
+      for (const statement of statementsOf(text)) await old.call(statement, []);
+    };
+    await makeOld(run, 10);
+    await run(`insert into cardwright.op (op, account, nonce, command, digest, bulk, moves, freely, rows, cents, state, unknown, open,
+        epoch, holder, host, writer, ttl_ms, day, reserved, claimed_seq, n, size, left_to)
+      select 'op_00000000000000000000000001', id, '', 'cards create', '', false, true, false, 1, 300, 'running', 1, 0,
+        1, 'ana', 'laptop', '00000000', 60000, '2026-01-01', 300, 1, 0, 0, 'ana@laptop' from cardwright.account;`);
+    await run(upgradeSql(10));
+    const [[status] = []] = await old.call(`select cardwright.status('main')`, []);
+    expect(JSON.parse(status ?? '')).toMatchObject({ left_to: 'ana@laptop' });
     await old.end();
   });
 });

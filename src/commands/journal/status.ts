@@ -38,6 +38,11 @@ export const journalStatus = command({
           'Whether the account lists the API key of this run; where it does not, each change is refused. null where no change could use it: no key, another service, or a role that does not operate.',
         ),
       ),
+      left_to: orNull(
+        tells.text(
+          'The machine, role@host, that goes on with the account alone; nobody else moves money until it comes back.',
+        ),
+      ),
       frozen: orNull(tells.text('Why the account is frozen.')),
       frozen_by: orNull(tells.text('Role that has frozen it.')),
       frozen_at: orNull(tells.time('When.')),
@@ -95,6 +100,7 @@ export const journalStatus = command({
       { field: 'moved', title: 'MOVED', kind: 'boolean', priority: 1 },
       { field: 'lost', title: 'LOST', kind: 'text', priority: 1 },
       { field: 'key_listed', title: 'KEY LISTED', kind: 'boolean', priority: 1 },
+      { field: 'left_to', title: 'ONE MACHINE', kind: 'text', priority: 2 },
       { field: 'frozen', title: 'FROZEN', kind: 'text', priority: 1 },
       { field: 'frozen_by', title: 'FROZEN BY', kind: 'text', priority: 2 },
       { field: 'frozen_at', title: 'FROZEN FOR', kind: 'time', priority: 3 },
@@ -127,6 +133,7 @@ function troublePairs({
   moved,
   lost,
   key_listed,
+  left_to,
   frozen,
   frozen_by,
   frozen_at,
@@ -135,6 +142,7 @@ function troublePairs({
     ...(moved ? [['Moved', 'yes; nothing is written until an admin accepts the database'] as const] : []),
     ...(lost === null ? [] : [['Lost', lost] as const]),
     ...(key_listed === false ? [['Key', 'not listed in the account; each change ends with 14'] as const] : []),
+    ...(left_to === null ? [] : [['One machine', `${left_to}; nobody else moves money until it comes back`] as const]),
     ...(frozen === null ? [] : [['Frozen', `${frozen}, by ${frozen_by}, at ${frozen_at}`] as const]),
   ];
 }

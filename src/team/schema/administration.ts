@@ -158,7 +158,7 @@ create function not_pushed(a account, without text[]) returns text[] language sq
 $f$;
 
 -- The database that is here now is right. Every machine of those who may operate has pushed, or is named in without: a role
--- for all its machines, role@host for one. What those named have taken along may be taken up again.
+-- for all its machines, role@host for one. For one that goes on alone nobody waits then.
 create function accept_failover(account_name text, reason text, without text[] default '{}') returns void
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
@@ -181,8 +181,13 @@ begin
   update account set system_identifier = place.system_identifier, timeline = place.timeline, database = place.database,
       frozen_why = null, lost_why = null, accepted = accepted + 1
     where id = a.id;
-  -- What such a machine has taken along comes back no more.
-  update op o set left_to = null where o.account = a.id and (o.left_to = any(without) or split_part(o.left_to, '@', 1) = any(without));
+  -- What such a machine has done alone comes back no more.
+  update account set left_to = null, left_machine = null
+    where id = a.id and (left_to = any(without) or split_part(left_to, '@', 1) = any(without));
+  if not found and a.left_to is not null then
+    raise notice '% goes on with this account alone: everybody else waits until cardwright journal move --to shared is done there. '
+      'Where it is gone for good, name it in a third argument, array[%]', a.left_to, quote_literal(a.left_to);
+  end if;
   perform admin_line(a, 'journal.accept_failover', reason);
 end $f$;
 
@@ -210,54 +215,58 @@ begin
   perform admin_line(a, 'journal.accept_clash', format('%s beside %s: %s', op_id, belongs_to, reason));
 end $f$;
 
--- The machine that calls, as it is named to people.
-create function machine_of(call jsonb) returns text language sql as $f$
-  select session_user || '@' || left(call ->> 'host', 200);
-$f$;
+-- Why a machine cannot go on with the account alone now; null when it can.
+create function leave_verdict(a account, call jsonb) returns jsonb language plpgsql as $f$
+declare
+  others text;
+  o op;
+begin
+  if (call ->> 'machine' ~ '^[0-9a-f]{16}$') is not true or call ->> 'host' is null then perform bad_call('machine'); end if;
+  if a.left_to is not null and not has_left(a, call) then return jsonb_build_object('verdict', 'moved', 'to', a.left_to); end if;
+  if not coalesce((call ->> 'mine')::boolean, false) then
+    return case when a.frozen_why is null then jsonb_build_object('verdict', 'not_frozen') end;
+  end if;
+  select string_agg(m.role, ', ' order by m.role) into others from member m
+    where m.account = a.id and 'operate' = any(m.can) and m.role <> session_user;
+  if others is not null then return jsonb_build_object('verdict', 'others', 'roles', others); end if;
+  select * into o from op x where x.account = a.id and (x.state = 'pending' or x.lease_until > clock_timestamp())
+    order by x.started_at limit 1;
+  if o.op is null then return null; end if;
+  return jsonb_build_object('verdict', case o.state when 'pending' then 'pending' else 'held' end, 'op', o.op,
+    'holder', o.holder, 'host', o.host, 'left_ms', ms_until(o.lease_until));
+end $f$;
 
--- The only operator of an account goes on without it: it is frozen, and what is not finished goes along. Refused while others
--- may operate in it, while an operation is in hand or waits for approval, and while another machine has one of them.
--- call: account, known, host.
+-- One machine goes on without the account, and everybody else waits until it comes back. Refused where another machine does
+-- that. An admin has frozen the account before; or its only operator says it (mine): then it is frozen, and what is not finished
+-- goes along. That is refused while others may operate in it, and while an operation is in hand or waits for approval.
+-- call: account, known, host, machine, mine.
 create function leave_account(call jsonb, facts text) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
   a account := enter(call, 'operate', true, true);
-  here text := machine_of(call);
-  others text;
-  o op;
+  verdict jsonb;
 begin
   perform refuse_elsewhere(a);
   perform refuse_lost(a);
-  select string_agg(m.role, ', ' order by m.role) into others from member m
-    where m.account = a.id and 'operate' = any(m.can) and m.role <> session_user;
-  if others is not null then
-    return jsonb_build_object('verdict', 'others', 'roles', others, 'head', head_of(a));
-  end if;
-  select * into o from op x where x.account = a.id and (x.state = 'pending' or x.lease_until > clock_timestamp())
-    order by x.started_at limit 1;
-  if o.op is not null then
-    return jsonb_build_object('verdict', case o.state when 'pending' then 'pending' else 'held' end, 'op', o.op,
-      'holder', o.holder, 'host', o.host, 'left_ms', ms_until(o.lease_until), 'head', head_of(a));
-  end if;
-  select * into o from op x where x.account = a.id and x.left_to <> here order by x.started_at limit 1;
-  if o.op is not null then
-    return jsonb_build_object('verdict', 'moved', 'op', o.op, 'to', o.left_to, 'head', head_of(a));
-  end if;
-  update op x set left_to = here where x.account = a.id and x.pruned_at is null and (x.state <> 'finished' or x.not_told is not null);
-  if a.frozen_why is null then
-    update account set frozen_why = 'moved to one machine' where id = a.id;
+  verdict := leave_verdict(a, call);
+  if verdict is not null then return verdict || jsonb_build_object('head', head_of(a)); end if;
+  -- Said again it changes nothing.
+  if a.left_machine is null then
+    update account set left_to = machine_of(call), left_machine = call ->> 'machine',
+        frozen_why = coalesce(a.frozen_why, 'moved to one machine')
+      where id = a.id;
     a := write_audit(a, facts, call ->> 'host');
   end if;
   return jsonb_build_object('verdict', 'left', 'head', head_of(a));
 end $f$;
 
--- This machine has brought everything back that it had taken along. call: account, known, host.
+-- This machine has brought everything back: everybody goes on. call: account, known, host, machine.
 create function came_back(call jsonb) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
   a account := enter(call, 'operate', true);
 begin
-  update op o set left_to = null where o.account = a.id and o.left_to = machine_of(call);
+  update account set left_to = null, left_machine = null where id = a.id and has_left(a, call);
   return jsonb_build_object('verdict', 'back', 'head', head_of(a));
 end $f$;
 `;

@@ -192,7 +192,7 @@ declare
   persons text[];
   needed int := greatest(r.needed, approvals_needed(a));
 begin
-  if o.op is null or o.left_to is not null then return take_verdict(o, call); end if;
+  if o.op is null then return take_verdict(o, call); end if;
   if r.op is null or r.state <> 'open' then
     return coalesce(take_verdict(o, call - 'resume'), jsonb_build_object('verdict', 'used'));
   end if;

@@ -38,7 +38,7 @@ begin
   delete from segment s where s.op = o.op;
   delete from approval y where y.op = o.op;
   delete from approval_request r where r.op = o.op;
-  update op set state = 'finished', spent = o.spent, unknown = 0, open = 0, lease_until = null, not_told = null, left_to = null, shown = null,
+  update op set state = 'finished', spent = o.spent, unknown = 0, open = 0, lease_until = null, not_told = null, shown = null,
       n = 0, size = 0, ended_at = coalesce(op.ended_at, clock_timestamp()), pruned_at = clock_timestamp()
     where op.op = o.op;
   perform admin_line(a, 'journal.set_aside', format('%s %s: %s', o.op, case when was_done then 'done' else 'not done' end, reason));

@@ -64,6 +64,24 @@ create function frozen_by(a account) returns jsonb language sql as $f$
     where a.frozen_why is not null and l.operation <> 'journal.accept_failover';
 $f$;
 
+-- The machine that calls, as it is named to people.
+create function machine_of(call jsonb) returns text language sql as $f$
+  select session_user || '@' || left(call ->> 'host', 200);
+$f$;
+
+-- Whether the machine that calls is the one that goes on with the account alone.
+create function has_left(a account, call jsonb) returns boolean language sql as $f$
+  select a.left_to is not null and coalesce(a.left_machine = call ->> 'machine', a.left_machine is null and a.left_to = machine_of(call), false);
+$f$;
+
+-- What a machine that works alone has done since is not known here: nobody else takes anything up or begins it.
+create function refuse_left(a account) returns void language plpgsql as $f$
+begin
+  raise exception using errcode = 'CW011',
+    detail = jsonb_build_object('account', a.name, 'to', a.left_to, 'frozen', a.frozen_why is not null)::text,
+    message = format('the account %s was moved to one machine, %s, and what is done there is not known here', a.name, a.left_to);
+end $f$;
+
 create function refuse_frozen(a account) returns void language plpgsql as $f$
 declare
   who jsonb := frozen_by(a);
@@ -120,6 +138,7 @@ begin
   end if;
   if not frozen_too then
     perform refuse_elsewhere(a);
+    if a.left_to is not null and not moves_nothing and wants <> 'admin' and not has_left(a, call) then perform refuse_left(a); end if;
     if a.frozen_why is not null and not moves_nothing and not (settled_too and is_about_settled(a, call)) then perform refuse_frozen(a); end if;
     perform refuse_lost(a);
   end if;
@@ -145,7 +164,6 @@ create function fenced(o op) returns void language plpgsql as $f$
 begin
   raise exception using errcode = 'CW008',
     message = case when o.op is null then 'there is no such operation in this account'
-      when o.left_to is not null then format('the operation was moved to %s', o.left_to)
       when o.state = 'finished' then 'the operation is finished'
       else format('the operation was taken over by %s on %s', o.holder, o.host) end,
     detail = jsonb_build_object('op', o.op, 'state', o.state, 'epoch', o.epoch, 'holder', o.holder, 'host', o.host)::text;

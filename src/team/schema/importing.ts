@@ -66,8 +66,8 @@ declare
 begin
   select * into o from op x where x.op = call ->> 'op' for update;
   was_taken := recovered and is_taken_elsewhere(o, call);
-  -- What was settled on the machine of this role counts, whoever had it before.
-  was_left := coalesce(not recovered and split_part(o.left_to, '@', 1) = session_user, false);
+  -- What was settled on the machine that went on alone counts, whoever had it before.
+  was_left := not recovered and has_left(a, call);
   was_held := recovered and exists (select from approval_request r where r.op = o.op and r.state = 'open');
   -- The answer of the same call was lost.
   if o.size = from_size + octet_length(bytes) and (o.state <> 'pending') = whole

@@ -1,2 +1,2 @@
 /** Which schema of a shared journal this release makes and uses; it grows when tables or functions change. */
-export const SCHEMA_NUMBER = 10;
+export const SCHEMA_NUMBER = 11;

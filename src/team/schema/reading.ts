@@ -58,7 +58,7 @@ begin
   return query select standing(o) || jsonb_build_object('command', o.command, 'rows', o.rows, 'cents', o.cents,
       'reserved', o.reserved, 'spent', o.spent, 'day', o.day, 'n', o.n, 'size', o.size,
       'started_at', o.started_at, 'ended_at', o.ended_at, 'key_print', o.key_print, 'pruned', o.pruned_at is not null,
-      'shown', o.shown, 'untold', coalesce(o.not_told = session_user, false), 'left_to', o.left_to,
+      'shown', o.shown, 'untold', coalesce(o.not_told = session_user, false),
       'waits_for', case when (filter ->> 'everybody')::boolean then waited_for(o) end, 'denied', o.state = 'finished' and exists
         (select from approval_request r where r.op = o.op and r.state not in ('open', 'used')),
       'plan', case when (filter ->> 'plan')::boolean then plan_line(o.op) end)
@@ -135,7 +135,8 @@ begin
     'server', current_setting('server_version'), 'standby', is_standby, 'role', session_user,
     'can', (select to_jsonb(m.can) from member m where m.account = a.id and m.role = session_user),
     'account', a.name, 'origin', a.origin, 'mode', a.mode, 'head', head_of(a), 'frozen', a.frozen_why,
-    'frozen_by', frozen_by(a) ->> 'by', 'frozen_at', frozen_by(a) ->> 'at', 'moved', moved, 'lost', a.lost_why, 'accepted', a.accepted,
+    'frozen_by', frozen_by(a) ->> 'by', 'frozen_at', frozen_by(a) ->> 'at', 'left_to', a.left_to,
+    'moved', moved, 'lost', a.lost_why, 'accepted', a.accepted,
     'clock_ms', floor(extract(epoch from clock_timestamp()) * 1000)::bigint,
     'caps', (select coalesce(jsonb_object_agg(k.name, k.value), '{}') from cap k),
     'rules', (select coalesce(jsonb_object_agg(r.name, r.value), '{}') from approval_rule r),

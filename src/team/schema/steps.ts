@@ -188,6 +188,20 @@ ${guarding(['damaged_segment'])}
 alter table op add column left_to text;
 `,
   },
+  {
+    to: 11,
+    sql: `
+-- The machine, role@host and its id, that goes on with the account alone: until it brings the operations back nobody knows what
+-- it has done. No id where an older schema did not keep it.
+alter table account no force row level security;
+alter table op no force row level security;
+alter table account add column left_to text, add column left_machine text, add check (left_machine is null or left_to is not null);
+update account a set left_to = (select min(o.left_to) from op o where o.account = a.id);
+alter table op drop column left_to;
+alter table account force row level security;
+alter table op force row level security;
+`,
+  },
 ];
 
 /** The steps after a number. */

@@ -73,7 +73,7 @@ begin
     return jsonb_build_object('verdict', 'appended', 'n', there.n, 'lease_ms', o.ttl_ms, 'head', head_of(a));
   end if;
   if o.op is null or o.state <> 'running' or o.epoch <> (call ->> 'epoch')::int or o.holder <> session_user
-    or o.left_to is not null or there.op is not null or (call ->> 'n')::int is distinct from o.n + 1 then
+    or there.op is not null or (call ->> 'n')::int is distinct from o.n + 1 then
     perform fenced(o);
   end if;
   perform insert_segment(o, o.n + 1, call ->> 'by', bytes);
@@ -95,7 +95,7 @@ declare
   o op;
 begin
   select * into o from op x where x.op = call ->> 'op' for update;
-  if o.op is null or o.epoch <> (call ->> 'epoch')::int or o.holder <> session_user or o.left_to is not null
+  if o.op is null or o.epoch <> (call ->> 'epoch')::int or o.holder <> session_user
     or (o.state <> 'running' and o.state <> case when is_end then 'finished' else 'pending' end) then
     perform fenced(o);
   end if;
@@ -119,7 +119,7 @@ declare
 begin
   select * into o from op x where x.op = call ->> 'op' for update;
   if o.op is not null then
-    if o.epoch <> (call ->> 'epoch')::int or o.holder <> session_user or o.state <> 'running' or o.left_to is not null then
+    if o.epoch <> (call ->> 'epoch')::int or o.holder <> session_user or o.state <> 'running' then
       perform fenced(o);
     end if;
     if exists (select from segment s cross join lateral records_in(s.bytes) r
@@ -146,8 +146,6 @@ $f$;
 create function take_verdict(o op, call jsonb) returns jsonb language plpgsql as $f$
 begin
   if o.op is null then return jsonb_build_object('verdict', 'absent'); end if;
-  -- What was settled on that machine is not known here.
-  if o.left_to is not null then return jsonb_build_object('verdict', 'moved', 'to', o.left_to); end if;
   if o.state <> 'running' then
     return jsonb_build_object('verdict', o.state, 'holder', o.holder, 'host', o.host);
   end if;
@@ -205,8 +203,7 @@ declare
   o op;
 begin
   select * into o from op x where x.op = call ->> 'op' for update;
-  if o.op is null or o.state <> 'running' or o.epoch <> (call ->> 'epoch')::int or o.holder <> session_user
-    or o.left_to is not null then
+  if o.op is null or o.state <> 'running' or o.epoch <> (call ->> 'epoch')::int or o.holder <> session_user then
     perform fenced(o);
   end if;
   update op set lease_until = clock_timestamp() + op.ttl_ms * interval '1 millisecond' where op.op = o.op;

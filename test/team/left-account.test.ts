@@ -1,0 +1,218 @@
+/** While one machine goes on with an account alone, nobody else moves money over the shared journal until it comes back. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ended, type Home, home } from '../package/built.ts';
+import { missing } from '../postgres/server.ts';
+import { type Database, database } from '../postgres/shared.ts';
+import { skippingClock } from '../support/clocks.ts';
+import { words } from '../support/words.ts';
+import type { World } from '../support/world.ts';
+import { team } from './team.ts';
+
+const CREATE = 'cards create --bin bin_1 --amount 3 --label q1 -q';
+const LOCAL = { env: { CARDWRIGHT_JOURNAL_URL: '', CARDWRIGHT_JOURNAL_ACCOUNT: '' } };
+
+describe.skipIf(missing())('an account that one machine goes on with', () => {
+  let here: Database;
+  let place: Home;
+  beforeAll(async () => {
+    [here, place] = await Promise.all([database(), home()]);
+  });
+  afterAll(async () => {
+    await place?.[Symbol.asyncDispose]();
+    await here.close();
+  });
+
+  type Team = Awaited<ReturnType<typeof team>>;
+
+  /** Its request or the answer to it was lost, and nothing tells so. */
+  async function unknown(t: Team, machine: World, how: 'drop-before' | 'drop-after' = 'drop-before'): Promise<string> {
+    t.proxy.fail('POST', /\/cards$/, how);
+    t.proxy.fail('GET', /\/cards\?/, ...Array<'drop-before'>(30).fill('drop-before'));
+    const { code, err } = await machine.run(`${CREATE} --json`);
+    t.proxy.mend();
+    expect({ code, err }).toMatchObject({ code: 11 });
+    return JSON.parse(err.trim().split('\n').at(-1) ?? '').error.op;
+  }
+
+  /** Settled on the machine of ana, and made there by hand; the account takes on from everybody again. */
+  async function settledHere() {
+    const t = await team(here);
+    const ana = await t.machine('ana');
+    const op = await unknown(t, ana);
+    await t.at.admin(`add_member('ben', '{}')`);
+    expect(await ana.run('journal move --to local --mine')).toMatchObject({ code: 0 });
+    expect(await ana.run(`ops resolve ${op} --as not-done --note seen --yes`, LOCAL)).toMatchObject({ code: 0 });
+    expect(await ana.run(CREATE, LOCAL)).toMatchObject({ code: 0 });
+    await t.at.admin(`accept_failover('it goes on')`);
+    await t.at.admin(`add_member('ben', '{read,operate}')`);
+    expect(await t.cards()).toHaveLength(1);
+    return { ...t, ana, op, posts: t.proxy.posts().length };
+  }
+
+  it('takes nothing from the machine that goes on with it, over the journal', async () => {
+    await using t = await settledHere();
+    const { ana, op } = t;
+    for (const line of [
+      `ops resume ${op} --resend-absent`,
+      `ops resume ${op} --resend-absent --dry-run`,
+      `ops takeover ${op} --reason "it is mine" --yes`,
+      `ops resolve ${op} --as not-done --note seen --yes`,
+    ]) {
+      const { code, err } = await ana.run(line);
+      expect({ line, code, err }).toMatchObject({
+        code: 14,
+        err: expect.stringContaining('were moved back to this machine from the account'),
+      });
+      expect(err).toContain('Then: cardwright journal move --to shared\n');
+    }
+    expect(t.proxy.posts()).toHaveLength(t.posts);
+    expect(await t.cards()).toHaveLength(1);
+  });
+
+  it('takes nothing from anybody until that machine has come back, and then from everybody', async () => {
+    await using t = await settledHere();
+    const { ana, op } = t;
+    const [ben, other] = [await t.machine('ben'), await t.machine('ana')];
+    const lines = [
+      [ben, `ops takeover ${op} --reason "ana is away" --yes`],
+      [ben, `ops takeover ${op} --reason "ana is away" --dry-run`],
+      [other, `ops resume ${op} --resend-absent`],
+      [other, `ops resolve ${op} --as not-done --note seen --yes`],
+      // It has made the card since, and nobody here knows of that.
+      [ben, CREATE],
+      [other, 'cards create --bin bin_1 --amount 9 --label other -q'],
+      [ben, 'journal move --to shared'],
+      [other, 'journal move --to local'],
+      [other, 'journal move --to local --mine'],
+    ] as const;
+    for (const [machine, line] of lines) {
+      const { code, err } = await machine.run(line);
+      expect({ line, code, err }).toMatchObject({
+        code: 14,
+        err: expect.stringContaining(' was moved to one machine, ana@'),
+      });
+      expect(err).toContain('It comes back when that machine has run: cardwright journal move --to shared\n');
+    }
+    expect(t.proxy.posts()).toHaveLength(t.posts);
+    expect(await ana.run('journal move --to shared')).toMatchObject({ code: 0 });
+    expect(await t.at.ana.heads(t.at.account, { op })).toMatchObject([{ state: 'finished' }]);
+    expect(await t.at.ana.status(t.at.account)).toMatchObject({ left_to: null });
+    expect((await ben.run(`ops show ${op} --json`)).out).toContain('"not_sent": 1');
+    expect((await ben.run(`ops takeover ${op} --reason "ana is away" --yes`)).err).not.toContain('was moved to');
+    expect(t.proxy.posts()).toHaveLength(t.posts);
+    expect(await t.cards()).toHaveLength(1);
+  });
+
+  it.each(['done', 'not-done'] as const)('has what was recorded there, %s, also of what a colleague held', async as => {
+    await using t = await team(here);
+    const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];
+    const op = await unknown(t, ben);
+    await t.at.admin(`add_member('ben', '{}')`);
+    await t.at.endLeases();
+    expect(await ana.run('journal move --to local --mine')).toMatchObject({ code: 0 });
+    expect(await ana.run(`ops resolve ${op} --as ${as} --note seen --yes`, LOCAL)).toMatchObject({ code: 0 });
+    await t.at.admin(`accept_failover('it goes on')`);
+    for (const run of ['first', 'again']) {
+      const moved = await ana.run('journal move --to shared');
+      expect({ run, code: moved.code, err: moved.err }).toMatchObject({ code: 0 });
+      const [head] = await t.at.ana.heads(t.at.account, { op });
+      expect(head, run).toMatchObject({ state: 'finished', unknown: 0, holder: 'ana' });
+    }
+    await t.at.admin(`add_member('ben', '{read,operate}')`);
+    const shown = JSON.parse((await ben.run(`ops show ${op} --json`)).out);
+    expect(shown).toMatchObject(as === 'done' ? { done: 1 } : { not_sent: 1 });
+    expect(await t.cards()).toHaveLength(0);
+    expect(await ana.run('journal check')).toMatchObject({ code: 0 });
+  });
+
+  it('comes back where an operation was shown here and ended there', async () => {
+    await using t = await team(here);
+    const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];
+    const op = await unknown(t, ana, 'drop-after');
+    expect((await ben.run(`ops takeover ${op} --reason "ana is away" --yes`)).code).toBe(0);
+    await t.at.admin(`add_member('ben', '{}')`);
+    expect(await ana.run('journal move --to local --mine')).toMatchObject({ code: 0 });
+    expect(await ana.run(`ops resume ${op}`, LOCAL)).toMatchObject({ code: 0 });
+    await t.at.admin(`accept_failover('it goes on')`);
+    expect(await ana.run('journal move --to shared')).toMatchObject({ code: 0 });
+    // She has seen it in the folder of her machine.
+    expect(await t.at.ana.heads(t.at.account, { op })).toMatchObject([{ state: 'finished', untold: false }]);
+    expect(await t.cards()).toHaveLength(1);
+  });
+
+  it('goes on without that machine where an admin has named it', async () => {
+    await using t = await settledHere();
+    const { op } = t;
+    const leftTo = async () => (await t.at.ben.status(t.at.account)).left_to;
+    const to = await leftTo();
+    expect(to).toMatch(/^ana@./);
+    await t.at.admin(`accept_failover('another one', array['ben', 'ana@elsewhere'])`);
+    expect(await leftTo()).toBe(to);
+    await t.at.admin(`accept_failover('it burned', array['${to}'])`);
+    expect(await leftTo()).toBeNull();
+    const ben = await t.machine('ben');
+    expect((await ben.run(`ops takeover ${op} --reason "it burned" --dry-run`)).err).not.toContain('was moved to');
+  });
+
+  const leave = { mine: 'journal move --to local --mine', frozen: 'journal move --to local' };
+  it.each(['mine', 'frozen'] as const)(
+    'is left by one machine alone, %s, also where nothing is open and both have one name',
+    async how => {
+      await using t = await team(here);
+      const [ana, other] = [await t.machine('ana'), await t.machine('ana')];
+      expect(await ana.run(CREATE)).toMatchObject({ code: 0 });
+      if (how === 'mine') await t.at.admin(`add_member('ben', '{}')`);
+      else await t.at.admin(`freeze_account('one machine')`);
+      // Said again it is done already.
+      for (const machine of [ana, ana]) expect(await machine.run(leave[how])).toMatchObject({ code: 0 });
+      for (const line of Object.values(leave)) {
+        const { code, err } = await other.run(line);
+        expect({ line, code, err }).toMatchObject({
+          code: 14,
+          err: expect.stringContaining('was moved to one machine, ana@'),
+        });
+      }
+      expect((await other.run('journal status --json')).out).toContain('"left_to": "ana@');
+      expect((await other.run('doctor')).out).toContain('was moved to one machine, ana@');
+      await t.at.admin(`accept_failover('it goes on')`);
+      expect(await other.run(CREATE)).toMatchObject({ code: 14 });
+      expect(await ana.run(CREATE, LOCAL)).toMatchObject({ code: 0 });
+      expect(await ana.run('journal move --to shared')).toMatchObject({ code: 0 });
+      expect(await other.run('cards create --bin bin_1 --amount 9 -q')).toMatchObject({ code: 0 });
+      expect(await t.cards()).toHaveLength(3);
+    },
+  );
+
+  it('gets back a file that was killed, with every row once', { timeout: 120_000 }, async () => {
+    await using t = await team(here, { wallet: 500, delayMs: 60_000 });
+    const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];
+    const FILE = 'cards create --file team.csv --yes';
+    for (const { folder } of [ana, ben])
+      await writeFile(join(folder, 'team.csv'), `bin_id,amount\n${'bin_1,2\n'.repeat(6)}`);
+    t.proxy.fail('POST', /\/cards$/, 'late-answer', 'late-answer', 'late-answer');
+    const child = place.start(words(FILE), { env: t.processEnv('ana', ana), cwd: ana.folder });
+    const end = ended(child);
+    await Promise.race([t.proxy.posted(3), end]);
+    await t.proxy.answered();
+    child.kill('SIGKILL');
+    expect((await end).signal).toBe('SIGKILL');
+    const [{ op } = { op: '' }] = await t.at.ana.heads(t.at.account, { unfinished: true });
+    await t.at.admin(`add_member('ben', '{}')`);
+    expect(await ana.run('journal move --to local --mine')).toMatchObject({ code: 0 });
+    expect((await ana.run(FILE, LOCAL)).code).toBe(14);
+    const resumed = await ana.run(`ops resume ${op} --resend-absent`, { ...LOCAL, clock: skippingClock() });
+    expect(resumed).toMatchObject({ code: 0 });
+    expect(await t.cards()).toHaveLength(6);
+    await t.at.admin(`accept_failover('it goes on')`);
+    await t.at.admin(`add_member('ben', '{read,operate}')`);
+    const early = await ben.run(FILE);
+    expect(early).toMatchObject({ code: 14, err: expect.stringContaining('was moved to one machine') });
+    expect(await ana.run('journal move --to shared')).toMatchObject({ code: 0 });
+    expect(JSON.parse((await ben.run(`ops show ${op} --json`)).out)).toMatchObject({ state: 'finished', done: 6 });
+    for (const each of [ana, ben]) expect((await each.run(FILE)).code).toBe(14);
+    expect(await t.cards()).toHaveLength(6);
+    expect(await ana.run('journal check')).toMatchObject({ code: 0 });
+  });
+});
