@@ -41,9 +41,9 @@ export function compose(around: AppHost, version: string): Machine & { readonly 
       const { answerQuery } = await import('./mirror.ts');
       await answerQuery(host);
     },
-    async openContext(globals, rest, couldBeOffline) {
+    async openContext(globals, rest, traits) {
       const { openContext } = await import('./context.ts');
-      return openContext({ host, version, globals, rest, couldBeOffline, redactions, keys, beforeOutput });
+      return openContext({ host, version, globals, rest, ...traits, redactions, keys, beforeOutput });
     },
   };
 }

@@ -2,8 +2,9 @@
 import type { Context } from '../cli/context.ts';
 import type { Connections } from './connections.ts';
 import type { Opening } from './opening.ts';
+import type { RunTerminal } from './terminal.ts';
 
-interface TeamParts extends Pick<Context, 'notice' | 'audit'> {
+interface TeamParts extends Pick<Context, 'notice' | 'audit'>, Pick<RunTerminal, 'waiting'> {
   readonly opened: Connections;
 }
 
@@ -12,12 +13,15 @@ type ContextTeam = Pick<
   'teamJournal' | 'journalStatus' | 'journalKey' | 'moveJournal' | 'noteForLater' | 'copiedOps' | 'teamAccount'
 >;
 
-export function contextTeam({ host, globals, keys }: Opening, { opened, notice, audit }: TeamParts): ContextTeam {
-  const around = { host, globals, opened, keys, notice };
+export function contextTeam(
+  { host, globals, keys }: Opening,
+  { opened, notice, audit, waiting }: TeamParts,
+): ContextTeam {
+  const around = { host, globals, opened, keys, notice, waiting };
   return {
     async teamJournal() {
       const { teamJournalFor } = await import('./team-journal.ts');
-      return teamJournalFor({ host, keys, flag: globals.journal, settings: opened.settings });
+      return teamJournalFor({ host, keys, flag: globals.journal, settings: opened.settings, waiting });
     },
     async journalStatus(connection, account, { warns } = { warns: true }) {
       const { statusCompared } = await import('./own-copies.ts');

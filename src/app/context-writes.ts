@@ -40,6 +40,7 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
   const { host, globals } = opening;
   const { opened, terminal, reader } = parts;
   const { notice, warn, prompts, canAsk, maskInLog } = terminal;
+  const around = { host, globals, opened, keys: opening.keys, notice, waiting: terminal.waiting };
   const planned: PlannedRequest[] = [];
   const ops: string[] = [];
   const settings = {
@@ -55,23 +56,16 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
   };
   const afterAnswer: AfterAnswer[] = [];
   const begunAt = host.clock.now();
-  const store = once(async () => {
-    const { storeFor } = await import('./journal.ts');
-    return storeFor({ host, globals, opened, keys: opening.keys, notice });
-  });
-  const reviewStore = once(async () => {
-    const { reviewStoreFor } = await import('./journal.ts');
-    return reviewStoreFor({ host, globals, opened, keys: opening.keys, notice });
-  });
+  const store = once(async () => (await import('./journal.ts')).storeFor(around));
+  const reviewStore = once(async () => (await import('./journal.ts')).reviewStoreFor(around));
   const journal = once(async () => {
     const { journalFor } = await import('./journal.ts');
     const keep = (work: AfterAnswer) => void afterAnswer.push(work);
     return journalFor({ host, globals, opened, store, reader, begunAt, notice, afterAnswer: keep });
   });
-  const approvals = once(async () => {
-    const { approvalReview } = await import('./approval-review.ts');
-    return approvalReview({ host, globals, opened, store: reviewStore, reader, notice });
-  });
+  const approvals = once(async () =>
+    (await import('./approval-review.ts')).approvalReview({ ...around, store: reviewStore, reader }),
+  );
   const kept = auditDependencies(opening, warn);
   const audit = once(async () => {
     const { auditLog } = await import('../audit/log.ts');
@@ -81,7 +75,7 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
     if (!isLineForAll(facts, globals.journal)) return undefined;
     return async line => {
       const { keepSharedLine } = await import('./note-for-later.ts');
-      await keepSharedLine({ host, globals, opened, keys: opening.keys, notice }, line, warn);
+      await keepSharedLine(around, line, warn);
     };
   };
   const recorder = createRecorder({ audit, identity: opened.identity, warn, sharedLines });

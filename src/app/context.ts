@@ -20,7 +20,7 @@ import { openTerminal, type RunTerminal } from './terminal.ts';
 export function openContext(opening: Opening): OpenContext {
   const { host, version } = opening;
   const terminal = openTerminal(opening);
-  const { stdin, prompts, progress, notice, warn, canAsk, life } = terminal;
+  const { stdin, prompts, progress, notice, warn, canAsk, life, waiting } = terminal;
   const opened = openConnections(opening, terminal);
   const inputs = { host, stdin, notice };
   const reader = once(async () => readerOf(await opened.service()));
@@ -54,12 +54,12 @@ export function openContext(opening: Opening): OpenContext {
       const { mirrorFor } = await import('./mirror.ts');
       return mirrorFor({ host, opened, reader, journal, progress, life, warn });
     }),
-    ...contextTeam(opening, { opened, notice, audit }),
+    ...contextTeam(opening, { opened, notice, audit, waiting }),
     async diagnose() {
       const { doctorFor } = await import('./doctor.ts');
       const sharedJournal = async () => {
         const { sharedJournalFindings } = await import('./doctor-journal.ts');
-        return sharedJournalFindings({ host, globals: opening.globals, opened, keys: opening.keys, notice });
+        return sharedJournalFindings({ host, globals: opening.globals, opened, keys: opening.keys, notice, waiting });
       };
       return doctorFor({ host, opened, version, audit, sharedJournal });
     },

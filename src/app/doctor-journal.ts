@@ -23,13 +23,13 @@ import { stepsToLocal } from './still-named.ts';
 const SHARED = 'shared journal';
 const HERE = 'journal';
 /** A look at everything does not wait for one part of it: to connect, and for an answer. */
-const PATIENCE_MS = 2_000;
+const SOON = { patienceMs: 2_000, answerMs: 2_000 };
 
 /** None where operations are kept on this machine. Nothing is changed, there or here. */
 export async function sharedJournalFindings(around: Around): Promise<readonly Finding[]> {
   try {
     const { mode, baseUrl: origin } = await around.opened.identity();
-    const settings = mode === 'sandbox' ? undefined : await sharedSettings(around, PATIENCE_MS);
+    const settings = mode === 'sandbox' ? undefined : await sharedSettings({ ...around, waiting: SOON });
     if (settings === undefined || mode === 'sandbox') return [];
     around.opened.onClose(async () => settings.connection[Symbol.asyncDispose]());
     const { finding, journal } = await databaseFinding(settings, around);

@@ -19,6 +19,7 @@ import type { SharedJournalSettings } from '../team/open-shared.ts';
 import type { AppHost } from './app-host.ts';
 import { approvalGate } from './approval-gate.ts';
 import type { Connections } from './connections.ts';
+import type { Waiting } from './team-journal.ts';
 
 export interface JournalDependencies {
   readonly host: AppHost;
@@ -67,6 +68,8 @@ export async function journalFor(surroundings: JournalDependencies): Promise<Jou
 export interface Around extends Pick<JournalDependencies, 'host' | 'globals' | 'opened' | 'notice'> {
   /** Filled with what must be taken out of all output. */
   readonly keys: Set<string>;
+  /** How long a shared journal is waited for, and who is told. */
+  readonly waiting: Waiting;
 }
 
 /** A journal that several people share where one is named; the files of this machine otherwise, and for a sandbox. */
@@ -98,13 +101,13 @@ export async function reviewStoreFor(around: Around): Promise<OpStore> {
 }
 
 /** Undefined where ops are kept on this machine. Nothing is connected to. Throws `usage` where no account is named. */
-export async function sharedSettings(around: Around, patienceMs?: number): Promise<SharedJournalSettings | undefined> {
-  const { host, globals, opened, keys, notice } = around;
+export async function sharedSettings(around: Around): Promise<SharedJournalSettings | undefined> {
+  const { host, globals, opened, keys, notice, waiting } = around;
   const [{ namedJournal }, { machineOf }] = await Promise.all([
     import('./team-journal.ts'),
     import('./shared-journal.ts'),
   ]);
-  const connection = await namedJournal({ host, keys, flag: globals.journal, settings: opened.settings, patienceMs });
+  const connection = await namedJournal({ host, keys, flag: globals.journal, settings: opened.settings, waiting });
   if (connection === undefined) return undefined;
   const account =
     host.env['CARDWRIGHT_JOURNAL_ACCOUNT'] ?? (await opened.settings().catch(nobodyChosen))?.journal_account;

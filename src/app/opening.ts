@@ -1,8 +1,9 @@
 /** What a run begins with. */
+import type { CommandTraits } from '../cli/context.ts';
 import type { Globals } from '../cli/parsing/globals.ts';
 import type { AppHost } from './app-host.ts';
 
-export interface Opening {
+export interface Opening extends CommandTraits {
   readonly host: AppHost;
   readonly version: string;
   readonly globals: Globals;
@@ -12,6 +13,4 @@ export interface Opening {
   readonly beforeOutput: Set<() => void>;
   /** Words after `--`. */
   readonly rest: readonly string[];
-  /** The command could be answered by the mirror, and was not asked to be. */
-  readonly couldBeOffline?: boolean | undefined;
 }

@@ -1,8 +1,16 @@
 /** The journal that several people share: which one this run means, and a connection to it. */
 import { CliError } from '../core/errors.ts';
-import { connectJournal, type JournalConnection, readJournalUrlFile } from '../team/connect.ts';
+import {
+  type ConnectDependencies,
+  connectJournal,
+  type JournalConnection,
+  readJournalUrlFile,
+} from '../team/connect.ts';
 import { type JournalUrl, parseJournalUrl } from '../team/journal-url.ts';
 import type { AppHost } from './app-host.ts';
+
+/** How long the database is waited for, and who is told. */
+export type Waiting = Pick<ConnectDependencies, 'patienceMs' | 'answerMs' | 'onWait'>;
 
 export interface Chosen {
   readonly host: AppHost;
@@ -13,7 +21,7 @@ export interface Chosen {
   /** Of the profile; asked where neither the option nor a variable names one. */
   readonly settings?: (() => Promise<{ readonly journal?: string; readonly journal_url_file?: string }>) | undefined;
   /** See `ConnectDependencies`. */
-  readonly patienceMs?: number | undefined;
+  readonly waiting?: Waiting | undefined;
 }
 
 /** Nothing is connected to yet. Throws `usage` where no journal is named, or its address is not usable. */
@@ -24,7 +32,7 @@ export async function teamJournalFor(chosen: Chosen): Promise<JournalConnection>
 }
 
 /** The same; undefined where ops are kept on this machine. */
-export async function namedJournal({ patienceMs, ...chosen }: Chosen): Promise<JournalConnection | undefined> {
+export async function namedJournal({ waiting, ...chosen }: Chosen): Promise<JournalConnection | undefined> {
   const { host, keys } = chosen;
   const { env, clock, random, platform, signal } = host;
   const url = await chosenUrl(chosen);
@@ -32,7 +40,7 @@ export async function namedJournal({ patienceMs, ...chosen }: Chosen): Promise<J
   if (url.password !== undefined) keys.add(url.password.expose());
   const passwordFile = env['CARDWRIGHT_JOURNAL_PASSWORD_FILE'];
   const onPassword = (password: string) => void keys.add(password);
-  return connectJournal(url, { clock, random, platform, signal, patienceMs, passwordFile, onPassword });
+  return connectJournal(url, { clock, random, platform, signal, passwordFile, onPassword, ...waiting });
 }
 
 /** Its address, whatever may be reached there; undefined where ops are kept on this machine. Throws `usage` where it is not usable. */

@@ -8,6 +8,10 @@ import { screenWidth } from '../terminal/screen.ts';
 import { createSignOfLife, type SignOfLife } from '../terminal/sign-of-life.ts';
 import { typedInput } from '../terminal/typed-input.ts';
 import type { Opening } from './opening.ts';
+import type { Waiting } from './team-journal.ts';
+
+/** Enough for a database that starts again. Who waits for longer than that needs the journal for what he does. */
+const URGENT_PATIENCE_MS = 5_000;
 
 export interface RunTerminal
   extends Pick<Context, 'stdin' | 'prompts' | 'progress' | 'notice' | 'canAsk' | 'maskInLog'> {
@@ -17,6 +21,8 @@ export interface RunTerminal
   /** A person watches, and no program draws on the same terminal. */
   readonly watched: boolean;
   readonly life: SignOfLife;
+  /** How long this command waits for a shared journal, and how a person is told. */
+  readonly waiting: Waiting;
 }
 
 /** The terminal of one run; nothing is read or asked yet. */
@@ -34,6 +40,8 @@ export function openTerminal(opening: Opening): RunTerminal {
   const notice = (text: string) => {
     if (!globals.quiet) progress.say(withRepeated(text, globals.repeated));
   };
+  const forPeople = watched && stdout.isTerminal && !globals.machine;
+  const life = createSignOfLife({ mode, watched, forPeople, progress, clock });
   return {
     stdin: typedInput(host.streams.stdin, notice),
     prompts: promptsOf(opening),
@@ -44,7 +52,8 @@ export function openTerminal(opening: Opening): RunTerminal {
     trace: line => progress.line(line),
     maskInLog: texts => maskInLog(texts, host.env, text => host.writeTerminal(text)),
     watched,
-    life: createSignOfLife({ mode, watched, progress, clock }),
+    life,
+    waiting: { onWait: life.awaited, ...(opening.isUrgent && { patienceMs: URGENT_PATIENCE_MS }) },
   };
 }
 

@@ -135,6 +135,14 @@ export interface ReadyFile {
   remove(address: string): Promise<void>;
 }
 
+/** What a run is told of its command. */
+export interface CommandTraits {
+  /** It could be answered by the mirror, and was not asked to be. */
+  readonly couldBeOffline?: boolean | undefined;
+  /** It only looks, or freezes cards: it does not wait long for a shared journal. */
+  readonly isUrgent?: boolean | undefined;
+}
+
 export interface Context {
   /** Version of this program. */
   readonly version: string;

@@ -5,7 +5,7 @@ import { WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import type { Host } from '../platform/host.ts';
 import type { LineToComplete } from './complete-line.ts';
 import type { ValueProvider, WantedName } from './completion/complete.ts';
-import type { Context } from './context.ts';
+import type { CommandTraits, Context } from './context.ts';
 import { keptPage } from './docs/kept-pages.ts';
 import type { Offline } from './offline.ts';
 import type { Command, Registry } from './parsing/command.ts';
@@ -20,7 +20,7 @@ export interface Machine {
   readonly version: string;
   readonly registry: Registry;
   /** Everything a command may ask for; costly things are opened when asked. */
-  openContext(globals: Globals, rest: readonly string[], couldBeOffline?: boolean): Promise<OpenContext>;
+  openContext(globals: Globals, rest: readonly string[], traits?: CommandTraits): Promise<OpenContext>;
   /** What this machine knows of cards, profiles and the like, for completion. */
   completionValues(): Promise<ValueProvider>;
   /** Looks at what a profile holds, for completion: `card` and the name of a profile. */
@@ -130,7 +130,9 @@ async function execute(
   // An expression that cannot be read is found out before anything is sent.
   await using jq = globals.jq === undefined ? undefined : await filterOf(globals.jq, host);
   const couldBeOffline = 'offline' in command.flags && typed.typed['offline'] !== true;
-  const opened = await machine.openContext(globals, typed.rest, couldBeOffline);
+  const { effectOf } = await import('./parsing/resolved-flags.ts');
+  const isUrgent = effectOf(command) === 'read' || command.operation === 'cards.freeze';
+  const opened = await machine.openContext(globals, typed.rest, { couldBeOffline, isUrgent });
   let offline: Offline | undefined;
   let answerIs: 'written' | 'lost' = 'written';
   try {

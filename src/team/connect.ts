@@ -19,8 +19,15 @@ export interface ConnectDependencies {
   readonly random: Randomness;
   readonly platform: NodeJS.Platform;
   readonly signal: AbortSignal;
-  /** How long a call is repeated, and the longest that a connection or an answer may take, ms; 15 s when left out. */
+  /** How long a call is repeated, ms; 15 s when left out. */
   readonly patienceMs?: number | undefined;
+  /** The longest that a connection or an answer may take, ms; 5 s and 20 s when left out. */
+  readonly answerMs?: number | undefined;
+  /**
+   * Told of each call by the name of what is waited for, and asked for the longest that it may take in all, ms; the result is
+   * called when it is over.
+   */
+  readonly onWait?: ((whom: string, mostMs: () => number) => () => void) | undefined;
   /** `CARDWRIGHT_JOURNAL_PASSWORD_FILE`; the address may hold a password itself. */
   readonly passwordFile?: string | undefined;
   /** Told the password before it is used, so that no output holds it. */
@@ -32,7 +39,7 @@ export interface JournalConnection extends AsyncDisposable {
   readonly shown: string;
   /**
    * One statement that may be sent twice: where its answer is lost, or the server is busy or stopping, it is sent again
-   * for 15 seconds. Throws `guarded` for a journal that cannot be reached or refuses, `check_failed` where it has lost
+   * for `patienceMs`. Throws `guarded` for a journal that cannot be reached or refuses, `check_failed` where it has lost
    * what was known.
    */
   readonly call: PostgresSession['call'];
@@ -55,16 +62,25 @@ export function connectJournal(url: JournalUrl, around: ConnectDependencies): Jo
   return {
     shown: url.shown,
     async call(text, values) {
-      const until = around.clock.monotonic() + (around.patienceMs ?? PATIENCE_MS);
-      for (;;) {
-        try {
-          return await (await session()).call(text, values);
-        } catch (thrown) {
-          const pause = between(around.random, PAUSE_MS.least, PAUSE_MS.most);
-          if (isClosed || !isPassing(thrown) || around.clock.monotonic() + pause >= until)
-            throw journalError(url, thrown);
-          await around.clock.sleep(pause, around.signal);
+      const begun = around.clock.monotonic();
+      const { patienceMs = PATIENCE_MS, answerMs = CALL_MS } = around;
+      let most = patienceMs;
+      const over = around.onWait?.(`the shared journal at ${url.host}`, () => most);
+      try {
+        for (;;) {
+          try {
+            const reached = await session();
+            most = Math.max(patienceMs, around.clock.monotonic() - begun + answerMs);
+            return await reached.call(text, values);
+          } catch (thrown) {
+            const pause = between(around.random, PAUSE_MS.least, PAUSE_MS.most);
+            if (isClosed || !isPassing(thrown) || around.clock.monotonic() + pause >= begun + patienceMs)
+              throw journalError(url, thrown);
+            await around.clock.sleep(pause, around.signal);
+          }
         }
+      } finally {
+        over?.();
       }
     },
     async [Symbol.asyncDispose]() {
@@ -80,13 +96,13 @@ async function openSession(url: JournalUrl, around: ConnectDependencies): Promis
     url.tls && tlsTexts(url.tls, { platform: around.platform, hint: HINT }),
   ]);
   const { host, port, role: user, database } = url;
-  const { patienceMs = Number.POSITIVE_INFINITY } = around;
+  const { answerMs = Number.POSITIVE_INFINITY } = around;
   return openPostgres(
     { host, port, user, database, tls },
     {
       password: () => passwordFor(url, around),
-      connectMs: Math.min(CONNECT_MS, patienceMs),
-      callMs: Math.min(CALL_MS, patienceMs),
+      connectMs: Math.min(CONNECT_MS, answerMs),
+      callMs: Math.min(CALL_MS, answerMs),
     },
   );
 }

@@ -10,6 +10,8 @@ import type { Progress, ProgressMode } from './progress.ts';
 export const FIRST_SIGN_MS = 150;
 /** A line that cannot be taken away again is worth it later only: a screen reader would read it at every command. */
 const FIRST_LASTING_SIGN_MS = 2_500;
+/** What is waited for beside the service is spoken of later: most of it is there before it is read. */
+export const LONG_WAIT_MS = 2_000;
 /** Lines that stay are this far apart at least. */
 const LASTING_MS = 10_000;
 
@@ -19,6 +21,10 @@ export type Pause = 'throttled' | 'in_progress' | 'network' | { readonly perMinu
 export interface SignOfLife {
   /** A request to `whom` leaves; call the result when its answer is there, or will not come. */
   asked(whom: string): () => void;
+  /**
+   * Something else than the service is waited for, by the name of `whom`, for `mostMs()` in all; call the result when that is over.
+   */
+  awaited(whom: string, mostMs: () => number): () => void;
   /** Nothing is sent for so long, for the service has no time or is given a rest; `attempt` comes after it, 2 or more. */
   told(whom: string, ms: number, why: Pause, attempt?: number): void;
   /** Nothing more is said. */
@@ -29,11 +35,13 @@ export interface SignSettings {
   readonly mode: ProgressMode;
   /** False where nobody looks: requests are not spoken of, pauses are. */
   readonly watched: boolean;
+  /** The same for what is waited for beside the service: no program reads the answer, on the screen or elsewhere. */
+  readonly forPeople: boolean;
   readonly progress: Pick<Progress, 'say' | 'status' | 'reports'>;
   readonly clock: Clock;
 }
 
-export function createSignOfLife({ mode, watched, progress, clock }: SignSettings): SignOfLife {
+export function createSignOfLife({ mode, watched, forPeople, progress, clock }: SignSettings): SignOfLife {
   let open = 0;
   let showing: AbortController | undefined;
   let saidUntil = Number.NEGATIVE_INFINITY;
@@ -69,6 +77,26 @@ export function createSignOfLife({ mode, watched, progress, clock }: SignSetting
       return () => {
         open -= 1;
         if (open === 0) stop();
+      };
+    },
+    awaited(whom, mostMs) {
+      if (!forPeople || mode === 'none') return () => undefined;
+      const over = new AbortController();
+      const begun = clock.monotonic();
+      let own: AbortController | undefined;
+      const seconds = (ms: number) => Math.round(ms / SECOND);
+      const line = () => `waiting for ${whom}: ${seconds(clock.monotonic() - begun)} s, at most ${seconds(mostMs())}`;
+      const speak = async () => {
+        await clock.sleep(LONG_WAIT_MS, over.signal);
+        if (over.signal.aborted) return;
+        show(0, line);
+        own = showing;
+      };
+      void speak().catch(() => undefined);
+      return () => {
+        over.abort();
+        // A request that is spoken of by now goes on.
+        if (own !== undefined && own === showing) stop();
       };
     },
     told(whom, ms, why, attempt = 2) {

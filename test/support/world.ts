@@ -16,7 +16,7 @@ import { foldersFor } from '../../src/platform/folders.ts';
 import type { Clock, Environment, Folders, Host, OutputStream } from '../../src/platform/host.ts';
 import type { Keychain } from '../../src/profile/keychain.ts';
 import type { EmbeddedSandbox } from '../../src/sandbox/serving/embedded.ts';
-import { FIRST_SIGN_MS } from '../../src/terminal/sign-of-life.ts';
+import { FIRST_SIGN_MS, LONG_WAIT_MS } from '../../src/terminal/sign-of-life.ts';
 import { copiedHints } from './copied-hints.ts';
 import { promisedExit } from './promised-exit.ts';
 import { type RunningSandbox, startSandbox } from './start-sandbox.ts';
@@ -172,7 +172,8 @@ export async function world(options: WorldOptions = {}): Promise<World> {
     told.signal?.addEventListener('abort', onSignal);
     let skipped = 0;
     const skip = async (ms: number, signal?: AbortSignal) => {
-      if (ms > (told.longestPause ?? LONGEST_PAUSE_MS) || ms === FIRST_SIGN_MS) return pause(ms, signal);
+      const isSign = ms === FIRST_SIGN_MS || (ms === LONG_WAIT_MS && terminal !== undefined);
+      if (ms > (told.longestPause ?? LONGEST_PAUSE_MS) || isSign) return pause(ms, signal);
       skipped += ms;
       await told.onPause?.(ms);
       signal?.throwIfAborted();

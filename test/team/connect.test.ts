@@ -61,6 +61,22 @@ it('asks a server that is gone again for 15 seconds, and then says which and why
   expect(clock.monotonic()).toBeLessThan(15_000);
 });
 
+it('asks it for a shorter time where it is told to, and says whom it waits for', async () => {
+  const port = await listening(socket => socket.destroy());
+  const clock = waitingClock();
+  const told: string[] = [];
+  const onWait = (whom: string, mostMs: () => number) => {
+    told.push(`${whom}, ${mostMs()} ms`);
+    return () => void told.push(`over after ${mostMs()} ms at most`);
+  };
+  const url = parseJournalUrl(`postgres://ana@127.0.0.1:${port}/journal`, 'flag');
+  const { call } = connectJournal(url, around({ clock, patienceMs: 5_000, onWait }));
+  await expect(call('select 1', [])).rejects.toMatchObject({ facts: { reason: 'journal_unreachable' } });
+  expect(clock.monotonic()).toBeGreaterThan(4_500);
+  expect(clock.monotonic()).toBeLessThan(5_000);
+  expect(told).toEqual(['the shared journal at 127.0.0.1, 5000 ms', 'over after 5000 ms at most']);
+});
+
 it.each([
   ['no TLS', '127.0.0.1', 'set ssl = on'],
   // Too long for a name server: nobody is asked for it.

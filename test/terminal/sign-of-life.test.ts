@@ -4,7 +4,7 @@ import type { ProgressMode } from '../../src/terminal/progress.ts';
 import { createSignOfLife } from '../../src/terminal/sign-of-life.ts';
 
 /** A clock that goes on when it is told to, and what is said meanwhile. */
-function held(mode: ProgressMode, { watched = true, reports = false } = {}) {
+function held(mode: ProgressMode, { watched = true, forPeople = true, reports = false } = {}) {
   let now = 0;
   const sleepers: { readonly at: number; readonly wake: () => void }[] = [];
   const clock: Clock = {
@@ -22,7 +22,7 @@ function held(mode: ProgressMode, { watched = true, reports = false } = {}) {
     status: (text: string | undefined) => said.push(text === undefined ? 'cleared' : `shown ${text}`),
     reports,
   };
-  const life = createSignOfLife({ mode, watched, progress, clock });
+  const life = createSignOfLife({ mode, watched, forPeople, progress, clock });
   return {
     life,
     /** To that time, in ms; what was shown on the way, without idle clearing. */
@@ -120,5 +120,44 @@ describe('a pause the service asks for', () => {
     const short = held('log', { watched: false });
     short.life.told('api.example.com', 999, 'throttled');
     expect([...(await quiet.until(20_000)), ...(await short.until(20_000))]).toEqual([]);
+  });
+});
+
+describe('what is waited for beside the service', () => {
+  const LINE = 'waiting for the shared journal at db.example.com';
+
+  it('is spoken of after two seconds, with the longest that it may take, until it is over', async () => {
+    const { life, until } = held('redraw');
+    let most = 15_000;
+    const over = life.awaited('the shared journal at db.example.com', () => most);
+    expect(await until(1990)).toEqual([]);
+    expect(await until(3100)).toEqual([`shown ${LINE}: 2 s, at most 15`, `shown ${LINE}: 3 s, at most 15`]);
+    most = 23_400;
+    expect(await until(4100)).toEqual([`shown ${LINE}: 4 s, at most 23`]);
+    over();
+    expect(await until(9000)).toEqual([]);
+  });
+
+  it('is spoken of once where the line stays, and never where nobody looks or it is soon over', async () => {
+    for (const mode of ['log', 'spoken'] as const) {
+      const { life, until } = held(mode);
+      const over = life.awaited('the shared journal at db.example.com', () => 5_000);
+      expect(await until(5000)).toEqual([`said ${LINE}: 2 s, at most 5`]);
+      over();
+      life.awaited('the shared journal at db.example.com', () => 5_000)();
+      expect(await until(20_000)).toEqual([]);
+    }
+    for (const silent of [held('none'), held('redraw', { forPeople: false })]) {
+      silent.life.awaited('the shared journal at db.example.com', () => 5_000);
+      expect(await silent.until(9000)).toEqual([]);
+    }
+  });
+
+  it('takes no line of a request away that is waited for at the same time', async () => {
+    const { life, until } = held('redraw');
+    life.asked('api.example.com');
+    expect(await until(500)).toEqual(['shown waiting for api.example.com']);
+    life.awaited('the shared journal at db.example.com', () => 5_000)();
+    expect(await until(1200)).toEqual(['shown waiting for api.example.com  1 s']);
   });
 });
