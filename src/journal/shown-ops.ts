@@ -67,13 +67,24 @@ export interface OpRow {
   readonly checkedAt?: string | undefined;
   /** What the last look saw. */
   readonly found?: string | undefined;
-  readonly resolved?: { readonly as: 'done' | 'not-done'; readonly note: string; readonly at: string } | undefined;
+  readonly resolved?: RecordedByHand | undefined;
   readonly duplicate?: readonly string[] | undefined;
+}
+
+export interface RecordedByHand {
+  readonly as: 'done' | 'not-done';
+  readonly note: string;
+  /** ISO 8601 UTC. */
+  readonly at: string;
+  /** `role@machine`, in a journal of several people. */
+  readonly who?: string | undefined;
 }
 
 export interface OpDetail extends OpSummary {
   readonly origin: string;
   readonly rowsInDetail: readonly OpRow[];
+  /** In a journal of several people, what who has recorded of its rows by hand: a sentence each. */
+  readonly recorded: readonly string[];
 }
 
 /** Rows of one operation by their numbers, in order: those of unknown outcome, and those a resume would send. */

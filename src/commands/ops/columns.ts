@@ -41,7 +41,7 @@ export function summaryRow({ op, command, state, rows, counts, cents, ...summary
   return { op, command, state, rows, ...counts, amount: toUsd(cents), profile, mode, started_at, ...of };
 }
 
-export function detailRow({ rowsInDetail, origin, ...summary }: OpDetail): Row {
+export function detailRow({ rowsInDetail, origin, recorded: _, ...summary }: OpDetail): Row {
   return { ...summaryRow(summary), origin, items: rowsInDetail.map(itemRow) };
 }
 
@@ -102,7 +102,7 @@ export const OP_DETAIL = {
       checks: maybe(tells.count('How often its effect was looked for.')),
       checked_at: maybe(tells.time('When last.')),
       found: maybe(tells.text('Result of the last look.')),
-      resolved: maybe(tells.json('What a person recorded: as, note, at.')),
+      resolved: maybe(tells.json('What a person recorded: as, note, at; in a shared journal who, as role@machine.')),
       duplicate: maybe(tells.texts('Cards made for this one row, when there are several.')),
     },
     'The rows.',

@@ -49,7 +49,7 @@ export function showDetail(detail: OpDetail): Shown {
       },
       ...(single ? [] : [{ kind: 'table', columns: ITEM_COLUMNS, rows: rowsInDetail.map(itemRow) } as const]),
     ],
-    notes: nextSteps(detail),
+    notes: [...(single ? [] : detail.recorded), ...nextSteps(detail)],
   };
 }
 
@@ -62,11 +62,16 @@ function rowPairs(row: OpRow): [string, string][] {
     ['Sent', row.sentAt],
     ['Why', row.reason],
     ['Checked', row.checks === undefined ? undefined : `${row.found} (${times(row.checks)}, last ${row.checkedAt})`],
-    ['Resolved', row.resolved === undefined ? undefined : `${row.resolved.as}: ${row.resolved.note}`],
+    ['Resolved', row.resolved && resolvedText(row.resolved)],
     ['Key', row.idempotencyKey],
     ['Request', row.requestId],
   ];
   return pairs.filter((pair): pair is [string, string] => pair[1] !== undefined);
+}
+
+/** With who has recorded it, where that may be somebody else. */
+function resolvedText({ as, who, at, note }: NonNullable<OpRow['resolved']>): string {
+  return `${as}${who === undefined ? '' : ` by ${who} at ${at}`}: ${note}`;
 }
 
 function times(count: number): string {

@@ -5,6 +5,7 @@ import { shellWord } from '../../core/shell-quote.ts';
 import type { RowOutcome } from '../row-outcome.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import { cardOf, type RowHistory } from '../wal/replay.ts';
+import { byWhom } from './by-hand.ts';
 import { unknownError } from './unknown-error.ts';
 
 /** What every outcome of a row says. */
@@ -63,7 +64,7 @@ export function recordedUnknown(row: RowHistory, plan: PlanRecord): CliError {
 function errorFrom({ item, failed, notSent, resolved }: RowHistory, { op }: PlanRecord): CliError {
   const known = { op, operation: item.operation, ...(item.key === undefined ? {} : { idempotencyKey: item.key }) };
   if (resolved !== undefined) {
-    const message = `${item.operation} was declared not done: ${resolved.note}`;
+    const message = `${item.operation} was declared not done${byWhom(resolved)}: ${resolved.note}`;
     return new CliError('not_confirmed', { ...known, message, outcome: 'not_sent' });
   }
   if (failed !== undefined) {

@@ -9,6 +9,7 @@ import type { Run } from '../types.ts';
 import { type RunRecord, VERSION_WITH_APPROVAL } from '../wal/records.ts';
 import { openLog } from '../wal/writer.ts';
 import { pendingElsewhere } from './approval-gate.ts';
+import { tellRecorded } from './by-hand.ts';
 import { tellDenied } from './denied-before.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { refuseFinishedMeanwhile } from './finished-rows.ts';
@@ -28,6 +29,8 @@ import { refuseTwins } from './twins.ts';
  */
 export async function beginOp(dependencies: JournalDependencies, planned: PlannedOp): Promise<Run> {
   const { approvals } = dependencies;
+  // Of many rows that was said before anybody was asked.
+  if (!planned.plan.bulk) await tellRecorded(dependencies, planned);
   if (approvals === undefined) return begunOp(dependencies, planned);
   return approvals.judge(planned, async request => {
     if (request === undefined) return begunOp(dependencies, planned);

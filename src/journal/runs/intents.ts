@@ -3,6 +3,7 @@
  * is the only one that carries it out, until it is known that nothing happened (docs/design/reliability.md, section 6).
  */
 import { CliError } from '../../core/errors.ts';
+import { recordedNotes } from '../execution/by-hand.ts';
 import { recordedOutcome } from '../execution/outcome.ts';
 import type { NotedIntent } from '../store/op-store.ts';
 import { readHistory } from '../store/read-ops.ts';
@@ -67,6 +68,7 @@ async function usesOf(
   if (noted.size === 0) return uses;
   const rows = new Map([...plan.rows].map(row => [row.row, row]));
   const histories = new Map<string, History | undefined>();
+  const shown = new Map<string, readonly RowHistory[]>();
   for (const wanted of named.claimed) {
     const note = noted.get(wanted.name);
     if (note === undefined) continue;
@@ -79,8 +81,13 @@ async function usesOf(
       const row = rows.get(wanted.row);
       throw usedOtherwise(note, { plan, row, history });
     }
-    uses.set(wanted.row, await useOf(dependencies, note, { standing, plan, history }));
+    const use = await useOf(dependencies, note, { standing, plan, history });
+    uses.set(wanted.row, use);
+    if (use.settled !== undefined && standing !== 'removed')
+      shown.set(note.op, [...(shown.get(note.op) ?? []), standing]);
   }
+  // Of what is not settled its resume says so.
+  for (const [op, rows] of shown) for (const line of recordedNotes(rows)) dependencies.notice(`note: ${op}: ${line}`);
   return uses;
 }
 

@@ -11,6 +11,7 @@ import { historyNamed, readHistory, readOrError } from '../store/read-ops.ts';
 import type { Journal, OpView, PreparedRun, Probe, ReadBefore, ResumeOptions, Run, RunPlan } from '../types.ts';
 import type { History } from '../wal/replay.ts';
 import { beginOp } from './begin.ts';
+import { noticeRecorded, tellRecorded } from './by-hand.ts';
 import { checkCards } from './check-cards.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { refuseEditedRows } from './edited-rows.ts';
@@ -34,13 +35,17 @@ const KEEP_MS = 90 * DAY;
 const KEEP_INTENTS_MS = 400 * DAY;
 
 export function createJournal(dependencies: JournalDependencies): Journal {
-  const { store, clock } = dependencies;
+  const { store } = dependencies;
   let finishedBefore: FinishedBefore | undefined;
 
   async function look(op: string, options: ResumeOptions = {}): Promise<OpView> {
     const history = await historyNamed(store, op);
     await sameAccount(dependencies, history);
-    const takeOver = (again = options) => openOp(dependencies, history, again);
+    const takeOver = async (again = options) => {
+      const run = await openOp(dependencies, history, again);
+      noticeRecorded(dependencies, history);
+      return run;
+    };
     return {
       run: await readOnlyRun(dependencies, history, options),
       takeUp: () => takeUpOf(store, op),
@@ -79,7 +84,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     },
     prepare: plan => prepare(plan),
     earlierUses: plan => earlierUses(dependencies, plan),
-    shown: uses => endShown(dependencies, uses, resume),
+    shown: uses => endShown(dependencies, uses, op => takeUpShown(dependencies, op)),
     begin: async plan => (await prepare(plan)).begin(),
     look,
     resume,
@@ -95,16 +100,29 @@ export function createJournal(dependencies: JournalDependencies): Journal {
       return { ...settled, detail: await detailOf(dependencies, resolution.op) };
     },
     probe: binId => probe(dependencies, binId),
-    async prune({ dryRun = false } = {}) {
-      const removed: string[] = [];
-      for (const { op, state, last_at } of await summaries(dependencies)) {
-        if ((state !== 'finished' && state !== 'rejected') || clock.now() - Date.parse(last_at) < KEEP_MS) continue;
-        if (dryRun || (await store.forget(op))) removed.push(op);
-      }
-      if (!dryRun) await store.forgetIntents(clock.now() - KEEP_INTENTS_MS);
-      return removed;
-    },
+    prune: options => prune(dependencies, options),
   };
+}
+
+async function prune(
+  dependencies: JournalDependencies,
+  { dryRun = false }: { readonly dryRun?: boolean } = {},
+): Promise<readonly string[]> {
+  const { store, clock } = dependencies;
+  const removed: string[] = [];
+  for (const { op, state, last_at } of await summaries(dependencies)) {
+    if ((state !== 'finished' && state !== 'rejected') || clock.now() - Date.parse(last_at) < KEEP_MS) continue;
+    if (dryRun || (await store.forget(op))) removed.push(op);
+  }
+  if (!dryRun) await store.forgetIntents(clock.now() - KEEP_INTENTS_MS);
+  return removed;
+}
+
+/** What was recorded of its rows by hand was said with them. */
+async function takeUpShown(dependencies: JournalDependencies, op: string): Promise<Run> {
+  const history = await historyNamed(dependencies.store, op);
+  await sameAccount(dependencies, history);
+  return openOp(dependencies, history, {});
 }
 
 /** See `Journal.refuseTwin`; resolves to rows that a finished run has too. */
@@ -118,6 +136,7 @@ async function refuseEarlier(
     await refuseTwins(dependencies, like);
     const finishedBefore = await refuseFinishedRows(dependencies, like);
     await refuseEditedRows(dependencies, like);
+    await tellRecorded(dependencies, like);
     return finishedBefore;
   } catch (thrown) {
     await refuseMovedTwin(dependencies, thrown);

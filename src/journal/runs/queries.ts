@@ -4,9 +4,18 @@ import { CliError } from '../../core/errors.ts';
 import { isoSeconds } from '../../core/iso-time.ts';
 import { cents } from '../../core/money.ts';
 import { checksOf } from '../execution/assessment.ts';
+import { ON_THIS_MACHINE, recordedNotes } from '../execution/by-hand.ts';
 import { recordedOutcome } from '../execution/outcome.ts';
 import { clause } from '../execution/unknown-error.ts';
-import { type Hands, isDoneUntold, type OpDetail, type OpRow, type OpState, type OpSummary } from '../shown-ops.ts';
+import {
+  type Hands,
+  isDoneUntold,
+  type OpDetail,
+  type OpRow,
+  type OpState,
+  type OpSummary,
+  type RecordedByHand,
+} from '../shown-ops.ts';
 import type { OpHead, OpStore } from '../store/op-store.ts';
 import { historyNamed, isNewer, readOrError } from '../store/read-ops.ts';
 import { JOURNAL_VERSION, type PlanRecord } from '../wal/records.ts';
@@ -100,6 +109,7 @@ export async function detailOf(dependencies: JournalDependencies, op: string): P
     ...(await summaryOf(dependencies, history, { unfinished, hands })),
     origin: history.plan.origin,
     rowsInDetail: rows,
+    recorded: recordedNotes(history.rows.values()),
   };
 }
 
@@ -157,9 +167,13 @@ function rowOf(row: RowHistory, { plan }: History): OpRow {
     ...(reason !== undefined && { reason }),
     ...(looks.length > 0 && { checks: checksOf(row), found: looks.at(-1)?.found }),
     ...(checkedAt !== undefined && { checkedAt: isoSeconds(checkedAt) }),
-    ...(resolved !== undefined && { resolved: { as: resolved.as, note: resolved.note, at: isoSeconds(resolved.at) } }),
+    ...(resolved !== undefined && { resolved: recordedOf(resolved) }),
     ...(duplicate !== undefined && { duplicate: duplicate.ids }),
   };
+}
+
+function recordedOf({ as, note, at, who }: NonNullable<RowHistory['resolved']>): RecordedByHand {
+  return { as, note, at: isoSeconds(at), ...(who !== ON_THIS_MACHINE && { who }) };
 }
 
 /** What the first line of a newer version says was said by all versions. */
@@ -173,7 +187,7 @@ function unreadable(op: string, plan: PlanRecord | undefined): OpSummary {
 
 /** All that can be told of an op whose journal is damaged. */
 export function damagedDetail(op: string): OpDetail {
-  return { ...damaged(op), origin: '', rowsInDetail: [] };
+  return { ...damaged(op), origin: '', rowsInDetail: [], recorded: [] };
 }
 
 function damaged(op: string): OpSummary {

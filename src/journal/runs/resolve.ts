@@ -4,6 +4,7 @@ import { CliError } from '../../core/errors.ts';
 import { rowsNamed } from '../../core/row-words.ts';
 import { requestIdOf } from '../approvals/request-id.ts';
 import { assessmentOf } from '../execution/assessment.ts';
+import { ON_THIS_MACHINE } from '../execution/by-hand.ts';
 import type { Closing, Resolution } from '../shown-ops.ts';
 import { isNewer, readOrError } from '../store/read-ops.ts';
 import { isOp } from '../wal/op-id.ts';
@@ -32,15 +33,14 @@ export async function resolveRows(dependencies: JournalDependencies, resolution:
   if (card !== undefined) refuseOtherThanOneCreate(history, seen.closed);
   if (as === 'not-done') warnOfTraces(dependencies, history, seen.closed.unknown);
   await agree?.(seen.closed);
+  const who = (await dependencies.store.requests?.account?.requester()) ?? ON_THIS_MACHINE;
   await underLock(dependencies, op, async ({ history, log, end }) => {
     const now = chosenOf(history, resolution);
     if (!isSame(now.closed, seen.closed)) throw changedMeanwhile(op);
     const at = dependencies.clock.now();
     const rows = [...now.closed.unknown, ...now.closed.unsent];
     await Promise.all(
-      rows.map(row =>
-        log.append({ t: 'RESOLVED', row, as, note, ...(card !== undefined && { card }), who: 'operator', at }),
-      ),
+      rows.map(row => log.append({ t: 'RESOLVED', row, as, note, ...(card !== undefined && { card }), who, at })),
     );
     if (now.left.unknown.length + now.left.unsent.length === 0) await end();
   });

@@ -4,6 +4,7 @@
  */
 import { CliError } from '../../core/errors.ts';
 import { capital, resolveCommand, rowsNamed } from '../../core/row-words.ts';
+import { recordedNotes } from '../execution/by-hand.ts';
 import type { HeadFilter } from '../store/op-store.ts';
 import { readItems, readOrError } from '../store/read-ops.ts';
 import type { RunPlan, TakeUp } from '../types.ts';
@@ -186,6 +187,7 @@ function sharedUnseen(history: History, { shared, of, takeUp }: Omit<Shares, 'he
   return new CliError('guarded', {
     message: `${which} in a run that has ended, ${standingOf(history)}, and who began it has not seen that: ${op}${takeUp.whose}`,
     notes: [
+      ...recordedNotes(history.rows.values()),
       'What is done there would be done a second time. Let its result be shown; then the command may be run again.',
     ],
     hint: takeUp.command,

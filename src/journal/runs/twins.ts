@@ -2,6 +2,7 @@
 import { CALLS } from '../../contract/raw.ts';
 import { DAY } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
+import { recordedNotes } from '../execution/by-hand.ts';
 import { readOrError } from '../store/read-ops.ts';
 import type { RunPlan, TakeUp } from '../types.ts';
 import type { ItemRecord, PlanRecord } from '../wal/records.ts';
@@ -107,7 +108,7 @@ function twinRefused(
     });
   if (leased && !isOther && rows.some(isOnce)) return twinLeased(history, takeUp);
   if (!held && rows.some(row => row.state === 'open')) return twinOpen(op, takeUp);
-  if (!held && rows.some(row => isUntold(row, inHand))) return twinUntold(op, inHand);
+  if (!held && rows.some(row => isUntold(row, inHand))) return twinUntold(history, inHand);
   return undefined;
 }
 
@@ -206,11 +207,14 @@ function twinOpen(op: string, { command, whose }: TakeUp): CliError {
   });
 }
 
-function twinUntold(op: string, { isUntold, takeUp: { command, whose } }: InHand): CliError {
+function twinUntold({ plan: { op }, rows }: History, { isUntold, takeUp: { command, whose } }: InHand): CliError {
   const why = isUntold && whose !== '' ? 'who began it has not seen that' : 'its command ended before it could say so';
   return new CliError('guarded', {
     message: `the same operation is done, and ${why}: ${op}${whose}`,
-    notes: ['Running it again would do it a second time. Let its result be shown; then the command may be run again.'],
+    notes: [
+      ...recordedNotes(rows.values()),
+      'Running it again would do it a second time. Let its result be shown; then the command may be run again.',
+    ],
     hint: command,
     outcome: 'not_sent',
     op,
@@ -236,7 +240,7 @@ function bulkRepeated({ plan: { op }, rows }: History, { endedBy }: InHand): Cli
   const who = endedBy === undefined ? '' : ` by ${endedBy.holder} on ${endedBy.host}`;
   return new CliError('guarded', {
     message: `a run with the same input was finished${who} less than 24 hours ago, ${done.length} of ${all.length} rows done: ${op}`,
-    notes: repeatedNotes(op, done, all.length),
+    notes: [...recordedNotes(all), ...repeatedNotes(op, done, all.length)],
     hint: `cardwright ops show ${op}`,
     outcome: 'not_sent',
     op,

@@ -221,6 +221,7 @@ export type RowRecord =
       readonly note: string;
       /** The card that a create has made, as that person has found it. */
       readonly card?: string;
+      /** `role@machine` in a journal of several people; `operator` on one machine. */
       readonly who: string;
       readonly at: number;
     };

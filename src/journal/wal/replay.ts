@@ -115,9 +115,10 @@ export function historyOf(written: readonly StoredRecord[]): History | undefined
 }
 
 /** Rows of a request that came to nothing are as those that a person declared not done. */
-function giveUp(rows: Map<number, RowHistory>, { note, who, at }: DeniedRecord): void {
+function giveUp(rows: Map<number, RowHistory>, { note, at }: DeniedRecord): void {
   for (const [row, standing] of rows) {
-    if (standing.state === 'open') change(rows, { t: 'RESOLVED', row, as: 'not-done', note, who, at });
+    // Nobody has recorded it by hand: who has rejected the request stands in DENIED.
+    if (standing.state === 'open') change(rows, { t: 'RESOLVED', row, as: 'not-done', note, who: 'operator', at });
   }
 }
 
