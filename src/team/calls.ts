@@ -347,6 +347,8 @@ export interface OpHead extends Standing {
   readonly untold: boolean;
   /** With `everybody`: the operator who has it, or has not been told its end; null where he may not operate any more. */
   readonly waits_for: string | null;
+  /** Operator; null of what was brought by somebody who did not know. */
+  readonly begun_by: string | null;
   /** What was asked for it came to nothing. */
   readonly denied: boolean;
 }

@@ -271,7 +271,7 @@ export async function moveToLocal(parts: MoveParts, { mine = false } = {}): Prom
 }
 
 async function refuseInUse(shared: SharedOps, { frozen }: JournalStatus): Promise<void> {
-  await refuseUnfinished(shared);
+  await refuseUnfinished(shared, frozen !== null);
   if (frozen === null) throw notFrozen(shared.account);
 }
 
@@ -294,7 +294,7 @@ async function leaveAccount({ shared, service }: MoveParts, { mine, status }: Ho
   if (answer.verdict === 'not_frozen') throw notFrozen(account);
   if (answer.verdict === 'moved') throw accountLeft({ account, to: answer.to, frozen: status.frozen !== null });
   const refusal = notLeft(answer, account);
-  const notes = answer.verdict === 'others' ? [] : await notesInWay(shared);
+  const notes = answer.verdict === 'others' ? [] : await notesInWay(shared, status.frozen !== null);
   throw notes.length === 0 ? refusal : refusal.with({ notes });
 }
 

@@ -3,8 +3,10 @@
  * command that goes on.
  */
 import { CliError } from '../core/errors.ts';
+import { capital } from '../core/row-words.ts';
 import { freeIn } from '../journal/runs/take-up.ts';
 import type { OpHead } from './calls.ts';
+import { endOfFreeze } from './refusals.ts';
 import type { SharedOps } from './shared-ops.ts';
 
 const PAGE = 1000;
@@ -18,23 +20,26 @@ interface Kind {
   readonly each?: string;
   /** Another operator, who alone can run the command. */
   readonly waitsFor?: string;
+  /** It can do nothing while the account is frozen: a row may still be sent, or its request be used. */
+  readonly needsThaw?: true;
 }
 
 /**
  * Throws `guarded` while an op of the account is not finished, or an operator has not been told its end: in the files of one
  * machine nobody else is told, and the same command would do it once more.
  */
-export async function refuseUnfinished(shared: SharedOps): Promise<void> {
+export async function refuseUnfinished(shared: SharedOps, isFrozen: boolean): Promise<void> {
   const { account } = shared;
   const groups = await groupsIn(shared, () => true);
+  const noteHere = ({ kind, ops }: Group) => noteOf(kind, ops, isFrozen);
   const count = groups.reduce((all, { ops }) => all + ops.length, 0);
   if (count === 0) return;
-  const next = groups.find(({ kind }) => kind.waitsFor === undefined);
+  const next = groups.find(({ kind }) => kind.waitsFor === undefined && !(isFrozen && kind.needsThaw));
   const [op = ''] = (next ?? groups[0])?.ops ?? [];
   const are = count === 1 ? `${op} is` : `${count} operations are`;
   throw new CliError('guarded', {
     message: `${are} not finished, and a journal is moved back to one machine when everything in it is`,
-    notes: [...groups.map(({ kind, ops }) => noteOf(kind, ops)), ...leftNotes(groups, account)],
+    notes: [...groups.map(noteHere), ...thawNotes(groups, { account, isFrozen }), ...leftNotes(groups, account)],
     hint: next?.kind.command(op) ?? `cardwright ops show ${op}`,
     outcome: 'not_sent',
     ...(count === 1 && { op }),
@@ -42,10 +47,24 @@ export async function refuseUnfinished(shared: SharedOps): Promise<void> {
 }
 
 /** Ops that wait for approval or are in hand, where there are several: those alone keep an account from its only operator. */
-export async function notesInWay(shared: SharedOps): Promise<readonly string[]> {
+export async function notesInWay(shared: SharedOps, isFrozen: boolean): Promise<readonly string[]> {
+  const { account } = shared;
   const groups = await groupsIn(shared, ({ state, lease_ms: leftMs }) => state === 'pending' || leftMs > 0);
   const isOne = groups.length === 1 && groups[0]?.ops.length === 1;
-  return isOne ? [] : groups.map(({ kind, ops }) => noteOf(kind, ops));
+  const each = isOne ? [] : groups.map(({ kind, ops }) => noteOf(kind, ops, isFrozen));
+  return [...each, ...thawNotes(groups, { account, isFrozen })];
+}
+
+/** What is frozen is neither settled nor approved, whoever asks for it. */
+function thawNotes(
+  groups: readonly Group[],
+  { account, isFrozen }: { readonly account: string; readonly isFrozen: boolean },
+): readonly string[] {
+  if (!isFrozen || !groups.some(({ kind }) => kind.needsThaw)) return [];
+  return [
+    endOfFreeze(account),
+    `Settle them then. For the move it is frozen again: select cardwright.freeze_account('${account}', 'moved to one machine');`,
+  ];
 }
 
 interface Group {
@@ -72,24 +91,38 @@ async function groupsIn(
 }
 
 function kindOf(head: OpHead, role: string): Kind {
-  const { state, shown, holder, host, lease_ms: leftMs } = head;
-  if (state === 'pending') return { says: 'waiting for approval', command: () => 'cardwright approvals list' };
+  const { state, shown, unknown, open, holder, host, lease_ms: leftMs } = head;
+  if (state === 'pending') {
+    return { says: 'waiting for approval', command: () => 'cardwright approvals list', needsThaw: true };
+  }
   if (leftMs > 0) {
     return { says: `in the hands of ${holder} on ${host}; ${freeIn(leftMs)}`, command: () => 'cardwright ops locks' };
   }
-  if (state === 'finished' || shown?.state === 'finished') return untoldKind(head, role);
-  const stands = shown?.state ?? 'unknown';
-  return holder === role
-    ? { says: `${stands}, yours`, command: resumed, each: 'For each: ' }
-    : { says: `${stands}, begun by ${holder}`, command: takenOver, each: 'For each: ' };
+  if (state === 'finished' || unknown + open === 0) return untoldKind(head, role);
+  const says = `${shown?.state ?? 'unknown'}, ${whoseOf(head, role)}`;
+  return { says, command: holder === role ? resumed : takenOver, each: 'For each', needsThaw: true };
+}
+
+/** Who began it and, where that is another one, who has it. */
+function whoseOf({ begun_by: began, holder }: OpHead, role: string): string {
+  const who = began === role ? 'you' : began;
+  const has = holder === role ? 'yours' : `${holder} has it`;
+  if (began === null) return has;
+  if (began !== holder) return `begun by ${who}, ${has}`;
+  return holder === role ? has : `begun by ${who}`;
 }
 
 /** Its rows are settled: it ends when the one who waits for it has seen that. */
-function untoldKind({ holder, waits_for: who }: OpHead, role: string): Kind {
+function untoldKind(head: OpHead, role: string): Kind {
+  const { state, waits_for: who } = head;
+  // Who has ended it is no matter: it waits for who began it.
+  const whose = state === 'finished' && who !== null ? `begun by ${who}` : whoseOf(head, role);
   // He may operate no more, so that nobody is to be told.
-  if (who === null) return { says: `untold, begun by ${holder}`, command: takenOver, each: 'For each: ' };
-  if (who === role) return { says: 'untold, yours', command: resumed, each: 'For each: ' };
-  return { says: `untold, begun by ${who}`, command: resumed, each: `For each, by ${who}: `, waitsFor: who };
+  if (who === null) return { says: `untold, ${whose}`, command: takenOver, each: 'For each' };
+  if (who === role) {
+    return { says: `untold, ${state === 'finished' ? 'yours' : whose}`, command: resumed, each: 'For each' };
+  }
+  return { says: `untold, ${whose}`, command: resumed, each: `For each, by ${who}`, waitsFor: who };
 }
 
 const resumed = (op: string) => `cardwright ops resume ${op}`;
@@ -103,8 +136,11 @@ function leftNotes(groups: readonly Group[], account: string): readonly string[]
   return [`An operator who has left is not waited for. An admin ends the membership in the database: ${ends}`];
 }
 
-function noteOf({ says, command, each }: Kind, ops: readonly string[]): string {
+function noteOf({ says, command, each, needsThaw }: Kind, ops: readonly string[], isFrozen: boolean): string {
   const [first = ''] = ops;
   const more = ops.length > MOST_NAMED ? ` and ${ops.length - MOST_NAMED} more` : '';
-  return `${ops.length} ${says}: ${ops.slice(0, MOST_NAMED).join(', ')}${more}. ${each ?? ''}${command(first)}`;
+  const when =
+    isFrozen && needsThaw ? [...(each === undefined ? [] : [each]), 'when the freeze has ended'] : [each ?? ''];
+  const which = when.join(', ');
+  return `${ops.length} ${says}: ${ops.slice(0, MOST_NAMED).join(', ')}${more}. ${which === '' ? '' : `${capital(which)}: `}${command(first)}`;
 }

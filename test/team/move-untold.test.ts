@@ -95,6 +95,56 @@ describe.skipIf(missing())('a journal with operations that nobody was shown', ()
     expect(t.proxy.posts()).toHaveLength(t.posts);
   });
 
+  it('says of what is unknown in a frozen account that the freeze ends first, who began it and who has it', async () => {
+    await using t = await untold();
+    const { ana, ben, ops } = t;
+    const unknown = async (amount: number) => {
+      t.proxy.fail('POST', /\/cards$/, 'drop-after');
+      t.proxy.fail('GET', /\/cards\?/, ...Array<'drop-before'>(30).fill('drop-before'));
+      const { err } = await ana.run(`cards create --bin bin_1 --amount ${amount} --json`);
+      t.proxy.mend();
+      return String(JSON.parse(err.trim().split('\n').at(-1) ?? '').error.op);
+    };
+    const [left, taken] = [await unknown(6), await unknown(7)];
+    t.proxy.fail('GET', /./, ...Array<'drop-before'>(60).fill('drop-before'));
+    expect((await ben.run(`ops takeover ${taken} --reason "ana is away" --yes`)).code).toBe(11);
+    t.proxy.mend();
+    const thawed = await ana.run('journal move --to local');
+    expect(thawed.err).toContain(
+      `1 unknown, begun by you, ben has it: ${taken}. For each: cardwright ops takeover ${taken} --reason "why"\n`,
+    );
+    expect(thawed.err).not.toContain('accept_failover');
+    await t.at.admin(`freeze_account('moved to one machine')`);
+    const frozen = await ana.run('journal move --to local');
+    expect(frozen).toMatchObject({ code: 14 });
+    const [end, again] = [`accept_failover('${t.at.account}', 'it goes on')`, `freeze_account('${t.at.account}', `];
+    for (const line of [
+      `3 untold, yours: ${ops.join(', ')}. For each: cardwright ops resume ${ops[0]}\n`,
+      `1 unknown, yours: ${left}. For each, when the freeze has ended: cardwright ops resume ${left}\n`,
+      `1 unknown, begun by you, ben has it: ${taken}. For each, when the freeze has ended: cardwright ops takeover ${taken}`,
+      `ends the freeze in the database: select cardwright.${end};\n`,
+      `select cardwright.${again}'moved to one machine');\n`,
+      `try: cardwright ops resume ${ops[0]}\n`,
+    ])
+      expect(frozen.err).toContain(line);
+    expect((await ben.run('journal move --to local')).err).toContain(
+      `1 unknown, begun by ana, yours: ${taken}. For each, when`,
+    );
+    for (const op of ops) expect((await ana.run(`ops resume ${op}`)).code).toBe(0);
+    // Nothing is left that could be done now.
+    const stuck = await ana.run('journal move --to local');
+    expect(stuck.err).toContain('try: cardwright ops show op_');
+    await t.at.admin(`accept_failover('it goes on')`);
+    for (const [machine, op] of [
+      [ana, left],
+      [ben, taken],
+    ] as const)
+      expect((await machine.run(`ops resume ${op} --yes`)).code).toBe(0);
+    expect((await ana.run(`ops resume ${taken}`)).code).toBe(0);
+    await t.at.admin(`freeze_account('moved to one machine')`);
+    expect(await ana.run('journal move --to local')).toMatchObject({ code: 0 });
+  });
+
   it.each([false, true])(
     'is asked for what a command of this machine has left unsaid; lost there: %s',
     async isLost => {

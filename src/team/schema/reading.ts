@@ -58,7 +58,7 @@ begin
   return query select standing(o) || jsonb_build_object('command', o.command, 'rows', o.rows, 'cents', o.cents,
       'reserved', o.reserved, 'spent', o.spent, 'day', o.day, 'n', o.n, 'size', o.size,
       'started_at', o.started_at, 'ended_at', o.ended_at, 'key_print', o.key_print, 'pruned', o.pruned_at is not null,
-      'shown', o.shown, 'untold', coalesce(o.not_told = session_user, false),
+      'begun_by', o.begun_by, 'shown', o.shown, 'untold', coalesce(o.not_told = session_user, false),
       'waits_for', case when (filter ->> 'everybody')::boolean then waited_for(o) end, 'denied', o.state = 'finished' and exists
         (select from approval_request r where r.op = o.op and r.state not in ('open', 'used')),
       'plan', case when (filter ->> 'plan')::boolean then plan_line(o.op) end)
