@@ -1,4 +1,5 @@
 /** What of the real process the rooms need, given by argument: tests hand in their own. */
+import type { Scrypt } from '../journal/approvals/signing-key.ts';
 import type { Host, Randomness } from '../platform/host.ts';
 import type { Keychain } from '../profile/keychain.ts';
 import type { EmbeddedSandbox } from '../sandbox/serving/embedded.ts';
@@ -21,6 +22,8 @@ export interface AppHost extends Host {
   writeTerminal(text: string): void;
   /** For names of locks and of files beside; apart from `random`, so that ids do not depend on how often we lock. */
   readonly noise: Randomness;
+  /** Of a passphrase, for what stands on disk: slow on purpose. */
+  readonly scrypt: Scrypt;
   /** Name the operating system has for whoever runs this, and that of the machine; for the audit log. */
   readonly user: string;
   readonly machine: string;

@@ -30,7 +30,7 @@ export function approvalReview(surroundings: ApprovalDependencies): ApprovalRevi
     refuse: request => refuse(around, request),
     async sign(request, passphrase) {
       await refuse(around, request);
-      const signing = openKeyFile(await ownKey(parts), parts.keyFile, passphrase);
+      const signing = openKeyFile(await ownKey(parts), parts.keyFile, passphrase, host.scrypt);
       return signEnvelope(request.bytes, signing);
     },
     async keep({ payload, bytes }, approval) {
@@ -52,7 +52,7 @@ export function approvalReview(surroundings: ApprovalDependencies): ApprovalRevi
       await preparePrivateFolder(host.folders.config, files(around));
       await createPrivate(
         parts.keyFile,
-        createKeyFile(passphrase, count => host.random.bytes(count)),
+        createKeyFile(passphrase, { random: count => host.random.bytes(count), scrypt: host.scrypt }),
       ).catch((error: unknown) => {
         throw systemCode(error) === 'EEXIST' ? keyIsThere(parts.keyFile) : error;
       });

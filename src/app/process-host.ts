@@ -65,6 +65,7 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
       return openEmbedded(host, { version, dialect: host.env['CARDWRIGHT_SANDBOX_DIALECT'] });
     },
     isRunning,
+    scrypt: (...words) => process.getBuiltinModule('node:crypto').scryptSync(...words),
     get noise() {
       return host.random;
     },

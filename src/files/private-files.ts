@@ -180,6 +180,14 @@ function needsRepair(found: Found, around: FileDependencies): boolean {
  * else's private file is refused by the system itself.
  */
 export function ourUid(): number | undefined {
+  us ??= { uid: uidOfSystem() };
+  return us.uid;
+}
+
+/** Asked for once: the system reads its list of users for it. */
+let us: { readonly uid: number | undefined } | undefined;
+
+function uidOfSystem(): number | undefined {
   try {
     return userInfo().uid;
   } catch (error) {

@@ -1,5 +1,5 @@
 /** The bytes that are signed, and an approved operation whose process was killed. */
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, scryptSync } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Secret } from '../../src/core/secret.ts';
@@ -81,9 +81,11 @@ describe('what is shown', () => {
 describe('the key of an approver', () => {
   const random = (count: number) => new Uint8Array(count).fill(7);
   test('opens with its passphrase alone, and its file tells nothing of it', () => {
-    const file = createKeyFile(new Secret('correct horse'), random);
-    expect(openKeyFile(file, 'key', new Secret('correct horse')).keyid).toBe(readKeyFile(file, 'key').keyid);
-    expect(() => openKeyFile(file, 'key', new Secret('correct horse '))).toThrow('another one');
+    const file = createKeyFile(new Secret('correct horse'), { random, scrypt: scryptSync });
+    expect(openKeyFile(file, 'key', new Secret('correct horse'), scryptSync).keyid).toBe(
+      readKeyFile(file, 'key').keyid,
+    );
+    expect(() => openKeyFile(file, 'key', new Secret('correct horse '), scryptSync)).toThrow('another one');
     expect(file).not.toContain('horse');
   });
 

@@ -8,7 +8,7 @@ import {
   createPrivateKey,
   createPublicKey,
   type KeyObject,
-  scryptSync,
+  type scryptSync,
 } from 'node:crypto';
 import { CliError } from '../../core/errors.ts';
 import type { Secret } from '../../core/secret.ts';
@@ -30,6 +30,9 @@ export interface KeyFile {
 const SCRYPT = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 2 ** 20 } as const;
 const CIPHER = 'aes-256-gcm';
 
+/** `scryptSync` of Node; whoever tries the same passphrase often may remember what came. */
+export type Scrypt = (...words: Parameters<typeof scryptSync>) => Buffer;
+
 interface KeptKey {
   readonly type: 'cardwright-approval-key';
   readonly v: 1;
@@ -44,12 +47,15 @@ interface KeptKey {
 const PKCS8_ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 /** A new key as the text of its file. */
-export function createKeyFile(passphrase: Secret, random: (count: number) => Uint8Array): string {
+export function createKeyFile(
+  passphrase: Secret,
+  { random, scrypt }: { readonly random: (count: number) => Uint8Array; readonly scrypt: Scrypt },
+): string {
   const der = Buffer.concat([PKCS8_ED25519, random(32)]);
   const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
   const publicKey = createPublicKey(privateKey);
   const [salt, iv] = [Buffer.from(random(16)), Buffer.from(random(12))];
-  const cipher = createCipheriv(CIPHER, wrappingKey(passphrase, salt), iv);
+  const cipher = createCipheriv(CIPHER, wrappingKey(scrypt, passphrase, salt), iv);
   const pkcs8 = privateKey.export({ format: 'der', type: 'pkcs8' });
   const sealed = Buffer.concat([cipher.update(pkcs8), cipher.final()]);
   const kept: KeptKey = {
@@ -71,11 +77,11 @@ export function readKeyFile(text: string, path: string): KeyFile {
 }
 
 /** Throws `not_confirmed` for another passphrase, `check_failed` for another file. */
-export function openKeyFile(text: string, path: string, passphrase: Secret): SigningKey {
+export function openKeyFile(text: string, path: string, passphrase: Secret, scrypt: Scrypt): SigningKey {
   const kept = keptIn(text, path);
   const part = (name: 'salt' | 'iv' | 'tag' | 'sealed') => Buffer.from(kept[name], 'base64');
   try {
-    const decipher = createDecipheriv(CIPHER, wrappingKey(passphrase, part('salt')), part('iv'));
+    const decipher = createDecipheriv(CIPHER, wrappingKey(scrypt, passphrase, part('salt')), part('iv'));
     decipher.setAuthTag(part('tag'));
     const pkcs8 = Buffer.concat([decipher.update(part('sealed')), decipher.final()]);
     const key = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' });
@@ -90,8 +96,8 @@ export function openKeyFile(text: string, path: string, passphrase: Secret): Sig
   }
 }
 
-function wrappingKey(passphrase: Secret, salt: Uint8Array): Buffer {
-  return scryptSync(passphrase.expose().normalize('NFC'), salt, 32, SCRYPT);
+function wrappingKey(scrypt: Scrypt, passphrase: Secret, salt: Uint8Array): Buffer {
+  return scrypt(passphrase.expose().normalize('NFC'), salt, 32, SCRYPT);
 }
 
 function keptIn(text: string, path: string): KeptKey {
