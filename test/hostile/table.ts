@@ -284,19 +284,25 @@ export const SHORT: readonly Cell[] = [
   ),
 ];
 
-/** Those that have something that none before them has: an answer, an operation on its road, what surrounds both. */
-function withSomethingNew(cells: readonly Cell[]): Cell[] {
-  const seen = new Set<string>();
-  return cells.filter(({ operation, answers, ...around }) => {
-    const facts = [answers.join(), `${operation} by ${around.road}`, JSON.stringify(around)];
-    const isNew = facts.some(fact => !seen.has(fact));
-    for (const fact of facts) seen.add(fact);
-    return isNew;
+/** What a cell has: its answers, its operation on its road, what surrounds both. */
+function factsOf({ operation, answers, ...around }: Cell): readonly string[] {
+  return [answers.join(), `${operation} by ${around.road}`, JSON.stringify(around)];
+}
+
+/** Those that have something that none of the others has: one after the other goes whose facts are left without it. */
+function withNothingTwice(cells: readonly Cell[]): Cell[] {
+  const counts = new Map<string, number>();
+  for (const fact of cells.flatMap(factsOf)) counts.set(fact, (counts.get(fact) ?? 0) + 1);
+  return cells.filter(cell => {
+    const facts = factsOf(cell);
+    const isNeeded = facts.some(fact => counts.get(fact) === 1);
+    if (!isNeeded) for (const fact of facts) counts.set(fact, (counts.get(fact) ?? 0) - 1);
+    return isNeeded;
   });
 }
 
 /** Of the short table every answer once, every operation on every road once, and once everything that surrounds them. */
-export const SHARPEST: readonly Cell[] = withSomethingNew(SHORT);
+export const SHARPEST: readonly Cell[] = withNothingTwice(SHORT);
 
 export interface Summary {
   readonly cells: number;

@@ -35,11 +35,12 @@ async function run(words: readonly string[]): Promise<string> {
   return stdout;
 }
 
-const tsc = (file: string) =>
+/** Everything TypeScript objects to, of all files at once: it takes a second of the processor each time. */
+const tsc = (...files: readonly string[]) =>
   run([
     join(folder, 'node_modules', 'typescript', 'bin', 'tsc'),
     ...['--ignoreConfig', '--noEmit', '--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', 'false'],
-    ...['--module', 'nodenext', '--target', 'es2022', '--types', 'node', '--lib', 'es2023,esnext.disposable', file],
+    ...['--module', 'nodenext', '--target', 'es2022', '--types', 'node', '--lib', 'es2023,esnext.disposable', ...files],
   ]);
 
 const USE = `import { CardwrightError, createClient, startSandbox, verifyWebhook } from 'cardwright/client';
@@ -75,9 +76,7 @@ try {
 }
 `;
 
-it('a program that uses all of it is accepted by TypeScript and runs', { timeout: 180_000 }, async () => {
-  await writeFile(join(folder, 'use.ts'), USE);
-  expect(await tsc('use.ts')).toBe('');
+it('a program that uses all of it runs', { timeout: 180_000 }, async () => {
   const plain = USE.replace(': string[]', '').replace('(error: CardwrightError)', 'error');
   await writeFile(join(folder, 'use.mjs'), plain);
   expect(await run(['use.mjs'])).toBe(
@@ -85,15 +84,21 @@ it('a program that uses all of it is accepted by TypeScript and runs', { timeout
   );
 });
 
-it('refuses what there is not, before it is run', { timeout: 180_000 }, async () => {
+it('TypeScript accepts that program, and refuses what there is not before it is run', {
+  timeout: 180_000,
+}, async () => {
   const wrong = `import { createClient } from 'cardwright/client';
 const client = createClient({ baseUrl: 'https://api.example.com/v1', apiKey: 'sk_test_0123456789' });
 await client.send('cards.explode', {});
 await client.send('cards.create', { bin_id: 'bin_1' });
 await client.send('cards.create', { bin_id: 'bin_1', amount: '25' });
 `;
+  await writeFile(join(folder, 'use.ts'), USE);
   await writeFile(join(folder, 'wrong.ts'), wrong);
-  const said = await tsc('wrong.ts').catch((error: Error) => error.message);
+  const said = await tsc('use.ts', 'wrong.ts').catch((error: Error) => error.message);
+  expect(said.match(/\S+\.ts\(\d+,\d+\): error TS\d+/g)).toEqual(
+    [3, 4, 5].map(line => expect.stringMatching(`^wrong\\.ts\\(${line},`)),
+  );
   expect(said.match(/error TS\d+/g)).toHaveLength(3);
 });
 

@@ -1,15 +1,21 @@
 /** A few points of the sweep by system call, and the proof that what was answered was on the disk; see sweep.full.ts. */
 import process from 'node:process';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { requires } from '../support/programs.ts';
-import { isAnswer, openSweep, whyNoSends } from './sweep.ts';
+import { isAnswer, openSweep, type Sweep, whyNoSends } from './sweep.ts';
 import { OPERATIONS } from './sweep-asking.ts';
 
 const POINTS = 2;
 const missing = requires('strace');
 
+/** One for all that leave it as it is: to open one is to run it twice. */
+let sweep: Sweep;
+beforeAll(async () => {
+  if (missing === undefined) sweep = await openSweep();
+});
+afterAll(() => sweep?.[Symbol.asyncDispose]());
+
 test.skipIf(missing)('killed at a few of its system calls, the store loses nothing', { timeout: 240_000 }, async () => {
-  await using sweep = await openSweep();
   const { length } = sweep.calls;
   // Spread over the whole run, so that opening, every operation and the last checkpoint have their turn.
   const points = Array.from({ length: POINTS }, (_, at) => 1 + Math.floor(((at + 0.5) * length) / POINTS));
@@ -25,7 +31,6 @@ test.skipIf(missing ?? whyNoSends)(
   'killed as an answer is about to leave, its work is done',
   { timeout: 180_000 },
   async () => {
-    await using sweep = await openSweep();
     const answers = sweep.sends.flatMap((send, index) => (isAnswer(send) ? [index + 1] : []));
     expect(answers).toHaveLength(OPERATIONS.length);
     const struck = [];
@@ -38,7 +43,6 @@ test.skipIf(missing ?? whyNoSends)(
 );
 
 test.skipIf(missing)('every answer leaves after the log is synced', { timeout: 180_000 }, async () => {
-  await using sweep = await openSweep();
   const trace = await sweep.trace();
   let unsynced = 0;
   let writes = 0;
@@ -60,10 +64,10 @@ test.skipIf(missing)(
   'the sweep notices a store that cannot undo half a transaction',
   { timeout: 180_000 },
   async () => {
-    await using sweep = await openSweep({ journal: 'memory' });
+    await using torn = await openSweep({ journal: 'memory' });
     // The last writes before an operation's sync: some of its pages are there, some are not.
-    const end = sweep.calls.findLastIndex(call => call.startsWith('fsync'));
-    const struck = [await sweep.strike(end - 3), await sweep.strike(end - 1)];
+    const end = torn.calls.findLastIndex(call => call.startsWith('fsync'));
+    const struck = [await torn.strike(end - 3), await torn.strike(end - 1)];
     expect(struck.flatMap(({ broken }) => broken).join('\n')).toMatch(/as it was left: I2 /);
   },
 );
