@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { home, ROOT } from '../package/built.ts';
@@ -48,14 +47,4 @@ it('PowerShell takes the script, and offers what the program answers', async ({ 
   expect(complete('cardwright cards list --status ')).toEqual(['active', 'frozen', 'terminated']);
   expect(complete('cardwright cards list --status=fr')).toEqual(['--status=frozen']);
   expect(complete('cardwright bins pick --need 3ds,apple')).toEqual(["'apple_pay'"]);
-});
-
-it('bash with its completion package finds the script by itself', async ({ skip }) => {
-  const places = ['/usr/share', '/usr/local/share', '/opt/homebrew/share'];
-  const found = places.map(place => `${place}/bash-completion/bash_completion`).find(path => existsSync(path));
-  const why =
-    missing('bash') ?? (found ? undefined : 'the package bash-completion is not installed here: not tested with it');
-  if (why !== undefined) return skip(why);
-  await using session = await openShell('bash', HOSTILE_CARDS, `. ${found}\n`);
-  for (const [typed, words] of FEW) expect(await session.words(typed), typed).toEqual(words);
 });

@@ -8,7 +8,7 @@ const WAYS: readonly Omit<Setting, 'fleet' | 'dieAt'>[] = [
   { honoured: false, journal: 'kept', goesOn: 'new plan' },
 ];
 
-/** Every way with the fleet whose steps depend on each other, the sharpest way with each. */
+/** The sharpest way with each fleet, and every way with the one whose steps depend on each other; `killed.full.ts` has all. */
 const SWEEPS = (Object.keys(FLEETS) as Setting['fleet'][]).map(
   fleet => [fleet, fleet === 'a replacement' ? WAYS : WAYS.slice(-1)] as const,
 );

@@ -1,45 +1,11 @@
+/** Cuts that were kept; `earlier-cut.full.ts` asks other accounts again. */
 import { describe, expect, it } from 'vitest';
 import type { Reconciliation } from '../../src/mirror/reconcile.ts';
 import { played } from '../books/over-http.ts';
-
-const QUIET = { patienceMs: 0, report: () => '' } as const;
-
-/** What a reconciliation said. */
-function told({ verdict, findings, changes, wallet, from, cut, residual }: Reconciliation) {
-  const byCard = (a: { card_id: string }, b: { card_id: string }) => (a.card_id < b.card_id ? -1 : 1);
-  return {
-    verdict,
-    residual,
-    wallet,
-    span: [from?.cut_id, cut.cut_id],
-    findings: findings.map(each => JSON.stringify(each)).sort(),
-    changes: [...changes].sort(byCard),
-  };
-}
+import { QUIET, saidAgain } from './earlier-cut.ts';
 
 describe('two cuts that were kept', () => {
-  it.each([
-    ['default', 1],
-    ['minimal', 7],
-    ['auth-single', 2],
-  ] as const)('say again what was said when the later one was made: %s, seed %i', async (dialect, seed) => {
-    await using account = await played(dialect, seed);
-    const mirror = account.mirror('copy');
-    const made: Reconciliation[] = [];
-    for (let cut = 0; cut < 5; cut += 1) {
-      for (let left = 10; left > 0; left -= 1) await account.step();
-      if (cut === 3) await account.advance('40d');
-      made.push(await mirror.reconcile(QUIET));
-    }
-    expect(new Set(made.map(each => each.verdict)).size).toBeGreaterThan(1);
-    const { last_exact_cut } = await mirror.status();
-    for (const each of made)
-      expect(told(await mirror.reconcile({ ...QUIET, to: each.cut.cut_id }))).toEqual(told(each));
-    // Nothing was kept of it.
-    expect(await mirror.status()).toMatchObject({ last_exact_cut });
-    using copy = await mirror.read();
-    expect(copy.db.all('select cut_id from cut')).toHaveLength(made.length);
-  });
+  it('say again what was said when the later one was made', () => saidAgain('auth-single', 2));
 
   it('a span of several cuts is the sum of its parts', async () => {
     await using account = await played('default', 9);

@@ -1,28 +1,10 @@
+/** Where compiled code is kept, and when it is not used; `code-cache.full.ts` spoils it in more ways. */
 import { chmod, chown, lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Home, home } from './built.ts';
-
-/** A home whose compiled code is in it and nowhere else. */
-async function alone(): Promise<Home & { readonly cache: string; version(): Promise<string> }> {
-  const place = await home();
-  const cache = join(place.folder, 'cache');
-  const version = async () => {
-    const { code, out, err } = await place.run(['--version'], { env: { CARDWRIGHT_CACHE: cache } });
-    expect({ code, err }).toEqual({ code: 0, err: '' });
-    return out;
-  };
-  return { ...place, cache, version };
-}
-
-/** The folder of this build, and the compiled code in it. */
-async function kept(cache: string) {
-  const [build = ''] = await readdir(join(cache, 'code'));
-  const folder = join(cache, 'code', build);
-  const files = (await readdir(folder)).filter(name => name.endsWith('.code'));
-  return { folder, files };
-}
+import { describe, expect, it } from 'vitest';
+import { home } from './built.ts';
+import { alone, kept, notUsedWhenSpoilt, SHARPEST } from './code-cache.ts';
 
 async function inode(path: string): Promise<number> {
   return (await lstat(path)).ino;
@@ -54,40 +36,7 @@ describe('compiled code', () => {
     expect(await readFile(join(folder, 'lines'), 'latin1')).toBe('\n--sandbox cards get\n');
   });
 
-  describe('that is spoilt', () => {
-    let place: Awaited<ReturnType<typeof alone>>;
-    let [version, path, whole] = ['', '', Buffer.alloc(0)];
-    beforeAll(async () => {
-      place = await alone();
-      version = await place.version();
-      const { folder } = await kept(place.cache);
-      path = join(folder, 'start.js.code');
-      whole = await readFile(path);
-      // So that no run below keeps anything: the code of other files would be in use.
-      await writeFile(join(folder, 'lines'), '\n--version\n\n--sandbox doctor\n');
-    });
-    afterAll(() => place[Symbol.asyncDispose]());
-
-    it.each([
-      ['cut short', (bytes: Buffer) => bytes.subarray(0, bytes.length >> 1)],
-      ['empty', () => Buffer.alloc(0)],
-      ['of text', () => Buffer.from('not compiled code')],
-      ['with one bit turned in its first copy', (bytes: Buffer) => turned(bytes, (bytes.length >> 1) - 500)],
-      ['with one bit turned in its second copy', (bytes: Buffer) => turned(bytes, bytes.length - 500)],
-      ['with another length', (bytes: Buffer) => turned(bytes, 5)],
-      [
-        'with zeros where one copy was',
-        (bytes: Buffer) =>
-          Buffer.concat([bytes.subarray(0, bytes.length >> 1), Buffer.alloc(bytes.length - (bytes.length >> 1))]),
-      ],
-    ])('is not used when it is %s', async (_how, spoil) => {
-      const spoilt = spoil(Buffer.from(whole));
-      await writeFile(path, spoilt);
-      expect(await place.version()).toBe(version);
-      const { out } = await place.run(['--sandbox', 'doctor'], { env: { CARDWRIGHT_CACHE: place.cache } });
-      expect(out).not.toContain('in use');
-    });
-  });
+  notUsedWhenSpoilt(SHARPEST);
 
   it('is not used when it is a link, of a mode that others may write, or of another user', async () => {
     await using place = await alone();
@@ -144,8 +93,3 @@ describe('compiled code', () => {
     expect(await place.version()).toBe(versions[0]);
   });
 });
-
-function turned(bytes: Buffer, at: number): Buffer {
-  bytes[at] = (bytes[at] ?? 0) ^ 1;
-  return bytes;
-}

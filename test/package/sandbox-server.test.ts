@@ -1,4 +1,4 @@
-/** The guide of a server, its unit and its containers, and jobs that fail or run side by side. */
+/** The guide of a server, its unit and its containers; `sandbox-server.full.ts` has its jobs. */
 import { serverForTeam } from './sandbox-server.ts';
 
 serverForTeam({ isWhole: false });

@@ -100,7 +100,7 @@ export function serverForTeam({ isWhole }: { readonly isWhole: boolean }): void 
         expect(await accountsLeft()).toEqual([]);
       });
 
-      it('gives each of two jobs of a run one of its own', async () => {
+      it.runIf(isWhole)('gives each of two jobs of a run one of its own', async () => {
         // Each one has its account, and waits until the other one has too; one of them has ended before the other one pays.
         await script('npm', `touch "$JOB.has"; until [ -e "$OTHER" ]; do sleep 0.1; done; ${SPENDS}`);
         const first = jobOf({ JOB: 'first', OTHER: 'second.has' });

@@ -1,8 +1,8 @@
-/** What takes its real time: the 30 seconds of a card, and a minute that is full. */
+/** What takes its real time: the 30 seconds of a card, and a minute that is full; and signals that `screen.test.ts` leaves out. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Desk, desk, missing } from './shown-card.ts';
+import { type Desk, desk, missing, wipedAt } from './shown-card.ts';
 
 let at: Desk;
 beforeAll(async () => {
@@ -11,6 +11,10 @@ beforeAll(async () => {
 afterAll(() => at[Symbol.asyncDispose]());
 
 describe.skipIf(missing)('a card on the screen', () => {
+  it.each(['SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const)('is wiped at %s, and the program ends with 143', signal =>
+    wipedAt(at, signal, '143'),
+  );
+
   it('is wiped after 30 seconds when nobody does anything', async () => {
     const started = performance.now();
     const ended = await at.shown(() => undefined);

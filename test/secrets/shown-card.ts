@@ -102,6 +102,13 @@ export async function desk(): Promise<Desk> {
   };
 }
 
+/** The card is shown, the signal comes, and the program ends with this code. */
+export async function wipedAt(at: Desk, signal: NodeJS.Signals, code: string): Promise<void> {
+  const ended = await at.shown(pid => process.kill(pid, signal));
+  at.expectWiped(ended);
+  expect(ended.code).toBe(code);
+}
+
 /** The node process below script(1), by its parents. */
 async function pidOf(ancestor: number): Promise<number> {
   const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name)).map(Number);

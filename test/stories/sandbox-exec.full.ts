@@ -1,5 +1,5 @@
 /** `sandbox exec -- program` beside `sandbox-exec.test.ts`: faults from the first request on, stores that are kept, programs that end otherwise. */
-import { rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cardwright, exec, here, inAHome, last, leftOver, script, started } from './sandbox-exec.ts';
@@ -39,6 +39,30 @@ describe('how it ends', () => {
     const nowhere = await exec([], script('console.log(1)'), { env: { TMPDIR: join(here().folder, 'nowhere') } });
     expect(nowhere).toMatchObject({ code: 12, out: '' });
     expect(nowhere.err).toContain('the sandbox did not start, and the program was not run');
+  });
+
+  it('leaves a copy of what the sandbox held, which sandbox import takes', async () => {
+    const file = join(here().folder, 'held.ndjson');
+    const program = ['sh', '-c', cardwright('cards create --bin auto --amount 5 -q')];
+    const ran = await exec(['--export', file, '--seed', '9'], program);
+    expect(ran).toMatchObject({ code: 0 });
+    expect((await here().run(['sandbox', 'import', file, '--yes'])).code).toBe(0);
+    const { out } = await here().run(['--sandbox', 'cards', 'get', ran.out.trim(), '--json', '--fields', 'balance']);
+    expect(JSON.parse(out)).toEqual({ balance: 5 });
+    await writeFile(join(here().folder, 'mine.txt'), 'to keep\n');
+    const refused = await exec(['--export', join(here().folder, 'mine.txt')], script('console.log(1)'));
+    expect(refused).toMatchObject({ code: 14, out: '' });
+    const nowhere = await exec(['--export', join(here().folder, 'none', 'held')], script('console.log(1)'));
+    expect(nowhere).toMatchObject({ code: 2, out: '' });
+    expect(nowhere.err).toContain('there is no such file or folder (ENOENT)');
+    // Gone while the program ran: its end is said last.
+    const folder = join(here().folder, 'going');
+    await mkdir(folder);
+    const source = `require('node:fs').rmSync(${JSON.stringify(folder)}, { recursive: true })`;
+    const late = await exec(['--export', join(folder, 'held')], script(source));
+    expect(late.code).toBe(2);
+    expect(last(late)).toMatch(/^error: sandbox exec: the program ended with 0, but .*cannot write/);
+    expect(await readFile(join(here().folder, 'mine.txt'), 'utf8')).toBe('to keep\n');
   });
 
   it('keeps the store of a failed program when asked to, where sandbox start opens it', async () => {

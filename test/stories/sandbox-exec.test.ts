@@ -1,10 +1,10 @@
 /** `sandbox exec -- program`: a sandbox of its own for one program. `sandbox-exec.full.ts` has more ways to start and to end. */
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it } from 'vitest';
-import { cardwright, exec, here, inAHome, last, leftOver, script, started, temporary } from './sandbox-exec.ts';
+import { cardwright, exec, inAHome, last, leftOver, script, started, temporary } from './sandbox-exec.ts';
 
 inAHome();
 
@@ -97,30 +97,6 @@ describe('how it ends', () => {
     });
     expect(unasked.code).toBe(0);
     expect(last(unasked)).toBe('sandbox exec: the program ended with 0');
-  });
-
-  it('leaves a copy of what the sandbox held, which sandbox import takes', async () => {
-    const file = join(here().folder, 'held.ndjson');
-    const program = ['sh', '-c', cardwright('cards create --bin auto --amount 5 -q')];
-    const ran = await exec(['--export', file, '--seed', '9'], program);
-    expect(ran).toMatchObject({ code: 0 });
-    expect((await here().run(['sandbox', 'import', file, '--yes'])).code).toBe(0);
-    const { out } = await here().run(['--sandbox', 'cards', 'get', ran.out.trim(), '--json', '--fields', 'balance']);
-    expect(JSON.parse(out)).toEqual({ balance: 5 });
-    await writeFile(join(here().folder, 'mine.txt'), 'to keep\n');
-    const refused = await exec(['--export', join(here().folder, 'mine.txt')], script('console.log(1)'));
-    expect(refused).toMatchObject({ code: 14, out: '' });
-    const nowhere = await exec(['--export', join(here().folder, 'none', 'held')], script('console.log(1)'));
-    expect(nowhere).toMatchObject({ code: 2, out: '' });
-    expect(nowhere.err).toContain('there is no such file or folder (ENOENT)');
-    // Gone while the program ran: its end is said last.
-    const folder = join(here().folder, 'going');
-    await mkdir(folder);
-    const source = `require('node:fs').rmSync(${JSON.stringify(folder)}, { recursive: true })`;
-    const late = await exec(['--export', join(folder, 'held')], script(source));
-    expect(late.code).toBe(2);
-    expect(last(late)).toMatch(/^error: sandbox exec: the program ended with 0, but .*cannot write/);
-    expect(await readFile(join(here().folder, 'mine.txt'), 'utf8')).toBe('to keep\n');
   });
 
   it('sends what is due before it ends, and says which webhooks did not arrive', async () => {
