@@ -187,6 +187,8 @@ export interface Run extends AsyncDisposable {
   readonly isReleased?: boolean | undefined;
   /** Audits, and closes the journal when no row is open or unknown. Call it after the last row came back. */
   finish(): Promise<Finished>;
+  /** Whoever asks for it is refused, and not shown what came of it: it stays untold. */
+  leaveUntold(): void;
 }
 
 /** What the caller has read just before a run begins. */

@@ -39,6 +39,8 @@ export interface WriteOptions<Before> {
   readonly confirmed?: boolean;
   /** Nobody typed it: beside the same change of unknown outcome nothing is sent, also where it could be repeated freely. */
   readonly unattended?: boolean | undefined;
+  /** False: what an earlier command with the same name has done is refused and not shown; who began it is still to see it. */
+  readonly showsEarlier?: false | undefined;
   /** Exact text of the body, which the input was read from; no marker can be added to it. */
   readonly body?: string | undefined;
 }
@@ -58,6 +60,8 @@ export interface UsedIntent {
   readonly op: string;
   /** An earlier command with this name had begun it; one that was held until others approved it has begun nothing. */
   readonly repeated: boolean;
+  /** The result of the earlier one was never shown, and is not shown now. */
+  readonly isUntold?: boolean | undefined;
 }
 
 export interface WriteSettings extends Asker {
@@ -140,19 +144,22 @@ async function throughJournal(
 ): Promise<Prepared> {
   const { executeOnly, planOfOne, readBeforeIn, resultBefore } = await import('./journaled-write.ts');
   const plan: RunPlan = planOfOne({ ...wanted, marker, key });
-  const { intentName: name } = wanted;
+  const { intentName: name, showsEarlier } = wanted;
   const journal = await settings.journal();
   const earlier = name === undefined ? undefined : (await journal.earlierUses(plan)).get(1);
   const named = (answer: Answer & { readonly op: string }, repeated: boolean): Answer => {
     settings.onOp(answer.op);
-    return name === undefined ? answer : { ...answer, intent: { name, op: answer.op, repeated } };
+    const isUntold = repeated && showsEarlier === false && earlier?.settled === undefined;
+    return name === undefined
+      ? answer
+      : { ...answer, intent: { name, op: answer.op, repeated, ...(isUntold && { isUntold }) } };
   };
   if (earlier?.settled !== undefined) {
     const { settled } = earlier;
     const nothing = { requests: [], spending: spendingOf([]) };
     const perform = async () => {
       const before = await resultBefore(wanted, { ...earlier, settled }, await settings.reader());
-      const objected = settings.dryRun ? undefined : await journal.shown([earlier]);
+      const objected = settings.dryRun || showsEarlier === false ? undefined : await journal.shown([earlier]);
       if (objected !== undefined) throw objected;
       return named(before, true);
     };
@@ -174,7 +181,10 @@ async function throughJournal(
         return prepared.begin(readBeforeIn(seen));
       };
       const resumed = earlier?.op;
-      const carryOut = async (run: Run) => executeOnly(run, wanted, await settings.reader());
+      const carryOut = async (run: Run) => {
+        if (showsEarlier === false && run.op !== prepared.op && run.isReleased !== true) run.leaveUntold();
+        return executeOnly(run, wanted, await settings.reader());
+      };
       const beginning = { lines: 'write', spending, resumed, open } as const;
       const answer = await admitted.perform(beginning, { carryOut, learn: learnedFromAnswer });
       const { isReleased, ...carriedOut } = answer;

@@ -117,6 +117,26 @@ test.each([
   expect(await cards(here)).toBe(3);
 });
 
+test.each([
+  ['in flight', 2],
+  ['before END', 1],
+  ['while its program ran', 0],
+])('a lease with an intent, killed %s: its own refusal has shown nobody its result', async (_when, lines) => {
+  await using here = await world({ wallet: 100 });
+  const lease = (name: string) => `cards lease --amount 25 --reveal --yes${name} -- node -e ''`;
+  expect((await here.run(lease(' --intent checkout-7'))).code).toBe(0);
+  const op = await asKilled(here, lines, 'cards create');
+  for (const name of [' --intent checkout-7', '', ' --intent checkout-7', ' --intent checkout-8']) {
+    const { code, out, err } = await here.run(lease(name));
+    expect({ name, code, out }, err).toEqual({ name, code: 14, out: '' });
+    expect(err).toContain(`try: cardwright ops resume ${op}\n`);
+  }
+  expect(await cards(here)).toBe(1);
+  expect((await here.run(`ops resume ${op}`)).code).toBe(0);
+  expect((await here.run(lease(' --intent checkout-7'))).err).toContain('try: cardwright cards get card_1\n');
+  expect((await here.run(lease(''))).code).toBe(0);
+});
+
 test('a run whose end cannot be found out is closed by hand', async () => {
   await using here = await world();
   await writeFile(join(here.folder, 'rows.csv'), ROWS);

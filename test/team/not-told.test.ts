@@ -254,13 +254,22 @@ describe.skipIf(missing())('an operation that a colleague has ended', () => {
     child.kill('SIGKILL');
     await once(child, 'exit');
     const posts = t.proxy.posts().length;
-    const refused = await ana.run(line('', again));
-    expect([refused.code, refused.out], refused.err).toEqual([14, '']);
+    // A refusal shows nobody what came of it.
+    for (const name of ['', ' --intent po-1', '', ' --intent po-1', ' --intent po-2']) {
+      const refused = await ana.run(line(name, again));
+      expect({ name, code: refused.code, out: refused.out, err: refused.err }).toMatchObject({
+        name,
+        code: 14,
+        out: '',
+      });
+      expect(refused.err).toMatch(/try: cardwright ops resume op_/);
+    }
     expect(t.proxy.posts()).toHaveLength(posts);
     const [{ op }] = JSON.parse((await ana.run('ops list --state untold --json')).out).data;
     expect((await ana.run(`ops resume ${op}`)).code).toBe(0);
     const named = await ana.run(line(' --intent po-1', again));
     expect([named.code, named.out], named.err).toEqual([14, '']);
+    expect(named.err).toContain('try: cardwright cards get card_1');
     expect((await ana.run(line('', again))).code).toBe(0);
   });
 });

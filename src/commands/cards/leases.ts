@@ -41,7 +41,13 @@ export async function makeLease(
   const body = { ...asked, metadata: { [LEASE_MARK]: `${id} until ${until}` } };
   // The mark of the lease is ours, and another one each time: what is asked for is a lease.
   const asks = { ...named.asked, metadata: { [LEASE_MARK]: 'lease' } };
-  const options = { intent: 'Lease a card', confirmed: true, intentName: named.intentName, asked: asks };
+  const options = {
+    intent: 'Lease a card',
+    confirmed: true,
+    intentName: named.intentName,
+    asked: asks,
+    showsEarlier: false,
+  } as const;
   const create = () =>
     ctx.write('cards.create', body, options).catch((error: unknown) => {
       throw begunBefore(error);
@@ -83,11 +89,16 @@ function begunBefore(error: unknown): unknown {
 }
 
 /** Its program has run, or was stopped, and may have paid: run again it would pay with a card that is over. */
-function leasedBefore({ name, op }: UsedIntent, card: string): CliError {
+function leasedBefore({ name, op, isUntold = false }: UsedIntent, card: string): CliError {
   return new CliError('guarded', {
     message: `the lease of the intent ${JSON.stringify(name)} was begun before, with ${card}: ${op}; the program was not run`,
-    notes: ['Another purchase needs another intent. A card that a killed run has left: cardwright cards lease --reap'],
-    hint: `cardwright cards get ${shellWord(card)}`,
+    notes: [
+      isUntold
+        ? `Until ops resume has shown its result, the same lease is refused, also with another intent or none.`
+        : 'Another purchase needs another intent.',
+      `A card that a killed run has left: cardwright cards lease --reap`,
+    ],
+    hint: isUntold ? `cardwright ops resume ${op}` : `cardwright cards get ${shellWord(card)}`,
     outcome: 'not_sent',
     op,
   });

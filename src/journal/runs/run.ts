@@ -44,7 +44,7 @@ export function createRun(open: OpenRun): Run {
   let failure: unknown;
   /** Why the latest row was not sent. */
   let unsent: CliError | undefined;
-  let ended = open.end !== undefined;
+  let [ended, staysUntold] = [open.end !== undefined, false];
 
   /**
    * One operation a card that moves its balance: evidence of two at once would be worth nothing. A create has no such
@@ -128,6 +128,9 @@ export function createRun(open: OpenRun): Run {
     },
     perform: (number, permit) => inTurn(context.row(number).item, () => performNow(number, permit)),
     finish,
+    leaveUntold() {
+      staysUntold = true;
+    },
     async [Symbol.asyncDispose]() {
       await new Promise<void>(resolve => {
         if (pending === 0) resolve();
@@ -140,7 +143,7 @@ export function createRun(open: OpenRun): Run {
         failure ??= thrown;
       }
       await log?.close();
-      await open.release(ended);
+      await open.release(ended && !staysUntold);
     },
   };
 }
