@@ -37,6 +37,7 @@ export async function pushAll(shared: SharedOps): Promise<RecoveredOps> {
   recovered.push(...restored);
   // What such a command knows is not here yet: an admin must go on waiting for this machine.
   if (behind && workedOn[0] !== undefined) throw stillWorkedOn(workedOn[0]);
+  if (!behind && status.frozen !== null) shared.notice(COUNTS_LATER);
   if (behind) await statements().pushed({ account, host, machine: await shared.machine(), lost });
   if (lost > 0) {
     head.forget((await statements().status(account)).head);
@@ -44,6 +45,10 @@ export async function pushAll(shared: SharedOps): Promise<RecoveredOps> {
   }
   return { brought, missing, leftOut, recovered, lostLines: lost, clashes };
 }
+
+/** A backup holds what was pushed before it, so that a push counts from the report of a loss on. */
+const COUNTS_LATER =
+  'note: the shared journal has all that this machine knows, and nobody has reported a loss. Where a backup was restored, run this again when a machine that knows more has pushed: accept_failover names who is missing';
 
 async function lostNow({ statements, account, head }: SharedOps, status: JournalStatus): Promise<number> {
   const known = head.known();

@@ -79,6 +79,32 @@ describe.skipIf(missing())('a drill', () => {
     expect([(await t.cards()).length, await t.balance()]).toEqual([3, 500 - 10 - 1 - 20 - 3 - 20 - 4]);
   });
 
+  it.each([false, true])(
+    'restore that a push is the first to notice: it reports that and brings everything; frozen %s',
+    async frozen => {
+      await using server = await ownServer();
+      await using t = await worked(server);
+      const { ana, ben, run } = t;
+      await server.restore('backup');
+      // Of a machine whose every line is there.
+      const early = await t.machine('ben');
+      const admin = async (what: string) => (await server.as('ada')).call(`select cardwright.${what}`, []);
+      if (frozen) await admin(`freeze_account('${t.at.account}', 'a backup')`);
+      const accept = () => admin(`accept_failover('${t.at.account}', 'the backup')`);
+      const first = await early.run('journal push');
+      expect(first.code).toBe(0);
+      expect(first.err.includes('run this again when a machine that knows more has pushed')).toBe(frozen);
+      const pushed = await run(ana, 'journal push --json');
+      expect(pushed).toMatchObject({ code: 0, json: { recovered: [{ rows: 1 }, { rows: 1 }] } });
+      expect(pushed.json.lost_lines).toBeGreaterThan(2);
+      expect((await run(ben, 'journal status --json')).json.lost).toContain('ana on ');
+      await expect(accept()).rejects.toThrow(/have not pushed what they know: ben@\S+$/);
+      expect(await run(ben, 'journal push --json')).toMatchObject({ code: 0, json: { recovered: [{ rows: 2 }] } });
+      await accept();
+      await wholeAgain(t);
+    },
+  );
+
   it('restore behind a command that was killed, and another one behind it: its name is known, and nothing is bought twice', {
     timeout: 60_000,
   }, async () => {
