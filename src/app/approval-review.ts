@@ -28,6 +28,11 @@ export function approvalReview(surroundings: ApprovalDependencies): ApprovalRevi
     list: ({ all }) => listed(around, all),
     find: id => found(around, id),
     refuse: request => refuse(around, request),
+    async hasApproved({ persons }) {
+      const { keyid } = readKeyFile(await ownKey(parts), parts.keyFile);
+      const own = (await parts.approvers().catch(nobody)).find(each => each.keyid === keyid);
+      return own !== undefined && persons.includes(own.person);
+    },
     async sign(request, passphrase) {
       await refuse(around, request);
       const signing = openKeyFile(await ownKey(parts), parts.keyFile, passphrase, host.scrypt);
@@ -133,12 +138,17 @@ async function refuse({ parts, host }: Around, request: CheckedRequest): Promise
   const state = 'state' in request ? (request as StoredRequest).state : 'pending';
   if (state !== 'pending' && state !== 'approved') throw notPending(payload.op);
   if ((await nowIn({ parts, host })) >= Date.parse(payload.expires_at)) throw expired(payload);
-  const { publicKey, keyid } = readKeyFile(await ownKey(parts), parts.keyFile);
   const [user = ''] = (await parts.requester()).requested_by.split('@');
+  const text = await parts.keyText();
+  // Who has asked needs no key to read that somebody else approves it.
+  const { publicKey, keyid } = text === undefined ? NO_KEY : readKeyFile(text, parts.keyFile);
   const own = { person: user, key: publicKey, keyid, users: [] };
   const isStored = 'state' in request;
   if (isRequester(own, [own], payload)) throw ownRequest(payload, { user, isStored });
+  await ownKey(parts);
 }
+
+const NO_KEY = { publicKey: Buffer.alloc(0), keyid: '' };
 
 /** The clock of a shared journal, else that of this machine. */
 async function nowIn({ parts, host }: Pick<Around, 'parts' | 'host'>): Promise<number> {

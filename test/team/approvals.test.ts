@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { READ_LAG } from '../../src/contract/spans.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database, statementsOf } from '../postgres/shared.ts';
-import { addApproverRoles } from './approver.ts';
+import { addApproverRoles, signer } from './approver.ts';
 import { team } from './team.ts';
 import { FACTS, linesOf, sent, testAccount, wanted } from './test-account.ts';
 
@@ -78,6 +78,44 @@ describe.skipIf(missing())('approvals over a shared journal', () => {
       { event: 'outcome', who: 'ana@desk', by: undefined },
     ]);
     expect(JSON.parse((await asks.run('journal check --json')).out)).toMatchObject({ flaws: [] });
+  });
+
+  it('approved a second time by the same person it is said that it was, and nothing is written', async () => {
+    await using t = await team(here, { wallet: 500 });
+    await addApproverRoles(t.at);
+    const [asks, approves] = [await t.machine('ana'), await approver(t)];
+    await t.at.admin(`set_rule('approve_above', 100)`);
+    await t.at.admin(`set_rule('approvals_needed', 2)`);
+    await t.at.admin(`add_approver('${signer('cyd').line}', '{cyd}')`);
+    const op = /op_\w{26}/.exec((await asks.run('cards create --bin bin_1 --amount 50 --intent po-1')).err)?.[0] ?? '';
+    const id = op.replace(/^op/, 'apr');
+    const first = await approves.run(`approvals approve ${id}`, { terminal: 200, typed: ['50.00', 'correct horse'] });
+    expect({ code: first.code, out: first.out }).toEqual({
+      code: 0,
+      out: expect.stringContaining(`Approved ${id}. 1 of 2.`),
+    });
+    const lines = async () => (await t.at.eve.auditPage(t.at.account, 1)).length;
+    const [before, own] = [await lines(), (await approves.run('audit list --json')).out];
+    const second = await approves.run(`approvals approve ${id}`, { terminal: 200, typed: [] });
+    expect({ code: second.code, out: second.out }).toEqual({
+      code: 0,
+      out: expect.stringContaining(`${id} was approved by you before. 1 of 2.`),
+    });
+    const data = JSON.parse((await approves.run(`approvals approve ${id} --json`)).out);
+    expect(data).toMatchObject({ id, kept: 'journal', have: 1, needed: 2, repeated: true });
+    expect([await lines(), (await approves.run('audit list --json')).out]).toEqual([before, own]);
+  });
+
+  it('who has asked is not told to make a key first', async () => {
+    await using t = await team(here, { wallet: 500 });
+    await addApproverRoles(t.at);
+    await approver(t);
+    const asks = await t.machine('ana');
+    await t.at.admin(`set_rule('approve_above', 100)`);
+    const op = /op_\w{26}/.exec((await asks.run('cards create --bin bin_1 --amount 50')).err)?.[0] ?? '';
+    const refused = await asks.run(`approvals approve ${op.replace(/^op/, 'apr')}`, { terminal: 200 });
+    expect(refused.code).toBe(14);
+    expect(refused.err).toContain('nobody approves his own request');
   });
 
   it('without an intent the same command says what is approved, and its resume sends it', async () => {

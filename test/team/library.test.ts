@@ -1,9 +1,11 @@
 /** `cardwright/client` with a shared journal: programs and commands of several machines carry a named change out once. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/library/client.ts';
+import { statementsOver } from '../../src/team/statements.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database, type Person } from '../postgres/shared.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { addApproverRoles, signer } from './approver.ts';
 import { countingProxy } from './counting-proxy.ts';
 import { team, urlOf } from './team.ts';
 
@@ -128,6 +130,37 @@ describe.skipIf(missing())('a program with a shared journal', () => {
     expect(t.proxy.posts()).toEqual([]);
     await t.at.admin(`set_rule('approve_above', null)`);
     expect(await client.send('cards.create', CREATE, { intent: 'po-1' })).toMatchObject({ id: 'card_1' });
+  });
+
+  it('what the command line has asked for is sent by it, and the message says how', async () => {
+    await using at = await programs();
+    const { t } = at;
+    const client = await at.program('ana');
+    await addApproverRoles(t.at);
+    const bob = signer('bob');
+    await t.at.admin(`add_approver('${bob.line}', '{bob}')`);
+    await t.at.admin(`set_rule('approve_above', 500)`);
+    const ana = await t.machine('ana');
+    const asked = await ana.run(`cards create --bin bin_1 --amount ${CREATE.amount} --label ads --intent po-1 --json`);
+    expect(asked.code).toBe(17);
+    const { op, approval } = JSON.parse(asked.err.trim().split('\n').at(-1) ?? '').error;
+    const call = () => client.send('cards.create', CREATE, { intent: 'po-1' });
+    await expect(call()).rejects.toMatchObject({
+      kind: 'pending_approval',
+      message: `${op} is held until other persons have approved it. Then the command line sends it: cardwright ops resume ${op}`,
+    });
+    const envelope = bob.approves(Buffer.from(approval.payload, 'base64'));
+    const given = { account: t.at.account, op, host: 'desk', keyid: bob.keyid, envelope };
+    const approver = statementsOver(await here.as('bob'));
+    expect(await approver.approve(given, { event: 'approved', op })).toMatchObject({ verdict: 'approved' });
+    await expect(call()).rejects.toMatchObject({
+      kind: 'pending_approval',
+      message: `${op} is approved, and was not sent yet. The command line sends it: cardwright ops resume ${op}`,
+    });
+    expect(t.proxy.posts()).toEqual([]);
+    expect((await ana.run(`ops resume ${op}`)).code).toBe(0);
+    expect(await call()).toMatchObject({ id: 'card_1' });
+    expect(t.proxy.posts()).toHaveLength(1);
   });
 
   it('a journal that cannot be used is refused before anything is sent', async () => {

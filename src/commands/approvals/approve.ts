@@ -23,6 +23,7 @@ export const approveRequest = command({
       kept: tells.text('The file of the approval, or journal.'),
       have: tells.count('Persons whose approval is known here.'),
       needed: tells.count('Persons who must approve it.'),
+      repeated: tells.yes('The same person had approved it before; nothing was signed.'),
     },
   },
   effect: 'reversible',
@@ -52,6 +53,8 @@ export const approveRequest = command({
     const request = await requestNamed(ctx, { request: id, file: path });
     const review = await ctx.approvals();
     await review.refuse(request);
+    if ('state' in request && out === undefined && (await review.hasApproved(request)))
+      return { request, place: undefined, have: request.persons.length, repeated: true };
     if (!ctx.canAsk) throw noTerminal(request, path);
     for (const line of requestLines(request)) ctx.notice(line);
     await typed(ctx, request);
@@ -61,16 +64,16 @@ export const approveRequest = command({
     if (place !== undefined) await ctx.createFile(place, approval);
     const standing = path === undefined ? await review.keep(request, approval) : undefined;
     await recordAnswer(ctx, request, { operation: 'approvals.approve' });
-    return { request: standing ?? request, place, have: standing?.persons.length ?? 1 };
+    return { request: standing ?? request, place, have: standing?.persons.length ?? 1, repeated: false };
   },
-  show: ({ request, place, have }) => {
+  show: ({ request, place, have, repeated }) => {
     const { id, op, needed } = request.payload;
     const next =
       place === undefined
         ? `cardwright ops resume ${op}`
         : `cardwright ops resume ${op} --approval ${shellWord(place)}`;
     return {
-      data: { id, op, kept: place ?? 'journal', have, needed },
+      data: { id, op, kept: place ?? 'journal', have, needed, repeated },
       noun: 'request',
       idField: 'id',
       columns: REQUEST_COLUMNS,
@@ -78,7 +81,7 @@ export const approveRequest = command({
       blocks: [
         {
           kind: 'line',
-          text: `Approved ${id}${place === undefined ? '' : `: ${place}`}. ${place === undefined ? `${have} of ${needed}. ` : ''}It is sent by: ${next}`,
+          text: `${repeated ? `${id} was approved by you before` : `Approved ${id}`}${place === undefined ? '' : `: ${place}`}. ${place === undefined ? `${have} of ${needed}. ` : ''}It is sent by: ${next}`,
         },
       ],
       rows: { columns: REQUEST_COLUMNS, rows: [requestRow(request)] },

@@ -19,6 +19,8 @@ export interface ApprovalReview {
   find(id: string): Promise<StoredRequest>;
   /** Throws `guarded` for a request that is over, or that the key must not approve. */
   refuse(request: CheckedRequest): Promise<void>;
+  /** Whether the person of the key of this machine has approved it before. */
+  hasApproved(request: StoredRequest): Promise<boolean>;
   /** Signs with the key of this machine; resolves to the text of the approval. Throws as `refuse`. */
   sign(request: CheckedRequest, passphrase: Secret): Promise<string>;
   /** Keeps an approval in the journal. Throws as `countedApprovals` refuses it. */

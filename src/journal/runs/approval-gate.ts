@@ -3,6 +3,10 @@
  * here whether it was approved: no other way leads to a run that sends.
  */
 import { CliError } from '../../core/errors.ts';
+import { capital } from '../../core/row-words.ts';
+import { countedApprovals } from '../approvals/counted.ts';
+import { readPayload } from '../approvals/payload.ts';
+import type { OpStore } from '../store/op-store.ts';
 import type { RunPlan } from '../types.ts';
 import type { ItemRecord, PlanRecord } from '../wal/records.ts';
 import type { History } from '../wal/replay.ts';
@@ -44,14 +48,30 @@ export interface VerifiedApprovals {
   readonly envelopes: readonly string[];
 }
 
-/** An op that is held, where nothing here knows approvals. */
-export function pendingElsewhere({ plan: { op } }: Pick<History, 'plan'>): CliError {
+/** An op that is held, where nothing here knows approvals. Who reads the message alone must know what goes on. */
+export function pendingElsewhere({ plan: { op } }: Pick<History, 'plan'>, isApproved = false): CliError {
+  const how = `the command line sends it: cardwright ops resume ${op}`;
   return new CliError('pending_approval', {
-    message: `${op} is held until other persons have approved it; only the command line can send it`,
+    message: isApproved
+      ? `${op} is approved, and was not sent yet. ${capital(how)}`
+      : `${op} is held until other persons have approved it. Then ${how}`,
     hint: `cardwright ops resume ${op}`,
     outcome: 'not_sent',
     op,
   });
+}
+
+/** By the persons of a journal that says itself who approves; false where the profile does. */
+export async function isApprovedIn({ requests }: Pick<OpStore, 'requests'>, { plan }: History): Promise<boolean> {
+  const standing = await requests?.account?.standing();
+  if (requests === undefined || standing === undefined || plan.approval === undefined) return false;
+  const bytes = Buffer.from(plan.approval);
+  const payload = readPayload(bytes);
+  const approvers = standing.approvers.filter(({ removedAt }) => removedAt === undefined);
+  const given = (await requests.approvals(plan.op)).map(text => ({ name: payload.id, text }));
+  const { approvals } = countedApprovals({ payload, bytes, approvers }, given);
+  const needed = Math.max(payload.needed, standing.rule.needed);
+  return approvals.length >= needed && standing.now < Date.parse(payload.expires_at);
 }
 
 /** Who has ended a request, and why. */

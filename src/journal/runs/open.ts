@@ -15,7 +15,7 @@ import type { ResumeOptions, Run, RunPlan, TakeUp } from '../types.ts';
 import { decodeLines, wholeLength } from '../wal/codec.ts';
 import { type History, historyOf, isPending } from '../wal/replay.ts';
 import { type Log, openLog } from '../wal/writer.ts';
-import { cameToNothing, pendingElsewhere, type VerifiedApprovals } from './approval-gate.ts';
+import { cameToNothing, isApprovedIn, pendingElsewhere, type VerifiedApprovals } from './approval-gate.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { madeBeforeBy } from './made-before.ts';
 import { movedMeanwhile } from './moved-meanwhile.ts';
@@ -88,12 +88,12 @@ export async function openOp(
 
 /** Undefined for an op that is not held. */
 async function approvedOf(
-  { approvals }: JournalDependencies,
+  { approvals, store }: JournalDependencies,
   history: History,
 ): Promise<VerifiedApprovals | undefined> {
   if (history.denied !== undefined) throw cameToNothing(history);
   if (!isPending(history)) return undefined;
-  if (approvals === undefined) throw pendingElsewhere(history);
+  if (approvals === undefined) throw pendingElsewhere(history, await isApprovedIn(store, history));
   return approvals.verify(history);
 }
 
