@@ -4,7 +4,10 @@ import process from 'node:process';
 import { defineConfig, type Plugin } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Those that wait for real time, and those that take longest: one of them begun last would run on alone. */
+/**
+ * Those that wait for real time, and those that take longest: one of them begun last would run on alone. Without a run before
+ * it the largest file comes first, and some of these are three lines that call a long proof.
+ */
 const LONGEST = [
   'transcripts/transcripts',
   'answers/examples',
@@ -25,6 +28,17 @@ const LONGEST = [
   'package/sandbox-start',
   'package/ci',
   'writes/roads',
+  'package/sandbox-server',
+  'package/library',
+  'team/killed-again',
+  'team/killed-commands',
+  'team/killed-holder',
+  'team/killed-programs',
+  'team/shared-kills',
+  'team/cut-off',
+  'crash/account-servers',
+  'crash/intents',
+  'bulk/kill',
 ];
 
 class LongestFirst extends BaseSequencer {

@@ -4,5 +4,4 @@ import { killedCommands } from './killed-commands.ts';
 killedCommands([
   { command: 'api', at: [9] },
   { command: 'lease', at: [16] },
-  { command: 'fleet', at: [24] },
 ]);

@@ -1,4 +1,4 @@
-/** Moves, cut off around every sixth call; `move.full.ts` cuts them off around each. */
+/** Moves, cut off around every tenth call; `move.full.ts` cuts them off around each. */
 import { journalMove } from './move.ts';
 
-journalMove({ step: 6 });
+journalMove({ step: 10 });
