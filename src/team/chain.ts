@@ -8,6 +8,14 @@ export interface SharedEntry extends Omit<AuditEntry, 'pid' | 'user' | 'event'> 
   readonly event: string;
   /** Role and machine, `ana@laptop`. */
   readonly who: string;
+  /** What the op of the line may move, or has moved where it ends it. */
+  readonly cents?: number;
+  /** Rows of a line that ends an op. */
+  readonly done?: number;
+  readonly refused?: number;
+  readonly not_sent?: number;
+  /** When it happened, where the line was brought later: by the clock of the machine. */
+  readonly asked_at?: string;
   /** Of a line that ends an op: digest over its records. */
   readonly records_sha256?: string;
 }

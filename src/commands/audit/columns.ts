@@ -25,9 +25,12 @@ export const AUDIT_COLUMNS: readonly Column[] = [
 ];
 
 /** Of the log that several people share. */
-export const SHARED_COLUMNS: readonly Column[] = AUDIT_COLUMNS.map(column =>
-  column.field === 'user' ? { field: 'who', title: 'WHO', kind: 'text', priority: 1 } : column,
-);
+export const SHARED_COLUMNS: readonly Column[] = [
+  ...AUDIT_COLUMNS.map(
+    (column): Column => (column.field === 'user' ? { field: 'who', title: 'WHO', kind: 'text', priority: 1 } : column),
+  ),
+  { field: 'recorded_at', title: 'BROUGHT', kind: 'time', priority: 4, wideOnly: true },
+];
 
 /** A line of the log; `prev` and `hash` chain them. */
 export const AUDIT_ENTRY = {
@@ -62,10 +65,9 @@ export const AUDIT_ENTRY = {
   hash: tells.text('Digest of this line.'),
 } as const;
 
-/** A line of the log that several people share. */
-export const SHARED_ENTRY = {
+/** What a line of the log that several people share has in every form. */
+const SHARED_FACTS = {
   seq: tells.count('Number of the line, from 1.'),
-  at: tells.time('When it was written, by the clock of the database.'),
   who: tells.text('Role and machine, `ana@laptop`.'),
   event: tells.text('What the line is: begun, outcome, taken, abandoned, write.'),
   profile: maybe(tells.text('Profile.')),
@@ -73,9 +75,34 @@ export const SHARED_ENTRY = {
   origin: maybe(tells.text('Address of the service.')),
   operation: maybe(tells.text('Command, or what an admin of the journal did.')),
   op: maybe(tells.text('Operation in the journal.')),
+  card_id: maybe(tells.text('Card.')),
+  last4: maybe(tells.text('Its last four digits.')),
   rows: maybe(tells.count('Rows of a run.')),
+  row: maybe(tells.count('Row of a run, from 1.')),
+  done: maybe(tells.count('Of a line that ends an operation: rows that were done.')),
+  refused: maybe(tells.count('Rows that were refused.')),
+  not_sent: maybe(tells.count('Rows that were not sent.')),
+  outcome: maybe(tells.text('The outcome.')),
   reason: maybe(tells.text('Why an operation was taken over, or what an admin set.')),
   records_sha256: maybe(tells.text('Of a line that ends an operation: digest over its records.')),
   prev: tells.text('Digest of the line before.'),
-  hash: tells.text('Digest of this line.'),
+  hash: tells.text('Digest of this line, as audit export --shared prints it.'),
+} as const;
+
+/** As it is shown. */
+export const SHARED_ENTRY = {
+  ...SHARED_FACTS,
+  at: tells.time('When it happened.'),
+  recorded_at: maybe(
+    tells.time('When the line was brought, where that was later; `at` is of the clock of the machine then.'),
+  ),
+  amount: maybe(tells.usd('What the operation may move, or has moved where the line ends it, USD.')),
+} as const;
+
+/** As it is kept. */
+export const SHARED_LINE = {
+  ...SHARED_FACTS,
+  at: tells.time('When it was written, by the clock of the database.'),
+  asked_at: maybe(tells.time('When it happened, by the clock of the machine, where the line was brought later.')),
+  cents: maybe(tells.count('What the operation may move, or has moved where the line ends it.')),
 } as const;

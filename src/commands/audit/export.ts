@@ -3,7 +3,7 @@ import { wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { local, option } from '../../cli/parsing/flag.ts';
 import { brokenChain } from './broken.ts';
-import { AUDIT_COLUMNS, AUDIT_ENTRY, SHARED_ENTRY } from './columns.ts';
+import { AUDIT_COLUMNS, AUDIT_ENTRY, SHARED_LINE } from './columns.ts';
 import { brokenShared, SHARED, sharedChain } from './shared.ts';
 
 /** The log as it is, line for line, so that its digests can be checked elsewhere. */
@@ -11,7 +11,7 @@ export const exportAudit = command({
   path: 'audit export',
   summary: 'Print the audit log unchanged, one JSON object a line',
   answers: {
-    either: [{ list: AUDIT_ENTRY }, { list: SHARED_ENTRY }, { none: 'With --out, everything is in the file.' }],
+    either: [{ list: AUDIT_ENTRY }, { list: SHARED_LINE }, { none: 'With --out, everything is in the file.' }],
   },
   about: [
     'The output is the file byte for byte, so that another program can check the chain. A broken log is printed too, with exit 15.',

@@ -7,7 +7,7 @@ import { choice, integer, text, time } from '../../contract/field.ts';
 import type { CliError } from '../../core/errors.ts';
 import { brokenChain } from './broken.ts';
 import { AUDIT_COLUMNS, AUDIT_ENTRY, SHARED_COLUMNS, SHARED_ENTRY } from './columns.ts';
-import { brokenShared, SHARED, sharedChain } from './shared.ts';
+import { brokenShared, SHARED, sharedChain, shownLine } from './shared.ts';
 
 /** Writes and reveals of this machine, newest last. */
 export const listAudit = command({
@@ -16,7 +16,7 @@ export const listAudit = command({
   answers: { either: [{ list: AUDIT_ENTRY }, { list: SHARED_ENTRY }] },
   about: [
     'Each write and reveal has one line before its request and one with its outcome, also when the write was refused before it was sent. A run of many rows has one line at the start, one for each row, and one at the end. A line names the user and the machine. It holds no key, card number, code or label.',
-    'With --shared the lines are those of the account in a shared journal: who has begun, ended or taken over which operation, and what its admins did.',
+    'With --shared the lines are those of the account in a shared journal: who has begun, ended or taken over which operation, and what its admins did. A line that a machine has brought later stands where it was brought, and says when it happened.',
   ],
   reach: 'files',
   ends: { check_failed: 'The chain is broken; the lines that can be read are shown.' },
@@ -68,5 +68,5 @@ async function localLines(ctx: Context): Promise<Lines> {
 
 async function sharedLines(ctx: Context): Promise<Lines> {
   const { entries, flaw, place } = await sharedChain(ctx);
-  return { entries, failure: flaw && brokenShared(place, flaw) };
+  return { entries: entries.map(shownLine), failure: flaw && brokenShared(place, flaw) };
 }

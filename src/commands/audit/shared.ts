@@ -6,7 +6,8 @@ import { OURS, option } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
 import { flag } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
-import type { SharedChain } from '../../team/chain.ts';
+import { cents, toUsd } from '../../core/money.ts';
+import type { SharedChain, SharedEntry } from '../../team/chain.ts';
 import type { Behind } from '../../team/shared-ops.ts';
 import { statementsOver } from '../../team/statements.ts';
 
@@ -36,6 +37,25 @@ export async function sharedChain(ctx: Context, how?: { readonly warns: boolean 
   const { behind } = await ctx.journalStatus(connection, account, how);
   const chain = await readSharedChain(statementsOver(connection), account);
   return { ...chain, behind, account, place: `${account} in ${connection.shown}` };
+}
+
+/** A line as the log of a machine has it: when it happened, its amount in USD, and what came of it. */
+export function shownLine({ at, asked_at, cents: moved = 0, ...line }: SharedEntry) {
+  const { done, outcome = done === undefined ? undefined : outcomeOf({ ...line, done }) } = line;
+  return {
+    ...line,
+    at: asked_at ?? at,
+    ...(asked_at !== undefined && { recorded_at: at }),
+    ...(moved > 0 && { amount: toUsd(cents(moved)) }),
+    ...(outcome !== undefined && { outcome }),
+  };
+}
+
+function outcomeOf({ done, refused = 0, not_sent = 0 }: Pick<SharedEntry, 'refused' | 'not_sent'> & { done: number }) {
+  const rows = done + refused + not_sent;
+  if (done === rows) return 'done';
+  if (done > 0) return `${done} of ${rows} done`;
+  return not_sent === rows ? 'not_sent' : 'refused';
 }
 
 /** Exit 15, and the line. */
