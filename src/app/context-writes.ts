@@ -73,9 +73,11 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
   });
   const sharedLines: RecorderSettings['sharedLines'] = facts => {
     if (!isLineForAll(facts, globals.journal)) return undefined;
+    // Of many rows the first says why none of them is kept.
+    const warnOnce = onceEach(warn);
     return async line => {
       const { keepSharedLine } = await import('./note-for-later.ts');
-      await keepSharedLine(around, line, warn);
+      await keepSharedLine(around, line, warnOnce);
     };
   };
   const recorder = createRecorder({ audit, identity: opened.identity, warn, sharedLines });
@@ -101,6 +103,14 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
     },
     gate,
     afterAnswer,
+  };
+}
+
+function onceEach(warn: (text: string) => void): (text: string) => void {
+  const said = new Set<string>();
+  return text => {
+    if (!said.has(text)) warn(text);
+    said.add(text);
   };
 }
 

@@ -36,8 +36,8 @@ export async function keepSharedLine(
     const { mode, baseUrl: origin } = await opened.identity();
     const settings = mode === 'sandbox' || !(await isShared(around)) ? undefined : await sharedSettings(around);
     if (settings === undefined || mode === 'sandbox') return;
-    const { idempotency_key: _, happened: __, ...told } = line;
-    const when = { asked_at: isoSeconds(host.clock.now()) };
+    const { idempotency_key: _, happened, ...told } = line;
+    const when = { asked_at: isoSeconds(happened === undefined ? host.clock.now() : Date.parse(happened.at)) };
     await leave(host, settings.account, { ...told, mode, origin, ...when });
   } catch (thrown) {
     const why = thrown instanceof Error ? thrown.message : String(thrown);

@@ -36,6 +36,8 @@ export interface RecoveredOps extends PushedOps {
   readonly recovered: readonly { readonly op: string; readonly rows: number }[];
   /** Lines of the audit log that this machine had seen and the database does not hold. */
   readonly lostLines: number;
+  /** Lines of what this machine did without asking the database, which the audit log has now. */
+  readonly notes: number;
   /** Names of theirs that belong to another op since then. */
   readonly clashes: readonly { readonly op: string; readonly with: string; readonly name: string }[];
 }

@@ -40,13 +40,14 @@ export async function leaveNote(
 }
 
 /**
- * Writes into the chain what was left for this service, oldest first and each once, and resolves to how many were written and
+ * Writes into the chain what was left for this service, oldest first, each once and `most` of them, and resolves to how many were written and
  * how many wait; a damaged one is put aside, and its path is told. Throws as a call of the database does; what was not brought stays.
  */
 export async function bringNotes(
   shared: Pick<SharedOps, 'disk' | 'statements' | 'account' | 'head' | 'host'>,
   stateFolder: string,
   service: Service,
+  most = MOST_AT_ONCE,
 ): Promise<{ readonly brought: number; readonly waiting: number; readonly damaged: readonly string[] }> {
   const { disk, statements, account, head, host } = shared;
   const folder = folderOf({ stateFolder, account });
@@ -64,7 +65,7 @@ export async function bringNotes(
       continue;
     }
     if (facts.origin !== service.origin || facts.mode !== service.mode) continue;
-    if (brought === MOST_AT_ONCE) {
+    if (brought === most) {
       waiting += 1;
       continue;
     }

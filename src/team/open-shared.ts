@@ -80,6 +80,7 @@ export function openedStore(settings: SharedJournalSettings, { accountPrint, key
       return pushed;
     },
     opened: open,
+    notes: async () => allNotes(settings, await open()),
     keyPrint: () => accountPrint(settings.account),
     account: settings.account,
   });
@@ -189,7 +190,7 @@ export async function openShared(settings: SharedJournalSettings, names: readonl
   const parts = { disk, statements: () => statements, account, head, host: machine.name };
   const behind = behindBy(opening, head.known());
   head.accept(status.accepted);
-  if (acting !== undefined) await broughtNotes(settings, parts, acting);
+  const notesBrought = acting === undefined ? 0 : await broughtNotes(settings, parts, acting);
   return {
     statements: () => statements,
     account,
@@ -207,27 +208,37 @@ export async function openShared(settings: SharedJournalSettings, names: readonl
     behind,
     left: leftOf(status),
     recent: answersOf(opening, { names, at }),
+    notesBrought,
     spoolFolder,
   };
 }
 
-/** An account that takes nothing now says so to whatever this run is for; notes wait. */
+/** Other commands bring some of them each; how many were brought since the opening. */
+async function allNotes(settings: SharedJournalSettings, ops: SharedOps): Promise<number> {
+  const acting = await settings.actsAs?.();
+  const rest = acting === undefined ? 0 : await broughtNotes(settings, ops, acting, Number.POSITIVE_INFINITY);
+  return (ops.notesBrought ?? 0) + rest;
+}
+
+/** How many were brought. An account that takes nothing now says so to whatever this run is for; notes wait. */
 async function broughtNotes(
   { machine, notice }: SharedJournalSettings,
   parts: Parameters<typeof bringNotes>[0],
   { baseUrl: origin, mode }: ActsAs,
-): Promise<void> {
-  if (mode === 'sandbox') return;
+  most?: number,
+): Promise<number> {
+  if (mode === 'sandbox') return 0;
   const nothing = { brought: 0, waiting: 0, damaged: [] };
-  const { brought, waiting, damaged } = await bringNotes(parts, machine.stateFolder, { origin, mode }).catch(
+  const { brought, waiting, damaged } = await bringNotes(parts, machine.stateFolder, { origin, mode }, most).catch(
     () => nothing,
   );
   for (const path of damaged)
     notice(`warning: a line for the audit log of the shared journal is damaged and was put aside: ${path}`);
-  if (brought === 0) return;
+  if (brought === 0) return 0;
   const rest = waiting === 0 ? '' : `; ${waiting} more wait for the next command`;
   const lines = brought === 1 ? '1 line' : `${brought} lines`;
   notice(
     `note: the audit log of the shared journal now has ${lines} about what this machine did without asking it${rest}`,
   );
+  return brought;
 }

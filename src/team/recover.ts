@@ -13,7 +13,7 @@ import { pushSpool } from './spool.ts';
 import { claimBegun } from './untold.ts';
 
 /** Brings everything, says so in the database, and goes on from its chain as it is. */
-export async function pushAll(shared: SharedOps): Promise<RecoveredOps> {
+export async function pushAll(shared: SharedOps): Promise<Omit<RecoveredOps, 'notes'>> {
   const { statements, account, head, host } = shared;
   const status = await statements().status(account);
   const lost = await lostNow(shared, status);

@@ -35,6 +35,8 @@ export interface SharedOps {
   readonly left?: LeftAccount | undefined;
   /** While the rules of one claim look: what of the unfinished ops they have read already. */
   looking?: Map<string, Promise<readonly OpHead[]>> | undefined;
+  /** Lines of what this machine did without asking that were brought when it was opened. */
+  readonly notesBrought?: number | undefined;
   /** What was told when it was opened; whoever changes something there drops it. */
   recent?: RecentAnswers | undefined;
   /** Told where the account does not know the API key, so that nothing can have begun in it. */

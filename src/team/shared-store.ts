@@ -35,6 +35,8 @@ export interface SharedStoreSettings {
   readonly shared: (names?: readonly string[]) => Promise<SharedOps>;
   /** The same, and nothing that was left is brought. */
   readonly opened: () => Promise<SharedOps>;
+  /** Brings every line for the audit log that waits; how many were brought since the journal was opened. */
+  readonly notes?: () => Promise<number>;
   /** Print of the API key, 16 hexadecimal digits. */
   readonly keyPrint: () => Promise<string>;
   /** Name of the account in the journal. */
@@ -45,7 +47,7 @@ const PAGE = 1000;
 /** A machine whose clock is farther off than this from that of the database is told so. */
 export const MOST_CLOCK_MS = 60_000;
 
-export function sharedStore({ shared, opened, keyPrint, account }: SharedStoreSettings): OpStore {
+export function sharedStore({ shared, opened, notes, keyPrint, account }: SharedStoreSettings): OpStore {
   return {
     clockSlackMs: MOST_CLOCK_MS,
     ready: async () => void (await shared()),
@@ -100,7 +102,7 @@ export function sharedStore({ shared, opened, keyPrint, account }: SharedStoreSe
     },
     handsOf: async op => handsOf(await shared(), op),
     outlast: async (op, waiting) => outlast(await shared(), op, waiting),
-    push: async () => pushAll(await opened()),
+    push: async () => ({ ...(await pushAll(await opened())), notes: (await notes?.()) ?? 0 }),
     leases: async () => leasesOf(await shared()),
     check: async () => checkShared(await opened()),
     forget: async op => forgetOp(await shared(), op),

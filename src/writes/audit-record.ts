@@ -70,10 +70,10 @@ export interface RecorderSettings {
    * Where a line goes beside the log of this machine: of what no op is made of, when several people share a journal. Undefined
    * for any other. It never throws: a freeze waits for nothing.
    */
-  readonly sharedLines?: (
-    facts: Recorded,
-  ) => ((line: Omit<AuditFacts, 'mode' | 'origin' | 'of'>) => Promise<void>) | undefined;
+  readonly sharedLines?: (facts: Recorded) => KeepLine | undefined;
 }
+
+type KeepLine = (line: Omit<AuditFacts, 'mode' | 'origin' | 'of'>) => Promise<void>;
 
 export function createRecorder(settings: RecorderSettings): Recorder {
   const begin = (facts: Recorded) => beginWrite(settings, facts);
@@ -125,7 +125,7 @@ async function beginRun(settings: RecorderSettings, facts: Recorded & { readonly
   const ended = await beginWrite(settings, facts);
   const of = await runOutcome(settings, facts);
   const lost = (thrown: unknown) => void unrecorded(settings, `rows of ${facts.op} are`, thrown);
-  return createRunRecord({ of, ended, audit: settings.audit, unrecorded: lost });
+  return createRunRecord({ of, ended, audit: settings.audit, keep: settings.sharedLines?.(facts), unrecorded: lost });
 }
 
 async function recordRefusal(settings: RecorderSettings, facts: Recorded, thrown: unknown): Promise<void> {
@@ -148,10 +148,12 @@ async function recordEarlier(settings: RecorderSettings, named: NamedRun, rows: 
   const isRecorded = recordedRows((await log.read()).entries, named.op);
   const of = await runOutcome(settings, named);
   const missing = rows.filter(row => !isRecorded(row));
+  const keep = settings.sharedLines?.({ event: 'run', ...named });
   for (let begin = 0; begin < missing.length; begin += MOST_TOGETHER) {
     const lines = missing.slice(begin, begin + MOST_TOGETHER).map(({ decided: { at, pid }, ...row }) => {
       return { ...of, ...row, happened: { at: new Date(at).toISOString(), pid } };
     });
+    await keepAll(keep, lines);
     // It has happened: a log that cannot be written now must not hide what became of it.
     await log.appendAll(lines).catch(thrown => void unrecorded(settings, `rows of ${named.op} are`, thrown));
   }
@@ -187,11 +189,18 @@ interface Recording {
   readonly of: AuditFacts & { readonly op: string };
   readonly ended: (outcome: string, learned?: Learned) => Promise<void>;
   readonly audit: () => Promise<AuditLog>;
+  /** Where its lines go beside the log; undefined for a run whose op others see. */
+  readonly keep: KeepLine | undefined;
   readonly unrecorded: (thrown: unknown) => void;
 }
 
+/** Before the log has them: whoever is killed in between leaves a line twice, and none out. */
+async function keepAll(keep: KeepLine | undefined, lines: readonly AuditFacts[]): Promise<void> {
+  for (const { mode: _mode, origin: _origin, ...line } of keep === undefined ? [] : lines) await keep?.(line);
+}
+
 /** Rows that come while others are written go into the next write together. */
-function createRunRecord({ of, ended, audit, unrecorded }: Recording): RunRecord {
+function createRunRecord({ of, ended, audit, keep, unrecorded }: Recording): RunRecord {
   let waiting: RecordedRow[] = [];
   let writing: Promise<void> | undefined;
   let isLost = false;
@@ -199,7 +208,9 @@ function createRunRecord({ of, ended, audit, unrecorded }: Recording): RunRecord
     const log = await audit();
     while (waiting.length > 0 && !isLost) {
       const rows = waiting.splice(0, MOST_TOGETHER);
-      await log.appendAll(rows.map(row => ({ ...of, ...row }))).catch(thrown => {
+      const lines = rows.map(row => ({ ...of, ...row }));
+      await keepAll(keep, lines);
+      await log.appendAll(lines).catch(thrown => {
         isLost = true;
         unrecorded(thrown);
       });

@@ -1,5 +1,5 @@
 /** The shared audit log as a person reads it: amounts, outcomes, and when something happened. */
-import { writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { missing } from '../postgres/server.ts';
@@ -74,5 +74,63 @@ describe.skipIf(missing())('audit list --shared', () => {
     // What was never brought later happened when it was written.
     const [created] = await linesOf(machine, 'cards create');
     expect(created?.recorded_at).toBeUndefined();
+  });
+
+  it('has a line for each card that a run on this machine alone has frozen', async () => {
+    await using t = await team(here);
+    const machine = await t.machine('ana');
+    const cards = ['card_1', 'card_2', 'card_3'];
+    for (const card of cards)
+      expect((await machine.run(`cards create --bin bin_1 --amount 5 --label ${card} -q`)).out).toBe(`${card}\n`);
+    await writeFile(join(machine.folder, 'stolen.csv'), `card_id\n${cards.join('\n')}\n`);
+    expect((await machine.run('cards freeze --file stolen.csv --journal local --yes')).code).toBe(0);
+    const pushed = await machine.run('journal push', { terminal: 200 });
+    expect(pushed.out).toBe('Brought 5 lines to its audit log.\n');
+    expect(JSON.parse((await machine.run('journal push --json')).out)).toMatchObject({ audit_lines: 0 });
+    const rows = (await linesOf(machine, 'cards.freeze')).filter(({ row }) => row !== undefined);
+    expect(rows.map(({ card_id }) => card_id).sort()).toEqual(cards);
+    for (const line of rows) expect(line).toMatchObject({ event: 'outcome', who: 'ana@desk', outcome: 'done' });
+    const one = await machine.run('audit list --shared --card card_2 --json');
+    expect(JSON.parse(one.out).data).toMatchObject([{ operation: 'cards.freeze', at: WORLD_TIME }]);
+    expect((await machine.run('audit verify --shared')).code).toBe(0);
+    expect((await machine.run('journal check')).code).toBe(0);
+  });
+
+  it('has the lines of a run that was killed once its resume writes them down, with the time of the deed', async () => {
+    await using t = await team(here);
+    const machine = await t.machine('ana');
+    expect((await machine.run('cards create --bin bin_1 --amount 5 -q')).code).toBe(0);
+    await writeFile(join(machine.folder, 'stolen.csv'), 'card_id\ncard_1\n');
+    expect((await machine.run('cards freeze --file stolen.csv --journal local --yes')).code).toBe(0);
+    // As a kill leaves it that came right behind the outcome in the journal: the line of the run alone is there.
+    const log = join(machine.folder, 'state', 'audit.jsonl');
+    const lines = (await readFile(log, 'utf8'))
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line));
+    const { seq, hash, op } = lines.find(({ event }) => event === 'run');
+    await writeFile(log, (await readFile(log, 'utf8')).split('\n').slice(0, seq).join('\n').concat('\n'));
+    await writeFile(join(machine.folder, 'state', 'audit.head'), `${String(seq).padStart(12, '0')} ${hash}\n`);
+    await rm(join(machine.folder, 'state', 'team', 'notes'), { recursive: true });
+    expect((await machine.run(`ops resume ${op} --journal local --yes`)).code).toBe(0);
+    expect((await machine.run('journal push')).code).toBe(0);
+    expect(await linesOf(machine, 'cards.freeze')).toMatchObject([
+      { card_id: 'card_1', outcome: 'done', at: WORLD_TIME },
+    ]);
+  });
+
+  it('brings all of many lines with a push, and some with another command', async () => {
+    await using t = await team(here, { wallet: 1000 });
+    const machine = await t.machine('ana');
+    const count = 230;
+    await writeFile(join(machine.folder, 'many.csv'), `bin_id,amount\n${'bin_1,1\n'.repeat(count)}`);
+    expect((await machine.run('cards create --file many.csv --yes -q')).code).toBe(0);
+    const ids = (await machine.run('cards list --all -q')).out;
+    await writeFile(join(machine.folder, 'ids.csv'), `card_id\n${ids}`);
+    expect((await machine.run('cards freeze --file ids.csv --journal local --yes -q')).code).toBe(0);
+    expect((await machine.run('ops list')).err).toContain('now has 200 lines');
+    expect(JSON.parse((await machine.run('journal push --json')).out)).toMatchObject({ audit_lines: count + 2 - 200 });
+    const rows = (await linesOf(machine, 'cards.freeze')).filter(({ row }) => row !== undefined);
+    expect(new Set(rows.map(({ card_id }) => card_id)).size).toBe(count);
   });
 });

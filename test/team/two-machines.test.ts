@@ -281,10 +281,10 @@ describe.skipIf(missing())('two machines', () => {
     const again = await machine.run('journal push', { env: { CARDWRIGHT_JOURNAL_URL: urlOf(here, 'ana') } });
     expect(again).toMatchObject({
       code: 0,
-      err: expect.stringContaining('now has 4 lines about what this machine did'),
+      err: expect.stringContaining('now has 5 lines about what this machine did'),
     });
     expect(await line('run')).toMatchObject([{ who: 'ana@desk', operation: 'cards.freeze', rows: 1 }]);
-    expect(await line('outcome')).toMatchObject(Array(4).fill({ operation: 'cards.freeze' }));
+    expect(await line('outcome')).toMatchObject(Array(5).fill({ operation: 'cards.freeze' }));
   });
 
   it.each([

@@ -29,6 +29,9 @@ export const pushJournal = command({
       lost_lines: tells.count(
         'Lines of its audit log that this machine had seen and that it does not hold; there may be more.',
       ),
+      audit_lines: tells.count(
+        'Lines about what this machine did without asking the database, such as a freeze, that its audit log has now.',
+      ),
       clashes: tells.rows(
         {
           op: tells.text('Operation that was brought back.'),
@@ -53,11 +56,16 @@ export const pushJournal = command({
     { does: 'As data', run: 'journal push --json' },
   ],
   async run(ctx) {
-    const { lostLines: lost_lines, leftOut: left_out, ...pushed } = await (await ctx.journal()).push();
-    return { ...pushed, left_out, lost_lines };
+    const {
+      lostLines: lost_lines,
+      leftOut: left_out,
+      notes: audit_lines,
+      ...pushed
+    } = await (await ctx.journal()).push();
+    return { ...pushed, left_out, lost_lines, audit_lines };
   },
-  show: ({ brought, left_out, missing, recovered, lost_lines, clashes }) => ({
-    data: { brought, left_out, missing, recovered, lost_lines, clashes },
+  show: ({ brought, left_out, missing, recovered, lost_lines, audit_lines, clashes }) => ({
+    data: { brought, left_out, missing, recovered, lost_lines, audit_lines, clashes },
     noun: 'push',
     columns: [],
     quiet: [...recovered, ...brought].map(({ op }) => op),
@@ -65,8 +73,9 @@ export const pushJournal = command({
       ...lostLines(lost_lines),
       ...recovered.map(({ op, rows }) => ({ kind: 'line', text: `Brought back ${op}: ${rowsOf(rows)}.` }) as const),
       ...brought.map(({ op, rows }) => ({ kind: 'line', text: `Brought ${op}: ${rowsOf(rows)}.` }) as const),
+      ...auditLines(audit_lines),
       ...left_out.map(leftOutLine),
-      ...(brought.length + recovered.length === 0
+      ...(brought.length + recovered.length + audit_lines === 0
         ? [{ kind: 'line', text: 'Nothing was left on this machine.' } as const]
         : []),
     ],
@@ -86,6 +95,12 @@ function leftOutLine({ op, records, holder, host }: { op: string; records: numbe
 
 function rowsOf(count: number): string {
   return count === 1 ? '1 row' : `${count} rows`;
+}
+
+function auditLines(count: number) {
+  if (count === 0) return [];
+  const lines = count === 1 ? '1 line' : `${count} lines`;
+  return [{ kind: 'line', text: `Brought ${lines} to its audit log.` } as const];
 }
 
 function lostLines(count: number) {
