@@ -4,6 +4,8 @@ import { decodeLines } from '../journal/wal/codec.ts';
 import type { StoredRecord } from '../journal/wal/records.ts';
 import type { Statements } from './statements.ts';
 
+const PAGE = 1000;
+
 /** What an admin of the journal runs in its database when it is known what the op has done. */
 export function sqlForDamaged(account: string, op: string): string {
   return `select cardwright.set_aside('${account}', '${op}', true, 'why');`;
@@ -22,6 +24,30 @@ export function recordsOrError(bytes: Uint8Array, op: string): readonly StoredRe
     if (thrown instanceof CliError) return thrown;
     throw thrown;
   }
+}
+
+/** Throws `check_failed` for an op that one machine could not read, finished or not: it would do all of that once more. */
+export async function refuseDamaged(statements: Statements, account: string): Promise<void> {
+  for (let skip = 0; ; skip += PAGE) {
+    const heads = await statements.heads(account, { skip, most: PAGE });
+    for (const { op, size } of heads) {
+      const bytes = Buffer.concat((await statements.readOp(account, op, 1)).map(segment => segment.bytes));
+      const records = recordsOrError(bytes, op);
+      if (records instanceof CliError || records[0]?.record.t !== 'PLAN' || bytes.length !== size)
+        throw notMoved(account, op);
+    }
+    if (heads.length < PAGE) return;
+  }
+}
+
+function notMoved(account: string, op: string): CliError {
+  return new CliError('check_failed', {
+    message: `the records of ${op} in the shared journal are damaged, and one machine could not know what it has done; nothing was moved`,
+    notes: [`When you know what it has done, ${wordsForDamaged(account, op)}`],
+    hint: `cardwright ops show ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
 }
 
 /** A look that is quick: what is in the way of others, and no more of it than that. */

@@ -27,6 +27,7 @@ import type { PlanRecord } from '../journal/wal/records.ts';
 import { isPending } from '../journal/wal/replay.ts';
 import type { ClaimedIntent, JournalStatus, LeaveResult, OpHead, UsedIntent } from './calls.ts';
 import { refusalOf } from './claims.ts';
+import { refuseDamaged } from './damaged-records.ts';
 import { importOp } from './import-op.ts';
 import { type ClashingOp, clashing, reasonToKeep } from './kept-both.ts';
 import { accountLeft } from './left-account.ts';
@@ -67,6 +68,8 @@ interface WhatElse {
 export async function moveToShared(parts: MoveParts, { keepBoth = [], leave }: WhatElse = {}): Promise<MovedJournal> {
   const { local, shared, service, pid } = parts;
   refuseBehind(shared);
+  // What is refused here must not have changed anything.
+  await refuseClosed(shared);
   await refuseKeyOfOthers(parts);
   await refuseWorking(local, pid);
   const left = await leftNote(await othersOf(parts), { here: hereOf(parts), leave });
@@ -99,6 +102,11 @@ export async function moveToShared(parts: MoveParts, { keepBoth = [], leave }: W
   return { to: 'shared', moved: moved + (brought?.ops ?? 0), rows: rows + (brought?.rows ?? 0), there, names: kept };
 }
 
+/** Rejects while the account takes nothing from this machine: a call that changes nothing is refused as all others are. */
+async function refuseClosed(shared: SharedOps): Promise<void> {
+  await shared.statements().forgetNames({ ...(await callOf(shared)), before_ms: 0 });
+}
+
 /** Operations of another account would be none that anybody of this one can settle. */
 async function refuseKeyOfOthers({ shared, keyPrint }: MoveParts): Promise<void> {
   const { account, role, statements } = shared;
@@ -111,7 +119,7 @@ async function noteMoving(parts: MoveParts): Promise<void> {
   const { local, service, pid } = parts;
   const here = hereOf(parts);
   const before = (await movedFrom(local)).filter(each => isOf(each, service) && isInAccount(each, here));
-  if (before.some(({ began }) => began !== true)) return;
+  if (before.some(({ began, back }) => began !== true && back === undefined)) return;
   await refusePending(local, service);
   await noteMoved(local, await noteOf(parts));
   // Who began before the note was there holds a lock.
@@ -248,11 +256,12 @@ export async function moveToLocal(parts: MoveParts, { mine = false } = {}): Prom
   const [unknown] = await pushedBy(shared);
   if (unknown !== undefined) throw notThere(unknown);
   // Where a machine goes on alone already, it is this one, run again; or all is refused.
+  await refuseDamaged(statements(), account);
   if (!mine && status.left_to === null) await refuseInUse(shared, status);
   await leaveAccount(parts, { mine, status });
   // From here on the files of this machine take nothing either, until all of it is there.
   await local.disk.prepareFolder(local.places.root);
-  await noteMoved(local, await noteOf(parts));
+  await noteMoved(local, { ...(await noteOf(parts)), back: mine ? 'mine' : 'frozen' });
   await refuseWorking(local, pid);
   const names = await allNames(shared);
   let [moved, rows] = [0, 0];
@@ -299,12 +308,13 @@ async function leaveAccount({ shared, service }: MoveParts, { mine, status }: Ho
 }
 
 async function saveLocal(parts: MoveParts, head: OpHead): Promise<number> {
-  const { local, shared, service } = parts;
+  const { local, shared } = parts;
   const { statements, account } = shared;
   const { op, state } = head;
   const bytes = Buffer.concat((await statements().readOp(account, op, 1)).map(segment => segment.bytes));
   const [plan] = decodeWhole(bytes);
-  if (plan?.t !== 'PLAN' || !isOf(plan, service)) return 0;
+  // They were readable a moment ago, and nobody has written since.
+  if (plan?.t !== 'PLAN') throw new CliError('internal', { message: `${op} begins without its plan` });
   const { given_key: key } = plan;
   const ownsKey = key !== undefined && (await statements().givenKeyOf(account, key)) === op;
   // What its operator has not seen is not over for this machine either: the same command would do it once more.

@@ -83,6 +83,10 @@ export function openedStore(settings: SharedJournalSettings, { accountPrint, key
     notes: async () => allNotes(settings, await open()),
     keyPrint: () => accountPrint(settings.account),
     account: settings.account,
+    async hasLeft() {
+      const { disk, journalId: journal, account } = await open();
+      return hasLeft({ disk, places: placesIn(stateFolder) }, { journal, account });
+    },
   });
   const localOf = ({ disk }: SharedOps) => ({ disk, places: placesIn(stateFolder) });
   const refuseBack = async (plan: PlanRecord) => {

@@ -12,8 +12,11 @@ import { type SharedOps, segmentRefused } from './shared-ops.ts';
 import { pushSpool } from './spool.ts';
 import { claimBegun } from './untold.ts';
 
-/** Brings everything, says so in the database, and goes on from its chain as it is. */
-export async function pushAll(shared: SharedOps): Promise<Omit<RecoveredOps, 'notes'>> {
+/**
+ * Brings everything, says so in the database, and goes on from its chain as it is. `left`: this machine goes on with the
+ * account alone, which a database from before does not know.
+ */
+export async function pushAll(shared: SharedOps, { left = false } = {}): Promise<Omit<RecoveredOps, 'notes'>> {
   const { statements, account, head, host } = shared;
   const status = await statements().status(account);
   const lost = await lostNow(shared, status);
@@ -38,7 +41,7 @@ export async function pushAll(shared: SharedOps): Promise<Omit<RecoveredOps, 'no
   // What such a command knows is not here yet: an admin must go on waiting for this machine.
   if (behind && workedOn[0] !== undefined) throw stillWorkedOn(workedOn[0]);
   if (!behind && status.frozen !== null) shared.notice(COUNTS_LATER);
-  if (behind) await statements().pushed({ account, host, machine: await shared.machine(), lost });
+  if (behind) await statements().pushed({ account, host, machine: await shared.machine(), lost, left });
   if (lost > 0) {
     head.forget((await statements().status(account)).head);
     await head.keep();

@@ -41,13 +41,15 @@ export interface SharedStoreSettings {
   readonly keyPrint: () => Promise<string>;
   /** Name of the account in the journal. */
   readonly account: string;
+  /** Whether the files of this machine go on with the account alone. */
+  readonly hasLeft: () => Promise<boolean>;
 }
 
 const PAGE = 1000;
 /** A machine whose clock is farther off than this from that of the database is told so. */
 export const MOST_CLOCK_MS = 60_000;
 
-export function sharedStore({ shared, opened, notes, keyPrint, account }: SharedStoreSettings): OpStore {
+export function sharedStore({ shared, opened, notes, keyPrint, account, hasLeft }: SharedStoreSettings): OpStore {
   return {
     clockSlackMs: MOST_CLOCK_MS,
     ready: async () => void (await shared()),
@@ -102,7 +104,10 @@ export function sharedStore({ shared, opened, notes, keyPrint, account }: Shared
     },
     handsOf: async op => handsOf(await shared(), op),
     outlast: async (op, waiting) => outlast(await shared(), op, waiting),
-    push: async () => ({ ...(await pushAll(await opened())), notes: (await notes?.()) ?? 0 }),
+    push: async () => ({
+      ...(await pushAll(await opened(), { left: await hasLeft() })),
+      notes: (await notes?.()) ?? 0,
+    }),
     leases: async () => leasesOf(await shared()),
     check: async () => checkShared(await opened()),
     forget: async op => forgetOp(await shared(), op),

@@ -34,6 +34,13 @@ export type HeadsByJournal = Readonly<Record<string, JournalHead>>;
 
 type With<T> = T & { readonly head: JournalHead };
 
+interface Pushed {
+  readonly host: string;
+  readonly lost: number;
+  /** The files of this machine go on with the account alone. */
+  readonly left?: boolean | undefined;
+}
+
 type OfMachine = Entering & { readonly host: string; readonly machine: string };
 
 /** Each is one statement and one transaction, and may be sent again when its answer was lost. Rejects as `call` does. */
@@ -58,7 +65,7 @@ export interface Statements extends ApprovalStatements {
     call: Entering & { readonly op: string; readonly by: string },
     bytes: Uint8Array,
   ): Promise<With<{ readonly verdict: string }>>;
-  pushed(call: Omit<Entering, 'known'> & { readonly host: string; readonly lost: number }): Promise<With<unknown>>;
+  pushed(call: Omit<Entering, 'known'> & Pushed): Promise<With<unknown>>;
   /** Who knows of lost lines by then; null where nobody does, or their loss was accepted. */
   reportLoss(
     call: Entering & { readonly accepted: number; readonly host: string },

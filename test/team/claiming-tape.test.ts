@@ -61,7 +61,13 @@ describe.skipIf(missing())('a claim that goes with SENT', () => {
     return {
       home,
       shared,
-      store: sharedStore({ shared: open, opened: open, keyPrint: async () => '0123456789abcdef', account: at.account }),
+      store: sharedStore({
+        shared: open,
+        opened: open,
+        keyPrint: async () => '0123456789abcdef',
+        hasLeft: async () => false,
+        account: at.account,
+      }),
     };
   }
 

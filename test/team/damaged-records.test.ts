@@ -86,4 +86,36 @@ describe.skipIf(missing())('an operation whose records are damaged', () => {
     expect((await run(ben, LINE.replace(' --intent po-7', ' --intent po-8'))).code).toBe(0);
     expect(await t.flaws()).toEqual([]);
   });
+
+  it.each(['unknown', 'finished'] as const)(
+    'keeps the journal where it is, %s: one machine would not know of it',
+    async stands => {
+      await using t = await damaged();
+      const { ana, op, run } = t;
+      if (stands === 'finished')
+        await t.at.root.call(
+          `update cardwright.op set state = 'finished', unknown = 0, not_told = null where op = $1`,
+          [op],
+        );
+      await t.at.admin(`add_member('ben', '{}')`);
+      await t.at.endLeases();
+      const sql = `select cardwright.set_aside('${t.at.account}', '${op}', true, 'why');`;
+      const way = 'journal move --to local';
+      const refused = async (line: string) => {
+        const { code, err } = await run(ana, line);
+        expect([code, err], line).toEqual([15, expect.stringContaining(sql)]);
+      };
+      await refused(`${way} --mine`);
+      expect(await t.at.ana.status(t.at.account)).toMatchObject({ frozen: null, left_to: null });
+      await t.at.admin(`freeze_account('one machine')`);
+      await refused(`${way} --mine`);
+      await refused(way);
+      // An admin sets it aside in a frozen account, too.
+      await t.at.admin(`set_aside('${op}', true, 'seen at the service')`);
+      expect((await run(ana, way)).code).toBe(0);
+      const alone = { env: { CARDWRIGHT_JOURNAL_URL: '', CARDWRIGHT_JOURNAL_ACCOUNT: '' }, clock: later() };
+      const again = await ana.run(LINE, alone);
+      expect([again.code, (await t.cards()).length], again.err).toEqual([15, 1]);
+    },
+  );
 });

@@ -1,13 +1,19 @@
 /** While one machine goes on with an account alone, nobody else moves money over the shared journal until it comes back. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { noteMoved } from '../../src/journal/store/moved.ts';
+import { forgetMovedBack } from '../../src/journal/store/moved-back.ts';
+import { placesIn } from '../../src/journal/store/paths.ts';
+import { createDisk } from '../../src/journal/wal/storage.ts';
 import { ended, type Home, home } from '../package/built.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
-import { skippingClock } from '../support/clocks.ts';
+import { random, realClock, skippingClock } from '../support/clocks.ts';
 import { words } from '../support/words.ts';
 import type { World } from '../support/world.ts';
+import { backupOf } from './account-backup.ts';
 import { team } from './team.ts';
 
 const CREATE = 'cards create --bin bin_1 --amount 3 --label q1 -q';
@@ -214,5 +220,78 @@ describe.skipIf(missing())('an account that one machine goes on with', () => {
     for (const each of [ana, ben]) expect((await each.run(FILE)).code).toBe(14);
     expect(await t.cards()).toHaveLength(6);
     expect(await ana.run('journal check')).toMatchObject({ code: 0 });
+  });
+
+  it('goes on alone also where a backup from before was put in place of the database', async () => {
+    await using t = await team(here);
+    const [ana, other] = [await t.machine('ana'), await t.machine('ana')];
+    const op = await unknown(t, ana);
+    await t.at.admin(`add_member('ben', '{}')`);
+    await t.at.endLeases();
+    const backup = await backupOf(t.at.root, t.at.account);
+    expect(await ana.run('journal move --to local --mine')).toMatchObject({ code: 0 });
+    expect(await ana.run(`ops resolve ${op} --as not-done --note seen --yes`, LOCAL)).toMatchObject({ code: 0 });
+    expect(await ana.run(CREATE, LOCAL)).toMatchObject({ code: 0 });
+    await backup.restore();
+    await t.at.root.call(
+      `update cardwright.account set frozen_why = null, left_to = null, left_machine = null where name = $1`,
+      [t.at.account],
+    );
+    for (const machine of [ana, other]) expect((await machine.run('journal push')).code).toBe(0);
+    await t.at.admin(`accept_failover('the backup of Monday')`);
+    for (const line of [`ops resume ${op} --resend-absent`, CREATE]) {
+      const { code, err } = await other.run(line);
+      expect({ line, code, err }).toMatchObject({
+        code: 14,
+        err: expect.stringContaining('was moved to one machine, ana@'),
+      });
+    }
+    expect(await ana.run('journal move --to shared')).toMatchObject({ code: 0 });
+    expect(JSON.parse((await other.run(`ops show ${op} --json`)).out)).toMatchObject({
+      state: 'finished',
+      not_sent: 1,
+    });
+    expect(await t.cards()).toHaveLength(1);
+  });
+
+  it('stays with that machine where the way back is refused: nothing there has changed', async () => {
+    await using t = await team(here);
+    const ana = await t.machine('ana');
+    await t.at.admin(`add_member('ben', '{}')`);
+    expect(await ana.run(CREATE)).toMatchObject({ code: 0 });
+    expect(await ana.run('journal move --to local --mine')).toMatchObject({ code: 0 });
+    const back = await ana.run('journal move --to shared');
+    expect(back).toMatchObject({ code: 14, err: expect.stringContaining('was frozen by ana') });
+    expect(await ana.run('cards fund card_1 --amount 1', LOCAL)).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    ['mine', 'journal move --to local --mine'],
+    ['frozen', 'journal move --to local'],
+  ] as const)('names the move that was cut off, %s', async (how, command) => {
+    await using t = await team(here);
+    const ana = await t.machine('ana');
+    await t.at.admin(how === 'mine' ? `add_member('ben', '{}')` : `freeze_account('one machine')`);
+    expect(await ana.run(command)).toMatchObject({ code: 0 });
+    const { journal_id: journal } = await t.at.ana.status(t.at.account);
+    const disk = createDisk({
+      platform: 'linux',
+      random,
+      warn: () => undefined,
+      lock: { pid: process.pid, clock: realClock, random },
+    });
+    const local = { disk, places: placesIn(join(ana.folder, 'state')) };
+    // As the files are in the middle of it.
+    await noteMoved(local, { origin: t.proxy.url, mode: 'test', journal, account: t.at.account, back: how });
+    await forgetMovedBack(local, { origin: t.proxy.url, mode: 'test' });
+    if (how === 'mine') await t.at.admin(`accept_failover('it goes on')`);
+    for (const env of [{}, LOCAL]) {
+      const { code, err } = await ana.run(CREATE, env);
+      expect({ code, err }).toMatchObject({ code: 14, err: expect.stringContaining(`${command}`) });
+      expect(err).not.toContain('move --to shared');
+    }
+    if (how === 'mine') await t.at.admin(`freeze_account('one machine')`);
+    expect(await ana.run(command)).toMatchObject({ code: 0 });
+    expect(await ana.run(CREATE, LOCAL)).toMatchObject({ code: 0 });
   });
 });

@@ -125,6 +125,7 @@ export async function storeAt(
     shared: async () => shared,
     opened: async () => shared,
     keyPrint: async () => KEY_PRINT,
+    hasLeft: async () => false,
     account: order.account,
   });
   return { store, end: () => session.end() };

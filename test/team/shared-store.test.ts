@@ -60,6 +60,7 @@ describe.skipIf(missing())('the shared store', () => {
           shared: once,
           opened: once,
           keyPrint: async () => KEY_PRINT,
+          hasLeft: async () => false,
           account,
         });
       },

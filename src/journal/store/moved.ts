@@ -26,6 +26,14 @@ export interface MovedTo extends Pick<PlanRecord, 'origin' | 'mode'> {
   readonly address?: string;
   /** All of them are there. Left out while they are moved, and where that was cut off. */
   readonly complete?: true;
+  /** They are on their way back, by the only operator of the account or because an admin has frozen it. Cut off where it stays. */
+  readonly back?: 'mine' | 'frozen';
+}
+
+/** What goes on with a move that was cut off. */
+export function moveAgain({ back }: Pick<MovedTo, 'back'>): string {
+  if (back === undefined) return 'journal move --to shared';
+  return back === 'mine' ? 'journal move --to local --mine' : 'journal move --to local';
 }
 
 /** Throws `check_failed` for a file that nobody can read: it may name any service. */
@@ -166,6 +174,7 @@ export async function refuseMoved(
   const to = begins ? await movedBy(notes, plan, accountPrint) : notes.find(each => isOf(each, plan));
   if (to === undefined || (settles && to.complete !== true)) return;
   if (!isOf(to, plan)) throw keyShared(to, plan);
+  if (to.back !== undefined) throw cutOff(to, plan, await overShared(to, moveAgain(to)));
   const next = begins ? 'journal status' : `ops resume ${plan.op}`;
   throw serviceShared(to, plan, {
     next: await overShared(to, next),
@@ -177,6 +186,17 @@ export async function refuseMoved(
 export function whereIs({ account, journal, began }: MovedTo): string {
   const there = `the account ${account} of the shared journal ${journal}`;
   return began === true ? `are begun in ${there}` : `were moved to ${there}`;
+}
+
+/** Of a move back to this machine. */
+export function cutOff(to: MovedTo, { origin }: Service, again: string | undefined): CliError {
+  return new CliError('guarded', {
+    message: `the operations of ${origin} are on their way back from the account ${to.account} of the shared journal ${to.journal} to this machine, and not all of them are here`,
+    notes: ['What is here already is not done twice: the move goes on where it was cut off.'],
+    hint: again ?? `cardwright ${moveAgain(to)}`,
+    overShared: true,
+    outcome: 'not_sent',
+  });
 }
 
 interface Ways {

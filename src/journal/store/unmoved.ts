@@ -8,7 +8,7 @@ import type { PlanRecord } from '../wal/records.ts';
 import { addressesOf } from './addresses.ts';
 import { notedIntents } from './local-intents.ts';
 import { type LocalOps, localHeads } from './local-ops.ts';
-import { isOf, type MovedTo, movedFrom, onlyFreezes } from './moved.ts';
+import { cutOff, isOf, type MovedTo, movedFrom, onlyFreezes } from './moved.ts';
 import { isMovedBack, type MovedBack, stillNamed } from './moved-back.ts';
 import type { Claim } from './op-store.ts';
 
@@ -113,6 +113,8 @@ async function notMoved(
 ): Promise<CliError> {
   const back = await movedBack(local, { origin, mode, ...here }, stepsToLocal);
   if (back !== undefined) return back;
+  const coming = (await movedFrom(local)).find(each => isOf(each, { origin, mode }) && each.back !== undefined);
+  if (coming !== undefined) return cutOff(coming, { origin, mode }, undefined);
   return new CliError('guarded', {
     message: `the folder of this machine has operations of ${origin} that the shared journal does not know, so this could be done a second time`,
     notes: [why],

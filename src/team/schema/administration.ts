@@ -117,7 +117,7 @@ begin
 end $f$;
 
 -- A machine has brought what it alone knew, after a server took the place of another. call: account, host, machine, lost
--- (lines of the chain that it knew and the database does not hold).
+-- (lines of the chain that it knew and the database does not hold), left (it goes on with the account alone, by its own files).
 create function pushed(call jsonb) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
@@ -126,6 +126,11 @@ begin
   insert into push (account, role, timeline, host, machine)
     values (a.id, session_user, place_name(), left(coalesce(call ->> 'host', ''), 200), coalesce(call ->> 'machine', ''))
     on conflict do nothing;
+  -- The database may be from before that.
+  if coalesce((call ->> 'left')::boolean, false) and a.left_to is null and (is_elsewhere(a) or a.lost_why is not null) then
+    update account set left_to = machine_of(call), left_machine = call ->> 'machine' where id = a.id;
+    a := admin_line(a, 'journal.push', 'this machine goes on with the account alone');
+  end if;
   if coalesce((call ->> 'lost')::bigint, 0) > 0 then
     a := admin_line(a, 'journal.push', format('%s lines of the chain were lost', (call ->> 'lost')::bigint));
   end if;
