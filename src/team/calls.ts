@@ -1,4 +1,5 @@
 /** What goes into the functions of a shared journal's schema, and the verdicts that come back. */
+import type { DoneUse } from '../journal/store/op-store.ts';
 
 /** Where the chain of an account stands; what a caller knows of it goes with its next call. */
 export interface JournalHead {
@@ -54,7 +55,7 @@ export interface ClaimedIntent {
 export interface UsedIntent extends Omit<ClaimedIntent, 'op'> {
   readonly op: string;
   /** Of an op whose records were removed: the row was done, with this card. */
-  readonly done?: { readonly card?: string | undefined } | null | undefined;
+  readonly done?: DoneUse | null | undefined;
 }
 
 /** An op that was written elsewhere, or a part of it. Cents throughout. */

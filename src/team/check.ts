@@ -31,8 +31,8 @@ export async function checkShared(shared: Checked): Promise<StoreCheck> {
     const found = await checkOp(shared, head, chain.digests);
     records += found.records;
     for (const name of found.names) named.push([name, head.op]);
-    const sql = sqlForDamaged(shared.account, head.op);
-    flaws.push(...found.texts.map(text => ({ what: 'op', op: head.op, text, sql }) as const));
+    const sql = found.damaged ? { sql: sqlForDamaged(shared.account, head.op) } : {};
+    flaws.push(...found.texts.map(text => ({ what: 'op', op: head.op, text, ...sql }) as const));
   }
   const intents = await checkIntents(shared, named);
   const days = await shared.statements().daySums(shared.account);
@@ -76,6 +76,8 @@ interface CheckedOp {
   /** Names of rows that are not known to have come to nothing. */
   readonly names: readonly string[];
   readonly texts: readonly string[];
+  /** Its records are not those that were written: an admin may set it aside. */
+  readonly damaged: boolean;
 }
 
 async function checkOp(
@@ -106,7 +108,8 @@ function flawsOf(head: OpHead, segments: readonly Segment[], digest: string | un
     texts.push('its records are not those that the chain names');
   const bytes = Buffer.concat(segments.map(segment => segment.bytes));
   const written = recordsOrError(bytes, head.op);
-  if (written instanceof CliError) return { records: 0, names: [], texts: [...texts, written.message] };
+  if (written instanceof CliError) return { records: 0, names: [], texts: [...texts, written.message], damaged: true };
+  const damaged = texts.length > 0;
   const standing = createStanding();
   standing.read(Buffer.concat(inOrder.map(segment => segment.bytes)));
   const before = standing.counts();
@@ -116,7 +119,7 @@ function flawsOf(head: OpHead, segments: readonly Segment[], digest: string | un
   texts.push(...planFlaws(head, written), ...endFlaws(head, { standing, before }));
   const free = new Set(standing.unusedIntents());
   const names = written.flatMap(({ record }) => (record.t === 'ITEM' && record.intent ? record.intent : []));
-  return { records: written.length, names: names.filter(name => !free.has(name)), texts };
+  return { records: written.length, names: names.filter(name => !free.has(name)), texts, damaged };
 }
 
 function planFlaws({ op, command, rows, cents: total }: OpHead, [first]: readonly StoredRecord[]): string[] {

@@ -111,6 +111,7 @@ export function sharedStore({ shared, opened, notes, keyPrint, account, hasLeft 
     leases: async () => leasesOf(await shared()),
     check: async () => checkShared(await opened()),
     forget: async op => forgetOp(await shared(), op),
+    auditLog: 'cardwright audit list --shared -o wide',
     setAside: op => wordsForDamaged(account, op),
   };
 }

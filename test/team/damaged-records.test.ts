@@ -1,4 +1,6 @@
 /** Records of a shared journal are damaged: everybody reads so, an admin who has looked sets the operation aside, and people go on. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
@@ -41,10 +43,12 @@ describe.skipIf(missing())('an operation whose records are damaged', () => {
       const { code, err } = await run(ana, line);
       expect([code, err], line).toEqual([15, expect.stringContaining(sql)]);
     }
-    for (const line of [LINE, `ops resume ${op}`]) {
+    for (const line of [LINE, LINE.replace(' --intent po-7', ''), `ops resume ${op}`]) {
       const { code, err } = await run(ana, line);
       expect([code, err], line).toEqual([15, expect.stringContaining(`try: cardwright ops show ${op}`)]);
+      if (line !== `ops resume ${op}`) expect(err, line).toContain(sql);
     }
+    expect((await run(ben, `ops show ${op}`)).err).toContain('cardwright audit list --shared -o wide');
     for (const machine of [ana, ben]) {
       const { code, out } = await run(machine, 'doctor');
       expect([code, out]).toEqual([15, expect.stringMatching(new RegExp(`fail.*journal of ${op} is damaged`))]);
@@ -83,6 +87,7 @@ describe.skipIf(missing())('an operation whose records are damaged', () => {
     // Its name was used where it was done, and is free where it was not.
     const again = await run(ben, LINE);
     expect([again.code, (await t.cards()).length], again.err).toEqual(wasDone ? [15, 1] : [0, 2]);
+    if (wasDone) expect(again.err).toContain('try: cardwright audit list --shared -o wide');
     expect((await run(ben, LINE.replace(' --intent po-7', ' --intent po-8'))).code).toBe(0);
     expect(await t.flaws()).toEqual([]);
   });
@@ -118,4 +123,28 @@ describe.skipIf(missing())('an operation whose records are damaged', () => {
       expect([again.code, (await t.cards()).length], again.err).toEqual([15, 1]);
     },
   );
+
+  it('is meant, and no other one: what can be read is not set aside', async () => {
+    await using t = await damaged();
+    const { ana, op, run } = t;
+    expect((await run(ana, 'cards create --bin bin_1 --amount 2 --label other --intent po-8')).code).toBe(0);
+    await writeFile(join(ana.folder, 'team.csv'), `bin_id,amount,label\n${'bin_1,2,广告\n'.repeat(40)}`);
+    t.proxy.fail('POST', /\/cards$/, ...Array<'drop-after'>(3).fill('drop-after'));
+    expect([0, 11]).toContain((await run(ana, 'cards create --file team.csv --yes')).code);
+    t.proxy.mend();
+    const others = (await t.at.ana.heads(t.at.account, {})).filter(head => head.op !== op);
+    expect(others).toHaveLength(2);
+    for (const { op: other } of others) {
+      await expect(t.at.admin(`set_aside('${other}', false, 'a typing error')`)).rejects.toThrow(
+        `the records of ${other} can be read: nothing of it is set aside`,
+      );
+      // One byte of it, or a whole segment, is enough.
+      await t.at.root.call(
+        `update cardwright.segment set bytes = set_byte(bytes, octet_length(bytes) - 9, 33) where op = $1 and n = 1`,
+        [other],
+      );
+      await t.at.admin(`set_aside('${other}', true, 'seen at the service')`);
+    }
+    expect((await t.at.ana.heads(t.at.account, {})).map(head => head.op)).toEqual([op]);
+  });
 });

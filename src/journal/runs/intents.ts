@@ -5,8 +5,8 @@
 import { CliError } from '../../core/errors.ts';
 import { recordedNotes } from '../execution/by-hand.ts';
 import { recordedOutcome } from '../execution/outcome.ts';
-import type { NotedIntent } from '../store/op-store.ts';
-import { readHistory } from '../store/read-ops.ts';
+import type { NotedIntent, OpStore } from '../store/op-store.ts';
+import { readOrError } from '../store/read-ops.ts';
 import type { EarlierUse, PlannedRow, Run, RunPlan, TakeUp } from '../types.ts';
 import { intentDigest } from '../wal/op-id.ts';
 import { type History, isPending, mayBePerformed, type RowHistory } from '../wal/replay.ts';
@@ -14,7 +14,7 @@ import type { JournalDependencies } from './dependencies.ts';
 import { type Named, namedIn } from './named-rows.ts';
 import { isUnfinished } from './queries.ts';
 import { rowWithoutMarker, withoutMarker } from './row-likeness.ts';
-import { standingOf } from './shared-rows.ts';
+import { damagedTwin, standingOf } from './shared-rows.ts';
 import { takeUpOf } from './take-up.ts';
 import { pendingTwin } from './twins.ts';
 
@@ -72,7 +72,7 @@ async function usesOf(
   for (const wanted of named.claimed) {
     const note = noted.get(wanted.name);
     if (note === undefined) continue;
-    if (!histories.has(note.op)) histories.set(note.op, await readHistory(dependencies.store, note.op));
+    if (!histories.has(note.op)) histories.set(note.op, await historyOfUse(dependencies, note.op));
     const history = histories.get(note.op);
     if (history === undefined && note.done === undefined) await refuseRecorded(dependencies, note);
     const standing = standingOfUse(note, history);
@@ -91,6 +91,13 @@ async function usesOf(
   return uses;
 }
 
+/** Throws `check_failed` for a damaged journal, with the way on. */
+async function historyOfUse({ store }: JournalDependencies, op: string): Promise<History | undefined> {
+  const history = await readOrError(store, op);
+  if (history instanceof CliError) throw damagedTwin(store.setAside(op), history);
+  return history;
+}
+
 /** What the name stands for by the journal: an earlier release has noted the same change in another form. */
 function keptDigest({ row }: NotedIntent, history: History | undefined): string | undefined {
   const item = history?.rows.get(row)?.item;
@@ -107,6 +114,22 @@ async function refuseRecorded({ store }: JournalDependencies, { name, op }: Note
     message: `the intent ${JSON.stringify(name)} was used by ${op}, which was recorded as done by hand: ${recorded.note}`,
     notes: ['Nothing was sent. Another purchase needs another intent.'],
     hint: 'cardwright ops list',
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+/** Its records could not be read, and an admin of the shared journal has said that it was done. */
+function setAsideUse(
+  { auditLog }: Pick<OpStore, 'auditLog'>,
+  { name, op }: Pick<NotedIntent, 'name' | 'op'>,
+): CliError {
+  return new CliError('check_failed', {
+    message: `the intent ${JSON.stringify(name)} was used by ${op}, whose records could not be read and were set aside as done: what came of it is not known here`,
+    notes: [
+      'Nothing was sent. Another purchase needs another intent. The audit log has who has set it aside, and why.',
+    ],
+    hint: auditLog,
     outcome: 'not_sent',
     op,
   });
@@ -138,6 +161,7 @@ async function useOf(
 ): Promise<EarlierUse> {
   const { store } = dependencies;
   if (standing === 'removed' || history === undefined) {
+    if (done?.set_aside === true) throw setAsideUse(store, { name, op });
     const settled = { row, outcome: 'done', changed: false, cardId: done?.card } as const;
     return { intent: name, op, row, bulk: false, settled };
   }

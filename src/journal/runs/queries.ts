@@ -125,19 +125,22 @@ export async function isUnfinished(store: Pick<OpStore, 'heads'>, wanted: string
 }
 
 /** As `historyNamed`; the error for a damaged journal says how it is taken out of the way. */
-export function historyToShow(store: Pick<OpStore, 'read' | 'leastLength' | 'setAside'>, op: string): Promise<History> {
+export function historyToShow(
+  store: Pick<OpStore, 'read' | 'leastLength' | 'setAside' | 'auditLog'>,
+  op: string,
+): Promise<History> {
   return historyNamed(store, op).catch(async (thrown: unknown) => {
     if (!(thrown instanceof CliError) || thrown.kind !== 'check_failed' || (await isNewer(store, op))) throw thrown;
-    throw damageShown(thrown, store.setAside(op));
+    throw damageShown(store, op, thrown);
   });
 }
 
 /** Whoever asks for the op itself is told the way on, not this command once more. */
-function damageShown(damage: CliError, setAside: string): CliError {
+function damageShown(store: Pick<OpStore, 'setAside' | 'auditLog'>, op: string, damage: CliError): CliError {
   const notes = [
     ...(damage.facts.notes ?? []),
-    'The audit log has a line of each operation that was begun: cardwright audit list -o wide',
-    `When you know what it has done, ${setAside}`,
+    `The audit log has a line of each operation that was begun: ${store.auditLog}`,
+    `When you know what it has done, ${store.setAside(op)}`,
   ];
   return damage.with({ notes, hint: 'cardwright ops list --state damaged' });
 }

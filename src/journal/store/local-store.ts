@@ -80,6 +80,7 @@ export function localStore(settings: LocalStoreSettings): OpStore {
     isHeldByRunning: op => isLockedByRunning(places.lock(op), { pid }),
     isUntold: op => isMovedUntold(local, op),
     forget: op => forget(local, op),
+    auditLog: 'cardwright audit list -o wide',
     setAside: op => `record it: cardwright ops resolve ${op} --as done --note "why"`,
     keepDamaged: (op, note) => keepDamaged(local, { op, note, pid }),
     recordedByHand: op => recordedByHand(local, op),

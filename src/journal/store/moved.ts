@@ -30,11 +30,8 @@ export interface MovedTo extends Pick<PlanRecord, 'origin' | 'mode'> {
   readonly back?: 'mine' | 'frozen';
 }
 
-/** What goes on with a move that was cut off. */
-export function moveAgain({ back }: Pick<MovedTo, 'back'>): string {
-  if (back === undefined) return 'journal move --to shared';
-  return back === 'mine' ? 'journal move --to local --mine' : 'journal move --to local';
-}
+/** What goes on with a move back that was cut off. */
+const MOVE_AGAIN = { mine: 'cardwright journal move --to local --mine', frozen: 'cardwright journal move --to local' };
 
 /** Throws `check_failed` for a file that nobody can read: it may name any service. */
 export async function movedFrom({ disk, places }: LocalOps): Promise<readonly MovedTo[]> {
@@ -174,7 +171,10 @@ export async function refuseMoved(
   const to = begins ? await movedBy(notes, plan, accountPrint) : notes.find(each => isOf(each, plan));
   if (to === undefined || (settles && to.complete !== true)) return;
   if (!isOf(to, plan)) throw keyShared(to, plan);
-  if (to.back !== undefined) throw cutOff(to, plan, await overShared(to, moveAgain(to)));
+  if (to.back !== undefined) {
+    const again = await overShared(to, MOVE_AGAIN[to.back].replace('cardwright ', ''));
+    throw cutOff({ ...to, back: to.back }, plan, again);
+  }
   const next = begins ? 'journal status' : `ops resume ${plan.op}`;
   throw serviceShared(to, plan, {
     next: await overShared(to, next),
@@ -189,11 +189,11 @@ export function whereIs({ account, journal, began }: MovedTo): string {
 }
 
 /** Of a move back to this machine. */
-export function cutOff(to: MovedTo, { origin }: Service, again: string | undefined): CliError {
+export function cutOff(to: MovedTo & Required<Pick<MovedTo, 'back'>>, { origin }: Service, again: string | undefined): CliError {
   return new CliError('guarded', {
     message: `the operations of ${origin} are on their way back from the account ${to.account} of the shared journal ${to.journal} to this machine, and not all of them are here`,
     notes: ['What is here already is not done twice: the move goes on where it was cut off.'],
-    hint: again ?? `cardwright ${moveAgain(to)}`,
+    hint: again ?? MOVE_AGAIN[to.back],
     overShared: true,
     outcome: 'not_sent',
   });

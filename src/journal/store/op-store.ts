@@ -89,6 +89,8 @@ export interface OpStore {
    * where the store keeps it: by its own clock it is not old enough.
    */
   forget(op: string): Promise<boolean>;
+  /** The command that shows the lines of its audit log. */
+  readonly auditLog: string;
   /** How a person takes a damaged op out of the way who knows what it has done: the end of a sentence. */
   setAside(op: string): string;
   /**
@@ -230,11 +232,18 @@ export interface ClaimedIntent {
   readonly row: number;
 }
 
+/** What came of a name whose op was removed. */
+export interface DoneUse {
+  readonly card?: string | undefined;
+  /** Its records could not be read, and an admin of the shared journal has said that it was done. */
+  readonly set_aside?: true | undefined;
+}
+
 export interface NotedIntent extends ClaimedIntent {
   /** It may be gone, or may never have got a plan: then nothing was sent for the name. */
   readonly op: string;
   /** Of an op that is no longer kept: the row was done, with this card. */
-  readonly done?: { readonly card?: string | undefined } | undefined;
+  readonly done?: DoneUse | undefined;
 }
 
 /** Names and a key of one op that belong to others, each with the op that has it. */

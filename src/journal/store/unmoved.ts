@@ -114,7 +114,7 @@ async function notMoved(
   const back = await movedBack(local, { origin, mode, ...here }, stepsToLocal);
   if (back !== undefined) return back;
   const coming = (await movedFrom(local)).find(each => isOf(each, { origin, mode }) && each.back !== undefined);
-  if (coming !== undefined) return cutOff(coming, { origin, mode }, undefined);
+  if (coming?.back !== undefined) return cutOff({ ...coming, back: coming.back }, { origin, mode }, undefined);
   return new CliError('guarded', {
     message: `the folder of this machine has operations of ${origin} that the shared journal does not know, so this could be done a second time`,
     notes: [why],

@@ -141,7 +141,7 @@ function isTorn(rest: Uint8Array): boolean {
 function damaged(name: string, line: number | undefined): CliError {
   const where = line === undefined ? 'in a record that was whole before' : `at record ${line}`;
   return new CliError('check_failed', {
-    message: `the journal of ${name} is damaged ${where}; nothing was sent`,
+    message: `the journal of ${name} is damaged ${where}`,
     notes: ['It is not changed. Look at the service itself before doing any of its rows again.'],
     hint: `cardwright ops show ${name}`,
     outcome: 'not_sent',

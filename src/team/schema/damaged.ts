@@ -1,9 +1,65 @@
 /** What an admin does about an operation whose records nobody can read. */
 
 export const DAMAGED_SQL = `
+-- Of each byte, for crc32_of.
+create function crc32_table() returns bigint[] language plpgsql immutable as $f$
+declare
+  made bigint[] := '{}';
+  k bigint;
+begin
+  for i in 0..255 loop
+    k := i;
+    for j in 1..8 loop k := case when (k & 1) = 1 then (k >> 1) # 3988292384 else k >> 1 end; end loop;
+    made := made || k;
+  end loop;
+  return made;
+end $f$;
+
+create function crc32_of(bytes bytea, crc_table bigint[]) returns text language plpgsql immutable as $f$
+declare
+  c bigint := 4294967295;
+begin
+  for i in 0..octet_length(bytes) - 1 loop
+    c := (c >> 8) # crc_table[1 + ((c # get_byte(bytes, i)) & 255)];
+  end loop;
+  return lpad(to_hex(c # 4294967295), 8, '0');
+end $f$;
+
+-- Whether each record of an operation is as it was written, one behind the other of its writer, as every cardwright reads them.
+create function can_be_read(o op) returns boolean language plpgsql as $f$
+declare
+  crc_table bigint[] := crc32_table();
+  next_of jsonb := '{}';
+  line text;
+  part text[];
+begin
+  -- A character a byte.
+  for line in select x.line from segment s
+      cross join lateral regexp_split_to_table(convert_from(s.bytes, 'LATIN1'), '\\n') with ordinality x(line, i)
+      where s.op = o.op and x.line <> '' order by s.n < 0, abs(s.n), x.i loop
+    part := regexp_match(line, '^([0-9a-f]{8}) (\\d{1,9}) (\\d{1,9}) (\\{"by":"([0-9a-f]{8})",.*)$');
+    if part is null or length(part[4]) <> part[2]::int or part[3]::int <> coalesce((next_of ->> part[5])::int, 0)
+      or crc32_of(convert_to(substr(line, 10), 'LATIN1'), crc_table) <> part[1] then
+      return false;
+    end if;
+    next_of := next_of || jsonb_build_object(part[5], part[3]::int + 1);
+  end loop;
+  return next_of <> '{}';
+exception
+  when character_not_in_repertoire or untranslatable_character then return false;
+end $f$;
+
+-- Whether an operation has all records that it counts, and those that the chain names.
+create function is_whole(o op) returns boolean language sql as $f$
+  select coalesce((select count(*) = o.n and sum(octet_length(s.bytes)) = o.size from segment s where s.op = o.op and s.n > 0), false)
+    and coalesce((select u.line::json ->> 'records_sha256' from audit u
+      where u.account = o.account and u.line like '%' || o.op || '%' and u.line::json ->> 'records_sha256' is not null
+      order by u.seq desc limit 1) = records_digest(o.op), true);
+$f$;
+
 -- The records of an operation are damaged, and an admin has looked at the service: they are put aside, none of them is deleted,
 -- and the operation is in nobody's way. was_done: its names stay, and what it held is spent; else names and cents are free.
--- Refused while a lease of it runs.
+-- Refused while a lease of it runs, and where its records can be read.
 create function set_aside(account_name text, op_id text, was_done boolean, reason text) returns void
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
@@ -23,14 +79,19 @@ begin
   end if;
   -- It was put aside before, or removed.
   if o.pruned_at is not null then return; end if;
+  -- Another name was meant, perhaps: what can be read is settled by its operators.
+  if is_whole(o) and can_be_read(o) then
+    raise exception using errcode = 'CW008', message = format('the records of %s can be read: nothing of it is set aside', o.op),
+      hint = format('cardwright ops show %s', o.op);
+  end if;
   if o.state <> 'finished' then
     o.spent := case when was_done then o.reserved else 0 end;
     update spend_day d set held = d.held - o.reserved, spent = d.spent + o.spent
       where d.account = o.account and d.day = o.day and o.reserved > 0;
   end if;
   if was_done then
-    update intent i set done = '{}' where i.op = o.op and i.done is null;
-    update waiting_name w set done = '{}' where w.op = o.op and not w.is_key and w.done is null;
+    update intent i set done = '{"set_aside": true}' where i.op = o.op and i.done is null;
+    update waiting_name w set done = '{"set_aside": true}' where w.op = o.op and not w.is_key and w.done is null;
   else
     perform free_all(o);
   end if;
