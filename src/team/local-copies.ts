@@ -21,12 +21,16 @@ export interface LocalCopy {
 }
 
 /**
- * `left`: the database does not have all of it, or has not let its lease go, and the next command sees to that. `finished` and
+ * `left`: the database does not have all of it, or has not let its lease go, and the next command sees to that. `shown`: the
+ * same of one whose end stands there and was shown, so that the next command finishes it. `finished` and
  * `open`: it has everything, and the copy is kept for a week, in case it loses what was written last; of a `finished` one
  * somebody was told, too.
  * `gone`: nobody needs it.
  */
-export type CopyEnd = 'left' | 'finished' | 'open' | 'gone';
+export type CopyEnd = 'left' | 'shown' | 'finished' | 'open' | 'gone';
+
+/** A file beside a copy that was left: whoever asked for it was shown its end. */
+const SHOWN = '.shown';
 
 /** A file beside a copy: how many lines of its process the database has had. What stands there last counts. */
 const CONFIRMED = '.confirmed';
@@ -59,6 +63,7 @@ export async function localCopy(
     async end(how) {
       await confirmed?.close();
       if (how === 'gone') await removeCopy(disk, path);
+      else if (how === 'shown') await disk.replace(path + SHOWN, '');
       else if (how !== 'left') await keepCopy({ disk, clock, folder }, { op, path, how });
       await release();
     },
@@ -69,6 +74,12 @@ export async function localCopy(
 export async function removeCopy(disk: JournalDisk, path: string): Promise<void> {
   await disk.remove(path);
   await disk.remove(path + CONFIRMED);
+  if (await wasShown(disk, path)) await disk.remove(path + SHOWN);
+}
+
+/** See `CopyEnd`. */
+export async function wasShown(disk: JournalDisk, path: string): Promise<boolean> {
+  return (await disk.read(path + SHOWN)) !== undefined;
 }
 
 /** How many lines of its process the database has had; 0 where nothing tells. A torn last line was not confirmed. */
@@ -91,6 +102,7 @@ export async function keepCopy(
   if (earlier.length > 0 && earlier.length > (await bytesAt(disk, path)).length) return removeCopy(disk, path);
   await disk.remove(target + CONFIRMED);
   await disk.rename(path, target);
+  if (await wasShown(disk, path)) await disk.remove(path + SHOWN);
   if ((await disk.read(path + CONFIRMED)) !== undefined) await disk.rename(path + CONFIRMED, target + CONFIRMED);
 }
 

@@ -117,8 +117,9 @@ function failureOf(work: Promise<void>): Promise<unknown> {
 
 /** Every line of it is in the database. While its lease runs on there, the next command of this machine ends that. */
 function endOfCopy(finished: boolean, failure: unknown): CopyEnd {
-  const runsOn = finished ? takesNothing(failure) : failure !== undefined && !segmentRefused(failure);
-  if (runsOn) return 'left';
+  const runsOn = failure !== undefined && !segmentRefused(failure);
+  // Its answer was written. A frozen account lets its lease go, and finishes nothing.
+  if (runsOn) return finished && !takesNothing(failure) ? 'shown' : 'left';
   return finished ? 'finished' : 'open';
 }
 
@@ -189,7 +190,7 @@ function leaseOf(shared: SharedOps, hands: Hands): Lease {
   };
 }
 
-function endingOf({ standing, reserved }: Hands): Ending {
+export function endingOf({ standing, reserved }: Pick<Hands, 'standing' | 'reserved'>): Ending {
   const moved = standing.end()?.cents ?? 0;
   return {
     finished: true,
@@ -200,7 +201,7 @@ function endingOf({ standing, reserved }: Hands): Ending {
   };
 }
 
-function outcomeFacts({ standing, facts }: Hands): Facts {
+export function outcomeFacts({ standing, facts }: Pick<Hands, 'standing' | 'facts'>): Facts {
   const { done, refused, not_sent, cents } = standing.end() ?? {};
   return { ...facts, event: 'outcome', ...(done !== undefined && { done, refused, not_sent, cents }) };
 }

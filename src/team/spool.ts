@@ -4,7 +4,8 @@
  */
 import { decodeLines, encodeLines } from '../journal/wal/codec.ts';
 import type { JournalRecord, StoredRecord } from '../journal/wal/records.ts';
-import type { Segment } from './calls.ts';
+import type { Ending, Facts, OpHead, Segment } from './calls.ts';
+import { factsOf, planIn } from './claims.ts';
 import { leaseMsFor } from './lease.ts';
 import {
   bytesAt,
@@ -17,10 +18,13 @@ import {
   linesOf,
   lockCopy,
   removeCopy,
+  wasShown,
   writerOf,
 } from './local-copies.ts';
 import { bringLost, recordsLost } from './lost-records.ts';
 import { codeOf, type SharedOps, segmentRefused, takesNothing } from './shared-ops.ts';
+import { endingOf, outcomeFacts } from './shared-tape.ts';
+import { createStanding } from './standing.ts';
 import { noteUntold } from './untold.ts';
 
 /** What became of copies that were left. */
@@ -82,7 +86,8 @@ async function pushCopy(
     if (restored > 0) pushed.restored.push({ op, rows: restored });
     if (isCutOff({ kept, there }, writerOf(path))) throw damagedCopy({ op, path }, 'is shorter than it was');
     const rows = await witnessed(shared, op, { kept, there });
-    const isEnded = await endLease(shared, { op, by: writerOf(path), segments });
+    const isShown = await wasShown(disk, path);
+    const isEnded = await endLease(shared, { op, by: writerOf(path), segments, isShown });
     const beyond = recordsBeyond(kept, there);
     const other = await leftOutOf(shared, op, beyond);
     if (other !== undefined) pushed.leftOut.push(other);
@@ -91,7 +96,7 @@ async function pushCopy(
     // A process that died behind its claim has not written here what it claimed.
     if (rows === 0 && beyond === 0 && whole.length > bytes.length) await disk.replace(path, whole.toString());
     // A lease that nobody lets go keeps the same change from nobody who names it otherwise: the next command ends it.
-    if (isEnded) await keepLeft(shared, { op, path, segments });
+    if (isEnded) await keepLeft(shared, { op, path, segments, isShown });
     return rows;
   } finally {
     await release();
@@ -104,12 +109,12 @@ async function pushCopy(
  */
 async function keepLeft(
   shared: SharedOps,
-  { op, path, segments }: Pick<KeptCopy, 'op' | 'path'> & Pick<LeftOp, 'segments'>,
+  { op, path, segments, isShown }: Pick<KeptCopy, 'op' | 'path'> & Pick<LeftOp, 'segments' | 'isShown'>,
 ): Promise<void> {
   const { statements, account, disk, clock } = shared;
   const [now] = await statements().heads(account, { op });
   const isFinished = now?.state === 'finished';
-  const isUntold = isFinished && segments.findLast(({ n }) => n > 0)?.by === writerOf(path);
+  const isUntold = isFinished && !isShown && segments.findLast(({ n }) => n > 0)?.by === writerOf(path);
   if (isUntold && !(await noteUntold(shared, op))) return;
   const how = isFinished && !isUntold ? 'finished' : 'open';
   await keepCopy({ disk, clock, folder: await shared.spoolFolder() }, { op, path, how });
@@ -165,23 +170,35 @@ interface LeftOp {
   /** Who held the copy: its lock is ours now, so that process is gone or has let the op go. */
   readonly by: string;
   readonly segments: readonly Segment[];
+  /** That process has shown its end, and could not say so here. */
+  readonly isShown: boolean;
 }
 
 /**
- * What a process of this machine has left need not wait for its lease. Where somebody else has taken the op up since, the epoch
+ * What a process of this machine has left need not wait for its lease, and is finished where its end was shown. Where somebody else has taken the op up since, the epoch
  * is another one, and nothing is changed. False where the account takes nothing now and the lease runs on.
  */
-async function endLease(shared: SharedOps, { op, by, segments }: LeftOp): Promise<boolean> {
+async function endLease(shared: SharedOps, left: LeftOp): Promise<boolean> {
+  const { op, by, segments, isShown } = left;
   const { statements, account, role, head } = shared;
-  const [now] = await statements().heads(account, { op });
+  const [now] = await statements().heads(account, { op, plan: isShown });
   const last = segments.findLast(({ n }) => n > 0);
-  if (now?.state !== 'running' || now.lease_ms === 0 || now.holder !== role) return true;
+  if (now?.state !== 'running' || now.holder !== role) return true;
+  const hasBegun = last?.by === by && last.epoch === now.epoch;
+  // Without a lease a take would be a new one.
+  if (now.lease_ms === 0 && !(isShown && hasBegun)) return true;
   try {
-    const hasBegun = last?.by === by && last.epoch === now.epoch;
     const epoch = hasBegun ? now.epoch : await epochTaken(shared, { op, by });
     if (epoch === undefined) return true;
     const holding = { account, known: head.known(), op, epoch };
-    const answer = await statements().letGo({ ...holding, ending: { finished: false } }, { event: 'let_go', op });
+    const finish = endShownOf(left, now);
+    const letGo = (how: LettingGo) => statements().letGo({ ...holding, ending: how.ending }, how.facts);
+    const leaseAlone = { ending: { finished: false }, facts: { event: 'let_go', op } };
+    const answer = await letGo(finish ?? leaseAlone).catch((thrown: unknown) => {
+      // A frozen account lets a lease go, and finishes nothing.
+      if (finish !== undefined && takesNothing(thrown)) return letGo(leaseAlone);
+      throw thrown;
+    });
     head.learn(answer.head);
     return true;
   } catch (thrown) {
@@ -190,6 +207,21 @@ async function endLease(shared: SharedOps, { op, by, segments }: LeftOp): Promis
     if (segmentRefused(thrown)) return true;
     throw thrown;
   }
+}
+
+interface LettingGo {
+  readonly ending: Ending;
+  readonly facts: Facts;
+}
+
+/** Undefined where nobody was told its end. */
+function endShownOf({ op, segments, isShown }: LeftOp, now: OpHead): LettingGo | undefined {
+  const standing = createStanding();
+  if (isShown) for (const { bytes } of segments) standing.read(bytes);
+  if (standing.end() === undefined) return undefined;
+  const plan = planIn(now.plan ?? undefined);
+  const facts = plan === undefined ? { op } : factsOf(plan, 'outcome');
+  return { ending: endingOf({ standing, reserved: now.reserved }), facts: outcomeFacts({ standing, facts }) };
 }
 
 /** In which the process that had this copy has taken the op up; undefined where it is in other hands. The call is its own, made again. */

@@ -74,6 +74,40 @@ describe('cards lease', () => {
     expect(await cards(here)).toMatchObject([{ status: 'terminated', balance: 0 }]);
   });
 
+  it('whatever keeps its card from being terminated, its program may have paid: no code that a script repeats on', async () => {
+    await using here = await world();
+    const rule = '{"match":{"operation":"cards.terminate"},"times":9,"action":{"kind":"status","code":401}}';
+    await here.run('sandbox faults add -', { stdin: rule });
+    const { code, err } = await here.run(`${LEASE} --intent a --json -- node -e process.exit(3)`);
+    expect([code, JSON.parse(err).error]).toMatchObject([
+      15,
+      {
+        outcome: 'done',
+        retryable: false,
+        message: expect.stringMatching(/^cards.create is done, but card_1 could not/),
+      },
+    ]);
+    expect(err).toContain('; the program ended with 3');
+    const again = await here.run(`${LEASE} --intent a -- node -e ''`);
+    expect([again.code, again.out]).toEqual([14, '']);
+    expect(await cards(here)).toHaveLength(1);
+  });
+
+  it('reaps the others where one cannot be ended, and does not say that nothing was sent', async () => {
+    await using here = await world();
+    for (const amount of [25, 5]) {
+      const mark = `lease_00${amount} until 2026-11-20T14:01:00Z`;
+      await here.run(`cards create --bin bin_1 --amount ${amount} --metadata 'cardwright_lease=${mark}'`);
+    }
+    const rule = '{"match":{"operation":"cards.terminate"},"times":1,"action":{"kind":"status","code":401}}';
+    await here.run('sandbox faults add -', { stdin: rule });
+    const reaped = await here.run('cards lease --reap --yes');
+    expect([reaped.code, reaped.err]).toEqual([9, expect.stringContaining('1 of 2 leased cards is terminated: ')]);
+    expect(reaped.err).not.toContain('No request was sent');
+    expect((await cards(here)).map(({ status }) => status).toSorted()).toEqual(['active', 'terminated']);
+    expect((await here.run('cards lease --reap --yes')).code).toBe(0);
+  });
+
   it('sends nothing beside an end whose outcome is not known, and says what settles it', async () => {
     await using here = await world();
     const rule = '{"match":{"operation":"cards.terminate"},"times":9,"action":{"kind":"status","code":503}}';

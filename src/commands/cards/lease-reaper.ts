@@ -27,17 +27,24 @@ export async function reapLeases(ctx: Context): Promise<readonly string[]> {
       ask: verdict => askForReaping(ctx, verdict, due),
     });
   }
-  let failed: unknown;
+  const failed: unknown[] = [];
   for (const id of due) {
     // One that cannot be ended keeps no other from its end.
-    await terminate(ctx, id).catch((error: unknown) => {
-      failed ??= error;
-    });
+    await terminate(ctx, id, { isReaping: true }).catch((error: unknown) => void failed.push(error));
   }
-  if (failed !== undefined) throw failed;
+  if (failed.length > 0) throw notAllEnded(failed, due.length);
   // Only now: whatever stopped this before must find them again.
   for (const noted of abandoned) await noted.forget();
   return due;
+}
+
+/** The first that failed; where others are terminated, it does not say that nothing was sent. */
+function notAllEnded([first, ...more]: readonly unknown[], of: number): unknown {
+  const ended = of - 1 - more.length;
+  const isRefusal = first instanceof CliError && ['not_sent', 'refused'].includes(first.facts.outcome ?? 'not_sent');
+  if (ended === 0 || !isRefusal) return first;
+  const message = `${ended} of ${of} leased cards ${ended === 1 ? 'is' : 'are'} terminated: ${first.facts.message}`;
+  return new CliError('partly_failed', { ...first.facts, message, outcome: 'refused' });
 }
 
 async function askForReaping(ctx: Context, verdict: GuardDecision, due: readonly string[]): Promise<void> {

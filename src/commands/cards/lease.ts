@@ -28,7 +28,11 @@ export const leaseCard = command({
     'In a script give --reveal and --yes. A live key needs the same as with cards exec.',
   ],
   operation: 'cards.create',
-  ends: { wait_expired: 'The program ended with 0 after the time of the lease.' },
+  ends: {
+    wait_expired: 'The program ended with 0 after the time of the lease.',
+    partly_failed: 'With --reap: some cards are terminated, and others are not.',
+    check_failed: 'The card was made, and could not be terminated. The message says what became of the program.',
+  },
   flags: {
     amount: option(CREATE_CARD.amount),
     bin: option(text({ doc: 'BIN to issue from; the best one by default.', basis: OURS, names: 'bin' }), '<bin|auto>'),
@@ -84,7 +88,7 @@ export const leaseCard = command({
       over.abort();
       await expiry;
       await endLease(ctx, lease).catch((thrown: unknown) => {
-        throw withProgramEnd(thrown, program);
+        throw withProgramEnd(thrown, lease.cardId, program);
       });
       const exit = program.exit();
       // What was paid after the end of the lease failed, whatever the program made of it.

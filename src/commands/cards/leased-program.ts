@@ -1,5 +1,5 @@
 /** What became of the program of a lease. It is told also where the card could not be terminated after it. */
-import { CliError } from '../../core/errors.ts';
+import { CliError, type ErrorKind } from '../../core/errors.ts';
 
 export interface ProgramEnd {
   /** `the program ended with 3`, `the program was not run: <why>`. */
@@ -27,7 +27,21 @@ export async function programEnd(run: () => Promise<number>, stopped: NodeJS.Sig
   }
 }
 
-/** The error of an end that failed, with what became of the program. */
-export function withProgramEnd(thrown: unknown, { words }: ProgramEnd): unknown {
-  return thrown instanceof CliError ? thrown.with({ message: `${thrown.message}; ${words}` }) : thrown;
+/** What says by itself that the command is not to be repeated, or that somebody has stopped it. */
+const AS_IT_IS: ReadonlySet<ErrorKind> = new Set(['outcome_unknown', 'interrupted', 'terminated', 'internal']);
+
+/**
+ * The error of an end that failed, with what became of the program. Whatever kept the card from being terminated, it was made,
+ * and may have paid: nothing says that nothing was sent, and no script repeats it for that.
+ */
+export function withProgramEnd(thrown: unknown, card: string, { words }: ProgramEnd): unknown {
+  if (!(thrown instanceof CliError)) return thrown;
+  if (AS_IT_IS.has(thrown.kind)) return thrown.with({ message: `${thrown.message}; ${words}` });
+  const { retryAfterMs: _, ...facts } = thrown.facts;
+  return new CliError('check_failed', {
+    ...facts,
+    message: `cards.create is done, but ${card} could not be terminated: ${facts.message}; ${words}`,
+    notes: ['Do not run the command again: its card was made, and may have paid.', ...(facts.notes ?? [])],
+    outcome: 'done',
+  });
 }

@@ -135,7 +135,8 @@ export function endLease(ctx: Context, lease: Lease): Promise<void> {
   return lease.ended;
 }
 
-export async function terminate(ctx: Context, cardId: string): Promise<void> {
+/** `isReaping`: the reaper is no way on from its own failure. */
+export async function terminate(ctx: Context, cardId: string, { isReaping = false } = {}): Promise<void> {
   try {
     await ctx.write(
       'cards.terminate',
@@ -144,14 +145,15 @@ export async function terminate(ctx: Context, cardId: string): Promise<void> {
     );
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    const { op, notes = [] } = error.facts;
+    const { op, notes = [], hint: own = `cardwright cards get ${shellWord(cardId)}` } = error.facts;
     // What is not known is settled first; nothing is sent beside it.
     const isUnknown = op !== undefined && ['outcome_unknown', 'guarded'].includes(error.kind);
     const reap = 'cardwright cards lease --reap --yes';
     const next = isUnknown
       ? [`The leased card ${cardId} may still hold money. When that is clear: ${reap}`]
       : [`The leased card ${cardId} may still hold money.`];
-    throw error.with({ notes: [...notes, ...next], hint: isUnknown ? `cardwright ops resume ${op}` : reap });
+    const hint = isReaping ? own : reap;
+    throw error.with({ notes: [...notes, ...next], hint: isUnknown ? `cardwright ops resume ${op}` : hint });
   }
 }
 
