@@ -134,6 +134,18 @@ export async function keptCopies({ disk, spoolFolder, clock }: SharedOps): Promi
   return kept;
 }
 
+/** What came of an op was shown on this machine: its copies are `finished` from now on. */
+export async function keepShown(shared: SharedOps, op: string): Promise<void> {
+  const { disk } = shared;
+  for (const { path, finished } of (await keptCopies(shared)).filter(copy => copy.op === op)) {
+    const target = path.replace(/open$/, 'finished');
+    // One that is there knows as much or more.
+    if (finished || (await disk.read(target)) !== undefined) continue;
+    await disk.rename(path, target);
+    if ((await disk.read(path + CONFIRMED)) !== undefined) await disk.rename(path + CONFIRMED, target + CONFIRMED);
+  }
+}
+
 function keptNamed(folder: string, name: string): readonly KeptCopy[] {
   const [, op, how] = /^(op_[0-9a-z]{26})\.(finished|open)$/.exec(name) ?? [];
   return op === undefined ? [] : [{ op, path: join(folder, name), finished: how === 'finished' }];

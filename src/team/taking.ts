@@ -9,7 +9,7 @@ import type { Taken, TakeResult } from './calls.ts';
 import { isUnanswered } from './claim-call.ts';
 import { factsOf, laterNote, overCap, planIn } from './claims.ts';
 import { leaseMsFor } from './lease.ts';
-import { keptCopies, type LocalCopy, localCopy } from './local-copies.ts';
+import { keepShown, keptCopies, type LocalCopy, localCopy } from './local-copies.ts';
 import { lostElsewhere, restoredWarning } from './lost-records.ts';
 import type { SharedOps } from './shared-ops.ts';
 import { sharedTape } from './shared-tape.ts';
@@ -116,8 +116,10 @@ async function overTape(shared: SharedOps, { op, copy }: Taking): Promise<Tape> 
     abandon: end,
     async release(finished) {
       await end();
-      // Without it who began the op is told once more.
-      if (finished) await endUntold(shared, op).catch(() => undefined);
+      if (!finished) return;
+      // Without these who began the op is told once more, now or behind a failover.
+      await endUntold(shared, op).catch(() => undefined);
+      await keepShown(shared, op).catch(() => undefined);
     },
   };
 }

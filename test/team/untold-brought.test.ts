@@ -8,6 +8,7 @@ import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
 import { realClock } from '../support/clocks.ts';
 import type { World } from '../support/world.ts';
+import { backupOf } from './account-backup.ts';
 import { team, urlOf } from './team.ts';
 import { testAccount } from './test-account.ts';
 
@@ -141,6 +142,29 @@ describe.skipIf(missing())('an operation that was brought from elsewhere', () =>
     if (first === 'ana') expect((await t.ben.run(`ops takeover ${op} --reason "ana is away" --yes`)).code).toBe(0);
     await refused(t, CREATE, op);
   });
+
+  it.each(['whose answer could not be printed', 'that a colleague has ended, and has brought back'])(
+    'after its database has lost it, and this machine had shown it: one %s is over',
+    async which => {
+      await using t = await begun();
+      const isOwn = which.startsWith('whose');
+      const backup = await backupOf(t.at.root, t.at.account);
+      if (isOwn) expect((await t.ana.run(NAMED, full)).code).toBe(15);
+      const op = isOwn ? ((await untoldOf(t.ana))[0] ?? '') : await lost(t, t.ana, UNNAMED);
+      if (!isOwn) expect((await t.ben.run(`ops takeover ${op} --reason "ana is away" --yes`)).code).toBe(0);
+      expect(await untoldOf(t.ana)).toEqual([op]);
+      expect((await t.ana.run(`ops resume ${op}`)).code).toBe(0);
+      await backup.restore();
+      // The first who knows more says so.
+      expect(await untoldOf(t.ana)).toEqual([]);
+      for (const machine of [t.ben, t.ana]) expect(await machine.run('journal push')).toMatchObject({ code: 0 });
+      await t.at.admin(`accept_failover('a drill')`);
+      expect(await untoldOf(t.ana)).toEqual([]);
+      expect(JSON.parse((await t.ana.run(`ops show ${op} --json`)).out)).toMatchObject({ state: 'finished', done: 1 });
+      expect(JSON.parse((await t.ana.run('journal check --json')).out)).toMatchObject({ flaws: [] });
+      expect((await t.ana.run(UNNAMED)).code).toBe(0);
+    },
+  );
 
   it('and when it is old, it is kept until then', async () => {
     await using t = await begun();
