@@ -189,7 +189,11 @@ export function whereIs({ account, journal, began }: MovedTo): string {
 }
 
 /** Of a move back to this machine. */
-export function cutOff(to: MovedTo & Required<Pick<MovedTo, 'back'>>, { origin }: Service, again: string | undefined): CliError {
+export function cutOff(
+  to: MovedTo & Required<Pick<MovedTo, 'back'>>,
+  { origin }: Service,
+  again: string | undefined,
+): CliError {
   return new CliError('guarded', {
     message: `the operations of ${origin} are on their way back from the account ${to.account} of the shared journal ${to.journal} to this machine, and not all of them are here`,
     notes: ['What is here already is not done twice: the move goes on where it was cut off.'],
