@@ -87,7 +87,8 @@ async function listed(around: Around, all: boolean): Promise<readonly StoredRequ
   return requests.sort((one, other) => (one.payload.requested_at < other.payload.requested_at ? 1 : -1));
 }
 
-async function found(around: Around, id: string): Promise<StoredRequest> {
+async function found(around: Around, typed: string): Promise<StoredRequest> {
+  const id = await wholeId(around, typed);
   const op = opOfRequest(id);
   const history = await readOrError(await around.store(), op);
   if (history instanceof CliError) throw history;
@@ -95,6 +96,19 @@ async function found(around: Around, id: string): Promise<StoredRequest> {
   throw new CliError('usage', {
     message: `there is no request ${id} in this journal`,
     hint: 'cardwright approvals list',
+    outcome: 'not_sent',
+  });
+}
+
+/** A table shows the beginning of an id where the screen is narrow. Throws `usage` where that fits several requests. */
+async function wholeId(around: Around, typed: string): Promise<string> {
+  const [, beginning] = /^(apr_[0-9a-z]{1,25})(?:…|\.\.\.)?$/.exec(typed) ?? [];
+  if (beginning === undefined) return typed;
+  const ids = (await listed(around, true)).map(({ payload }) => payload.id).filter(id => id.startsWith(beginning));
+  if (ids.length <= 1) return ids[0] ?? typed;
+  throw new CliError('usage', {
+    message: `${JSON.stringify(typed)} fits ${ids.length} requests: write more characters of the id`,
+    hint: 'cardwright approvals list -o id',
     outcome: 'not_sent',
   });
 }

@@ -28,6 +28,29 @@ describe.skipIf(missing())('approvals over a shared journal', () => {
   });
   afterAll(() => here.close());
 
+  it('a narrow screen shows what is asked for, how much, by whom, under which name and until when; the id may be short', async () => {
+    await using t = await team(here, { wallet: 500 });
+    await addApproverRoles(t.at);
+    const [asks, approves] = [await t.machine('ana'), await approver(t)];
+    await t.at.admin(`set_rule('approve_above', 10000)`);
+    expect((await asks.run('cards create --bin bin_1 --amount 50 -q')).code).toBe(0);
+    expect((await asks.run('cards fund card_1 --amount 250 --intent ads-nov-2026')).code).toBe(17);
+    const { out } = await approves.run('approvals list', { terminal: 80 });
+    const [head = '', first = ''] = out.replaceAll(/\x1b\[\d+m/g, '').split('\n');
+    for (const title of ['ID', 'COMMAND', 'AMOUNT', 'ASKED BY', 'EXPIRES', 'INTENT']) expect(head).toContain(title);
+    expect(`${head}\n${first}`).not.toContain('NEEDED');
+    expect(out).toMatch(/^apr_\S+… .*cards fund .*\$250\.00 .*ana@desk .*in .* ads-nov-2026/m);
+    const [short = ''] = /apr_\S+…/.exec(out) ?? [];
+    const shown = await approves.run(`approvals show ${short} --json`);
+    expect(JSON.parse(shown.out).id).toMatch(new RegExp(`^${short.replace('…', '')}`));
+    expect((await asks.run('cards fund card_1 --amount 120 --intent flights')).code).toBe(17);
+    const several = await approves.run('approvals show apr_0');
+    expect([several.code, several.err]).toEqual([2, expect.stringContaining('"apr_0" fits 2 requests')]);
+    expect((await approves.run('approvals show apr_z')).err).toContain('"apr_z" is no request for approval');
+    const wide = await approves.run('approvals list -o wide', { terminal: 200 });
+    expect(wide.out).toContain('NEEDED');
+  });
+
   it('a request of one machine is approved on another, and its command goes on', async () => {
     await using t = await team(here, { wallet: 500 });
     await addApproverRoles(t.at);

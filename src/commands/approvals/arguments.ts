@@ -7,7 +7,9 @@ import { must, text } from '../../contract/field.ts';
 import { type CheckedRequest, readRequestFile } from '../../journal/approvals/request-file.ts';
 import type { StoredRequest } from '../../journal/approvals/review.ts';
 
-const idField = must(text({ doc: 'Id of a request, apr_ and 26 characters.', basis: OURS, maxLength: 30 }));
+const idField = must(
+  text({ doc: 'Id of a request, apr_ and 26 characters, or its beginning.', basis: OURS, maxLength: 30 }),
+);
 
 export const request = argument(idField);
 export const requestOrFile = optionalArgument(idField);

@@ -1,6 +1,7 @@
 /** How requests are shown. Amounts are JSON numbers in USD. */
 
 import { maybe, tells } from '../../cli/answer-fields.ts';
+import { SHORT_ID } from '../../cli/columns.ts';
 import { cents, toUsd } from '../../core/money.ts';
 import { type CheckedRequest, requestFile } from '../../journal/approvals/request-file.ts';
 import type { StoredRequest } from '../../journal/approvals/review.ts';
@@ -14,22 +15,22 @@ import {
 import type { Block, Column, Row } from '../../terminal/view.ts';
 
 export const REQUEST_COLUMNS: readonly Column[] = [
-  { field: 'id', title: 'ID', kind: 'id', priority: 1 },
-  { field: 'command', title: 'COMMAND', kind: 'text', priority: 2 },
-  { field: 'rows', title: 'ROWS', kind: 'integer', priority: 3 },
+  { field: 'id', title: 'ID', kind: 'id', priority: 1, shortTo: SHORT_ID },
+  { field: 'command', title: 'COMMAND', kind: 'text', priority: 1 },
+  { field: 'rows', title: 'ROWS', kind: 'integer', priority: 2 },
   { field: 'amount', title: 'AMOUNT', kind: 'money', priority: 1 },
-  { field: 'state', title: 'STATE', kind: 'word', priority: 1 },
-  { field: 'have', title: 'HAVE', kind: 'integer', priority: 3 },
-  { field: 'needed', title: 'NEEDED', kind: 'integer', priority: 3 },
-  { field: 'requested_by', title: 'ASKED BY', kind: 'text', priority: 1 },
-  { field: 'expires_at', title: 'EXPIRES', kind: 'text', priority: 3 },
+  { field: 'state', title: 'STATE', kind: 'word', priority: 2 },
+  { field: 'have', title: 'HAVE', kind: 'integer', priority: 3, wideOnly: true },
+  { field: 'needed', title: 'NEEDED', kind: 'integer', priority: 3, wideOnly: true },
+  { field: 'requested_by', title: 'ASKED BY', kind: 'text', priority: 1, shrink: true },
+  { field: 'expires_at', title: 'EXPIRES', kind: 'time', priority: 1 },
+  { field: 'intent', title: 'INTENT', kind: 'text', priority: 1, shrink: true, unlessEmpty: true },
 ];
 
 /** One request whole: what an approver reads behind a pipe. */
 export const SHOWN_COLUMNS: readonly Column[] = [
   ...REQUEST_COLUMNS,
   { field: 'rule', title: 'HELD BECAUSE', kind: 'text', priority: 3 },
-  { field: 'intent', title: 'INTENT', kind: 'text', priority: 3, unlessEmpty: true },
   { field: 'account', title: 'ACCOUNT', kind: 'text', priority: 3 },
   { field: 'mode', title: 'MODE', kind: 'word', priority: 3 },
   { field: 'origin', title: 'ORIGIN', kind: 'text', priority: 3 },
