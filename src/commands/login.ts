@@ -1,4 +1,4 @@
-import type { Context, KeyInput } from '../cli/context.ts';
+import type { Context, KeyInput, ProfileRow } from '../cli/context.ts';
 import { command } from '../cli/parsing/command.ts';
 import { local, OURS, option } from '../cli/parsing/flag.ts';
 import { usage } from '../cli/parsing/values.ts';
@@ -51,9 +51,19 @@ export const login = command({
     idField: 'name',
     columns: ONE_PROFILE_COLUMNS,
     blocks: [{ kind: 'pairs', pairs: profilePairs(row) }],
-    notes: ['Next: cardwright whoami'],
+    notes: nextSteps(row.settings),
   }),
 });
+
+/** Nothing is sent here: whether the service and the shared journal know the key is told before a change is refused. */
+function nextSteps({ journal, journal_url_file }: ProfileRow['settings']): readonly string[] {
+  const isShared = (journal !== undefined && journal !== 'local') || journal_url_file !== undefined;
+  if (!isShared) return ['Next: cardwright whoami'];
+  return [
+    'Changes over the shared journal of this profile need a key that its account lists; doctor looks whether it does.',
+    'Next: cardwright doctor',
+  ];
+}
 
 interface Ways {
   readonly keyStdin: boolean | undefined;

@@ -33,7 +33,7 @@ describe.skipIf(missing())('journal check', () => {
     t.proxy.mend();
     expect(await t.check()).toMatchObject({ code: 0, ok: true, ops: 3, cards: 1, flaws: [] });
     const words = await t.ana.run('journal check', { terminal: 100 });
-    expect(words.out).toMatch(/^Whole: \d+ lines, 3 operations with \d+ records, 1 marked cards\.\n$/);
+    expect(words.out).toMatch(/^Whole: \d+ lines, 3 operations with \d+ records, 1 marked card\.\n$/);
   });
 
   it.each([

@@ -105,4 +105,38 @@ describe.skipIf(missing())('who may change something', () => {
     expect(refused.err).toContain(`select cardwright.add_member('<account>', 'eve', '{read,operate}');`);
     expect(t.proxy.posts()).toEqual([]);
   });
+
+  it('a login with another key, where the profile has a shared journal, leads to what knows it and what does not', async () => {
+    await using t = await team(here);
+    const alone = {
+      CARDWRIGHT_API_KEY: '',
+      CARDWRIGHT_BASE_URL: '',
+      CARDWRIGHT_JOURNAL_URL: '',
+      CARDWRIGHT_JOURNAL_ACCOUNT: '',
+    };
+    const machine = await t.machine('ana', alone);
+    const login = `login --profile team --base-url ${t.proxy.url} --key-stdin`;
+    const at = { terminal: 200 } as const;
+    const first = await machine.run(login, { ...at, stdin: t.key });
+    expect([first.code, first.all]).toEqual([0, expect.stringContaining('Next: cardwright -p team whoami')]);
+    for (const [setting, value] of [
+      ['journal', urlOf(here, 'ana')],
+      ['journal_account', t.at.account],
+    ])
+      expect((await machine.run(`profiles set team ${setting} ${value}`)).code).toBe(0);
+    const unknown = `${t.key.slice(0, -4)}zzzz`;
+    const second = await machine.run(login, { ...at, stdin: unknown });
+    expect([second.code, second.all]).toEqual([
+      0,
+      expect.stringMatching(
+        /need a key that its account lists; doctor looks whether it does\.\nNext: cardwright -p team doctor\n/,
+      ),
+    ]);
+    const found = JSON.parse((await machine.run('doctor -p team --json')).out).data as Found[];
+    const failed = found.filter(({ status }) => status === 'fail').map(({ check }) => check);
+    expect(failed).toEqual(expect.arrayContaining(['network', 'shared journal']));
+    const sql = `select cardwright.add_key('${t.at.account}', '${accountPrint(new Secret(unknown), t.at.account)}');`;
+    expect(found.find(({ check }) => check === 'shared journal')?.says).toContain(sql);
+    expect(JSON.stringify(found) + second.all).not.toContain(unknown);
+  });
 });

@@ -57,4 +57,19 @@ describe.skipIf(missing())('a look at a journal that lacks what was written last
     expect((await ben.run('audit verify --shared')).code).toBe(0);
     expect((await ben.run('cards fund card_1 --amount 1 -q')).code).toBe(0);
   });
+
+  it('says in words where the database stands, and counts one as one', async () => {
+    await using t = await team(here);
+    const machine = await t.machine('ana');
+    expect((await machine.run('cards create --bin bin_1 --amount 5 -q')).code).toBe(0);
+    const page = async () => (await machine.run('journal status', { terminal: 120 })).out;
+    expect(await page()).toMatch(/^Database +the one that the account knows$/m);
+    expect((await machine.run('journal check', { terminal: 120 })).out).toMatch(
+      /^Whole: \d+ lines, 1 operation with \d+ records, 1 marked card\.$/m,
+    );
+    await t.at.root.call(`update cardwright.account set system_identifier = 'another' where name = $1`, [t.at.account]);
+    expect(await page()).toMatch(
+      /^Database +restored, copied or failed over; nothing is written until an admin accepts it$/m,
+    );
+  });
 });

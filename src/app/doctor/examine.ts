@@ -202,7 +202,8 @@ async function auditFinding({ audit }: Examined): Promise<Finding> {
     .catch(asError);
   if (read instanceof CliError) return failed(check, read);
   const { entries, flaw } = read;
-  if (flaw === undefined) return { check, status: 'ok', says: `${entries.length} lines, unbroken` };
+  if (flaw === undefined)
+    return { check, status: 'ok', says: `${entries.length === 1 ? '1 line' : `${entries.length} lines`}, unbroken` };
   return { check, status: 'fail', says: `broken at line ${flaw.line}: ${flaw.why}`, hint: 'cardwright audit verify' };
 }
 

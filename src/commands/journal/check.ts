@@ -108,7 +108,8 @@ function clashText({ op, intent, belongs_to, by, at, why }: AcceptedClashRow): s
 type AcceptedClashRow = Omit<CheckedJournal['clashes'][number], 'belongsTo'> & { readonly belongs_to: string };
 
 function countsOf({ lines, ops, records, cards }: Pick<CheckedJournal, 'lines' | 'ops' | 'records' | 'cards'>): string {
-  return `${lines} lines, ${ops} operations with ${records} records, ${cards} marked cards`;
+  const counted = (count: number, one: string) => `${count} ${one}${count === 1 ? '' : 's'}`;
+  return `${counted(lines, 'line')}, ${counted(ops, 'operation')} with ${counted(records, 'record')}, ${counted(cards, 'marked card')}`;
 }
 
 function notWhole(flaws: CheckedJournal['flaws']): CliError {

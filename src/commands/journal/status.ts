@@ -124,7 +124,7 @@ function statusPairs(status: Status): readonly (readonly [string, string])[] {
     ['BINs', bins.length === 0 ? 'all' : bins.join(', ')],
     ['Approval', limitsText(rules, RULE_COUNTS)],
     ...troublePairs(status),
-    ['Audit log', `${lines} lines`],
+    ['Audit log', lines === 1 ? '1 line' : `${lines} lines`],
     ['Server', `PostgreSQL ${server}, schema ${schema}${status.standby ? ', a standby: it only reads' : ''}`],
   ];
 }
@@ -139,7 +139,12 @@ function troublePairs({
   frozen_at,
 }: Status): readonly (readonly [string, string])[] {
   return [
-    ...(moved ? [['Moved', 'yes; nothing is written until an admin accepts the database'] as const] : []),
+    [
+      'Database',
+      moved
+        ? 'restored, copied or failed over; nothing is written until an admin accepts it'
+        : 'the one that the account knows',
+    ] as const,
     ...(lost === null ? [] : [['Lost', lost] as const]),
     ...(key_listed === false ? [['Key', 'not listed in the account; each change ends with 14'] as const] : []),
     ...(left_to === null ? [] : [['One machine', `${left_to}; nobody else moves money until it comes back`] as const]),
