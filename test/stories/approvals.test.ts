@@ -93,6 +93,25 @@ describe('an approval counts', () => {
     expect(await t.balance()).toBe(35);
   });
 
+  test('for each purchase of its own, told apart by intents', async () => {
+    const bo = person('bo');
+    await using t = await team([bo]);
+    const [nov, dec] = [await t.held(`${FUND} --intent ads-nov`), await t.held(`${FUND} --intent ads-dec`)];
+    expect(dec.op).not.toBe(nov.op);
+    const unnamed = await t.here.run(FUND);
+    expect([unnamed.code, unnamed.err]).toEqual([
+      17,
+      expect.stringContaining('Another purchase needs an --intent of its own'),
+    ]);
+    await t.write('bo.json', bo.approves(dec.bytes));
+    expect(await t.resume(nov.op, ['bo.json'])).toMatchObject({ code: 15 });
+    expect((await t.here.run(`${FUND} --intent ads-dec --approval bo.json`)).code).toBe(0);
+    expect(await t.balance()).toBe(35);
+    await t.write('bo-nov.json', bo.approves(nov.bytes));
+    expect((await t.resume(nov.op, ['bo-nov.json'])).code).toBe(0);
+    expect(await t.balance()).toBe(60);
+  });
+
   test('or asks for nothing where its file cannot be read', async () => {
     await using t = await team([person('bo')]);
     const ran = await t.here.run(`${FUND} --intent ads --approval nosuch.json`);

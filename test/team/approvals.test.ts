@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { READ_LAG } from '../../src/contract/spans.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database, statementsOf } from '../postgres/shared.ts';
+import type { World } from '../support/world.ts';
 import { addApproverRoles, signer } from './approver.ts';
 import { team } from './team.ts';
 import { FACTS, linesOf, sent, testAccount, wanted } from './test-account.ts';
@@ -20,6 +21,18 @@ async function approver(t: Awaited<ReturnType<typeof team>>) {
   await t.at.admin(`add_approver('${line}', '{bob}')`);
   return bob;
 }
+
+/** Of a command that is held for approval. */
+async function pendingOp(machine: World, line: string): Promise<string> {
+  const { code, err } = await machine.run(line);
+  expect({ line, code, err }).toMatchObject({
+    code: 17,
+    err: expect.stringMatching(/op_\w{26} is held until .* approves it/),
+  });
+  return /op_\w{26}/.exec(err)?.[0] ?? '';
+}
+
+const requestOf = (op: string) => op.replace(/^op/, 'apr');
 
 describe.skipIf(missing())('approvals over a shared journal', () => {
   let here: Database;
@@ -168,6 +181,92 @@ describe.skipIf(missing())('approvals over a shared journal', () => {
       expect((await asks.run(`ops resume ${op} -q`)).code).toBe(0);
     }
     expect(await t.cards()).toHaveLength(3);
+  });
+
+  it('another purchase, told apart by its intent, gets a request of its own', async () => {
+    await using t = await team(here, { wallet: 500 });
+    await addApproverRoles(t.at);
+    const [ana, ben, bob] = [await t.machine('ana'), await t.machine('ben'), await approver(t)];
+    await t.at.admin(`set_rule('approve_above', 100)`);
+    const line = 'cards create --bin bin_1 --amount 50';
+    const [first, second, third] = [
+      await pendingOp(ana, `${line} --intent hs-1`),
+      await pendingOp(ben, `${line} --intent hs-2`),
+      await pendingOp(ana, `${line} --intent hs-3`),
+    ];
+    expect(new Set([first, second, third]).size).toBe(3);
+    expect(await pendingOp(ana, `${line} --intent hs-1`)).toBe(first);
+    for (const machine of [ana, ben]) {
+      const unnamed = await machine.run(line);
+      expect([unnamed.code, unnamed.err]).toEqual([
+        17,
+        expect.stringMatching(/the same operation is held until .*: op_/),
+      ]);
+      expect(unnamed.err).toContain('Another purchase needs an --intent of its own');
+      expect(unnamed.err).toMatch(/try: cardwright approvals show apr_/);
+    }
+    const at = { terminal: 200, typed: ['50.00', 'correct horse'] };
+    expect((await bob.run(`approvals approve ${requestOf(second)}`, at)).code).toBe(0);
+    expect((await ben.run(`${line} --intent hs-2`)).code).toBe(0);
+    expect((await ana.run(`approvals reject ${requestOf(third)} --reason "one too many" --yes`)).code).toBe(0);
+    expect((await bob.run(`approvals approve ${requestOf(first)}`, at)).code).toBe(0);
+    expect((await ana.run(`${line} --intent hs-1`)).code).toBe(0);
+    expect(await t.cards()).toHaveLength(2);
+    // One of the two has no intent: nobody can say that they are two purchases.
+    const unnamed = await pendingOp(ana, `${line} --label x`);
+    const named = await ben.run(`${line} --label x --intent hs-4`);
+    expect([named.code, named.err]).toEqual([17, expect.stringContaining(`: ${unnamed}\n`)]);
+    expect(named.err).toContain('It has no intent');
+    expect(JSON.parse((await ana.run('journal check --json')).out)).toMatchObject({ flaws: [] });
+  });
+
+  it('a row of a file that waits: it is said that it is held, and what goes on', async () => {
+    await using t = await team(here, { wallet: 500 });
+    await addApproverRoles(t.at);
+    const [ana, ben, bob] = [await t.machine('ana'), await t.machine('ben'), await approver(t)];
+    await t.at.admin(`set_rule('approve_above', 100)`);
+    const one = 'cards create --bin bin_1 --amount 2';
+    const isHeld = async (machine: World, line: string, op: string) => {
+      const { code, err } = await machine.run(line);
+      expect([code, err]).toEqual([
+        17,
+        expect.stringContaining(`in a run that is held until other persons have approved it: ${op}\n`),
+      ]);
+      expect(err).toContain(`try: cardwright approvals show ${requestOf(op)}\n`);
+      expect(err).toContain(`cardwright approvals reject ${requestOf(op)} --reason "why"`);
+      expect(err).not.toMatch(/takeover|ops resolve/);
+    };
+    const file = 'cards create --file two.csv --yes';
+    await writeFile(join(ana.folder, 'two.csv'), 'bin_id,amount,intent\nbin_1,2,f-1\nbin_1,3,f-2\n');
+    const named = await pendingOp(ana, file);
+    for (const machine of [ana, ben]) await isHeld(machine, one, named);
+    for (const [machine, intent] of [
+      [ana, 'hs-1'],
+      [ben, 'hs-2'],
+    ] as const) {
+      const another = await pendingOp(machine, `${one} --intent ${intent}`);
+      expect(another).not.toBe(named);
+      const rejected = await bob.run(`approvals reject ${requestOf(another)} --reason no --yes`);
+      expect(rejected.code, rejected.err).toBe(0);
+    }
+    const own = await ben.run(`${one} --intent f-1`);
+    expect([own.code, own.err]).toEqual([17, expect.stringContaining(`: ${named}\n`)]);
+    expect(own.err).toContain(`try: cardwright approvals show ${requestOf(named)}\n`);
+    const at = { terminal: 200, typed: ['5.00', 'correct horse'] };
+    expect((await bob.run(`approvals approve ${requestOf(named)}`, at)).code).toBe(0);
+    const approved = await ben.run(one);
+    expect([approved.code, approved.err]).toEqual([
+      17,
+      expect.stringContaining(`is approved, and was not sent yet: ${named}\n`),
+    ]);
+    expect(approved.err).toContain(`try: cardwright ops resume ${named}\n`);
+    expect((await ben.run(`ops resume ${named} --yes`)).code).toBe(0);
+    await writeFile(join(ana.folder, 'two.csv'), 'bin_id,amount\nbin_1,4\nbin_1,5\n');
+    const unnamed = await pendingOp(ana, file);
+    for (const way of ['', ' --intent hs-3']) await isHeld(ben, `${one.replace('2', '4')}${way}`, unnamed);
+    await writeFile(join(ben.folder, 'three.csv'), 'bin_id,amount\nbin_1,4\nbin_1,5\nbin_1,6\n');
+    await isHeld(ben, 'cards create --file three.csv --yes', unnamed);
+    expect(t.proxy.posts()).toHaveLength(2);
   });
 
   it('a rule that is made while a file is under way: what may be done is looked for, and only the rest is asked for', async () => {

@@ -80,7 +80,7 @@ async function heldOp(dependencies: JournalDependencies, planned: PlannedOp): Pr
   } finally {
     writing.letGo();
   }
-  await tellDenied(dependencies, planned.record);
+  await tellDenied(dependencies, planned);
   const held = { plan: planned.record };
   return (await dependencies.approvals?.pending(held)) ?? pendingElsewhere(held);
 }

@@ -12,11 +12,11 @@ import { intentDigest } from '../wal/op-id.ts';
 import { type History, isPending, mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { type Named, namedIn } from './named-rows.ts';
+import { pendingTwin } from './pending-twin.ts';
 import { isUnfinished } from './queries.ts';
 import { rowWithoutMarker, withoutMarker } from './row-likeness.ts';
 import { damagedTwin, standingOf } from './shared-rows.ts';
 import { takeUpOf } from './take-up.ts';
-import { pendingTwin } from './twins.ts';
 
 /** See `Journal.earlierUses`. */
 export async function earlierUses(
@@ -168,7 +168,7 @@ async function useOf(
   const { bulk } = history.plan;
   const use = { intent: name, op, row, bulk };
   if (standing.state !== 'done') {
-    if ((bulk || plan.bulk) && isPending(history)) throw await pendingTwin(dependencies, history);
+    if ((bulk || plan.bulk) && isPending(history)) throw await pendingTwin(dependencies, history, { named: undefined });
     // A resume of many rows would send others than the one that is asked for.
     if (bulk || plan.bulk) throw unsettledUse(use, history, await takeUpOf(store, op));
     return use;

@@ -9,9 +9,10 @@ import type { HeadFilter } from '../store/op-store.ts';
 import { readItems, readOrError } from '../store/read-ops.ts';
 import type { RunPlan, TakeUp } from '../types.ts';
 import type { PlanRecord } from '../wal/records.ts';
-import { type History, mayBePerformed, type RowHistory } from '../wal/replay.ts';
+import { type History, isPending, mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { isNamed } from './named-rows.ts';
+import { pendingTwin } from './pending-twin.ts';
 import { createLikeness, type RowLikeness, rowBeforeChoice } from './row-likeness.ts';
 import { mayBeOf, withAddress } from './same-account.ts';
 import { type InHand, inHandOf } from './take-up.ts';
@@ -77,7 +78,7 @@ interface Looked {
 }
 
 async function refuseSharedWith(
-  { store }: JournalDependencies,
+  { store, approvals }: JournalDependencies,
   { plan, record }: Sharing,
   { op, planned, wanted }: Looked,
 ): Promise<void> {
@@ -98,9 +99,16 @@ async function refuseSharedWith(
   // Somebody who says that a row is not done has taken it out of the run.
   const inTheWay = (row: RowHistory) =>
     both ? row.resolved?.as !== 'not-done' : isInTheWay(row, history, { ...inHand, named });
-  const rows = [...history.rows.values()].filter(inTheWay);
+  // Nothing of what is held was sent: a row that is named otherwise is another purchase.
+  const isHeldToo = ({ item }: RowHistory) => !(named && item.intent !== undefined);
+  const isHeld = isPending(history);
+  const rows = [...history.rows.values()].filter(isHeld ? isHeldToo : inTheWay);
   const shared = wanted.sharedWith(rows.map(({ item }) => item));
   if (shared.length === 0) return;
+  if (isHeld) {
+    const which = pendingWords(shared.length, plan.rows.length, history);
+    throw withAddress(await pendingTwin({ approvals }, history, { which, named }), history.plan, record);
+  }
   const told = sharedRows(history, { shared: shared.length, of: plan.rows.length, ...inHand });
   const sent = new Set(rows.map(({ item }) => rowBeforeChoice(item)));
   const isFilledIn = shared.every(row => !sent.has(rowBeforeChoice(row)));
@@ -110,6 +118,11 @@ async function refuseSharedWith(
     record,
   );
   throw inHand.leased && !history.plan.bulk ? new UnderLease(op, refusal) : refusal;
+}
+
+function pendingWords(shared: number, of: number, { plan: { bulk } }: History): string {
+  const which = of === 1 ? 'the same change is' : `${shared} of these ${of} rows ${shared === 1 ? 'is' : 'are'}`;
+  return `${which} in ${bulk ? 'a run' : 'an operation'} that is`;
 }
 
 /**

@@ -10,6 +10,7 @@ import { type History, isPending, type RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { isNamed } from './named-rows.ts';
 import { refuseOverlaps } from './overlap.ts';
+import { pendingTwin } from './pending-twin.ts';
 import { mayBeOf, withAddress } from './same-account.ts';
 import { secondTime } from './second-time.ts';
 import { damagedTwin, refuseSharedRowsOnce, standingOf } from './shared-rows.ts';
@@ -46,7 +47,10 @@ async function refuseTwinsOnce(dependencies: JournalDependencies, like: Likeness
     if (history instanceof CliError) {
       if (unfinished && !onlyStops(like.plan)) throw damagedTwin(store.setAside(op), history);
     } else if (history?.planned === true) {
-      if (isPending(history)) throw withAddress(await pendingTwin(dependencies, history), history.plan, like.record);
+      if (isPending(history)) {
+        await refusePending(dependencies, like, history);
+        continue;
+      }
       const refusal = twinRefused(dependencies, like, {
         history,
         inHand,
@@ -58,6 +62,17 @@ async function refuseTwinsOnce(dependencies: JournalDependencies, like: Likeness
   }
   await refuseSharedRowsOnce(dependencies, like, among);
   await refuseOverlaps(dependencies, like);
+}
+
+/** Nothing of it was sent, so that other names for every row are other purchases. */
+async function refusePending(
+  dependencies: JournalDependencies,
+  { plan, record }: Likeness,
+  history: History,
+): Promise<void> {
+  const named = isNamed(plan.rows);
+  if (named && isNamed([...history.rows.values()].map(({ item }) => item))) return;
+  throw withAddress(await pendingTwin(dependencies, history, { named }), history.plan, record);
 }
 
 /** A card that is stopped twice is stopped: a journal that nobody can read keeps no one from it. */
@@ -132,25 +147,6 @@ function isOnce({ item }: RowHistory): boolean {
 /** Told by its first line: the rest may be long, and may be damaged. */
 function isSameInput(written: PlanRecord, { plan, record }: Likeness): boolean {
   return written.digest === record.digest || written.digest === plan.digestInOrder;
-}
-
-/** Asked for a second time, it could be approved and sent twice. */
-export async function pendingTwin({ approvals }: JournalDependencies, history: History): Promise<CliError> {
-  const { op } = history.plan;
-  const isApproved = await approvals?.isApproved(history).catch((thrown: unknown) => {
-    // Why nobody can tell, the resume says.
-    if (thrown instanceof CliError) return false;
-    throw thrown;
-  });
-  return new CliError('pending_approval', {
-    message: isApproved
-      ? `the same operation is approved, and was not sent yet: ${op}`
-      : `the same operation is held until other persons have approved it: ${op}`,
-    notes: [isApproved ? 'Its resume sends it once.' : 'When it is approved, its resume sends it once.'],
-    hint: `cardwright ops resume ${op}`,
-    outcome: 'not_sent',
-    op,
-  });
 }
 
 interface UnknownTwin extends InHand {

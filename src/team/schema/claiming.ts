@@ -60,10 +60,13 @@ begin
   for o in select * from op x where x.account = a.id and x.digest = any(digests) and x.state <> 'finished'
       order by x.started_at loop
     is_alive := coalesce(o.lease_until > clock_timestamp(), false);
-    if (is_bulk and o.bulk) or o.state = 'pending'
+    if (is_bulk and o.bulk and o.state <> 'pending')
+      -- Of what is held nothing was sent: other names for every row are other purchases.
+      or (o.state = 'pending' and not (is_named and is_all_named(o)))
       -- What may be done twice freely is in nobody's way. Without an end nobody was told, and a living lease proves nothing.
       -- Other names for every row say that both are meant; beside a resume the second is not.
-      or (not o.freely and (not is_alive or o.moves or o.epoch > 1 or not (is_named and is_all_named(o)))) then
+      or (o.state <> 'pending' and not o.freely
+        and (not is_alive or o.moves or o.epoch > 1 or not (is_named and is_all_named(o)))) then
       return jsonb_build_object('verdict', 'twin', 'standing', standing(o));
     end if;
   end loop;
