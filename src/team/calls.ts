@@ -279,6 +279,8 @@ export interface Taken {
   readonly lease_ms: number;
   /** How long ago the lease before it ended, ms of the server's clock: rows are settled from then on. */
   readonly since_lease_ms: number;
+  /** A machine that is gone for good may have sent rows of which the records say nothing. */
+  readonly may_be_sent: boolean;
 }
 
 export type TakeResult = NotTaken | Taken;

@@ -27,6 +27,8 @@ export interface Hands {
   readonly facts: Facts;
   /** See `Tape.formerLeaseEnd`. */
   readonly formerLeaseEnd?: number | undefined;
+  /** See `Tape.mayBeSent`. */
+  readonly mayBeSent?: boolean | undefined;
   /** Nobody repeats it who was not told: it is finished with its END, in one call. */
   readonly endsUntold?: boolean | undefined;
   readonly standing: Standing;
@@ -74,6 +76,7 @@ export function sharedTape(shared: SharedOps, hands: Hands): Tape {
     lost: lease.lost,
     mayLeave: lease.mayLeave,
     formerLeaseEnd: hands.formerLeaseEnd,
+    mayBeSent: hands.mayBeSent,
     file: {
       ...copy.file,
       async append(bytes) {

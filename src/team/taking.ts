@@ -98,11 +98,23 @@ async function takenTape(shared: SharedOps, { op, since, copy }: Taking, answer:
   const plan = planIn(known?.plan ?? undefined);
   const facts = plan === undefined ? { op } : factsOf(plan, 'taken');
   await copy.file.append(bytes);
-  const { epoch, n, lease_ms: leaseMs } = answer;
+  const { epoch, n, lease_ms: leaseMs, may_be_sent: mayBeSent } = answer;
   const formerLeaseEnd = clock.now() - answer.since_lease_ms;
   const reserved = known?.reserved ?? 0;
   await head.keep();
-  return sharedTape(shared, { op, epoch, n, leaseMs, reserved, since, formerLeaseEnd, facts, standing, copy });
+  return sharedTape(shared, {
+    op,
+    epoch,
+    n,
+    leaseMs,
+    reserved,
+    since,
+    formerLeaseEnd,
+    facts,
+    standing,
+    copy,
+    mayBeSent,
+  });
 }
 
 /** What is over may still be looked at; what is written behind its end is kept nowhere. */

@@ -17,6 +17,7 @@ import { backupOf } from './account-backup.ts';
 import { team } from './team.ts';
 
 const CREATE = 'cards create --bin bin_1 --amount 3 --label q1 -q';
+const FILE = 'cards create --file team.csv --yes';
 const LOCAL = { env: { CARDWRIGHT_JOURNAL_URL: '', CARDWRIGHT_JOURNAL_ACCOUNT: '' } };
 
 describe.skipIf(missing())('an account that one machine goes on with', () => {
@@ -191,34 +192,41 @@ describe.skipIf(missing())('an account that one machine goes on with', () => {
     },
   );
 
-  it('gets back a file that was killed, with every row once', { timeout: 120_000 }, async () => {
-    await using t = await team(here, { wallet: 500, delayMs: 60_000 });
+  /** A file of 24 rows that was killed when the first were made, taken along and finished by the one machine. */
+  async function fileFinishedAlone() {
+    const t = await team(here, { wallet: 500, delayMs: 60_000 });
     const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];
-    const FILE = 'cards create --file team.csv --yes';
     for (const { folder } of [ana, ben])
-      await writeFile(join(folder, 'team.csv'), `bin_id,amount\n${'bin_1,2\n'.repeat(6)}`);
-    t.proxy.fail('POST', /\/cards$/, 'late-answer', 'late-answer', 'late-answer');
+      await writeFile(join(folder, 'team.csv'), `bin_id,amount\n${'bin_1,2\n'.repeat(24)}`);
+    t.proxy.fail('POST', /\/cards$/, ...Array<'late-answer'>(24).fill('late-answer'));
     const child = place.start(words(FILE), { env: t.processEnv('ana', ana), cwd: ana.folder });
     const end = ended(child);
     await Promise.race([t.proxy.posted(3), end]);
     await t.proxy.answered();
     child.kill('SIGKILL');
     expect((await end).signal).toBe('SIGKILL');
+    t.proxy.mend();
     const [{ op } = { op: '' }] = await t.at.ana.heads(t.at.account, { unfinished: true });
     await t.at.admin(`add_member('ben', '{}')`);
     expect(await ana.run('journal move --to local --mine')).toMatchObject({ code: 0 });
     expect((await ana.run(FILE, LOCAL)).code).toBe(14);
     const resumed = await ana.run(`ops resume ${op} --resend-absent`, { ...LOCAL, clock: skippingClock() });
     expect(resumed).toMatchObject({ code: 0 });
-    expect(await t.cards()).toHaveLength(6);
+    expect(await t.cards()).toHaveLength(24);
+    return { ...t, ana, ben, op };
+  }
+
+  it('gets back a file that was killed, with every row once', { timeout: 120_000 }, async () => {
+    await using t = await fileFinishedAlone();
+    const { ana, ben, op } = t;
     await t.at.admin(`accept_failover('it goes on')`);
     await t.at.admin(`add_member('ben', '{read,operate}')`);
     const early = await ben.run(FILE);
     expect(early).toMatchObject({ code: 14, err: expect.stringContaining('was moved to one machine') });
     expect(await ana.run('journal move --to shared')).toMatchObject({ code: 0 });
-    expect(JSON.parse((await ben.run(`ops show ${op} --json`)).out)).toMatchObject({ state: 'finished', done: 6 });
+    expect(JSON.parse((await ben.run(`ops show ${op} --json`)).out)).toMatchObject({ state: 'finished', done: 24 });
     for (const each of [ana, ben]) expect((await each.run(FILE)).code).toBe(14);
-    expect(await t.cards()).toHaveLength(6);
+    expect(await t.cards()).toHaveLength(24);
     expect(await ana.run('journal check')).toMatchObject({ code: 0 });
   });
 
@@ -293,5 +301,16 @@ describe.skipIf(missing())('an account that one machine goes on with', () => {
     if (how === 'mine') await t.at.admin(`freeze_account('one machine')`);
     expect(await ana.run(command)).toMatchObject({ code: 0 });
     expect(await ana.run(CREATE, LOCAL)).toMatchObject({ code: 0 });
+  });
+
+  it('may have sent what is open where it is gone for good: that is looked for', { timeout: 120_000 }, async () => {
+    await using t = await fileFinishedAlone();
+    const { left_to: to } = await t.at.ana.status(t.at.account);
+    await t.at.admin(`accept_failover('it burned', array['${to}'])`);
+    const other = await t.machine('ana');
+    const { code, err } = await other.run(`ops resume ${t.op} --resend-absent`, { clock: skippingClock() });
+    expect({ code, err }).toMatchObject({ code: 0 });
+    expect(await t.cards()).toHaveLength(24);
+    expect(JSON.parse((await other.run(`ops show ${t.op} --json`)).out)).toMatchObject({ state: 'finished', done: 24 });
   });
 });

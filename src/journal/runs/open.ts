@@ -18,6 +18,7 @@ import { type Log, openLog } from '../wal/writer.ts';
 import { cameToNothing, isApprovedIn, pendingElsewhere, type VerifiedApprovals } from './approval-gate.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { madeBeforeBy } from './made-before.ts';
+import { asUnknown } from './may-be-sent.ts';
 import { movedMeanwhile } from './moved-meanwhile.ts';
 import { namesOfOthers } from './names-of-others.ts';
 import { otherMovesOf } from './other-moves.ts';
@@ -136,8 +137,10 @@ async function takeOver(
     const log = openLog(file, { op, by, seq: 0, size: whole });
     await log.append({ t: 'RUN', pid, start: started, boot, at: clock.now() });
     const { written } = decodeLines(await file.readAll(), op);
-    const history = historyOf(written);
-    if (history === undefined || !history.planned) throw neverPlanned(op);
+    const read = historyOf(written);
+    if (read === undefined || !read.planned) throw neverPlanned(op);
+    const isLookedFor = tape.mayBeSent === true && how.settles !== true;
+    const history = isLookedFor ? await asUnknown({ history: read, log, file }) : read;
     return { history, log, tape, sentUntil: sentUntilBy(written, tape.formerLeaseEnd) };
   } catch (thrown) {
     await file.close();

@@ -301,6 +301,8 @@ export interface Tape {
    * another process cannot have sent after its last record.
    */
   readonly formerLeaseEnd?: number | undefined;
+  /** A machine that is gone for good may have sent rows of which the records say nothing. Never where it is left out. */
+  readonly mayBeSent?: boolean | undefined;
   /** Fired when it is in other hands: nothing more may be sent. Never when left out. */
   readonly lost?: AbortSignal;
   /** Takes a claim back of which nothing has left, and lets it go; closes the file. */

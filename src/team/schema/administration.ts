@@ -186,7 +186,9 @@ begin
   update account set system_identifier = place.system_identifier, timeline = place.timeline, database = place.database,
       frozen_why = null, lost_why = null, accepted = accepted + 1
     where id = a.id;
-  -- What such a machine has done alone comes back no more.
+  -- What such a machine has sent is known to nobody.
+  update op o set may_be_sent = true where o.account = a.id and o.state <> 'finished' and cardinality(without) > 0;
+  -- What it has done alone comes back no more.
   update account set left_to = null, left_machine = null
     where id = a.id and (left_to = any(without) or split_part(left_to, '@', 1) = any(without));
   if not found and a.left_to is not null then

@@ -198,6 +198,8 @@ alter table op no force row level security;
 alter table account add column left_to text, add column left_machine text, add check (left_machine is null or left_to is not null);
 update account a set left_to = (select min(o.left_to) from op o where o.account = a.id);
 alter table op drop column left_to;
+-- A machine that is gone for good may have sent rows of it of which the records say nothing.
+alter table op add column may_be_sent boolean not null default false;
 alter table account force row level security;
 alter table op force row level security;
 `,

@@ -139,7 +139,7 @@ end $f$;
 
 create function taken_answer(o op, a account) returns jsonb language sql as $f$
   select jsonb_build_object('verdict', 'taken', 'epoch', o.epoch, 'n', o.n, 'size', o.size, 'lease_ms', o.ttl_ms,
-    'since_lease_ms', -ms_until(o.lease_before), 'head', head_of(a));
+    'since_lease_ms', -ms_until(o.lease_before), 'may_be_sent', o.may_be_sent, 'head', head_of(a));
 $f$;
 
 -- Why an operation cannot change hands now; null when it can.
