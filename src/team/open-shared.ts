@@ -1,4 +1,5 @@
 /** The shared journal as one command or one call of a program uses it: opened once, and what was left here is brought there first. */
+import { CliError } from '../core/errors.ts';
 import { printIfMade } from '../journal/store/key-print.ts';
 import type { LocalOps } from '../journal/store/local-ops.ts';
 import type { AccountPrint } from '../journal/store/moved.ts';
@@ -17,7 +18,7 @@ import { accountLeft, leftOf } from './left-account.ts';
 import { leftCopies } from './local-copies.ts';
 import { behindBy, behindWarning, reportLoss } from './loss.ts';
 import { restoredWarning } from './lost-records.ts';
-import { type ActsAs, refuseOtherAccount, refuseOtherSchema } from './refusals.ts';
+import { type ActsAs, endOfFreeze, refuseOtherAccount, refuseOtherSchema } from './refusals.ts';
 import { answersOf, chainHead, headsByJournal, machineId, placesOf, type SharedOps } from './shared-ops.ts';
 import { MOST_CLOCK_MS, sharedStore } from './shared-store.ts';
 import { pushSpool } from './spool.ts';
@@ -121,7 +122,9 @@ export function openedStore(settings: SharedJournalSettings, { accountPrint, key
       const { shown: address } = settings.connection;
       const takeBack = await noteShared(local, claim, { journal, account, address, accountPrint, unmovedBy, pid });
       ops.keyUnknown = takeBack;
-      return store.claim(claim);
+      return store.claim(claim).catch((thrown: unknown) => {
+        throw inFreeze(ops, thrown);
+      });
     },
   };
 }
@@ -129,6 +132,17 @@ export function openedStore(settings: SharedJournalSettings, { accountPrint, key
 /** Before anything names a step that is refused as well. The database has the last word. */
 function refuseLeft({ left }: Pick<SharedOps, 'left'>): void {
   if (left !== undefined) throw accountLeft(left);
+}
+
+/** Of an op that is in the way, the command that goes on with it is refused as well until the freeze ends. */
+function inFreeze({ isFrozen, account }: Pick<SharedOps, 'isFrozen' | 'account'>, thrown: unknown): unknown {
+  if (isFrozen !== true || !(thrown instanceof CliError) || thrown.facts.op === undefined) return thrown;
+  return thrown.with({
+    notes: [
+      ...(thrown.facts.notes ?? []),
+      `The account is frozen, and what is unknown is settled when that has ended. ${endOfFreeze(account)}`,
+    ],
+  });
 }
 
 /** Undefined where this machine has left nothing for its own files. */
@@ -210,6 +224,7 @@ export async function openShared(settings: SharedJournalSettings, names: readonl
     writeTotalMs,
     head,
     behind,
+    isFrozen: status.frozen !== null,
     left: leftOf(status),
     recent: answersOf(opening, { names, at }),
     notesBrought,

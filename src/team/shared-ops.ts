@@ -31,6 +31,8 @@ export interface SharedOps {
   readonly head: ChainHead;
   /** What the journal lacks, as far as it was known when it was opened. */
   readonly behind?: Behind | undefined;
+  /** An admin has frozen the account: what is unknown can be settled when that has ended. */
+  readonly isFrozen?: boolean | undefined;
   /** Set while one machine goes on with the account alone; it may be this one. */
   readonly left?: LeftAccount | undefined;
   /** While the rules of one claim look: what of the unfinished ops they have read already. */

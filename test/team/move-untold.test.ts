@@ -127,6 +127,10 @@ describe.skipIf(missing())('a journal with operations that nobody was shown', ()
       `try: cardwright ops resume ${ops[0]}\n`,
     ])
       expect(frozen.err).toContain(line);
+    // The same command names a resume that is refused until then, and how that ends.
+    const twin = await ana.run('cards create --bin bin_1 --amount 6');
+    expect(twin).toMatchObject({ code: 14, err: expect.stringContaining(`select cardwright.${end};\n`) });
+    expect(twin.err).toContain(`try: cardwright ops resume ${left}\n`);
     expect((await ben.run('journal move --to local')).err).toContain(
       `1 unknown, begun by ana, yours: ${taken}. For each, when`,
     );
