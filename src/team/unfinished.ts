@@ -8,6 +8,7 @@ import { freeIn } from '../journal/runs/take-up.ts';
 import type { OpHead } from './calls.ts';
 import { endOfFreeze } from './refusals.ts';
 import type { SharedOps } from './shared-ops.ts';
+import { createStanding } from './standing.ts';
 
 const PAGE = 1000;
 const MOST_NAMED = 5;
@@ -73,21 +74,43 @@ interface Group {
 }
 
 /** The largest first. */
-async function groupsIn(
-  { statements, account, role }: SharedOps,
-  isMeant: (head: OpHead) => boolean,
-): Promise<readonly Group[]> {
+async function groupsIn(shared: SharedOps, isMeant: (head: OpHead) => boolean): Promise<readonly Group[]> {
+  const { statements, account } = shared;
   const kinds = new Map<string, Group>();
   for (let skip = 0; ; skip += PAGE) {
     const page = await statements().heads(account, { unfinished: true, everybody: true, skip, most: PAGE });
     for (const head of page.filter(isMeant)) {
-      const kind = kindOf(head, role);
-      const group = kinds.get(kind.says) ?? { kind, ops: [] };
-      kinds.set(kind.says, group);
+      const kind = await kindNow(shared, head);
+      const name = JSON.stringify([kind.says, kind.needsThaw]);
+      const group = kinds.get(name) ?? { kind, ops: [] };
+      kinds.set(name, group);
       group.ops.push(head.op);
     }
     if (page.length < PAGE) return [...kinds.values()].sort((one, other) => other.ops.length - one.ops.length);
   }
+}
+
+/** The database hands an op out of a frozen account by its own counts, which know nothing of an outcome that was brought late. */
+async function kindNow(shared: SharedOps, head: OpHead): Promise<Kind> {
+  const now = await readAnew(shared, head);
+  const kind = kindOf(now, shared.role);
+  return now.unknown + now.open < head.unknown + head.open ? { ...kind, needsThaw: true } : kind;
+}
+
+/** An outcome that was brought late is counted nowhere: the records say where such an op stands, as for a list. */
+async function readAnew({ statements, account }: SharedOps, head: OpHead): Promise<OpHead> {
+  if (head.shown !== null || head.state !== 'running' || head.lease_ms > 0) return head;
+  const standing = createStanding();
+  const segments = await statements().readOp(account, head.op, 1);
+  const inOrder = [...segments.filter(({ n }) => n > 0), ...segments.filter(({ n }) => n < 0)];
+  try {
+    for (const { bytes } of inOrder) standing.read(bytes);
+  } catch (thrown) {
+    // What nobody can read is unknown, and its resume says so.
+    if (thrown instanceof CliError) return head;
+    throw thrown;
+  }
+  return { ...head, ...standing.counts(), shown: standing.shown() };
 }
 
 function kindOf(head: OpHead, role: string): Kind {

@@ -446,7 +446,9 @@ describe('what is held', () => {
     await t.write('bo.json', bo.approves(bytes));
     expect((await t.resume(op, ['bo.json'])).code).toBe(0);
     await t.done('cards fund card_1 --amount 15 -q');
-    expect((await t.here.run('cards fund card_1 --amount 1')).code).toBe(17);
+    const over = await t.here.run('cards fund card_1 --amount 1');
+    const says = 'approve_day is $40.00; $40.00 were moved today (UTC) without approval, and $1.00 are asked for now\n';
+    expect([over.code, over.err]).toEqual([17, expect.stringContaining(says)]);
     expect(await t.balance()).toBe(60);
   });
 

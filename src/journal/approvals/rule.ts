@@ -55,7 +55,7 @@ export function whyPending(rule: ApprovalRule, plan: JudgedPlan): string | undef
   if (rule.rows !== undefined && plan.rows > rule.rows)
     return `approve_rows is ${rule.rows}, and these are ${plan.rows} rows`;
   if (rule.day !== undefined && total > 0 && plan.today + total > rule.day) {
-    return `approve_day is ${dollars(rule.day)}; ${dollars(plan.today)} left today (UTC) without approval, ${dollars(total)} are asked for`;
+    return `approve_day is ${dollars(rule.day)}; ${dollars(plan.today)} were moved today (UTC) without approval, and ${dollars(total)} are asked for now`;
   }
   // What a raw request moves is known to nobody here.
   if (untold && (rule.above !== undefined || rule.day !== undefined || rule.irreversible))
