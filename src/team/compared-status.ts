@@ -3,6 +3,7 @@ import type { JournalDisk } from '../journal/wal/storage.ts';
 import type { JournalStatus } from './calls.ts';
 import type { JournalConnection } from './connect.ts';
 import { behindBy } from './loss.ts';
+import { withUsedJournal } from './lost-journal.ts';
 import { refuseOtherSchema } from './refusals.ts';
 import { type Behind, headsByJournal } from './shared-ops.ts';
 import { statementsOver } from './statements.ts';
@@ -25,7 +26,9 @@ export async function comparedStatus({ disk, stateFolder, connection, account }:
   const statements = statementsOver(connection);
   // Before the database is asked: another command of this machine may go on meanwhile.
   const heads = await headsByJournal(disk, stateFolder, account);
-  const status = await statements.status(account);
+  const status = await statements.status(account).catch(async (thrown: unknown) => {
+    throw await withUsedJournal(thrown, { disk, stateFolder, account, shown: connection.shown });
+  });
   refuseOtherSchema(status, connection.shown);
   const seen = heads[status.journal_id];
   const isLast = seen === undefined || seen.hash === status.head.hash;

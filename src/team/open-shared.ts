@@ -17,6 +17,7 @@ import { bringNotes } from './kept-notes.ts';
 import { accountLeft, leftOf } from './left-account.ts';
 import { leftCopies } from './local-copies.ts';
 import { behindBy, behindWarning, reportLoss } from './loss.ts';
+import { withUsedJournal } from './lost-journal.ts';
 import { restoredWarning } from './lost-records.ts';
 import { type ActsAs, endOfFreeze, refuseOtherAccount, refuseOtherSchema } from './refusals.ts';
 import { answersOf, chainHead, headsByJournal, machineId, placesOf, type SharedOps } from './shared-ops.ts';
@@ -187,7 +188,11 @@ export async function openShared(settings: SharedJournalSettings, names: readonl
   const disk = createDisk({ platform, random, warn, lock: { pid, clock, random }, noise });
   const known = await headsByJournal(disk, stateFolder, account);
   const at = clock.monotonic();
-  const [opening, acting] = await Promise.all([statements.opening(account, names, known), actsAs?.()]);
+  const { shown } = connection;
+  const opens = statements.opening(account, names, known).catch(async (thrown: unknown) => {
+    throw await withUsedJournal(thrown, { disk, stateFolder, account, shown });
+  });
+  const [opening, acting] = await Promise.all([opens, actsAs?.()]);
   const { status } = opening;
   refuseOtherSchema(status, connection.shown);
   if (acting !== undefined) refuseOtherAccount(status, acting, connection.shown);
