@@ -230,7 +230,7 @@ export async function openShared(settings: SharedJournalSettings, names: readonl
     head,
     behind,
     isFrozen: status.frozen !== null,
-    left: leftOf(status),
+    left: leftOf(status, machine.name),
     recent: answersOf(opening, { names, at }),
     notesBrought,
     spoolFolder,

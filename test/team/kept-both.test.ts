@@ -50,7 +50,7 @@ describe.skipIf(missing())('one name in both journals', () => {
     );
     // What was moved is not named as being in the way.
     const waits = await ana.run('cards fund card_1 --amount 1');
-    expect([waits.code, waits.err]).toEqual([14, expect.stringContaining('the move names what is in the way')]);
+    expect([waits.code, waits.err]).toEqual([14, expect.stringContaining('names what is in its way')]);
     const keep = commandIn(clash.err, 'journal move --to shared --keep-both');
     for (const look of ['ops show .* --journal local', 'ops show '])
       expect((await ana.run(commandIn(clash.err, look))).code).toBe(0);

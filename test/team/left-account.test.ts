@@ -182,6 +182,9 @@ describe.skipIf(missing())('an account that one machine goes on with', () => {
         });
       }
       expect((await other.run('journal status --json')).out).toContain('"left_to": "ana@');
+      expect((await other.run(CREATE)).err).toContain(
+        '  That is another state folder of a machine with the name of this one.\n',
+      );
       expect((await other.run('doctor')).out).toContain('was moved to one machine, ana@');
       await t.at.admin(`accept_failover('it goes on')`);
       expect(await other.run(CREATE)).toMatchObject({ code: 14 });
@@ -312,5 +315,26 @@ describe.skipIf(missing())('an account that one machine goes on with', () => {
     expect({ code, err }).toMatchObject({ code: 0 });
     expect(await t.cards()).toHaveLength(24);
     expect(JSON.parse((await other.run(`ops show ${t.op} --json`)).out)).toMatchObject({ state: 'finished', done: 24 });
+  });
+
+  it('is on its way back where a name belongs to two, and both journals name the move', async () => {
+    await using t = await team(here);
+    const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];
+    await t.at.admin(`add_member('ben', '{}')`);
+    expect(await ana.run('journal move --to local --mine')).toMatchObject({ code: 0 });
+    expect((await ana.run(`${CREATE} --intent po-9`, LOCAL)).code).toBe(0);
+    const { left_to: to } = await t.at.ana.status(t.at.account);
+    await t.at.admin(`accept_failover('it burned', array['${to}'])`);
+    await t.at.admin(`add_member('ben', '{read,operate}')`);
+    expect((await ben.run('cards create --bin bin_1 --amount 5 --intent po-9 -q')).code).toBe(0);
+    expect((await ana.run('journal move --to shared')).code).toBe(15);
+    for (const env of [{}, LOCAL]) {
+      const { code, err } = await ana.run(CREATE, env);
+      expect({ code, err }).toMatchObject({
+        code: 14,
+        err: expect.stringContaining('are on their way to the account'),
+      });
+      expect(err).toMatch(/^ {2}try: .*cardwright journal move --to shared/m);
+    }
   });
 });

@@ -30,8 +30,17 @@ export interface MovedTo extends Pick<PlanRecord, 'origin' | 'mode'> {
   readonly back?: 'mine' | 'frozen';
 }
 
-/** What goes on with a move back that was cut off. */
-const MOVE_AGAIN = { mine: 'cardwright journal move --to local --mine', frozen: 'cardwright journal move --to local' };
+/** What goes on with a move that did not end, by where its operations are on their way to. */
+const MOVE_AGAIN = {
+  shared: 'cardwright journal move --to shared',
+  mine: 'cardwright journal move --to local --mine',
+  frozen: 'cardwright journal move --to local',
+};
+
+/** Where they are on their way to; undefined where all of them are there, or none was moved. */
+export function wayOf({ began, complete, back }: MovedTo): keyof typeof MOVE_AGAIN | undefined {
+  return back ?? (began === true || complete === true ? undefined : 'shared');
+}
 
 /** Throws `check_failed` for a file that nobody can read: it may name any service. */
 export async function movedFrom({ disk, places }: LocalOps): Promise<readonly MovedTo[]> {
@@ -171,10 +180,9 @@ export async function refuseMoved(
   const to = begins ? await movedBy(notes, plan, accountPrint) : notes.find(each => isOf(each, plan));
   if (to === undefined || (settles && to.complete !== true)) return;
   if (!isOf(to, plan)) throw keyShared(to, plan);
-  if (to.back !== undefined) {
-    const again = await overShared(to, MOVE_AGAIN[to.back].replace('cardwright ', ''));
-    throw cutOff({ ...to, back: to.back }, plan, again);
-  }
+  const way = wayOf(to);
+  if (way !== undefined)
+    throw cutOff(to, plan, { way, again: await overShared(to, MOVE_AGAIN[way].replace('cardwright ', '')) });
   const next = begins ? 'journal status' : `ops resume ${plan.op}`;
   throw serviceShared(to, plan, {
     next: await overShared(to, next),
@@ -188,16 +196,23 @@ export function whereIs({ account, journal, began }: MovedTo): string {
   return began === true ? `are begun in ${there}` : `were moved to ${there}`;
 }
 
-/** Of a move back to this machine. */
-export function cutOff(
-  to: MovedTo & Required<Pick<MovedTo, 'back'>>,
-  { origin }: Service,
-  again: string | undefined,
-): CliError {
+interface OnTheWay {
+  readonly way: keyof typeof MOVE_AGAIN;
+  /** The command with what names the journal; where it is left out the run names it. */
+  readonly again?: string | undefined;
+}
+
+/** Neither journal has all of them: nothing is begun in either until the move has ended. */
+export function cutOff({ account, journal }: MovedTo, { origin }: Service, { way, again }: OnTheWay): CliError {
+  const there = `the account ${account} of the shared journal ${journal}`;
+  const goes =
+    way === 'shared'
+      ? `to ${there}, and not all of them are there`
+      : `back from ${there}, and not all of them are here`;
   return new CliError('guarded', {
-    message: `the operations of ${origin} are on their way back from the account ${to.account} of the shared journal ${to.journal} to this machine, and not all of them are here`,
-    notes: ['What is here already is not done twice: the move goes on where it was cut off.'],
-    hint: again ?? MOVE_AGAIN[to.back],
+    message: `the operations of ${origin} are on their way ${goes}`,
+    notes: ['The move goes on where it ended, and names what is in its way.'],
+    hint: again ?? MOVE_AGAIN[way],
     overShared: true,
     outcome: 'not_sent',
   });

@@ -8,7 +8,7 @@ import type { PlanRecord } from '../wal/records.ts';
 import { addressesOf } from './addresses.ts';
 import { notedIntents } from './local-intents.ts';
 import { type LocalOps, localHeads } from './local-ops.ts';
-import { cutOff, isOf, type MovedTo, movedFrom, onlyFreezes } from './moved.ts';
+import { cutOff, isOf, type MovedTo, movedFrom, onlyFreezes, wayOf } from './moved.ts';
 import { isMovedBack, type MovedBack, stillNamed } from './moved-back.ts';
 import type { Claim } from './op-store.ts';
 
@@ -111,10 +111,8 @@ async function notMoved(
   { here, stepsToLocal }: UnmovedBy,
   why: string,
 ): Promise<CliError> {
-  const back = await movedBack(local, { origin, mode, ...here }, stepsToLocal);
-  if (back !== undefined) return back;
-  const coming = (await movedFrom(local)).find(each => isOf(each, { origin, mode }) && each.back !== undefined);
-  if (coming?.back !== undefined) return cutOff({ ...coming, back: coming.back }, { origin, mode }, undefined);
+  const refused = await movedBack(local, { origin, mode, ...here }, stepsToLocal);
+  if (refused !== undefined) return refused;
   return new CliError('guarded', {
     message: `the folder of this machine has operations of ${origin} that the shared journal does not know, so this could be done a second time`,
     notes: [why],
@@ -123,12 +121,16 @@ async function notMoved(
   });
 }
 
-/** The refusal of a run over the shared journal that its ops were moved back from; undefined where they were not. */
+/** The refusal of a run over the shared journal that its ops were moved back from, or are on the way of; else undefined. */
 async function movedBack(
   local: LocalOps,
   from: MovedBack,
   stepsToLocal: UnmovedBy['stepsToLocal'],
 ): Promise<CliError | undefined> {
+  for (const note of await movedFrom(local)) {
+    const way = isOf(note, from) ? wayOf(note) : undefined;
+    if (way !== undefined) return cutOff(note, from, { way });
+  }
   if (!(await isMovedBack(local, from))) return undefined;
   const { says, notes, hint } = stillNamed(from, (await stepsToLocal?.()) ?? []);
   return new CliError('guarded', {
