@@ -143,8 +143,16 @@ describe.skipIf(missing())('an operation whose records are damaged', () => {
         `update cardwright.segment set bytes = set_byte(bytes, octet_length(bytes) - 9, 33) where op = $1 and n = 1`,
         [other],
       );
-      await t.at.admin(`set_aside('${other}', true, 'seen at the service')`);
+      const { used } = await t.at.ana.status(t.at.account);
+      const [{ spent, op: first } = { spent: 0, op: '' }] = others;
+      await t.at.admin(`set_aside('${other}', ${other !== first}, 'seen at the service')`);
+      // What was not done has not spent its cents either.
+      const freed = used - (await t.at.ana.status(t.at.account)).used;
+      expect(freed).toBe(other === first ? spent : 0);
     }
-    expect((await t.at.ana.heads(t.at.account, {})).map(head => head.op)).toEqual([op]);
+    expect(others[0]?.spent).toBeGreaterThan(0);
+    expect((await run(ana, 'journal check')).code).toBe(15);
+    await t.at.admin(`set_aside('${op}', false, 'seen at the service')`);
+    expect((await run(ana, 'journal check')).code).toBe(0);
   });
 });

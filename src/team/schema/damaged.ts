@@ -88,6 +88,9 @@ begin
     o.spent := case when was_done then o.reserved else 0 end;
     update spend_day d set held = d.held - o.reserved, spent = d.spent + o.spent
       where d.account = o.account and d.day = o.day and o.reserved > 0;
+  elsif not was_done then
+    update spend_day d set spent = d.spent - o.spent where d.account = o.account and d.day = o.day and o.spent > 0;
+    o.spent := 0;
   end if;
   if was_done then
     update intent i set done = '{"set_aside": true}' where i.op = o.op and i.done is null;
