@@ -181,12 +181,35 @@ const RULES: readonly Rule[] = [
     },
   },
   {
+    name: 'one machine goes on with an account alone',
+    text: [
+      "    if a.left_to is not null and not moves_nothing and wants <> 'admin' and not has_left(a, call) then perform refuse_left(a); end if;\n",
+      '',
+    ],
+    async holds(at) {
+      await at.admin(`freeze_account('moved')`);
+      const leaving = { account: at.account, host: 'laptop', machine: hex(8), mine: false };
+      await at.ana.leaveAccount(leaving, FACTS);
+      await at.admin(`accept_failover('it goes on')`);
+      return rejects(claimed(at, 500), 'CW011');
+    },
+  },
+  {
+    name: 'nothing that can be read is set aside',
+    text: ['  if is_whole(o) and can_be_read(o) then', '  if is_whole(o) and not can_be_read(o) then'],
+    async holds(at) {
+      const { op } = await claimed(at, 500);
+      await at.endLeases();
+      return rejects(at.admin(`set_aside('${op.op}', false, 'a typing error')`), 'CW008');
+    },
+  },
+  {
     name: 'an account sees its own rows',
     text: ["    execute format('alter table %I force row level security', guarded);\n", ''],
     async holds(at, other) {
       await claimed(at, 500);
       const elsewhere = await other();
-      return (await elsewhere.ana.heads(elsewhere.account, {})).length === 0;
+      return (await elsewhere.ana.daySums(elsewhere.account)).length === 0;
     },
   },
 ];
