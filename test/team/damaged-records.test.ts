@@ -121,6 +121,7 @@ describe.skipIf(missing())('an operation whose records are damaged', () => {
       const alone = { env: { CARDWRIGHT_JOURNAL_URL: '', CARDWRIGHT_JOURNAL_ACCOUNT: '' }, clock: later() };
       const again = await ana.run(LINE, alone);
       expect([again.code, (await t.cards()).length], again.err).toEqual([15, 1]);
+      expect(again.err).toContain('try: cardwright cards list\n');
     },
   );
 

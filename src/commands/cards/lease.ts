@@ -24,7 +24,7 @@ export const leaseCard = command({
   about: [
     'The program gets the same environment as with cards exec, and cardwright ends with its exit code. When the program ends, the card is terminated and its balance returns to the wallet.',
     'The end of the lease is stored on this machine and on the card before the card is used. After a crash --reap terminates the cards that are left: at once from this machine, and after the end of the lease from any other.',
-    'A lease with an --intent that was begun before ends with 14, and the program is not run: it may have paid. So does the same lease again after one whose outcome is unknown, or that was killed, until ops resume has told its result.',
+    'A lease with an --intent that was begun before ends with 14, and the program is not run: it may have paid. So does the same lease again after one whose outcome is unknown, or that was killed, until ops resume has told its result; of another operator it is another lease where one of the two has an --intent.',
     'In a script give --reveal and --yes. A live key needs the same as with cards exec.',
   ],
   operation: 'cards.create',

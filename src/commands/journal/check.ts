@@ -128,18 +128,29 @@ function notWhole(flaws: CheckedJournal['flaws']): CliError {
   if (ways.length === flaws.length && flaws.every(({ what }) => what === 'intent')) {
     return new CliError('check_failed', {
       message: `${are('one operation has a name that belongs', 'operations have names that belong')} to another one`,
-      notes: [
-        'The same purchase may have been made twice: look at both operations. Where both are right, an admin of the journal records that in the database, and it is a note from then on:',
-        ...ways.slice(0, MOST_TOLD),
-      ],
+      notes: clashNotes(flaws),
       hint: `cardwright ops show ${first?.op}`,
     });
   }
   return new CliError('check_failed', {
     message: `the shared journal is not what it was: ${are('1 flaw', 'flaws')}`,
-    notes: ['Nobody should move money through it until an admin has looked.', ...asideNotes(flaws)],
+    notes: [
+      'Nobody should move money through it until an admin has looked.',
+      ...asideNotes(flaws),
+      ...clashNotes(flaws),
+    ],
     hint: first?.card === undefined ? 'cardwright journal status' : `cardwright cards get ${first.card}`,
   });
+}
+
+/** The way out for operations that have one name and are both right. */
+function clashNotes(flaws: CheckedJournal['flaws']): readonly string[] {
+  const ways = flaws.flatMap(({ what, sql }) => (what === 'intent' && sql !== undefined ? sql : []));
+  if (ways.length === 0) return [];
+  return [
+    'The same purchase may have been made twice: look at both operations. Where both are right, an admin of the journal records that in the database, and it is a note from then on:',
+    ...ways.slice(0, MOST_TOLD),
+  ];
 }
 
 /** The way out for operations whose records are not what they were. */

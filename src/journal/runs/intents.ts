@@ -121,15 +121,16 @@ async function refuseRecorded({ store }: JournalDependencies, { name, op }: Note
 
 /** Its records could not be read, and an admin of the shared journal has said that it was done. */
 function setAsideUse(
-  { auditLog }: Pick<OpStore, 'auditLog'>,
+  { auditLog, handsOf }: Pick<OpStore, 'auditLog' | 'handsOf'>,
   { name, op }: Pick<NotedIntent, 'name' | 'op'>,
 ): CliError {
   return new CliError('check_failed', {
     message: `the intent ${JSON.stringify(name)} was used by ${op}, whose records could not be read and were set aside as done: what came of it is not known here`,
     notes: [
-      'Nothing was sent. Another purchase needs another intent. The audit log has who has set it aside, and why.',
+      'Nothing was sent. Another purchase needs another intent. The audit log of the shared journal has who has set it aside, and why.',
     ],
-    hint: auditLog,
+    // The files of a machine have no line of it: there the list of cards alone may show it.
+    hint: handsOf === undefined ? 'cardwright cards list' : auditLog,
     outcome: 'not_sent',
     op,
   });

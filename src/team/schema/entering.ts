@@ -88,7 +88,8 @@ declare
 begin
   raise exception using errcode = 'CW010', detail = jsonb_build_object('account', a.name)::text,
     message = format('the account %s was frozen%s: %s', a.name,
-      coalesce(format(' by %s at %s', who ->> 'by', who ->> 'at'), ''), a.frozen_why);
+      coalesce(format(' by %s at %s', who ->> 'by', who ->> 'at'), ''), a.frozen_why),
+    hint = format('That ends with: select cardwright.accept_failover(%L, %L);', a.name, 'it goes on');
 end $f$;
 
 -- Of an operation whose rows are all settled nothing can be sent any more: it may be shown and let go while the account is frozen.
