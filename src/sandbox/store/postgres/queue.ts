@@ -44,6 +44,11 @@ const LOCK_PATIENCE = 25_000;
 const LOOK_EVERY = 1_000;
 /** How long a connection waits for it, ms: then it serves another account first. */
 const LOCK_MS = 500;
+/**
+ * How long a server may stand still within a transaction, ms: it keeps its account locked, and the database ends that. Between
+ * two of its statements there is the disk of a server at most.
+ */
+const STANDS_STILL_MS = 15_000;
 /** How long a server that is not there is asked again, ms; nothing has begun then. */
 const PATIENCE = 5_000;
 
@@ -51,7 +56,8 @@ const PATIENCE = 5_000;
 const LASTING =
   "case when current_setting('synchronous_commit') in ('off', 'local') then 'on' else current_setting('synchronous_commit') end";
 const SETTINGS = `select set_config('search_path', ?, true), set_config('cardwright.account', ?, true),
-  set_config('lock_timeout', '${LOCK_MS}', true), set_config('synchronous_commit', ${LASTING}, true)`;
+  set_config('lock_timeout', '${LOCK_MS}', true), set_config('synchronous_commit', ${LASTING}, true),
+  set_config('idle_in_transaction_session_timeout', '${STANDS_STILL_MS}', true)`;
 const LOCK = 'select account_id from accounts where account_id = ? for update';
 /** Asked once the lock is held: in one statement with it the time would be that before the wait. */
 const FACTS = `select cast(floor(extract(epoch from clock_timestamp()) * 1000) as bigint) as now, schema_number, generation
