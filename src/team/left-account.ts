@@ -1,5 +1,6 @@
 /** A shared journal that one machine goes on with alone (docs/design/team.md, section 6). */
 import { CliError } from '../core/errors.ts';
+import { literal } from '../postgres/sql-text.ts';
 import type { JournalStatus } from './calls.ts';
 
 export interface LeftAccount {
@@ -19,7 +20,7 @@ export function leftOf({ account, left_to: to, frozen, role }: JournalStatus, ho
 /** The way back, and that of an admin where the machine is gone. */
 export function leftNotes({ account, to, frozen, isNamesake }: LeftAccount): readonly string[] {
   const ends = `select cardwright.accept_failover('${account}', 'it goes on');`;
-  const gone = `select cardwright.accept_failover('${account}', 'why', array['${to.replaceAll("'", "''")}']);`;
+  const gone = `select cardwright.accept_failover('${account}', 'why', array[${literal(to)}]);`;
   return [
     ...(isNamesake === true ? ['That is another state folder of a machine with the name of this one.'] : []),
     `${frozen ? `It comes back when an admin has ended the freeze in the database, ${ends} and` : 'It comes back when'} that machine has run: cardwright journal move --to shared`,

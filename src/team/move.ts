@@ -255,8 +255,8 @@ export async function moveToLocal(parts: MoveParts, { mine = false } = {}): Prom
   // What a command of this machine has left unsaid decides what is in the way.
   const [unknown] = await pushedBy(shared);
   if (unknown !== undefined) throw notThere(unknown);
-  // Where a machine goes on alone already, it is this one, run again; or all is refused.
   await refuseDamaged(statements(), account);
+  // Where a machine goes on alone already, it is this one, run again; or all is refused.
   if (!mine && status.left_to === null) await refuseInUse(shared, status);
   await leaveAccount(parts, { mine, status });
   // From here on the files of this machine take nothing either, until all of it is there.
