@@ -1,5 +1,5 @@
 /** Where the page is: behind `#`, so that no address reaches the server and every view survives a reload. */
-import { useEffect, useState } from './elements.ts';
+import { useLayoutEffect, useState } from './elements.ts';
 
 export interface Address {
   /** The first word: `cards`; empty for the overview. */
@@ -64,7 +64,7 @@ export function refine(address: string): void {
 
 export function useAddress(): Address {
   const [place, setPlace] = useState(addressIn(location.hash));
-  useEffect(() => {
+  useLayoutEffect(() => {
     const listener = () => setPlace(addressIn(location.hash));
     window.addEventListener('hashchange', listener);
     return () => window.removeEventListener('hashchange', listener);

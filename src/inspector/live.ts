@@ -1,7 +1,7 @@
 /** Whether anything changed: one small question again and again, and whoever shows something asks anew when it did. */
 
 import type { Input } from './command-line.ts';
-import { useEffect, useLayoutEffect, useRef, useState } from './elements.ts';
+import { useLayoutEffect, useRef, useState } from './elements.ts';
 import { callRow, Failed, forget, NoAnswer } from './session.ts';
 
 export interface Marks {
@@ -78,7 +78,7 @@ function seen(): Promise<void> {
 
 export function useLive(): Live {
   const [shown, show] = useState(live);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const listener = () => show(live);
     listeners.add(listener);
     listener();

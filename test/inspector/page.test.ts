@@ -45,6 +45,19 @@ describe.skipIf(noBrowser !== undefined)('the inspector', () => {
     await page.getByRole('heading', { level: 1, name: 'No session' }).waitFor();
   });
 
+  it('takes keys as soon as its heading stands, and has moved the focus to it by then', async () => {
+    const context = await browser.newContext();
+    await context.addInitScript(typeWhereAHeadingStands);
+    const page = await context.newPage();
+    await page.goto(await sandbox.address());
+    await page.waitForFunction(() => 'focused' in window);
+    expect(await page.evaluate(() => [location.hash, (window as { focused?: string }).focused])).toEqual([
+      '#/invariants',
+      'Invariants',
+    ]);
+    await context.close();
+  });
+
   it('text from outside stays text, and nothing of it turns the line around', async () => {
     const [card] = (await sandbox.run('sandbox cards --q search -o id')).split('\n');
     const page = await browser.newPage();
@@ -67,3 +80,18 @@ describe.skipIf(noBrowser !== undefined)('the inspector', () => {
     expect(said).toEqual([]);
   });
 });
+
+/** In the page: before anything else can happen, `i` at the first view, and where the focus is at the next. */
+function typeWhereAHeadingStands(): void {
+  let last = '';
+  new MutationObserver(() => {
+    const heading = document.querySelector('h1')?.textContent ?? '';
+    if (heading === last) return;
+    last = heading;
+    if (heading === 'Overview') {
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'i', bubbles: true }));
+    } else if (heading === 'Invariants') {
+      Object.assign(window, { focused: document.activeElement?.textContent });
+    }
+  }).observe(document, { childList: true, subtree: true, characterData: true });
+}

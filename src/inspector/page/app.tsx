@@ -1,7 +1,7 @@
 /** The page: its header, the views, the keys, and what is shown when the session or the server is gone. */
 import { PAGE_VIEWS } from '../../contract/sandbox/page-views.ts';
 import { addressOf, countSteps, go, useAddress } from '../address.ts';
-import { render, useEffect, useState } from '../elements.ts';
+import { render, useEffect, useLayoutEffect, useState } from '../elements.ts';
 import { endSession, type Live, useLive, watch } from '../live.ts';
 import { useCanChange } from '../parts.tsx';
 import { shortTime } from '../printable.ts';
@@ -27,7 +27,8 @@ const ADDRESSES = PAGE_VIEWS.map(name => ({ name, view: name === 'overview' ? ''
 
 function View() {
   const { view, id } = useAddress();
-  useEffect(() => {
+  // At once: a Tab typed at the new heading would go on from the old one, and lose the focus again.
+  useLayoutEffect(() => {
     document.title = `${view === '' ? 'overview' : view} – cardwright sandbox`;
     document.querySelector<HTMLElement>('h1')?.focus({ preventScroll: false });
     window.scrollTo(0, 0);
@@ -147,7 +148,7 @@ function Onward() {
 function Page() {
   const live = useLive();
   const [helps, help] = useState(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const close = () => {
       help(false);
       return helps;
