@@ -23,6 +23,26 @@ describe('cards lease', () => {
     expect((await here.run('cards lease --reap --yes --json')).out).toContain('"terminated": []');
   });
 
+  it('that told nothing has one card when it is typed again, and no program runs with it', async () => {
+    await using here = await world({ wallet: 100 });
+    const lease = `${LEASE} --intent checkout-7 -- node -e 'process.exit(9)'`;
+    const rule = '{"match":{"operation":"cards.create"},"phase":"before","times":99,"action":{"kind":"reset"}}';
+    await here.run('sandbox faults add -', { stdin: rule });
+    expect((await here.run(lease, { onPause: () => undefined })).code).toBe(11);
+    await here.run('sandbox faults clear --yes');
+    // This one makes the card: "nothing was sent" would be a lie.
+    const again = await here.run(`${lease.replace('cards', '--json cards')}`, { onPause: () => undefined });
+    expect([again.code, again.out, JSON.parse(again.err).error]).toMatchObject([15, '', { outcome: 'done' }]);
+    expect(again.err).toContain('the program was not run');
+    const [op] = /op_\w+/.exec(again.err) ?? [];
+    expect((await here.run(`ops resume ${op}`)).out).toContain('card_1');
+    const told = await here.run(lease);
+    expect([told.code, told.out, told.err]).toEqual([14, '', expect.stringContaining('No request was sent.')]);
+    await here.run('sandbox clock advance --by 30m');
+    expect((await here.run('cards lease --reap --yes')).code).toBe(0);
+    expect(await cards(here)).toMatchObject([{ id: 'card_1', status: 'terminated' }]);
+  });
+
   it('gives the program the card, ends with its exit code, and leaves nothing', async () => {
     await using here = await world();
     const script =

@@ -88,18 +88,30 @@ function begunBefore(error: unknown): unknown {
   });
 }
 
-/** Its program has run, or was stopped, and may have paid: run again it would pay with a card that is over. */
+/**
+ * The program of the earlier command has run, or was stopped, and may have paid: run again it would pay with a card that is
+ * over. Where that command never told what came of its card, this one may have made it: no "nothing was sent" then.
+ */
 function leasedBefore({ name, op, isUntold = false }: UsedIntent, card: string): CliError {
-  return new CliError('guarded', {
-    message: `the lease of the intent ${JSON.stringify(name)} was begun before, with ${card}: ${op}; the program was not run`,
+  const intent = JSON.stringify(name);
+  const reap = 'A card that a killed run has left: cardwright cards lease --reap';
+  if (!isUntold) {
+    return new CliError('guarded', {
+      message: `the lease of the intent ${intent} was begun before, with ${card}: ${op}; the program was not run`,
+      notes: ['Another purchase needs another intent.', reap],
+      hint: `cardwright cards get ${shellWord(card)}`,
+      outcome: 'not_sent',
+      op,
+    });
+  }
+  return new CliError('check_failed', {
+    message: `the lease of the intent ${intent} was begun before, and its card is ${card}: ${op}; the program was not run`,
     notes: [
-      isUntold
-        ? `Until ops resume has shown its result, the same lease is refused, also with another intent or none.`
-        : 'Another purchase needs another intent.',
-      `A card that a killed run has left: cardwright cards lease --reap`,
+      'Until ops resume has shown its result, the same lease is refused, also with another intent or none.',
+      reap,
     ],
-    hint: isUntold ? `cardwright ops resume ${op}` : `cardwright cards get ${shellWord(card)}`,
-    outcome: 'not_sent',
+    hint: `cardwright ops resume ${op}`,
+    outcome: 'done',
     op,
   });
 }
