@@ -53,7 +53,7 @@ export interface JournalFlaw {
   readonly text: string;
   /**
    * What an admin of the journal runs in the database: where two ops have one name, when both are right; where records of an op
-   * are not what they were, when it is known what it has done.
+   * are not what they were, when it is known what it has done; of a card, when it was looked at.
    */
   readonly sql?: string;
 }
@@ -70,6 +70,21 @@ export interface AcceptedClash {
   readonly why: string;
 }
 
+/** A card that is a flaw, where somebody has looked at it. */
+export interface AcceptedCard {
+  readonly card: string;
+  /** Role. */
+  readonly by: string;
+  /** ISO 8601 UTC. */
+  readonly at: string;
+  readonly why: string;
+}
+
+/** The same beside what is wrong with the card. */
+export interface NotedCard extends AcceptedCard {
+  readonly text: string;
+}
+
 /** What a store says of itself. */
 export interface StoreCheck {
   /** Lines of the chain. */
@@ -80,6 +95,9 @@ export interface StoreCheck {
   readonly since: number;
   readonly flaws: readonly JournalFlaw[];
   readonly clashes: readonly AcceptedClash[];
+  readonly acceptedCards: readonly AcceptedCard[];
+  /** What an admin runs in the database when a card was looked at. */
+  readonly sqlForCard: (card: string) => string;
 }
 
 /** The same beside the cards of the service. */
@@ -87,6 +105,7 @@ export interface CheckedJournal extends Pick<StoreCheck, 'lines' | 'records' | '
   readonly ops: number;
   /** Cards that carry the marker of an operation. */
   readonly cards: number;
+  readonly acceptedCards: readonly NotedCard[];
 }
 
 export interface MoveWish {

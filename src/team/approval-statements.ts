@@ -1,4 +1,5 @@
 /** The functions of the schema that hold, approve and release operations, as calls. */
+import type { PostgresSession } from '../postgres/client.ts';
 import type {
   AccountRules,
   Entering,
@@ -93,7 +94,7 @@ export interface ApprovalStatements {
 }
 
 /** One answer of one statement, as JSON. */
-type AskOne = <T>(text: string, values: readonly (string | Uint8Array)[]) => Promise<T>;
+export type AskOne = <T>(text: string, values: Parameters<PostgresSession['call']>[1]) => Promise<T>;
 
 export function approvalStatements(one: AskOne, members: (facts: Facts) => string): ApprovalStatements {
   const json = JSON.stringify;

@@ -7,6 +7,7 @@ import { CliError } from '../core/errors.ts';
 import { cents, dollars } from '../core/money.ts';
 import type { AcceptedClash, JournalFlaw, StoreCheck } from '../journal/shared-ops.ts';
 import type { StoredRecord } from '../journal/wal/records.ts';
+import { literal } from '../postgres/sql-text.ts';
 import type { DaySums, OpenRows, OpHead, Segment } from './calls.ts';
 import { readSharedChain } from './chain.ts';
 import { recordsOrError, sqlForDamaged } from './damaged-records.ts';
@@ -37,7 +38,16 @@ export async function checkShared(shared: Checked): Promise<StoreCheck> {
   const intents = await checkIntents(shared, named);
   const days = await shared.statements().daySums(shared.account);
   flaws.push(...intents.flaws, ...days.flatMap(flawsOfDay));
-  return { lines: chain.lines, ops, records, since: chain.since, flaws, clashes: intents.clashes };
+  return {
+    lines: chain.lines,
+    ops,
+    records,
+    since: chain.since,
+    flaws,
+    clashes: intents.clashes,
+    acceptedCards: await shared.statements().acceptedCards(shared.account),
+    sqlForCard: card => `select cardwright.accept_card('${shared.account}', ${literal(card)}, 'why');`,
+  };
 }
 
 interface CheckedChain {

@@ -1,6 +1,7 @@
 /** The functions of a shared journal's schema as statements. */
+import type { AcceptedCard } from '../journal/shared-ops.ts';
 import type { PostgresRow, PostgresSession } from '../postgres/client.ts';
-import { type ApprovalStatements, approvalStatements } from './approval-statements.ts';
+import { type ApprovalStatements, type AskOne, approvalStatements } from './approval-statements.ts';
 import type {
   Appending,
   ClaimResult,
@@ -112,6 +113,8 @@ export interface Statements extends ApprovalStatements {
   daySums(account: string): Promise<readonly DaySums[]>;
   /** The oldest first. */
   acceptedClashes(account: string): Promise<readonly ClashPair[]>;
+  /** The oldest first. */
+  acceptedCards(account: string): Promise<readonly AcceptedCard[]>;
   /** Names in use behind one, in order, a thousand at most. */
   intentsPage(account: string, behind: string): Promise<readonly UsedIntent[]>;
   status(account: string): Promise<JournalStatus>;
@@ -129,9 +132,10 @@ select s.status, (select coalesce(jsonb_agg(h.head), '[]') from cardwright.heads
 from s`;
 
 export function statementsOver({ call }: Pick<PostgresSession, 'call'>): Statements {
-  const one = async <T>(text: string, values: Parameters<typeof call>[1]) => jsonOf<T>((await call(text, values))[0]);
+  const one: AskOne = async (text, values) => jsonOf((await call(text, values))[0]);
   return {
     ...approvalStatements(one, members),
+    ...readingStatements(call, one),
     claim: (wanted, bytes, facts) => one('select cardwright.claim($1, $2, $3)', [json(wanted), bytes, members(facts)]),
     append: (told, bytes, facts) =>
       one('select cardwright.append($1, $2, $3)', [json(told), bytes, facts === undefined ? null : members(facts)]),
@@ -152,6 +156,28 @@ export function statementsOver({ call }: Pick<PostgresSession, 'call'>): Stateme
     forgetNames: told => one('select cardwright.forget_names($1)', [json(told)]),
     holdName: told => one('select cardwright.hold_name($1)', [json(told)]),
     releaseName: told => one('select cardwright.release_name($1)', [json(told)]),
+    reportLoss: told => one('select cardwright.report_loss($1)', [json(told)]),
+  };
+}
+
+type Reading =
+  | 'readOp'
+  | 'heads'
+  | 'intentsOf'
+  | 'givenKeyOf'
+  | 'hasKey'
+  | 'auditLine'
+  | 'auditPage'
+  | 'daySums'
+  | 'acceptedClashes'
+  | 'acceptedCards'
+  | 'intentsPage'
+  | 'status'
+  | 'opening';
+
+/** What changes nothing. */
+function readingStatements(call: PostgresSession['call'], one: AskOne): Pick<Statements, Reading> {
+  return {
     async readOp(account, op, from) {
       const rows = await call('select n, epoch, writer, bytes from cardwright.read_op($1, $2, $3)', [
         account,
@@ -183,9 +209,9 @@ export function statementsOver({ call }: Pick<PostgresSession, 'call'>): Stateme
     },
     daySums: account => one('select cardwright.day_sums($1)', [account]),
     acceptedClashes: account => one('select cardwright.accepted_clashes($1)', [account]),
+    acceptedCards: account => one('select cardwright.accepted_cards($1)', [account]),
     intentsPage: (account, behind) => one('select cardwright.intents_page($1, $2)', [account, behind]),
     status: account => one(STATUS, [account]),
-    reportLoss: told => one('select cardwright.report_loss($1)', [json(told)]),
     async opening(account, names, known) {
       const filter = json({ unfinished: true, untold: true, plan: true, most: 1000 });
       const [row] = await call(OPENING, [account, filter, json(names), json(known)]);

@@ -144,6 +144,29 @@ describe.skipIf(missing())('journal check', () => {
     expect(found.err).toContain('cardwright cards get card_2');
   });
 
+  it('names a card until an admin has accepted it, and then as a note', async () => {
+    await using t = await worked();
+    const eve = await t.machine('eve');
+    for (const amount of [2, 3]) await eve.run(`cards create --bin bin_1 --amount ${amount} --journal local -q`);
+    const [, { sql }] = (await t.check()).flaws;
+    expect(sql).toContain("'card_2'");
+    expect((await t.ana.run('journal check')).err).toContain(`\n  ${sql}\n`);
+    const [ana, ada] = [await here.as('ana'), await here.as('ada')];
+    await expect(ana.call(sql, [])).rejects.toMatchObject({ code: '42501' });
+    await expect(ada.call(sql.replace(`'why'`, `''`), [])).rejects.toMatchObject({ code: 'CW007' });
+    await expect(ada.call(sql.replace(`'card_2'`, `''`), [])).rejects.toMatchObject({ code: 'CW007' });
+    expect((await t.check()).flaws).toHaveLength(2);
+    for (const _ of 'ab') await ada.call(sql.replace(`'why'`, `'a test of eve'`), []);
+    const accepted = { card: 'card_2', text: 'made past this journal', by: 'ada', why: 'a test of eve' };
+    expect(await t.check()).toMatchObject({ code: 15, flaws: [{ card: 'card_3' }], accepted_cards: [accepted] });
+    await ada.call(sql.replace('card_2', 'card_3'), []);
+    const words = await t.ana.run('journal check', { terminal: 400 });
+    expect([words.code, words.out]).toEqual([0, expect.stringMatching(/^Whole: /)]);
+    expect(words.err).toContain('note: card_2 was made past this journal; ada has accepted it at ');
+    const lines = (await t.ana.run('audit list --shared --json --jq .data[].operation')).out;
+    expect(lines.match(/journal\.accept_card/g)).toHaveLength(2);
+  });
+
   it('names a few of many, and says how many more there are', async () => {
     await using t = await worked();
     const eve = await t.machine('eve');

@@ -24,7 +24,7 @@ export const checkJournal = command({
           text: tells.text('What is wrong.'),
           sql: maybe(
             tells.text(
-              'What an admin runs in the database: of two operations with one name, when both are right; of damaged records, when it is known what they were.',
+              'What an admin runs in the database: of two operations with one name, when both are right; of damaged records, when it is known what they were; of a card, when it was looked at.',
             ),
           ),
         },
@@ -41,6 +41,16 @@ export const checkJournal = command({
         },
         'Names of one operation that belong to another one, where somebody has said that both are right. No flaws.',
       ),
+      accepted_cards: tells.rows(
+        {
+          card: tells.text('Card.'),
+          text: tells.text('What would be wrong with it.'),
+          by: tells.text('Role that has accepted it.'),
+          at: tells.text('When, ISO 8601 UTC.'),
+          why: tells.text('Why.'),
+        },
+        'Cards of which somebody has said that they are known. No flaws.',
+      ),
     },
   },
   about: [
@@ -53,29 +63,31 @@ export const checkJournal = command({
     { does: 'As data', run: 'journal check --json' },
   ],
   async run(ctx) {
-    const { flaws, clashes, ...counts } = await (await ctx.journal()).check();
+    const { flaws, clashes, acceptedCards, ...counts } = await (await ctx.journal()).check();
     const accepted = clashes.map(({ belongsTo, op, intent, ...who }) => ({
       op,
       intent,
       belongs_to: belongsTo,
       ...who,
     }));
-    return { ok: flaws.length === 0, ...counts, flaws, clashes: accepted };
+    const cards = acceptedCards.map(({ card, text, by, at, why }) => ({ card, text, by, at, why }));
+    return { ok: flaws.length === 0, ...counts, flaws, clashes: accepted, accepted_cards: cards };
   },
-  show: ({ ok, flaws, clashes, ...counts }) => ({
-    data: { ok, ...counts, flaws, clashes },
+  show: ({ ok, flaws, clashes, accepted_cards, ...counts }) => ({
+    data: { ok, ...counts, flaws, clashes, accepted_cards },
     noun: 'check',
     columns: COUNTS,
     linesBelow: [
       ...toldOf(flaws.map(textOf)).map(text => ['flaw', text] as const),
       ...toldOf(clashes.map(clashText)).map(text => ['clash', text] as const),
+      ...toldOf(accepted_cards.map(cardText)).map(text => ['card', text] as const),
     ],
     quiet: flaws.flatMap(({ op, card }) => card ?? op ?? []),
     blocks: [
       { kind: 'line', text: ok ? `Whole: ${countsOf(counts)}.` : `Not whole: ${countsOf(counts)}.` },
       ...toldOf(flaws.map(textOf)).map(text => ({ kind: 'line', text }) as const),
     ],
-    notes: toldOf(clashes.map(clashText)).map(text => `note: ${text}`),
+    notes: [...toldOf(clashes.map(clashText)), ...toldOf(accepted_cards.map(cardText))].map(text => `note: ${text}`),
     ...(!ok && { failure: notWhole(flaws) }),
   }),
 });
@@ -105,6 +117,10 @@ function clashText({ op, intent, belongs_to, by, at, why }: AcceptedClashRow): s
   return `the intent ${intent} of ${op} belongs to ${belongs_to}; ${by} has accepted both at ${at}: ${why}`;
 }
 
+function cardText({ card, text, by, at, why }: CheckedJournal['acceptedCards'][number]): string {
+  return `${card} was ${text}; ${by} has accepted it at ${at}: ${why}`;
+}
+
 type AcceptedClashRow = Omit<CheckedJournal['clashes'][number], 'belongsTo'> & { readonly belongs_to: string };
 
 function countsOf({ lines, ops, records, cards }: Pick<CheckedJournal, 'lines' | 'ops' | 'records' | 'cards'>): string {
@@ -120,45 +136,44 @@ function notWhole(flaws: CheckedJournal['flaws']): CliError {
       message: `${are('one card was', 'cards were')} made past the shared journal`,
       notes: [
         'Somebody works beside the journal: caps and names do not hold for him. Each card keeps its mark in metadata.',
+        ...waysOut(flaws),
       ],
       hint: `cardwright cards get ${first?.card}`,
     });
   }
-  const ways = flaws.flatMap(({ sql }) => sql ?? []);
-  if (ways.length === flaws.length && flaws.every(({ what }) => what === 'intent')) {
+  if (flaws.every(({ what, sql }) => what === 'intent' && sql !== undefined)) {
     return new CliError('check_failed', {
       message: `${are('one operation has a name that belongs', 'operations have names that belong')} to another one`,
-      notes: clashNotes(flaws),
+      notes: waysOut(flaws),
       hint: `cardwright ops show ${first?.op}`,
     });
   }
   return new CliError('check_failed', {
     message: `the shared journal is not what it was: ${are('1 flaw', 'flaws')}`,
-    notes: [
-      'Nobody should move money through it until an admin has looked.',
-      ...asideNotes(flaws),
-      ...clashNotes(flaws),
-    ],
+    notes: ['Nobody should move money through it until an admin has looked.', ...waysOut(flaws)],
     hint: first?.card === undefined ? 'cardwright journal status' : `cardwright cards get ${first.card}`,
   });
 }
 
-/** The way out for operations that have one name and are both right. */
-function clashNotes(flaws: CheckedJournal['flaws']): readonly string[] {
-  const ways = flaws.flatMap(({ what, sql }) => (what === 'intent' && sql !== undefined ? sql : []));
-  if (ways.length === 0) return [];
-  return [
-    'The same purchase may have been made twice: look at both operations. Where both are right, an admin of the journal records that in the database, and it is a note from then on:',
-    ...ways.slice(0, MOST_TOLD),
-  ];
-}
-
-/** The way out for operations whose records are not what they were. */
-function asideNotes(flaws: CheckedJournal['flaws']): readonly string[] {
-  const ways = new Set(flaws.flatMap(({ what, sql }) => (what === 'op' && sql !== undefined ? sql : [])));
-  if (ways.size === 0) return [];
-  return [
+/** What an admin does about each kind of flaw when somebody has looked; there is nothing to do about the others. */
+const WAYS_OUT = [
+  [
+    'op',
     'When it is known at the service what an operation has done, an admin of the journal sets it aside in the database; false in place of true where nothing was done:',
-    ...[...ways].slice(0, MOST_TOLD),
-  ];
+  ],
+  [
+    'intent',
+    'The same purchase may have been made twice: look at both operations. Where both are right, an admin of the journal records that in the database, and it is a note from then on:',
+  ],
+  [
+    'card',
+    'Where it is known who made a card and why, an admin of the journal records that in the database, and it is a note from then on:',
+  ],
+] as const;
+
+function waysOut(flaws: CheckedJournal['flaws']): readonly string[] {
+  return WAYS_OUT.flatMap(([kind, words]) => {
+    const ways = new Set(flaws.flatMap(({ what, sql }) => (what === kind && sql !== undefined ? sql : [])));
+    return ways.size === 0 ? [] : [words, ...[...ways].slice(0, MOST_TOLD)];
+  });
 }

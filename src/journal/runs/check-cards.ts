@@ -5,7 +5,7 @@ import type { ListPage } from '../../contract/operation.ts';
 import type { Reader } from '../../contract/service.ts';
 import { fromWholeList } from '../../contract/whole-list.ts';
 import { MARKER_KEY } from '../execution/marker.ts';
-import type { CheckedJournal, JournalFlaw, StoreCheck } from '../shared-ops.ts';
+import type { CheckedJournal, JournalFlaw, NotedCard, StoreCheck } from '../shared-ops.ts';
 
 /** `markerOf`; the markers of a fleet name no op. */
 const MARKER = /^(op_[0-9a-z]{26})\.\d+$/;
@@ -19,9 +19,15 @@ export async function checkCards(reader: Reader, store: StoreCheck): Promise<Che
 
 async function checkPages(
   pages: AsyncIterable<ListPage<Item<'cards.list'>>>,
-  { lines, ops, records, since, clashes, flaws: known }: StoreCheck,
+  { lines, ops, records, since, clashes, flaws: known, acceptedCards, sqlForCard }: StoreCheck,
 ): Promise<CheckedJournal> {
   const flaws: JournalFlaw[] = [...known];
+  const noted: NotedCard[] = [];
+  const tell = (op: string, card: string, text: string) => {
+    const accepted = acceptedCards.find(each => each.card === card);
+    if (accepted === undefined) flaws.push({ what: 'card', op, card, text, sql: sqlForCard(card) });
+    else noted.push({ ...accepted, text });
+  };
   const first = new Map<string, string>();
   for await (const { data } of pages) {
     for (const { id, metadata, created_at } of data) {
@@ -30,10 +36,10 @@ async function checkPages(
       if (op === undefined || marker === undefined) continue;
       const twin = first.get(marker);
       const isOlder = Date.parse(created_at ?? '') < since - CLOCK_MARGIN_MS;
-      if (twin !== undefined) flaws.push({ what: 'card', op, card: id, text: `made by the same row as ${twin}` });
-      else if (!ops.has(op) && !isOlder) flaws.push({ what: 'card', op, card: id, text: 'made past this journal' });
+      if (twin !== undefined) tell(op, id, `made by the same row as ${twin}`);
+      else if (!ops.has(op) && !isOlder) tell(op, id, 'made past this journal');
       first.set(marker, id);
     }
   }
-  return { lines, ops: ops.size, records, cards: first.size, flaws, clashes };
+  return { lines, ops: ops.size, records, cards: first.size, flaws, clashes, acceptedCards: noted };
 }

@@ -222,6 +222,19 @@ begin
   perform admin_line(a, 'journal.accept_clash', format('%s beside %s: %s', op_id, belongs_to, reason));
 end $f$;
 
+-- An admin has looked at a card that journal check names: it is a note from then on.
+create function accept_card(account_name text, card_id text, reason text) returns void
+language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+declare
+  a account := enter_admin(account_name);
+  why text := regexp_replace(reason, '[[:cntrl:]]', ' ', 'g');
+begin
+  if coalesce(length(reason) between 1 and 200, false) is false then perform bad_call('a reason of 1 to 200 characters'); end if;
+  if coalesce(card_id ~ '^[^[:cntrl:]]{1,200}$', false) is false then perform bad_call('a card'); end if;
+  insert into accepted_card (account, card, role, why) values (a.id, card_id, session_user, why) on conflict do nothing;
+  if found then perform admin_line(a, 'journal.accept_card', format('%s: %s', card_id, why)); end if;
+end $f$;
+
 -- Why a machine cannot go on with the account alone now; null when it can.
 create function leave_verdict(a account, call jsonb) returns jsonb language plpgsql as $f$
 declare
@@ -314,6 +327,7 @@ const READING = [
   'day_sums(text)',
   'intents_page(text, text)',
   'accepted_clashes(text)',
+  'accepted_cards(text)',
   'status(text)',
 ];
 const ADMINISTERING = [
@@ -328,6 +342,7 @@ const ADMINISTERING = [
   'freeze_account(text, text)',
   'accept_failover(text, text, text[])',
   'accept_clash(text, text, text, text)',
+  'accept_card(text, text, text)',
   'set_aside(text, text, boolean, text)',
 ];
 

@@ -118,6 +118,15 @@ begin
       'at', to_char(c.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) order by c.at), '[]') from accepted_clash c);
 end $f$;
 
+-- Cards that no operation made, or one too many, where somebody has looked at them.
+create function accepted_cards(account_name text) returns jsonb
+language plpgsql stable security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+begin
+  perform enter_reading(account_name);
+  return (select coalesce(jsonb_agg(jsonb_build_object('card', c.card, 'by', c.role, 'why', c.why,
+      'at', to_char(c.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) order by c.at), '[]') from accepted_card c);
+end $f$;
+
 create function status(account_name text) returns jsonb
 language plpgsql stable security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare

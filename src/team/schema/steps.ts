@@ -200,6 +200,16 @@ update account a set left_to = (select min(o.left_to) from op o where o.account 
 alter table op drop column left_to;
 -- A machine that is gone for good may have sent rows of it of which the records say nothing.
 alter table op add column may_be_sent boolean not null default false;
+-- A card of the service that no operation here has made, or a second one of a row, and who has looked at it.
+create table accepted_card (
+  account int not null references account,
+  card text not null check (length(card) between 1 and 200),
+  role text not null,
+  why text not null check (length(why) between 1 and 200),
+  at timestamptz not null default clock_timestamp(),
+  primary key (account, card)
+);
+${guarding(['accepted_card'])}
 alter table account force row level security;
 alter table op force row level security;
 `,
