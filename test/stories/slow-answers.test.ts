@@ -19,7 +19,11 @@ beforeAll(async () => {
 afterAll(() => here[Symbol.asyncDispose]());
 
 /** Every answer but the first refusals comes only once something was said, or the promise is kept. */
-async function slowly(line: string, run: RunOptions, { until = Promise.resolve(), refusals = 0 } = {}) {
+async function slowly(
+  line: string,
+  run: RunOptions,
+  { until = Promise.resolve(), refusals = 0, words = /waiting|asked again/ } = {},
+) {
   let say: () => void = () => undefined;
   const said = new Promise<void>(resolve => {
     say = resolve;
@@ -34,7 +38,7 @@ async function slowly(line: string, run: RunOptions, { until = Promise.resolve()
   });
   try {
     const env = { CARDWRIGHT_API_KEY: 'sk_test_slow_0001', CARDWRIGHT_BASE_URL: service.baseUrl, ...run.env };
-    const onErr = (text: string) => /waiting|asked again/.test(text) && say();
+    const onErr = (text: string) => words.test(text) && say();
     return await here.run(line, { ...run, onErr, env: { CARDWRIGHT_PROFILE: undefined, ...env } });
   } finally {
     await service.close();
@@ -81,6 +85,13 @@ describe('a service that asks to wait', () => {
     expect(code).toBe(0);
     expect(err).toMatch(/has too many requests \(429\): asked again in 3 s\r\x1b\[2K/);
     expect(err.endsWith('\r\x1b[2K')).toBe(true);
+  });
+
+  it('is waited for aloud behind the pause, while the seconds go on', async () => {
+    const told = { refusals: 1, until: NEVER, words: /waiting/ };
+    const { code, err } = await slowly('wallet', { terminal: 80, ...passing }, told);
+    expect(code).toBe(0);
+    expect(err).toMatch(/asked again in 3 s\r\x1b\[2K[\s\S]*waiting for [\d.:]+( {2}\d+ s)?\r\x1b\[2K$/);
   });
 
   it('can be left alone where the mirror has the answer, which is said once on a terminal', async () => {

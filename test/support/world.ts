@@ -6,7 +6,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import type { AppHost } from '../../src/app/app-host.ts';
 import { compose } from '../../src/app/compose.ts';
 import { run as runMachine } from '../../src/cli/run.ts';
@@ -172,10 +172,16 @@ export async function world(options: WorldOptions = {}): Promise<World> {
     if (told.signal?.aborted) onSignal();
     told.signal?.addEventListener('abort', onSignal);
     let skipped = 0;
+    // Each second of a wait that is shown is a pause with the signal of the first.
+    const signs = new WeakSet<AbortSignal>();
     const skip = async (ms: number, signal?: AbortSignal) => {
       const isSign = ms === FIRST_SIGN_MS || (ms === LONG_WAIT_MS && terminal !== undefined);
-      if (ms > (told.longestPause ?? LONGEST_PAUSE_MS) || isSign) return pause(ms, signal);
+      if (isSign && signal) signs.add(signal);
+      const isReal = ms > (told.longestPause ?? LONGEST_PAUSE_MS) || isSign || (signal && signs.has(signal));
+      if (isReal) return pause(ms, signal);
       skipped += ms;
+      // Whoever only counts seconds lets everything else go on between two of them.
+      await turn();
       await told.onPause?.(ms);
       signal?.throwIfAborted();
     };
