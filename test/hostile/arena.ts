@@ -1,6 +1,6 @@
 /**
- * Where the cells are played: the program in this process before one hostile service, on a clock that only waiting moves,
- * so that a cell costs milliseconds. Each cell has folders of its own, which begin as a probe of the keys left them.
+ * Where the cells are played: the program in this process before one hostile service, on a clock that waiting moves at
+ * once, so that a cell costs milliseconds. Each cell has folders of its own, which begin as a probe of the keys left them.
  */
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,6 +25,8 @@ export const PATIENCE = '41s';
 const DEADLINES_MS = { from: 40_000, to: 41_000 };
 
 export interface ArenaClock extends Clock {
+  /** ms that were waited: without the time that the machine takes, which is passed on too. */
+  waited(): number;
   /** Both clocks go on by so much, as while nobody is there. */
   pass(ms: number): void;
   /** In the next pause the wall clock goes on by so much, as while a laptop sleeps. */
@@ -45,7 +47,7 @@ export interface Place extends AsyncDisposable {
 }
 
 function arenaClock(): ArenaClock {
-  let [wall, monotonic, dozed] = [0, 0, 0];
+  let [wall, monotonic, dozed, waited] = [0, 0, 0, 0];
   const pass = (ms: number) => {
     wall += ms;
     monotonic += ms;
@@ -53,6 +55,7 @@ function arenaClock(): ArenaClock {
   return {
     now: () => Math.floor(START + wall + performance.now()),
     monotonic: () => monotonic + performance.now(),
+    waited: () => waited,
     pass,
     doze: ms => {
       dozed = ms;
@@ -60,6 +63,7 @@ function arenaClock(): ArenaClock {
     async sleep(ms, signal) {
       if (ms >= DEADLINES_MS.from && ms <= DEADLINES_MS.to) return until(ms, signal);
       pass(ms);
+      waited += ms;
       wall += dozed;
       dozed = 0;
       await new Promise(resolve => setImmediate(resolve));
