@@ -45,7 +45,7 @@ export async function begin(): Promise<boolean> {
   return sessionStorage.getItem(KEPT) !== null || hasOther(null);
 }
 
-/** ms in which another tab answers, if there is one. */
+/** ms in which another tab answers, if there is one and it is not busy. */
 const PATIENCE = 150;
 
 interface Told {
@@ -59,12 +59,22 @@ const tabs = new BroadcastChannel('cardwright');
 /** Halves of sessions that are over. */
 const over = new Set<string>();
 let asksUntil = 0;
+let onLateHalf = (): void => undefined;
+
+/** Calls this when another tab gives its half to this one after it was given up: it may have been busy for long. */
+export function whenGivenLate(listener: () => void): void {
+  onLateHalf = listener;
+}
 
 tabs.onmessage = ({ data: { asks, half, access } }: MessageEvent<Told>) => {
   if (asks === true) tell();
-  if (half === undefined || over.has(half) || performance.now() > asksUntil) return;
+  if (half === undefined || over.has(half)) return;
+  const isLate = performance.now() > asksUntil;
+  const own = sessionStorage.getItem(KEPT);
+  if (isLate && own !== null && !over.has(own)) return;
   sessionStorage.setItem(KEPT, half);
   sessionStorage.setItem(ACCESS, access ?? 'look');
+  if (isLate) onLateHalf();
 };
 
 function tell(): void {

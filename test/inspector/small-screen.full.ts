@@ -82,6 +82,19 @@ describe.skipIf(noBrowser !== undefined)('the page', () => {
     await context.close();
   });
 
+  it('goes on in the first tab also when the one with the new ticket is busy for long', async () => {
+    const context = await browser.newContext();
+    const first = await context.newPage();
+    await begun(first);
+    const second = await context.newPage();
+    await second.addInitScript(tellLate);
+    await begun(second, '--look-only');
+    await first.bringToFront();
+    await first.getByText('This session may look and change nothing. For one that may change:').waitFor();
+    await first.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    await context.close();
+  });
+
   it('offers no second delivery of one that still goes, and leads to one that was sent', async () => {
     const page = await (await browser.newContext()).newPage();
     await begun(page);
@@ -99,3 +112,11 @@ describe.skipIf(noBrowser !== undefined)('the page', () => {
     await page.context().close();
   });
 });
+
+/** In the page: what it tells other tabs comes after they have given it up. */
+function tellLate(): void {
+  const { postMessage } = BroadcastChannel.prototype;
+  BroadcastChannel.prototype.postMessage = function (told: unknown) {
+    setTimeout(() => postMessage.call(this, told), 1_500);
+  };
+}

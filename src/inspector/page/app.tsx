@@ -5,7 +5,7 @@ import { render, useEffect, useLayoutEffect, useState } from '../elements.ts';
 import { endSession, type Live, useLive, watch } from '../live.ts';
 import { useCanChange } from '../parts.tsx';
 import { shortTime } from '../printable.ts';
-import { accessOf, begin, callRow } from '../session.ts';
+import { accessOf, begin, callRow, whenGivenLate } from '../session.ts';
 import { TABLES } from '../tables.ts';
 import { Card } from '../views/card.tsx';
 import { Cards } from '../views/cards.tsx';
@@ -265,6 +265,8 @@ const Over = () => (
 window.addEventListener('hashchange', () => {
   if (location.hash.startsWith('#t=')) location.reload();
 });
+
+whenGivenLate(() => location.reload());
 
 const root = document.getElementById('page');
 if (root !== null) {
