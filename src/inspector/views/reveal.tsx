@@ -1,5 +1,5 @@
 /** What is secret, for half a minute, to whoever confirms it; gone at once when nobody sees the page. */
-import { useEffect, useState } from '../elements.ts';
+import { useLayoutEffect, useState } from '../elements.ts';
 import { RowForm } from '../form.tsx';
 import { Facts, useCanChange } from '../parts.tsx';
 import { accessOf, callRow } from '../session.ts';
@@ -10,7 +10,8 @@ const SHOWN_FOR = 30_000;
 /** A value that is forgotten by itself. */
 function useSecret<Value>(): readonly [Value | undefined, (value: Value | undefined) => void] {
   const [value, set] = useState<Value | undefined>(undefined);
-  useEffect(() => {
+  // A secret never stands there before it can be forgotten.
+  useLayoutEffect(() => {
     if (value === undefined) return undefined;
     const forget = () => set(undefined);
     const timer = setTimeout(forget, SHOWN_FOR);
