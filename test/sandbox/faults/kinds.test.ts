@@ -116,10 +116,14 @@ async function funded(here: Scene, { action, phase, write }: Funding): Promise<v
 
 it('carries out late what was held up before its work, although nobody waits any more', async () => {
   await using here = await scene({ timeoutMs: 100 });
-  await here.fault({ match: { operation: 'cards.fund' }, action: { kind: 'latency', fixed: 300 }, times: 1 });
+  const fixed = 300;
+  await here.fault({ match: { operation: 'cards.fund' }, action: { kind: 'latency', fixed }, times: 1 });
+  const begun = performance.now();
   const delivery = await here.deliver('cards.fund', { card_id: here.card, amount: cents(500) }, false);
   expect(delivery.class).toBe('ambiguous');
-  expect((await here.balances()).card).toBe(100);
+  const seen = (await here.balances()).card;
+  // A busy machine may look so late that it is carried out by then.
+  if (performance.now() - begun < fixed) expect(seen).toBe(100);
   await expect.poll(async () => (await here.balances()).card, { timeout: 60_000 }).toBe(105);
 });
 
