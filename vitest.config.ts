@@ -88,6 +88,8 @@ export default defineConfig({
     // For what hangs, and not for what is slow: on a busy machine work takes ten times as long.
     testTimeout: 90_000,
     hookTimeout: 90_000,
+    // The second that Vitest gives by itself is soon over there.
+    expect: { poll: { timeout: 60_000 } },
     // Forks: the store's native module and process signals do not mix with worker threads.
     pool: 'forks',
     // Many small worlds are made and thrown away: with room for them they are collected a third as often.

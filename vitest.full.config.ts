@@ -13,6 +13,7 @@ export default defineConfig({
     include: ['test/**/*.full.ts'],
     testTimeout: 600_000,
     hookTimeout: 600_000,
+    expect: { poll: { timeout: 60_000 } },
     // One after the other: some of them start a whole suite of their own, with its own processes.
     fileParallelism: false,
     pool: 'forks',

@@ -31,6 +31,7 @@ export default defineConfig({
     // For what hangs, and not for what is slow: random histories took five minutes beside much other work.
     testTimeout: 900_000,
     hookTimeout: 90_000,
+    expect: { poll: { timeout: 60_000 } },
     pool: 'forks',
     maxWorkers: availableParallelism() + 1,
     isolate: false,

@@ -2,6 +2,7 @@
  * Two servers of one database, three accounts with a receiver each. One server is killed with kill -9 while it sends webhooks
  * and while it moves a clock; the other goes on, and what an account holds goes to a sandbox of this machine and back.
  */
+import { once } from 'node:events';
 import { mkdir, readFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -156,7 +157,7 @@ async function receiver(): Promise<Receiver> {
     if (held === undefined) answer();
     else held.push(() => response.destroy());
   }).listen(0, '127.0.0.1');
-  await vi.waitFor(() => expect(server.listening).toBe(true));
+  await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     got,

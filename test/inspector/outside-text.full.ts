@@ -19,6 +19,7 @@ import {
   type Page,
 } from '../support/browser.ts';
 import { requires } from '../support/programs.ts';
+import { showView } from './show-view.ts';
 
 const HOSTILE = `<img src=x onerror=ran()>"'\\ $(id) \`id\` \u202etxt ;javascript:ran()`;
 /** Headers hold no characters but these. */
@@ -131,13 +132,7 @@ describe.skipIf(noBrowser !== undefined)('text from outside', () => {
     receiver.closeAllConnections();
   });
 
-  const show = async (hash: string) => {
-    await page.evaluate(to => {
-      location.hash = to;
-    }, hash);
-    await page.locator('h1').waitFor();
-    await expect.poll(() => page.getByText('Loading …').count(), { timeout: 20_000 }).toBe(0);
-  };
+  const show = (hash: string) => showView(page, hash);
   const first = async (line: string, name: string) =>
     ((await sandbox.json(line)) as { data: readonly Record<string, string>[] }).data[0]?.[name] ?? '';
   const everyView = async (): Promise<readonly string[]> => [

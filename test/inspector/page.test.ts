@@ -63,7 +63,7 @@ describe.skipIf(noBrowser !== undefined)('the inspector', () => {
     const page = await browser.newPage();
     const said = complaintsOf(page);
     await page.goto(await sandbox.address(card));
-    await page.locator('form[data-form="simulate.authorize"] input').first().waitFor();
+    await page.locator('form[data-form="simulate.authorize"] input:enabled').first().waitFor();
     await page.keyboard.press('p');
     await page.locator('form[data-form="simulate.authorize"] input:focus').waitFor();
     await page.keyboard.type('4000');

@@ -1,8 +1,9 @@
 /** Pictures of every view, with data that are long, foreign, forced and repeated. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { type Inspected, inspected, launched, noBrowser, type Page } from '../support/browser.ts';
 import { type Filled, filled } from './filled.ts';
 import { LOOKS, picture, picturesFolder } from './picture.ts';
+import { showView } from './show-view.ts';
 
 describe.skipIf(noBrowser !== undefined || picturesFolder === undefined)('pictures of every view', () => {
   let sandbox: Inspected;
@@ -51,11 +52,7 @@ describe.skipIf(noBrowser !== undefined || picturesFolder === undefined)('pictur
     it(`at ${look.width} px, ${look.colorScheme}`, async () => {
       await page.setViewportSize({ width: look.width, height: 900 });
       for (const [name, hash] of views()) {
-        await page.evaluate(to => {
-          location.hash = to;
-        }, hash);
-        await page.waitForTimeout(300);
-        await expect.poll(() => page.getByText('Loading …').count(), { timeout: 20_000 }).toBe(0);
+        await showView(page, hash);
         await picture(page, name, look);
       }
     });

@@ -43,7 +43,7 @@ describe.skipIf(noBrowser !== undefined)('under an open page', () => {
     expect(await purchase.isDisabled()).toBe(true);
     await pictures('stopped');
     await sandbox.startAgain();
-    await page.getByRole('heading', { level: 1, name: 'No session' }).waitFor({ timeout: 20_000 });
+    await page.getByRole('heading', { level: 1, name: 'No session' }).waitFor();
     expect(await text()).not.toContain('only here');
     await pictures('session-over');
     // A new ticket opens it again where it was.
@@ -64,7 +64,7 @@ describe.skipIf(noBrowser !== undefined)('under an open page', () => {
     await page.getByText('No answer came: whether it happened is unknown. Look before you send it again.').waitFor();
     await pictures('unknown');
     await sandbox.startAgain();
-    await page.getByRole('heading', { level: 1, name: 'No session' }).waitFor({ timeout: 20_000 });
+    await page.getByRole('heading', { level: 1, name: 'No session' }).waitFor();
     expect(asked.length).toBe(1);
   });
 
@@ -145,7 +145,7 @@ describe.skipIf(noBrowser !== undefined)('under an open page', () => {
       while (!isOver) await sandbox.run(`sandbox simulate authorize --card ${card} --amount 0.01 -q`);
     })();
     await open('overview', 'Overview');
-    await page.locator('.amounts').waitFor({ timeout: 8_000 });
+    await page.locator('.amounts').waitFor();
     isOver = true;
     await changing;
     await page.unrouteAll({ behavior: 'ignoreErrors' });

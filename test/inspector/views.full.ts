@@ -12,6 +12,7 @@ import {
   type Page,
 } from '../support/browser.ts';
 import { type Filled, filled } from './filled.ts';
+import { showView } from './show-view.ts';
 
 /** Members of an answer that a view says otherwise, each with its reason. */
 const SAID_OTHERWISE: Readonly<Record<string, string>> = {
@@ -92,11 +93,8 @@ describe.skipIf(noBrowser !== undefined)('every view', () => {
     ['No such view', '/nothing'],
   ];
   const show = async (name: string, hash: string) => {
-    await page.evaluate(to => {
-      location.hash = to;
-    }, hash);
+    await showView(page, hash);
     await page.getByRole('heading', { level: 1, name }).waitFor();
-    await expect.poll(() => page.getByText('Loading …').count(), { timeout: 20_000 }).toBe(0);
   };
 
   for (const width of [1280, 390])

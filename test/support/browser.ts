@@ -13,13 +13,37 @@ export type { BrowserContext, Page };
 /** Why tests with a browser are skipped here; undefined where there is one. */
 export const noBrowser = process.env['CARDWRIGHT_BROWSER'] === undefined ? requires('chromium') : undefined;
 
-/** Root may not use the sandbox of Chromium. */
-export function launched(flags: readonly string[] = []): Promise<Browser> {
+/** ms. For what hangs, and not for what is slow; less than a test has, so that what was waited for is named. */
+const PATIENCE_MS = 80_000;
+
+/**
+ * Root may not use the sandbox of Chromium. With `CARDWRIGHT_BROWSER_SLOWER=6` pages have a sixth of the processor: what a
+ * test did not wait for comes too late, on every machine.
+ */
+export async function launched(flags: readonly string[] = []): Promise<Browser> {
   const isRoot = process.getuid?.() === 0;
-  return chromium.launch({
+  const browser = await chromium.launch({
     executablePath: process.env['CARDWRIGHT_BROWSER'] ?? '/usr/bin/chromium',
     args: [...(isRoot ? ['--no-sandbox'] : []), ...flags],
   });
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async options => patient(await newContext(options));
+  browser.newPage = async options => (await browser.newContext(options)).newPage();
+  return browser;
+}
+
+function patient(context: BrowserContext): BrowserContext {
+  context.setDefaultTimeout(PATIENCE_MS);
+  const rate = Number(process.env['CARDWRIGHT_BROWSER_SLOWER'] ?? 1);
+  if (rate === 1) return context;
+  const newPage = context.newPage.bind(context);
+  context.newPage = async () => {
+    const page = await newPage();
+    const session = await context.newCDPSession(page);
+    await session.send('Emulation.setCPUThrottlingRate', { rate });
+    return page;
+  };
+  return context;
 }
 
 export interface Inspected extends AsyncDisposable {
