@@ -94,9 +94,9 @@ export interface ApprovalStatements {
 }
 
 /** One answer of one statement, as JSON. */
-export type AskOne = <T>(text: string, values: Parameters<PostgresSession['call']>[1]) => Promise<T>;
+export type OneAnswer = <T>(text: string, values: Parameters<PostgresSession['call']>[1]) => Promise<T>;
 
-export function approvalStatements(one: AskOne, members: (facts: Facts) => string): ApprovalStatements {
+export function approvalStatements(one: OneAnswer, members: (facts: Facts) => string): ApprovalStatements {
   const json = JSON.stringify;
   return {
     approve: (told, facts) => one('select cardwright.approve($1, $2)', [json(told), members(facts)]),

@@ -1,7 +1,7 @@
 /** The functions of a shared journal's schema as statements. */
 import type { AcceptedCard } from '../journal/shared-ops.ts';
 import type { PostgresRow, PostgresSession } from '../postgres/client.ts';
-import { type ApprovalStatements, type AskOne, approvalStatements } from './approval-statements.ts';
+import { type ApprovalStatements, approvalStatements, type OneAnswer } from './approval-statements.ts';
 import type {
   Appending,
   ClaimResult,
@@ -132,7 +132,7 @@ select s.status, (select coalesce(jsonb_agg(h.head), '[]') from cardwright.heads
 from s`;
 
 export function statementsOver({ call }: Pick<PostgresSession, 'call'>): Statements {
-  const one: AskOne = async (text, values) => jsonOf((await call(text, values))[0]);
+  const one: OneAnswer = async (text, values) => jsonOf((await call(text, values))[0]);
   return {
     ...approvalStatements(one, members),
     ...readingStatements(call, one),
@@ -176,7 +176,7 @@ type Reading =
   | 'opening';
 
 /** What changes nothing. */
-function readingStatements(call: PostgresSession['call'], one: AskOne): Pick<Statements, Reading> {
+function readingStatements(call: PostgresSession['call'], one: OneAnswer): Pick<Statements, Reading> {
   return {
     async readOp(account, op, from) {
       const rows = await call('select n, epoch, writer, bytes from cardwright.read_op($1, $2, $3)', [
