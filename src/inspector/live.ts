@@ -2,7 +2,7 @@
 
 import type { Input } from './command-line.ts';
 import { useLayoutEffect, useRef, useState } from './elements.ts';
-import { callRow, Failed, forget, NoAnswer } from './session.ts';
+import { callRow, Failed, forget, lastActAt, NoAnswer } from './session.ts';
 
 export interface Marks {
   readonly version: string;
@@ -16,7 +16,10 @@ export interface Marks {
   readonly ledger_ok: boolean | null;
 }
 
-/** So many times as long as an answer took nothing more is asked: who writes has the server nearly to himself. */
+/**
+ * So many times as long as an answer took nothing more is asked: who writes has the server nearly to himself. What was done
+ * in this page is shown at once.
+ */
 const REST = 20;
 
 export type Link = 'beginning' | 'live' | 'stopped' | 'over';
@@ -104,11 +107,14 @@ export function useRow<Answer>(name: string, input: Input = {}, paused = false):
   });
   const changes = useRef(marks?.changes);
   const restsUntil = useRef(0);
-  if (!paused && performance.now() >= restsUntil.current) changes.current = marks?.changes;
+  const askedAt = useRef(0);
+  const rests = performance.now() < restsUntil.current && lastActAt() < askedAt.current;
+  if (!paused && !rests) changes.current = marks?.changes;
   // Asked at once, and not when the first picture stands.
   useLayoutEffect(() => {
     const given = new AbortController();
     const began = performance.now();
+    askedAt.current = began;
     restsUntil.current = Number.POSITIVE_INFINITY;
     const rest = () => {
       const now = performance.now();

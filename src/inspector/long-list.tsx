@@ -6,7 +6,7 @@ import type { Input } from './command-line.ts';
 import { type ComponentChildren, useEffect, useRef, useState } from './elements.ts';
 import { useLive } from './live.ts';
 import { type Cell, classOf, type PageFacts } from './parts.tsx';
-import { callRow } from './session.ts';
+import { callRow, lastActAt } from './session.ts';
 
 /** Rows that are asked for at once, and how many windows are kept. */
 const WINDOW = 200;
@@ -19,7 +19,7 @@ const ROW = 36;
 const NARROW_ROW = 52;
 /** Rows above and below those that are seen. */
 const MORE = 8;
-/** So many times as long as an answer took nothing is asked anew. */
+/** So many times as long as an answer took nothing is asked anew, but for what was done in this page. */
 const REST = 20;
 
 interface Answer<Item> {
@@ -39,14 +39,15 @@ const NONE = { total: undefined, error: undefined, rows: new Map() };
 function useWindows<Item>(row: string, input: Input, first: number, last: number): Windows<Item> {
   const changes = useLive().marks?.changes;
   const [known, tell] = useState<Windows<Item>>(NONE);
-  const asked = useRef({ question: '', changes, restsUntil: 0 });
+  const asked = useRef({ question: '', changes, restsUntil: 0, at: 0 });
   const question = JSON.stringify(input);
   const windows = `${Math.floor(first / WINDOW)}-${Math.floor(last / WINDOW)}`;
   if (asked.current.question !== question) {
-    asked.current = { question, changes, restsUntil: 0 };
+    asked.current = { question, changes, restsUntil: 0, at: 0 };
     if (known !== NONE) tell(NONE);
   }
-  const isDue = changes !== asked.current.changes && performance.now() >= asked.current.restsUntil;
+  const rests = performance.now() < asked.current.restsUntil && lastActAt() < asked.current.at;
+  const isDue = changes !== asked.current.changes && !rests;
   if (isDue) asked.current.changes = changes;
   const stamp = asked.current.changes;
   const fresh = useRef(new Map<number, string | undefined>());
@@ -58,6 +59,7 @@ function useWindows<Item>(row: string, input: Input, first: number, last: number
           const mark = `${question} ${stamp}`;
           if (fresh.current.get(nth) === mark) continue;
           const began = performance.now();
+          asked.current.at = began;
           // A change meanwhile lets it go on: under steady writes nothing would come to its end otherwise.
           asked.current.restsUntil = Number.POSITIVE_INFINITY;
           try {

@@ -117,6 +117,11 @@ function send(method: string, path: string, body?: Input, signal?: AbortSignal):
   });
 }
 
+let actedAt = Number.NEGATIVE_INFINITY;
+
+/** When this page has last changed something, ms of the page. */
+export const lastActAt = (): number => actedAt;
+
 /** Asks a row. Throws `Failed` with what the server says, `NoAnswer` where it says nothing. */
 export async function callRow<Answer>(name: string, input: Input = {}, signal?: AbortSignal): Promise<Answer> {
   const { method, path, fields } = rowOf(name);
@@ -142,6 +147,7 @@ export async function callRow<Answer>(name: string, input: Input = {}, signal?: 
     half = sessionStorage.getItem(KEPT);
     response = await ask();
   }
+  if (response.ok && method !== 'GET') actedAt = performance.now();
   if (response.status === 204) return undefined as Answer;
   if (response.ok) {
     return response.json().catch((error: unknown) => {

@@ -1,6 +1,6 @@
 /** The inspector in a real browser: opened once, by the keyboard, with text from outside that stays text. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { complaintsOf, type Inspected, inspected, launched, noBrowser } from '../support/browser.ts';
+import { complaintsOf, type Inspected, inspected, launched, noBrowser, type Route } from '../support/browser.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)>\u202etxt 珈琲店 مقهى';
 
@@ -56,6 +56,27 @@ describe.skipIf(noBrowser !== undefined)('the inspector', () => {
       'Invariants',
     ]);
     await context.close();
+  });
+
+  it('shows what was done in it at once, however long the view took to be answered', async () => {
+    const [card] = (await sandbox.run('sandbox cards --q search -o id')).split('\n');
+    const page = await browser.newPage();
+    await page.clock.install();
+    // Others who change something are followed after a rest, twenty times as long.
+    const takesLong = async (route: Route) => {
+      await page.clock.fastForward(30_000);
+      await route.continue();
+    };
+    await page.route('**/timeline*', takesLong, { times: 1 });
+    await page.goto(await sandbox.address(card));
+    await page.locator('form[data-form="simulate.authorize"] input:enabled').first().fill('3000');
+    await page.getByRole('table', { name: 'What happened to the card' }).waitFor();
+    const rows = page.getByRole('row').filter({ hasText: 'Why?' });
+    const before = await rows.count();
+    await page.getByRole('button', { name: 'Purchase' }).click();
+    await page.getByRole('status').getByText('declined', { exact: true }).waitFor();
+    await rows.nth(before).waitFor();
+    await page.context().close();
   });
 
   it('text from outside stays text, and nothing of it turns the line around', async () => {

@@ -3,12 +3,12 @@ import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import process from 'node:process';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page, type Route } from 'playwright-core';
 import { type Home, home } from '../package/built.ts';
 import { requires } from './programs.ts';
 import { words } from './words.ts';
 
-export type { BrowserContext, Page };
+export type { BrowserContext, Page, Route };
 
 /** Why tests with a browser are skipped here; undefined where there is one. */
 export const noBrowser = process.env['CARDWRIGHT_BROWSER'] === undefined ? requires('chromium') : undefined;
