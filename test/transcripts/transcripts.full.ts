@@ -1,0 +1,4 @@
+/** Every story. */
+import { everyStory } from './transcripts.ts';
+
+everyStory({ isWhole: true });
