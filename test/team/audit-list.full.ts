@@ -1,0 +1,4 @@
+/** The whole of `audit-list.test.ts`. */
+import { auditList } from './audit-list.ts';
+
+auditList({ isWhole: true });

@@ -1,0 +1,4 @@
+/** The whole of `damaged-records.test.ts`. */
+import { damagedRecords } from './damaged-records.ts';
+
+damagedRecords({ isWhole: true });

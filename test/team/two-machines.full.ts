@@ -1,0 +1,4 @@
+/** The whole of `two-machines.test.ts`. */
+import { twoMachines } from './two-machines.ts';
+
+twoMachines({ isWhole: true });
