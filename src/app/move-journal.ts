@@ -1,12 +1,14 @@
 /** `journal move`: the files of this machine and the shared journal of this run, put side by side. */
 import { CliError } from '../core/errors.ts';
 import { accountPrint } from '../core/key-print.ts';
+import { leftTwins, twinNotes } from '../journal/runs/twin-rows.ts';
 import type { MovedJournal, MoveWish } from '../journal/shared-ops.ts';
 import { localStore } from '../journal/store/local-store.ts';
 import { placesIn } from '../journal/store/paths.ts';
+import { readOrError } from '../journal/store/read-ops.ts';
 import { moveToLocal, moveToShared } from '../team/move.ts';
 import { openShared } from '../team/open-shared.ts';
-import { type Around, localSettings, sharedSettings } from './journal.ts';
+import { type Around, localSettings, sharedSettings, storeFor } from './journal.ts';
 import { stepsToLocal } from './still-named.ts';
 
 /** Throws `usage` where no shared journal is named, and what each direction refuses. */
@@ -34,7 +36,11 @@ export async function moveJournal(
     localPrint: () => localStore(kept).keyPrint(mode),
     localHead: around.localHead,
   };
-  if (to === 'shared') return moveToShared(parts, { keepBoth, leave });
+  if (to === 'shared') {
+    const moved = await moveToShared(parts, { keepBoth, leave });
+    await tellTwins(around);
+    return moved;
+  }
   const moved = await moveToLocal(parts, { mine });
   const steps = await stepsToLocal(around);
   if (steps.length > 0) {
@@ -43,6 +49,16 @@ export async function moveJournal(
     );
   }
   return moved;
+}
+
+/** What was moved may be what others have begun there: no resume sends it then. */
+async function tellTwins(around: Around): Promise<void> {
+  const store = await storeFor(around);
+  for await (const { op } of store.heads({ unfinished: true })) {
+    const history = await readOrError(store, op);
+    if (history === undefined || history instanceof CliError || history.end !== undefined) continue;
+    for (const note of twinNotes(op, await leftTwins(store, history))) around.notice(`note: ${note}`);
+  }
 }
 
 function notNamed(mode: string): CliError {

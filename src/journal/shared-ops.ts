@@ -42,6 +42,20 @@ export interface RecoveredOps extends PushedOps {
   readonly clashes: readonly { readonly op: string; readonly with: string; readonly name: string }[];
 }
 
+/** Rows of an op that was brought back which another one has too, begun meanwhile: both may have been carried out. */
+export interface TwinOfBrought {
+  readonly op: string;
+  readonly with: string;
+  readonly rows: number;
+  /** For a person: which rows, who has begun the other one, and how what is left is settled. */
+  readonly notes: readonly string[];
+}
+
+/** The same with what the rules of the journal say to it. */
+export interface BroughtBack extends RecoveredOps {
+  readonly twins: readonly TwinOfBrought[];
+}
+
 /** Something in a journal of several people that cannot be so. */
 export interface JournalFlaw {
   /** `chain`: lines of its audit log; `op`: records; `intent`, `day`: what is kept beside them; `card`: made past it. */

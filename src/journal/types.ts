@@ -11,7 +11,7 @@ import type { Cents } from '../core/money.ts';
 
 import type { Capability } from './idempotency-support.ts';
 import type { Counts, RowOutcome, RowResult } from './row-outcome.ts';
-import type { CheckedJournal, OpLease, RecoveredOps } from './shared-ops.ts';
+import type { BroughtBack, CheckedJournal, OpLease } from './shared-ops.ts';
 import type { OpDetail, OpSummary, Resolution, Resolved } from './shown-ops.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -285,7 +285,7 @@ export interface Journal {
   /** Throws `usage` for the journal of one machine, which has no other operators. */
   leases(): Promise<readonly OpLease[]>;
   /** Brings what was left to the shared journal. Throws as `leases`. */
-  push(): Promise<RecoveredOps>;
+  push(): Promise<BroughtBack>;
   /** Whether the shared journal is whole, and has every operation that made a card. Changes nothing. Throws as `leases`. */
   check(): Promise<CheckedJournal>;
   show(op: string): Promise<OpDetail>;

@@ -316,6 +316,8 @@ export interface HeadFilter {
   readonly pruned?: boolean | undefined;
   /** Not finished, or ended less long ago, ms. */
   readonly since_ms?: number | undefined;
+  /** Those that were begun without knowing of this op, or it of them, for one of the two was brought from elsewhere; each with `first`. */
+  readonly unaware_of?: string | undefined;
   /** Written at this time or later by the clock of the server, ms UTC. */
   readonly written_since?: number | undefined;
   /** With the first line of each. */
@@ -352,6 +354,8 @@ export interface OpHead extends Standing {
   readonly waits_for: string | null;
   /** Operator; null of what was brought by somebody who did not know. */
   readonly begun_by: string | null;
+  /** With `unaware_of`: it was here before that op. */
+  readonly first: boolean | null;
   /** What was asked for it came to nothing. */
   readonly denied: boolean;
 }

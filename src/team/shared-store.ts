@@ -10,6 +10,7 @@ import type {
   OpStore,
   HeadFilter as StoreFilter,
   OpHead as StoreHead,
+  UnawareOp,
   Waiting,
 } from '../journal/store/op-store.ts';
 import { decodeLines, decodeWhole } from '../journal/wal/codec.ts';
@@ -85,6 +86,7 @@ export function sharedStore({ shared, opened, notes, keyPrint, account, hasLeft 
     notedIntents: async wanted => noted(await shared([...wanted.names]), wanted),
     holdIntents: async wanted => held(await shared([...wanted.names]), wanted),
     usedByOthers: async (op, wanted) => usedByOthers(await shared(), op, wanted),
+    unawareOps: async op => unawareOps(await shared(), op),
     forgetIntents: async before => forgetNames(await shared(), before),
     holdName: async name => holdName(await shared(), name),
     claim: async claim => claimOp(await shared(), claim),
@@ -147,6 +149,18 @@ async function usedNames(shared: SharedOps, names: readonly string[]): Promise<r
 /** Nobody is kept waiting: of two claims with one name the database takes the first. */
 async function held(shared: SharedOps, wanted: NamedIntents): Promise<IntentsHold> {
   return { noted: await noted(shared, wanted), release: async () => undefined };
+}
+
+async function unawareOps({ statements, account }: SharedOps, op: string): Promise<readonly UnawareOp[]> {
+  const found: UnawareOp[] = [];
+  for (let skip = 0; ; skip += PAGE) {
+    const page = await statements().heads(account, { unaware_of: op, plan: true, skip, most: PAGE });
+    for (const { op: other, plan, begun_by: begun, holder, host, first } of page) {
+      const begunBy = begun === null || begun === holder ? `${holder} on ${host}` : begun;
+      found.push({ op: other, begunBy, isFirst: first === true, plan: async () => planIn(plan ?? undefined) });
+    }
+    if (page.length < PAGE) return found;
+  }
 }
 
 /** The rules of one claim ask several times; what came between is told by the claim itself. */

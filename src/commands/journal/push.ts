@@ -1,6 +1,7 @@
 import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { CliError } from '../../core/errors.ts';
+import type { TwinOfBrought } from '../../journal/shared-ops.ts';
 
 /** Brings outcomes that a command of this machine has seen when the database was away. */
 export const pushJournal = command({
@@ -40,6 +41,14 @@ export const pushJournal = command({
         },
         'Names of theirs that were used again since: both may have been carried out.',
       ),
+      twins: tells.rows(
+        {
+          op: tells.text('Operation that was brought back.'),
+          with: tells.text('Operation that has the same rows, begun without knowing of it.'),
+          rows: tells.count('How many.'),
+        },
+        'Rows of theirs that another operation has too: both may have been carried out, and no resume sends what is left.',
+      ),
     },
   },
   reach: 'files',
@@ -49,7 +58,8 @@ export const pushJournal = command({
   ],
   ends: {
     guarded: 'The journal cannot be reached, or refuses the role.',
-    check_failed: 'It lacks operations that could not be brought back, or their names were used again.',
+    check_failed:
+      'It lacks operations that could not be brought back, their names were used again, or another one has the same rows.',
   },
   examples: [
     { does: 'After the database was away', run: 'journal push' },
@@ -64,8 +74,17 @@ export const pushJournal = command({
     } = await (await ctx.journal()).push();
     return { ...pushed, left_out, lost_lines, audit_lines };
   },
-  show: ({ brought, left_out, missing, recovered, lost_lines, audit_lines, clashes }) => ({
-    data: { brought, left_out, missing, recovered, lost_lines, audit_lines, clashes },
+  show: ({ brought, left_out, missing, recovered, lost_lines, audit_lines, clashes, twins }) => ({
+    data: {
+      brought,
+      left_out,
+      missing,
+      recovered,
+      lost_lines,
+      audit_lines,
+      clashes,
+      twins: twins.map(({ notes: _, ...each }) => each),
+    },
     noun: 'push',
     columns: [],
     quiet: [...recovered, ...brought].map(({ op }) => op),
@@ -80,6 +99,7 @@ export const pushJournal = command({
         : []),
     ],
     ...(missing.length > 0 && { failure: lostOps(missing) }),
+    ...(twins.length > 0 && { failure: boughtTwice(twins) }),
     ...(clashes.length > 0 && { failure: usedAgain(clashes) }),
   }),
 });
@@ -125,6 +145,24 @@ function usedAgain(
     outcome: 'unknown',
   });
 }
+
+function boughtTwice(twins: readonly TwinOfBrought[]): CliError {
+  const [first] = twins;
+  const more = new Set(
+    twins.slice(1).flatMap(({ op, with: other }) => (op === first?.op ? [] : [`${op} and ${other}`])),
+  );
+  return new CliError('check_failed', {
+    message: `${first?.rows === 1 ? '1 row' : `${first?.rows} rows`} of ${first?.op}, which was brought back, ${first?.rows === 1 ? 'is' : 'are'} in ${first?.with} too: what both have done was bought twice`,
+    notes: [
+      ...(first?.notes ?? []),
+      ...(more.size === 0 ? [] : [`The same with ${[...more].slice(0, MOST_NAMED).join('; ')}.`]),
+    ],
+    hint: `cardwright ops show ${first?.op}`,
+    outcome: 'unknown',
+  });
+}
+
+const MOST_NAMED = 10;
 
 function lostOps(missing: readonly string[]): CliError {
   return new CliError('check_failed', {

@@ -82,12 +82,12 @@ function taken(context: RunContext, number: number, { step, performing }: Taking
 async function begin(context: RunContext, number: number, { permit }: Performing): Promise<Step> {
   const row = context.row(number);
   if (row.state === 'unknown') {
-    const owner = await context.nameOwner(number);
+    const owner = await context.rowOwner(number);
     return { name: 'reconcile', reconciling: { mayWait: true, mayResend: owner === undefined, owner, permit } };
   }
   if (!mayBePerformed(row, context.plan.bulk))
     return ended(recordedOutcome(row, context.plan) ?? unsent(context, row, undefined));
-  const owner = await context.nameOwner(number);
+  const owner = await context.rowOwner(number);
   if (owner !== undefined) return ended(keptBack(context, row, owner));
   return context.lookOnly ? ended({ ...factsOf(row), outcome: 'not_sent', next: 'send' }) : { name: 'prepare' };
 }

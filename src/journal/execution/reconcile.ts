@@ -15,7 +15,7 @@ import { othersShown, othersText } from './other-moves.ts';
 import { factsOf, recordedOutcome } from './outcome.ts';
 import { isLifeKnown, keyIsYoung, nextStep, type Trace } from './policy.ts';
 import { createPatience, isQuiet, readLagLeft } from './quiet.ts';
-import type { RunContext } from './run-context.ts';
+import type { RowOwner, RunContext } from './run-context.ts';
 import { commandToSee } from './see-row.ts';
 import { ended, type Reconciling, type Step } from './step.ts';
 import { unknownError } from './unknown-error.ts';
@@ -197,7 +197,7 @@ interface Leaving {
   /** ms UTC. */
   readonly lookedAt: number | undefined;
   /** See `NameOwner`. */
-  readonly owner?: string | undefined;
+  readonly owner?: RowOwner | undefined;
   /** A resume has looked, or somebody who only looks: to look once more is not always the next step then. */
   readonly taken?: boolean;
 }

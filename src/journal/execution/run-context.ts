@@ -29,8 +29,15 @@ export interface MadeBefore {
 /** All rows of other operations that have made this card. */
 export type MadeBeforeBy = (id: string) => Promise<readonly MadeBefore[]>;
 
-/** The op that the name of a row belongs to by now, where it is another one: then the row is not sent. */
-export type NameOwner = (row: number) => Promise<string | undefined>;
+/** Another op that a row belongs to by now. */
+export interface RowOwner {
+  readonly op: string;
+  /** It is about the same change, and neither knew of the other: who has begun it, and when. Undefined where it has the name of the row. */
+  readonly begun?: string | undefined;
+}
+
+/** The other op that a row belongs to by now, where there is one: then the row is not sent. */
+export type RowOwners = (row: number) => Promise<RowOwner | undefined>;
 
 export interface RunContextSettings {
   readonly plan: PlanRecord;
@@ -59,7 +66,7 @@ export interface RunContextSettings {
   readonly quietPeriodMs: number;
   /** Until when another process that had the op may have sent a row, ms UTC by our clock; 0 where its SENT tells it. */
   readonly sentUntil: (row: number) => number;
-  readonly nameOwner: NameOwner;
+  readonly rowOwner: RowOwners;
   readonly resendAbsent: boolean;
   /** What goes on with the op, where this run has it not in hand: it only looks. */
   readonly takeUp?: TakeUp | undefined;

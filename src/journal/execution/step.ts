@@ -5,6 +5,7 @@
 import type { Delivery } from '../../contract/service.ts';
 import type { RowOutcome } from '../row-outcome.ts';
 import type { Balances, SendPermit } from '../types.ts';
+import type { RowOwner } from './run-context.ts';
 
 export const STEP_NAMES = ['begin', 'prepare', 'send', 'answer', 'reconcile', 'end'] as const;
 
@@ -35,8 +36,8 @@ export interface Reconciling {
   /** There is time to wait for the end of the quiet period. */
   readonly mayWait: boolean;
   readonly mayResend: boolean;
-  /** See `NameOwner`. */
-  readonly owner?: string | undefined;
+  /** See `RowOwners`. */
+  readonly owner?: RowOwner | undefined;
   readonly permit?: SendPermit | undefined;
   /** The service asked to slow down just before. */
   readonly throttled?: boolean | undefined;

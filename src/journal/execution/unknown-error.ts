@@ -14,6 +14,7 @@ import type { RowHistory } from '../wal/replay.ts';
 import { assessmentOf, checksOf } from './assessment.ts';
 import type { EvidenceCheck } from './evidence.ts';
 import { MARKER_KEY } from './marker.ts';
+import type { RowOwner } from './run-context.ts';
 
 export interface UnknownFactsToTell {
   readonly plan: PlanRecord;
@@ -27,8 +28,8 @@ export interface UnknownFactsToTell {
   readonly requestId?: string | undefined;
   /** The service said yes, and only the record of it is missing; the card it named, if it did. */
   readonly answered?: { readonly card: string | undefined } | undefined;
-  /** See `NameOwner`. */
-  readonly owner?: string | undefined;
+  /** See `RowOwners`. */
+  readonly owner?: RowOwner | undefined;
   /** What goes on with it, where it is not in our hands. */
   readonly takeUp?: TakeUp | undefined;
   /** What is next: a resume; one that is asked to send again what left no trace; or a person decides. */
@@ -158,10 +159,12 @@ function runningAgain(row: RowHistory, { given_key: givenKey, bulk }: PlanRecord
   return `The same command with the same ${name} is about this operation, and does nothing twice. With another one, or without, it can ${danger(row)}.`;
 }
 
-/** The same command is about the op that has the name. */
-function onlyLookedFor({ item }: RowHistory, owner: string): string {
+/** The same command is about the op that has the name; where none has it, it would be a third change. */
+function onlyLookedFor({ item }: RowHistory, { op, begun }: RowOwner): string {
+  if (begun !== undefined)
+    return `The same change is in ${op}, ${begun}: this one is looked for, and not sent again. Do not run the command again: look at both.`;
   const name = item.intent === undefined ? '--idempotency-key' : '--intent';
-  return `Its ${name} belongs to ${owner}, and the same command is about that one; this one is looked for, and not sent again.`;
+  return `Its ${name} belongs to ${op}, and the same command is about that one; this one is looked for, and not sent again.`;
 }
 
 function asked({ item }: RowHistory, { profile, mode }: PlanRecord): string {

@@ -4,7 +4,7 @@ import { resolveCommand } from '../../core/row-words.ts';
 import type { RowOutcome } from '../row-outcome.ts';
 import type { RowHistory } from '../wal/replay.ts';
 import { factsOf, recordedOutcome } from './outcome.ts';
-import type { RunContext } from './run-context.ts';
+import type { RowOwner, RunContext } from './run-context.ts';
 import type { Sending } from './step.ts';
 
 export function unsent(context: RunContext, row: RowHistory, error: CliError | undefined): RowOutcome {
@@ -21,21 +21,28 @@ export function unsent(context: RunContext, row: RowHistory, error: CliError | u
   };
 }
 
-/** Never sent, and another op has its name by now: that one is the purchase. The other rows go on. */
-export function keptBack(context: RunContext, row: RowHistory, owner: string): RowOutcome {
+/** Never sent, and another op has its name by now, or has the same change: that one is the purchase. The other rows go on. */
+export function keptBack(context: RunContext, row: RowHistory, owner: RowOwner): RowOutcome {
   const { op } = context.plan;
-  const { intent, row: number } = row.item;
-  const what = intent === undefined ? 'its idempotency key' : `its intent ${JSON.stringify(intent)}`;
+  const { row: number } = row.item;
   const error = new CliError('guarded', {
-    message: `${what} belongs to ${owner}, so that it is not sent: it would make the purchase once more`,
+    message: `${belongsTo(row, owner)}, so that it is not sent: it would make the purchase once more`,
     notes: [
-      `Look at both. The other one: cardwright ops show ${owner}`,
+      `Look at both. The other one: cardwright ops show ${owner.op}`,
       `This row did not happen: ${resolveCommand(op, [number], 'not-done')}`,
+      ...(owner.begun === undefined ? [] : [`It happened: ${resolveCommand(op, [number], 'done')}`]),
     ],
     hint: `cardwright ops show ${op}`,
     outcome: 'not_sent',
   });
   return { ...factsOf(row), outcome: 'not_sent', error: named(context, number, error), next: 'decide' };
+}
+
+function belongsTo({ item }: RowHistory, { op, begun }: RowOwner): string {
+  if (begun !== undefined) return `the same change is in ${op}, ${begun}`;
+  const { intent } = item;
+  const what = intent === undefined ? 'its idempotency key' : `its intent ${JSON.stringify(intent)}`;
+  return `${what} belongs to ${op}`;
 }
 
 export function stopped(context: RunContext, number: number, { resent }: Sending): RowOutcome {

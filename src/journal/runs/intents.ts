@@ -17,6 +17,7 @@ import { isUnfinished } from './queries.ts';
 import { rowWithoutMarker, withoutMarker } from './row-likeness.ts';
 import { damagedTwin, standingOf } from './shared-rows.ts';
 import { takeUpOf } from './take-up.ts';
+import { withTwins } from './twin-rows.ts';
 
 /** See `Journal.earlierUses`. */
 export async function earlierUses(
@@ -171,7 +172,7 @@ async function useOf(
   if (standing.state !== 'done') {
     if ((bulk || plan.bulk) && isPending(history)) throw await pendingTwin(dependencies, history, { named: undefined });
     // A resume of many rows would send others than the one that is asked for.
-    if (bulk || plan.bulk) throw unsettledUse(use, history, await takeUpOf(store, op));
+    if (bulk || plan.bulk) throw await withTwins(store, unsettledUse(use, history, await takeUpOf(store, op)), history);
     return use;
   }
   // A single one that is not finished was told to nobody: its own command is about it then. A file shows its row.

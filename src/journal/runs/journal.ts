@@ -26,6 +26,7 @@ import { resolveDamaged, resolveRows } from './resolve.ts';
 import { mayBeOf } from './same-account.ts';
 import { endShown } from './shown-rows.ts';
 import { takeUpOf } from './take-up.ts';
+import { twinsOfBrought } from './twin-rows.ts';
 import { refuseTwins } from './twins.ts';
 
 const NO_ROWS: Closing = { unknown: [], unsent: [] };
@@ -186,7 +187,8 @@ function ofSeveral(dependencies: JournalDependencies): Pick<Journal, 'leases' | 
     },
     async push() {
       if (store.push === undefined) throw notShared();
-      return store.push();
+      const pushed = await store.push();
+      return { ...pushed, twins: await twinsOfBrought(store, pushed) };
     },
     async check() {
       if (store.check === undefined) throw notShared();

@@ -7,7 +7,7 @@ import { CliError } from '../../core/errors.ts';
 import { identify } from '../../files/process-identity.ts';
 import { quietPeriodMs } from '../execution/policy.ts';
 import { type RowIndex, rowsInMemory } from '../execution/row-index.ts';
-import { createRunContext, type NameOwner, type RunContext } from '../execution/run-context.ts';
+import { createRunContext, type RowOwners, type RunContext } from '../execution/run-context.ts';
 import { type Capability, capabilityOf, UNKNOWN } from '../idempotency-support.ts';
 import type { TakeOver, Tape } from '../store/op-store.ts';
 import { historyNamed } from '../store/read-ops.ts';
@@ -20,12 +20,12 @@ import type { JournalDependencies } from './dependencies.ts';
 import { madeBeforeBy } from './made-before.ts';
 import { asUnknown } from './may-be-sent.ts';
 import { movedMeanwhile } from './moved-meanwhile.ts';
-import { namesOfOthers } from './names-of-others.ts';
 import { otherMovesOf } from './other-moves.ts';
 import { releasing } from './release.ts';
 import { countsOf, createRun, plannedOf, sumOf } from './run.ts';
 import { type SentUntil, sentUntilBy } from './sent-until.ts';
 import { takeUpOf } from './take-up.ts';
+import { rowOwners } from './twin-rows.ts';
 
 /** A run over records that were read and are not held: it may look, and sends and writes nothing. */
 export async function readOnlyRun(
@@ -33,10 +33,10 @@ export async function readOnlyRun(
   history: History,
   { resendAbsent = false }: ResumeOptions,
 ): Promise<Run> {
-  const nameOwner = namesOfOthers(dependencies.store, history);
+  const rowOwner = ownersIn(dependencies, history);
   const context = await runContextFor(dependencies, {
     ...wishesOf(history, { log: undefined, resendAbsent }),
-    nameOwner,
+    rowOwner,
     takeUp: await takeUpOf(dependencies.store, history.plan.op),
   });
   const release = async () => undefined;
@@ -50,6 +50,10 @@ export async function readOnlyRun(
     end: history.end,
     isNew: false,
   });
+}
+
+function ownersIn({ store, notice }: JournalDependencies, history: History): RowOwners {
+  return rowOwners(store, history, note => notice(`note: ${note}`));
 }
 
 /**
@@ -71,8 +75,8 @@ export async function openOp(
     if (history.denied !== undefined) throw cameToNothing(history);
     if (isPending(history)) await useApprovals(dependencies, { history, log, approved });
     else await dependencies.approvals?.recheck(history);
-    const nameOwner = namesOfOthers(dependencies.store, history);
-    const wishes = { ...wishesOf(history, { log, resendAbsent }), tape, sentUntil, nameOwner };
+    const rowOwner = ownersIn(dependencies, history);
+    const wishes = { ...wishesOf(history, { log, resendAbsent }), tape, sentUntil, rowOwner };
     const context = await runContextFor(dependencies, wishes);
     const others = () => movedMeanwhile(dependencies, history.plan);
     const approvedBy = history.approved?.persons ?? approved?.persons;
@@ -192,7 +196,7 @@ interface RunContextWishes extends Pick<History, 'plan' | 'latest'> {
   /** Of an op that is not in hand. */
   readonly takeUp?: TakeUp;
   /** Undefined where it has just got its names. */
-  readonly nameOwner?: NameOwner;
+  readonly rowOwner?: RowOwners;
 }
 
 function wishesOf(
@@ -204,7 +208,7 @@ function wishesOf(
 
 export async function runContextFor(
   dependencies: JournalDependencies,
-  { plan, latest, rowIndex, log, resendAbsent, resumed, tape, sentUntil, nameOwner, takeUp }: RunContextWishes,
+  { plan, latest, rowIndex, log, resendAbsent, resumed, tape, sentUntil, rowOwner, takeUp }: RunContextWishes,
 ): Promise<RunContext> {
   const { stop } = dependencies;
   const now = new Map<string, Capability>();
@@ -232,7 +236,7 @@ export async function runContextFor(
     begunAt: dependencies.begunAt,
     madeBefore: madeBeforeBy(dependencies.store, plan),
     sentUntil: sentUntil ?? (() => 0),
-    nameOwner: nameOwner ?? (async () => undefined),
+    rowOwner: rowOwner ?? (async () => undefined),
     quietPeriodMs: quietPeriodMs(plan.mode, dependencies.writeTotalMs),
   });
 }

@@ -16,6 +16,7 @@ import { pendingTwin } from './pending-twin.ts';
 import { createLikeness, type RowLikeness, rowBeforeChoice } from './row-likeness.ts';
 import { mayBeOf, withAddress } from './same-account.ts';
 import { type InHand, inHandOf } from './take-up.ts';
+import { withTwins } from './twin-rows.ts';
 import { outlasting, UnderLease } from './under-lease.ts';
 
 /** A plan, or what is known of it before it has an op. */
@@ -109,7 +110,8 @@ async function refuseSharedWith(
     const which = pendingWords(shared.length, plan.rows.length, history);
     throw withAddress(await pendingTwin({ approvals }, history, { which, named }), history.plan, record);
   }
-  const told = sharedRows(history, { shared: shared.length, of: plan.rows.length, ...inHand });
+  const refused = sharedRows(history, { shared: shared.length, of: plan.rows.length, ...inHand });
+  const told = await withTwins(store, refused, history);
   const sent = new Set(rows.map(({ item }) => rowBeforeChoice(item)));
   const isFilledIn = shared.every(row => !sent.has(rowBeforeChoice(row)));
   const refusal = withAddress(

@@ -15,6 +15,7 @@ import { mayBeOf, withAddress } from './same-account.ts';
 import { secondTime } from './second-time.ts';
 import { damagedTwin, refuseSharedRowsOnce, standingOf } from './shared-rows.ts';
 import { type InHand, inHandOf } from './take-up.ts';
+import { withTwins } from './twin-rows.ts';
 import { outlasting, UnderLease } from './under-lease.ts';
 
 const AGAIN_MS = DAY;
@@ -56,7 +57,8 @@ async function refuseTwinsOnce(dependencies: JournalDependencies, like: Likeness
         inHand,
         marked: unfinished && (!inHand.finished || inHand.isUntold),
       });
-      if (refusal instanceof CliError) throw withAddress(refusal, history.plan, like.record);
+      if (refusal instanceof CliError)
+        throw withAddress(await withTwins(store, refusal, history), history.plan, like.record);
       if (refusal !== undefined) throw refusal;
     }
   }

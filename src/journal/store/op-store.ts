@@ -43,6 +43,11 @@ export interface OpStore {
     op: string,
     wanted: { readonly names: readonly string[]; readonly key?: string | undefined },
   ): Promise<NamesUsed>;
+  /**
+   * Ops that were begun without knowing of this one, or it of them, for one of the two was brought from elsewhere. Left out where
+   * nothing is brought.
+   */
+  unawareOps?(op: string): Promise<readonly UnawareOp[]>;
   /** Removes names that were kept for ops which are gone, and noted before this time, ms UTC. */
   forgetIntents(before: number): Promise<void>;
   /**
@@ -197,6 +202,14 @@ export interface OpHead {
   readonly counted?: CountedOp | undefined;
   /** Who has it, or had it last; left out where one machine alone has them. */
   readonly hands?: Hands | undefined;
+}
+
+/** An op beside another one that does not know of it. */
+export interface UnawareOp extends Pick<OpHead, 'op' | 'plan'> {
+  /** Who has begun it, `ben on desk`. */
+  readonly begunBy: string;
+  /** It was here before the other one. */
+  readonly isFirst: boolean;
 }
 
 /** What a list shows of an op besides its plan. */

@@ -19,14 +19,14 @@ declare
   today date := day_now(a);
 begin
   insert into op (op, account, nonce, command, digest, bulk, moves, freely, rows, cents, state, unknown, open, epoch,
-      holder, host, writer, ttl_ms, lease_until, day, reserved, claimed_seq, started_at, n, size, key_print, begun_by)
+      holder, host, writer, ttl_ms, lease_until, day, reserved, claimed_seq, started_at, n, size, key_print, brought_by, begun_by)
     values (call ->> 'op', a.id, 'imported ' || (call ->> 'by'), call ->> 'command', call ->> 'digest',
       (call ->> 'bulk')::boolean, (call ->> 'moves')::boolean, (call ->> 'freely')::boolean,
       (call ->> 'rows')::int, (call ->> 'cents')::bigint, 'pending', (call ->> 'rows')::int, 0, 1,
       session_user, call ->> 'host', call ->> 'by', 180000, clock_timestamp(), least((call ->> 'day')::date, today),
       (call ->> 'reserved')::bigint, a.audit_seq + 1,
       least(to_timestamp((call ->> 'begun_ms')::bigint / 1000.0), clock_timestamp()), 0, 0, call ->> 'key_print',
-      case when (call ->> 'own')::boolean then session_user end)
+      coalesce(call ->> 'machine', ''), case when (call ->> 'own')::boolean then session_user end)
     returning * into o;
   if o.reserved > 0 then
     insert into spend_day (account, day, held, spent) values (a.id, o.day, o.reserved, 0)

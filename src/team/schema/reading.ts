@@ -50,7 +50,8 @@ $f$;
 -- filter: pruned (those too whose records were removed), plan (with its first line), written_since (ms UTC), op, intent,
 -- live (leases that are not over), unfinished, untold (with unfinished: those too of which the caller has not been told),
 -- everybody (with unfinished: those too of which anybody who may operate has not been told, each with waits_for),
--- since_ms (ended less long ago), most, skip.
+-- since_ms (ended less long ago), unaware_of (an operation: those that were begun without knowing of it or it of them, for one was
+-- brought from elsewhere; each with first, where it was here before; not what ended a day before it was begun), most, skip.
 create function heads(account_name text, filter jsonb) returns table (head jsonb)
 language plpgsql stable security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 begin
@@ -58,11 +59,11 @@ begin
   return query select standing(o) || jsonb_build_object('command', o.command, 'rows', o.rows, 'cents', o.cents,
       'reserved', o.reserved, 'spent', o.spent, 'day', o.day, 'n', o.n, 'size', o.size,
       'started_at', o.started_at, 'ended_at', o.ended_at, 'key_print', o.key_print, 'pruned', o.pruned_at is not null,
-      'begun_by', o.begun_by, 'shown', o.shown, 'untold', coalesce(o.not_told = session_user, false),
+      'begun_by', o.begun_by, 'first', o.claimed_seq < b.claimed_seq, 'shown', o.shown, 'untold', coalesce(o.not_told = session_user, false),
       'waits_for', case when (filter ->> 'everybody')::boolean then waited_for(o) end, 'denied', o.state = 'finished' and exists
         (select from approval_request r where r.op = o.op and r.state not in ('open', 'used')),
       'plan', case when (filter ->> 'plan')::boolean then plan_line(o.op) end)
-    from op o
+    from op o left join op b on b.op = filter ->> 'unaware_of'
     where (coalesce((filter ->> 'pruned')::boolean, false) or o.pruned_at is null)
       and (filter ->> 'op' is null or o.op = filter ->> 'op')
       and (filter ->> 'intent' is null or o.op = (select i.op from intent i where i.name = filter ->> 'intent'))
@@ -72,6 +73,8 @@ begin
         or (coalesce((filter ->> 'everybody')::boolean, false) and o.not_told is not null and waited_for(o) is not null))
       and (filter ->> 'written_since' is null
         or extract(epoch from o.written_at) * 1000 >= (filter ->> 'written_since')::bigint)
+      and (filter ->> 'unaware_of' is null or (b.op <> o.op and b.brought_by is distinct from o.brought_by
+        and (o.ended_at is null or o.ended_at > b.started_at - interval '25 hours')))
       and (filter ->> 'since_ms' is null or o.ended_at is null
         or o.ended_at > clock_timestamp() - (filter ->> 'since_ms')::bigint * interval '1 millisecond')
     order by (o.unknown > 0 and o.state <> 'finished') desc, o.started_at desc, o.op

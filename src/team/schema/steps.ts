@@ -200,6 +200,8 @@ update account a set left_to = (select min(o.left_to) from op o where o.account 
 alter table op drop column left_to;
 -- A machine that is gone for good may have sent rows of it of which the records say nothing.
 alter table op add column may_be_sent boolean not null default false;
+-- The machine that has brought it, of an operation that was begun elsewhere: what was begun here meanwhile knows nothing of it.
+alter table op add column brought_by text;
 -- A card of the service that no operation here has made, or a second one of a row, and who has looked at it.
 create table accepted_card (
   account int not null references account,
