@@ -44,9 +44,12 @@ describe('with a live key', () => {
   });
 });
 
-/** What FREEZING_ASKS says, of every example and every way to choose cards. */
+/** What FREEZING_ASKS says, of one example and one way to choose cards; `confirmations.full.ts` has every one. */
 describe('freezing with a live key', async () => {
-  const lines = await freezings();
+  const all = await freezings();
+  const lines = [true, false].flatMap(chosen =>
+    all.filter(({ line }) => isChosen(line) === chosen && !line.includes(' --file ')).slice(0, 1),
+  );
 
   it.each(lines.map(one => [isChosen(one.line) ? 'asks' : 'asks nothing', one.line, one] as const))(
     '%s: %s',
@@ -57,7 +60,7 @@ describe('freezing with a live key', async () => {
   );
 
   it('names its cards, or chooses them', () => {
-    expect(new Set(lines.map(({ line }) => isChosen(line)))).toEqual(new Set([true, false]));
+    expect(lines.map(({ line }) => isChosen(line))).toEqual([true, false]);
   });
 });
 

@@ -1,4 +1,4 @@
-/** Moves that are cut off around each call. */
+/** Moves that are cut off around each call, and what refuses them. */
 import { journalMove } from './move.ts';
 
-journalMove({ step: 1 });
+journalMove({ isWhole: true });

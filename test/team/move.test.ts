@@ -1,4 +1,4 @@
-/** Moves, cut off around every tenth call; `move.full.ts` cuts them off around each. */
+/** Moves, cut off around every tenth call; `move.full.ts` cuts them off around each, and has what refuses them. */
 import { journalMove } from './move.ts';
 
-journalMove({ step: 10 });
+journalMove({ isWhole: false });

@@ -1,0 +1,4 @@
+/** The whole of `streams.test.ts`. */
+import { streams } from './streams.ts';
+
+streams({ isWhole: true });

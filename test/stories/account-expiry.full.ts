@@ -1,0 +1,4 @@
+/** The whole of `account-expiry.test.ts`. */
+import { accountExpiry } from './account-expiry.ts';
+
+accountExpiry({ isWhole: true });

@@ -1,0 +1,4 @@
+/** The whole of `output-fails.test.ts`. */
+import { outputFails } from './output-fails.ts';
+
+outputFails({ isWhole: true });

@@ -1,0 +1,220 @@
+/** Standard output that takes nothing: no command that reads ends with 0, or as a bug of ours. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { effectOf } from '../../src/cli/parsing/resolved-flags.ts';
+import { OutputError } from '../../src/core/errors.ts';
+import { commands } from '../answers/schema.ts';
+import { firstOf } from '../support/first-of.ts';
+import { someRequest } from '../support/some-request.ts';
+import { world } from '../support/world.ts';
+
+/** A line for every command that reads. */
+const LINES: Readonly<Record<string, string>> = {
+  'cards list': 'cards list',
+  'cards get': 'cards get card_1',
+  'cards presets list': 'cards presets list --json',
+  'bins list': 'bins list',
+  'bins get': 'bins get bin_1',
+  'bins pick': 'bins pick',
+  wallet: 'wallet',
+  'wallet addresses': 'wallet addresses',
+  'tx list': 'tx list',
+  'tx get': 'tx get txn_1',
+  'tx chart': 'tx chart',
+  'tx tail': 'tx tail --last 3 --wait-timeout 5s',
+  'tx summary': 'tx summary',
+  '3ds list': '3ds list',
+  '3ds wait': '3ds wait --any --latest --wait-timeout 5s',
+  '3ds watch': '3ds watch --wait-timeout 5s',
+  'webhooks list': 'webhooks list',
+  'webhooks get': 'webhooks get wh_1',
+  'webhooks verify': 'webhooks verify --payload event.json --signature SIGNATURE --secret-file secret.txt',
+  'webhooks sign': 'webhooks sign --payload event.json --secret-file secret.txt',
+  'webhooks events': 'webhooks events',
+  'wait card': 'wait card CARD --until status=active',
+  'wait wallet': 'wait wallet --until balance>0',
+  'wait tx': 'wait tx --card CARD --until amount=20',
+  'ops list': 'ops list',
+  'ops show': 'ops show OP',
+  'approvals list': 'approvals list --json',
+  'approvals show': 'approvals show --file request.json',
+  'approvals key show': 'approvals key show',
+  'audit list': 'audit list',
+  'audit verify': 'audit verify',
+  'audit export': 'audit export',
+  doctor: 'doctor',
+  explain: 'explain A-166',
+  whoami: 'whoami',
+  'mirror sync': 'mirror sync --json',
+  'mirror status': 'mirror status',
+  'mirror path': 'mirror path',
+  'mirror query': 'mirror query "select status, count(*) as cards from cards group by status"',
+  overview: 'overview',
+  'policy check': 'policy check policy.yaml',
+  'fleet validate': 'fleet validate --schema',
+  'fleet plan': 'fleet plan cards.fleet.yaml',
+  'fleet import': 'fleet import adopted.yaml --where status=active --dry-run',
+  reconcile: 'reconcile',
+  statement: 'statement --period 2026-10 --json',
+  export: 'export --format hledger --period 2026-10',
+  'cards search': 'cards search ads',
+  'tx search': 'tx search ads',
+  'profiles list': 'profiles list --json',
+  'profiles show': 'profiles show sandbox',
+  'sandbox status': 'sandbox status',
+  'sandbox overview': 'sandbox overview',
+  'sandbox cards': 'sandbox cards',
+  'sandbox card': 'sandbox card CARD',
+  'sandbox webhooks': 'sandbox webhooks --json',
+  'sandbox clock': 'sandbox clock',
+  'sandbox clock show': 'sandbox clock show',
+  'sandbox clock timers': 'sandbox clock timers',
+  'sandbox check': 'sandbox check',
+  'sandbox why': 'sandbox why txn_1',
+  'sandbox timeline': 'sandbox timeline CARD',
+  'sandbox events': 'sandbox events --after 0',
+  'sandbox deliveries list': 'sandbox deliveries list --json',
+  'sandbox deliveries show': 'sandbox deliveries show dlv_1',
+  'sandbox deliveries explain': 'sandbox deliveries explain wh_1 --signature abc --body event.json',
+  'sandbox acts': 'sandbox acts --json',
+  'sandbox simulate record': 'sandbox simulate record',
+  'sandbox faults list': 'sandbox faults list --json',
+  'sandbox requests': 'sandbox requests',
+  'sandbox snapshot list': 'sandbox snapshot list --json',
+  'sandbox snapshot diff': 'sandbox snapshot diff before',
+  'sandbox export': 'sandbox export out.ndjson',
+  'contract check': 'contract check --contract overrides.json',
+  'contract show': 'contract show',
+  'contract openapi': 'contract openapi',
+  'completion bash': 'completion bash',
+  'completion zsh': 'completion zsh',
+  'completion fish': 'completion fish',
+  'completion powershell': 'completion powershell',
+  'journal init': 'journal init --print-sql',
+  commands: 'commands',
+  schema: 'schema cards list',
+  'help options': 'help options',
+  'help environment': 'help environment',
+  'help exit-codes': 'help exit-codes',
+  'help output': 'help output',
+  'help safety': 'help safety',
+  'help scripting': 'help scripting',
+  'help scenarios': 'help scenarios',
+};
+
+/**
+ * Their output comes from deliveries, from another program or from a database; test/package/streams.test.ts has a real
+ * full disk.
+ */
+const OF_OTHERS = [
+  'webhooks listen',
+  'webhooks expect',
+  'sandbox exec',
+  'sandbox accounts list',
+  'journal status',
+  'journal push',
+  'journal check',
+  'ops locks',
+];
+
+const FULL = { message: 'cannot write standard output: no space is left (ENOSPC)' };
+const full = { onOut: () => Promise.reject(new OutputError('check_failed', FULL)) };
+
+/** `isWhole` adds the file of rows. */
+export function outputFails({ isWhole }: { readonly isWhole: boolean }): void {
+  it('knows every command that reads', () => {
+    const reads = commands.filter(command => effectOf(command) === 'read').map(({ path }) => path);
+    expect([...Object.keys(LINES), ...OF_OTHERS].sort()).toEqual(reads.sort());
+  });
+
+  it('ends with 15 and says so, whichever command reads', async () => {
+    await using here = await world({ data: 'demo', wallet: 100 });
+    await writeFile(join(here.folder, 'event.json'), '{"id":"evt_1","type":"card.created"}');
+    await writeFile(join(here.folder, 'secret.txt'), 'whsec_0123456789abcdef0123456789abcdef\n', { mode: 0o600 });
+    await writeFile(
+      join(here.folder, 'policy.yaml'),
+      'version: 1\nrules: [{ name: no-label, when: { label: empty } }]\n',
+    );
+    await writeFile(
+      join(here.folder, 'cards.fleet.yaml'),
+      'version: 1\nfleet: ads\ncaps: {per_apply: 9, cards: 9}\ncards:\n  one: {amount: 5}\n',
+    );
+    await writeFile(join(here.folder, 'overrides.json'), '{"headers":{"idempotency_key":"X-Key"}}');
+    await writeFile(join(here.folder, 'request.json'), someRequest());
+    const typed = ['correct horse', 'correct horse'];
+    expect((await here.run('approvals key create', { terminal: 100, typed })).code).toBe(0);
+    const id = async (line: string) => (await here.run(line)).out.trim();
+    await here.run('webhooks create --url https://example.com/hook --events *');
+    const card = await id('cards create --bin bin_1 --amount 60 -q');
+    await here.run(`sandbox simulate authorize --card ${card} --amount 20 --merchant Acme`);
+    await here.run(`sandbox simulate challenge --card ${card} --amount 10 --merchant Acme`);
+    await here.run('sandbox snapshot save before');
+    const [op = ''] = (await id('ops list -o id')).split('\n');
+    const signature = await id('webhooks sign --payload event.json --secret-file secret.txt');
+    const wrong: string[] = [];
+    for (const line of Object.values(LINES)) {
+      const whole = line.replace('OP', op).replace('CARD', card).replace('SIGNATURE', signature);
+      const { code, err } = await here.run(whole, full);
+      if (code !== 15 || !err.includes(FULL.message)) wrong.push(`${line}: ${code}: ${err}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  /** Changes, and what standard error names when nobody is left to read what they made. */
+  const CHANGES: readonly (readonly [line: string, told: string | RegExp])[] = [
+    ['cards create --bin bin_1 --amount 5 -q', /carried out for card_1, but .*try: cardwright ops resume op_\w{26}\n/s],
+    ['cards create --bin bin_1 --amount 6 --json', /"hint":"cardwright ops resume op_\w{26}"/],
+    ['cards create --bin bin_1 --amount 5 --label ads', /try: cardwright ops resume op_/],
+    ['cards fund card_1 --amount 5 -o csv', /try: cardwright ops resume op_/],
+    ['cards freeze card_1 -q', 'try: cardwright audit list'],
+    ['cards terminate card_2 card_3 --yes -o id', 'try: cardwright ops list'],
+    ['cards create --file rows.csv --yes -q', /every row is done, but .*\n.*\n {2}try: cardwright ops resume op_/],
+    ['api POST /cards/card_1/fund -F amount:=4 --yes', /carried out/],
+    ['webhooks create --url https://example.com/hook --events * -q', 'carried out for wh_1'],
+    ['sandbox faults add rule.json -q', /carried out/],
+  ];
+
+  it('a change whose reader left says where what it made stands, and ends with 15; a read owes nothing', async () => {
+    await using here = await world({ wallet: 200 });
+    await writeFile(join(here.folder, 'rows.csv'), 'bin_id,amount\nbin_1,7\nbin_1,8\n');
+    await writeFile(
+      join(here.folder, 'rule.json'),
+      '{"match":{"operation":"wallet.addresses"},"action":{"kind":"reset"}}',
+    );
+    for (const [line, told] of CHANGES) {
+      const { code, err } = await here.run(line, { readerLeft: true });
+      expect([line, code, err]).toEqual([line, 15, expect.stringMatching(told)]);
+    }
+    expect((await here.run('cards list --jq ".data | length"')).out).toBe('5\n');
+    for (const line of ['cards list', 'wallet --json', 'cards create --bin bin_1 --amount 9 --dry-run', 'ops list -q'])
+      expect([line, (await here.run(line, { readerLeft: true })).code]).toEqual([line, 0]);
+  });
+
+  it.each(
+    firstOf(
+      [
+        ['cards create --bin bin_1 --amount 5 -q', 1],
+        ['cards create --file rows.csv --yes -q', 2],
+      ],
+      { isWhole },
+    ),
+  )('%s: a second time only after the answer that was lost was shown', async (line, cards) => {
+    await using here = await world({ wallet: 200 });
+    await writeFile(join(here.folder, 'rows.csv'), 'bin_id,amount\nbin_1,7\nbin_1,8\n');
+    const count = async () => Number((await here.run('cards list --all --jq ".data | length"')).out);
+    for (const [round, lose] of [{ readerLeft: true }, full].entries()) {
+      const before = await count();
+      const first = cards > 1 && round > 0 ? `${line} --again` : line;
+      expect((await here.run(first, lose)).code).toBe(15);
+      for (const again of [line, line]) expect((await here.run(again)).code).toBe(14);
+      const [op = ''] = /op_\w{26}/.exec((await here.run(line)).err) ?? [];
+      const shown = await here.run(`ops resume ${op} -o ndjson`);
+      expect([shown.code, shown.out.trim().split('\n').length]).toEqual([0, cards]);
+      expect(await count()).toBe(before + cards);
+      const meant = await here.run(cards > 1 ? `${line} --again` : line);
+      expect([meant.code, meant.err]).toEqual([0, expect.any(String)]);
+      expect(await count()).toBe(before + 2 * cards);
+    }
+  });
+}
