@@ -1,6 +1,7 @@
 /** Rows of an operation in words, by their numbers. */
 
 import { withoutCardNumbers } from './card-numbers.ts';
+import { shellWord } from './shell-quote.ts';
 
 /** Numbers, and stretches of them, that are written one by one. */
 const MOST_PARTS = 20;
@@ -44,6 +45,15 @@ function stretchesOf(rows: readonly number[]): readonly (readonly [number, numbe
   });
 }
 
+const MOST_NAMED = 5;
+
+/** `card_1 and card_2`; of many the first ones and how many more there are: `a, b, c, d, e and 7 more`. */
+export function fewOf(names: readonly string[]): string {
+  const words =
+    names.length > MOST_NAMED ? [...names.slice(0, MOST_NAMED), `${names.length - MOST_NAMED} more`] : names;
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+}
+
 /** With a capital letter, at the beginning of a sentence. */
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
@@ -56,9 +66,15 @@ export function rowCount(count: number): string {
 
 /**
  * The command that records the outcome of unknown rows: it names them while they are few. Without numbers `--as done`
- * means every unknown row, and `not-done` would mean those that were never sent as well.
+ * means every unknown row, and `not-done` would mean those that were never sent as well. `card` is that of one create.
  */
-export function resolveCommand(op: string, unknown: readonly number[], as: 'done' | 'not-done'): string {
+export function resolveCommand(
+  op: string,
+  unknown: readonly number[],
+  as: 'done' | 'not-done',
+  card?: string | undefined,
+): string {
   const named = unknown.length <= MOST_PARTS || as === 'not-done' ? ` ${rowWords(unknown)}` : '';
-  return `cardwright ops resolve ${op}${named} --as ${as} --note "why"`;
+  const made = card === undefined ? '' : ` --card ${shellWord(card)}`;
+  return `cardwright ops resolve ${op}${named} --as ${as}${made} --note "why"`;
 }

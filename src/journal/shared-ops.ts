@@ -58,7 +58,7 @@ export interface BroughtBack extends RecoveredOps {
 
 /** Something in a journal of several people that cannot be so. */
 export interface JournalFlaw {
-  /** `chain`: lines of its audit log; `op`: records; `intent`, `day`: what is kept beside them; `card`: made past it. */
+  /** `chain`: lines of its audit log; `op`: records; `intent`, `day`: what is kept beside them; `card`: not what it says of it. */
   readonly what: 'chain' | 'op' | 'intent' | 'day' | 'card';
   readonly op?: string;
   readonly card?: string;
@@ -99,6 +99,17 @@ export interface NotedCard extends AcceptedCard {
   readonly text: string;
 }
 
+/** What the text of a card says of which the journal has no operation at all. */
+export const MADE_PAST = 'made past this journal';
+
+/** What the rows of a journal say of cards. */
+export interface ClaimedCards {
+  /** What is wrong with a card that carries the mark of a row, in words; undefined where nothing is. */
+  objection(marker: string, card: string): string | undefined;
+  /** Cards that several rows say to have made. */
+  several(): Iterable<{ readonly card: string; readonly op: string; readonly text: string }>;
+}
+
 /** What a store says of itself. */
 export interface StoreCheck {
   /** Lines of the chain. */
@@ -110,6 +121,7 @@ export interface StoreCheck {
   readonly flaws: readonly JournalFlaw[];
   readonly clashes: readonly AcceptedClash[];
   readonly acceptedCards: readonly AcceptedCard[];
+  readonly claimed: ClaimedCards;
   /** What an admin runs in the database when a card was looked at. */
   readonly sqlForCard: (card: string) => string;
 }

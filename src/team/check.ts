@@ -5,8 +5,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CliError } from '../core/errors.ts';
 import { cents, dollars } from '../core/money.ts';
+import { createClaimedCards } from '../journal/runs/claimed-cards.ts';
 import type { AcceptedClash, JournalFlaw, StoreCheck } from '../journal/shared-ops.ts';
 import type { StoredRecord } from '../journal/wal/records.ts';
+import { type History, historyOf } from '../journal/wal/replay.ts';
 import { literal } from '../postgres/sql-text.ts';
 import type { DaySums, OpenRows, OpHead, Segment } from './calls.ts';
 import { readSharedChain } from './chain.ts';
@@ -25,12 +27,14 @@ export async function checkShared(shared: Checked): Promise<StoreCheck> {
   const ops = new Set<string>();
   const named: [name: string, op: string][] = [];
   const flaws = [...chain.flaws];
+  const claimed = createClaimedCards();
   let records = 0;
   for await (const head of allHeads(shared)) {
     ops.add(head.op);
     if (head.pruned) continue;
     const found = await checkOp(shared, head, chain.digests);
     records += found.records;
+    if (found.history !== undefined) claimed.add(found.history);
     for (const name of found.names) named.push([name, head.op]);
     const sql = found.damaged ? { sql: sqlForDamaged(shared.account, head.op) } : {};
     flaws.push(...found.texts.map(text => ({ what: 'op', op: head.op, text, ...sql }) as const));
@@ -46,6 +50,7 @@ export async function checkShared(shared: Checked): Promise<StoreCheck> {
     flaws,
     clashes: intents.clashes,
     acceptedCards: await shared.statements().acceptedCards(shared.account),
+    claimed,
     sqlForCard: card => `select cardwright.accept_card('${shared.account}', ${literal(card)}, 'why');`,
   };
 }
@@ -88,6 +93,8 @@ interface CheckedOp {
   readonly texts: readonly string[];
   /** Its records are not those that were written: an admin may set it aside. */
   readonly damaged: boolean;
+  /** Undefined where its records cannot be read. */
+  readonly history?: History | undefined;
 }
 
 async function checkOp(
@@ -129,7 +136,13 @@ function flawsOf(head: OpHead, segments: readonly Segment[], digest: string | un
   texts.push(...planFlaws(head, written), ...endFlaws(head, { standing, before }));
   const free = new Set(standing.unusedIntents());
   const names = written.flatMap(({ record }) => (record.t === 'ITEM' && record.intent ? record.intent : []));
-  return { records: written.length, names: names.filter(name => !free.has(name)), texts, damaged };
+  return {
+    records: written.length,
+    names: names.filter(name => !free.has(name)),
+    texts,
+    damaged,
+    history: historyOf(written),
+  };
 }
 
 function planFlaws({ op, command, rows, cents: total }: OpHead, [first]: readonly StoredRecord[]): string[] {

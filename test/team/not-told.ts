@@ -15,9 +15,11 @@ import { underWay } from './under-way.ts';
 
 type Team = Awaited<ReturnType<typeof team>>;
 
-/** The service has done it, no answer came, and nothing shows it: exit 11. Resolves to the op. */
-async function lost(t: Team, machine: World, line: string, path: RegExp): Promise<string> {
-  t.proxy.fail('POST', path, 'drop-after');
+type Fault = 'drop-after' | 'drop-before';
+
+/** The service has done it (or has not), no answer came, and nothing shows it: exit 11. Resolves to the op. */
+async function lost(t: Team, machine: World, line: string, path: RegExp, fault: Fault = 'drop-after'): Promise<string> {
+  t.proxy.fail('POST', path, fault);
   // A fund is not settled by what its card holds alone.
   if (line.startsWith('cards create'))
     t.proxy.fail('GET', /\/cards\?/, ...Array<'drop-before'>(30).fill('drop-before'));
@@ -90,7 +92,7 @@ export function notTold({ isWhole }: { readonly isWhole: boolean }): void {
       expect((await ben.run(`ops takeover ${op} --reason "ana is away" --yes`)).code).toBe(0);
       expect((await ben.run(line)).code).toBe(0);
       expect((await ana.run(line)).code).toBe(14);
-      const other = await lost(t, ana, line.replace('10', '11'), /\/cards$/);
+      const other = await lost(t, ana, line.replace('10', '11'), /\/cards$/, 'drop-before');
       t.proxy.fail('GET', /./, ...Array<'drop-before'>(30).fill('drop-before'));
       expect((await ben.run(`ops takeover ${other} --reason "ana is away" --yes`)).code).not.toBe(0);
       t.proxy.mend();

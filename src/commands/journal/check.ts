@@ -1,7 +1,7 @@
 import { maybe, tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { CliError } from '../../core/errors.ts';
-import type { CheckedJournal } from '../../journal/shared-ops.ts';
+import { type CheckedJournal, MADE_PAST } from '../../journal/shared-ops.ts';
 import type { Column } from '../../terminal/view.ts';
 
 /** Reads a shared journal whole, and the cards of the service beside it. */
@@ -55,7 +55,7 @@ export const checkJournal = command({
   },
   about: [
     'Follows the audit log from its first line to its last, and compares it with what this machine has seen. Reads the records of every operation, their digests, what is counted of them, what is spent and held of each day, and the names of --intent. Nothing is changed.',
-    'Then it reads all cards: one whose mark names an operation that is not in the journal was made by somebody who works past it, with another journal or with none that is shared. Cards that are older than the account in the journal are passed over.',
+    'Then it reads all cards: one whose mark names an operation that is not in the journal was made by somebody who works past it, with another journal or with none that is shared. Cards that are older than the account in the journal are passed over. A card is named as well when the row of its mark is recorded as not done, or as done with another card, and when several rows say to have made it.',
   ],
   ends: { guarded: 'The journal cannot be reached, or refuses the role.', check_failed: 'Something is wrong.' },
   examples: [
@@ -132,10 +132,14 @@ function notWhole(flaws: CheckedJournal['flaws']): CliError {
   const [first] = flaws;
   const are = (one: string, many: string) => (flaws.length === 1 ? one : `${flaws.length} ${many}`);
   if (flaws.every(({ what }) => what === 'card')) {
+    const past = flaws.filter(({ text }) => text === MADE_PAST);
+    const others = `${are('one card is', 'cards are')} not what the shared journal says of ${flaws.length === 1 ? 'it' : 'them'}`;
     return new CliError('check_failed', {
-      message: `${are('one card was', 'cards were')} made past the shared journal`,
+      message:
+        past.length === flaws.length ? `${are('one card was', 'cards were')} made past the shared journal` : others,
       notes: [
-        'Somebody works beside the journal: caps and names do not hold for him. Each card keeps its mark in metadata.',
+        ...(past.length > 0 ? [BESIDE] : []),
+        ...(past.length < flaws.length ? [BY_HAND] : []),
         ...waysOut(flaws),
       ],
       hint: `cardwright cards get ${first?.card}`,
@@ -154,6 +158,11 @@ function notWhole(flaws: CheckedJournal['flaws']): CliError {
     hint: first?.card === undefined ? 'cardwright journal status' : `cardwright cards get ${first.card}`,
   });
 }
+
+const BESIDE =
+  'Somebody works beside the journal: caps and names do not hold for him. Each card keeps its mark in metadata.';
+const BY_HAND =
+  'A row that was recorded otherwise than it was may have been bought twice, or its name shows the wrong card: cardwright ops show of each operation says who has recorded what.';
 
 /** What an admin does about each kind of flaw when somebody has looked; there is nothing to do about the others. */
 const WAYS_OUT = [

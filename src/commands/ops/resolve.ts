@@ -22,10 +22,12 @@ export const resolveOp = command({
   ends: {
     not_found: 'This machine knows no such operation.',
     not_confirmed: 'Rows that a resume would send would be given up, and nobody agreed. Nothing was recorded.',
-    guarded: 'Another process works on it, or done was said of rows that were never sent. Nothing was recorded.',
+    guarded:
+      'Another process works on it, or done was said of rows that were never sent, or not-done of a row whose card is there. Nothing was recorded.',
   },
   about: [
-    'Changes nothing at the service. The note is kept in the journal. What was recorded stays: a row that was declared not done is never sent by a resume.',
+    'Changes nothing at the service. Before a row is recorded as not done the service is read, as ops resume --dry-run reads it. Nothing is recorded (14) where a card carries the mark of the row. What cannot be found out is a warning, and recorded.',
+    'The note is kept in the journal. What was recorded stays: a row that was declared not done is never sent by a resume.',
     'An operation whose journal is damaged is recorded as a whole: its journal is moved to a folder of its own with the note, and it holds up no command then.',
     'With --card a create that is recorded as done names its card, which is looked up first where the service answers. The same command with the same --intent shows that card then. Recorded without it, it ends with 15.',
     'Without rows, done is recorded for every unknown row, and the rows that a resume would send stay open. Without rows, not-done is recorded for those as well: that is asked first, and needs --yes in a script.',

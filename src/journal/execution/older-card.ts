@@ -60,7 +60,7 @@ function isOther({ madeAt, doneAt }: MadeBefore, seenAt: number | undefined): bo
 }
 
 /** A time may be told with and without the fraction of its second. */
-function isOneTime(one: number, other: number): boolean {
+export function isOneTime(one: number, other: number): boolean {
   if (one % SECOND !== 0 && other % SECOND !== 0) return one === other;
   return Math.floor(one / SECOND) === Math.floor(other / SECOND);
 }

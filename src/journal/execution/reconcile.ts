@@ -61,7 +61,7 @@ export async function reconcile(context: RunContext, number: number, reconciling
     switch (step) {
       case 'look':
         lag = context.lookOnly ? 0 : readLagLeft(context, number);
-        look = await lookAgain(context, number, { row, trace });
+        look = await checkOnce(context, number, { row, trace });
         lookedAt = context.clock.now();
         if (look.found === 'nothing' || look.found === 'unclear' || trace === 'balances') {
           const t = quiet && look.found === 'nothing' && look.wallet !== 'moved' ? 'ABSENT' : 'LOOKED';
@@ -91,8 +91,8 @@ export async function reconcile(context: RunContext, number: number, reconciling
   }
 }
 
-/** A marker that is nowhere says too little alone; where nothing but 429 was answered the wallet must have told as well. */
-async function lookAgain(
+/** One look for the effect of a row. A marker that is nowhere says too little alone; where nothing but 429 was answered the wallet must have told as well. */
+export async function checkOnce(
   context: RunContext,
   number: number,
   { row, trace }: { readonly row: RowHistory; readonly trace: Trace },

@@ -1,11 +1,14 @@
-/** Cards whose marker names an op that a shared journal does not have: somebody has made them past it. */
+/**
+ * Cards that are not what a shared journal says of them: their marker names an op that it does not have, for somebody has made
+ * them past it; or a row that a person has recorded as not done; or several rows say to have made them.
+ */
 import type { Item } from '../../contract/calls.ts';
 import { CLOCK_MARGIN_MS } from '../../contract/evidence.ts';
 import type { ListPage } from '../../contract/operation.ts';
 import type { Reader } from '../../contract/service.ts';
 import { fromWholeList } from '../../contract/whole-list.ts';
 import { MARKER_KEY } from '../execution/marker.ts';
-import type { CheckedJournal, JournalFlaw, NotedCard, StoreCheck } from '../shared-ops.ts';
+import { type CheckedJournal, type JournalFlaw, MADE_PAST, type NotedCard, type StoreCheck } from '../shared-ops.ts';
 
 /** `markerOf`; the markers of a fleet name no op. */
 const MARKER = /^(op_[0-9a-z]{26})\.\d+$/;
@@ -19,7 +22,7 @@ export async function checkCards(reader: Reader, store: StoreCheck): Promise<Che
 
 async function checkPages(
   pages: AsyncIterable<ListPage<Item<'cards.list'>>>,
-  { lines, ops, records, since, clashes, flaws: known, acceptedCards, sqlForCard }: StoreCheck,
+  { lines, ops, records, since, clashes, flaws: known, acceptedCards, claimed, sqlForCard }: StoreCheck,
 ): Promise<CheckedJournal> {
   const flaws: JournalFlaw[] = [...known];
   const noted: NotedCard[] = [];
@@ -37,9 +40,14 @@ async function checkPages(
       const twin = first.get(marker);
       const isOlder = Date.parse(created_at ?? '') < since - CLOCK_MARGIN_MS;
       if (twin !== undefined) tell(op, id, `made by the same row as ${twin}`);
-      else if (!ops.has(op) && !isOlder) tell(op, id, 'made past this journal');
+      else if (!ops.has(op) && !isOlder) tell(op, id, MADE_PAST);
+      else {
+        const objection = claimed.objection(marker, id);
+        if (objection !== undefined) tell(op, id, objection);
+      }
       first.set(marker, id);
     }
   }
+  for (const { op, card, text } of claimed.several()) tell(op, card, text);
   return { lines, ops: ops.size, records, cards: first.size, flaws, clashes, acceptedCards: noted };
 }

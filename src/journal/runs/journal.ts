@@ -13,6 +13,7 @@ import type { History } from '../wal/replay.ts';
 import { beginOp } from './begin.ts';
 import { noticeRecorded, tellRecorded } from './by-hand.ts';
 import { checkCards } from './check-cards.ts';
+import { warnOfCards } from './check-not-done.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { refuseEditedRows } from './edited-rows.ts';
 import { type FinishedBefore, refuseFinishedRows } from './finished-rows.ts';
@@ -42,6 +43,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
   async function look(op: string, options: ResumeOptions = {}): Promise<OpView> {
     const history = await historyNamed(store, op);
     await sameAccount(dependencies, history);
+    await warnOfCards(dependencies, history);
     const takeOver = async (again = options) => {
       const run = await openOp(dependencies, history, again);
       noticeRecorded(dependencies, history);

@@ -56,6 +56,11 @@ function ownersIn({ store, notice }: JournalDependencies, history: History): Row
   return rowOwners(store, history, note => notice(`note: ${note}`));
 }
 
+/** To look at rows of an op that is not in hand: it sends and writes nothing. */
+export function readOnlyContext(dependencies: JournalDependencies, history: History): Promise<RunContext> {
+  return runContextFor(dependencies, wishesOf(history, { log: undefined, resendAbsent: false }));
+}
+
 /**
  * Takes the op over. Throws `guarded` when another process works on it, and for one whose request came to nothing;
  * `pending_approval` and what else `ApprovalGate.verify` throws for one that is held.

@@ -3,12 +3,12 @@
 import { CliError } from '../../core/errors.ts';
 import { rowsNamed } from '../../core/row-words.ts';
 import { requestIdOf } from '../approvals/request-id.ts';
-import { assessmentOf } from '../execution/assessment.ts';
 import { ON_THIS_MACHINE } from '../execution/by-hand.ts';
 import type { Closing, Resolution } from '../shown-ops.ts';
 import { isNewer, readOrError } from '../store/read-ops.ts';
 import { isOp } from '../wal/op-id.ts';
 import { type History, isPending, mayBePerformed, type RowHistory } from '../wal/replay.ts';
+import { refuseShown } from './check-not-done.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { underLock } from './open.ts';
 import { historyToShow, isUnfinished } from './queries.ts';
@@ -23,7 +23,8 @@ export interface Settled {
 /**
  * Writes RESOLVED for the rows that are meant, and END where nothing is left. Throws `usage` where there is nothing to
  * settle, `guarded` where `done` is said of rows that were never sent without naming them, where another process works
- * on the operation or has changed it since it was agreed to, and what `agree` throws; nothing was written then.
+ * on the operation or has changed it since it was agreed to, or the card of a row that is said to be not done is there, and
+ * what `agree` throws; nothing was written then.
  */
 export async function resolveRows(dependencies: JournalDependencies, resolution: Resolution): Promise<Settled> {
   const { op, as, note, card, agree } = resolution;
@@ -31,7 +32,7 @@ export async function resolveRows(dependencies: JournalDependencies, resolution:
   if (isPending(history)) throw stillHeld(op);
   const seen = await firstChosen(dependencies, history, resolution);
   if (card !== undefined) refuseOtherThanOneCreate(history, seen.closed);
-  if (as === 'not-done') warnOfTraces(dependencies, history, seen.closed.unknown);
+  if (as === 'not-done') await refuseShown(dependencies, history, seen.closed);
   await agree?.(seen.closed);
   const who = (await dependencies.store.requests?.account?.requester()) ?? ON_THIS_MACHINE;
   await underLock(dependencies, op, async ({ history, log, end }) => {
@@ -46,18 +47,6 @@ export async function resolveRows(dependencies: JournalDependencies, resolution:
   });
   return seen;
 }
-
-/** Money that has moved all the same would be moved once more. */
-function warnOfTraces({ notice }: JournalDependencies, { rows }: History, unknown: readonly number[]): void {
-  for (const number of unknown) {
-    const row = rows.get(number);
-    const { verdict, because } = row === undefined ? NO_TRACE : assessmentOf(row, undefined);
-    if (verdict !== 'probably done') continue;
-    notice(`warning: row ${number} is probably done, by the looks so far: ${because}. It is recorded as not done`);
-  }
-}
-
-const NO_TRACE = { verdict: 'no trace yet', because: undefined } as const;
 
 /** What is settled, and was not shown, ends by being shown. */
 async function firstChosen({ store }: JournalDependencies, history: History, resolution: Resolution): Promise<Settled> {
