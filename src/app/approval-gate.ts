@@ -10,7 +10,7 @@ import type { History } from '../journal/wal/replay.ts';
 import { beginUnderRules, whyPendingNow } from './approval-judging.ts';
 import { type ApprovalContext, type ApprovalDependencies, approvalParts } from './approval-parts.ts';
 import { neededFor, pendingError } from './approval-pending.ts';
-import { recheckOpenRows } from './approval-recheck.ts';
+import { recheckOpenRows, refuseForged } from './approval-recheck.ts';
 import { cardBefore } from './approval-request.ts';
 
 export function approvalGate(surroundings: ApprovalDependencies): ApprovalGate {
@@ -28,6 +28,7 @@ export function approvalGate(surroundings: ApprovalDependencies): ApprovalGate {
     verify: history => verify(around, history),
     isApproved: history => isApproved(around, history),
     recheck: history => recheck(around, history),
+    flaw: history => flawOf(around, history),
     async pending({ plan: { op } }) {
       const history = await historyNamed(await around.store(), op);
       const counted = await countedOf(around, history);
@@ -44,6 +45,18 @@ export function approvalGate(surroundings: ApprovalDependencies): ApprovalGate {
 async function recheck(around: ApprovalContext, history: History): Promise<void> {
   const account = await around.parts.account();
   if (account !== undefined) await recheckOpenRows(account, history, each => requestOf(around, each));
+}
+
+async function flawOf({ parts }: ApprovalContext, history: History): Promise<string | undefined> {
+  const account = history.approved === undefined ? undefined : await parts.account();
+  if (account === undefined) return undefined;
+  try {
+    await refuseForged(account, history);
+    return undefined;
+  } catch (thrown) {
+    if (thrown instanceof CliError && thrown.kind === 'check_failed') return thrown.facts.message;
+    throw thrown;
+  }
 }
 
 async function verify(around: ApprovalContext, history: History) {

@@ -35,7 +35,8 @@ export async function recheckOpenRows(
   if (why !== undefined) throw nowHeld(history, why);
 }
 
-async function refuseForged(account: ApprovingAccount, { plan, approved }: History): Promise<void> {
+/** Throws `check_failed` for an op whose APPROVED holds too few signatures of those who might approve then. */
+export async function refuseForged(account: ApprovingAccount, { plan, approved }: History): Promise<void> {
   const bytes = Buffer.from(plan.approval ?? '');
   const payload = readPayload(bytes);
   const [used, { approvers }] = [await account.usedAt(plan.op), await account.standing()];

@@ -9,6 +9,7 @@ import {
   type ApprovalTarget,
   type CardBefore,
   MOST_TARGETS,
+  oneSpelling,
   planDigest,
 } from '../journal/approvals/payload.ts';
 import { requestIdOf } from '../journal/approvals/request-id.ts';
@@ -70,9 +71,9 @@ export async function requestPayload({
     targets: await Promise.all(named.map(item => targetOf(item, reader))),
     plan_sha256: planDigest(items),
     ...(single !== undefined && { before: await cardBefore(single, reader) }),
-    rule: normal(why),
+    rule: oneSpelling(why),
     needed: rule.needed,
-    requested_by: normal(requester.requested_by),
+    requested_by: oneSpelling(requester.requested_by),
     ...(requester.requester_key !== undefined && { requester_key: requester.requester_key }),
     requested_at: isoSeconds(now),
     expires_at: isoSeconds(now + rule.standsMs),
@@ -90,17 +91,17 @@ async function targetOf({ row, card, label, input }: ItemRecord, reader: Reader)
     const { bin_id: bin } = input;
     return {
       row,
-      ...(typeof bin === 'string' && { bin_id: normal(bin) }),
-      ...(label !== undefined && { label: normal(label) }),
+      ...(typeof bin === 'string' && { bin_id: oneSpelling(bin) }),
+      ...(label !== undefined && { label: oneSpelling(label) }),
     };
   }
   const found = await readCard(card, reader);
   const shown = found?.label ?? undefined;
   return {
     row,
-    card_id: normal(card),
+    card_id: oneSpelling(card),
     ...(found !== undefined && { last4: found.last4 }),
-    ...(shown !== undefined && { label: normal(shown) }),
+    ...(shown !== undefined && { label: oneSpelling(shown) }),
   };
 }
 
@@ -109,9 +110,4 @@ async function readCard(card: string, reader: Reader) {
     if (thrown instanceof CliError && thrown.kind === 'not_found') return undefined;
     throw thrown;
   });
-}
-
-/** What is signed has one spelling. */
-function normal(text: string): string {
-  return text.toWellFormed().normalize('NFC');
 }

@@ -7,6 +7,7 @@ import { countedApprovals } from '../journal/approvals/counted.ts';
 import { signEnvelope } from '../journal/approvals/envelope.ts';
 import type { ApprovalPayload, PlannedItem } from '../journal/approvals/payload.ts';
 import { type CheckedRequest, checkedRequest } from '../journal/approvals/request-file.ts';
+import { refuseUntrue } from '../journal/approvals/request-flaw.ts';
 import { opOfRequest } from '../journal/approvals/request-id.ts';
 import type { ApprovalReview, RequestState, StoredRequest } from '../journal/approvals/review.ts';
 import { createKeyFile, openKeyFile, readKeyFile } from '../journal/approvals/signing-key.ts';
@@ -81,10 +82,17 @@ async function listed(around: Around, all: boolean): Promise<readonly StoredRequ
     if ((await head.plan())?.approval === undefined) continue;
     const history = await readOrError(store, head.op);
     if (history === undefined || history instanceof CliError) continue;
-    const request = await standingOf(around, history);
+    const request = await standingOf(around, history).catch((thrown: unknown) => tellUnread(around, thrown));
+    if (request === undefined) continue;
     if (all || request.state === 'pending' || request.state === 'approved') requests.push(request);
   }
   return requests.sort((one, other) => (one.payload.requested_at < other.payload.requested_at ? 1 : -1));
+}
+
+/** One that cannot be relied on hides no other. */
+function tellUnread({ notice }: Around, thrown: unknown): undefined {
+  if (!(thrown instanceof CliError) || thrown.kind !== 'check_failed') throw thrown;
+  notice(`warning: ${thrown.facts.message}`);
 }
 
 async function found(around: Around, typed: string): Promise<StoredRequest> {
@@ -92,7 +100,11 @@ async function found(around: Around, typed: string): Promise<StoredRequest> {
   const op = opOfRequest(id);
   const history = await readOrError(await around.store(), op);
   if (history instanceof CliError) throw history;
-  if (history?.plan.approval !== undefined) return standingOf(around, history);
+  if (history?.plan.approval !== undefined) {
+    const request = await standingOf(around, history);
+    if (history.end === undefined) refuseUntrue(request, await around.opened.overrides());
+    return request;
+  }
   throw new CliError('usage', {
     message: `there is no request ${id} in this journal`,
     hint: 'cardwright approvals list',
@@ -147,8 +159,9 @@ function stateOf(
   return persons.length >= payload.needed ? 'approved' : 'pending';
 }
 
-async function refuse({ parts, host }: Around, request: CheckedRequest): Promise<void> {
+async function refuse({ parts, host, opened }: Around, request: CheckedRequest): Promise<void> {
   const { payload } = request;
+  refuseUntrue(request, await opened.overrides());
   const state = 'state' in request ? (request as StoredRequest).state : 'pending';
   if (state !== 'pending' && state !== 'approved') throw notPending(payload.op);
   if ((await nowIn({ parts, host })) >= Date.parse(payload.expires_at)) throw expired(payload);

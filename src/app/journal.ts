@@ -51,6 +51,7 @@ export async function journalFor(surroundings: JournalDependencies): Promise<Jou
       const { profile, mode, baseUrl } = await opened.identity();
       return { profile, mode, origin: baseUrl };
     },
+    overrides: opened.overrides,
     sandboxHonoursKeys: opened.sandboxHonoursKeys,
     statedForKey: opened.statedForKey,
     serviceNow: opened.serviceNow,

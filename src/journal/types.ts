@@ -224,8 +224,11 @@ export interface OpView {
   readonly run: Run;
   /** What goes on with it. */
   takeUp(): Promise<TakeUp>;
-  /** Throws the `guarded` of `takeOver` for an op that is gone on with in another journal. */
-  refuseMoved(): Promise<void>;
+  /**
+   * For dry runs: throws as `takeOver` for an op that is gone on with in another journal, whose records do not fit each other,
+   * or whose approvals are none. What a request for approval still needs is another matter.
+   */
+  refuse(): Promise<void>;
   /** As `Journal.resume`; what was seen is read again under the lock. */
   takeOver(options?: ResumeOptions): Promise<Run>;
 }

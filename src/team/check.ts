@@ -7,6 +7,7 @@ import { CliError } from '../core/errors.ts';
 import { cents, dollars } from '../core/money.ts';
 import { createClaimedCards } from '../journal/runs/claimed-cards.ts';
 import type { AcceptedClash, JournalFlaw, StoreCheck } from '../journal/shared-ops.ts';
+import type { OpFlaws } from '../journal/store/op-store.ts';
 import type { StoredRecord } from '../journal/wal/records.ts';
 import { type History, historyOf } from '../journal/wal/replay.ts';
 import { literal } from '../postgres/sql-text.ts';
@@ -22,7 +23,7 @@ type Checked = Pick<SharedOps, 'statements' | 'account' | 'head'>;
 const PAGE = 1000;
 
 /** Throws `guarded` where the journal cannot be read; what is wrong with it is in the answer. */
-export async function checkShared(shared: Checked): Promise<StoreCheck> {
+export async function checkShared(shared: Checked, opFlaws: OpFlaws): Promise<StoreCheck> {
   const chain = await checkChain(shared);
   const ops = new Set<string>();
   const named: [name: string, op: string][] = [];
@@ -32,7 +33,7 @@ export async function checkShared(shared: Checked): Promise<StoreCheck> {
   for await (const head of allHeads(shared)) {
     ops.add(head.op);
     if (head.pruned) continue;
-    const found = await checkOp(shared, head, chain.digests);
+    const found = await checkOp(shared, head, { digests: chain.digests, opFlaws });
     records += found.records;
     if (found.history !== undefined) claimed.add(found.history);
     for (const name of found.names) named.push([name, head.op]);
@@ -100,11 +101,11 @@ interface CheckedOp {
 async function checkOp(
   { statements, account }: Checked,
   seen: OpHead,
-  digests: ReadonlyMap<string, string>,
+  { digests, opFlaws }: { readonly digests: ReadonlyMap<string, string>; readonly opFlaws: OpFlaws },
 ): Promise<CheckedOp> {
   for (let head = seen; ; ) {
     const segments = await statements().readOp(account, head.op, 1);
-    const found = flawsOf(head, segments, digests.get(head.op));
+    const found = await withOpFlaws(head, flawsOf(head, segments, digests.get(head.op)), opFlaws);
     if (found.texts.length === 0) return found;
     // Somebody may have written between the two readings.
     const [again] = await statements().heads(account, { op: head.op });
@@ -112,6 +113,14 @@ async function checkOp(
     if (again.n === head.n && again.state === head.state) return found;
     head = again;
   }
+}
+
+/** What is held counts nothing yet. */
+async function withOpFlaws(head: OpHead, found: CheckedOp, opFlaws: OpFlaws): Promise<CheckedOp> {
+  const { history } = found;
+  if (history === undefined || found.damaged) return found;
+  const counted = head.state === 'pending' || history.denied !== undefined ? undefined : head.reserved;
+  return { ...found, texts: [...found.texts, ...(await opFlaws(history, counted))] };
 }
 
 function flawsOf(head: OpHead, segments: readonly Segment[], digest: string | undefined): CheckedOp {

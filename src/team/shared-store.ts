@@ -111,7 +111,7 @@ export function sharedStore({ shared, opened, notes, keyPrint, account, hasLeft 
       notes: (await notes?.()) ?? 0,
     }),
     leases: async () => leasesOf(await shared()),
-    check: async () => checkShared(await opened()),
+    check: async opFlaws => checkShared(await opened(), opFlaws),
     forget: async op => forgetOp(await shared(), op),
     auditLog: 'cardwright audit list --shared -o wide',
     setAside: op => wordsForDamaged(account, op),

@@ -75,8 +75,7 @@ export function sharedTape(shared: SharedOps, hands: Hands): Tape {
     op,
     lost: lease.lost,
     mayLeave: lease.mayLeave,
-    formerLeaseEnd: hands.formerLeaseEnd,
-    mayBeSent: hands.mayBeSent,
+    ...knownOf(hands),
     file: {
       ...copy.file,
       async append(bytes) {
@@ -111,6 +110,10 @@ export function sharedTape(shared: SharedOps, hands: Hands): Tape {
     const ending = finished ? endingOf(hands) : { finished: false };
     await lease.accepted(holding => statements().letGo({ ...holding, ending }, outcomeFacts(hands)));
   }
+}
+
+function knownOf({ formerLeaseEnd, mayBeSent, reserved }: Hands): Partial<Tape> {
+  return { formerLeaseEnd, mayBeSent, countedCents: reserved };
 }
 
 /** Undefined where nothing was thrown. */

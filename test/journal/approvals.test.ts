@@ -107,6 +107,7 @@ describe('an op that is held', () => {
     foresee: async () => 'all is held',
     isApproved: async () => given.length > 0,
     recheck: async () => undefined,
+    flaw: async () => undefined,
     pending: async ({ plan: { op } }) => new Error(op) as never,
   });
 

@@ -1,10 +1,10 @@
 /** The attacks on approvals of docs/design/approvals.md, each over a shared journal: nothing is sent, and a line says why. */
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../src/journal/approvals/canonical-json.ts';
 import { decodeLines, encodeLines } from '../../src/journal/wal/codec.ts';
-import type { JournalRecord } from '../../src/journal/wal/records.ts';
+import type { ItemRecord, JournalRecord, PlanRecord } from '../../src/journal/wal/records.ts';
 import { type Statements, statementsOver } from '../../src/team/statements.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
@@ -358,20 +358,115 @@ export function approvalAttacks({ isWhole }: { readonly isWhole: boolean }): voi
       await refused(op, [], { code: 15, reason: 'approval_forged' }, `ops takeover ${op} --reason "ana is away"`);
     });
 
-    it('and a claim that says less than its rows', async () => {
+    it('and a release with a signature that is none is told by the check, and by a dry run of whoever goes on', async () => {
+      const { op, bytes } = await held();
+      const by = hex(4);
+      const record = { t: 'APPROVED', persons: ['bob'], envelopes: [stranger.approves(bytes)], at: 1 } as const;
+      const release = { account: t.at.account, op, by, host: 'laptop', ttl_ms: 180_000, keys: [bob.keyid] };
+      await t.at.ana.release(release, encodeLines(by, 0, [record]), { event: 'released', op });
+      await t.at.endLeases();
+      const foreseen = await runs?.run(`ops takeover ${op} --reason "ana is away" --dry-run`);
+      expect([foreseen?.code, foreseen?.err]).toEqual([15, expect.stringContaining('hold no approval that counts')]);
+      const { flaws } = JSON.parse((await asks?.run('journal check --json'))?.out ?? '{}');
+      expect(flaws).toContainEqual(
+        expect.objectContaining({ op, text: expect.stringContaining('no approval that counts') }),
+      );
+    });
+
+    const LITTLE = 100;
+    /** A claim of an operator who writes it himself, made of a plan that was asked for. */
+    async function forged(change: {
+      readonly plan?: Partial<PlanRecord>;
+      readonly item?: Partial<ItemRecord>;
+      readonly spent?: number;
+    }) {
       const { op: asked } = await held();
       const [segment] = await t.at.ana.readOp(t.at.account, asked, 1);
       const records = decodeLines(segment?.bytes ?? new Uint8Array(), asked).written.map(({ record }) => record);
-      const [plan] = records;
+      const [op, by] = [freshOp(), hex(4)];
+      const written = records.map(record => {
+        if (record.t === 'ITEM') return { ...record, ...change.item };
+        if (record.t !== 'PLAN') return record;
+        const { approval: _, ...rest } = record;
+        return { ...rest, op, version: 1, digest: hex(32), ...change.plan };
+      });
+      const [plan] = written;
       if (plan?.t !== 'PLAN') throw new Error('there is no plan');
-      const op = freshOp();
-      const { approval: _, ...rest } = plan;
-      const by = hex(4);
-      const lines = encodeLines(by, 0, [{ ...rest, op, version: 1 }, ...records.slice(1)]);
-      const claim = wanted(t.at.account, 100, { op, by, key_print: plan.key_print, counts: { unknown: 0, open: 1 } });
-      expect((await t.at.ana.claim(claim, lines, { event: 'begun', op })).verdict).toBe('claimed');
+      const { digest, key_print, total_cents: total } = plan;
+      const spent = change.spent ?? total;
+      const spending = { largest: spent, total: spent, cards: 0, bins: [] };
+      const claim = wanted(t.at.account, total, {
+        op,
+        by,
+        digest,
+        key_print,
+        spending,
+        counts: { unknown: 0, open: 1 },
+      });
+      return { op, claim, bytes: encodeLines(by, 0, written) };
+    }
+
+    it('and a claim of another amount than its plan', async () => {
+      const { claim, bytes, op } = await forged({});
+      const other = { ...claim, cents: LITTLE, spending: { ...claim.spending, largest: LITTLE, total: LITTLE } };
+      await expect(t.at.ana.claim(other, bytes, { event: 'begun', op })).rejects.toMatchObject({ code: 'CW007' });
+    });
+
+    it.each(
+      firstOf(
+        [
+          [
+            'a request of another amount',
+            { plan: { total_cents: LITTLE }, item: { amount: LITTLE } },
+            'row 1 says $1.00',
+          ],
+          ['rows of another sum', { plan: { total_cents: LITTLE } }, 'it was begun for $1.00, and its rows are'],
+          [
+            'a request of another amount than its input too',
+            { plan: { total_cents: LITTLE }, item: { amount: LITTLE, input: { card_id: 'card_1', amount: LITTLE } } },
+            'row 1 says $1.00, and its request $',
+          ],
+          [
+            'a request for another card',
+            { item: { path: '/cards/card_2/fund' }, spent: LITTLE },
+            'asks for other things',
+          ],
+          [
+            'a request of another kind',
+            { item: { operation: 'cards.withdraw' }, spent: LITTLE },
+            'is no cards.withdraw',
+          ],
+          ['less for the caps than it spends', { spent: LITTLE }, 'the caps count $1.00 for it, and its rows spend'],
+        ],
+        { isWhole },
+      ),
+    )('and a claim with %s: whoever goes on sends nothing, and the check tells', async (_, change, words) => {
+      const { op, claim, bytes } = await forged(change);
+      expect((await t.at.ana.claim(claim, bytes, { event: 'begun', op })).verdict).toBe('claimed');
       await t.at.endLeases();
-      await refused(op, [], { code: 14, reason: 'approval_rule' }, `ops takeover ${op} --reason "ana is away"`);
+      const line = `ops takeover ${op} --reason "ana is away"`;
+      const { flaws } = JSON.parse((await asks?.run('journal check --json'))?.out ?? '{}');
+      expect(flaws).toContainEqual(expect.objectContaining({ op, text: expect.stringContaining(words) }));
+      await refused(op, [], { code: 15, reason: 'plan_misstated' }, line);
+      const holder = (await t.at.ana.heads(t.at.account, { op }))[0]?.holder;
+      await done(holder === 'ana' ? asks : runs, `ops resolve ${op} --as not-done --note "records do not fit"`);
+    });
+
+    it('and a request that says less than its rows is neither shown nor signed, from the journal or a file', async () => {
+      const { op, bytes, id } = await held();
+      await done(asks, `approvals show ${id} --out ${op}-whole.json`);
+      const file = join(asks?.folder ?? '', `${op}-whole.json`);
+      const whole = JSON.parse(await readFile(file, 'utf8'));
+      for (const change of [{ cents: LITTLE }, { largest_cents: LITTLE }, { irreversible: true }, { targets: [] }]) {
+        const payload = changed(bytes, change);
+        await writeFile(file, JSON.stringify({ ...whole, payload: payload.toString('base64') }));
+        for (const verb of ['show', 'approve']) {
+          const ran = await asks?.run(`approvals ${verb} --file ${op}-whole.json`);
+          expect([ran?.code, ran?.err]).toEqual([15, expect.stringContaining('does not say what its rows would do')]);
+        }
+        await edited(op, record => (record.t === 'PLAN' ? { ...record, approval: payload.toString() } : record));
+        expect((await runs?.run(`approvals show ${id}`))?.code).toBe(15);
+      }
     });
   });
 }

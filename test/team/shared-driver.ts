@@ -88,6 +88,7 @@ export function holdingGate({ requests }: OpStore, { account, role }: SharedOrde
     foresee: async () => 'all is held',
     isApproved: async ({ plan: { op } }) => ((await requests?.approvals(op)) ?? []).length > 0,
     recheck: async () => undefined,
+    flaw: async () => undefined,
     pending: async ({ plan }) => pendingElsewhere({ plan }),
   };
 }

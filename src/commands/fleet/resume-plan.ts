@@ -35,7 +35,7 @@ export async function resumePlan(
   }
   const seen = await (await ctx.journal()).look(op, { resendAbsent });
   if (ctx.dryRun) {
-    await seen.refuseMoved();
+    await seen.refuse();
     return runOverview(ctx, seen);
   }
   const begin = await resuming(ctx, seen, { resendAbsent });

@@ -47,7 +47,7 @@ export const resumeOp = command({
 export async function resumed(ctx: Context, op: string, options: ResumeOptions): Promise<Shown> {
   const seen = await (await ctx.journal()).look(op, options);
   if (ctx.dryRun) {
-    await seen.refuseMoved();
+    await seen.refuse();
     return runOverview(ctx, seen);
   }
   const begin = await resuming(ctx, seen, options);

@@ -65,6 +65,11 @@ export interface PlannedItem {
 
 export const MOST_TARGETS = 20;
 
+/** Texts of what is signed have one spelling. */
+export function oneSpelling(text: string): string {
+  return text.toWellFormed().normalize('NFC');
+}
+
 export function payloadText(payload: ApprovalPayload): string {
   return canonicalJson(payload);
 }

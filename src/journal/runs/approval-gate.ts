@@ -38,6 +38,8 @@ export interface ApprovalGate {
    * now. Throws `check_failed` where its approvals are none, `guarded` where it was begun without any and needs them.
    */
   recheck(history: History): Promise<void>;
+  /** What is wrong with the approvals of an op, in words; undefined for one that needed none. */
+  flaw(history: History): Promise<string | undefined>;
   /** The refusal of an op that is held. */
   pending(history: Pick<History, 'plan'>): Promise<CliError>;
 }

@@ -1,4 +1,5 @@
 /** What the journal is given, and what its parts share. */
+import type { Overrides } from '../../contract/overrides.ts';
 import type { Service } from '../../contract/service.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
 import type { Capabilities } from '../idempotency-support.ts';
@@ -27,6 +28,8 @@ export interface JournalDependencies {
   readonly begunAt: number;
   readonly service: () => Promise<Service>;
   readonly acting: () => Promise<Acting>;
+  /** Names that the service of the profile has for things; those of the interface when left out. */
+  readonly overrides?: (() => Promise<Overrides>) | undefined;
   readonly capabilities: Capabilities;
   /** The clock of the service by its newest answer, ms UTC; undefined while none told the time. */
   readonly serviceNow?: (() => number | undefined) | undefined;

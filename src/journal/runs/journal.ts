@@ -2,11 +2,13 @@
  * The journal of one user: its methods put together from the files beside it (docs/design/reliability.md, section 6).
  */
 
+import { NO_OVERRIDES } from '../../contract/overrides.ts';
 import { DAY, SECOND } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { probeKeys, probeRequests, probeRows } from '../execution/probe-keys.ts';
 import { readerOf } from '../execution/run-context.ts';
 import type { Closing } from '../shown-ops.ts';
+import type { OpFlaws } from '../store/op-store.ts';
 import { historyNamed, readHistory, readOrError } from '../store/read-ops.ts';
 import type { Journal, OpView, PreparedRun, Probe, ReadBefore, ResumeOptions, Run, RunPlan } from '../types.ts';
 import type { History } from '../wal/replay.ts';
@@ -26,6 +28,7 @@ import { damagedDetail, detailOf, summaries } from './queries.ts';
 import { resolveDamaged, resolveRows } from './resolve.ts';
 import { mayBeOf } from './same-account.ts';
 import { endShown } from './shown-rows.ts';
+import { countedFlaw, planFlaw, refuseMisstated } from './stated-rows.ts';
 import { takeUpOf } from './take-up.ts';
 import { twinsOfBrought } from './twin-rows.ts';
 import { refuseTwins } from './twins.ts';
@@ -52,7 +55,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     return {
       run: await readOnlyRun(dependencies, history, options),
       takeUp: () => takeUpOf(store, op),
-      refuseMoved: async () => store.refuseMoved?.(history.plan),
+      refuse: () => refuseAhead(dependencies, history),
       takeOver,
     };
   }
@@ -119,6 +122,13 @@ async function prune(
   }
   if (!dryRun) await store.forgetIntents(clock.now() - KEEP_INTENTS_MS);
   return removed;
+}
+
+/** See `OpView.refuse`. */
+async function refuseAhead(dependencies: JournalDependencies, history: History): Promise<void> {
+  await dependencies.store.refuseMoved?.(history.plan);
+  await refuseMisstated(dependencies, history);
+  if (history.approved !== undefined) await dependencies.approvals?.recheck(history);
 }
 
 /** What was recorded of its rows by hand was said with them. */
@@ -194,9 +204,21 @@ function ofSeveral(dependencies: JournalDependencies): Pick<Journal, 'leases' | 
     },
     async check() {
       if (store.check === undefined) throw notShared();
-      return checkCards(readerOf(await dependencies.service()), await store.check());
+      const checked = await store.check(await opFlawsOf(dependencies));
+      return checkCards(readerOf(await dependencies.service()), checked);
     },
   };
+}
+
+/** What a store cannot know: whether rows are what is said of them, and approvals those of persons. */
+async function opFlawsOf({ overrides, approvals }: JournalDependencies): Promise<OpFlaws> {
+  const names = (await overrides?.()) ?? NO_OVERRIDES;
+  return async (history, counted) =>
+    [
+      planFlaw(history, names),
+      counted === undefined ? undefined : countedFlaw(history, counted),
+      await approvals?.flaw(history),
+    ].filter(flaw => flaw !== undefined);
 }
 
 function notShared(): CliError {

@@ -24,6 +24,7 @@ import { otherMovesOf } from './other-moves.ts';
 import { releasing } from './release.ts';
 import { countsOf, createRun, plannedOf, sumOf } from './run.ts';
 import { type SentUntil, sentUntilBy } from './sent-until.ts';
+import { refuseMisstated } from './stated-rows.ts';
 import { takeUpOf } from './take-up.ts';
 import { rowOwners } from './twin-rows.ts';
 
@@ -74,10 +75,12 @@ export async function openOp(
   const { op } = seen.plan;
   // Before it is in hand: a card that must be read for it may take long, and a shared journal hands out what was approved.
   const approved = await approvedOf(dependencies, seen);
+  await refuseMisstated(dependencies, seen);
   const { history, log, tape, sentUntil } = await takeOver(dependencies, op, { reason, approved });
   const release = releasing(dependencies, tape, dependencies.hold());
   try {
     if (history.denied !== undefined) throw cameToNothing(history);
+    await refuseMisstated(dependencies, history, tape.countedCents);
     if (isPending(history)) await useApprovals(dependencies, { history, log, approved });
     else await dependencies.approvals?.recheck(history);
     const rowOwner = ownersIn(dependencies, history);

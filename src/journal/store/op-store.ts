@@ -10,6 +10,7 @@ import type { ApprovalRule, JudgedRows } from '../approvals/rule.ts';
 import type { OpLease, RecoveredOps, StoreCheck } from '../shared-ops.ts';
 import type { Hands, OpState, OpSummary } from '../shown-ops.ts';
 import type { ApprovalRecord, DeniedRecord, EndRecord, PlanRecord } from '../wal/records.ts';
+import type { History } from '../wal/replay.ts';
 import type { JournalFile } from '../wal/storage.ts';
 
 /** Where ops are kept and claimed. Every method throws `guarded` (14) where the store cannot be used; nothing was sent. */
@@ -86,7 +87,7 @@ export interface OpStore {
   /** Brings there what earlier commands could not write, and what was lost since; left out with `leases`. */
   push?(): Promise<RecoveredOps>;
   /** Whether everything in it is as it was written; left out with `leases`. */
-  check?(): Promise<StoreCheck>;
+  check?(opFlaws: OpFlaws): Promise<StoreCheck>;
   /** Of a store without `handsOf`: the same as `OpHands.isUntold`, of an op that has come from a shared journal. */
   isUntold?(op: string): Promise<boolean>;
   /**
@@ -125,6 +126,9 @@ export interface Waiting {
   /** Ends the waiting. */
   readonly signal: AbortSignal;
 }
+
+/** What is wrong with the records of an op, in words. `counted`: cents that the caps count for it, where they do. */
+export type OpFlaws = (history: History, counted: number | undefined) => Promise<readonly string[]>;
 
 /** What a person has recorded of an op whose journal can say nothing. */
 export interface ByHand {
@@ -316,6 +320,8 @@ export interface Tape {
   readonly formerLeaseEnd?: number | undefined;
   /** A machine that is gone for good may have sent rows of which the records say nothing. Never where it is left out. */
   readonly mayBeSent?: boolean | undefined;
+  /** What the caps of the journal count for it, cents; left out where no journal counts, and where nothing more is sent. */
+  readonly countedCents?: number | undefined;
   /** Fired when it is in other hands: nothing more may be sent. Never when left out. */
   readonly lost?: AbortSignal;
   /** Takes a claim back of which nothing has left, and lets it go; closes the file. */

@@ -40,10 +40,10 @@ begin
   return case when held_by is null then null else jsonb_build_object('verdict', 'pending', 'rule', held_by) end;
 end $f$;
 
--- The text to be signed in the first line of a plan; null where nothing is asked of anybody.
-create function asked_in(bytes bytea) returns text language plpgsql as $f$
+-- The first line of a plan.
+create function plan_in(bytes bytea) returns jsonb language plpgsql as $f$
 begin
-  return (select r.record ->> 'approval'
+  return (select r.record
     from records_in(substring(bytes from 1 for position('\\x0a'::bytea in bytes))) r where r.record ->> 't' = 'PLAN');
 end $f$;
 

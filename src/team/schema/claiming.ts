@@ -150,12 +150,15 @@ create function changed_verdict(a account, wanted jsonb) returns jsonb language 
       and (o.state <> 'finished' or ((wanted ->> 'sent')::boolean and (o.bulk or o.digest = wanted ->> 'digest'))));
 $f$;
 
-create function check_wanted(wanted jsonb, bytes bytea) returns void language plpgsql as $f$
+-- What is asked for is what the plan says; where there is none, nobody can go on with it.
+create function check_wanted(wanted jsonb, plan jsonb, bytes bytea) returns void language plpgsql as $f$
 begin
   if (wanted ->> 'op') is null or coalesce(wanted ->> 'nonce', '') = '' or coalesce(wanted ->> 'digest', '') = ''
     or (wanted ->> 'rows')::int < 1 or (wanted #>> '{spending,total}')::bigint < 0
     or (wanted #>> '{spending,largest}')::bigint > (wanted #>> '{spending,total}')::bigint
-    or coalesce(octet_length(bytes), 0) = 0 then
+    or coalesce(octet_length(bytes), 0) = 0
+    or plan is not null and (plan ->> 'op', plan ->> 'command', plan ->> 'digest', plan ->> 'rows', plan ->> 'total_cents')
+      is distinct from (wanted ->> 'op', wanted ->> 'command', wanted ->> 'digest', wanted ->> 'rows', wanted ->> 'cents') then
     perform bad_call('claim');
   end if;
 end $f$;
@@ -202,10 +205,11 @@ declare
   o op;
   verdict jsonb;
   today date;
-  asked text := asked_in(bytes);
+  plan jsonb := plan_in(bytes);
+  asked text := plan ->> 'approval';
   amount bigint := (wanted #>> '{spending,total}')::bigint;
 begin
-  perform check_wanted(wanted, bytes);
+  perform check_wanted(wanted, plan, bytes);
   select * into o from op x where x.op = wanted ->> 'op';
   if o.nonce = wanted ->> 'nonce' and o.digest = wanted ->> 'digest' then return claimed_answer(o); end if;
   if o.op is not null then perform bad_call('the id of an operation with another nonce'); end if;
