@@ -133,6 +133,8 @@ export function keptBoth({ isWhole }: { readonly isWhole: boolean }): void {
     it.runIf(isWhole)('names an operation that is not on this machine', async () => {
       await using t = await lockedOut();
       const wrong = 'op_00000000000000000000000001';
+      const forgotten = await t.ana.run('journal move --to shared --keep-both --yes');
+      expect([forgotten.code, forgotten.err]).toEqual([2, expect.stringContaining('"--yes" is no whole id')]);
       const refused = await t.ana.run(`journal move --to shared --keep-both ${wrong} --yes`);
       expect([refused.code, refused.err]).toEqual([
         2,

@@ -76,6 +76,7 @@ export const moveJournal = command({
     if (mine && to === 'shared') throw usage('--mine goes with --to local', 'cardwright journal move --help');
     if (keepBoth && to === 'local') throw usage('--keep-both goes with --to shared', 'cardwright journal move --help');
     if (leave && to === 'local') throw usage('--leave goes with --to shared', 'cardwright journal move --help');
+    await refuseOtherIds(keepBoth);
     if (keepBoth || leave) await agreed(ctx, { keepBoth, leave });
     return ctx.moveJournal({ to, mine, keepBoth, leave });
   },
@@ -96,6 +97,17 @@ export const moveJournal = command({
     ],
   }),
 });
+
+/** A flag whose value was forgotten takes the next word: nobody is asked about that. */
+async function refuseOtherIds(ops: readonly string[] = []): Promise<void> {
+  const { isOp } = await import('../../journal/wal/op-id.ts');
+  const other = ops.find(op => !isOp(op));
+  if (other === undefined) return;
+  throw usage(
+    `--keep-both ${JSON.stringify(other)} is no whole id of an operation`,
+    'cardwright ops list --journal local',
+  );
+}
 
 /** That both have happened, and that nobody uses a journal any more, is said by a person: nothing here can know it. */
 async function agreed(ctx: Context, { keepBoth, leave }: Pick<MoveWish, 'keepBoth' | 'leave'>): Promise<void> {
