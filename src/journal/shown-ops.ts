@@ -101,6 +101,8 @@ export interface Resolution {
   readonly note: string;
   /** With `done`, of one create: the card that it has made. */
   readonly card?: string | undefined;
+  /** That card as the service shows it; left out where it could not be asked. */
+  readonly shownCard?: Readonly<Record<string, unknown>> | undefined;
   /** Told what would be recorded, before it is; what it throws ends it, and nothing was written. */
   agree?(closing: Closing): Promise<void>;
 }

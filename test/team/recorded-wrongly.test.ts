@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
 import type { World } from '../support/world.ts';
-import { team } from './team.ts';
+import { team, urlOf } from './team.ts';
 
 type Team = Awaited<ReturnType<typeof team>>;
 
@@ -143,5 +143,109 @@ describe.skipIf(missing())('recorded by hand', () => {
       0,
       expect.stringContaining(`card_1 was ${text}; ada has accepted it`),
     ]);
+  });
+
+  /** A card that nobody of the journal has made, without a mark. */
+  async function madeElsewhere(t: Team, body: object): Promise<string> {
+    const answer = await fetch(`${t.proxy.url}/cards`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { authorization: `Bearer ${t.key}`, 'content-type': 'application/json' },
+    });
+    return String(((await answer.json()) as { id: string }).id);
+  }
+
+  const done = (op: string, card: string, row = '') => `ops resolve ${op}${row} --as done --card ${card} --note seen`;
+
+  describe.each(['shared', 'local'] as const)('as done with a card, in a %s journal', kept => {
+    it('is refused for the card of another operation', async () => {
+      await using t = await alone(kept);
+      const warm = await t.ana.run('cards create --bin bin_1 --amount 3 --intent warm --json --jq .intent.op');
+      expect(warm.code, warm.err).toBe(0);
+      const other = warm.out.trim();
+      const op = await lost(t, t.ana, 'cards create --bin bin_1 --amount 20 --intent i20', 'drop-before');
+      const refused = await t.ana.run(done(op, 'card_1'));
+      expect([refused.code, refused.err]).toEqual([
+        14,
+        expect.stringContaining(`card_1 was made by row 1 of ${other}, by its mark, and not by row 1 of ${op}`),
+      ]);
+      expect(refused.err).toContain(`Nothing was recorded`);
+      expect(refused.err).toContain('try: cardwright cards get card_1\n');
+      expect(await stateOf(t.ana, op)).toEqual(['unknown']);
+    });
+
+    it('is refused for a card that another row has, also where the service cannot be asked', async () => {
+      await using t = await alone(kept);
+      expect((await t.ana.run('cards create --bin bin_1 --amount 3 --no-marker -q')).code).toBe(0);
+      const op = await lost(t, t.ana, 'cards create --bin bin_1 --amount 20 --intent i20 --no-marker', 'drop-before');
+      for (const away of [false, true]) {
+        if (away) t.proxy.fail('GET', /./, ...Array<'drop-before'>(30).fill('drop-before'));
+        const refused = await t.ana.run(done(op, 'card_1'), QUICK);
+        t.proxy.mend();
+        const [, other] = /card_1 is the card of row 1 of (op_\w+)/.exec(refused.err) ?? [];
+        expect([refused.code, refused.err]).toEqual([
+          14,
+          expect.stringContaining(`try: cardwright ops show ${other}\n`),
+        ]);
+        expect(other).not.toBe(op);
+      }
+      expect(await stateOf(t.ana, op)).toEqual(['unknown']);
+    });
+
+    it('is refused for the card of another row of its file, and for one of another BIN', async () => {
+      await using t = await alone(kept);
+      await writeFile(join(t.ana.folder, 'rows.csv'), 'bin_id,amount\nbin_1,5\nbin_1,6\nbin_1,7\n');
+      t.proxy.fail('POST', /./, ...Array<'drop-before'>(3).fill('drop-before'));
+      const { err } = await t.ana.run('cards create --file rows.csv --no-marker --concurrency 1 --yes', QUICK);
+      t.proxy.mend();
+      const op = /op_[0-9a-z]{26}/.exec(err)?.[0] ?? '';
+      const card = await madeElsewhere(t, { bin_id: 'bin_1', amount: 5 });
+      expect(await t.ana.run(done(op, card, ' 1'))).toMatchObject({ code: 0 });
+      const second = await t.ana.run(done(op, card, ' 2'));
+      expect([second.code, second.err]).toEqual([14, expect.stringContaining(`${card} is the card of row 1 of ${op}`)]);
+      const otherBin = await madeElsewhere(t, { bin_id: 'bin_2', amount: 6 });
+      const third = await t.ana.run(done(op, otherBin, ' 2'));
+      expect([third.code, third.err]).toEqual([
+        14,
+        expect.stringContaining(`${otherBin} is of bin_2, and row 2 of ${op} asked for bin_1`),
+      ]);
+      expect(third.err).toContain(`Without its card: cardwright ops resolve ${op} 2 --as done --note "why"`);
+      expect(await stateOf(t.ana, op)).toEqual(['done', 'unknown', 'unknown']);
+      // What it holds may have changed since.
+      const warned = await t.ana.run(done(op, await madeElsewhere(t, { bin_id: 'bin_1', amount: 9 }), ' 2'));
+      expect([warned.code, warned.err]).toEqual([
+        0,
+        expect.stringMatching(/warning: card_\d holds \$9\.00, and row 2 asked for \$6\.00/),
+      ]);
+    });
+  });
+
+  it('names a card that several rows say to have made, in the check of the journal', async () => {
+    await using t = await team(here);
+    const [ana, ben] = [await t.machine('ana', { CARDWRIGHT_JOURNAL_URL: '' }), await t.machine('ben')];
+    const card = await madeElsewhere(t, { bin_id: 'bin_1', amount: 5 });
+    const ops: string[] = [];
+    for (const machine of [ana, ben]) {
+      const op = await lost(t, machine, 'cards create --bin bin_1 --amount 5 --no-marker', 'drop-before');
+      expect(await machine.run(done(op, card))).toMatchObject({ code: 0 });
+      ops.push(op);
+    }
+    const shared = { env: { CARDWRIGHT_JOURNAL_URL: urlOf(here, 'ana') } };
+    expect(await ana.run('journal move --to shared --yes', shared)).toMatchObject({ code: 0 });
+    const { code, out } = await ben.run('journal check --json');
+    const { flaws } = JSON.parse(out);
+    expect([code, flaws]).toEqual([
+      15,
+      [
+        {
+          what: 'card',
+          op: expect.any(String),
+          card,
+          text: expect.stringMatching(/^claimed by row 1 of op_\w+ and row 1 of op_\w+$/),
+          sql: expect.any(String),
+        },
+      ],
+    ]);
+    for (const op of ops) expect(flaws[0].text).toContain(op);
   });
 });

@@ -7,7 +7,7 @@ import { choice, integer, must, text } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
 import { capital, rowCount, rowsNamed, rowWords } from '../../core/row-words.ts';
 import { shellWord } from '../../core/shell-quote.ts';
-import type { Closing, Resolved } from '../../journal/shown-ops.ts';
+import type { Closing, Resolution, Resolved } from '../../journal/shown-ops.ts';
 import { op } from './arguments.ts';
 import { OP_DETAIL } from './columns.ts';
 import { showDetail } from './show.ts';
@@ -23,13 +23,13 @@ export const resolveOp = command({
     not_found: 'This machine knows no such operation.',
     not_confirmed: 'Rows that a resume would send would be given up, and nobody agreed. Nothing was recorded.',
     guarded:
-      'Another process works on it, or done was said of rows that were never sent, or not-done of a row whose card is there. Nothing was recorded.',
+      'Another process works on it, or done was said of rows that were never sent, or not-done of a row whose card is there, or the card is that of another row. Nothing was recorded.',
   },
   about: [
     'Changes nothing at the service. Before a row is recorded as not done the service is read, as ops resume --dry-run reads it. Nothing is recorded (14) where a card carries the mark of the row. What cannot be found out is a warning, and recorded.',
     'The note is kept in the journal. What was recorded stays: a row that was declared not done is never sent by a resume.',
     'An operation whose journal is damaged is recorded as a whole: its journal is moved to a folder of its own with the note, and it holds up no command then.',
-    'With --card a create that is recorded as done names its card, which is looked up first where the service answers. The same command with the same --intent shows that card then. Recorded without it, it ends with 15.',
+    'With --card a create that is recorded as done names its card, which is looked up first where the service answers. A card with the mark of another row, of another BIN, or that another row is done with, is refused (14). The same command with the same --intent shows that card then. Recorded without it, it ends with 15.',
     'Without rows, done is recorded for every unknown row, and the rows that a resume would send stay open. Without rows, not-done is recorded for those as well: that is asked first, and needs --yes in a script.',
   ],
   args: {
@@ -68,9 +68,17 @@ export const resolveOp = command({
   async run(ctx, { op, rows, as, note, card }) {
     if (ctx.dryRun) throw usage('ops resolve sends nothing to the service; it has no dry run');
     if (card !== undefined && as !== 'done') throw usage('--card goes with --as done', 'cardwright ops resolve --help');
-    if (card !== undefined) await refuseNoCard(ctx, card);
+    const shownCard = card === undefined ? undefined : await readCard(ctx, card);
     const agree = rows === undefined ? (closing: Closing) => agreed(ctx, { op, note }, closing) : undefined;
-    const resolved = await (await ctx.journal()).resolve({ op, rows, as, note, card, ...(agree && { agree }) });
+    const resolved = await (await ctx.journal()).resolve({
+      op,
+      rows,
+      as,
+      note,
+      card,
+      shownCard,
+      ...(agree && { agree }),
+    });
     for (const line of saidOf(op, as, resolved)) ctx.notice(line);
     return resolved.detail;
   },
@@ -79,12 +87,13 @@ export const resolveOp = command({
 });
 
 /** What is recorded stays. A service that cannot be asked is no reason to keep what a person knows. */
-async function refuseNoCard(ctx: Context, card: string): Promise<void> {
+async function readCard(ctx: Context, card: string): Promise<Resolution['shownCard']> {
   try {
-    await ctx.read('cards.get', { card_id: card });
+    return await ctx.read('cards.get', { card_id: card });
   } catch (thrown) {
     if (!(thrown instanceof CliError) || thrown.kind === 'not_found' || thrown.kind === 'internal') throw thrown;
     ctx.notice(`warning: whether there is a card ${card} could not be looked up: ${thrown.message}`);
+    return undefined;
   }
 }
 

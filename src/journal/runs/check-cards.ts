@@ -7,11 +7,8 @@ import { CLOCK_MARGIN_MS } from '../../contract/evidence.ts';
 import type { ListPage } from '../../contract/operation.ts';
 import type { Reader } from '../../contract/service.ts';
 import { fromWholeList } from '../../contract/whole-list.ts';
-import { MARKER_KEY } from '../execution/marker.ts';
+import { MARKER_KEY, opOfMarker } from '../execution/marker.ts';
 import { type CheckedJournal, type JournalFlaw, MADE_PAST, type NotedCard, type StoreCheck } from '../shared-ops.ts';
-
-/** `markerOf`; the markers of a fleet name no op. */
-const MARKER = /^(op_[0-9a-z]{26})\.\d+$/;
 
 /** Throws `contract_mismatch` for a list that may be incomplete. */
 export async function checkCards(reader: Reader, store: StoreCheck): Promise<CheckedJournal> {
@@ -35,7 +32,7 @@ async function checkPages(
   for await (const { data } of pages) {
     for (const { id, metadata, created_at } of data) {
       const marker = metadata?.[MARKER_KEY];
-      const [, op] = MARKER.exec(marker ?? '') ?? [];
+      const { op } = opOfMarker(marker ?? '') ?? {};
       if (op === undefined || marker === undefined) continue;
       const twin = first.get(marker);
       const isOlder = Date.parse(created_at ?? '') < since - CLOCK_MARGIN_MS;

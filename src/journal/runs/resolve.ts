@@ -10,6 +10,7 @@ import { isOp } from '../wal/op-id.ts';
 import { type History, isPending, mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import { refuseShown } from './check-not-done.ts';
 import type { JournalDependencies } from './dependencies.ts';
+import { type NamedCard, refuseOfRow, refuseOtherCard } from './named-card.ts';
 import { underLock } from './open.ts';
 import { historyToShow, isUnfinished } from './queries.ts';
 import { inHandOf } from './take-up.ts';
@@ -23,21 +24,23 @@ export interface Settled {
 /**
  * Writes RESOLVED for the rows that are meant, and END where nothing is left. Throws `usage` where there is nothing to
  * settle, `guarded` where `done` is said of rows that were never sent without naming them, where another process works
- * on the operation or has changed it since it was agreed to, or the card of a row that is said to be not done is there, and
- * what `agree` throws; nothing was written then.
+ * on the operation or has changed it since it was agreed to, the card of a row that is said to be not done is there, or the
+ * card that is named cannot be that of the row, and what `agree` throws; nothing was written then.
  */
 export async function resolveRows(dependencies: JournalDependencies, resolution: Resolution): Promise<Settled> {
   const { op, as, note, card, agree } = resolution;
   const history = await historyToShow(dependencies.store, op);
   if (isPending(history)) throw stillHeld(op);
   const seen = await firstChosen(dependencies, history, resolution);
-  if (card !== undefined) refuseOtherThanOneCreate(history, seen.closed);
+  const named = card === undefined ? undefined : namedCard(history, seen.closed, { card, shown: resolution.shownCard });
+  if (named !== undefined) await refuseOtherCard(dependencies, history, named);
   if (as === 'not-done') await refuseShown(dependencies, history, seen.closed);
   await agree?.(seen.closed);
   const who = (await dependencies.store.requests?.account?.requester()) ?? ON_THIS_MACHINE;
   await underLock(dependencies, op, async ({ history, log, end }) => {
     const now = chosenOf(history, resolution);
     if (!isSame(now.closed, seen.closed)) throw changedMeanwhile(op);
+    if (named !== undefined) refuseOfRow(history, named);
     const at = dependencies.clock.now();
     const rows = [...now.closed.unknown, ...now.closed.unsent];
     await Promise.all(
@@ -63,9 +66,16 @@ async function firstChosen({ store }: JournalDependencies, history: History, res
   }
 }
 
-function refuseOtherThanOneCreate({ plan: { op }, rows }: History, { unknown, unsent }: Closing): void {
+/** Throws `usage` for anything but one create. */
+function namedCard(
+  { plan: { op }, rows }: History,
+  { unknown, unsent }: Closing,
+  named: Omit<NamedCard, 'row'>,
+): NamedCard {
   const chosen = [...unknown, ...unsent];
-  if (chosen.length === 1 && rows.get(chosen[0] ?? 0)?.item.operation === 'cards.create') return;
+  const [row] = chosen;
+  if (row !== undefined && chosen.length === 1 && rows.get(row)?.item.operation === 'cards.create')
+    return { row, ...named };
   throw new CliError('usage', {
     message: `--card names the card of one create, and ${rowsNamed(chosen)} of ${op} ${chosen.length === 1 ? 'is none' : 'are several'}. Nothing was recorded`,
     hint: `cardwright ops show ${op}`,
