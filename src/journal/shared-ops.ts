@@ -122,12 +122,14 @@ export interface StoreCheck {
   readonly clashes: readonly AcceptedClash[];
   readonly acceptedCards: readonly AcceptedCard[];
   readonly claimed: ClaimedCards;
+  /** How often an admin has accepted a database: what a machine alone knew that was left out then is lost. */
+  readonly accepted: number;
   /** What an admin runs in the database when a card was looked at. */
   readonly sqlForCard: (card: string) => string;
 }
 
 /** The same beside the cards of the service. */
-export interface CheckedJournal extends Pick<StoreCheck, 'lines' | 'records' | 'flaws' | 'clashes'> {
+export interface CheckedJournal extends Pick<StoreCheck, 'lines' | 'records' | 'flaws' | 'clashes' | 'accepted'> {
   readonly ops: number;
   /** Cards that carry the marker of an operation. */
   readonly cards: number;

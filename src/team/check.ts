@@ -50,6 +50,7 @@ export async function checkShared(shared: Checked, opFlaws: OpFlaws): Promise<St
     since: chain.since,
     flaws,
     clashes: intents.clashes,
+    accepted: (await shared.statements().status(shared.account)).accepted,
     acceptedCards: await shared.statements().acceptedCards(shared.account),
     claimed,
     sqlForCard: card => `select cardwright.accept_card('${shared.account}', ${literal(card)}, 'why');`,

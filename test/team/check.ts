@@ -1,4 +1,6 @@
 /** A shared journal is read whole: what was changed behind its back is named, and so is who works past it. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
@@ -150,6 +152,27 @@ export function journalCheck({ isWhole }: { readonly isWhole: boolean }): void {
       });
       expect(found.err).toContain('one card was made past the shared journal');
       expect(found.err).toContain('cardwright cards get card_2');
+      const words = async () => (await t.ben.run('journal check')).err;
+      expect(await words()).toContain('Somebody works beside the journal: ');
+      // Since an admin has accepted a database it may be of a machine that was left out.
+      await t.at.admin(`accept_failover('the backup of Monday', '{eve}')`);
+      expect(await t.check()).toMatchObject({ code: 15, accepted_databases: 1 });
+      expect(await words()).toContain('may be of a machine that was left out then');
+      expect(await words()).not.toContain('Somebody works beside the journal');
+    });
+
+    it('counts operations, and not their names', async () => {
+      await using t = await worked();
+      const rows = ['bin_id,amount,intent', ...['r-1', 'r-2', 'r-3'].map(name => `bin_1,1,${name}`)];
+      await writeFile(join(t.ana.folder, 'rows.csv'), `${rows.join('\n')}\n`);
+      expect((await t.ana.run('cards create --file rows.csv --yes')).code).toBe(0);
+      const account = inAccount(t.at.account);
+      const other = `(select op from cardwright.op where account = ${account} and command = 'cards fund')`;
+      const given = `update cardwright.intent set op = ${other} where account = ${account}`;
+      await t.at.root.call(`${given} and name like 'r-%'`, []);
+      expect((await t.check()).err).toContain('one operation has 3 names that belong to another one');
+      await t.at.root.call(given, []);
+      expect((await t.check()).err).toContain('2 operations have 4 names that belong to another one');
     });
 
     it('names a card until an admin has accepted it, and then as a note', async () => {

@@ -1,4 +1,5 @@
 /** What each writing function looks at first, and the chain that it leaves. */
+import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { followChain } from '../../src/audit/entry.ts';
 import type { PostgresSession } from '../../src/postgres/client.ts';
@@ -39,6 +40,21 @@ describe.skipIf(missing())('entering', () => {
     return session;
   };
   const lines = () => at.eve.auditPage(at.account, 1);
+  /** What psql shows to an admin beside the answer. */
+  async function noticesOf(text: string): Promise<readonly string[]> {
+    const client = new pg.Client({
+      host: here.server.socket,
+      port: here.server.port,
+      user: 'ada',
+      database: here.name,
+    });
+    const told: string[] = [];
+    client.on('notice', ({ message }) => told.push(message ?? ''));
+    await client.connect();
+    await client.query(text);
+    await client.end();
+    return told;
+  }
 
   it('wants read committed: a stricter snapshot is older than the lock (CW001)', async () => {
     for (const level of ['repeatable read', 'serializable']) {
@@ -213,7 +229,23 @@ describe.skipIf(missing())('entering', () => {
     await expect(accept('{}')).rejects.toMatchObject(waiting('ana@build-1, ben'));
     await expect(accept('{ben}')).rejects.toMatchObject(waiting('ana@build-1'));
     await expect(accept('{ana}')).rejects.toMatchObject(waiting('ben'));
-    await accept('{ben,ana@build-1}');
+    // Over a null nothing is true and nothing is false: everybody would be left out.
+    for (const nobody of ['null', 'array[null]::text[]', `array['ben', null]`])
+      await expect(at.admin(`accept_failover('the backup', ${nobody})`), nobody).rejects.toMatchObject({
+        code: 'CW007',
+      });
+    await expect(accept('{}')).rejects.toMatchObject(waiting('ana@build-1, ben'));
+    const told = await noticesOf(`select cardwright.accept_failover('${account}', 'the backup', '{ben,ana}')`);
+    expect(told).toEqual([expect.stringMatching(/^What ana, ana@build-1, ben alone knew is lost, .*journal check/)]);
+    expect(JSON.parse((await lines()).at(-1) ?? '{}')).toMatchObject({
+      operation: 'journal.accept_failover',
+      reason: 'the backup; left out: ana, ana@build-1, ben',
+    });
+    const many = Array.from({ length: 40 }, (_, index) => `ci@${'b'.repeat(180)}-${index}`).join(',');
+    await accept(`{${many}}`);
+    const { reason } = JSON.parse((await lines()).at(-1) ?? '{}');
+    expect(reason).toMatch(/^the backup; left out: ci@b+-0, ci@b+ and 30 more$/);
+    expect(await noticesOf(`select cardwright.accept_failover('${account}', 'it goes on')`)).toEqual([]);
     await expect(at.ana.note({ account, host: 'x', machine: 'y', nonce: hex(8) }, FACTS)).rejects.toMatchObject({
       code: 'CW007',
     });

@@ -15,6 +15,7 @@ export const checkJournal = command({
       ops: tells.count('Operations.'),
       records: tells.count('Records of them.'),
       cards: tells.count('Cards of the service that an operation has marked.'),
+      accepted_databases: tells.count('How often an admin has accepted the database, or ended a freeze.'),
       flaws: tells.rows(
         {
           what: tells.word('Where it is.', ['chain', 'op', 'intent', 'day', 'card']),
@@ -63,7 +64,7 @@ export const checkJournal = command({
     { does: 'As data', run: 'journal check --json' },
   ],
   async run(ctx) {
-    const { flaws, clashes, acceptedCards, ...counts } = await (await ctx.journal()).check();
+    const { flaws, clashes, acceptedCards, accepted: databases, ...counts } = await (await ctx.journal()).check();
     const accepted = clashes.map(({ belongsTo, op, intent, ...who }) => ({
       op,
       intent,
@@ -71,7 +72,14 @@ export const checkJournal = command({
       ...who,
     }));
     const cards = acceptedCards.map(({ card, text, by, at, why }) => ({ card, text, by, at, why }));
-    return { ok: flaws.length === 0, ...counts, flaws, clashes: accepted, accepted_cards: cards };
+    return {
+      ok: flaws.length === 0,
+      ...counts,
+      accepted_databases: databases,
+      flaws,
+      clashes: accepted,
+      accepted_cards: cards,
+    };
   },
   show: ({ ok, flaws, clashes, accepted_cards, ...counts }) => ({
     data: { ok, ...counts, flaws, clashes, accepted_cards },
@@ -88,7 +96,7 @@ export const checkJournal = command({
       ...toldOf(flaws.map(textOf)).map(text => ({ kind: 'line', text }) as const),
     ],
     notes: [...toldOf(clashes.map(clashText)), ...toldOf(accepted_cards.map(cardText))].map(text => `note: ${text}`),
-    ...(!ok && { failure: notWhole(flaws) }),
+    ...(!ok && { failure: notWhole(flaws, counts.accepted_databases > 0) }),
   }),
 });
 
@@ -128,7 +136,8 @@ function countsOf({ lines, ops, records, cards }: Pick<CheckedJournal, 'lines' |
   return `${counted(lines, 'line')}, ${counted(ops, 'operation')} with ${counted(records, 'record')}, ${counted(cards, 'marked card')}`;
 }
 
-function notWhole(flaws: CheckedJournal['flaws']): CliError {
+/** `isAccepted`: a machine may have been left out of the journal since. */
+function notWhole(flaws: CheckedJournal['flaws'], isAccepted: boolean): CliError {
   const [first] = flaws;
   const are = (one: string, many: string) => (flaws.length === 1 ? one : `${flaws.length} ${many}`);
   if (flaws.every(({ what }) => what === 'card')) {
@@ -138,7 +147,7 @@ function notWhole(flaws: CheckedJournal['flaws']): CliError {
       message:
         past.length === flaws.length ? `${are('one card was', 'cards were')} made past the shared journal` : others,
       notes: [
-        ...(past.length > 0 ? [BESIDE] : []),
+        ...(past.length > 0 ? [isAccepted ? LEFT_OUT : BESIDE, 'Each card keeps its mark in metadata.'] : []),
         ...(past.length < flaws.length ? [BY_HAND] : []),
         ...waysOut(flaws),
       ],
@@ -146,8 +155,10 @@ function notWhole(flaws: CheckedJournal['flaws']): CliError {
     });
   }
   if (flaws.every(({ what, sql }) => what === 'intent' && sql !== undefined)) {
+    const ops = new Set(flaws.map(({ op }) => op)).size;
+    const names = flaws.length === 1 ? 'a name that belongs' : `${flaws.length} names that belong`;
     return new CliError('check_failed', {
-      message: `${are('one operation has a name that belongs', 'operations have names that belong')} to another one`,
+      message: `${ops === 1 ? 'one operation has' : `${ops} operations have`} ${names} to another one`,
       notes: waysOut(flaws),
       hint: `cardwright ops show ${first?.op}`,
     });
@@ -159,10 +170,11 @@ function notWhole(flaws: CheckedJournal['flaws']): CliError {
   });
 }
 
-const BESIDE =
-  'Somebody works beside the journal: caps and names do not hold for him. Each card keeps its mark in metadata.';
+const BESIDE = 'Somebody works beside the journal: caps and names do not hold for him.';
 const BY_HAND =
   'A row that was recorded otherwise than it was may have been bought twice, or its name shows the wrong card: cardwright ops show of each operation says who has recorded what.';
+const LEFT_OUT =
+  'An admin has accepted the database after it was restored or failed over, or has ended a freeze. A card of before may be of a machine that was left out then: look at it before anybody makes the purchase again. Where neither is so, somebody works beside the journal, and caps and names do not hold for him.';
 
 /** What an admin does about each kind of flaw when somebody has looked; there is nothing to do about the others. */
 const WAYS_OUT = [

@@ -19,14 +19,14 @@ export async function checkCards(reader: Reader, store: StoreCheck): Promise<Che
 
 async function checkPages(
   pages: AsyncIterable<ListPage<Item<'cards.list'>>>,
-  { lines, ops, records, since, clashes, flaws: known, acceptedCards, claimed, sqlForCard }: StoreCheck,
+  { lines, ops, records, since, clashes, flaws: before, acceptedCards, accepted, claimed, sqlForCard }: StoreCheck,
 ): Promise<CheckedJournal> {
-  const flaws: JournalFlaw[] = [...known];
+  const flaws: JournalFlaw[] = [...before];
   const noted: NotedCard[] = [];
   const tell = (op: string, card: string, text: string) => {
-    const accepted = acceptedCards.find(each => each.card === card);
-    if (accepted === undefined) flaws.push({ what: 'card', op, card, text, sql: sqlForCard(card) });
-    else noted.push({ ...accepted, text });
+    const known = acceptedCards.find(each => each.card === card);
+    if (known === undefined) flaws.push({ what: 'card', op, card, text, sql: sqlForCard(card) });
+    else noted.push({ ...known, text });
   };
   const first = new Map<string, string>();
   for await (const { data } of pages) {
@@ -46,5 +46,5 @@ async function checkPages(
     }
   }
   for (const { op, card, text } of claimed.several()) tell(op, card, text);
-  return { lines, ops: ops.size, records, cards: first.size, flaws, clashes, acceptedCards: noted };
+  return { lines, ops: ops.size, records, cards: first.size, flaws, clashes, accepted, acceptedCards: noted };
 }

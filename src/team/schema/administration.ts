@@ -4,7 +4,7 @@ import { GROUPS } from './tables.ts';
 export const ADMINISTRATION_SQL = `
 create function admin_line(a account, operation text, reason text) returns account language sql as $f$
   select write_audit(a, format('"event":"write","profile":"","mode":%s,"origin":%s,"operation":%s,"reason":%s',
-    to_json(a.mode), to_json(a.origin), to_json(operation), to_json(left(regexp_replace(reason, '[[:cntrl:]]', ' ', 'g'), 200))),
+    to_json(a.mode), to_json(a.origin), to_json(operation), to_json(left(regexp_replace(reason, '[[:cntrl:]]', ' ', 'g'), 600))),
     coalesce(host(inet_client_addr()), 'local'));
 $f$;
 
@@ -34,6 +34,7 @@ language plpgsql security definer set search_path = pg_catalog, cardwright, pg_t
 declare
   a account := enter_admin(account_name);
 begin
+  perform refuse_null('the name of a cap', array[cap_name]);
   delete from cap k where k.account = a.id and k.name = cap_name;
   if cap_value is not null then insert into cap (account, name, value) values (a.id, cap_name, cap_value); end if;
   perform admin_line(a, 'journal.set_cap', format('%s %s', cap_name, coalesce(cap_value::text, 'none')));
@@ -45,6 +46,7 @@ language plpgsql security definer set search_path = pg_catalog, cardwright, pg_t
 declare
   a account := enter_admin(account_name);
 begin
+  perform refuse_null('the list of BINs', bins);
   delete from cap_bin b where b.account = a.id;
   insert into cap_bin (account, bin) select distinct a.id, b from unnest(bins) b;
   perform admin_line(a, 'journal.set_bins', coalesce(nullif(array_to_string(bins, ' '), ''), 'all'));
@@ -55,6 +57,7 @@ language plpgsql security definer set search_path = pg_catalog, cardwright, pg_t
 declare
   a account := enter_admin(account_name);
 begin
+  perform refuse_null('the print of a key', array[key_print]);
   insert into account_key (account, print, added_by) values (a.id, key_print, session_user) on conflict do nothing;
   perform admin_line(a, 'journal.add_key', key_print);
 end $f$;
@@ -64,6 +67,7 @@ language plpgsql security definer set search_path = pg_catalog, cardwright, pg_t
 declare
   a account := enter_admin(account_name);
 begin
+  perform refuse_null('the print of a key', array[key_print]);
   delete from account_key k where k.account = a.id and k.print = key_print;
   perform admin_line(a, 'journal.remove_key', key_print);
 end $f$;
@@ -73,8 +77,9 @@ end $f$;
 create function add_member(account_name text, member_role text, may text[]) returns void
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
-  a account := enter_admin(account_name, cardinality(may) = 0);
+  a account := enter_admin(account_name, coalesce(cardinality(may) = 0, false));
 begin
+  perform refuse_null('the role', array[member_role]), refuse_null('what it may do', may);
   perform refuse_elsewhere(a);
   perform refuse_lost(a);
   delete from member m where m.account = a.id and m.role = member_role;
@@ -104,6 +109,7 @@ language plpgsql security definer set search_path = pg_catalog, cardwright, pg_t
 declare
   a account := enter(call - 'known', 'operate', true, true);
 begin
+  perform need(call, 'known accepted host'), need(call -> 'known', 'seq hash');
   perform refuse_elsewhere(a);
   if a.lost_why is null and (call ->> 'accepted')::int >= a.accepted and not exists (select from audit u
       where u.account = a.id and u.seq = (call #>> '{known,seq}')::bigint and u.hash = call #>> '{known,hash}') then
@@ -162,6 +168,12 @@ create function not_pushed(a account, without text[]) returns text[] language sq
   ) w;
 $f$;
 
+-- The first of many, for a sentence.
+create function named_few(names text[]) returns text language sql as $f$
+  select left(array_to_string(names[1:10], ', '), 300)
+    || case when cardinality(names) > 10 then format(' and %s more', cardinality(names) - 10) else '' end;
+$f$;
+
 -- The database that is here now is right. Every machine of those who may operate has pushed, or is named in without: a role
 -- for all its machines, role@host for one. For one that goes on alone nobody waits then.
 create function accept_failover(account_name text, reason text, without text[] default '{}') returns void
@@ -170,8 +182,13 @@ declare
   a account := enter_admin(account_name, true);
   place record := place_now();
   waiting text[];
+  left_out text[];
 begin
   if coalesce(length(reason) between 1 and 200, false) is false then perform bad_call('a reason of 1 to 200 characters'); end if;
+  perform refuse_null('the list of those who are left out', without);
+  -- Each machine of a role that is named, too.
+  select array_agg(distinct w order by w) into left_out
+    from unnest(without || case when is_elsewhere(a) or a.lost_why is not null then not_pushed(a, '{}') end) w;
   if is_elsewhere(a) or a.lost_why is not null then
     waiting := not_pushed(a, without);
     if waiting is not null then
@@ -195,7 +212,12 @@ begin
     raise notice '% goes on with this account alone: everybody else waits until cardwright journal move --to shared is done there. '
       'Where it is gone for good, name it in a third argument, array[%]', a.left_to, quote_literal(a.left_to);
   end if;
-  perform admin_line(a, 'journal.accept_failover', reason);
+  perform admin_line(a, 'journal.accept_failover', reason || coalesce('; left out: ' || named_few(left_out), ''));
+  if cardinality(without) > 0 then
+    raise notice 'What % alone knew is lost, and cards of it may be there. Before anybody repeats something of it: cardwright '
+      'journal check, on one machine, names those cards (made past this journal). Where somebody has looked at one: select '
+      'cardwright.accept_card(%, %, %);', named_few(left_out), quote_literal(account_name), quote_literal('card_…'), quote_literal('why');
+  end if;
 end $f$;
 
 -- A name of one operation belongs to another one, and somebody has looked at both.

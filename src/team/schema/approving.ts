@@ -105,6 +105,7 @@ declare
   p approver;
   signed bytea;
 begin
+  perform need(call, 'op keyid envelope');
   select * into o from op x where x.op = call ->> 'op' for update;
   select * into r from approval_request x where x.op = o.op;
   if r.op is null then return jsonb_build_object('verdict', 'absent', 'head', head_of(a)); end if;
@@ -162,6 +163,7 @@ declare
   o op;
   r approval_request;
 begin
+  perform need(call, 'op by n why');
   select * into o from op x where x.op = call ->> 'op' for update;
   select * into r from approval_request x where x.op = o.op;
   if r.op is null then return jsonb_build_object('verdict', 'absent', 'head', head_of(a)); end if;
@@ -219,6 +221,7 @@ declare
   verdict jsonb;
   persons text;
 begin
+  perform need(call, 'op by host keys');
   select * into o from op x where x.op = call ->> 'op' for update;
   select * into r from approval_request x where x.op = o.op;
   -- The answer of the same call was lost.
@@ -295,6 +298,7 @@ language plpgsql security definer set search_path = pg_catalog, cardwright, pg_t
 declare
   a account := enter_admin(account_name);
 begin
+  perform refuse_null('the name of a rule', array[rule_name]);
   delete from approval_rule r where r.account = a.id and r.name = rule_name;
   if rule_value is not null then insert into approval_rule (account, name, value) values (a.id, rule_name, rule_value); end if;
   perform admin_line(a, 'journal.set_rule', format('%s %s', rule_name, coalesce(rule_value::text, 'none')));
@@ -308,7 +312,8 @@ declare
   parts text[] := regexp_match(key_line, '^([A-Za-z0-9][A-Za-z0-9._@-]{0,63}) ed25519 ([A-Za-z0-9+/]{43}=)$');
   of_key text;
 begin
-  if parts is null or coalesce(cardinality(of_roles), 0) = 0 then
+  perform refuse_null('the roles of the person', of_roles);
+  if parts is null or cardinality(of_roles) = 0 then
     raise exception using errcode = '22023', message = 'a line is "person ed25519 key", and a person has a role at least';
   end if;
   of_key := left(encode(sha256(decode(parts[2], 'base64')), 'hex'), 16);

@@ -153,7 +153,8 @@ $f$;
 -- What is asked for is what the plan says; where there is none, nobody can go on with it.
 create function check_wanted(wanted jsonb, plan jsonb, bytes bytea) returns void language plpgsql as $f$
 begin
-  if (wanted ->> 'op') is null or coalesce(wanted ->> 'nonce', '') = '' or coalesce(wanted ->> 'digest', '') = ''
+  perform need(wanted, 'op rows'), need(wanted -> 'spending', 'total largest cards');
+  if coalesce(wanted ->> 'nonce', '') = '' or coalesce(wanted ->> 'digest', '') = ''
     or (wanted ->> 'rows')::int < 1 or (wanted #>> '{spending,total}')::bigint < 0
     or (wanted #>> '{spending,largest}')::bigint > (wanted #>> '{spending,total}')::bigint
     or coalesce(octet_length(bytes), 0) = 0

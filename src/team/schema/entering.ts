@@ -161,6 +161,23 @@ begin
   raise exception using errcode = 'CW007', message = 'a call that no cardwright makes: ' || why;
 end $f$;
 
+-- A condition over NULL is neither true nor false: what a call must say is looked at before anything is compared with it.
+create function need(call jsonb, members text) returns void language plpgsql as $f$
+declare
+  absent text;
+begin
+  select string_agg(w, ', ') into absent from unnest(string_to_array(members, ' ')) w where call ->> w is null;
+  if absent is not null then perform bad_call('without ' || absent); end if;
+end $f$;
+
+-- The same of an argument that a person types, a list or a list of one.
+create function refuse_null(what text, given text[]) returns void language plpgsql as $f$
+begin
+  if given is null or array_position(given, null) is not null then
+    raise exception using errcode = 'CW007', message = format('%s is null, or has an element that is null', what);
+  end if;
+end $f$;
+
 create function fenced(o op) returns void language plpgsql as $f$
 begin
   raise exception using errcode = 'CW008',

@@ -64,6 +64,7 @@ declare
   was_taken boolean;
   was_left boolean;
 begin
+  perform need(call, 'op from by host reserved');
   select * into o from op x where x.op = call ->> 'op' for update;
   was_taken := recovered and is_taken_elsewhere(o, call);
   -- What was settled on the machine that went on alone counts, whoever had it before.
@@ -115,6 +116,8 @@ declare
   a account := enter(call, 'operate', true);
   clashes jsonb;
 begin
+  perform need(call, 'op names');
+  if exists (select from jsonb_to_recordset(call -> 'names') w(done jsonb) where w.done is null) then perform bad_call('without done'); end if;
   select jsonb_agg(jsonb_build_object('intent', i.name, 'op', i.op)) into clashes
     from jsonb_to_recordset(call -> 'names') as w(name text)
     join intent i on i.account = a.id and i.name = w.name and i.op <> call ->> 'op';
@@ -147,6 +150,12 @@ declare
   a account := enter(call, 'operate', true);
   o op;
 begin
+  perform need(call, 'op done');
+  -- The name of a row that was done would be free.
+  if exists (select from jsonb_to_recordset(call -> 'done') w(name text, done jsonb)
+      where w.name is null or w.done is null) then
+    perform bad_call('a name without what came of it');
+  end if;
   select * into o from op x where x.op = call ->> 'op' for update;
   if o.op is null or o.pruned_at is not null then
     return jsonb_build_object('verdict', 'gone', 'head', head_of(a));
@@ -212,6 +221,7 @@ language plpgsql security definer set search_path = pg_catalog, cardwright, pg_t
 declare
   a account := enter(call, 'operate', true);
 begin
+  perform need(call, 'name by');
   delete from name_hold h where h.name = call ->> 'name' and h.writer = call ->> 'by';
   return jsonb_build_object('verdict', 'released', 'head', head_of(a));
 end $f$;

@@ -5,12 +5,13 @@ export const WRITING_SQL = String.raw`
 -- ending: finished, spent, free [names of intents], free_key. Not finished: the lease is let go, and nothing else.
 create function end_op(o op, ending jsonb) returns void language plpgsql as $f$
 declare
-  spent_cents bigint := coalesce((ending ->> 'spent')::bigint, 0);
+  spent_cents bigint := (ending ->> 'spent')::bigint;
 begin
   if not coalesce((ending ->> 'finished')::boolean, false) then
     update op set lease_until = clock_timestamp(), written_at = clock_timestamp() where op.op = o.op;
     return;
   end if;
+  perform need(ending, 'spent');
   -- Cents of an unknown outcome may have left: they stay held.
   if o.unknown > 0 or o.open > 0 then perform bad_call('the end of an operation with rows that are not settled'); end if;
   if spent_cents < 0 or spent_cents > o.reserved then perform bad_call('more was spent than reserved'); end if;
@@ -37,7 +38,7 @@ $f$;
 
 create function insert_segment(o op, new_n int, by_whom text, bytes bytea) returns void language plpgsql as $f$
 begin
-  if by_whom !~ '^[0-9a-f]{8}$' or coalesce(octet_length(bytes), 0) = 0 then perform bad_call('records'); end if;
+  if (by_whom ~ '^[0-9a-f]{8}$') is not true or coalesce(octet_length(bytes), 0) = 0 then perform bad_call('records'); end if;
   insert into segment (op, n, account, epoch, writer, bytes) values (o.op, new_n, o.account, o.epoch, by_whom, bytes);
 end $f$;
 
@@ -67,6 +68,7 @@ declare
   o op;
   there segment;
 begin
+  perform need(call, 'op epoch n by');
   select * into o from op x where x.op = call ->> 'op' for update;
   select * into there from segment s where s.op = o.op and s.n = (call ->> 'n')::int;
   if there.op is not null and there.bytes = bytes and there.writer = call ->> 'by' and there.epoch = (call ->> 'epoch')::int then
@@ -94,6 +96,7 @@ declare
   a account := enter(call, 'operate', true, false, true, not is_end);
   o op;
 begin
+  perform need(call, 'op epoch');
   select * into o from op x where x.op = call ->> 'op' for update;
   if o.op is null or o.epoch <> (call ->> 'epoch')::int or o.holder <> session_user
     or (o.state <> 'running' and o.state <> case when is_end then 'finished' else 'pending' end) then
@@ -117,6 +120,7 @@ declare
   a account := enter(call, 'operate', true);
   o op;
 begin
+  perform need(call, 'op epoch');
   select * into o from op x where x.op = call ->> 'op' for update;
   if o.op is not null then
     if o.epoch <> (call ->> 'epoch')::int or o.holder <> session_user or o.state <> 'running' then
@@ -183,6 +187,7 @@ declare
   o op;
   verdict jsonb;
 begin
+  perform need(call, 'op by host');
   select * into o from op x where x.op = call ->> 'op' for update;
   -- The answer of the same call was lost.
   if o.writer = call ->> 'by' and o.holder = session_user and o.lease_before is not null and o.lease_until > clock_timestamp() then
@@ -202,6 +207,7 @@ declare
   a account := enter(call, 'operate', false);
   o op;
 begin
+  perform need(call, 'op epoch');
   select * into o from op x where x.op = call ->> 'op' for update;
   if o.op is null or o.state <> 'running' or o.epoch <> (call ->> 'epoch')::int or o.holder <> session_user then
     perform fenced(o);
@@ -219,6 +225,7 @@ declare
   has_begun boolean := coalesce((call ->> 'began')::boolean, false);
   a account := enter(case when has_begun then call - 'known' else call end, 'operate', false, has_begun, true);
 begin
+  perform need(call, 'op is_told');
   if (call ->> 'is_told')::boolean then
     update op set not_told = null where op.op = call ->> 'op' and op.account = a.id and op.not_told = session_user;
   else
@@ -284,6 +291,7 @@ declare
   o op;
   lowest int;
 begin
+  perform need(call, 'op by');
   select * into o from op x where x.op = call ->> 'op' for update;
   if o.op is null then perform fenced(o); end if;
   if not exists (select from segment s where s.op = o.op and s.n < 0 and s.writer = call ->> 'by' and s.bytes = witness.bytes) then
