@@ -41,12 +41,13 @@ function afterRefusal({ code, message }: PostgresRefusal, place: Reached): NextS
         hint: `export ${passwordFile}=/absolute/path`,
       };
     case '28000':
-      if (/pg_hba\.conf/.test(message)) {
-        return { note: `${AS_ADMIN} let it in with a line of pg_hba.conf: ${entry(place)}` };
-      }
+      if (/pg_hba\.conf/.test(message))
+        return { note: `${tlsFirst(place)}let it in with a line of pg_hba.conf: ${entry(place)}` };
       return { note: `${AS_ADMIN} create role ${roleName} login${group === undefined ? '' : ` in role ${group}`};` };
     case '3D000':
-      return { note: `${AS_ADMIN} create database ${databaseName} owner ${roleName};` };
+      return {
+        note: `Look at the name in the address first: ${database}. Where there is to be such a database, as an admin of PostgreSQL: create database ${databaseName}${group === undefined ? ` owner ${roleName}` : ''};`,
+      };
     case '42501':
       if (!/ for database /.test(message)) return undefined;
       return { note: `${AS_ADMIN} grant create on database ${databaseName} to ${roleName};` };
@@ -81,7 +82,15 @@ function afterLoss(thrown: unknown, { host, port }: Reached): NextStep | undefin
   return undefined;
 }
 
-function entry({ host, role, database, tls }: Reached): string {
-  if (host.startsWith('/')) return `local ${database} ${role} scram-sha-256`;
-  return `${tls === undefined ? 'host' : 'hostssl'} ${database} ${role} samenet scram-sha-256`;
+/** A server that lets in connections with TLS alone says the same as one that knows no entry at all. */
+function tlsFirst({ host, tls }: Reached): string {
+  if (host.startsWith('/') || tls !== undefined) return `${AS_ADMIN} `;
+  return 'This connection has no TLS, and the server may want it: write ?sslmode=verify-full at the end of the address, and behind it &sslrootcert=/absolute/path for a certificate of an authority of your own. Where it is refused with TLS too, as an admin of PostgreSQL: ';
+}
+
+/** Over a network with TLS alone: without it everybody on the way could read along. */
+function entry({ host, role, database }: Reached): string {
+  return host.startsWith('/')
+    ? `local ${database} ${role} scram-sha-256`
+    : `hostssl ${database} ${role} samenet scram-sha-256`;
 }

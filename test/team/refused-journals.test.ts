@@ -1,7 +1,10 @@
 /** Journals that cannot be used: each is refused in words that name the way on, and nothing is sent. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { missing } from '../postgres/server.ts';
-import { type Database, database } from '../postgres/shared.ts';
+import { certificateOf, type Database, database, PASSWORD } from '../postgres/shared.ts';
+import { selfSigned } from '../support/certificate.ts';
+import { freePort } from '../support/free-port.ts';
+import { ownServer } from './own-server.ts';
 import { team, urlOf } from './team.ts';
 
 describe.skipIf(missing())('a journal is refused', () => {
@@ -33,6 +36,29 @@ describe.skipIf(missing())('a journal is refused', () => {
     expect(t.proxy.posts()).toEqual([]);
   });
 
+  it('a server that lets in TLS alone: it is the first cure, and a line without it is none', async () => {
+    await using own = await ownServer({
+      port: await freePort(),
+      tls: selfSigned('test/team/refused-journals'),
+      hba: ['local all all trust', 'hostssl all all 127.0.0.1/32 scram-sha-256'],
+    });
+    await (await own.as('postgres')).call(`alter role ana password '${PASSWORD}'`, []);
+    await using t = await team(here);
+    const password = encodeURIComponent(PASSWORD);
+    const at = (parameters: string) => `postgres://ana:${password}@127.0.0.1:${own.server.port}/postgres${parameters}`;
+    for (const parameters of ['', '?sslmode=disable']) {
+      const ran = await (await t.machine('ana', { CARDWRIGHT_JOURNAL_URL: at(parameters) })).run(CREATE);
+      expect(ran).toMatchObject({ code: 14 });
+      expect(ran.err).toContain('write ?sslmode=verify-full at the end of the address');
+      expect(ran.err).toContain('let it in with a line of pg_hba.conf: hostssl postgres ana samenet scram-sha-256');
+      expect(ran.err).not.toMatch(/: host /);
+    }
+    const cured = at(`?sslmode=verify-full&sslrootcert=${certificateOf(own.server)}`);
+    const ran = await (await t.machine('ana', { CARDWRIGHT_JOURNAL_URL: cured })).run(CREATE);
+    // It is reached.
+    expect(ran.err).toContain(`no rights in the account ${t.at.account}`);
+  });
+
   it('a password on the command line, which it does not repeat', async () => {
     await using t = await team(here);
     const machine = await t.machine('ana');
@@ -54,7 +80,10 @@ describe.skipIf(missing())('a journal is refused', () => {
       { CARDWRIGHT_JOURNAL_URL: urlOf({ ...here, name: 'postgres' }, 'ana') },
       'there is no journal of this release',
     );
-    await refused({ CARDWRIGHT_JOURNAL_URL: urlOf({ ...here, name: 'nowhere' }, 'ana') }, 'does not exist');
+    const nowhere = { CARDWRIGHT_JOURNAL_URL: urlOf({ ...here, name: 'nowhere' }, 'ana') };
+    await refused(nowhere, 'Look at the name in the address first: nowhere.');
+    // Who operates owns nothing.
+    await refused(nowhere, 'as an admin of PostgreSQL: create database nowhere;');
     const made = 'As an admin of PostgreSQL: create role zoe login in role cardwright_operator;';
     await refused({ CARDWRIGHT_JOURNAL_URL: urlOf(here, 'zoe') }, made);
     await refused(
