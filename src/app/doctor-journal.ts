@@ -11,6 +11,7 @@ import { damagedOps } from '../team/damaged-records.ts';
 import { accountLeft, leftOf } from '../team/left-account.ts';
 import { listedKey } from '../team/listed-key.ts';
 import { waitingCopies } from '../team/local-copies.ts';
+import { endOfLock, lockerText } from '../team/locked-account.ts';
 import type { SharedJournalSettings } from '../team/open-shared.ts';
 import { endOfFreeze, inOneLine, refuseOtherAccount } from '../team/refusals.ts';
 import { statementsOver } from '../team/statements.ts';
@@ -59,7 +60,7 @@ async function databaseFinding(
 }
 
 function findingOf(
-  { status, behind }: Awaited<ReturnType<typeof statusCompared>>,
+  { status, behind, locked }: Awaited<ReturnType<typeof statusCompared>>,
   shown: string,
   account: string,
 ): Finding {
@@ -78,6 +79,15 @@ function findingOf(
   const left = leftOf(status);
   if (left !== undefined) {
     return { check: SHARED, status: 'fail', says: `${says}: ${inOneLine(accountLeft(left))}` };
+  }
+  if (locked !== undefined) {
+    const why = `another session of its database locks the account, and every change is refused: ${lockerText(locked)}`;
+    return {
+      check: SHARED,
+      status: 'fail',
+      says: `${says}: ${why}. ${endOfLock(locked)}`,
+      hint: 'cardwright journal status',
+    };
   }
   if (status.frozen === null) return { check: SHARED, status: 'ok', says };
   const { frozen, frozen_by: by, frozen_at: at } = status;

@@ -14,7 +14,13 @@ export async function copiedOps(host: AppHost): Promise<readonly OpSummary[]> {
 
 /** Where a journal stands, beside what this machine has seen of it. Throws as `comparedStatus`. */
 export function statusCompared(host: AppHost, connection: JournalConnection, account: string): Promise<ComparedStatus> {
-  return comparedStatus({ disk: diskOf(host), stateFolder: host.folders.state, connection, account });
+  return comparedStatus({
+    disk: diskOf(host),
+    stateFolder: host.folders.state,
+    connection,
+    account,
+    clock: host.clock,
+  });
 }
 
 function diskOf({ platform, random, clock, pid }: AppHost): JournalDisk {

@@ -2,10 +2,11 @@
 import { CliError } from '../core/errors.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { between } from '../platform/jitter.ts';
-import type { PostgresSession } from '../postgres/client.ts';
+import type { PostgresSession, PostgresValue } from '../postgres/client.ts';
 import { readSecretLine, tlsTexts } from '../postgres/url-files.ts';
 import type { JournalUrl } from './journal-url.ts';
-import { isPassing, journalError } from './refusals.ts';
+import { accountLocked, lockOf } from './locked-account.ts';
+import { isLockTimeout, isPassing, journalError } from './refusals.ts';
 
 /** Bounds, ms. A pause is drawn anew each time: clients of a database that is gone must not come back together. */
 const CONNECT_MS = 5_000;
@@ -59,6 +60,13 @@ export function connectJournal(url: JournalUrl, around: ConnectDependencies): Jo
     return opening;
   }
 
+  /** Of a call that has waited for the account in vain. */
+  async function lockedError(thrown: unknown, values: readonly PostgresValue[]): Promise<CliError | undefined> {
+    if (isClosed || !isLockTimeout(thrown)) return undefined;
+    const asked = async () => lockOf(await session(), accountIn(values));
+    return accountLocked(url.shown, await asked().catch(() => undefined), thrown);
+  }
+
   return {
     shown: url.shown,
     async call(text, values) {
@@ -75,7 +83,7 @@ export function connectJournal(url: JournalUrl, around: ConnectDependencies): Jo
           } catch (thrown) {
             const pause = between(around.random, PAUSE_MS.least, PAUSE_MS.most);
             if (isClosed || !isPassing(thrown) || around.clock.monotonic() + pause >= begun + patienceMs)
-              throw journalError(url, thrown);
+              throw (await lockedError(thrown, values)) ?? journalError(url, thrown);
             await around.clock.sleep(pause, around.signal);
           }
         }
@@ -88,6 +96,12 @@ export function connectJournal(url: JournalUrl, around: ConnectDependencies): Jo
       await (await opening?.catch(() => undefined))?.end();
     },
   };
+}
+
+/** Each function of the schema begins with the account, by itself or in the JSON of its call. */
+function accountIn([first]: readonly PostgresValue[]): string {
+  const text = String(first);
+  return text.startsWith('{') ? String((JSON.parse(text) as { readonly account?: unknown }).account) : text;
 }
 
 async function openSession(url: JournalUrl, around: ConnectDependencies): Promise<PostgresSession> {

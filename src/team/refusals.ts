@@ -72,6 +72,11 @@ export function isPassing(thrown: unknown): boolean {
   return !(thrown instanceof CliError) && !NEVER.has(codeOf(thrown) ?? '') && !(thrown instanceof UnsafeLogin);
 }
 
+/** Another session locks what the call waited for. */
+export function isLockTimeout(thrown: unknown): boolean {
+  return thrown instanceof PostgresRefusal && thrown.code === '55P03';
+}
+
 /** A certificate that does not fit is none in a moment. */
 const NEVER: ReadonlySet<string> = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID',

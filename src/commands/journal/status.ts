@@ -5,6 +5,7 @@ import { usage } from '../../cli/parsing/values.ts';
 import { must, text } from '../../contract/field.ts';
 import { cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import type { ComparedStatus } from '../../team/compared-status.ts';
+import { endOfLock, lockerText } from '../../team/locked-account.ts';
 import { inOneLine } from '../../team/refusals.ts';
 
 /** Where the shared journal of an account stands; it writes nothing. */
@@ -41,6 +42,11 @@ export const journalStatus = command({
       left_to: orNull(
         tells.text(
           'The machine, role@host, that goes on with the account alone; nobody else moves money until it comes back.',
+        ),
+      ),
+      locked_by: orNull(
+        tells.text(
+          'The session of the database that locks the account, so that every change waits and is refused: pid, role, since.',
         ),
       ),
       frozen: orNull(tells.text('Why the account is frozen.')),
@@ -84,6 +90,8 @@ export const journalStatus = command({
     const compared = await ctx.journalStatus(connection, account);
     const key = await ctx.journalKey(connection, compared.status);
     if (key?.listed === false) ctx.notice(`warning: ${inOneLine(key.refusal)}`);
+    if (compared.locked !== undefined)
+      ctx.notice(`warning: another session locks the account. ${endOfLock(compared.locked)}`);
     return answerOf(compared, { shown: connection.shown, now: ctx.clock.now(), listed: key?.listed ?? null });
   },
   show: status => ({
@@ -101,6 +109,7 @@ export const journalStatus = command({
       { field: 'lost', title: 'LOST', kind: 'text', priority: 1 },
       { field: 'key_listed', title: 'KEY LISTED', kind: 'boolean', priority: 1 },
       { field: 'left_to', title: 'ONE MACHINE', kind: 'text', priority: 2 },
+      { field: 'locked_by', title: 'LOCKED BY', kind: 'text', priority: 2 },
       { field: 'frozen', title: 'FROZEN', kind: 'text', priority: 1 },
       { field: 'frozen_by', title: 'FROZEN BY', kind: 'text', priority: 2 },
       { field: 'frozen_at', title: 'FROZEN FOR', kind: 'time', priority: 3 },
@@ -134,6 +143,7 @@ function troublePairs({
   lost,
   key_listed,
   left_to,
+  locked_by,
   frozen,
   frozen_by,
   frozen_at,
@@ -148,6 +158,7 @@ function troublePairs({
     ...(lost === null ? [] : [['Lost', lost] as const]),
     ...(key_listed === false ? [['Key', 'not listed in the account; each change ends with 14'] as const] : []),
     ...(left_to === null ? [] : [['One machine', `${left_to}; nobody else moves money until it comes back`] as const]),
+    ...(locked_by === null ? [] : [['Locked by', `${locked_by}; every change waits and is refused`] as const]),
     ...(frozen === null ? [] : [['Frozen', `${frozen}, by ${frozen_by}, at ${frozen_at}`] as const]),
   ];
 }
@@ -163,7 +174,7 @@ const CAP_COUNTS = ['max_cards'];
 const RULE_COUNTS = ['approve_irreversible', 'approve_rows', 'approvals_needed', 'approve_within_hours'];
 
 function answerOf(
-  { status, behind }: ComparedStatus,
+  { status, behind, locked }: ComparedStatus,
   { shown, now, listed }: { readonly shown: string; readonly now: number; readonly listed: boolean | null },
 ) {
   const { head, clock_ms, caps, rules, used, accepted: _, ...rest } = status;
@@ -172,6 +183,7 @@ function answerOf(
     ...rest,
     lost: behind?.isLost === true ? behind.why : status.lost,
     key_listed: listed,
+    locked_by: locked === undefined ? null : lockerText(locked),
     lines: head.seq,
     last: head.hash,
     used: toUsd(cents(used)),

@@ -351,6 +351,7 @@ const READING = [
   'accepted_clashes(text)',
   'accepted_cards(text)',
   'status(text)',
+  'locked_by(text)',
 ];
 const ADMINISTERING = [
   'set_cap(text, text, bigint)',

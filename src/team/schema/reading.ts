@@ -1,6 +1,38 @@
 /** What is read of a shared journal, also from a standby: segments, heads, the chain, where the account stands. */
 
 export const READING_SQL = `
+-- Sessions in whose transaction the account is locked; none where it can be had at once.
+create function locked_by(account_name text) returns table (pid int, transaction text)
+language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+declare
+  locker text;
+  is_free boolean := false;
+begin
+  perform enter_reading(account_name);
+  begin
+    perform from account a where a.name = account_name for no key update nowait;
+    -- Back to before: what only reads locks nothing.
+    raise exception using errcode = 'CW000';
+  exception
+    when sqlstate 'CW000' then is_free := true;
+    when lock_not_available then null;
+  end;
+  if is_free then return; end if;
+  select a.xmax::text into locker from account a where a.name = account_name;
+  return query with locking as (
+    select l.pid, l.virtualtransaction as transaction, l.locktype = 'transactionid' as of_row from pg_locks l
+      where l.granted and l.pid <> pg_backend_pid() and case l.locktype
+        when 'transactionid' then l.transactionid::text = locker
+        when 'relation' then l.relation = 'cardwright.account'::regclass and l.mode <> 'AccessShareLock'
+          and l.database = (select d.oid from pg_database d where d.datname = current_database())
+          and not exists (select from pg_locks w where w.pid = l.pid and not w.granted)
+        else false end
+  )
+  -- More than one may have locked the row, and then it does not name them: those who lock rows of the table are all that is known.
+  select distinct h.pid, h.transaction from locking h where h.of_row
+    or not exists (select from locking o where o.of_row);
+end $f$;
+
 -- Segments in their order; those below zero, which came late, at the end.
 create function read_op(account_name text, wanted text, from_n int)
 returns table (n int, epoch int, writer text, bytes bytea)
