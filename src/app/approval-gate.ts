@@ -106,8 +106,17 @@ async function requestOf({ parts }: ApprovalContext, { plan, rows }: History) {
 async function countedOf({ parts }: ApprovalContext, history: History): Promise<Counted> {
   const bytes = Buffer.from(history.plan.approval ?? '');
   const kept = await (await parts.requests()).approvals(history.plan.op);
-  const stored = kept.map((text, index) => ({ name: `approval ${index + 1} of ${history.plan.op}`, text }));
-  const asked = { payload: readPayload(bytes), bytes, approvers: await parts.approvers() };
+  const stored = kept.map((text, index) => ({
+    name: `approval ${index + 1} of ${history.plan.op}`,
+    text,
+    isKept: true as const,
+  }));
+  const asked = {
+    payload: readPayload(bytes),
+    bytes,
+    approvers: await parts.approvers(),
+    removed: await parts.removed(),
+  };
   return countedApprovals(asked, [...stored, ...(await parts.given())]);
 }
 

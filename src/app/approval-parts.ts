@@ -31,6 +31,8 @@ export interface ApprovalParts {
   rule(): Promise<ApprovalRule>;
   /** Those of the account in a shared journal, else those of the profile. Throws `guarded` where nobody is named. */
   approvers(): Promise<readonly Approver[]>;
+  /** Those whom an admin of the account has removed; who is in the file of the profile no more is not known. */
+  removed(): Promise<readonly Approver[]>;
   /** The account of a shared journal; undefined for the journal of this machine. */
   account(): Promise<ApprovingAccount | undefined>;
   /** What a request calls the account that a plan is for. */
@@ -80,6 +82,10 @@ export function approvalParts({ host, globals, opened, store, notice }: Approval
       const { approvers_file: path } = await opened.settings();
       if (path === undefined) throw nobodyNamed((await opened.identity()).profile);
       return readApprovers(await host.readFile(path), path);
+    },
+    async removed() {
+      const shared = await (await account())?.standing();
+      return shared?.approvers.filter(({ removedAt }) => removedAt !== undefined) ?? [];
     },
     async requester() {
       const text = await keyText();

@@ -19,7 +19,7 @@ export async function neededFor({ parts }: ApprovalContext, { needed }: Approval
 export async function pendingError(
   around: ApprovalContext,
   { plan, rows }: History,
-  { approvals }: Counted,
+  { approvals, removed }: Counted,
 ): Promise<CliError> {
   const bytes = Buffer.from(plan.approval ?? '');
   const payload = readPayload(bytes);
@@ -29,13 +29,22 @@ export async function pendingError(
   const isShared = (await around.parts.account()) !== undefined;
   const { command, hint, next } = approvingCommands(payload.id, { path, isShared });
   const have = approvals.length;
+  const together =
+    needed > 1 && (path !== undefined || !isShared || around.globals.approval.length > 0) ? [TOGETHER] : [];
   const who = payload.requested_by;
   const until =
     needed === 1 ? `somebody other than ${who} approves it` : `${needed} persons other than ${who} approve it`;
   const known = have === 0 ? 'nobody has' : `${have} ${have === 1 ? 'has' : 'have'}`;
   return new CliError('pending_approval', {
     message: `${plan.op} is held until ${until}; ${known}`,
-    notes: [payload.rule, `The request stands until ${payload.expires_at}.`, ...written, ...next],
+    notes: [
+      payload.rule,
+      `The request stands until ${payload.expires_at}.`,
+      ...written,
+      ...next,
+      ...together,
+      ...removed.map(noLonger),
+    ],
     reason: 'approval',
     hint,
     outcome: 'not_sent',
@@ -73,6 +82,9 @@ function approvingCommands(
   return { command, hint, next: [`Write the request to a file first. Then an approver: ${command}`] };
 }
 
+const noLonger = (person: string) => `The approval of ${person} counts no longer: an admin has removed that approver.`;
+const TOGETHER =
+  'Files of several persons are given together, separated by commas: --approval ana.approval.json,bo.approval.json';
 const OTHERS = 'Another person runs that: who asks for an operation cannot approve it.';
 
 function plannedItem({ row, operation, method, path, body, key }: PlannedItem): PlannedItem {

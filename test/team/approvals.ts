@@ -154,6 +154,32 @@ export function sharedApprovals({ isWhole }: { readonly isWhole: boolean }): voi
       },
     );
 
+    it('is held again where the approver was removed, and says who is asked now', async () => {
+      await using t = await team(here, { wallet: 500 });
+      await addApproverRoles(t.at);
+      const [asks, approves] = [await t.machine('ana'), await approver(t)];
+      await t.at.admin(`add_approver('${signer('cyd').line}', '{cyd}')`);
+      await t.at.admin(`set_rule('approve_above', 10000)`);
+      const create = 'cards create --bin bin_1 --amount 250 --intent ads-nov';
+      const op = await pendingOp(asks, create);
+      const approved = await approves.run(`approvals approve ${requestOf(op)}`, {
+        terminal: 200,
+        typed: ['250.00', 'correct horse'],
+      });
+      expect({ code: approved.code, err: approved.err }).toMatchObject({ code: 0 });
+      await t.at.admin(`remove_approver('bob')`);
+      for (const line of [create, `ops resume ${op}`]) {
+        const held = await asks.run(line);
+        expect({ line, code: held.code, err: held.err }).toMatchObject({
+          code: 17,
+          err: expect.stringContaining(`${op} is held until somebody other than ana@desk approves it; nobody has`),
+        });
+        expect(held.err).toContain('The approval of bob counts no longer: an admin has removed that approver.');
+        expect(held.err).toContain(`cardwright approvals approve ${requestOf(op)}`);
+      }
+      expect(t.proxy.posts()).toEqual([]);
+    });
+
     it.runIf(isWhole)('who has asked is not told to make a key first', async () => {
       await using t = await team(here, { wallet: 500 });
       await addApproverRoles(t.at);

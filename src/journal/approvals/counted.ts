@@ -8,6 +8,8 @@ import type { ApprovalPayload } from './payload.ts';
 export interface GivenApproval {
   readonly name: string;
   readonly text: string;
+  /** The journal has it: it was one of an approver when it came. */
+  readonly isKept?: true;
 }
 
 export interface ApprovalQuestion {
@@ -15,6 +17,8 @@ export interface ApprovalQuestion {
   /** What was signed, or was to be. */
   readonly bytes: Uint8Array;
   readonly approvers: readonly Approver[];
+  /** Those who were approvers. */
+  readonly removed?: readonly Approver[];
 }
 
 /** One approval that counts. */
@@ -27,21 +31,36 @@ export interface Counted {
   readonly approvals: readonly CountedApproval[];
   /** Why others do not count: a mistake, or an attack. */
   readonly refused: readonly CliError[];
+  /** Persons whose approval was kept and counts no longer: they are no approvers now. */
+  readonly removed: readonly string[];
 }
 
 /** The persons, each once, by whatever number of keys. */
 export function countedApprovals(asked: ApprovalQuestion, given: readonly GivenApproval[]): Counted {
   const approvals = new Map<string, CountedApproval>();
   const refusals: CliError[] = [];
-  for (const { name, text } of given) {
+  const removed = new Set<string>();
+  for (const { name, text, isKept } of given) {
     try {
-      for (const person of personsOf(asked, { name, text })) approvals.set(person, { person, text });
+      const gone = isKept === true ? removedSigner(asked, { name, text }) : undefined;
+      if (gone !== undefined) removed.add(gone);
+      else for (const person of personsOf(asked, { name, text })) approvals.set(person, { person, text });
     } catch (thrown) {
       if (!(thrown instanceof CliError)) throw thrown;
       refusals.push(thrown);
     }
   }
-  return { approvals: [...approvals.values()], refused: refusals };
+  return { approvals: [...approvals.values()], refused: refusals, removed: [...removed] };
+}
+
+/** The person who has signed these bytes and is no approver now. */
+function removedSigner({ bytes, approvers, removed = [] }: ApprovalQuestion, { name, text }: GivenApproval) {
+  const { payload: signed, signatures } = readEnvelope(text, name);
+  if (Buffer.compare(signed, bytes) !== 0) return undefined;
+  return removed.find(({ keyid, key }) => {
+    const isOf = signatures.some(each => each.keyid === keyid && isSignedBy(key, bytes, each.sig));
+    return isOf && !approvers.some(each => each.keyid === keyid);
+  })?.person;
 }
 
 /** Throws `check_failed` for other bytes and for a signature that is none, `guarded` for a key that must not count. */
