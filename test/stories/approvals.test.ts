@@ -208,7 +208,10 @@ describe('an approval counts', () => {
       error: { approval: { have: 1, needed: 2 } },
     });
     expect(await t.balance()).toBe(10);
-    expect((await t.resume(op, ['bo.json', 'cy.json'])).code).toBe(0);
+    const one = await t.here.run(`ops resume ${op} --approval bo.json`);
+    expect([one.code, one.err]).toEqual([17, expect.stringContaining('--approval ana.approval.json,bo.approval.json')]);
+    // One list, however it is typed.
+    expect((await t.here.run(`ops resume ${op} --approval bo.json --approval cy.json`)).code).toBe(0);
     expect(await t.balance()).toBe(35);
     const lines = JSON.parse(await t.done('audit list --json')).data;
     expect(lines.at(-1)).toMatchObject({ outcome: 'done', approved_by: 'bo, cy', user: 'tester', host: 'desk', op });
@@ -291,6 +294,18 @@ describe('what is held is told', () => {
     expect([listed.code, listed.out]).toEqual([0, expect.stringContaining(id)]);
     for (const { all } of [created, approved, listed]) expect(all).not.toContain('real money');
     expect((await t.here.run('wallet', at)).err).toContain('nothing here is real money');
+  });
+
+  test('with the files of all, where two persons are needed', async () => {
+    await using t = await team([person('bo'), person('cy')], { approve_above: '20', approvals_needed: '2' });
+    const { op, id } = await t.held(FUND);
+    const env = { USER: 'bo', CARDWRIGHT_PROFILE: '', CARDWRIGHT_CONFIG_DIR: join(t.here.folder, 'bo') };
+    const at = { terminal: 300, env } as const;
+    await t.here.run('approvals key create', { ...at, typed: ['correct horse', 'correct horse'] });
+    const line = 'approvals approve --file request-1.json';
+    const approved = await t.here.run(line, { ...at, typed: ['25', 'correct horse'] });
+    const files = `--approval ${id}.approval.json,other.approval.json`;
+    expect(approved.all).toContain(`the file of each, separated by commas: cardwright ops resume ${op} ${files}`);
   });
 
   test('as refused, where no other person may approve it', async () => {

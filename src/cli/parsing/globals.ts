@@ -17,6 +17,8 @@ export interface GlobalOption {
   readonly means: string;
   /** Environment variable that says the same. */
   readonly env?: string;
+  /** A list: given again it adds to it. */
+  readonly repeats?: true;
   /** Completion never inserts it. */
   readonly typedOnly?: true;
   /** Stands in the short list of the root help. */
@@ -70,7 +72,12 @@ export const GLOBALS = [
     env: 'CARDWRIGHT_CONTRACT',
   },
   { name: 'journal', value: 'url|local', means: 'shared journal to keep operations in, or that of this machine' },
-  { name: 'approval', value: 'files', means: 'approvals of other persons for a held operation, separated by commas' },
+  {
+    name: 'approval',
+    value: 'files',
+    repeats: true,
+    means: 'approvals of other persons for a held operation, separated by commas, or once for each',
+  },
   { name: 'approval-out', value: 'file', means: 'where the request of an operation that is held is written' },
   { name: 'color', value: 'when', choices: ['always', 'auto', 'never'], means: 'colour: always, auto or never' },
   { name: 'accessible', means: 'no redrawing, one field a line' },

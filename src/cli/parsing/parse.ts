@@ -125,11 +125,15 @@ function splitRest(argv: readonly string[]) {
   return at < 0 ? { before: argv, rest: [] } : { before: argv.slice(0, at), rest: argv.slice(at + 1) };
 }
 
-function globalOption({ name, short, value, means }: GlobalOption): Option {
+function globalOption({ name, short, value, repeats, means }: GlobalOption): Option {
   const flags = `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` <${value}>`}`;
   const made = new Option(flags, means);
   // `--no-input` keeps its own name: `--input` is an option of some commands and no opposite of it.
   made.negate = false;
+  if (repeats)
+    return made.argParser((text: string, before: string | undefined) =>
+      before === undefined ? text : `${before},${text}`,
+    );
   return value === undefined ? made : made.argParser(once(`--${name}`));
 }
 

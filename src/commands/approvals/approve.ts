@@ -68,10 +68,7 @@ export const approveRequest = command({
   },
   show: ({ request, place, have, repeated }) => {
     const { id, op, needed } = request.payload;
-    const next =
-      place === undefined
-        ? `cardwright ops resume ${op}`
-        : `cardwright ops resume ${op} --approval ${shellWord(place)}`;
+    const next = sentBy(request.payload, place);
     return {
       data: { id, op, kept: place ?? 'journal', have, needed, repeated },
       noun: 'request',
@@ -81,13 +78,22 @@ export const approveRequest = command({
       blocks: [
         {
           kind: 'line',
-          text: `${repeated ? `${id} was approved by you before` : `Approved ${id}`}${place === undefined ? '' : `: ${place}`}. ${place === undefined ? `${have} of ${needed}. ` : ''}It is sent by: ${next}`,
+          text: `${repeated ? `${id} was approved by you before` : `Approved ${id}`}${place === undefined ? '' : `: ${place}`}. ${place === undefined ? `${have} of ${needed}. ` : ''}${next}`,
         },
       ],
       rows: { columns: REQUEST_COLUMNS, rows: [requestRow(request)] },
     };
   },
 });
+
+/** With files of several persons the others are not known here. */
+function sentBy({ op, needed }: CheckedRequest['payload'], place: string | undefined): string {
+  const resume = `cardwright ops resume ${op}`;
+  if (place === undefined) return `It is sent by: ${resume}`;
+  const own = `${resume} --approval ${shellWord(place)}`;
+  if (needed === 1) return `It is sent by: ${own}`;
+  return `It needs ${needed} persons, and is sent with the file of each, separated by commas: ${own},other.approval.json`;
+}
 
 async function typed(ctx: Context, { payload }: CheckedRequest): Promise<void> {
   const { cents: sum, rows, irreversible, targets } = payload;
