@@ -25,6 +25,8 @@ export async function requestNamed(
   if ((id === undefined) === (path === undefined)) throw usage('name one request: its id, or --file');
   if (path !== undefined) {
     const request = readRequestFile(await ctx.readFile(path), path);
+    // First: who approves is not told that nothing is real where no profile is chosen.
+    await ctx.approvals();
     refuseUntrue(request, await ctx.overrides());
     return request;
   }
