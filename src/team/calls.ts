@@ -254,6 +254,23 @@ export interface Appending extends Entering {
   readonly ending?: Ending | undefined;
 }
 
+/** What a former holder saw of rows that it had sent. */
+export interface Witnessing extends Entering {
+  readonly op: string;
+  readonly by: string;
+  readonly host?: string | undefined;
+  /** The caller has seen no end of it. */
+  readonly running?: boolean | undefined;
+  /** It has ended, and these of its rows came to nothing there. Cents that were spent by them. */
+  readonly late?: LateDone | undefined;
+}
+
+export interface LateDone {
+  readonly cents: number;
+  readonly intents: readonly ClaimedIntent[];
+  readonly key?: { readonly value: string; readonly digest: string } | undefined;
+}
+
 /** An op in the hands of the caller. */
 export interface Holding extends Entering {
   readonly op: string;

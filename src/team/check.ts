@@ -8,12 +8,14 @@ import { cents, dollars } from '../core/money.ts';
 import { createClaimedCards } from '../journal/runs/claimed-cards.ts';
 import type { AcceptedClash, JournalFlaw, StoreCheck } from '../journal/shared-ops.ts';
 import type { OpFlaws } from '../journal/store/op-store.ts';
+import { decodeLines } from '../journal/wal/codec.ts';
 import type { StoredRecord } from '../journal/wal/records.ts';
 import { type History, historyOf } from '../journal/wal/replay.ts';
 import { literal } from '../postgres/sql-text.ts';
 import type { DaySums, OpenRows, OpHead, Segment } from './calls.ts';
 import { readSharedChain } from './chain.ts';
 import { recordsOrError, sqlForDamaged } from './damaged-records.ts';
+import { lateCents } from './late-done.ts';
 import { digestOfSegments } from './records-digest.ts';
 import type { SharedOps } from './shared-ops.ts';
 import { createStanding } from './standing.ts';
@@ -143,7 +145,8 @@ function flawsOf(head: OpHead, segments: readonly Segment[], digest: string | un
   if (head.shown !== null && !isDeepStrictEqual(head.shown, standing.shown()))
     texts.push('what a list shows of it is not what its records say');
   for (const late of segments.filter(({ n }) => n < 0)) standing.read(late.bytes);
-  texts.push(...planFlaws(head, written), ...endFlaws(head, { standing, before }));
+  const late = inOrder.length === segments.length ? 0 : lateCents(linesOf(inOrder, head.op), written);
+  texts.push(...planFlaws(head, written), ...endFlaws(head, { standing, before, late }));
   const free = new Set(standing.unusedIntents());
   const names = written.flatMap(({ record }) => (record.t === 'ITEM' && record.intent ? record.intent : []));
   return {
@@ -153,6 +156,10 @@ function flawsOf(head: OpHead, segments: readonly Segment[], digest: string | un
     damaged,
     history: historyOf(written),
   };
+}
+
+function linesOf(segments: readonly Segment[], op: string): readonly StoredRecord[] {
+  return decodeLines(Buffer.concat(segments.map(({ bytes }) => bytes)), op).written;
 }
 
 function planFlaws({ op, command, rows, cents: total }: OpHead, [first]: readonly StoredRecord[]): string[] {
@@ -166,9 +173,11 @@ interface Standings {
   readonly standing: ReturnType<typeof createStanding>;
   /** Without what former holders brought later: the holder may not have read that. */
   readonly before: OpenRows;
+  /** Cents of rows that were done after all, as was brought behind the end. */
+  readonly late: number;
 }
 
-function endFlaws(head: OpHead, { standing, before }: Standings): string[] {
+function endFlaws(head: OpHead, { standing, before, late }: Standings): string[] {
   const end = standing.end();
   if (head.state !== 'finished') {
     const counts = [before, standing.counts()];
@@ -176,8 +185,9 @@ function endFlaws(head: OpHead, { standing, before }: Standings): string[] {
     return isTold || head.state === 'pending' ? [] : ['the rows that are unknown or open are not those it counts'];
   }
   if (end === undefined) return ['it is finished, and its records do not say so'];
-  const spent = Math.min(end.cents, head.reserved);
-  return spent === head.spent
+  const spent = Math.min(end.cents + late, head.reserved);
+  // An older release has counted nothing of what came late.
+  return spent === head.spent || Math.min(end.cents, head.reserved) === head.spent
     ? []
     : [`its records say ${money(spent)} were spent, and ${money(head.spent)} are counted`];
 }

@@ -200,7 +200,8 @@ function lastItems(lines: readonly StoredRecord[]): ReadonlyMap<number, ItemReco
   return items;
 }
 
-function intentsOf(items: readonly ItemRecord[], plan: PlanRecord): readonly ClaimedIntent[] {
+/** Names of rows, with what they stand for. */
+export function intentsOf(items: readonly ItemRecord[], plan: PlanRecord): readonly ClaimedIntent[] {
   return items.flatMap(({ row, intent: name, operation, input, asked }) => {
     if (name === undefined) return [];
     const digest = intentDigest({ operation, input: withoutMarker(input), asked }, plan.given_key);

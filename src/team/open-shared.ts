@@ -22,7 +22,7 @@ import { restoredWarning } from './lost-records.ts';
 import { type ActsAs, endOfFreeze, refuseOtherAccount, refuseOtherSchema } from './refusals.ts';
 import { answersOf, chainHead, headsByJournal, machineId, placesOf, type SharedOps } from './shared-ops.ts';
 import { MOST_CLOCK_MS, sharedStore } from './shared-store.ts';
-import { pushSpool } from './spool.ts';
+import { type Pushed, pushSpool } from './spool.ts';
 import { statementsOver } from './statements.ts';
 
 export interface SharedJournalSettings {
@@ -161,6 +161,10 @@ function recordsLeftOut(records: number, op: string): string {
     : `${records} records of ${op}, none of them an outcome, were not brought`;
 }
 
+function clashWarning({ op, with: other, name }: Pushed['clashes'][number]): string {
+  return `warning: ${op} was done after all, and its name ${JSON.stringify(name)} belongs to ${other} by now: one purchase may have been made twice. Look at both: cardwright ops show ${op}`;
+}
+
 /** Before anything else: what is known here may decide what the rules say. Ops that the database does not know. */
 export async function pushedBy(shared: SharedOps): Promise<readonly string[]> {
   const { notice } = shared;
@@ -173,6 +177,7 @@ export async function pushedBy(shared: SharedOps): Promise<readonly string[]> {
   for (const { op, records, holder, host } of pushed.leftOut) {
     notice(`note: ${recordsLeftOut(records, op)}: ${holder} on ${host} has it; ops list --local has the copy`);
   }
+  for (const clash of pushed.clashes) notice(clashWarning(clash));
   for (const { op, rows } of pushed.restored) notice(restoredWarning(op, rows));
   for (const op of pushed.missing)
     notice(`warning: ${op} is not in the shared journal, and was begun there: cardwright journal push`);

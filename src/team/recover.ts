@@ -36,8 +36,9 @@ export async function pushAll(shared: SharedOps, { left = false } = {}): Promise
     for (const { intent, key, op } of brought.clashes)
       clashes.push({ op: copy.op, with: op, name: intent ?? key ?? '' });
   }
-  const { brought, missing, leftOut, restored } = await pushSpool(shared);
+  const { brought, missing, leftOut, restored, clashes: late } = await pushSpool(shared);
   recovered.push(...restored);
+  clashes.push(...late);
   // What such a command knows is not here yet: an admin must go on waiting for this machine.
   if (behind && workedOn[0] !== undefined) throw stillWorkedOn(workedOn[0]);
   if (!behind && status.frozen !== null) shared.notice(COUNTS_LATER);

@@ -6,6 +6,7 @@ import { decodeLines, encodeLines } from '../journal/wal/codec.ts';
 import type { JournalRecord, StoredRecord } from '../journal/wal/records.ts';
 import type { Ending, Facts, OpHead, Segment } from './calls.ts';
 import { factsOf, planIn } from './claims.ts';
+import { lateDone } from './late-done.ts';
 import { leaseMsFor } from './lease.ts';
 import {
   bytesAt,
@@ -37,6 +38,8 @@ export interface Pushed {
   readonly restored: readonly { readonly op: string; readonly rows: number }[];
   /** Ops in other hands, with how many records were not brought, for they are no outcomes; their copies are kept. */
   readonly leftOut: readonly LeftOut[];
+  /** Names of rows that were done after all, and that belong to another op since they were recorded as not done. */
+  readonly clashes: readonly { readonly op: string; readonly with: string; readonly name: string }[];
 }
 
 interface LeftOut {
@@ -52,7 +55,7 @@ interface LeftOut {
  * line that it has lost looks like one that was never sent. Throws where the database cannot be asked.
  */
 export async function pushSpool(shared: SharedOps): Promise<Pushed> {
-  const pushed: Pushing = { brought: [], missing: [], leftOut: [], restored: [] };
+  const pushed: Pushing = { brought: [], missing: [], leftOut: [], restored: [], clashes: [] };
   for (const { op, path } of await leftCopies(shared)) {
     const rows = await pushCopy(shared, { op, path }, pushed);
     if (rows > 0) pushed.brought.push({ op, rows });
@@ -85,7 +88,8 @@ async function pushCopy(
     }
     if (restored > 0) pushed.restored.push({ op, rows: restored });
     if (isCutOff({ kept, there }, writerOf(path))) throw damagedCopy({ op, path }, 'is shorter than it was');
-    const rows = await witnessed(shared, op, { kept, there });
+    const { rows, clashes } = await witnessed(shared, op, { kept, there });
+    pushed.clashes.push(...clashes);
     const isShown = await wasShown(disk, path);
     const isEnded = await endLease(shared, { op, by: writerOf(path), segments, isShown });
     const beyond = recordsBeyond(kept, there);
@@ -153,16 +157,40 @@ async function readWithLost(
   return { ...after, restored: isLost ? 0 : before.lost.rows, isLost };
 }
 
-async function witnessed({ statements, account, head }: SharedOps, op: string, lines: CopyAndJournal): Promise<number> {
+interface Witnessed {
+  /** Rows whose outcome was brought. */
+  readonly rows: number;
+  readonly clashes: Pushed['clashes'];
+}
+
+async function witnessed(shared: SharedOps, op: string, lines: CopyAndJournal): Promise<Witnessed> {
+  const { statements, account, head, host } = shared;
   let rows = 0;
+  const clashes: Pushed['clashes'][number][] = [];
+  const left = async () => {
+    const [now] = await statements().heads(account, { op });
+    return now === undefined ? 0 : now.reserved - now.spent;
+  };
   for (const [by, beyond] of outcomesBeyond(lines.kept, lines.there)) {
     const known = lines.there.filter(each => each.by === by).length;
-    const call = { account, known: head.known(), op, by };
-    const answer = await statements().witness(call, encodeLines(by, known, beyond));
+    const late = await lateDone(lines.there, beyond, left);
+    const running = !lines.there.some(({ record }) => record.t === 'END') || undefined;
+    const call = { account, known: head.known(), op, by, host, running, late: late?.late };
+    const answer = await statements().witness(call, encodeLines(by, known, beyond), late?.facts);
     head.learn(answer.head);
+    // It has ended between the reading and the call.
+    if (answer.verdict === 'ended')
+      return witnessed(shared, op, { kept: lines.kept, there: await linesNow(shared, op) });
+    for (const { intent, key, op: other } of answer.clashes ?? [])
+      clashes.push({ op, with: other, name: intent ?? key ?? '' });
     rows += new Set(beyond.map(line => ('row' in line ? line.row : 0))).size;
   }
-  return rows;
+  return { rows, clashes };
+}
+
+async function linesNow({ statements, account }: SharedOps, op: string): Promise<readonly StoredRecord[]> {
+  const segments = await statements().readOp(account, op, 1);
+  return decodeLines(Buffer.concat(segments.map(({ bytes }) => bytes)), op).written;
 }
 
 interface LeftOp {

@@ -28,6 +28,7 @@ import type {
   Telling,
   UsedIntent,
   WantedOp,
+  Witnessing,
 } from './calls.ts';
 
 /** By the identifier of the journal. */
@@ -62,10 +63,12 @@ export interface Statements extends ApprovalStatements {
     call: Entering & { readonly host: string; readonly nonce: string },
     facts: Facts,
   ): Promise<With<{ readonly seq: number }>>;
+  /** `ended`: the caller has said that it runs, and it has ended; nothing was written. */
   witness(
-    call: Entering & { readonly op: string; readonly by: string },
+    call: Witnessing,
     bytes: Uint8Array,
-  ): Promise<With<{ readonly verdict: string }>>;
+    facts?: Facts,
+  ): Promise<With<{ readonly verdict: 'witnessed' | 'ended'; readonly clashes?: readonly Clash[] }>>;
   pushed(call: Omit<Entering, 'known'> & Pushed): Promise<With<unknown>>;
   /** Who knows of lost lines by then; null where nobody does, or their loss was accepted. */
   reportLoss(
@@ -145,7 +148,8 @@ export function statementsOver({ call }: Pick<PostgresSession, 'call'>): Stateme
     renew: told => one('select cardwright.renew($1)', [json(told)]),
     told: told => one('select cardwright.told($1)', [json(told)]),
     note: (told, facts) => one('select cardwright.note($1, $2)', [json(told), members(facts)]),
-    witness: (told, bytes) => one('select cardwright.witness($1, $2)', [json(told), bytes]),
+    witness: (told, bytes, facts) =>
+      one('select cardwright.witness($1, $2, $3)', [json(told), bytes, facts === undefined ? null : members(facts)]),
     pushed: told => one('select cardwright.pushed($1)', [json(told)]),
     leaveAccount: (told, facts) => one('select cardwright.leave_account($1, $2)', [json(told), members(facts)]),
     cameBack: told => one('select cardwright.came_back($1)', [json(told)]),

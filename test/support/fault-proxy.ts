@@ -22,6 +22,8 @@ export type Fault =
   | 'html-502'
   /** The service does it at once and is answered for only after `delayMs`. */
   | 'late-answer'
+  /** The service does it at once and is answered for only after `release`. */
+  | 'held-answer'
   /** Answered 401 by something on the way; the service sees nothing. */
   | 'unauthorized'
   /** Answered 429 with `Retry-After: 1`; the service sees nothing. */
@@ -56,6 +58,8 @@ export interface FaultProxy extends AsyncDisposable {
   mend(): void;
   /** From now on so many requests are let through, and any more are answered 429; each call gives so many places anew. */
   allow(places: number): void;
+  /** Lets held answers through, or has a gateway answer in their place. */
+  release(how?: 'html-502'): void;
   /** How often each fault has come to pass; one that follows the deed counts when that is done. */
   happened(): Readonly<Partial<Record<Fault, number>>>;
 }
@@ -78,6 +82,10 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
   const happened: Partial<Record<Fault, number>> = {};
   const waiting: { count: number; resolve: () => void }[] = [];
   let handling = 0;
+  let release: FaultProxy['release'] = () => undefined;
+  const released = new Promise<'html-502' | undefined>(resolve => {
+    release = resolve;
+  });
   let places = Number.POSITIVE_INFINITY;
 
   const posts = () => seen.filter(({ method }) => method === 'POST');
@@ -115,7 +123,8 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
       count();
       if (fault === 'drop-after') return void incoming.socket.destroy();
       if (fault === 'throttled-after') return void outgoing.writeHead(429, { 'retry-after': '1' }).end();
-      if (fault === 'html-502')
+      const held = fault === 'held-answer' ? await released : undefined;
+      if (fault === 'html-502' || held === 'html-502')
         return void outgoing.writeHead(502, { 'content-type': 'text/html' }).end('<html></html>');
       const reply = () => outgoing.writeHead(answer.status, answer.headers).end(answer.body);
       if (fault === 'late-answer') setTimeout(reply, delayMs).unref();
@@ -149,6 +158,7 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
     allow(count) {
       places = count;
     },
+    release: how => release(how),
     happened: () => happened,
     [Symbol.asyncDispose]: () =>
       new Promise(resolve => {

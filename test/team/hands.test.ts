@@ -223,6 +223,25 @@ describe.skipIf(missing())('an op', () => {
     expect(await headOf(op.op)).toMatchObject({ state: 'running', holder: 'ben', epoch: 2, n: 2 });
   });
 
+  it('counts what was done after all, within what was held for it, and once', async () => {
+    const op = wanted(at.account, 500);
+    await at.ana.claim(op, linesOf(op.by, sent(1)), FACTS);
+    await at.endLeases();
+    await at.ben.take(taking(op.op), REASON);
+    const end = { t: 'END', done: 0, refused: 0, not_sent: 1, cents: 0, at: 1 } as const;
+    await at.ben.append({ ...next(op), by: hex(4), epoch: 2, ...ended(0) }, linesOf(hex(4), end), OUTCOME);
+    const call = { account: at.account, op: op.op, by: op.by, host: 'laptop' };
+    const bytes = linesOf(op.by, done(1));
+    expect(await at.ana.witness({ ...call, running: true }, bytes)).toMatchObject({ verdict: 'ended' });
+    for (const cents of [501, -1])
+      await expect(at.ana.witness({ ...call, late: { cents, intents: [] } }, bytes, FACTS)).rejects.toMatchObject(BAD);
+    for (let time = 0; time < 2; time += 1)
+      await at.ana.witness({ ...call, late: { cents: 500, intents: [] } }, bytes, FACTS);
+    expect(await headOf(op.op)).toMatchObject({ state: 'finished', spent: 500 });
+    const sums = await at.eve.daySums(at.account);
+    expect(sums.every(({ spent, ops_spent }) => spent === ops_spent)).toBe(true);
+  });
+
   it('is not seen or touched from another account', async () => {
     const op = await claimed();
     const { account } = await testAccount(here);

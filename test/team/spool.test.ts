@@ -24,7 +24,13 @@ function endedMeanwhile(): SharedOps {
 }
 
 it('a copy that is ended after it was listed is nobody’s, and no damage', async () => {
-  expect(await pushSpool(endedMeanwhile())).toEqual({ brought: [], missing: [], leftOut: [], restored: [] });
+  expect(await pushSpool(endedMeanwhile())).toEqual({
+    brought: [],
+    missing: [],
+    leftOut: [],
+    restored: [],
+    clashes: [],
+  });
 });
 
 /** One copy, what the database has of its op, and what was kept of it before. */
@@ -64,6 +70,7 @@ it('what was not brought of an op in other hands is told, and its copy is kept',
     missing: [],
     leftOut: [{ op: OP, records: 1, holder: 'ben', host: 'desk' }],
     restored: [],
+    clashes: [],
   });
   expect([moved, removed]).toEqual([
     [`/spool/kept/2026-11-20/${OP}.open`],
@@ -74,7 +81,7 @@ it('what was not brought of an op in other hands is told, and its copy is kept',
 it('a copy that the database has whole is kept without a word, for the database may lose it', async () => {
   const bytes = linesOf(BY, { t: 'RUN', pid: 1, start: '1', boot: 'b', at: 1 }, sent(1));
   const { moved, removed, replaced, shared } = taken(bytes, [bytes]);
-  expect(await pushSpool(shared)).toEqual({ brought: [], missing: [], leftOut: [], restored: [] });
+  expect(await pushSpool(shared)).toEqual({ brought: [], missing: [], leftOut: [], restored: [], clashes: [] });
   expect([moved, removed, replaced]).toEqual([
     [`/spool/kept/2026-11-20/${OP}.open`],
     [`/spool/kept/2026-11-20/${OP}.open.confirmed`],
@@ -85,7 +92,7 @@ it('a copy that the database has whole is kept without a word, for the database 
 it('a copy that lacks what was claimed with it is kept as the database has it', async () => {
   const run: JournalRecord = { t: 'RUN', pid: 1, start: '1', boot: 'b', at: 1 };
   const { moved, removed, replaced, shared } = taken(linesOf(BY, run), [linesOf(BY, run, sent(1))]);
-  expect(await pushSpool(shared)).toEqual({ brought: [], missing: [], leftOut: [], restored: [] });
+  expect(await pushSpool(shared)).toEqual({ brought: [], missing: [], leftOut: [], restored: [], clashes: [] });
   expect([moved, removed]).toEqual([
     [`/spool/kept/2026-11-20/${OP}.open`],
     [`/spool/kept/2026-11-20/${OP}.open.confirmed`],
@@ -97,7 +104,7 @@ it('a copy that was left keeps its place behind a longer one of its op', async (
   const run: JournalRecord = { t: 'RUN', pid: 1, start: '1', boot: 'b', at: 1 };
   const longer = linesOf(BY, run, sent(1), { t: 'AMBIG', row: 1, reason: 'lost', at: 2 });
   const { moved, removed, shared } = taken(linesOf(BY, run, sent(1)), [linesOf(BY, run, sent(1))], longer);
-  expect(await pushSpool(shared)).toEqual({ brought: [], missing: [], leftOut: [], restored: [] });
+  expect(await pushSpool(shared)).toEqual({ brought: [], missing: [], leftOut: [], restored: [], clashes: [] });
   expect([moved, removed]).toEqual([[], [`/spool/${OP}.${BY}`, `/spool/${OP}.${BY}.confirmed`]]);
 });
 

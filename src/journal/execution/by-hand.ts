@@ -15,18 +15,26 @@ export function byWhom({ who, at }: Pick<ByHand, 'who' | 'at'>): string {
 
 /** A sentence for all rows that one person has recorded at once; none where one machine alone has the journal. */
 export function recordedNotes(rows: Iterable<RowHistory>): readonly string[] {
-  const groups = new Map<string, { readonly resolved: ByHand; readonly rows: number[] }>();
-  for (const { item, resolved } of rows) {
+  const groups = new Map<
+    string,
+    { readonly resolved: ByHand; readonly isAnswered: boolean; readonly rows: number[] }
+  >();
+  for (const row of rows) {
+    const { item, resolved } = row;
     if (resolved === undefined || resolved.who === ON_THIS_MACHINE) continue;
     const { as, who, note, at } = resolved;
-    const key = JSON.stringify([as, who, note, isoSeconds(at)]);
-    const group = groups.get(key) ?? { resolved, rows: [] };
+    const isAnswered = as === 'not-done' && row.state === 'done';
+    const key = JSON.stringify([as, who, note, isoSeconds(at), isAnswered]);
+    const group = groups.get(key) ?? { resolved, isAnswered, rows: [] };
     group.rows.push(item.row);
     groups.set(key, group);
   }
-  return [...groups.values()].map(({ resolved, rows }) => {
+  return [...groups.values()].map(({ resolved, isAnswered, rows }) => {
     const [which, was] = [capital(rowsNamed(rows)), rows.length === 1 ? 'was' : 'were'];
     const as = resolved.as === 'done' ? 'done' : 'not done';
-    return `${which} ${was} recorded as ${as}${byWhom(resolved)}: ${resolved.note}`;
+    const since = isAnswered
+      ? `. The service has answered since: ${rows.length === 1 ? 'it is' : 'they are'} done`
+      : '';
+    return `${which} ${was} recorded as ${as}${byWhom(resolved)}: ${resolved.note}${since}`;
   });
 }

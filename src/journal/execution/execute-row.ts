@@ -52,7 +52,7 @@ async function executeOnce(context: RunContext, number: number, performing: Perf
     } catch (thrown) {
       // The journal could not take what came of an answer: what it says stands, and that is "sent".
       if (!(thrown instanceof CliError) || delivery === undefined || delivery.class === 'not_sent') throw thrown;
-      step = ended(unrecorded(context, number, { delivery, failure: thrown }));
+      step = ended(await unrecorded(context, number, { delivery, failure: thrown }));
     }
   }
   return step.outcome;
@@ -297,18 +297,20 @@ async function withheld(context: RunContext, number: number, sending: Sending): 
 }
 
 /** Sent, answered, and the disk is full: the next resume settles it; until then it must count as unknown. */
-function unrecorded(
+async function unrecorded(
   context: RunContext,
   number: number,
   { delivery, failure }: { delivery: Delivery; failure: CliError },
-): RowOutcome {
+): Promise<RowOutcome> {
   const row = context.row(number);
   const yes = delivery.class === 'done';
   const answer = yes ? 'the service said yes' : `the service answered (${delivery.class})`;
   const reason = `${answer}, but the journal could not be written: ${failure.message}`;
   const cardId = yes ? textOf((delivery.result as Values | undefined)?.['id']) : undefined;
   const answered = yes ? { card: cardId } : undefined;
-  const error = unknownError({ plan: context.plan, row, reason, requestId: delivery.requestId, answered });
+  const { meanwhile, takeUp } = await context.elsewhere(number);
+  const known = { plan: context.plan, row, reason, requestId: delivery.requestId };
+  const error = unknownError({ ...known, answered, meanwhile, takeUp });
   const sentAt = isoSeconds(row.lastSent?.at ?? context.plan.at);
   const message = `${row.item.operation} was sent at ${sentAt} and ${reason}`;
   const facts = { ...factsOf(row), ...(cardId !== undefined && { cardId }) };

@@ -10,6 +10,7 @@ import type { Log } from '../wal/writer.ts';
 import { type AnsweredBefore, createAnsweredCards } from './answered-cards.ts';
 import { checkForEffect, traceOf } from './evidence.ts';
 import { createMarkerIndex, type MarkerIndex } from './marker-index.ts';
+import type { Meanwhile } from './meanwhile.ts';
 import type { OtherMoves } from './other-moves.ts';
 import { ownEnd } from './own-end.ts';
 import { type KeyAge, keyIsFresh, keyIsSure, type Moment } from './policy.ts';
@@ -34,6 +35,11 @@ export interface RowOwner {
   readonly op: string;
   /** It is about the same change, and neither knew of the other: who has begun it, and when. Undefined where it has the name of the row. */
   readonly begun?: string | undefined;
+}
+
+export interface Elsewhere {
+  readonly meanwhile?: Meanwhile | undefined;
+  readonly takeUp?: TakeUp | undefined;
 }
 
 /** The other op that a row belongs to by now, where there is one: then the row is not sent. */
@@ -67,6 +73,8 @@ export interface RunContextSettings {
   /** Until when another process that had the op may have sent a row, ms UTC by our clock; 0 where its SENT tells it. */
   readonly sentUntil: (row: number) => number;
   readonly rowOwner: RowOwners;
+  /** Where a row stands in other hands, and what goes on with the op there; neither while it is in ours, or nobody can tell. */
+  readonly elsewhere: (row: number) => Promise<Elsewhere>;
   readonly resendAbsent: boolean;
   /** What goes on with the op, where this run has it not in hand: it only looks. */
   readonly takeUp?: TakeUp | undefined;

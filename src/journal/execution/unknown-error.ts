@@ -14,6 +14,7 @@ import type { RowHistory } from '../wal/replay.ts';
 import { assessmentOf, checksOf } from './assessment.ts';
 import type { EvidenceCheck } from './evidence.ts';
 import { MARKER_KEY } from './marker.ts';
+import { type Meanwhile, meanwhileWords } from './meanwhile.ts';
 import type { RowOwner } from './run-context.ts';
 
 export interface UnknownFactsToTell {
@@ -30,6 +31,8 @@ export interface UnknownFactsToTell {
   readonly answered?: { readonly card: string | undefined } | undefined;
   /** See `RowOwners`. */
   readonly owner?: RowOwner | undefined;
+  /** Where it is in other hands by now. */
+  readonly meanwhile?: Meanwhile | undefined;
   /** What goes on with it, where it is not in our hands. */
   readonly takeUp?: TakeUp | undefined;
   /** What is next: a resume; one that is asked to send again what left no trace; or a person decides. */
@@ -38,7 +41,7 @@ export interface UnknownFactsToTell {
 
 /** Exit 11, in words for a person and with the same facts for a script. */
 export function unknownError(facts: UnknownFactsToTell): CliError {
-  const { plan, row, look, reason, requestId, answered, owner } = facts;
+  const { plan, row, look, reason, requestId, answered } = facts;
   const { op } = plan;
   const { item, firstSent, lastSent } = row;
   const checks = checksNow(facts);
@@ -48,9 +51,7 @@ export function unknownError(facts: UnknownFactsToTell): CliError {
   const sent = first === undefined ? `at ${at}` : `at ${first}, and again at ${at} under the same key,`;
   const lookedAt = facts.lookedAt === undefined ? undefined : isoSeconds(facts.lookedAt);
   const checked = look?.text ?? row.looks.at(-1)?.found;
-  const looking = `cardwright ops resume ${op} --dry-run`;
-  const { hint, says, first: takenFirst } = nextCommand(op, facts);
-  const byHand = { done: resolveCommand(op, [item.row], 'done'), notDone: resolveCommand(op, [item.row], 'not-done') };
+  const ways = waysOn(facts);
   const card = answered?.card ?? item.card;
   const byAnswer = `the answer of the service, which said that it is done${card === undefined ? '' : `, card ${card}`}`;
   const byLook = checked === undefined || lookedAt === undefined ? 'nothing yet' : `${checked}, at ${lookedAt}`;
@@ -63,15 +64,10 @@ export function unknownError(facts: UnknownFactsToTell): CliError {
       `Asked: ${asked(row, plan)}.`,
       `Checked: ${seen}.`,
       `Verdict: ${verdict}${because === undefined ? '' : `: ${because}`}${until}.`,
-      owner === undefined ? runningAgain(row, plan) : onlyLookedFor(row, owner),
-      `This only looks: ${looking}`,
-      ...(says === undefined ? [] : [`${says}: ${hint}`]),
-      ...takenFirst,
-      `When you know that it happened: ${byHand.done}`,
-      `When you know that it did not: ${byHand.notDone}`,
+      ...ways.notes,
       `For support: ${forSupport(row, at, requestId)}`,
     ],
-    hint,
+    hint: ways.hint,
     outcome: 'unknown',
     operation: item.operation,
     op,
@@ -93,11 +89,46 @@ export function unknownError(facts: UnknownFactsToTell): CliError {
       verdict,
       verdict_because: because,
       first_sent_at: first,
-      look: looking,
-      resolve_done: byHand.done,
-      resolve_not_done: byHand.notDone,
+      ...ways.evidence,
     }),
   });
+}
+
+interface WaysOn {
+  readonly notes: readonly string[];
+  readonly hint: string;
+  /** The same commands for a script. */
+  readonly evidence: Readonly<Record<string, string>>;
+}
+
+/** What leads on, in its order. Where others have settled the row, none of these commands does. */
+function waysOn(facts: UnknownFactsToTell): WaysOn {
+  const { plan, row, owner, meanwhile, answered } = facts;
+  const { op } = plan;
+  if (meanwhile !== undefined && (meanwhile.isOver || meanwhile.row.resolved !== undefined)) {
+    const { notes, hint } = meanwhileWords({
+      plan,
+      meanwhile,
+      isAnswered: answered !== undefined,
+      danger: danger(row),
+    });
+    return { notes, hint, evidence: {} };
+  }
+  const looking = `cardwright ops resume ${op} --dry-run`;
+  const { hint, says, first } = nextCommand(op, facts);
+  const [done, notDone] = [resolveCommand(op, [row.item.row], 'done'), resolveCommand(op, [row.item.row], 'not-done')];
+  return {
+    notes: [
+      owner === undefined ? runningAgain(row, plan) : onlyLookedFor(row, owner),
+      `This only looks: ${looking}`,
+      ...(says === undefined ? [] : [`${says}: ${hint}`]),
+      ...first,
+      `When you know that it happened: ${done}`,
+      `When you know that it did not: ${notDone}`,
+    ],
+    hint,
+    evidence: { look: looking, resolve_done: done, resolve_not_done: notDone },
+  };
 }
 
 /** Not more than likely: the answer was not compared with the card. */

@@ -7,9 +7,9 @@ import { CliError } from '../../core/errors.ts';
 import { identify } from '../../files/process-identity.ts';
 import { quietPeriodMs } from '../execution/policy.ts';
 import { type RowIndex, rowsInMemory } from '../execution/row-index.ts';
-import { createRunContext, type RowOwners, type RunContext } from '../execution/run-context.ts';
+import { createRunContext, type Elsewhere, type RowOwners, type RunContext } from '../execution/run-context.ts';
 import { type Capability, capabilityOf, UNKNOWN } from '../idempotency-support.ts';
-import type { TakeOver, Tape } from '../store/op-store.ts';
+import type { OpStore, TakeOver, Tape } from '../store/op-store.ts';
 import { historyNamed } from '../store/read-ops.ts';
 import type { ResumeOptions, Run, RunPlan, TakeUp } from '../types.ts';
 import { decodeLines, wholeLength } from '../wal/codec.ts';
@@ -245,8 +245,22 @@ export async function runContextFor(
     madeBefore: madeBeforeBy(dependencies.store, plan),
     sentUntil: sentUntil ?? (() => 0),
     rowOwner: rowOwner ?? (async () => undefined),
+    elsewhere: async row => (tape?.lost?.aborted === true ? rowElsewhere(dependencies.store, plan.op, row) : {}),
     quietPeriodMs: quietPeriodMs(plan.mode, dependencies.writeTotalMs),
   });
+}
+
+/** Nothing where the journal cannot be read now: that is said by then. */
+async function rowElsewhere(store: OpStore, op: string, number: number): Promise<Elsewhere> {
+  try {
+    const { rows, end } = await historyNamed(store, op);
+    const row = rows.get(number);
+    const meanwhile = row && { row, isOver: end !== undefined };
+    return { meanwhile, takeUp: await takeUpOf(store, op) };
+  } catch (thrown) {
+    if (!(thrown instanceof CliError)) throw thrown;
+    return {};
+  }
 }
 
 function planOf({ plan, rows }: History): RunPlan {

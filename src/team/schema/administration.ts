@@ -322,7 +322,7 @@ const OPERATING = [
   'renew(jsonb)',
   'told(jsonb)',
   'note(jsonb, text)',
-  'witness(jsonb, bytea)',
+  'witness(jsonb, bytea, text)',
   'pushed(jsonb)',
   'report_loss(jsonb)',
   'leave_account(jsonb, text)',

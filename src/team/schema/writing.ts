@@ -282,24 +282,48 @@ exception
     perform bad_call('witness');
 end $f$;
 
+-- Its cents were spent, and its names are its own again; those that belong to another one wait for it.
+create function count_late(o op, late jsonb) returns void language plpgsql as $f$
+declare
+  more bigint := coalesce((late ->> 'cents')::bigint, 0);
+begin
+  if o.state <> 'finished' or more < 0 or o.spent + more > o.reserved then perform bad_call('cents of a late outcome'); end if;
+  update op set spent = spent + more where op.op = o.op;
+  update spend_day d set spent = d.spent + more where d.account = o.account and d.day = o.day and more > 0;
+  perform give_names(o, late);
+exception
+  when check_violation or not_null_violation then perform bad_call('late');
+end $f$;
+
 -- What a former holder saw after it had lost the operation. It never ends it and takes no lease.
--- An outcome is heard always, also while nothing else may be written. call: account, known, op, by.
-create function witness(call jsonb, bytes bytea) returns jsonb
+-- An outcome is heard always, also while nothing else may be written. running: the caller has seen no end of it. late: it has
+-- ended, and rows of it that came to nothing there were done: cents, intents [{row, name, digest}], key {value, digest}; a line is
+-- written then. call: account, known, op, by, host, running, late.
+create function witness(call jsonb, bytes bytea, facts text default null) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
-  a account := enter(call - 'known', 'operate', false, true);
+  is_late boolean := call ? 'late';
+  a account := enter(call - 'known', 'operate', is_late, true);
   o op;
   lowest int;
 begin
   perform need(call, 'op by');
   select * into o from op x where x.op = call ->> 'op' for update;
   if o.op is null then perform fenced(o); end if;
+  if o.state = 'finished' and coalesce((call ->> 'running')::boolean, false) then
+    return jsonb_build_object('verdict', 'ended', 'head', head_of(a));
+  end if;
   if not exists (select from segment s where s.op = o.op and s.n < 0 and s.writer = call ->> 'by' and s.bytes = witness.bytes) then
     perform check_witness(o, call ->> 'by', bytes);
     select least(min(s.n), 0) into lowest from segment s where s.op = o.op and s.n < 0;
     perform insert_segment(o, coalesce(lowest, 0) - 1, call ->> 'by', bytes);
     update op set shown = null where op.op = o.op;
+    if is_late then
+      perform count_late(o, call -> 'late');
+      a := write_audit(a, facts, call ->> 'host');
+    end if;
   end if;
-  return jsonb_build_object('verdict', 'witnessed', 'head', head_of(a));
+  return jsonb_build_object('verdict', 'witnessed', 'head', head_of(a), 'clashes',
+    coalesce(case when is_late then import_clashes(a, (call -> 'late') || jsonb_build_object('op', o.op)) end, '[]'));
 end $f$;
 `;
