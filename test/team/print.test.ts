@@ -45,6 +45,29 @@ describe.skipIf(missing())('the printed SQL', () => {
     }
   });
 
+  it('is read whole by a role that bypasses row-level security, and by its owner not at all, as a dump does it', async () => {
+    const root = await here.as('postgres');
+    const [dba, backup] = [`${here.name}_owner`, `${here.name}_backup`];
+    await root.call(`create role ${dba} login`, []);
+    await root.call(`grant cardwright_owner to ${dba}`, []);
+    await root.call(`create role ${backup} login bypassrls`, []);
+    await root.call(`grant pg_read_all_data to ${backup}`, []);
+    await root.call(`select cardwright.add_account('dumped', 'https://api.example.com', 'test', 'ada')`, []);
+    const rows = async (role: string, security: 'on' | 'off') => {
+      const session = await connect(here.server, role, here.name);
+      try {
+        await session.call(`set row_security = ${security}`, []);
+        return (await session.call('select from cardwright.audit', [])).length;
+      } finally {
+        await session.end();
+      }
+    };
+    expect(await rows(backup, 'off')).toBe(1);
+    await expect(rows(dba, 'off')).rejects.toMatchObject({ code: '42501' });
+    // What --enable-row-security does.
+    expect(await rows(dba, 'on')).toBe(0);
+  });
+
   /** What a journal of one number is made of: tables with their columns, functions, policies, grants. */
   const SHAPE = [
     `select table_name, column_name, data_type, is_nullable, column_default from information_schema.columns
