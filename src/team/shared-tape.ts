@@ -209,5 +209,11 @@ export function endingOf({ standing, reserved }: Pick<Hands, 'standing' | 'reser
 
 export function outcomeFacts({ standing, facts }: Pick<Hands, 'standing' | 'facts'>): Facts {
   const { done, refused, not_sent, cents } = standing.end() ?? {};
-  return { ...facts, event: 'outcome', ...(done !== undefined && { done, refused, not_sent, cents }) };
+  const reason = standing.recordedByHand();
+  return {
+    ...facts,
+    event: 'outcome',
+    ...(done !== undefined && { done, refused, not_sent, cents }),
+    ...(reason !== undefined && { reason }),
+  };
 }

@@ -2,6 +2,7 @@
 import { decodeSigned } from '../journal/wal/codec.ts';
 import type { EndRecord, JournalRecord, PlanRecord, StoredRecord } from '../journal/wal/records.ts';
 import type { OpenRows, ShownRows } from './calls.ts';
+import { createRecordedRows } from './recorded-rows.ts';
 
 /** What a resume would do with a row: send it, settle it, or nothing. */
 type RowStanding = 'open' | 'unknown' | 'done' | 'over';
@@ -22,13 +23,15 @@ export interface Standing {
   /** Writer of the latest whole line, and how many lines each writer has. */
   writer(): string | undefined;
   linesOf(by: string): number;
+  /** What persons have recorded of its rows by hand, as a reason for the chain. */
+  recordedByHand(): string | undefined;
 }
 
 export function createStanding(): Standing {
-  const rows = tally<RowStanding>();
-  const states = tally<RowState>();
+  const [rows, states] = [tally<RowStanding>(), tally<RowState>()];
   const intents = new Map<number, string>();
   const lines = new Map<string, number>();
+  const recorded = createRecordedRows();
   let rest: Uint8Array = new Uint8Array();
   let plan: PlanRecord | undefined;
   let [planned, approved, latest] = [false, false, 0];
@@ -43,6 +46,7 @@ export function createStanding(): Standing {
 
   function takeRow(by: string, record: OfRow): void {
     if (record.t === 'ITEM' && record.intent !== undefined) intents.set(record.row, record.intent);
+    if (record.t === 'RESOLVED') recorded.note(record);
     const standing = after(record, plan?.bulk === true);
     if (standing !== undefined) rows.set(record.row, standing);
     // As for a history: what another process writes behind the RUN of the holder is void.
@@ -89,6 +93,7 @@ export function createStanding(): Standing {
     isUnused: () => rows.count('done') === 0,
     writer: () => writer,
     linesOf: by => lines.get(by) ?? 0,
+    recordedByHand: recorded.text,
   };
 }
 

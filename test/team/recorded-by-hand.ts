@@ -17,7 +17,11 @@ const SEEN = 'by ben@desk at 2026-11-20T14:03:11Z: ticket 4711';
 async function recorded(
   t: Team,
   { ana, ben }: Record<'ana' | 'ben', World>,
-  { line = FUND, as }: { readonly line?: string; readonly as: 'done' | 'not-done' },
+  {
+    line = FUND,
+    as,
+    note = 'ticket 4711',
+  }: { readonly line?: string; readonly as: 'done' | 'not-done'; readonly note?: string },
 ): Promise<string> {
   t.proxy.fail('POST', /\/fund$/, as === 'done' ? 'drop-after' : 'drop-before');
   const { code, err } = await ana.run(`${line} --json`);
@@ -27,7 +31,7 @@ async function recorded(
   t.proxy.fail('GET', /./, ...Array<'drop-before'>(30).fill('drop-before'));
   await ben.run(`ops takeover ${op} --reason "ana is away" --yes`);
   t.proxy.mend();
-  const said = await ben.run(`ops resolve ${op} --as ${as} --note "ticket 4711" --yes`);
+  const said = await ben.run(`ops resolve ${op} --as ${as} --note "${note}" --yes`);
   expect({ code: said.code, err: said.err }).toMatchObject({ code: 0 });
   return op;
 }
@@ -104,6 +108,42 @@ export function recordedByHand({ isWhole }: { readonly isWhole: boolean }): void
       const again = await ana.run(line);
       expect([again.code, again.err]).toEqual([0, expect.stringContaining(`note: ${op}: ${says}\n`)]);
       expect(again.err.split(says)).toHaveLength(2);
+    });
+
+    it('says who, when and why beside each row and in the audit log of the account', async () => {
+      await using t = await team(here);
+      const { ana, ben } = await machines(t);
+      await writeFile(join(ana.folder, 'funds.csv'), 'card_id,amount\ncard_1,2\ncard_2,3\n');
+      for (const [line, as] of [
+        [FUND, 'done'],
+        ['cards fund card_2 --amount 5', 'not-done'],
+        ['cards fund --file funds.csv --yes', 'done'],
+      ] as const) {
+        const op = await recorded(t, { ana, ben }, { line, as });
+        if (line.includes('--file')) expect((await ben.run(`ops resume ${op} --yes`)).code).toBe(0);
+        const declared = as === 'done' ? 'done' : 'not done';
+        expect((await ana.run(`ops show ${op}`)).out).toContain(`cards.fund was declared ${declared} ${SEEN}`);
+        const { data } = JSON.parse((await ana.run('audit list --shared --json')).out);
+        const outcome = data.find((each: { event: string; op: string }) => each.event === 'outcome' && each.op === op);
+        expect(outcome.reason).toMatch(
+          new RegExp(`^rows? 1(?: and 2)? declared ${declared} by ben@desk: ticket 4711$`),
+        );
+      }
+      expect((await ana.run('audit list --shared -o wide')).out).toContain(
+        'row 1 declared done by ben@desk: ticket 4711',
+      );
+      // A note of any characters and length ends it as well.
+      const odd = await recorded(
+        t,
+        { ana, ben },
+        { line: 'cards fund card_2 --amount 7', as: 'done', note: `a\u2028b\u0085c\u{1f4b3} ${'long '.repeat(90)}` },
+      );
+      const { data } = JSON.parse((await ana.run('audit list --shared --json')).out);
+      const { reason } = data.find(
+        (each: { event: string; op: string }) => each.event === 'outcome' && each.op === odd,
+      );
+      expect(reason).toMatch(/^row 1 declared done by ben@desk: a b c\u{1f4b3} long .*…$/u);
+      expect((await ana.run('audit verify --shared')).code).toBe(0);
     });
 
     it.runIf(isWhole)('on one machine there is nobody else', async () => {

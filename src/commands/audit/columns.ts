@@ -83,7 +83,9 @@ const SHARED_FACTS = {
   refused: maybe(tells.count('Rows that were refused.')),
   not_sent: maybe(tells.count('Rows that were not sent.')),
   outcome: maybe(tells.text('The outcome.')),
-  reason: maybe(tells.text('Why an operation was taken over, or what an admin set.')),
+  reason: maybe(
+    tells.text('Why an operation was taken over, what an admin set, or what was recorded of rows by hand.'),
+  ),
   records_sha256: maybe(tells.text('Of a line that ends an operation: digest over its records.')),
   prev: tells.text('Digest of the line before.'),
   hash: tells.text('Digest of this line, as audit export --shared prints it.'),

@@ -4,6 +4,7 @@ import type { Shown } from '../../cli/shown.ts';
 import { dollars } from '../../core/money.ts';
 import { requestIdOf } from '../../journal/approvals/request-id.ts';
 import type { OpDetail, OpRow } from '../../journal/shown-ops.ts';
+import type { Row } from '../../terminal/view.ts';
 import { op } from './arguments.ts';
 import { detailRow, itemRow, OP_COLUMNS, OP_DETAIL, SHARED_OP_COLUMNS } from './columns.ts';
 
@@ -32,7 +33,7 @@ export function showDetail(detail: OpDetail): Shown {
     noun: 'operation',
     idField: 'op',
     columns: hands === undefined ? OP_COLUMNS : SHARED_OP_COLUMNS,
-    rows: { columns: ITEM_COLUMNS, rows: rowsInDetail.map(itemRow) },
+    rows: { columns: ITEM_COLUMNS, rows: rowsInDetail.map(shownRow) },
     blocks: [
       {
         kind: 'pairs',
@@ -47,10 +48,19 @@ export function showDetail(detail: OpDetail): Shown {
           ...(single ? rowPairs(only) : []),
         ],
       },
-      ...(single ? [] : [{ kind: 'table', columns: ITEM_COLUMNS, rows: rowsInDetail.map(itemRow) } as const]),
+      ...(single ? [] : [{ kind: 'table', columns: ITEM_COLUMNS, rows: rowsInDetail.map(shownRow) } as const]),
     ],
     notes: [...(single ? [] : detail.recorded), ...nextSteps(detail)],
   };
+}
+
+/** In a table an outcome that somebody has said is not to be taken for one that was seen. The data has `resolved`. */
+function shownRow(row: OpRow): Row {
+  const { resolved, operation } = row;
+  if (resolved?.as !== 'done') return itemRow(row);
+  const { who, at, note } = resolved;
+  const by = who === undefined ? '' : ` by ${who} at ${at}`;
+  return { ...itemRow(row), reason: `${operation} was declared done${by}: ${note}` };
 }
 
 function rowPairs(row: OpRow): [string, string][] {
