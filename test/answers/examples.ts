@@ -302,9 +302,6 @@ async function asJson(here: World, path: string, run: string): Promise<{ run: st
   return { run, code, says: code === 0 ? '' : err };
 }
 
-/** The first example shows what would be sent, and only behind the others is that what the command promises. */
-const TOGETHER = /^policy apply$/;
-
 const unchanged = new Map<string, Promise<World>>();
 
 /** One world for all commands that leave it as it is, and before which the same has happened. */
@@ -330,7 +327,7 @@ export function everyExample({ isWhole }: { readonly isWhole: boolean }): void {
     it.each(runnable.map(command => [command.path, command.examples.map(({ run }) => run), command] as const))(
       '%s',
       async (path, all, command) => {
-        const runs = firstOf(all, { isWhole: isWhole || TOGETHER.test(path) });
+        const runs = firstOf(all, { isWhole });
         const opened = () => (leavesNothing(command) ? lent(path) : prepared(path));
         let here = await opened();
         const anew = async () => {

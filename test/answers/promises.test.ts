@@ -4,11 +4,12 @@
  * line away but a person who means to break the promise.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { answersOf } from '../../src/cli/docs/answers.ts';
 import { world } from '../support/world.ts';
-import { commands, objections, promises } from './schema.ts';
+import { commands, judgeOf, objections, promises } from './schema.ts';
 
 const FILE = join(import.meta.dirname, 'promised.txt');
 const promised = readFileSync(FILE, 'utf8').split('\n').filter(Boolean);
@@ -35,6 +36,11 @@ describe('answers', () => {
 });
 
 describe('schema', () => {
+  it('of every command, and of an error, is a schema', () => {
+    for (const path of [...commands.map(({ path }) => path), 'error'])
+      expect({ path, kind: typeof judgeOf(path) }).toEqual({ path, kind: 'function' });
+  });
+
   it('prints the one of a command, of an error, and all of them', async () => {
     await using here = await world();
     const one = JSON.parse((await here.run('schema cards list')).out);
@@ -57,6 +63,30 @@ describe('schema', () => {
       code: 2,
       err: 'error: there is no command "cards lsit". Did you mean "cards list"?\n  try: cardwright commands\n',
     });
+  });
+});
+
+describe('a dry run', () => {
+  it('answers with one request or with several, as is promised', async () => {
+    await using here = await world({ wallet: 500 });
+    const rule = '{ name: rich, when: { balance: "> 100" }, then: freeze, severity: info }';
+    await writeFile(join(here.folder, 'policy.yaml'), `version: 1\nrules: [${rule}]\n`);
+    for (const ids of ['card_1', 'card_1 card_2']) {
+      expect((await here.run('cards create --bin bin_1 --amount 200')).code).toBe(0);
+      await writeFile(join(here.folder, 'cards.csv'), `card_id\n${ids.replace(' ', '\n')}\n`);
+      for (const [path, words] of [
+        ['policy apply', 'policy.yaml --max-share 100%'],
+        ['cards freeze', '--file cards.csv'],
+        ['cards freeze', ids],
+      ] as const) {
+        const line = `${path} ${words} --dry-run --json`;
+        const { code, out, err } = await here.run(line);
+        expect({ line, code }, err).toEqual({ line, code: 0 });
+        const answer = JSON.parse(out);
+        expect({ line, isList: 'data' in answer }).toEqual({ line, isList: ids !== 'card_1' });
+        expect({ line, objections: objections(path, answer) }).toEqual({ line, objections: [] });
+      }
+    }
   });
 });
 

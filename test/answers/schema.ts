@@ -1,5 +1,5 @@
 /** The schemas of answers as judges, and as lines a person can compare. */
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { commandSchema } from '../../src/cli/docs/answers.ts';
 import { errorSchema } from '../../src/cli/docs/error-answer.ts';
 import { type Command, commandsOf } from '../../src/cli/parsing/command.ts';
@@ -22,11 +22,19 @@ const schemas = new Map<string, Schema>([
   ...commands.map(command => [command.path, commandSchema(command)] as const),
   ['error', errorSchema()],
 ]);
-const judges = new Map([...schemas].map(([path, schema]) => [path, ajv.compile(schema)]));
+const judges = new Map<string, ValidateFunction>();
+
+/** Made when it is first asked for: all of them take longer than most tests. */
+export function judgeOf(path: string): ValidateFunction | undefined {
+  const schema = schemas.get(path);
+  const judge = judges.get(path) ?? (schema === undefined ? undefined : ajv.compile(schema));
+  if (judge !== undefined) judges.set(path, judge);
+  return judge;
+}
 
 /** What is wrong with an answer: what the schema objects to, and fields it does not tell of. */
 export function objections(path: string, answer: unknown): readonly string[] {
-  const judge = judges.get(path);
+  const judge = judgeOf(path);
   if (judge === undefined) return [`no schema for ${path}`];
   if (!judge(answer)) return (judge.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
   return untold(schemas.get(path) ?? {}, answer, '');

@@ -76,13 +76,20 @@ export function fieldNames(
 /** JSON Schema of what a command prints with `--json`. */
 export function commandSchema(command: Command): JsonSchema {
   const said = answersOf(command) ?? { any: 'Not described.' };
-  const sends = command.operation !== undefined && effectOf(command) !== 'read';
   const all = [...('either' in said ? said.either : [said])].map(schemaOf);
-  const schemas =
-    sends && !('none' in said) ? [...all, { description: 'With --dry-run.', ...answerSchema(PLANNED) }] : all;
+  const schemas = 'none' in said ? all : [...all, ...plannedSchemas(command)];
   const about = { title: `cardwright ${command.path}`, description: `${command.summary}.` };
   const [only] = schemas;
   return schemas.length === 1 ? { ...about, ...only, ...about } : { ...about, anyOf: schemas };
+}
+
+/** Of the requests that were not sent: one as an object, and as a list those of a command that runs rows. */
+function plannedSchemas(command: Command): readonly JsonSchema[] {
+  const runsRows = command.runFlags !== undefined || command.answers === RUN_ANSWER;
+  if (!runsRows && (command.operation === undefined || effectOf(command) === 'read')) return [];
+  const description = 'With --dry-run.';
+  const one = { description, ...answerSchema(PLANNED) };
+  return runsRows ? [one, { description: 'With --dry-run, of several rows.', ...listSchema(PLANNED) }] : [one];
 }
 
 function schemaOf(answers: Answers): JsonSchema {
