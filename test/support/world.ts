@@ -19,7 +19,7 @@ import type { EmbeddedSandbox } from '../../src/sandbox/serving/embedded.ts';
 import { FIRST_SIGN_MS, LONG_WAIT_MS } from '../../src/terminal/sign-of-life.ts';
 import { copiedHints } from './copied-hints.ts';
 import { promisedExit } from './promised-exit.ts';
-import { rememberedScrypt } from './remembered-scrypt.ts';
+import { quickScrypt } from './quick-scrypt.ts';
 import { type RunningSandbox, startSandbox } from './start-sandbox.ts';
 import { words } from './words.ts';
 
@@ -215,7 +215,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       writeTerminal: text => streams.note('stderr', text),
       onCrash: () => () => undefined,
       noise: { bytes: count => countedBytes(count, ++noise), fraction: () => 0.5 },
-      scrypt: rememberedScrypt,
+      scrypt: quickScrypt,
       user: told.env?.['USER'] ?? 'tester',
       machine: 'desk',
       execArgv: told.execArgv ?? [],
