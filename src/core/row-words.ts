@@ -78,3 +78,10 @@ export function resolveCommand(
   const made = card === undefined ? '' : ` --card ${shellWord(card)}`;
   return `cardwright ops resolve ${op}${named} --as ${as}${made} --note "why"`;
 }
+
+/** What sending again what left no trace can do. `isHonoured`: the service is known to honour the keys, which it may have forgotten by now. */
+export function riskOfResend(isHonoured: boolean, keys = 'the key'): string {
+  return isHonoured
+    ? `a service that is slow, and has forgotten ${keys} by now, can then do it twice`
+    : 'a service that is slow and ignores keys can then do it twice';
+}

@@ -26,6 +26,8 @@ export interface RowOutcome {
   readonly next?: NextOfRow | undefined;
   /** An unknown row that was looked for when nothing could be on its way any more, and is not there. */
   readonly absent?: boolean | undefined;
+  /** With `absent`: the service is known to honour its key, which may be forgotten by now. */
+  readonly keyHonoured?: boolean | undefined;
   /** Every outcome but done; carries `op`, the outcome and what to do next. */
   readonly error?: CliError | undefined;
   readonly cardId?: string | undefined;

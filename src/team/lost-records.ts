@@ -4,7 +4,12 @@
  * look like one that was not (docs/design/team.md, section 5).
  */
 import { CliError } from '../core/errors.ts';
-import type { StoredRecord } from '../journal/wal/records.ts';
+import { capital, resolveCommand, rowsNamed } from '../core/row-words.ts';
+import { shellWord } from '../core/shell-quote.ts';
+import { MARKER_KEY } from '../journal/execution/marker.ts';
+import { isLeft } from '../journal/runs/names-of-others.ts';
+import type { ItemRecord, StoredRecord } from '../journal/wal/records.ts';
+import { historyOf } from '../journal/wal/replay.ts';
 import type { OpHead } from './calls.ts';
 import { importOp } from './import-op.ts';
 import { type SharedOps, segmentRefused } from './shared-ops.ts';
@@ -80,15 +85,54 @@ export function restoredWarning(op: string, rows: number): string {
 }
 
 /** For whoever takes it up: nobody may send a row that may have been sent. */
-export function lostElsewhere({ op, holder, host }: Pick<OpHead, 'op' | 'holder' | 'host'>): CliError {
+export function lostElsewhere(
+  { op, holder, host }: Pick<OpHead, 'op' | 'holder' | 'host'>,
+  { kept, there }: Pick<ComparedCopy, 'kept' | 'there'>,
+): CliError {
   return new CliError('check_failed', {
     message: `the shared journal has lost that rows of ${op} were sent, which this machine has seen, and ${holder} on ${host} has gone on with it; nothing was sent`,
     notes: [
       'A row may have been sent by both: look at the cards of the service.',
-      `Then ${holder} says what came of the rows that are left: cardwright ops resolve ${op} --as done --note "why"`,
+      ...leftNotes({ op, holder }, { kept, there }),
     ],
     hint: `cardwright ops show ${op}`,
     outcome: 'not_sent',
     op,
   });
+}
+
+/** Which rows are left there, how they are looked for, and what their holder says of those that this machine has sent. */
+function leftNotes(
+  { op, holder }: Pick<OpHead, 'op' | 'holder'>,
+  { kept, there }: Pick<ComparedCopy, 'kept' | 'there'>,
+): readonly string[] {
+  const history = historyOf(there);
+  if (history === undefined) return [];
+  const left = [...history.rows.values()].filter(isLeft(history.plan.bulk)).map(({ item }) => item);
+  if (left.length === 0) return ['No row of it is left there.'];
+  const sentHere = new Set(kept.flatMap(({ record }) => (record.t === 'SENT' ? record.row : [])));
+  const [ours, others] = [left.filter(({ row }) => sentHere.has(row)), left.filter(({ row }) => !sentHere.has(row))];
+  const rows = ours.map(({ row }) => row);
+  const never = others.map(({ row }) => row);
+  return [
+    ...left.slice(0, 1).flatMap(item => lookFor(op, item)),
+    ...(rows.length === 0
+      ? []
+      : [
+          `${capital(rowsNamed(rows))} ${rows.length === 1 ? 'was' : 'were'} sent by this machine. ${holder} says what came of ${rows.length === 1 ? 'it' : 'them'}, before a resume sends more. It happened: ${resolveCommand(op, rows, 'done')}`,
+          `It did not: ${resolveCommand(op, rows, 'not-done')}`,
+        ]),
+    ...(never.length === 0
+      ? []
+      : [
+          `${capital(rowsNamed(never))} ${never.length === 1 ? 'was' : 'were'} not sent by this machine: a resume of ${holder} goes on with ${never.length === 1 ? 'it' : 'them'}.`,
+        ]),
+  ];
+}
+
+function lookFor(op: string, { operation }: Pick<ItemRecord, 'operation'>): readonly string[] {
+  if (operation !== 'cards.create') return [];
+  return [
+    `Cards of its rows carry its mark: cardwright cards list --where ${shellWord(`metadata.${MARKER_KEY}~${op}.`)}`,
+  ];
 }

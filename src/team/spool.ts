@@ -130,7 +130,8 @@ export async function comparedWith(shared: SharedOps, { op, path }: Pick<KeptCop
   if (release === undefined) return undefined;
   try {
     const bytes = await bytesAt(shared.disk, path);
-    return await readWithLost(shared, { op, path, bytes, kept: linesOf(bytes, { op, path }) });
+    const kept = linesOf(bytes, { op, path });
+    return { ...(await readWithLost(shared, { op, path, bytes, kept })), kept };
   } finally {
     await release();
   }

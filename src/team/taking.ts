@@ -49,7 +49,7 @@ async function bringKept(shared: SharedOps, op: string): Promise<void> {
     const found = await comparedWith(shared, copy);
     if (found === undefined || found.segments.length === 0) continue;
     const [head] = found.isLost ? await shared.statements().heads(shared.account, { op }) : [];
-    if (head?.state === 'running') throw lostElsewhere(head);
+    if (head?.state === 'running') throw lostElsewhere(head, found);
     if (found.restored > 0) shared.notice(restoredWarning(op, found.restored));
   }
 }

@@ -1,5 +1,6 @@
 /** What is said of an unknown outcome: what was seen, how often, and which command does what. */
 import { describe, expect, test } from 'vitest';
+import { decisionNotes } from '../../src/cli/bulk/run-counts.ts';
 import type { EvidenceCheck } from '../../src/journal/execution/evidence.ts';
 import { unknownError } from '../../src/journal/execution/unknown-error.ts';
 import type { ItemRecord, PlanRecord, RowRecord, ShownByCheck } from '../../src/journal/wal/records.ts';
@@ -150,5 +151,29 @@ describe('running the same command again', () => {
 
   test('without a name is another purchase', () => {
     expect(told({})).toContain('Do not run the command again: that is a new key and can charge the wallet twice.');
+  });
+});
+
+describe('what sending again can do', () => {
+  const resend = (keyHonoured: boolean) => {
+    const row = [SENT, LOST].reduce(afterRecord, openRow(item('cards.create')));
+    const { notes = [] } = unknownError({ plan: PLAN, row, reason: 'lost', leadsOn: 'resend', keyHonoured }).facts;
+    return notes.find(each => each.includes('--resend-absent')) ?? '';
+  };
+
+  test('where the service is known to honour keys they may be forgotten by now', () => {
+    expect([resend(true), decisionNotes(OP, [1], [{ row: 1, keyHonoured: true }]).at(-1)]).toEqual([
+      expect.stringContaining('has forgotten the key by now'),
+      expect.stringContaining('has forgotten these by now'),
+    ]);
+    expect(resend(true)).not.toContain('ignores keys');
+  });
+
+  test('where that is not known of every row they may be ignored', () => {
+    const rows = [{ row: 1, keyHonoured: true }, { row: 2 }];
+    expect([resend(false), decisionNotes(OP, [1, 2], rows).at(-1)]).toEqual([
+      expect.stringContaining('ignores keys'),
+      expect.stringContaining('ignores keys'),
+    ]);
   });
 });

@@ -89,10 +89,15 @@ describe.skipIf(missing())('records that the database has lost', () => {
     const refused = await t.ana.run(`ops takeover ${op} --reason "ben is away" --yes`);
     expect([refused.code, refused.err]).toEqual([15, expect.stringMatching(/ and ben on \S+ has gone on with it/)]);
     expect(t.proxy.posts()).toHaveLength(1);
-    const [, resolve] = /cardwright (ops resolve .* --as done --note "why")/.exec(refused.err) ?? [];
-    expect((await t.ben.run(`${resolve?.replace(op, `${op} 1 2`)} --yes`)).code).toBe(0);
-    expect((await t.ana.run(`ops resume ${op} --yes`)).code).toBe(0);
-    expect(t.proxy.posts()).toHaveLength(1);
+    // Row 2 was never sent: nobody is led to say that it happened.
+    const commands = [...refused.err.matchAll(/cardwright (ops resolve .* --note "why")/g)].map(([, each]) => each);
+    expect(commands).toEqual(['done', 'not-done'].map(as => `ops resolve ${op} 1 --as ${as} --note "why"`));
+    expect(refused.err).toContain(`Row 2 was not sent by this machine: a resume of ben goes on with it.`);
+    const [, look] = /cardwright (cards list --where \S+)/.exec(refused.err) ?? [];
+    expect((await t.ben.run(`${look} -o id`)).out).toBe('card_1\n');
+    expect((await t.ben.run(`${commands[0]} --yes`)).code).toBe(0);
+    expect((await t.ben.run(`ops resume ${op} --yes`)).code).toBe(0);
+    expect([t.proxy.posts().length, (await t.cards()).length]).toEqual([2, 2]);
   });
 });
 

@@ -3,7 +3,7 @@
  */
 import { CliError, type ErrorKind } from '../../core/errors.ts';
 import { type Cents, cents, dollars } from '../../core/money.ts';
-import { resolveCommand, rowsNamed } from '../../core/row-words.ts';
+import { resolveCommand, riskOfResend, rowsNamed } from '../../core/row-words.ts';
 import type { RowOutcome } from '../../journal/row-outcome.ts';
 import type { TakeUp } from '../../journal/types.ts';
 import type { Standing } from '../../terminal/progress.ts';
@@ -62,7 +62,8 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
   /** Done rows that came out otherwise than was asked for. */
   const otherwise: RowOutcome[] = [];
   /** Rows that a person must decide, and those among them of which there is no trace. */
-  const [decided, absent]: [number[], number[]] = [[], []];
+  const decided: number[] = [];
+  const absent: AbsentRow[] = [];
   let bug: CliError | undefined;
   let lost: CliError | undefined;
   /** Of a done row after which nothing more could be sent. */
@@ -153,7 +154,7 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
         else if (error !== undefined && otherwise.length < TOLD_ROWS) otherwise.push(outcome);
       } else tell(outcome);
       if (word !== 'done' && outcome.next === 'decide') decided.push(outcome.row);
-      if (outcome.absent === true) absent.push(outcome.row);
+      if (outcome.absent === true) absent.push(outcome);
     },
     addSkipped({ amount: _, ...outcome }) {
       if (outcome.outcome === 'done') doneBefore += 1;
@@ -207,11 +208,14 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
   };
 }
 
+/** A row that left no trace. */
+export type AbsentRow = Pick<RowOutcome, 'row' | 'keyHonoured'>;
+
 /** How a person goes on with rows of which no look can tell what came of them; `absent` are those without a trace. */
 export function decisionNotes(
   op: string,
   rows: readonly number[],
-  absent: readonly number[],
+  absent: readonly AbsentRow[],
   takeUp?: TakeUp,
 ): readonly string[] {
   if (rows.length === 0) return [];
@@ -229,7 +233,10 @@ export function decisionNotes(
     `It did not: ${resolveCommand(op, rows, 'not-done')}`,
     ...(absent.length > 0
       ? [
-          `No trace of ${rowsNamed(absent)}. This sends again what left none, under its own keys; a service that is slow and ignores keys can then do it twice: ${command} --resend-absent`,
+          `No trace of ${rowsNamed(absent.map(({ row }) => row))}. This sends again what left none, under its own keys; ${riskOfResend(
+            absent.every(({ keyHonoured }) => keyHonoured === true),
+            'these',
+          )}: ${command} --resend-absent`,
         ]
       : []),
   ];

@@ -12,7 +12,7 @@ import type { Shown } from '../shown.ts';
 import { rowsOf } from './drive-run.ts';
 import { USUAL_WORKERS } from './flags.ts';
 import { LOOKED_COLUMNS, resultRow } from './result-row.ts';
-import { decisionNotes } from './run-counts.ts';
+import { type AbsentRow, decisionNotes } from './run-counts.ts';
 
 /** The words of the summary, in the order in which a person wants to know them. */
 const STEPS: Readonly<Record<NextOfRow, string>> = {
@@ -36,7 +36,7 @@ interface Step {
 }
 
 interface Looked {
-  readonly absent: number[];
+  readonly absent: AbsentRow[];
   /** Never sent, and left to a person. */
   readonly kept: Set<number>;
   readonly steps: Map<NextOfRow, Step>;
@@ -92,12 +92,12 @@ export function runOverview(ctx: Context, { run, takeUp }: Pick<OpView, 'run' | 
 
 function note(
   looked: Looked,
-  { row, outcome, next, amount, error, absent }: RowOutcome,
+  { row, outcome, next, amount, error, absent, keyHonoured }: RowOutcome,
   doubted: ReadonlySet<number>,
 ): void {
   looked.counts[outcome] += 1;
   looked.error = error;
-  if (absent === true) looked.absent.push(row);
+  if (absent === true) looked.absent.push({ row, keyHonoured });
   if (outcome === 'done' && doubted.has(row)) addTo(looked.found, row, amount);
   if (next === undefined) return;
   if (outcome === 'not_sent' && next === 'decide') looked.kept.add(row);

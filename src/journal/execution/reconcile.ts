@@ -196,7 +196,7 @@ interface Leaving {
   readonly look: EvidenceCheck | undefined;
   /** ms UTC. */
   readonly lookedAt: number | undefined;
-  /** See `NameOwner`. */
+  /** See `RowOwners`. */
   readonly owner?: RowOwner | undefined;
   /** A resume has looked, or somebody who only looks: to look once more is not always the next step then. */
   readonly taken?: boolean;
@@ -211,6 +211,7 @@ function leave(context: RunContext, number: number, { look, lookedAt, owner, tak
   const next = look?.failed || mayShowYet ? 'look' : 'decide';
   const absent = taken && isNowhere && isQuietNow && !context.resendAbsent && owner === undefined;
   const isStuck = taken && next === 'decide';
+  const keyHonoured = context.capability(row.item.operation).key === 'honoured';
   const error = unknownError({
     plan: context.plan,
     row,
@@ -218,6 +219,7 @@ function leave(context: RunContext, number: number, { look, lookedAt, owner, tak
     lookedAt,
     owner,
     takeUp: context.takeUp,
+    keyHonoured,
     leadsOn: absent ? 'resend' : isStuck ? 'person' : 'resume',
     reason:
       doubt?.reason ??
@@ -231,7 +233,7 @@ function leave(context: RunContext, number: number, { look, lookedAt, owner, tak
     outcome: 'unknown',
     error: error.with({ notes }),
     ...(taken && { next }),
-    ...(absent && { absent }),
+    ...(absent && { absent, keyHonoured }),
     ...(doubt?.request_id !== undefined && { requestId: doubt.request_id }),
   };
 }

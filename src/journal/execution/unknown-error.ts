@@ -6,7 +6,7 @@
 import { CliError } from '../../core/errors.ts';
 import { isoSeconds } from '../../core/iso-time.ts';
 import { cents, dollars, plainAmount } from '../../core/money.ts';
-import { resolveCommand } from '../../core/row-words.ts';
+import { resolveCommand, riskOfResend } from '../../core/row-words.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { TakeUp } from '../types.ts';
 import type { ItemRecord, PlanRecord } from '../wal/records.ts';
@@ -35,6 +35,8 @@ export interface UnknownFactsToTell {
   readonly meanwhile?: Meanwhile | undefined;
   /** What goes on with it, where it is not in our hands. */
   readonly takeUp?: TakeUp | undefined;
+  /** The service is known to honour its key. */
+  readonly keyHonoured?: boolean | undefined;
   /** What is next: a resume; one that is asked to send again what left no trace; or a person decides. */
   readonly leadsOn?: 'resume' | 'resend' | 'person' | undefined;
 }
@@ -146,7 +148,10 @@ function forSupport({ item: { key, amount, card } }: RowHistory, at: string, req
 }
 
 /** The hint, what it does where it may send, and what comes before a word of the reader's own. */
-function nextCommand(op: string, { leadsOn = 'resume', takeUp }: Pick<UnknownFactsToTell, 'leadsOn' | 'takeUp'>) {
+function nextCommand(
+  op: string,
+  { leadsOn = 'resume', takeUp, keyHonoured }: Pick<UnknownFactsToTell, 'leadsOn' | 'takeUp' | 'keyHonoured'>,
+) {
   const resume = `cardwright ops resume ${op}`;
   const command = takeUp?.command ?? resume;
   const isOther = takeUp?.isTakeover === true;
@@ -162,16 +167,13 @@ function nextCommand(op: string, { leadsOn = 'resume', takeUp }: Pick<UnknownFac
     case 'resend':
       return {
         hint: `${command} --resend-absent`,
-        says: `This sends it again under its own key; ${RISK}`,
+        says: `This sends it again under its own key; ${riskOfResend(keyHonoured === true)}`,
         first,
       };
     case 'person':
       return { hint: isOther ? command : `cardwright ops show ${op}`, says: undefined, first };
   }
 }
-
-/** Of sending again what left no trace. */
-const RISK = 'a service that is slow and ignores keys can then do it twice';
 
 /** Counts also a look that is not in the journal, as in a dry run. */
 function checksNow({ row, look, lookedAt }: UnknownFactsToTell): number {
