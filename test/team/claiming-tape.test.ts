@@ -173,7 +173,8 @@ describe.skipIf(missing())('a claim that goes with SENT', () => {
     const plan = record();
     const tape = await store.claim(claimOf(plan, planned(plan)));
     const other = wanted(at.account, 300, { bulk, ...(isSame && { digest: plan.digest }) });
-    const first = encodeLines(other.by, 0, [{ ...plan, op: other.op }]);
+    const { op, command, digest, rows, cents: total_cents } = other;
+    const first = encodeLines(other.by, 0, [{ ...plan, op, command, digest, rows, total_cents }]);
     expect((await at.ben.claim(other, first, FACTS)).verdict).toBe('claimed');
     await at.ben.append({ ...next(other), ...ended(300) }, encodeLines(other.by, 1, [done(1)]), OUTCOME);
     await tape.file.append(line(4, sent(1)));
