@@ -63,7 +63,7 @@ export function connectJournal(url: JournalUrl, around: ConnectDependencies): Jo
   /** Of a call that has waited for the account in vain. */
   async function lockedError(thrown: unknown, values: readonly PostgresValue[]): Promise<CliError | undefined> {
     if (isClosed || !isLockTimeout(thrown)) return undefined;
-    const asked = async () => lockOf(await session(), accountIn(values));
+    const asked = async () => lockOf(await session(), accountIn(values) ?? '');
     return accountLocked(url.shown, await asked().catch(() => undefined), thrown);
   }
 
@@ -83,7 +83,7 @@ export function connectJournal(url: JournalUrl, around: ConnectDependencies): Jo
           } catch (thrown) {
             const pause = between(around.random, PAUSE_MS.least, PAUSE_MS.most);
             if (isClosed || !isPassing(thrown) || around.clock.monotonic() + pause >= begun + patienceMs)
-              throw (await lockedError(thrown, values)) ?? journalError(url, thrown);
+              throw (await lockedError(thrown, values)) ?? journalError(url, thrown, accountIn(values));
             await around.clock.sleep(pause, around.signal);
           }
         }
@@ -99,9 +99,9 @@ export function connectJournal(url: JournalUrl, around: ConnectDependencies): Jo
 }
 
 /** Each function of the schema begins with the account, by itself or in the JSON of its call. */
-function accountIn([first]: readonly PostgresValue[]): string {
-  const text = String(first);
-  return text.startsWith('{') ? String((JSON.parse(text) as { readonly account?: unknown }).account) : text;
+function accountIn([first]: readonly PostgresValue[]): string | undefined {
+  if (typeof first !== 'string') return undefined;
+  return first.startsWith('{') ? (JSON.parse(first) as { readonly account?: string }).account : first;
 }
 
 async function openSession(url: JournalUrl, around: ConnectDependencies): Promise<PostgresSession> {

@@ -87,10 +87,13 @@ const NEVER: ReadonlySet<string> = new Set([
   'CERT_HAS_EXPIRED',
 ]);
 
-/** The error a user sees. `not_sent`: what a call of the journal was for has not left for the service by it. */
-export function journalError(url: JournalUrl, thrown: unknown): CliError {
+/**
+ * The error a user sees. `not_sent`: what a call of the journal was for has not left for the service by it. `account` is the one that
+ * was asked for.
+ */
+export function journalError(url: JournalUrl, thrown: unknown, account?: string): CliError {
   if (thrown instanceof CliError) return thrown;
-  if (thrown instanceof PostgresRefusal && TOO_FEW_RIGHTS.has(thrown.code)) return tooFewRights(url, thrown);
+  if (thrown instanceof PostgresRefusal && TOO_FEW_RIGHTS.has(thrown.code)) return tooFewRights(url, thrown, account);
   const { shown } = url;
   const next = nextStepAfter(thrown, { ...url, ...LOGIN });
   const text = thrown instanceof Error ? thrown.message : String(thrown);
@@ -126,16 +129,21 @@ export function journalError(url: JournalUrl, thrown: unknown): CliError {
 const TOO_FEW_RIGHTS: ReadonlySet<string> = new Set(['CW004', '42501']);
 
 /** An account that is not there is refused in the same words: nobody learns the names of those of others. */
-function tooFewRights({ shown, role }: JournalUrl, refusal: PostgresRefusal): CliError {
-  const [, account] = /^no account (\S+) that /.exec(refusal.message) ?? [];
+function tooFewRights({ shown, role }: JournalUrl, refusal: PostgresRefusal, asked?: string): CliError {
+  const [, refused] = /^no account (\S+) that /.exec(refusal.message) ?? [];
+  const account = refused ?? asked;
   const where = account === undefined ? '' : `the account ${account} of `;
-  const why = account === undefined ? `: ${refusal.message}` : '';
+  const why = refused === undefined ? `: ${refusal.message}` : '';
   const wanted = / approve$/.test(refusal.message) ? 'approve' : 'operate';
   const group = wanted === 'approve' ? 'cardwright_approver' : LOGIN.group;
   return new CliError('guarded', {
     message: `the role ${role} has no rights in ${where}the shared journal ${shown}, or too few for this${why}`,
     notes: [
-      ...(account === undefined ? [`As an admin of PostgreSQL: grant ${group} to ${identifier(role)};`] : []),
+      ...(refused === undefined
+        ? [
+            `Where ${role} is to ${wanted}, and not to read alone, as an admin of PostgreSQL: grant ${group} to ${identifier(role)};`,
+          ]
+        : []),
       'An admin of the journal says in the database what it may do, such as:',
       `select cardwright.add_member('${account ?? '<account>'}', ${literal(role)}, '{read,${wanted}}');`,
     ],

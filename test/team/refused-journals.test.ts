@@ -90,7 +90,7 @@ describe.skipIf(missing())('a journal is refused', () => {
       { CARDWRIGHT_JOURNAL_ACCOUNT: 'nobody' },
       `the role ana has no rights in the account nobody of the shared journal ${urlOf(here, 'ana')}, or too few for this`,
     );
-    await refused({}, "select cardwright.add_member('<account>', 'eve', '{read,operate}');", 'eve');
+    await refused({}, `select cardwright.add_member('${t.at.account}', 'eve', '{read,operate}');`, 'eve');
     await t.at.root.call(`update cardwright.account set origin = 'https://other.example.com' where name = $1`, [
       t.at.account,
     ]);

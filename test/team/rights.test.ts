@@ -99,10 +99,12 @@ describe.skipIf(missing())('who may change something', () => {
     const refused = await (await t.machine('eve')).run('cards create --bin bin_1 --amount 5');
     expect(refused.code).toBe(14);
     expect(refused.err).toContain(
-      `error: the role eve has no rights in the shared journal ${urlOf(here, 'eve')}, or too`,
+      `error: the role eve has no rights in the account ${t.at.account} of the shared journal ${urlOf(here, 'eve')}, or too`,
     );
-    expect(refused.err).toContain('As an admin of PostgreSQL: grant cardwright_operator to eve;');
-    expect(refused.err).toContain(`select cardwright.add_member('<account>', 'eve', '{read,operate}');`);
+    // It may be meant to read alone.
+    const grant = 'as an admin of PostgreSQL: grant cardwright_operator to eve;';
+    expect(refused.err).toContain(`Where eve is to operate, and not to read alone, ${grant}`);
+    expect(refused.err).toContain(`select cardwright.add_member('${t.at.account}', 'eve', '{read,operate}');`);
     expect(t.proxy.posts()).toEqual([]);
   });
 
