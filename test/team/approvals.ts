@@ -154,6 +154,17 @@ export function sharedApprovals({ isWhole }: { readonly isWhole: boolean }): voi
       },
     );
 
+    it('a new key leads to the admin of the journal, and to no file', async () => {
+      await using t = await team(here);
+      const machine = await t.machine('bob');
+      const typed = ['correct horse', 'correct horse'];
+      const { code, out } = await machine.run('approvals key create', { terminal: 300, typed });
+      expect(code).toBe(0);
+      expect(out).toContain('Its line for an admin of the journal:');
+      expect(out).toContain(`select cardwright.add_approver('${t.at.account}', '<line>', '{<role>}');`);
+      expect(out).not.toContain('file.');
+    });
+
     it('is held again where the approver was removed, and says who is asked now', async () => {
       await using t = await team(here, { wallet: 500 });
       await addApproverRoles(t.at);

@@ -275,6 +275,11 @@ describe.skipIf(missing())('entering', () => {
       '"batch":1',
       '"a":"\u2028"',
       `"a":"${'x'.repeat(5_000)}"`,
+      // Lines of an admin.
+      '"event":"write","operation":"journal.set_cap","reason":"max_per_day 1"',
+      '"operation":"journal.freeze_account"',
+      '"operation":" Journal.accept_failover"',
+      '"operation":"journal.leave_account"',
     ]) {
       await expect(raw(facts), String(facts)).rejects.toMatchObject({ code: 'CW007' });
     }
@@ -282,9 +287,13 @@ describe.skipIf(missing())('entering', () => {
     await expect(at.ana.note({ account: at.account, host, nonce: hex(8) }, FACTS)).rejects.toMatchObject({
       code: 'CW007',
     });
-    await expect(at.ana.note({ account: at.account, host: 'laptop', nonce: '' }, FACTS)).rejects.toMatchObject({
-      code: 'CW007',
-    });
+    for (const nonce of ['', 'f'.repeat(101)])
+      await expect(at.ana.note({ account: at.account, host: 'laptop', nonce }, FACTS)).rejects.toMatchObject({
+        code: 'CW007',
+      });
+    const op = wanted(at.account, 5);
+    const asAdmin = { ...FACTS, operation: 'journal.set_cap' };
+    await expect(at.ana.claim(op, linesOf(op.by, sent(1)), asAdmin)).rejects.toMatchObject({ code: 'CW007' });
     expect(await lines()).toEqual(before);
   });
 

@@ -5,7 +5,7 @@ export const ADMINISTRATION_SQL = `
 create function admin_line(a account, operation text, reason text) returns account language sql as $f$
   select write_audit(a, format('"event":"write","profile":"","mode":%s,"origin":%s,"operation":%s,"reason":%s',
     to_json(a.mode), to_json(a.origin), to_json(operation), to_json(left(regexp_replace(reason, '[[:cntrl:]]', ' ', 'g'), 600))),
-    coalesce(host(inet_client_addr()), 'local'));
+    coalesce(host(inet_client_addr()), 'local'), null, true);
 $f$;
 
 create function enter_admin(account_name text, frozen_too boolean default false) returns account language sql as $f$
@@ -297,7 +297,8 @@ begin
     update account set left_to = machine_of(call), left_machine = call ->> 'machine',
         frozen_why = coalesce(a.frozen_why, 'moved to one machine')
       where id = a.id;
-    a := write_audit(a, facts, call ->> 'host');
+    a := write_audit(a, facts, call ->> 'host', null,
+      coalesce(('{' || facts || '}')::json ->> 'operation' = 'journal.leave_account', false));
   end if;
   return jsonb_build_object('verdict', 'left', 'head', head_of(a));
 end $f$;

@@ -206,14 +206,23 @@ begin
   end if;
 end $f$;
 
--- The next line of the chain. The account is locked.
-create function write_audit(inout a account, facts text, host text, of_nonce text default null)
+-- What admins do is told by their functions alone: nobody who operates writes a line that looks like one of theirs.
+create function check_operation(facts text) returns void language plpgsql as $f$
+declare
+  operation text := ('{' || facts || '}')::json ->> 'operation';
+begin
+  if operation ~* '^\s*journal\.' and operation <> 'journal.move' then perform bad_call('a line of an admin'); end if;
+end $f$;
+
+-- The next line of the chain. The account is locked. of_schema: the operation was chosen here.
+create function write_audit(inout a account, facts text, host text, of_nonce text default null, of_schema boolean default false)
 language plpgsql as $f$
 declare
   now_at timestamptz := clock_timestamp();
   body text;
 begin
   perform check_facts(facts);
+  if not of_schema then perform check_operation(facts); end if;
   if host is null or host ~ '[[:cntrl:]\u2028\u2029]' then perform bad_call('host'); end if;
   a.audit_seq := a.audit_seq + 1;
   body := format('{"seq":%s,"at":"%s","who":%s,%s,"prev":"%s"', a.audit_seq,

@@ -246,7 +246,7 @@ declare
   a account := enter(call, 'operate', true);
   known_seq bigint;
 begin
-  if coalesce(call ->> 'nonce', '') = '' then perform bad_call('note'); end if;
+  if (length(call ->> 'nonce') between 1 and 100) is not true then perform bad_call('note'); end if;
   select u.seq into known_seq from audit u where u.account = a.id and u.nonce = call ->> 'nonce';
   if known_seq is null then
     a := write_audit(a, facts, call ->> 'host', call ->> 'nonce');

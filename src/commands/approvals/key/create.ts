@@ -21,8 +21,8 @@ export const createApprovalKey = command({
   reach: 'files',
   ends: { not_confirmed: 'The passphrases differ, or this is no terminal. Nothing was written.' },
   about: [
-    'An ed25519 key, kept under a passphrase of 8 characters or more that is typed twice. The line that is printed goes into the approvers_file of a profile. A key that is there is not overwritten.',
-    'The first word of the line is the person. It is the name of the user of this machine, and may be edited in the file of approvers. It must not be the name of somebody who asks: root and root@runner are one person, and nobody approves his own request.',
+    'An ed25519 key, kept under a passphrase of 8 characters or more that is typed twice. The line that is printed goes into the approvers_file of a profile; over a shared journal an admin adds it in the database. A key that is there is not overwritten.',
+    'The first word of the line is the person. It is the name of the user of this machine, and may be edited before it is added. It must not be the name of somebody who asks: root and root@runner are one person, and nobody approves his own request.',
   ],
   examples: [
     { does: 'Once for each approver', run: 'approvals key create' },
@@ -38,24 +38,32 @@ export const createApprovalKey = command({
     if (again.expose() !== passphrase.expose()) throw refusal('the passphrases differ', 'passphrase');
     const review = await ctx.approvals();
     const path = await review.createKey(passphrase);
-    return { path, ...(await review.keyLine()) };
+    return { path, ...(await review.keyLine()), account: await ctx.teamAccount() };
   },
-  show: ({ path, person, keyid, line }) => ({
+  show: ({ path, person, keyid, line, account }) => ({
     data: { path, keyid, line },
     noun: 'key',
     idField: 'keyid',
     columns: [],
     quiet: [line],
     blocks: [
-      { kind: 'line', text: `Made ${path}. Its line for the approvers_file:` },
+      { kind: 'line', text: `Made ${path}. Its line for ${account === undefined ? 'the approvers_file' : OF_ADMIN}:` },
       { kind: 'line', text: line, whole: true },
       {
         kind: 'line',
-        text: `The person is ${person}, as the user of this machine. Where that is not your name, edit it in that file.`,
+        text: `The person is ${person}, as the user of this machine. Where that is not your name, ${account === undefined ? 'edit it in that file' : 'write it in its place before you hand the line on'}.`,
       },
+      ...(account === undefined ? [] : [{ kind: 'line', text: addedBy(account) } as const]),
     ],
   }),
 });
+
+const OF_ADMIN = 'an admin of the journal';
+
+/** With a shared journal no file says who approves. */
+function addedBy(account: string): string {
+  return `The admin adds it in the database, with your login roles: select cardwright.add_approver('${account}', '<line>', '{<role>}');`;
+}
 
 function refusal(why: string, reason: string): CliError {
   return new CliError('not_confirmed', { message: `${why}. Nothing was written`, reason, outcome: 'not_sent' });
