@@ -195,6 +195,20 @@ const RULES: readonly Rule[] = [
     },
   },
   {
+    name: 'nobody is left out by a NULL',
+    text: ["  perform refuse_null('the list of those who are left out', without);\n", ''],
+    holds: at => rejects(at.admin(`accept_failover('the backup', array['ci', null])`), 'CW007'),
+  },
+  {
+    name: 'no process writes without its epoch',
+    text: ["  perform need(call, 'op epoch n by');\n", ''],
+    async holds(at) {
+      const { op } = await claimed(at, 500);
+      const call = { ...next(op), epoch: null as never };
+      return rejects(at.ana.append(call, linesOf(op.by, done(1))), 'CW007');
+    },
+  },
+  {
     name: 'nothing that can be read is set aside',
     text: ['  if is_whole(o) and can_be_read(o) then', '  if is_whole(o) and not can_be_read(o) then'],
     async holds(at) {
