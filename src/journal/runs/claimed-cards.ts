@@ -69,7 +69,7 @@ export function createClaimedCards(): ClaimedCards & { add(history: History): vo
 
 /** What is wrong with a card that carries the mark of this row; undefined where no card would be. */
 function objectionTo(
-  { item, state, resolved }: RowHistory,
+  { item, state, done, resolved }: RowHistory,
   { plan: { op }, end, denied }: History,
 ): ((card: string) => string | undefined) | undefined {
   if (item.operation !== 'cards.create') return undefined;
@@ -77,7 +77,8 @@ function objectionTo(
   if (denied !== undefined) return () => `${made}, whose request came to nothing`;
   if (resolved !== undefined) {
     const { as, card: named } = resolved;
-    if (state === 'done' && named === undefined) return undefined;
+    // An answer that came later counts more than what was recorded.
+    if (state === 'done' && (done !== undefined || named === undefined)) return undefined;
     const says = `${made}, which ${byHand(resolved)} as ${as === 'done' ? `done with ${named}` : 'not done'}`;
     return card => (state === 'done' && card === named ? undefined : says);
   }
