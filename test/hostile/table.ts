@@ -284,9 +284,10 @@ export const SHORT: readonly Cell[] = [
   ),
 ];
 
-/** What a cell has: its answers, its operation on its road, what surrounds both. */
-function factsOf({ operation, answers, ...around }: Cell): readonly string[] {
-  return [answers.join(), `${operation} by ${around.road}`, JSON.stringify(around)];
+/** What a cell has: its answers, its operation on its road, what is known of keys and what becomes of them, and each thing around. */
+function factsOf({ operation, answers, road, known, keys, ...around }: Cell): readonly string[] {
+  const others = Object.entries(around).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
+  return [answers.join(), `${operation} by ${road}`, `keys ${known}, ${keys}`, ...others];
 }
 
 /** Those that have something that none of the others has: one after the other goes whose facts are left without it. */

@@ -1,0 +1,4 @@
+/** The whole of `invariants.test.ts`. */
+import { findsDamage } from './invariants.ts';
+
+findsDamage({ isWhole: true });

@@ -1,0 +1,4 @@
+/** The whole of `gate.test.ts`. */
+import { gate } from './gate.ts';
+
+gate({ isWhole: true });

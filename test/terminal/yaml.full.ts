@@ -1,0 +1,4 @@
+/** The whole of `yaml.test.ts`. */
+import { yamlHolds } from './yaml.ts';
+
+yamlHolds({ isWhole: true });

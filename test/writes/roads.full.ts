@@ -1,0 +1,4 @@
+/** The whole of `roads.test.ts`. */
+import { sameOnEveryRoad } from './roads.ts';
+
+sameOnEveryRoad({ isWhole: true });
