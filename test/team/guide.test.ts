@@ -90,6 +90,7 @@ describe.skipIf(missing())('the guide of teams', () => {
     for (const line of take('Bring along what one machine has done', 'sh')) await run(ana, line, 0);
     await run(ana, 'cards fund card_1 --amount 5 --intent order-4711', 0);
 
+    await server.people({ bo: '{approve}' }, 'fedcba9876543210');
     await server.admin(take('Look after it', 'sql', 'add_member').join('\n'));
     await server.admin(take('After a failover or a restore', 'sql', 'accept_failover').join('\n'));
 

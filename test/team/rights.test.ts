@@ -53,6 +53,15 @@ describe.skipIf(missing())('who may change something', () => {
     expect(page.all).not.toContain(t.key);
   });
 
+  it('a key or a member that is not there cannot be removed, and no line says that it was', async () => {
+    await using t = await team(here);
+    const lines = async () => (await t.at.ana.status(t.at.account)).head.seq;
+    const before = await lines();
+    await expect(t.at.admin(`remove_key('0000000000000000')`)).rejects.toMatchObject({ code: '22023' });
+    await expect(t.at.admin(`add_member('bne', '{}')`)).rejects.toMatchObject({ code: '22023' });
+    expect(await lines()).toBe(before);
+  });
+
   it('and nothing of a key that no change could use: who only reads, another account, no key at all', async () => {
     await using t = await team(here);
     const [ana, eve] = [await t.machine('ana'), await t.machine('eve')];

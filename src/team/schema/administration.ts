@@ -69,6 +69,10 @@ declare
 begin
   perform refuse_null('the print of a key', array[key_print]);
   delete from account_key k where k.account = a.id and k.print = key_print;
+  -- A typing error would leave the key in use, and an audit line that says otherwise.
+  if not found then
+    raise exception using errcode = '22023', message = format('this account has no key with the print %s', key_print);
+  end if;
   perform admin_line(a, 'journal.remove_key', key_print);
 end $f$;
 
@@ -83,6 +87,9 @@ begin
   perform refuse_elsewhere(a);
   perform refuse_lost(a);
   delete from member m where m.account = a.id and m.role = member_role;
+  if not found and cardinality(may) = 0 then
+    raise exception using errcode = '22023', message = format('%s is no member of this account', member_role);
+  end if;
   if cardinality(may) > 0 then insert into member (account, role, can) values (a.id, member_role, may); end if;
   perform admin_line(a, 'journal.add_member', format('%s %s', member_role, coalesce(nullif(array_to_string(may, ' '), ''), 'none')));
 end $f$;
