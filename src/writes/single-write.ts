@@ -41,6 +41,8 @@ export interface WriteOptions<Before> {
   readonly unattended?: boolean | undefined;
   /** False: what an earlier command with the same name has done is refused and not shown; who began it is still to see it. */
   readonly showsEarlier?: false | undefined;
+  /** Told its op before that is begun; what it throws ends the command, and nothing was written or sent. */
+  readonly begins?: ((op: string) => Promise<void>) | undefined;
   /** Exact text of the body, which the input was read from; no marker can be added to it. */
   readonly body?: string | undefined;
 }
@@ -140,7 +142,7 @@ interface Wanted extends WriteOptions<unknown> {
 /** Create, fund, withdraw and terminate: a run of one row. */
 async function throughJournal(
   settings: WriteSettings,
-  { marker = true, key, before, ...wanted }: Wanted,
+  { marker = true, key, before, begins, ...wanted }: Wanted,
 ): Promise<Prepared> {
   const { executeOnly, planOfOne, readBeforeIn, resultBefore } = await import('./journaled-write.ts');
   const plan: RunPlan = planOfOne({ ...wanted, marker, key });
@@ -178,6 +180,7 @@ async function throughJournal(
       const open = async () => {
         if (earlier !== undefined) return journal.resume(earlier.op);
         seen = before && (await readBefore(before(await settings.reader())));
+        await begins?.(prepared.op);
         return prepared.begin(readBeforeIn(seen));
       };
       const resumed = earlier?.op;

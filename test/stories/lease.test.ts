@@ -1,5 +1,5 @@
 /** A card for the length of a program: its environment, its end, and what a crash leaves to the reaper. */
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
@@ -8,6 +8,13 @@ import { type World, world } from '../support/world.ts';
 const cards = async (here: World) =>
   JSON.parse((await here.run('cards list --all --json')).out).data as { id: string; status: string; balance: number }[];
 const left = (here: World) => readdir(join(here.folder, 'state', 'leftovers')).catch(() => []);
+/** As if the process that made the only lease had ended. */
+async function endedProcess(here: World): Promise<void> {
+  const [name = ''] = await left(here);
+  const path = join(here.folder, 'state', 'leftovers', name);
+  const note = JSON.parse(await readFile(path, 'utf8'));
+  await writeFile(path, JSON.stringify({ ...note, by: { ...note.by, boot: 'an earlier one' } }));
+}
 const LEASE = 'cards lease --bin bin_1 --amount 25 --reveal --yes';
 
 describe('cards lease', () => {
@@ -154,6 +161,43 @@ describe('cards lease', () => {
     }
     const { code, err } = await here.run(`${LEASE} -- node -e process.exit(3)`, { onPause: () => undefined });
     expect({ code, err }).toEqual({ code: 11, err: expect.stringContaining(`; ${words}`) });
+  });
+
+  it.each(['', ' --intent po-1'])('does not forget a lease%s while its operation may still make a card', async name => {
+    await using here = await world({ wallet: 100 });
+    const rule = '{"match":{"operation":"cards.create"},"phase":"before","times":99,"action":{"kind":"reset"}}';
+    await here.run('sandbox faults add -', { stdin: rule });
+    const lease = `${LEASE}${name} -- node -e ''`;
+    expect((await here.run(lease, { onPause: () => undefined })).code).toBe(11);
+    await here.run('sandbox faults clear --yes');
+    await endedProcess(here);
+    const [{ op }] = JSON.parse((await here.run('ops list --json')).out).data;
+    for (let times = 0; times < 2; times += 1) {
+      const early = await here.run('cards lease --reap --yes --json');
+      expect([early.code, JSON.parse(early.out)]).toEqual([0, { terminated: [] }]);
+      expect(early.err).toContain(`${op} is not settled, and may still make the card of a lease`);
+      expect(early.err).toContain(`cardwright ops resume ${op}`);
+    }
+    // The same lease again settles it as well where it has a name.
+    const settled = await here.run(name === '' ? `ops resume ${op}` : lease);
+    expect([settled.code, settled.err], settled.err).toEqual([name === '' ? 0 : 15, expect.anything()]);
+    expect(await cards(here)).toMatchObject([{ id: 'card_1', status: 'active' }]);
+    const reaped = await here.run('cards lease --reap --yes --json');
+    expect([reaped.code, JSON.parse(reaped.out), reaped.err]).toEqual([0, { terminated: ['card_1'] }, '']);
+    expect(await left(here)).toEqual([]);
+  });
+
+  it('forgets a lease whose operation was recorded as not done', async () => {
+    await using here = await world({ wallet: 100 });
+    const rule = '{"match":{"operation":"cards.create"},"phase":"before","times":99,"action":{"kind":"reset"}}';
+    await here.run('sandbox faults add -', { stdin: rule });
+    expect((await here.run(`${LEASE} -- node -e ''`, { onPause: () => undefined })).code).toBe(11);
+    await endedProcess(here);
+    const [{ op }] = JSON.parse((await here.run('ops list --json')).out).data;
+    await here.run(`ops resolve ${op} --as not-done --note seen --yes`);
+    const reaped = await here.run('cards lease --reap --yes');
+    expect([reaped.code, reaped.err]).toEqual([0, '']);
+    expect(await left(here)).toEqual([]);
   });
 
   it('reaps nothing where nothing is left, and prints no line for it', async () => {

@@ -3,6 +3,7 @@ import type { Context } from '../../cli/context.ts';
 import type { Item } from '../../contract/calls.ts';
 import { fromWholeList } from '../../contract/whole-list.ts';
 import { CliError } from '../../core/errors.ts';
+import type { Noted } from '../../events/cleanup-log.ts';
 import type { GuardDecision } from '../../writes/guard.ts';
 import { LEASE_MARK, terminate } from './leases.ts';
 
@@ -17,6 +18,8 @@ export async function reapLeases(ctx: Context): Promise<readonly string[]> {
   const abandoned = (await (await ctx.cleanupLog()).abandoned('lease')).filter(
     ({ leftover }) => leftover.profile === profile && leftover.base_url === baseUrl,
   );
+  // Asked before the cards are read: what is settled by then has its card among them.
+  const waiting = await waitingOps(ctx, abandoned);
   const gone = new Set(abandoned.map(({ leftover }) => leftover.facts['lease']));
   const cards = await leasedCards(ctx);
   const due = cards.filter(({ lease, until }) => gone.has(lease) || until <= ctx.serviceNow()).map(({ id }) => id);
@@ -34,8 +37,39 @@ export async function reapLeases(ctx: Context): Promise<readonly string[]> {
   }
   if (failed.length > 0) throw notAllEnded(failed, due.length);
   // Only now: whatever stopped this before must find them again.
-  for (const noted of abandoned) await noted.forget();
+  for (const noted of abandoned) {
+    const op = waiting.get(noted);
+    if (op === undefined) await noted.forget();
+    else ctx.notice(mayStillCome(op));
+  }
   return due;
+}
+
+/** The ops of leases that are not settled, and whose card is not known: a resume may make it, for no program. */
+async function waitingOps(ctx: Context, abandoned: readonly Noted[]): Promise<ReadonlyMap<Noted, string>> {
+  const waiting = new Map<Noted, string>();
+  for (const noted of abandoned) {
+    const { op, card_id: card } = noted.leftover.facts;
+    if (op !== undefined && card === undefined && (await mayMakeCard(ctx, op))) waiting.set(noted, op);
+  }
+  return waiting;
+}
+
+async function mayMakeCard(ctx: Context, op: string): Promise<boolean> {
+  try {
+    const { state, counts } = await (await ctx.journal()).show(op);
+    return state !== 'finished' && state !== 'rejected' && counts.open + counts.unknown > 0;
+  } catch (thrown) {
+    if (!(thrown instanceof CliError)) throw thrown;
+    // Its run ended before it was begun. One that is damaged may have been sent.
+    if (thrown.kind === 'usage') return false;
+    if (thrown.kind === 'check_failed') return true;
+    throw thrown;
+  }
+}
+
+function mayStillCome(op: string): string {
+  return `note: ${op} is not settled, and may still make the card of a lease; settle it, and run --reap again: cardwright ops resume ${op}`;
 }
 
 /** The first that failed; where others are terminated, it does not say that nothing was sent. */

@@ -23,7 +23,7 @@ export const leaseCard = command({
   answers: LEASE_ANSWERS,
   about: [
     'The program gets the same environment as with cards exec, and cardwright ends with its exit code. When the program ends, the card is terminated and its balance returns to the wallet.',
-    'The end of the lease is stored on this machine and on the card before the card is used. After a crash --reap terminates the cards that are left: at once from this machine, and after the end of the lease from any other.',
+    'The end of the lease is stored on this machine and on the card before the card is used. After a crash --reap terminates the cards that are left: at once from this machine, and after the end of the lease from any other. While the operation of a lease is not settled it may still make its card: --reap says which, and is run again after ops resume.',
     'A lease with an --intent that was begun before ends with 14, and the program is not run: it may have paid. Where the earlier command never told what came of its card, this one settles it first and ends with 15. The same lease again, after one whose outcome is unknown or that was killed, ends with 14 until ops resume has told its result; of another operator it is another lease where one of the two has an --intent.',
     'In a script give --reveal and --yes. A live key needs the same as with cards exec.',
   ],

@@ -48,8 +48,8 @@ export async function makeLease(
     asked: asks,
     showsEarlier: false,
   } as const;
-  const create = () =>
-    ctx.write('cards.create', body, options).catch((error: unknown) => {
+  const create = (begins?: (op: string) => Promise<void>) =>
+    ctx.write('cards.create', body, { ...options, begins }).catch((error: unknown) => {
       throw begunBefore(error);
     });
   if (ctx.dryRun) await create();
@@ -64,7 +64,8 @@ export async function makeLease(
     facts: { lease: id },
   });
   try {
-    const { result, intent } = await create();
+    // The reaper asks the journal whether that op may still make the card.
+    const { result, intent } = await create(op => noted.add({ op }));
     if (intent?.repeated) {
       await noted.forget();
       throw leasedBefore(intent, result.id);
