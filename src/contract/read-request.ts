@@ -36,11 +36,23 @@ export function readRequest({ method, path, body }: RequestWords, overrides: Ove
   return { operation, input: { ...params, ...Object.fromEntries(values) } };
 }
 
+/** Undefined for what is no object, and for a member that is there twice: not every service reads the same one of both. */
 function membersIn(body: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(body);
-    return isObject(value) ? value : undefined;
+    return isObject(value) && membersOf(body) === Object.keys(value).length ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** How many members the outermost object of a JSON text has. */
+function membersOf(json: string): number {
+  let [depth, count] = [0, 0];
+  for (const [token] of json.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]:]/gs)) {
+    if (token === '{' || token === '[') depth += 1;
+    else if (token === '}' || token === ']') depth -= 1;
+    else if (token === ':' && depth === 1) count += 1;
+  }
+  return count;
 }

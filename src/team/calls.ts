@@ -348,6 +348,8 @@ export interface OpHead extends Standing {
   readonly rows: number;
   readonly cents: number;
   readonly reserved: number;
+  /** As it was claimed; null where it was brought. */
+  readonly spending: WantedOp['spending'] | null;
   readonly spent: number;
   /** UTC. */
   readonly day: string;

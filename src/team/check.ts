@@ -122,7 +122,8 @@ async function checkOp(
 async function withOpFlaws(head: OpHead, found: CheckedOp, opFlaws: OpFlaws): Promise<CheckedOp> {
   const { history } = found;
   if (history === undefined || found.damaged) return found;
-  const counted = head.state === 'pending' || history.denied !== undefined ? undefined : head.reserved;
+  const isCounted = head.state !== 'pending' && history.denied === undefined;
+  const counted = isCounted ? { cents: head.reserved, told: head.spending ?? undefined } : undefined;
   return { ...found, texts: [...found.texts, ...(await opFlaws(history, counted))] };
 }
 

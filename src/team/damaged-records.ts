@@ -2,6 +2,7 @@
 import { CliError } from '../core/errors.ts';
 import { decodeLines } from '../journal/wal/codec.ts';
 import type { StoredRecord } from '../journal/wal/records.ts';
+import { historyOf } from '../journal/wal/replay.ts';
 import type { Statements } from './statements.ts';
 
 const PAGE = 1000;
@@ -19,7 +20,10 @@ export function wordsForDamaged(account: string, op: string): string {
 /** The records of an op, or the error that says what of them is damaged. */
 export function recordsOrError(bytes: Uint8Array, op: string): readonly StoredRecord[] | CliError {
   try {
-    return decodeLines(bytes, op).written;
+    const { written } = decodeLines(bytes, op);
+    // Throws for what a newer cardwright has written.
+    historyOf(written);
+    return written;
   } catch (thrown) {
     if (thrown instanceof CliError) return thrown;
     throw thrown;

@@ -4,7 +4,7 @@
  * is pushed later (docs/design/team.md, section 5).
  */
 import { CliError } from '../core/errors.ts';
-import type { Tape } from '../journal/store/op-store.ts';
+import type { CountedSpending, Tape } from '../journal/store/op-store.ts';
 import type { Ending, Facts, Holding, JournalHead } from './calls.ts';
 import { type ClockReading, leaseAge, leaseLeft } from './lease.ts';
 import type { CopyEnd, LocalCopy } from './local-copies.ts';
@@ -22,6 +22,8 @@ export interface Hands {
   readonly leaseMs: number;
   /** Cents that are held for it. */
   readonly reserved: number;
+  /** See `CountedSpending`. */
+  readonly told?: CountedSpending['told'];
   /** Monotonic ms when the call began that was answered with the lease. */
   readonly since: number;
   readonly facts: Facts;
@@ -112,8 +114,8 @@ export function sharedTape(shared: SharedOps, hands: Hands): Tape {
   }
 }
 
-function knownOf({ formerLeaseEnd, mayBeSent, reserved }: Hands): Partial<Tape> {
-  return { formerLeaseEnd, mayBeSent, countedCents: reserved };
+function knownOf({ formerLeaseEnd, mayBeSent, reserved, told }: Hands): Partial<Tape> {
+  return { formerLeaseEnd, mayBeSent, spending: { cents: reserved, told } };
 }
 
 /** Undefined where nothing was thrown. */

@@ -108,6 +108,7 @@ async function takenTape(shared: SharedOps, { op, since, copy }: Taking, answer:
     n,
     leaseMs,
     reserved,
+    told: known?.spending ?? undefined,
     since,
     formerLeaseEnd,
     facts,

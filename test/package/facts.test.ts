@@ -112,9 +112,9 @@ describe('the packed package', () => {
     expect([...there]).toEqual(expect.arrayContaining(['docs/CI.md', 'docs/testing.md', 'action.yml']));
   });
 
-  it('has at most 5.7 MB beside WebAssembly (docs/decisions/0028-package-size.md)', () => {
+  it('has at most 5.9 MB beside WebAssembly (docs/decisions/0028-package-size.md)', () => {
     const counted = tarball.files.filter(({ path }) => !path.endsWith('.wasm'));
-    expect(counted.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(5_700_000);
+    expect(counted.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(5_900_000);
   });
 
   it('is what publint would have it be', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../src/journal/approvals/canonical-json.ts';
 import { decodeLines, encodeLines } from '../../src/journal/wal/codec.ts';
+import { attemptKey } from '../../src/journal/wal/op-id.ts';
 import type { ItemRecord, JournalRecord, PlanRecord } from '../../src/journal/wal/records.ts';
 import { type Statements, statementsOver } from '../../src/team/statements.ts';
 import { missing } from '../postgres/server.ts';
@@ -15,6 +16,10 @@ import { team } from './team.ts';
 import { freshOp, hex, wanted } from './test-account.ts';
 
 const RULE = 10_000;
+
+interface Flaw {
+  readonly op?: string;
+}
 
 /** `isWhole` adds variations: more members that are changed, other keys, other spellings. */
 export function approvalAttacks({ isWhole }: { readonly isWhole: boolean }): void {
@@ -381,25 +386,28 @@ export function approvalAttacks({ isWhole }: { readonly isWhole: boolean }): voi
       readonly plan?: Partial<PlanRecord>;
       readonly item?: Partial<ItemRecord>;
       readonly spent?: number;
+      readonly largest?: number;
     }) {
       const { op: asked } = await held();
       const [segment] = await t.at.ana.readOp(t.at.account, asked, 1);
       const records = decodeLines(segment?.bytes ?? new Uint8Array(), asked).written.map(({ record }) => record);
+      await t.at.admin(`set_rule('approve_above', null)`);
       const [op, by] = [freshOp(), hex(4)];
       const written = records.map(record => {
-        if (record.t === 'ITEM') return { ...record, ...change.item };
+        if (record.t === 'ITEM') return { ...record, key: attemptKey(op, { row: 1 }, 1), ...change.item };
         if (record.t !== 'PLAN') return record;
         const { approval: _, ...rest } = record;
         return { ...rest, op, version: 1, digest: hex(32), ...change.plan };
       });
       const [plan] = written;
       if (plan?.t !== 'PLAN') throw new Error('there is no plan');
-      const { digest, key_print, total_cents: total } = plan;
+      const { command, digest, key_print, total_cents: total } = plan;
       const spent = change.spent ?? total;
-      const spending = { largest: spent, total: spent, cards: 0, bins: [] };
+      const spending = { largest: change.largest ?? spent, total: spent, cards: 0, bins: [] };
       const claim = wanted(t.at.account, total, {
         op,
         by,
+        command,
         digest,
         key_print,
         spending,
@@ -429,6 +437,15 @@ export function approvalAttacks({ isWhole }: { readonly isWhole: boolean }): voi
             'row 1 says $1.00, and its request $',
           ],
           [
+            'a key of another operation',
+            { item: { key: 'cw_0123456789abcdef' } },
+            'the idempotency key of another one',
+          ],
+          ['a row that is not its own', { item: { row: 7 } }, 'it has a row 7'],
+          ['an amount twice', { item: { body: '{"amount":1,"amount":102}' } }, 'the request of row 1 is no cards.fund'],
+          ['another command', { plan: { command: 'cards freeze' } }, 'its command is cards freeze, and it does'],
+          ['a smaller largest amount', { largest: LITTLE }, 'the caps were told of $1.00 at most, and a row spends'],
+          [
             'a request for another card',
             { item: { path: '/cards/card_2/fund' }, spent: LITTLE },
             'asks for other things',
@@ -454,12 +471,41 @@ export function approvalAttacks({ isWhole }: { readonly isWhole: boolean }): voi
       await done(holder === 'ana' ? asks : runs, `ops resolve ${op} --as not-done --note "records do not fit"`);
     });
 
+    it.each(
+      firstOf(
+        [
+          ['an amount that is no number', { item: { amount: '1000' as unknown as number } }],
+          ['half a cent', { item: { amount: 1000.5 } }],
+          ['no input', { item: { input: undefined as never } }],
+          ['an operation that nobody knows', { item: { operation: 'cards.zap' as 'cards.fund' } }],
+          ['a plan of a newer cardwright', { plan: { version: 3 } }],
+        ] as const,
+        { isWhole },
+      ),
+    )('and a claim with %s is damaged for everybody, and an admin sets it aside', async (_, change) => {
+      const { op, claim, bytes } = await forged({ ...change, spent: LITTLE });
+      expect((await t.at.ana.claim(claim, bytes, { event: 'begun', op })).verdict).toBe('claimed');
+      await t.at.endLeases();
+      const found = async () =>
+        JSON.parse((await asks?.run('journal check --json'))?.out ?? '{}').flaws.find((each: Flaw) => each.op === op);
+      const { sql } = await found();
+      await refused(op, [], { code: 15 }, `ops takeover ${op} --reason "ana is away"`);
+      await (await here.as('ada')).call(sql.replace('true', 'false'), []);
+      expect(await found()).toBeUndefined();
+    });
+
     it('and a request that says less than its rows is neither shown nor signed, from the journal or a file', async () => {
       const { op, bytes, id } = await held();
       await done(asks, `approvals show ${id} --out ${op}-whole.json`);
       const file = join(asks?.folder ?? '', `${op}-whole.json`);
       const whole = JSON.parse(await readFile(file, 'utf8'));
-      for (const change of [{ cents: LITTLE }, { largest_cents: LITTLE }, { irreversible: true }, { targets: [] }]) {
+      for (const change of [
+        { cents: LITTLE },
+        { largest_cents: LITTLE },
+        { irreversible: true },
+        { targets: [] },
+        { command: 'cards freeze' },
+      ]) {
         const payload = changed(bytes, change);
         await writeFile(file, JSON.stringify({ ...whole, payload: payload.toString('base64') }));
         for (const verb of ['show', 'approve']) {

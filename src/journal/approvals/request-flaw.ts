@@ -6,6 +6,7 @@ import { CALLS } from '../../contract/raw.ts';
 import { readRequest } from '../../contract/read-request.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, dollars, sumCents } from '../../core/money.ts';
+import { otherOperation } from '../wal/command-words.ts';
 import { MOST_TARGETS, oneSpelling } from './payload.ts';
 import type { CheckedRequest } from './request-file.ts';
 
@@ -39,6 +40,11 @@ function requestFlaw({ payload, items }: CheckedRequest, overrides: Overrides): 
     const target = targets.get(row);
     if (index < MOST_TARGETS && !(target && isTarget(target, { card, bin }))) return `row ${row} is about another card`;
   }
+  const other = otherOperation(
+    payload.command,
+    items.map(({ operation }) => operation),
+  );
+  if (other !== undefined) return `its command is ${payload.command}, and it does ${other}`;
   return amountsFlaw(payload, amounts) ?? (isIrreversible === payload.irreversible ? undefined : UNDOING);
 }
 

@@ -75,12 +75,11 @@ export async function openOp(
   const { op } = seen.plan;
   // Before it is in hand: a card that must be read for it may take long, and a shared journal hands out what was approved.
   const approved = await approvedOf(dependencies, seen);
-  await refuseMisstated(dependencies, seen);
   const { history, log, tape, sentUntil } = await takeOver(dependencies, op, { reason, approved });
   const release = releasing(dependencies, tape, dependencies.hold());
   try {
     if (history.denied !== undefined) throw cameToNothing(history);
-    await refuseMisstated(dependencies, history, tape.countedCents);
+    await refuseMisstated(dependencies, history, tape.spending);
     if (isPending(history)) await useApprovals(dependencies, { history, log, approved });
     else await dependencies.approvals?.recheck(history);
     const rowOwner = ownersIn(dependencies, history);

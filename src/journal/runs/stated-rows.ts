@@ -8,7 +8,11 @@ import { readRequest } from '../../contract/read-request.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, dollars, sumCents } from '../../core/money.ts';
 import { spendingOf } from '../../core/spending.ts';
-import type { ItemRecord } from '../wal/records.ts';
+import { MARKER_KEY, rowMarker } from '../execution/marker.ts';
+import type { CountedSpending } from '../store/op-store.ts';
+import { otherOperation } from '../wal/command-words.ts';
+import { attemptKey } from '../wal/op-id.ts';
+import type { ItemRecord, PlanRecord } from '../wal/records.ts';
 import type { History } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { plannedOf } from './run.ts';
@@ -17,21 +21,48 @@ import { plannedOf } from './run.ts';
 export function planFlaw({ plan, rows, end }: History, overrides: Overrides): string | undefined {
   const amounts: Cents[] = [];
   for (const { item } of rows.values()) {
-    const flaw = rowFlaw(item, { overrides, isOver: end !== undefined });
+    const flaw = numberFlaw(item, plan) ?? rowFlaw(item, { overrides, isOver: end !== undefined });
     if (flaw !== undefined) return flaw;
     amounts.push(cents(item.amount ?? 0));
   }
+  const other = otherOperation(
+    plan.command,
+    [...rows.values()].map(({ item }) => item.operation),
+  );
+  if (other !== undefined) return `its command is ${plan.command}, and it does ${other}`;
   if (rows.size !== plan.rows) return `it was begun with ${plan.rows} rows, and has ${rows.size}`;
   const total = sumCents(amounts);
   if (total === plan.total_cents) return undefined;
   return `it was begun for ${dollars(cents(plan.total_cents))}, and its rows are ${dollars(total)}`;
 }
 
-/** What is wrong with what the caps count for a plan, in words. `counted`: cents. */
-export function countedFlaw({ rows }: Pick<History, 'rows'>, counted: number): string | undefined {
-  const { total } = spendingOf([...rows.values()].map(({ item }) => plannedOf(item)));
-  if (counted >= total) return undefined;
-  return `the caps count ${dollars(cents(counted))} for it, and its rows spend ${dollars(total)}`;
+/** What the service, and a look for the effect, know a row by: its number, its mark and its key are those of this op. */
+function numberFlaw({ row, attempt, chain, key, marker, operation, input }: ItemRecord, plan: PlanRecord) {
+  if (!plan.bulk && row !== 1) return `it has a row ${row}`;
+  const isGiven = !plan.bulk && plan.given_key !== undefined && key === plan.given_key;
+  const mark = (input['metadata'] as Readonly<Record<string, unknown>> | undefined)?.[MARKER_KEY];
+  const own = rowMarker(plan.op, { row, marker });
+  const isMarked = operation === 'cards.create' ? mark === (plan.marker ? own : undefined) : true;
+  const isPrefixed =
+    marker === undefined || (plan.marker_prefix !== undefined && marker.startsWith(plan.marker_prefix));
+  if (!isMarked || !isPrefixed) return `row ${row} has the mark of another one`;
+  const isOwnKey = key === undefined || isGiven || key === attemptKey(plan.op, { row, chain }, attempt);
+  return isOwnKey ? undefined : `row ${row} has the idempotency key of another one`;
+}
+
+/** What is wrong with what the caps count for a plan, in words. */
+export function countedFlaw(
+  { rows }: Pick<History, 'rows'>,
+  { cents: held, told }: CountedSpending,
+): string | undefined {
+  const { total, largest, cards, bins } = spendingOf([...rows.values()].map(({ item }) => plannedOf(item)));
+  if (held < total) return `the caps count ${dollars(cents(held))} for it, and its rows spend ${dollars(total)}`;
+  if (told === undefined) return undefined;
+  if (told.largest < largest)
+    return `the caps were told of ${dollars(cents(told.largest))} at most, and a row spends ${dollars(largest)}`;
+  if (told.cards < cards) return `the caps were told of ${told.cards} cards, and its rows make ${cards}`;
+  const other = [...bins].find(bin => !told.bins.includes(bin));
+  return other === undefined ? undefined : `the caps were told nothing of the BIN ${other}`;
 }
 
 interface Judging {
@@ -67,12 +98,12 @@ function withoutAbsent(input: Readonly<Record<string, unknown>>): unknown {
 
 /**
  * Throws `check_failed` for an op of a journal that others write to, where its records do not fit each other or what is counted
- * for it. What has ended sends nothing. `counted`: cents that the caps count, where that is known.
+ * for it. What has ended sends nothing.
  */
 export async function refuseMisstated(
   { store, overrides }: Pick<JournalDependencies, 'store' | 'overrides'>,
   history: History,
-  counted?: number,
+  counted?: CountedSpending,
 ): Promise<void> {
   if (store.handsOf === undefined || history.end !== undefined || history.denied !== undefined) return;
   const flaw = planFlaw(history, (await overrides?.()) ?? NO_OVERRIDES);

@@ -127,8 +127,16 @@ export interface Waiting {
   readonly signal: AbortSignal;
 }
 
-/** What is wrong with the records of an op, in words. `counted`: cents that the caps count for it, where they do. */
-export type OpFlaws = (history: History, counted: number | undefined) => Promise<readonly string[]>;
+/** What the caps of a journal count for an op. */
+export interface CountedSpending {
+  /** Held for the day, cents. */
+  readonly cents: number;
+  /** What they were told when it was begun there; undefined for one that was brought. */
+  readonly told?: { readonly largest: number; readonly cards: number; readonly bins: readonly string[] } | undefined;
+}
+
+/** What is wrong with the records of an op, in words. `counted`: left out where no caps count it. */
+export type OpFlaws = (history: History, counted: CountedSpending | undefined) => Promise<readonly string[]>;
 
 /** What a person has recorded of an op whose journal can say nothing. */
 export interface ByHand {
@@ -320,8 +328,8 @@ export interface Tape {
   readonly formerLeaseEnd?: number | undefined;
   /** A machine that is gone for good may have sent rows of which the records say nothing. Never where it is left out. */
   readonly mayBeSent?: boolean | undefined;
-  /** What the caps of the journal count for it, cents; left out where no journal counts, and where nothing more is sent. */
-  readonly countedCents?: number | undefined;
+  /** Left out where no caps count it, and where nothing more is sent. */
+  readonly spending?: CountedSpending | undefined;
   /** Fired when it is in other hands: nothing more may be sent. Never when left out. */
   readonly lost?: AbortSignal;
   /** Takes a claim back of which nothing has left, and lets it go; closes the file. */

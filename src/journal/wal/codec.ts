@@ -1,7 +1,9 @@
 /** Records as lines: `crc32 length seq json`. A torn last line is told from a damaged one. */
 import { crc32 } from 'node:zlib';
+import { CALLS } from '../../contract/raw.ts';
 import { CliError } from '../../core/errors.ts';
-import type { JournalRecord, StoredRecord } from './records.ts';
+import { isObject } from '../../core/objects.ts';
+import type { ItemRecord, JournalRecord, StoredRecord } from './records.ts';
 
 const NEWLINE = 0x0a;
 const CRC_DIGITS = 8;
@@ -95,7 +97,15 @@ function decodeLine<Kept = JournalRecord>(
   const writer = WRITER.exec(text);
   if (writer === null) return undefined;
   const record = JSON.parse(`{${text.slice(writer[0].length)}`) as Kept;
+  if (!isUsable(record as Partial<ItemRecord>)) return undefined;
   return { seq: Number(seq), written: { by: writer[1] ?? '', record } };
+}
+
+/** Who may write to a journal of several people could write a row of any form; the database knows the same (`can_be_read`). */
+function isUsable({ t, row, operation, input, amount }: Partial<ItemRecord>): boolean {
+  if (t !== 'ITEM') return true;
+  const isAmount = amount === undefined || (Number.isSafeInteger(amount) && amount >= 0);
+  return isAmount && Number.isSafeInteger(row) && isObject(input) && Object.hasOwn(CALLS, operation ?? '');
 }
 
 /** One line that was written as a whole, read back. Throws `check_failed` naming `name` when it is not what it was. */

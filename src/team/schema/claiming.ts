@@ -170,14 +170,14 @@ declare
   o op;
 begin
   insert into op (op, account, nonce, command, digest, bulk, moves, freely, rows, cents, state, unknown, open, epoch,
-      holder, host, writer, ttl_ms, lease_until, day, reserved, claimed_seq, n, size, begun_by, shown)
+      holder, host, writer, ttl_ms, lease_until, day, reserved, claimed_seq, n, size, begun_by, shown, spending)
     values (wanted ->> 'op', a.id, wanted ->> 'nonce', wanted ->> 'command', wanted ->> 'digest',
       (wanted ->> 'bulk')::boolean, (wanted ->> 'moves')::boolean, (wanted ->> 'freely')::boolean,
       (wanted ->> 'rows')::int, (wanted ->> 'cents')::bigint, 'running',
       (wanted #>> '{counts,unknown}')::int, (wanted #>> '{counts,open}')::int, 1,
       session_user, wanted ->> 'host', wanted ->> 'by', (wanted ->> 'ttl_ms')::int,
       clock_timestamp() + (wanted ->> 'ttl_ms')::int * interval '1 millisecond', today,
-      amount, a.audit_seq + 1, 1, octet_length(bytes), session_user, wanted -> 'shown')
+      amount, a.audit_seq + 1, 1, octet_length(bytes), session_user, wanted -> 'shown', wanted -> 'spending')
     returning * into o;
   insert into segment (op, n, account, epoch, writer, bytes) values (o.op, 1, a.id, 1, o.writer, bytes);
   insert into intent (account, name, digest, op, row)

@@ -1,4 +1,9 @@
 /** What an admin does about an operation whose records nobody can read. */
+import { CALLS } from '../../contract/raw.ts';
+import { JOURNAL_VERSION } from '../../journal/wal/records.ts';
+import { literal } from '../../postgres/sql-text.ts';
+
+const OPERATIONS = Object.keys(CALLS).map(literal).join(', ');
 
 export const DAMAGED_SQL = `
 -- Of each byte, for crc32_of.
@@ -25,6 +30,17 @@ begin
   return lpad(to_hex(c # 4294967295), 8, '0');
 end $f$;
 
+-- Whether a record is one that cardwright can work with.
+create function is_usable(record jsonb) returns boolean language sql immutable as $f$
+  select case record ->> 't'
+    when 'PLAN' then (record ->> 'version')::numeric <= ${JOURNAL_VERSION}
+    when 'ITEM' then jsonb_typeof(record -> 'input') = 'object' and jsonb_typeof(record -> 'row') = 'number'
+      and coalesce(record ->> 'operation' in (${OPERATIONS}), false)
+      and (record -> 'amount' is null or jsonb_typeof(record -> 'amount') = 'number'
+        and (record ->> 'amount')::numeric between 0 and 9007199254740991 and (record ->> 'amount')::numeric % 1 = 0)
+    else true end;
+$f$;
+
 -- Whether each record of an operation is as it was written, one behind the other of its writer, as every cardwright reads them.
 create function can_be_read(o op) returns boolean language plpgsql as $f$
 declare
@@ -42,11 +58,12 @@ begin
       or crc32_of(convert_to(substr(line, 10), 'LATIN1'), crc_table) <> part[1] then
       return false;
     end if;
+    if not coalesce(is_usable(convert_from(convert_to(part[4], 'LATIN1'), 'UTF8')::jsonb), false) then return false; end if;
     next_of := next_of || jsonb_build_object(part[5], part[3]::int + 1);
   end loop;
   return next_of <> '{}';
 exception
-  when character_not_in_repertoire or untranslatable_character then return false;
+  when character_not_in_repertoire or untranslatable_character or invalid_text_representation then return false;
 end $f$;
 
 -- Whether an operation has all records that it counts, and those that the chain names.

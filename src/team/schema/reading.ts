@@ -89,7 +89,7 @@ language plpgsql stable security definer set search_path = pg_catalog, cardwrigh
 begin
   perform enter_reading(account_name);
   return query select standing(o) || jsonb_build_object('command', o.command, 'rows', o.rows, 'cents', o.cents,
-      'reserved', o.reserved, 'spent', o.spent, 'day', o.day, 'n', o.n, 'size', o.size,
+      'reserved', o.reserved, 'spending', o.spending, 'spent', o.spent, 'day', o.day, 'n', o.n, 'size', o.size,
       'started_at', o.started_at, 'ended_at', o.ended_at, 'key_print', o.key_print, 'pruned', o.pruned_at is not null,
       'begun_by', o.begun_by, 'first', o.claimed_seq < b.claimed_seq, 'shown', o.shown, 'untold', coalesce(o.not_told = session_user, false),
       'waits_for', case when (filter ->> 'everybody')::boolean then waited_for(o) end, 'denied', o.state = 'finished' and exists

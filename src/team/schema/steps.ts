@@ -202,6 +202,8 @@ alter table op drop column left_to;
 alter table op add column may_be_sent boolean not null default false;
 -- The machine that has brought it, of an operation that was begun elsewhere: what was begun here meanwhile knows nothing of it.
 alter table op add column brought_by text;
+-- What the caps were told of it when it was claimed: largest, total, cards, bins, untold.
+alter table op add column spending jsonb;
 -- A card of the service that no operation here has made, or a second one of a row, and who has looked at it.
 create table accepted_card (
   account int not null references account,
