@@ -444,7 +444,7 @@ export function approvalAttacks({ isWhole }: { readonly isWhole: boolean }): voi
           ['a row that is not its own', { item: { row: 7 } }, 'it has a row 7'],
           ['an amount twice', { item: { body: '{"amount":1,"amount":102}' } }, 'the request of row 1 is no cards.fund'],
           ['another command', { plan: { command: 'cards freeze' } }, 'its command is cards freeze, and it does'],
-          ['a smaller largest amount', { largest: LITTLE }, 'the caps were told of $1.00 at most, and a row spends'],
+          ['a smaller largest amount', { largest: LITTLE }, 'the caps count $1.00 at most, and a row spends'],
           [
             'a request for another card',
             { item: { path: '/cards/card_2/fund' }, spent: LITTLE },

@@ -59,10 +59,10 @@ export function countedFlaw(
   if (held < total) return `the caps count ${dollars(cents(held))} for it, and its rows spend ${dollars(total)}`;
   if (told === undefined) return undefined;
   if (told.largest < largest)
-    return `the caps were told of ${dollars(cents(told.largest))} at most, and a row spends ${dollars(largest)}`;
-  if (told.cards < cards) return `the caps were told of ${told.cards} cards, and its rows make ${cards}`;
+    return `the caps count ${dollars(cents(told.largest))} at most, and a row spends ${dollars(largest)}`;
+  if (told.cards < cards) return `the caps count ${told.cards} cards, and its rows make ${cards}`;
   const other = [...bins].find(bin => !told.bins.includes(bin));
-  return other === undefined ? undefined : `the caps were told nothing of the BIN ${other}`;
+  return other === undefined ? undefined : `the caps know nothing of the BIN ${other}`;
 }
 
 interface Judging {
