@@ -20,6 +20,8 @@ export interface OpBytes {
   /** See `ImportedOp`. */
   readonly keyPrint: string | null;
   readonly recovered: boolean;
+  /** Whether this machine has begun it; by the processes that have written it when left out. */
+  readonly own?: boolean | undefined;
   /** See `ImportedOp`; why, for the audit log. */
   readonly keepBoth?: string | undefined;
   /** Names of its rows with what they stand for; made from the rows when left out. Those of rows that came to nothing are free. */
@@ -154,6 +156,7 @@ function callOf(shared: SharedOps, written: OpBytes, known: Known): Omit<Importe
   const { account, host, head } = shared;
   const { op, keyPrint, recovered, keepBoth, finished, ownsKey = true } = written;
   const { plan, lines, standing } = known;
+  const { own = !recovered || isBegunHere(lines) } = written;
   const free = new Set(standing.unusedIntents());
   const items = [...lastItems(lines).values()];
   const reserved = spendingOf(items.map(plannedOf)).total;
@@ -183,7 +186,7 @@ function callOf(shared: SharedOps, written: OpBytes, known: Known): Omit<Importe
     ending: { finished: end !== undefined, spent: Math.min(end?.cents ?? 0, reserved) },
     intents: (written.intents ?? intentsOf(items, plan)).filter(({ name }) => !free.has(name)),
     ...(key !== undefined && ownsKey && { key: { value: key, digest: plan.digest } }),
-    own: !recovered || isBegunHere(lines),
+    own,
     ttl_ms: leaseMsFor(shared),
   };
 }

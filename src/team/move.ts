@@ -5,7 +5,7 @@
 import { CliError } from '../core/errors.ts';
 import type { MovedJournal } from '../journal/shared-ops.ts';
 import { type LocalOp, opsOfService, refuseWorking, saveOp } from '../journal/store/local-export.ts';
-import { addIntents, intentsOfService } from '../journal/store/local-intents.ts';
+import { addIntents, intentsByOp, intentsOfService } from '../journal/store/local-intents.ts';
 import { bytesOf, type LocalOps, localHeads } from '../journal/store/local-ops.ts';
 import {
   forgetMoved,
@@ -77,7 +77,7 @@ export async function moveToShared(parts: MoveParts, { keepBoth = [], leave }: W
   await local.disk.prepareFolder(local.places.root);
   await noteMoving(parts);
   const brought = left === undefined ? undefined : await bringLeft(parts, left);
-  const names = grouped(await intentsOfService(local, service));
+  const names = await intentsByOp(local, service);
   const clashes: ClashingOp[] = [];
   let [moved, rows, there] = [0, 0, 0];
   for await (const op of opsOfService(local, service)) {
@@ -348,12 +348,6 @@ async function allNames({ statements, account }: SharedOps): Promise<readonly No
     names.push(...page.map(({ done, ...each }) => ({ ...each, ...(done && { done }) })));
     if (page.length < PAGE) return names;
   }
-}
-
-function grouped(names: readonly NotedIntent[]): Map<string, NotedIntent[]> {
-  const groups = new Map<string, NotedIntent[]>();
-  for (const each of names) groups.set(each.op, [...(groups.get(each.op) ?? []), each]);
-  return groups;
 }
 
 function notLeft(

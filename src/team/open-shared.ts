@@ -85,6 +85,7 @@ export function openedStore(settings: SharedJournalSettings, { accountPrint, key
     notes: async () => allNotes(settings, await open()),
     keyPrint: () => accountPrint(settings.account),
     account: settings.account,
+    places: placesIn(stateFolder),
     async hasLeft() {
       const { disk, journalId: journal, account } = await open();
       return hasLeft({ disk, places: placesIn(stateFolder) }, { journal, account });

@@ -4,19 +4,24 @@
  */
 import { CliError } from '../core/errors.ts';
 import type { RecoveredOps } from '../journal/shared-ops.ts';
+import type { LocalOps } from '../journal/store/local-ops.ts';
 import type { JournalStatus } from './calls.ts';
 import { importOp, isBegunHere } from './import-op.ts';
 import { bytesAt, type KeptCopy, keptCopies, leftCopies, linesOf, lockCopy } from './local-copies.ts';
 import { linesLost, reportLoss } from './loss.ts';
+import { recoverMoved } from './recover-moved.ts';
 import { type SharedOps, segmentRefused } from './shared-ops.ts';
 import { pushSpool } from './spool.ts';
 import { claimBegun } from './untold.ts';
 
 /**
  * Brings everything, says so in the database, and goes on from its chain as it is. `left`: this machine goes on with the
- * account alone, which a database from before does not know.
+ * account alone, which a database from before does not know. `places`: its own files, which may have been moved.
  */
-export async function pushAll(shared: SharedOps, { left = false } = {}): Promise<Omit<RecoveredOps, 'notes'>> {
+export async function pushAll(
+  shared: SharedOps,
+  { left = false, places }: { readonly left?: boolean; readonly places: LocalOps['places'] },
+): Promise<Omit<RecoveredOps, 'notes'>> {
   const { statements, account, head, host } = shared;
   const status = await statements().status(account);
   const lost = await lostNow(shared, status);
@@ -25,6 +30,12 @@ export async function pushAll(shared: SharedOps, { left = false } = {}): Promise
   const clashes: { op: string; with: string; name: string }[] = [];
   const workedOn: string[] = [];
   const behind = lost > 0 || status.moved || status.lost !== null;
+  if (behind) {
+    // Before the copies: of an op that was gone on with they have more, and do not tell whose API key its plan has.
+    const moved = await recoverMoved(shared, places);
+    recovered.push(...moved.recovered);
+    clashes.push(...moved.clashes);
+  }
   const copies = [...(await leftCopies(shared)), ...(behind ? await keptCopies(shared) : [])];
   for (const copy of copies) {
     // Of what the database has, outcomes alone are brought: its rows may be in other hands.

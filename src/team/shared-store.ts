@@ -1,6 +1,7 @@
 /** Ops in a database that several machines share (docs/decisions/0023-op-store.md). */
 import type { OpLease } from '../journal/shared-ops.ts';
 import { isDoneUntold } from '../journal/shown-ops.ts';
+import type { LocalOps } from '../journal/store/local-ops.ts';
 import type {
   CountedOp,
   IntentsHold,
@@ -44,13 +45,23 @@ export interface SharedStoreSettings {
   readonly account: string;
   /** Whether the files of this machine go on with the account alone. */
   readonly hasLeft: () => Promise<boolean>;
+  /** Of the files of this machine. */
+  readonly places: LocalOps['places'];
 }
 
 const PAGE = 1000;
 /** A machine whose clock is farther off than this from that of the database is told so. */
 export const MOST_CLOCK_MS = 60_000;
 
-export function sharedStore({ shared, opened, notes, keyPrint, account, hasLeft }: SharedStoreSettings): OpStore {
+export function sharedStore({
+  shared,
+  opened,
+  notes,
+  keyPrint,
+  account,
+  hasLeft,
+  places,
+}: SharedStoreSettings): OpStore {
   return {
     clockSlackMs: MOST_CLOCK_MS,
     ready: async () => void (await shared()),
@@ -107,7 +118,7 @@ export function sharedStore({ shared, opened, notes, keyPrint, account, hasLeft 
     handsOf: async op => handsOf(await shared(), op),
     outlast: async (op, waiting) => outlast(await shared(), op, waiting),
     push: async () => ({
-      ...(await pushAll(await opened(), { left: await hasLeft() })),
+      ...(await pushAll(await opened(), { left: await hasLeft(), places })),
       notes: (await notes?.()) ?? 0,
     }),
     leases: async () => leasesOf(await shared()),

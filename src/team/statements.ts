@@ -84,6 +84,8 @@ export interface Statements extends ApprovalStatements {
       readonly names: readonly UsedIntent[];
       /** Names that belong to others stay theirs. */
       readonly keep_both?: true | undefined;
+      /** The database has lost them: the same of their names, while it takes nothing else. */
+      readonly recovered?: true | undefined;
     },
   ): Promise<With<{ readonly verdict: 'imported' | 'clash'; readonly clashes?: readonly Clash[] }>>;
   /** `kept`: it is not finished, or not for 90 days by the clock of the database. */

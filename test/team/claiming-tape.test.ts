@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
 import { spendingOf } from '../../src/core/spending.ts';
 import { planLines } from '../../src/journal/runs/plan-lines.ts';
+import { placesIn } from '../../src/journal/store/paths.ts';
 import { encodeLines } from '../../src/journal/wal/codec.ts';
 import type { PlanRecord } from '../../src/journal/wal/records.ts';
 import { createDisk } from '../../src/journal/wal/storage.ts';
@@ -66,6 +67,7 @@ describe.skipIf(missing())('a claim that goes with SENT', () => {
         opened: open,
         keyPrint: async () => '0123456789abcdef',
         hasLeft: async () => false,
+        places: placesIn(home),
         account: at.account,
       }),
     };

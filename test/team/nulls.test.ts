@@ -268,9 +268,10 @@ const CALLS: Readonly<Record<string, Prepare>> = {
         host: 'laptop',
         names: [{ row: 1, name: `n-${hex(4)}`, digest: hex(32), done: {} }],
         keep_both: false,
+        recovered: false,
       },
     ],
-    free: { keep_both: 'false' },
+    free: { keep_both: 'false', recovered: 'false' },
   }),
   async prune_op(at) {
     const op = await finished(at);

@@ -6,6 +6,7 @@ import { requestIdOf } from '../../src/journal/approvals/request-id.ts';
 import { type ApprovalGate, pendingElsewhere } from '../../src/journal/runs/approval-gate.ts';
 import type { AfterAnswer } from '../../src/journal/runs/dependencies.ts';
 import type { OpStore } from '../../src/journal/store/op-store.ts';
+import { placesIn } from '../../src/journal/store/paths.ts';
 import type { PlanRecord } from '../../src/journal/wal/records.ts';
 import { createDisk } from '../../src/journal/wal/storage.ts';
 import type { Clock } from '../../src/platform/host.ts';
@@ -127,6 +128,7 @@ export async function storeAt(
     opened: async () => shared,
     keyPrint: async () => KEY_PRINT,
     hasLeft: async () => false,
+    places: placesIn(order.folder),
     account: order.account,
   });
   return { store, end: () => session.end() };

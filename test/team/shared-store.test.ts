@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe } from 'vitest';
+import { placesIn } from '../../src/journal/store/paths.ts';
 import { createDisk } from '../../src/journal/wal/storage.ts';
 import { chainHead, type SharedOps } from '../../src/team/shared-ops.ts';
 import { sharedStore } from '../../src/team/shared-store.ts';
@@ -61,6 +62,7 @@ describe.skipIf(missing())('the shared store', () => {
           opened: once,
           keyPrint: async () => KEY_PRINT,
           hasLeft: async () => false,
+          places: placesIn(home),
           account,
         });
       },

@@ -54,7 +54,7 @@ export const pushJournal = command({
   reach: 'files',
   about: [
     'Every command that uses the shared journal does this first; this one does nothing else. An outcome that was brought is shown by ops show, and ops resume finishes its operation.',
-    'After a failover, or when a backup was put in its place, the database lacks what was written last. Then this command brings back what this machine has begun there in the last week: an operation with a row that was sent counts as sent, and ops resume settles it. Every operator runs it before an admin accepts the database.',
+    'After a failover, or when a backup was put in its place, the database lacks what was written last. Then this command brings back what this machine has begun there in the last week, or has moved there from its own files: an operation with a row that was sent counts as sent, and ops resume settles it. Every operator runs it before an admin accepts the database.',
   ],
   ends: {
     guarded: 'The journal cannot be reached, or refuses the role.',

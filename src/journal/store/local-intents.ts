@@ -55,6 +55,14 @@ export async function intentsOfService(
   return [...found.values()];
 }
 
+/** The same, by the op that has them. */
+export async function intentsByOp(
+  local: LocalOps,
+  service: Pick<PlanRecord, 'origin' | 'mode'>,
+): Promise<Map<string, readonly NotedIntent[]>> {
+  return grouped(await intentsOfService(local, service), ({ op }) => op);
+}
+
 /** Notes names of another store here, durably; those that are noted for the same op stay. */
 export async function addIntents(
   local: LocalOps,
@@ -194,7 +202,7 @@ function pathOf({ places }: LocalOps, { origin, mode }: Pick<PlanRecord, 'origin
   return places.intent(`${origin}\n${mode}`, name);
 }
 
-function grouped<T>(all: readonly T[], by: (one: T) => string): ReadonlyMap<string, readonly T[]> {
+function grouped<T>(all: readonly T[], by: (one: T) => string): Map<string, readonly T[]> {
   const groups = new Map<string, T[]>();
   for (const one of all) {
     const key = by(one);

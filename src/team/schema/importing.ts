@@ -108,12 +108,14 @@ begin
   return jsonb_build_object('verdict', 'imported', 'size', o.size, 'clashes', coalesce(clashes, '[]'), 'head', head_of(a));
 end $f$;
 
--- Names whose operation was removed before, with what came of them. With keep_both those that belong to others stay theirs.
--- call: account, known, op, host, names [{row, name, digest, done}], keep_both.
+-- Names whose operation was removed before, with what came of them. With keep_both, and where the database has lost them
+-- (recovered), those that belong to others stay theirs. call: account, known, op, host, names [{row, name, digest, done}], keep_both,
+-- recovered.
 create function import_names(call jsonb) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
-  a account := enter(call, 'operate', true);
+  recovered boolean := coalesce((call ->> 'recovered')::boolean, false);
+  a account := enter(case when recovered then call - 'known' else call end, 'operate', true, recovered);
   clashes jsonb;
 begin
   perform need(call, 'op names');
@@ -121,7 +123,7 @@ begin
   select jsonb_agg(jsonb_build_object('intent', i.name, 'op', i.op)) into clashes
     from jsonb_to_recordset(call -> 'names') as w(name text)
     join intent i on i.account = a.id and i.name = w.name and i.op <> call ->> 'op';
-  if clashes is not null and not coalesce((call ->> 'keep_both')::boolean, false) then
+  if clashes is not null and not recovered and not coalesce((call ->> 'keep_both')::boolean, false) then
     return jsonb_build_object('verdict', 'clash', 'clashes', clashes, 'head', head_of(a));
   end if;
   insert into op (op, account, nonce, command, digest, bulk, moves, freely, rows, cents, state, unknown, open, epoch,
