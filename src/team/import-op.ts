@@ -9,6 +9,7 @@ import type { ClaimedIntent, Clash, ImportedOp } from './calls.ts';
 import { factsOf, operationFacts } from './claims.ts';
 import { leaseMsFor } from './lease.ts';
 import type { SharedOps } from './shared-ops.ts';
+import { endingOf } from './shared-tape.ts';
 import { createStanding, type Standing } from './standing.ts';
 import { endUntold } from './untold.ts';
 
@@ -183,7 +184,8 @@ function callOf(shared: SharedOps, written: OpBytes, known: Known): Omit<Importe
     ended_ms: end?.at ?? null,
     counts: standing.counts(),
     shown: standing.shown(),
-    ending: { finished: end !== undefined, spent: Math.min(end?.cents ?? 0, reserved) },
+    // A database from before it ended has its names as those of an operation that may still be carried out.
+    ending: end === undefined ? { finished: false } : endingOf({ standing, reserved }),
     intents: (written.intents ?? intentsOf(items, plan)).filter(({ name }) => !free.has(name)),
     ...(key !== undefined && ownsKey && { key: { value: key, digest: plan.digest } }),
     own,

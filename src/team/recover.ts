@@ -5,8 +5,9 @@
 import { CliError } from '../core/errors.ts';
 import type { RecoveredOps } from '../journal/shared-ops.ts';
 import type { LocalOps } from '../journal/store/local-ops.ts';
-import type { JournalStatus } from './calls.ts';
+import type { Clash, JournalStatus } from './calls.ts';
 import { importOp, isBegunHere } from './import-op.ts';
+import { usedByOthers } from './kept-both.ts';
 import { bytesAt, type KeptCopy, keptCopies, leftCopies, linesOf, lockCopy } from './local-copies.ts';
 import { linesLost, reportLoss } from './loss.ts';
 import { recoverMoved } from './recover-moved.ts';
@@ -28,6 +29,7 @@ export async function pushAll(
   if (lost > 0) await reportLoss(shared);
   const recovered: { op: string; rows: number }[] = [];
   const clashes: { op: string; with: string; name: string }[] = [];
+  const met: ClashOfBrought[] = [];
   const workedOn: string[] = [];
   const behind = lost > 0 || status.moved || status.lost !== null;
   if (behind) {
@@ -44,12 +46,11 @@ export async function pushAll(
     if (brought === 'in use') workedOn.push(copy.op);
     if (brought === undefined || brought === 'in use') continue;
     recovered.push({ op: copy.op, rows: brought.rows });
-    for (const { intent, key, op } of brought.clashes)
-      clashes.push({ op: copy.op, with: op, name: intent ?? key ?? '' });
+    met.push(...brought.clashes.map(clash => ({ ...clash, op: copy.op })));
   }
   const { brought, missing, leftOut, restored, clashes: late } = await pushSpool(shared);
   recovered.push(...restored);
-  clashes.push(...late);
+  clashes.push(...(await standingClashes(shared, met)), ...late);
   // What such a command knows is not here yet: an admin must go on waiting for this machine.
   if (behind && workedOn[0] !== undefined) throw stillWorkedOn(workedOn[0]);
   if (!behind && status.frozen !== null) shared.notice(COUNTS_LATER);
@@ -59,6 +60,20 @@ export async function pushAll(
     await head.keep();
   }
   return { brought, missing, leftOut, recovered, lostLines: lost, clashes };
+}
+
+/** A name of an op that was brought, which belonged to another one just then. */
+type ClashOfBrought = Omit<Clash, 'op'> & { readonly op: string };
+
+/** The other one was brought later perhaps, and had come to nothing: then the name has passed on. */
+async function standingClashes(shared: SharedOps, met: readonly ClashOfBrought[]): Promise<RecoveredOps['clashes']> {
+  const standing: { op: string; with: string; name: string }[] = [];
+  for (const { op, intent, key } of met) {
+    const used = await usedByOthers(shared, op, { names: intent === undefined ? [] : [intent], key });
+    const other = intent === undefined ? used.key : used.names.get(intent);
+    if (other !== undefined) standing.push({ op, with: other, name: intent ?? key ?? '' });
+  }
+  return standing;
 }
 
 /** A backup holds what was pushed before it, so that a push counts from the report of a loss on. */

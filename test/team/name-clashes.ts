@@ -2,8 +2,8 @@
  * One name and two operations, as it is after a restored backup: of the one that was brought back nothing is sent any more, for the
  * other one has its name; and when that one comes to nothing, the name is that of the first again.
  */
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { missing } from '../postgres/server.ts';
 import type { World } from '../support/world.ts';
@@ -20,13 +20,16 @@ export function nameClashes({ isWhole }: { readonly isWhole: boolean }): void {
     const create = 'cards create --bin bin_1 --amount 20 --intent po-1';
     const file = 'cards create --file team.csv --yes --concurrency 1';
 
+    type Doing = (ana: World, t: Team) => Promise<unknown>;
+
     /** What ana does behind the backup is lost with the database. */
-    async function restored(server: OwnServer, behind: (ana: World, t: Team) => Promise<unknown>) {
+    async function restored(server: OwnServer, behind: Doing, before: Doing = async () => undefined) {
       const t = await team(server, { wallet: 500 });
       const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];
       for (const { folder } of [ana, ben])
         await writeFile(join(folder, 'team.csv'), 'bin_id,amount,intent\nbin_1,20,po-1\nbin_1,3,po-2\n');
       expect(await ben.run('cards create --bin bin_1 --amount 10')).toMatchObject({ code: 0 });
+      await before(ana, t);
       await server.backup();
       await behind(ana, t);
       await server.restore('backup');
@@ -97,6 +100,43 @@ export function nameClashes({ isWhole }: { readonly isWhole: boolean }): void {
       expect([proxy.posts().length, (await t.cards()).length]).toEqual([posts, 2]);
     });
 
+    const ORDERS = [
+      { brought: 'after the later one', laterFirst: true },
+      ...(isWhole ? [{ brought: 'before it', laterFirst: false }] : []),
+    ];
+
+    it.each(ORDERS)(
+      'passes to the later operation where the first, brought $brought, was recorded as not done',
+      async ({ laterFirst }) => {
+        await using server = await ownServer();
+        let [first, later] = ['', ''];
+        const begin: Doing = async (ana, t) => {
+          first = await unknown(t, ana);
+        };
+        const settle: Doing = async ana => {
+          expect((await ana.run(`ops resolve ${first} --as not-done --note looked --yes`)).code).toBe(0);
+          const { code, out, err } = await ana.run(`${create} --json`);
+          expect(code, err).toBe(0);
+          later = JSON.parse(out).intent.op;
+        };
+        await using t = await restored(server, settle, begin);
+        const { at, ana, ben, proxy } = t;
+        if (laterFirst) await keptFirst(ana, `${later}.finished`);
+        const pushed = await ana.run('journal push --json');
+        expect([pushed.code, JSON.parse(pushed.out).clashes], pushed.err).toEqual([0, []]);
+        expect((await ben.run('journal push')).code).toBe(0);
+        await (await server.as('ada')).call(`select cardwright.accept_failover($1, 'the backup')`, [at.account]);
+        const posts = proxy.posts().length;
+        for (const { run } of [ana, ben]) {
+          const again = await run(`${create} --json`);
+          expect(again.code, again.err).toBe(0);
+          expect(JSON.parse(again.out)).toMatchObject({ intent: { op: later, repeated: true } });
+        }
+        expect([proxy.posts().length, (await t.cards()).length]).toEqual([posts, 2]);
+        expect((await ben.run('journal check')).code).toBe(0);
+      },
+    );
+
     it.runIf(isWhole)('is not free when the operation that has it comes to nothing', async () => {
       await using server = await ownServer();
       await using t = await restored(server, async ana => expect((await ana.run(create)).code).toBe(0));
@@ -113,4 +153,15 @@ export function nameClashes({ isWhole }: { readonly isWhole: boolean }): void {
       expect((await ben.run('journal check')).code).toBe(0);
     });
   });
+}
+
+/** A copy that its machine has kept since the day before: copies are brought by their days. */
+async function keptFirst({ folder }: World, name: string): Promise<void> {
+  const copies = (await readdir(folder, { recursive: true })).filter(path => basename(path) === name);
+  expect(copies).toHaveLength(1);
+  const path = join(folder, copies[0] ?? '');
+  const before = new Date(Date.parse(basename(dirname(path))) - 86_400_000).toISOString().slice(0, 10);
+  const day = join(dirname(dirname(path)), before);
+  await mkdir(day, { recursive: true });
+  await rename(path, join(day, name));
 }
