@@ -92,11 +92,11 @@ describe.skipIf(noBrowser !== undefined)('the inspector', () => {
     await page.keyboard.type(HOSTILE);
     await page.keyboard.press('Enter');
     await page.getByRole('status').getByText('declined', { exact: true }).waitFor();
-    const decline = page.getByRole('row').filter({ hasText: 'Why?' }).first();
+    const decline = page.getByRole('row').filter({ hasText: '4000.00' }).filter({ hasText: 'Why?' });
     await decline.waitFor();
     expect(await decline.innerText()).toContain('<img src=x onerror=alert(1)>\\u202etxt 珈琲店 مقهى');
     expect(await page.locator('img, iframe, script:not([src])').count()).toBe(0);
-    await page.getByRole('link', { name: 'Why?' }).first().press('Enter');
+    await decline.getByRole('link', { name: 'Why?' }).press('Enter');
     await page.getByText(/insufficient_funds: amount 4000\.00 against/).waitFor();
     expect(said).toEqual([]);
   });
