@@ -119,7 +119,12 @@ async function noteMoving(parts: MoveParts): Promise<void> {
   const { local, service, pid } = parts;
   const here = hereOf(parts);
   const before = (await movedFrom(local)).filter(each => isOf(each, service) && isInAccount(each, here));
-  if (before.some(({ began, back }) => began !== true && back === undefined)) return;
+  const moved = before.filter(({ began, back }) => began !== true && back === undefined);
+  if (moved.length > 0) {
+    // Run once more: what a restored database lacks is not there until this ends, and may have to be settled here.
+    if (moved.some(({ complete }) => complete === true)) await noteMoved(local, await noteOf(parts));
+    return;
+  }
   await refusePending(local, service);
   await noteMoved(local, await noteOf(parts));
   // Who began before the note was there holds a lock.

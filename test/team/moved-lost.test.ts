@@ -82,4 +82,29 @@ describe.skipIf(missing())('operations that were moved, and that a restored data
     expect((await ana.run(FUND)).code).toBe(15);
     expect(await ana.run('journal push')).toMatchObject({ code: 0 });
   });
+  it('let what clashes be settled and moved, where the move comes after the name was used again', async () => {
+    await using t = await restored();
+    const { ana, ben } = t;
+    // As where the database was accepted before this machine was asked.
+    for (const { run } of [ana, ben]) expect((await run('journal push')).code).toBe(0);
+    await t.at.admin(`accept_failover('a drill')`);
+    for (const table of ['intent', 'segment', 'op'])
+      await t.at.root.call(
+        `delete from cardwright.${table} where account = (select id from cardwright.account where name = $1)`,
+        [t.at.account],
+      );
+    expect(await ben.run(UNKNOWN)).toMatchObject({ code: 0 });
+    const clash = await ana.run('journal move --to shared --yes');
+    expect([clash.code, clash.err]).toEqual([15, expect.stringContaining('the intent i31 of')]);
+    const command = (err: string, start: string) => new RegExp(`cardwright (${start}.*)`).exec(err)?.[1] ?? '';
+    const keep = `${command(clash.err, 'journal move --to shared --keep-both')} --yes`;
+    const unsettled = await ana.run(keep);
+    expect([unsettled.code, unsettled.err]).toEqual([14, expect.stringContaining('row 1 of op_')]);
+    // Not all of them are there: nothing is begun until the move has ended.
+    expect((await ana.run('cards create --bin bin_1 --amount 9')).code).toBe(14);
+    const settled = await ana.run(command(unsettled.err, 'ops resolve .*--as done').replace('"why"', 'seen'));
+    expect(settled.code, settled.err).toBe(0);
+    expect(await ana.run(keep)).toMatchObject({ code: 0 });
+    expect((await ana.run('cards create --bin bin_1 --amount 9')).code).toBe(0);
+  });
 });
