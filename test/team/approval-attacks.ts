@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../src/journal/approvals/canonical-json.ts';
+import { type PlannedItem, planDigest } from '../../src/journal/approvals/payload.ts';
 import { decodeLines, encodeLines } from '../../src/journal/wal/codec.ts';
 import { attemptKey } from '../../src/journal/wal/op-id.ts';
 import type { ItemRecord, JournalRecord, PlanRecord } from '../../src/journal/wal/records.ts';
@@ -515,6 +516,12 @@ export function approvalAttacks({ isWhole }: { readonly isWhole: boolean }): voi
         await edited(op, record => (record.t === 'PLAN' ? { ...record, approval: payload.toString() } : record));
         expect((await runs?.run(`approvals show ${id}`))?.code).toBe(15);
       }
+      // A part of a cent is no amount, whatever is said of it.
+      const items = whole.items.map((item: PlannedItem) => ({ ...item, body: '{"amount":1.005}' }));
+      const payload = changed(bytes, { plan_sha256: planDigest(items) });
+      await writeFile(file, JSON.stringify({ ...whole, items, payload: payload.toString('base64') }));
+      const ran = await asks?.run(`approvals show --file ${op}-whole.json`);
+      expect([ran?.code, ran?.err]).toEqual([15, expect.stringContaining('row 1 asks for no amount in cents')]);
     });
   });
 }

@@ -35,7 +35,9 @@ function requestFlaw({ payload, items }: CheckedRequest, overrides: Overrides): 
     const asked = readRequest(item, overrides);
     if ((asked?.operation ?? 'api.write') !== operation) return `the request of row ${row} is no ${operation}`;
     const { amount, card_id: card, bin_id: bin } = asked?.input ?? {};
-    amounts.push(cents(typeof amount === 'number' ? amount : 0));
+    const sum = centsIn(amount ?? 0);
+    if (sum === undefined) return `row ${row} asks for no amount in cents`;
+    amounts.push(sum);
     isIrreversible ||= (CALLS as Readonly<Record<string, Operation>>)[operation]?.effect === 'irreversible';
     const target = targets.get(row);
     if (index < MOST_TARGETS && !(target && isTarget(target, { card, bin }))) return `row ${row} is about another card`;
@@ -49,6 +51,11 @@ function requestFlaw({ payload, items }: CheckedRequest, overrides: Overrides): 
 }
 
 const UNDOING = 'whether it can be undone';
+
+/** Undefined for a part of a cent, and for what is no number. */
+function centsIn(amount: unknown): Cents | undefined {
+  return typeof amount === 'number' && Number.isSafeInteger(amount) ? cents(amount) : undefined;
+}
 
 type Named = Pick<CheckedRequest['payload']['targets'][number], 'card_id' | 'bin_id'>;
 
