@@ -1,6 +1,6 @@
 /**
  * The inspector in a browser: how it is opened, what it may ask, and what it asks for all the time
- * (docs/design/inspector.md, sections 10 to 12).
+ * (docs/design/inspector.md, sections 4 and 5).
  */
 import { CARD_ID } from '../card.ts';
 import { choice, flag, integer, must, nullable, number, sealed, text, time } from '../field.ts';
