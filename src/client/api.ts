@@ -5,6 +5,8 @@ import type { InputOf, ListPage, Operation, ResultOf } from '../contract/operati
 import { NO_OVERRIDES, type Overrides } from '../contract/overrides.ts';
 import type {
   Answered,
+  Attempt,
+  AttemptOptions,
   CallOptions,
   Delivery,
   DeliveryPolicy,
@@ -15,7 +17,7 @@ import type {
 import { CliError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import type { Clock, Environment, Randomness } from '../platform/host.ts';
-import type { Observed, PageReading, Wire } from './attempt.ts';
+import { attempt, type Observed, type PageReading, type Wire } from './attempt.ts';
 import { createBudget } from './budget.ts';
 import type { OutcomeClass } from './classify.ts';
 import { createDeadlines } from './deadline.ts';
@@ -30,6 +32,7 @@ import type { Wait } from './retry.ts';
 import { createCutter } from './row-slicer.ts';
 import { asDelivery, type Delivered, type Delivering, sendCall, undeliverable } from './send-call.ts';
 import { createTransport, type Transport } from './transport.ts';
+import { attemptOf } from './write-attempt.ts';
 
 export interface ServiceConnection {
   /** `https://api.example.com/v1`, or with `socketPath` any http address with the same path. */
@@ -108,6 +111,7 @@ export function createService<T extends Table>(settings: ServiceSettings<T>): Se
     },
     plan: (operation, input, options = {}) => calls.plan(operation, input as Values, options),
     deliver: (planned, input, policy) => calls.deliver(planned, input, policy),
+    attempt: (planned, input, options = {}) => calls.attempt(planned, input, options),
     pages: (operation, input, options = {}) => calls.pages(operation, input as Values, options) as never,
     close: () => calls.close(),
   };
@@ -251,6 +255,19 @@ function createCalls(settings: ServiceSettings<Table>) {
       if (key instanceof CliError) return undeliverable(key);
       // A journaled write that is in the air is waited for, whatever stops the rest.
       return asDelivery(await deliver(planned.operation, planned, { input, policy, signals: [policy.cut], key }));
+    },
+    async attempt(planned: PlannedRequest, input: Values, options: AttemptOptions): Promise<Attempt> {
+      const { evidence, keyOfCaller, signal: cut } = options;
+      const key = await readyKey();
+      if (key instanceof CliError) return { class: 'not_sent', error: key.with({ outcome: 'not_sent' }) };
+      const target = targetOf(planned.operation);
+      const { redactor } = theWire();
+      learnSecrets(redactor, target.row, input);
+      redactor.learn(key);
+      const asked = { target, input, evidence, keyOfCaller };
+      const verdict = await attempt(theWire(), { ...asked, plan: planned, key, signals: [cut] });
+      if (verdict.class === 'done') learnSecrets(redactor, target.row, verdict.decoded.result);
+      return attemptOf(verdict, asked);
     },
     pages(operation: string, input: Values, options: ReadOptions): AsyncIterable<ListPage<Row>> {
       const from = typeof input['page'] === 'number' ? input['page'] : 1;

@@ -5,7 +5,7 @@
 
 import type { CliError } from '../core/errors.ts';
 import type { Calls, NameIn, PagedName, ReadName, Table } from './calls.ts';
-import type { Evidence } from './evidence.ts';
+import type { Balances, Evidence } from './evidence.ts';
 import type { InputOf, ItemOf, ListPage, ResultOf } from './operation.ts';
 import type { RefusalWeight } from './refusal-weight.ts';
 import type { RefusalName } from './refusals.ts';
@@ -126,6 +126,60 @@ export interface Delivery {
   readonly requestId?: string | undefined;
 }
 
+/** What may be said about one sending of a write. */
+export interface AttemptOptions {
+  /**
+   * What the answer is judged by: balances, wallet or state from before, the mark of a create. Left out, any answer of 2xx
+   * that holds what the contract wants counts as `done`.
+   */
+  readonly evidence?: Evidence | undefined;
+  /** The idempotency key is the user's own choice, who may have used it before: "key reused" is then a possible refusal. */
+  readonly keyOfCaller?: boolean | undefined;
+  /** Cuts the request off while it is in the air: the attempt is `not_sent` or `ambiguous` then, by what has left. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * What one sending of a write came to. The class says what the answer proves by itself:
+ *
+ * - `done`: 2xx, and it shows the effect as `contract/evidence.ts` judges it.
+ * - `refused`: 4xx in the form of the service: a word of the contract for this operation, 401, 403, or (`plausible`) any
+ *   other word with 400, 404 or 422.
+ * - `not_sent`: no byte left this machine. Worth another try only where the error is `unreachable`: a missing key or a proxy
+ *   variable that cannot be used stays as it is.
+ * - `throttled`: 429. The effect may be there all the same: some services count behind the handler.
+ * - `ambiguous`: anything else. Silence, 3xx, 5xx, 408, 409 in an unknown word, a 2xx that does not show the effect, 202,
+ *   HTML, "already in that state", "this request was seen before", "this key is in progress".
+ *
+ * Money is cents in `balances` and USD in `result`, as everywhere.
+ */
+export interface Attempt {
+  readonly class: 'done' | 'refused' | 'not_sent' | 'throttled' | 'ambiguous';
+  /** Of `done` the answer of the operation; of an ambiguous 2xx the members of it that could be read. */
+  readonly result?: unknown;
+  /** Of every class but `done`; its message and hint are for the user. */
+  readonly error?: CliError | undefined;
+  /** HTTP status; undefined where no answer came. */
+  readonly status?: number | undefined;
+  readonly requestId?: string | undefined;
+  /** The word of the contract that the answer was read as. */
+  readonly refusal?: RefusalName | undefined;
+  /** Of `refused`: the word is not one of the contract. It is believed where a look does not find the effect. */
+  readonly plausible?: true;
+  /** Of `throttled` and of some 5xx: how long the service asks to wait, ms. */
+  readonly retryAfterMs?: number | undefined;
+  /** Of an ambiguous one: accepted and not finished (202, or a word such as "pending"); a look may take longer to find it. */
+  readonly pending?: true;
+  /** Of an ambiguous one: the service still works on a request with this key (409). */
+  readonly keyInProgress?: true;
+  /** Id of the card or subscription that the answer of a create named, believed or not. */
+  readonly made?: string | undefined;
+  /** Card and wallet as the answer of a transfer told them. */
+  readonly balances?: Balances | undefined;
+  /** The evidence with its times by the clock of the service, where an answer told it. */
+  readonly evidence?: Evidence | undefined;
+}
+
 export interface ServiceOf<T extends Table> {
   /**
    * Sends one operation. Throws a `CliError` of the class the answer falls in (docs/design/reliability.md, section 1).
@@ -142,6 +196,15 @@ export interface ServiceOf<T extends Table> {
    * for what is wrong on this side: no key, an unusable proxy variable.
    */
   deliver(planned: PlannedRequest, input: Readonly<Record<string, unknown>>, policy: DeliveryPolicy): Promise<Delivery>;
+  /**
+   * Sends a planned write once. It is never sent again by itself, nothing is read, and no pause of the service is waited
+   * for. Rejects only for a bug; whatever goes wrong on the way is an `Attempt`.
+   */
+  attempt(
+    planned: PlannedRequest,
+    input: Readonly<Record<string, unknown>>,
+    options?: AttemptOptions,
+  ): Promise<Attempt>;
   /**
    * Pages from the given one on, de-duplicated, until the list ends
    * (docs/design/contract-and-assumptions.md, section 3).
