@@ -67,6 +67,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   fleet: ['terminal', 'contract', 'core'],
   // The journal decides when the client may send; it knows the client's interface, which stands in the contract.
   journal: ['contract', 'files', 'core', 'platform'],
+  // The journal anew, in SQL; it takes the place of `journal` and `team`.
+  'journal-sql': ['contract', 'engine', 'files', 'core', 'platform'],
   // The journal that several people share: its database, and how it is reached.
   team: ['audit', 'contract', 'core', 'files', 'journal', 'platform', 'postgres'],
   // One connection to PostgreSQL, and its address.

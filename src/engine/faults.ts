@@ -38,6 +38,11 @@ export function losesAll(error: unknown): boolean {
   return primary(error) === FULL || primary(error) === IO_ERROR;
 }
 
+/** A statement that a constraint of a table refuses: a bug, or a row that is there already. */
+export function violates(error: unknown): boolean {
+  return primary(error) === CONSTRAINT || /constraint failed/.test(error instanceof Error ? error.message : '');
+}
+
 /** A COMMIT that failed like this wrote nothing for sure. */
 export function leftNothing(error: unknown): boolean {
   return primary(error) === FULL || primary(error) === CONSTRAINT;

@@ -1,0 +1,139 @@
+/**
+ * The tables of a journal, version 1, for SQLite and PostgreSQL alike. Money is integer cents, times are ms UTC, JSON is text,
+ * flags are 0 or 1. Who may do what in a shared journal is a matter of `postgres.ts`.
+ */
+
+/** A journal of another number is refused, and not guessed at. */
+export const SCHEMA_VERSION = 1;
+
+export const TABLES: readonly string[] = [
+  `create table meta (
+    journal text primary key,              -- random, made once; salt of the prints of keys on one machine
+    version integer not null,
+    created bigint not null,
+    place text not null default ''         -- of a file: which file it was made as, so that a copy is noticed
+  )`,
+  `create table account (
+    id text primary key,                   -- of one machine: origin and mode; of a shared journal: its name
+    origin text not null,
+    mode text not null,
+    audit_seq bigint not null default 0,   -- number of the last audit line; a claim locks this row
+    audit_hash text not null default '',
+    cap_per_day bigint                     -- of everybody, cents; null: none
+  )`,
+  `create table account_key (              -- API keys that an account was used with
+    account text not null references account,
+    print text not null,
+    origin text not null,
+    listed bigint not null,
+    listed_by text not null,
+    primary key (account, print, origin)
+  )`,
+  `create table op (
+    id text primary key,
+    account text not null references account,
+    origin text not null,
+    mode text not null,
+    key_print text not null,
+    profile text not null,
+    command text not null,
+    digest text not null,                  -- of all wanted changes, whatever their order
+    bulk integer not null,
+    moves_money integer not null,
+    plan text not null,                    -- JSON: what else was planned (marker, markerPrefix, phased, maxTotal, wallet)
+    given_key text,                        -- name or key of the caller under which it is begun once
+    state text not null check (state in ('pending', 'open', 'finished')),
+    total bigint not null,                 -- cents that it may take from the wallet
+    day text not null,                     -- UTC day whose caps it is counted in
+    holder text not null,                  -- user@host
+    process text not null,                 -- pid:start:boot:set of pids; who is alive on the same machine is asked by it
+    epoch integer not null,
+    lease bigint not null,                 -- until when, by the clock of the store; 0: nobody works on it
+    created bigint not null,
+    touched bigint not null,               -- the latest event
+    finished bigint,
+    acknowledged bigint,                   -- when the answer was written
+    objections text                        -- JSON: what its verification objected to
+  )`,
+  'create index op_unacknowledged on op (account) where acknowledged is null',
+  'create index op_digest on op (account, digest)',
+  'create index op_touched on op (touched)',
+  'create unique index op_given_key on op (account, given_key) where given_key is not null',
+  `create table change (
+    op text not null references op on delete cascade,
+    n integer not null,
+    operation text not null,
+    input text not null,                   -- JSON: what the caller asked for, money as cents
+    request text not null,                 -- JSON: {method, path, body}
+    facts text not null,                   -- JSON: label, aim, phase, needs, asked, chain
+    idempotency_key text,
+    marker text,
+    intent text,
+    digest text not null,                  -- of operation, target and body: what "the same change" means
+    card text,                             -- the card it is about; of a create the one that was made
+    last4 text,
+    amount bigint not null default 0,      -- cents it moves
+    state text not null check (state in ('planned', 'sent', 'done', 'refused', 'not_sent', 'unknown')),
+    attempts integer not null default 0,
+    sent_at bigint,                        -- the first time bytes may have left
+    last_sent_at bigint,
+    before text,                           -- JSON: {card, wallet, status} read just before it was sent
+    evidence text,                         -- JSON: what showed it (via, status, request id), or what the last look saw
+    error text,                            -- JSON: kind and message of what is not done
+    decided_at bigint,
+    decided_by text,                       -- process, or the person who resolved it
+    primary key (op, n)
+  )`,
+  'create index change_digest on change (digest)',
+  'create index change_card on change (card)',
+  `create table event (                    -- what happened, in order: for ops show
+    op text not null references op on delete cascade,
+    seq integer not null,
+    n integer,
+    at bigint not null,
+    kind text not null,
+    facts text not null,
+    primary key (op, seq)
+  )`,
+  `create table intent (
+    account text not null,
+    name text not null,
+    digest text not null,                  -- of the change, and of a key of the caller's where one was given
+    key_print text not null,
+    op text not null,
+    n integer not null,
+    at bigint not null,
+    primary key (account, name)
+  )`,
+  `create table card_hold (                -- transfers of one card come one after the other: its balance is their evidence
+    account text not null,
+    card text not null,
+    op text not null,
+    n integer not null,
+    primary key (account, card)
+  )`,
+  'create index card_hold_op on card_hold (op)',
+  `create table fleet_hold (               -- one apply of a fleet at a time
+    account text not null,
+    fleet text not null,
+    holder text not null,
+    process text not null,
+    lease bigint not null,
+    primary key (account, fleet)
+  )`,
+  `create table spent (                    -- cents of a day: held by open ops, and spent by finished ones
+    account text not null,
+    scope text not null,                   -- 'account' or 'profile:NAME'
+    day text not null,
+    held bigint not null,
+    spent bigint not null,
+    primary key (account, scope, day)
+  )`,
+  `create table audit (                    -- the hash chain of an account
+    account text not null,
+    seq bigint not null,
+    line text not null,
+    hash text not null,
+    primary key (account, seq)
+  )`,
+];
