@@ -69,6 +69,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   journal: ['contract', 'files', 'core', 'platform'],
   // The journal anew, in SQL; it takes the place of `journal` and `team`.
   'journal-sql': ['contract', 'engine', 'files', 'core', 'platform'],
+  // What an account may spend and change: values of three sources, and the managed file of the machine.
+  limits: ['contract', 'core', 'platform'],
   // The journal that several people share: its database, and how it is reached.
   team: ['audit', 'contract', 'core', 'files', 'journal', 'platform', 'postgres'],
   // One connection to PostgreSQL, and its address.

@@ -1,0 +1,268 @@
+/**
+ * What an account may spend and change, and what other persons must approve first. Limits come from three sources: the
+ * managed file of the machine, the rules of the journal, and the profile. The strictest value of each limit counts, and a
+ * refusal names the source that sets it.
+ */
+import type { WriteName } from '../contract/calls.ts';
+import { CALLS } from '../contract/raw.ts';
+import { HOUR } from '../core/durations.ts';
+import { CliError } from '../core/errors.ts';
+import { type Cents, cents, dollars, parseAmount, plainAmount } from '../core/money.ts';
+import type { Spending } from '../core/spending.ts';
+
+/** Limits of one source; what is absent limits nothing. Amounts are integer cents. */
+export interface Limits {
+  readonly read_only?: boolean;
+  readonly max_per_call?: Cents;
+  readonly max_per_run?: Cents;
+  readonly max_per_day?: Cents;
+  readonly max_cards?: number;
+  readonly bins?: readonly string[];
+  readonly approve_above?: Cents;
+  readonly approve_day?: Cents;
+  readonly approve_irreversible?: boolean;
+  readonly approve_rows?: number;
+  readonly approvals_needed?: number;
+  readonly approve_within_hours?: number;
+}
+
+export type LimitName = keyof Limits;
+type LimitValue = NonNullable<Limits[LimitName]>;
+
+/** Where limits come from. */
+export interface LimitSource {
+  readonly kind: 'managed' | 'journal' | 'profile';
+  /** Path of the file, id of the journal, or name of the profile. */
+  readonly name: string;
+}
+
+export interface SourcedLimits {
+  readonly source: LimitSource;
+  readonly limits: Limits;
+}
+
+/** The limit that counts, and the source that sets it. */
+export interface SetLimit<Value> {
+  readonly value: Value;
+  readonly source: LimitSource;
+}
+
+/** For each limit that is set anywhere, its strictest value. */
+export type StrictestLimits = { readonly [Name in LimitName]?: SetLimit<NonNullable<Limits[Name]>> };
+
+interface LimitRow {
+  /** The value of a text; undefined for a text of another form. */
+  readonly parse: (text: string) => LimitValue | undefined;
+  /** Whether one value allows less than the other. `bins` have no order: they are cut to what both allow. */
+  readonly isStricter: (one: LimitValue, other: LimitValue) => boolean;
+  readonly isAmount?: true;
+}
+
+const BIN = /^[A-Za-z0-9_-]{1,128}$/;
+const lower = (one: LimitValue, other: LimitValue) => one < other;
+const higher = (one: LimitValue, other: LimitValue) => one > other;
+const onOff: LimitRow = {
+  parse: text => (text === 'true' ? true : text === 'false' ? false : undefined),
+  isStricter: (one, other) => one === true && other !== true,
+};
+const amount: LimitRow = { parse: text => parseAmount(text), isStricter: lower, isAmount: true };
+const count: LimitRow = { parse: text => numberWithin(text, 0, 999_999_999), isStricter: lower };
+
+const ROWS: Readonly<Record<LimitName, LimitRow>> = {
+  read_only: onOff,
+  max_per_call: amount,
+  max_per_run: amount,
+  max_per_day: amount,
+  max_cards: count,
+  bins: {
+    parse: parseBins,
+    isStricter: (one, other) => (one as string[]).some(bin => !(other as string[]).includes(bin)),
+  },
+  approve_above: amount,
+  approve_day: amount,
+  approve_irreversible: onOff,
+  approve_rows: count,
+  approvals_needed: { parse: text => numberWithin(text, 1, 9), isStricter: higher },
+  // A week at most: afterwards somebody asks anew.
+  approve_within_hours: { parse: text => numberWithin(text, 1, 168), isStricter: lower },
+};
+
+export const LIMIT_NAMES = Object.keys(ROWS) as readonly LimitName[];
+
+export function isLimitName(name: string): name is LimitName {
+  return Object.hasOwn(ROWS, name);
+}
+
+/** The value of a typed text, such as `250.00`, `true` or `bin_1,bin_2`; undefined for a text of another form. */
+export function parseLimit(name: LimitName, text: string): LimitValue | undefined {
+  return ROWS[name].parse(text);
+}
+
+/** A value as `parseLimit` reads it. */
+export function limitText(name: LimitName, value: LimitValue): string {
+  return ROWS[name].isAmount ? plainAmount(cents(value as number)) : String(value);
+}
+
+/** A value for people: `$250.00`, `true`, `bin_1, bin_2`. */
+export function limitWords(name: LimitName, value: LimitValue): string {
+  if (Array.isArray(value)) return value.join(', ');
+  return ROWS[name].isAmount ? dollars(cents(value as number)) : String(value);
+}
+
+/** Limits among the settings of a profile, of a file or of a journal; undefined, with the name, for a value of another form. */
+export function readLimits(values: Readonly<Record<string, unknown>>): { limits: Limits } | { wrong: LimitName } {
+  const limits: Partial<Record<LimitName, LimitValue>> = {};
+  for (const name of LIMIT_NAMES) {
+    const value = values[name];
+    if (value === undefined) continue;
+    const isPlain = ['string', 'number', 'boolean'].includes(typeof value);
+    const isList = Array.isArray(value) && value.every(each => typeof each === 'string');
+    const parsed = isPlain || isList ? parseLimit(name, String(value)) : undefined;
+    if (parsed === undefined) return { wrong: name };
+    limits[name] = parsed;
+  }
+  return { limits: limits as Limits };
+}
+
+/** For each limit the strictest value of all sources; of equal ones the first source is named. */
+export function strictest(sources: readonly SourcedLimits[]): StrictestLimits {
+  const found: Partial<Record<LimitName, SetLimit<LimitValue>>> = {};
+  for (const { source, limits } of sources) {
+    for (const name of LIMIT_NAMES) {
+      const value: LimitValue | undefined = limits[name];
+      if (value === undefined || value === false) continue;
+      const before = found[name];
+      if (before === undefined) found[name] = { value, source };
+      else if (name === 'bins') {
+        const both = (before.value as string[]).filter(bin => (value as string[]).includes(bin));
+        if (both.length < (before.value as string[]).length) found[name] = { value: both, source };
+      } else if (ROWS[name].isStricter(value, before.value)) found[name] = { value, source };
+    }
+  }
+  return found as StrictestLimits;
+}
+
+/** Whether one limit in place of the other allows more; undefined is no limit. */
+export function isLooser(name: LimitName, next: LimitValue | undefined, before: LimitValue | undefined): boolean {
+  if (before === undefined || before === false) return false;
+  if (next === undefined || next === false) return true;
+  if (name === 'bins') return (next as string[]).some(bin => !(before as string[]).includes(bin));
+  return ROWS[name].isStricter(before, next);
+}
+
+/** Where a limit comes from, in words: `profile team`, `/etc/cardwright/limits.json`. */
+export function sourceWords({ kind, name }: LimitSource): string {
+  return kind === 'managed' ? name : `${kind} ${name}`;
+}
+
+/** Who can change a limit of that source. */
+function whoChanges({ kind, name }: LimitSource): string {
+  if (kind === 'managed') return `The administrator of this machine sets it, in ${name}.`;
+  if (kind === 'journal') return 'An admin of the journal sets it: cardwright journal init <address> --limit.';
+  return `You set it: cardwright profiles set ${name}; a higher limit is asked for at a terminal.`;
+}
+
+/** The refusal of a change by a limit: `guarded` (14), nothing was sent. */
+export function limitRefusal(name: LimitName, source: LimitSource, standing: string): CliError {
+  return new CliError('guarded', {
+    message: `${name} of ${sourceWords(source)} is ${standing}`,
+    notes: [whoChanges(source)],
+    reason: name,
+    hint: 'cardwright whoami',
+    outcome: 'not_sent',
+  });
+}
+
+/** The refusal by a limit that needs no memory of the day; undefined where none refuses. */
+export function overLimit(limits: StrictestLimits, spending: Spending): CliError | undefined {
+  const { largest, total, cards, bins, untold } = spending;
+  const counted = (['max_per_call', 'max_per_run', 'max_per_day', 'max_cards', 'bins'] as const).find(
+    name => limits[name],
+  );
+  if (untold && counted !== undefined) {
+    const { source } = limits[counted] as SetLimit<LimitValue>;
+    return limitRefusal(counted, source, 'set, and what this request moves cannot be counted');
+  }
+  const { max_per_call: perCall, max_per_run: perRun, max_cards: most, bins: allowed } = limits;
+  if (perCall !== undefined && largest > perCall.value) {
+    const standing = `${dollars(perCall.value)} for one operation; ${dollars(largest)} asked`;
+    return limitRefusal('max_per_call', perCall.source, standing);
+  }
+  if (perRun !== undefined && total > perRun.value)
+    return limitRefusal('max_per_run', perRun.source, `${dollars(perRun.value)} for one run; ${dollars(total)} asked`);
+  if (most !== undefined && cards > most.value)
+    return limitRefusal('max_cards', most.source, `${most.value} for one run; ${cards} asked`);
+  const foreign = allowed === undefined ? [] : [...bins].filter(bin => !allowed.value.includes(bin));
+  if (allowed === undefined || foreign.length === 0) return undefined;
+  return limitRefusal('bins', allowed.source, `${allowed.value.join(', ') || 'empty'}; ${foreign.join(', ')} asked`);
+}
+
+/** The refusal by the limit of the day (UTC); `used` is what is spent and held today. */
+export function overDay({ max_per_day: limit }: StrictestLimits, used: Cents, asked: Cents): CliError | undefined {
+  if (limit === undefined || asked === 0 || used + asked <= limit.value) return undefined;
+  const standing = `${dollars(limit.value)} for a day; ${dollars(used)} used today (UTC), ${dollars(asked)} asked`;
+  return limitRefusal('max_per_day', limit.source, standing);
+}
+
+/** What the rules of approval judge of a plan. */
+export interface JudgedPlan {
+  readonly spending: Spending;
+  /** Something in it cannot be undone. */
+  readonly irreversible: boolean;
+  /** Changes, those that freeze a card aside: freezing is the safe direction. */
+  readonly rows: number;
+}
+
+export function judgedRows(rows: Iterable<{ readonly operation: WriteName }>): Omit<JudgedPlan, 'spending'> {
+  let [irreversible, found] = [false, 0];
+  for (const { operation } of rows) {
+    irreversible ||= CALLS[operation].effect === 'irreversible';
+    if (operation !== 'cards.freeze') found += 1;
+  }
+  return { irreversible, rows: found };
+}
+
+/** Why a plan is held until it is approved, in words that name the rule and its source. */
+export interface HeldPlan {
+  readonly why: string;
+  /** Persons who must approve it. */
+  readonly needed: number;
+  /** How long the request stands, ms. */
+  readonly standsMs: number;
+}
+
+/** `usedToday`: cents that left the wallet today (UTC) without an approval, or may still. Undefined where nothing holds the plan. */
+export function heldPlan(limits: StrictestLimits, plan: JudgedPlan, usedToday: Cents): HeldPlan | undefined {
+  const why = whyHeld(limits, plan, usedToday);
+  if (why === undefined) return undefined;
+  const needed = limits.approvals_needed?.value ?? 1;
+  return { why, needed, standsMs: (limits.approve_within_hours?.value ?? 24) * HOUR };
+}
+
+function whyHeld(limits: StrictestLimits, plan: JudgedPlan, usedToday: Cents): string | undefined {
+  const { approve_above: above, approve_day: day, approve_irreversible: final, approve_rows: rows } = limits;
+  const { total, untold = false } = plan.spending;
+  const of = (name: LimitName, { source }: SetLimit<unknown>) => `${name} of ${sourceWords(source)}`;
+  if (above !== undefined && total > above.value)
+    return `${of('approve_above', above)} is ${dollars(above.value)}, and ${dollars(total)} are asked for`;
+  if (final !== undefined && plan.irreversible)
+    return `${of('approve_irreversible', final)} is set, and this cannot be undone`;
+  if (rows !== undefined && plan.rows > rows.value)
+    return `${of('approve_rows', rows)} is ${rows.value}, and these are ${plan.rows} rows`;
+  if (day !== undefined && total > 0 && usedToday + total > day.value)
+    return `${of('approve_day', day)} is ${dollars(day.value)}; ${dollars(usedToday)} moved today (UTC) without approval, and ${dollars(total)} are asked for`;
+  const rule = above ?? day ?? final;
+  if (untold && rule !== undefined)
+    return `${sourceWords(rule.source)} has a rule of approval, and what this request moves cannot be counted`;
+  return undefined;
+}
+
+function parseBins(text: string): readonly string[] | undefined {
+  const bins = text.split(',').map(bin => bin.trim());
+  return bins.every(bin => BIN.test(bin)) ? [...new Set(bins)] : undefined;
+}
+
+function numberWithin(text: string, least: number, most: number): number | undefined {
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+  return number !== undefined && number >= least && number <= most ? number : undefined;
+}
