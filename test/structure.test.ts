@@ -105,13 +105,12 @@ const MEANT_FOLDER_CIRCLES: readonly (readonly string[])[] = [
   // The declaration of a command names the context and the rows of a run, and both name the declaration.
   ['cli', 'cli/bulk', 'cli/completion', 'cli/docs', 'cli/parsing'],
   // Groups of commands share columns and flags with each other; each is loaded alone all the same.
-  ['commands/cards', 'commands/cards/presets'],
   ['commands/tx', 'commands/wait'],
 ];
 
 /** The one home of each package. */
 const HOMES: Readonly<Record<string, string>> = {
-  commander: 'cli/parsing/parse.ts',
+  commander: 'cli/parsing/tree.ts',
   '@inquirer/core': 'terminal/pick.ts',
   '@inquirer/prompts': 'terminal/questions.ts',
   fuzzysort: 'terminal/prompts.ts',

@@ -1,5 +1,4 @@
 /** One look at what a profile holds, in a process of its own; what it sees stands in the cache of completion after. */
-import { GLOBAL_OPTIONS, scan } from '../cli/parsing/scan.ts';
 import { CliError } from '../core/errors.ts';
 import type { AppHost } from './app-host.ts';
 import { connections } from './connections.ts';
@@ -16,14 +15,14 @@ const PATIENCE_MS = 5_000;
 
 /** `card --profile team`. Says nothing, asks nothing; what fails is left as it was. */
 export async function refreshCompletion(words: readonly string[], looking: RefreshParts): Promise<void> {
-  const { used, operands } = scan(words, GLOBAL_OPTIONS);
   const { readGlobals } = await import('../cli/parsing/globals.ts');
+  const { globalsAsTyped } = await import('../cli/parsing/tree.ts');
+  const [kind] = words;
   const { host } = looking;
   const enough = new AbortController();
   const over = new AbortController();
   const late = () => enough.abort(new CliError('unreachable', { message: 'the refresh took too long' }));
   host.clock.sleep(PATIENCE_MS, over.signal).then(late, () => undefined);
-  const named = Object.fromEntries([...used].map(([name, value]) => [name.slice(2), value]));
   const silent = () => undefined;
   const opened = connections({
     ...looking,
@@ -34,14 +33,14 @@ export async function refreshCompletion(words: readonly string[], looking: Refre
         signal: { value: enough.signal, enumerable: true },
       },
     ) as AppHost,
-    globals: { ...readGlobals(named, {}), timeoutMs: PATIENCE_MS },
+    globals: { ...readGlobals(globalsAsTyped(words), {}), timeoutMs: PATIENCE_MS },
     notice: silent,
     trace: silent,
   });
   try {
     const service = await opened.service();
-    if (operands[0] === 'bin') await service.send('bins.list', {});
-    else if (operands[0] === 'webhook') await service.send('webhooks.list', {});
+    if (kind === 'bin') await service.send('bins.list', {});
+    else if (kind === 'webhook') await service.send('webhooks.list', {});
     else for await (const _page of service.pages('cards.list', { per_page: 100 })) break;
   } catch (thrown) {
     if (!(thrown instanceof CliError)) throw thrown;

@@ -34,8 +34,6 @@ export function completionValues(host: AppHost): ValueProvider {
         return fromShelf(host, wanted, wanted.names);
       case 'profile':
         return profiles(host, wanted);
-      case 'preset':
-        return presets(host);
       case 'op':
         return ops(host, wanted);
       case 'fleet':
@@ -118,12 +116,6 @@ async function profiles(host: AppHost, { command, options }: WantedName): Promis
   if (options.has('--live') && options.get('--live') === '') return rows.filter(({ mode }) => mode === 'live');
   const takesAny = command === undefined || !command.path.startsWith('profiles ') || command.path === 'profiles use';
   return takesAny ? [...rows, { value: 'sandbox', means: 'built in, offline' }] : rows;
-}
-
-async function presets(host: AppHost): Promise<readonly Candidate[]> {
-  const { openPresets } = await import('../profile/presets.ts');
-  const saved = await openPresets<{ name: string; label?: string }>(host, () => undefined).list();
-  return saved.map(({ name, label }) => ({ value: name, ...(label ? { means: label } : {}) }));
 }
 
 async function ops(host: AppHost, { command }: WantedName): Promise<readonly Candidate[]> {

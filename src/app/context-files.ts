@@ -18,7 +18,6 @@ export type ContextFiles = Pick<
   | 'replaceFile'
   | 'readyFile'
   | 'cleanupLog'
-  | 'presets'
   | 'completionFiles'
 >;
 
@@ -57,10 +56,6 @@ export function contextFiles(host: AppHost, inputs: InputSource, warn: (text: st
         remove: address => ready.removeReadyFile(place, address),
       };
     },
-    presets: once(async () => {
-      const { openPresets } = await import('../profile/presets.ts');
-      return openPresets(host, warn);
-    }),
     completionFiles: once(async () => {
       const { completionFilesFor } = await import('./completion-install.ts');
       return completionFilesFor(host);

@@ -1,38 +1,32 @@
-/** Values left out of a command line: those a preset stands for, and on a terminal those a person is asked for. */
+/** Values left out of a command line that a person at a terminal is asked for. */
 import { CliError } from '../core/errors.ts';
 import { type Cents, plainAmount } from '../core/money.ts';
 import { shellLine } from '../terminal/shell-assignments.ts';
 import type { Context } from './context.ts';
 import { offered } from './offered.ts';
-import type { Command } from './parsing/command.ts';
-import { type Parsed, parseCommand } from './parsing/parse.ts';
+import type { Command, Registry } from './parsing/command.ts';
+import type { Parsed } from './parsing/parsed.ts';
 import type { ResolvedFlag } from './parsing/resolved-flags.ts';
 import { flagsOf } from './parsing/resolved-flags.ts';
+import { readLine } from './parsing/tree.ts';
 import { parseValue, type ValueSettings } from './parsing/values.ts';
 
 export interface LineToComplete {
   readonly context: Context;
-  readonly argv: readonly string[];
+  readonly registry: Registry;
   readonly settings: ValueSettings;
 }
 
-/** The line parsed again with what was added; the same as typed where nobody can be asked and nothing is stood for. */
-export async function complete(command: Command, typed: Parsed, line: LineToComplete): Promise<Parsed> {
-  const { context } = line;
-  const filled = (await command.fill?.(context, typed.typed)) ?? [];
-  const parsed =
-    filled.length === 0 ? typed : { ...parseCommand(command, withWords(line.argv, filled)), argv: line.argv };
-  const answers = context.canAsk ? await asked(command, parsed, line) : [];
-  if (answers.length === 0) return parsed;
-  const whole = withWords(line.argv, answers);
-  context.notice(`Command: cardwright ${shellLine(whole)}`);
-  return { ...parseCommand(command, withWords(whole, filled)), argv: whole };
-}
-
-/** Words stay in front of `--`, behind which another program's begin. */
-function withWords(argv: readonly string[], words: readonly string[]): readonly string[] {
-  const at = argv.indexOf('--');
-  return at < 0 ? [...argv, ...words] : argv.toSpliced(at, 0, ...words);
+/** The line read again with the answers, which are printed as part of it; what was typed where there are none. */
+export async function complete(typed: Parsed, line: LineToComplete): Promise<Parsed> {
+  const answers = await asked(typed.command, typed, line);
+  if (answers.length === 0) return typed;
+  // Behind `--` another program's words begin.
+  const at = typed.argv.indexOf('--');
+  const argv = typed.argv.toSpliced(at < 0 ? typed.argv.length : at, 0, ...answers);
+  line.context.notice(`Command: cardwright ${shellLine(argv)}`);
+  const whole = await readLine(argv, line.registry);
+  return whole.asks === 'command' ? whole.parsed : typed;
 }
 
 /** Nothing where there is nothing to choose from: the usual refusal then says what is missing. */

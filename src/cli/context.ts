@@ -67,29 +67,6 @@ export interface Profiles {
   current(): Promise<string | undefined>;
 }
 
-/** What a new card is made with, under a name; amounts in USD. Without an amount or a BIN that is still to be given. */
-export interface Preset {
-  readonly name: string;
-  /** A BIN, or auto. */
-  readonly bin?: string;
-  readonly amount?: number;
-  readonly label?: string;
-  readonly spending_limit?: number;
-  readonly allowed_categories?: readonly string[];
-  readonly auto_freeze_at?: number;
-  readonly metadata?: Readonly<Record<string, string>>;
-}
-
-/** Saved presets of this user. Writes throw `guarded` when the file cannot be used. */
-export interface Presets {
-  list(): Promise<readonly Preset[]>;
-  /** Throws `not_found` naming those there are. */
-  get(name: string): Promise<Preset>;
-  save(preset: Preset): Promise<void>;
-  /** Throws `not_found`. */
-  remove(name: string): Promise<void>;
-}
-
 /** Both throw `usage` and `guarded` for files that cannot be told or must not be changed; then nothing was. */
 export interface CompletionFiles {
   plan(shell: CompletionShell, wish: 'install' | 'uninstall'): Promise<readonly PlannedFile[]>;
@@ -275,7 +252,6 @@ export interface Context {
   profiles(): Promise<Profiles>;
   /** The files a shell finds its completions by. */
   completionFiles(): Promise<CompletionFiles>;
-  presets(): Promise<Presets>;
   overrides(): Promise<Overrides>;
   /** Text of a file the user named. Throws `usage` naming it. */
   readFile(path: string): Promise<string>;

@@ -30,8 +30,6 @@ export async function offered(
       return (await ctx.read('webhooks.list', {})).data.map(hook => choice(hook.id, [hook.url]));
     case 'profile':
       return (await (await ctx.profiles()).list()).map(({ name, mode, base_url }) => choice(name, [mode, base_url]));
-    case 'preset':
-      return (await (await ctx.presets()).list()).map(({ name, label }) => choice(name, [label]));
     default:
       return undefined;
   }

@@ -10,7 +10,8 @@ import { keptPage } from './docs/kept-pages.ts';
 import type { Offline } from './offline.ts';
 import type { Command, Registry } from './parsing/command.ts';
 import type { Globals } from './parsing/globals.ts';
-import type { Located } from './parsing/locate.ts';
+import type { Parsed } from './parsing/parsed.ts';
+import type { Located } from './parsing/tree.ts';
 import type { Shown } from './shown.ts';
 import { namesFields, promisedFields, writeAnswer } from './write-answer.ts';
 
@@ -51,22 +52,15 @@ export async function run(machine: Machine): Promise<number> {
     if (first === '__look') return await machine.refreshCompletion(typed.slice(1)).then(() => 0);
     const page = keptPage(typed);
     if (page !== undefined) return await print(machine, page);
-    const { asHelp, checkBehindDashes, locate } = await import('./parsing/locate.ts');
-    const { argv, asksHelp } = await asHelp(typed, machine.registry);
-    const located = await locate(argv, machine.registry);
-    const used = await usedOptions(argv, located);
-    if (used.has('--version')) return await print(machine, `${machine.version}\n`);
-    const wantsHelp = asksHelp || used.has('--help');
-    if (!wantsHelp && located.command === undefined) checkBehindDashes(argv, located, machine.registry);
-    if (wantsHelp || (located.group !== undefined && located.command === undefined))
-      return await help(machine, located);
-    if (located.command === undefined) return await start(machine);
-    const { parseCommand } = await import('./parsing/parse.ts');
+    const { readLine } = await import('./parsing/tree.ts');
+    const asked = await readLine(typed, machine.registry);
+    if (asked.asks === 'version') return await print(machine, `${machine.version}\n`);
+    if (asked.asks === 'start') return await start(machine);
+    if (asked.asks === 'help') return await help(machine, asked.located);
     const { readGlobals } = await import('./parsing/globals.ts');
-    const parsed = parseCommand(located.command, argv);
-    const globals = readGlobals(parsed.globals, env);
+    const globals = readGlobals(asked.parsed.globals, env);
     look = lookOf(globals);
-    return await execute(machine, located.command, { globals, parsed, argv, line });
+    return await execute(machine, { globals, parsed: asked.parsed, line });
   } catch (thrown) {
     return await fail(machine, asCliError(thrown), { ...(look ?? (await lookAsTyped(machine.host))), ...line });
   }
@@ -88,20 +82,13 @@ function lookOf({ machine, debug, colour, repeated, noInput }: Globals): Look {
 
 /** Until the options are read, the words themselves tell how an error must look. */
 async function lookAsTyped({ argv, env }: Host): Promise<Look> {
-  const { GLOBAL_OPTIONS, scan, wantsMachineFormat } = await import('./parsing/scan.ts');
-  const { used } = scan(argv, GLOBAL_OPTIONS);
-  const when = used.get('--color');
+  const { globalsAsTyped } = await import('./parsing/tree.ts');
+  const { wantsMachineFormat } = await import('./parsing/globals.ts');
+  const typed = globalsAsTyped(argv);
+  const when = typed['color'];
   const colour = when === 'always' || when === 'never' ? when : 'auto';
-  const json = wantsMachineFormat(used, env);
-  return { json, debug: used.has('--debug'), colour, repeated: [], noInput: json || used.has('--no-input') };
-}
-
-/** Options on the line, told from their values: `--label -h` asks for no help. */
-async function usedOptions(argv: readonly string[], { command }: Located): Promise<ReadonlyMap<string, string>> {
-  const { GLOBAL_OPTIONS, scan } = await import('./parsing/scan.ts');
-  if (command === undefined) return scan(argv, GLOBAL_OPTIONS).used;
-  const { optionsOf } = await import('./parsing/resolved-flags.ts');
-  return scan(argv, optionsOf(command)).used;
+  const json = wantsMachineFormat(typed, env);
+  return { json, debug: typed['debug'] === true, colour, repeated: [], noInput: json || typed['noInput'] === true };
 }
 
 async function complete(machine: Machine, words: readonly string[]): Promise<number> {
@@ -113,14 +100,12 @@ async function complete(machine: Machine, words: readonly string[]): Promise<num
   return print(machine, await completionText(words, settings));
 }
 
-type Parsed = import('./parsing/parse.ts').Parsed;
-
 async function execute(
   machine: Machine,
-  command: Command,
-  given: { globals: Globals; parsed: Parsed; argv: readonly string[]; line: { argv: readonly string[] } },
+  given: { globals: Globals; parsed: Parsed; line: { argv: readonly string[] } },
 ): Promise<number> {
-  const { globals, parsed: typed, argv, line } = given;
+  const { globals, parsed: typed, line } = given;
+  const { command, argv } = typed;
   const { host } = machine;
   if (namesFields(globals)) {
     const { checkNamedFields } = await import('./named-fields.ts');
@@ -141,7 +126,7 @@ async function execute(
     const isOfService = command.operation !== undefined && typed.countsFromNow;
     const now = isOfService ? wholeSeconds(await context.askServiceTime()) : host.clock.now();
     const settings = { now, grouped: host.streams.stdin.isTerminal };
-    const parsed = await completed(command, typed, { context, argv, settings });
+    const parsed = await completed(typed, { context, registry: machine.registry, settings });
     line.argv = parsed.argv;
     const input = await parsed.values(settings, () => context.stdin.readAll(WHOLE_INPUT_BYTES));
     const found = await withIds(command, { context, argv, input });
@@ -184,13 +169,12 @@ async function sayLost({ streams }: Host, command: Command, said: { shown: Shown
   if (note !== undefined) await streams.stderr.write(note);
 }
 
-/** What was typed with what it stands for, and with what a person was asked for. */
-async function completed(command: Command, typed: Parsed, line: LineToComplete): Promise<Parsed> {
+/** What was typed, with what a person was asked for. */
+async function completed(typed: Parsed, line: LineToComplete): Promise<Parsed> {
   const { args, flags } = typed.missing();
-  const incomplete = args.length + flags.length > 0;
-  if (command.fill === undefined && !(incomplete && line.context.canAsk)) return typed;
+  if (args.length + flags.length === 0 || !line.context.canAsk) return typed;
   const { complete } = await import('./complete-line.ts');
-  return complete(command, typed, line);
+  return complete(typed, line);
 }
 
 /** Runs it; ids that are written short are looked up where there is no such id, or can be none. */

@@ -21,7 +21,7 @@ import type { Shown } from './shown.ts';
 
 /** What `help output` says of reading short ids, and `help safety` of changing by them; `withShortIds` keeps both. */
 export const SHORT_IDS_READ =
-  'A command accepts an id in a short form: the first characters, if only one id starts with them; the short id of a table, which ends with … or ..., also without its prefix; for a card also the last four digits. All pages are read to find it, and the whole id is printed on standard error. With several ids, and where a command waits or follows, short ids are found before anything else is sent. If several ids match, that is exit 2 with a list of them. Files and standard input need whole ids. So do ids that are in no list of the service: of deposits, events, deliveries and fault rules. A preset keeps an id as typed: there a short id needs the … or ...';
+  'A command accepts an id in a short form: the first characters, if only one id starts with them; the short id of a table, which ends with … or ..., also without its prefix; for a card also the last four digits. All pages are read to find it, and the whole id is printed on standard error. With several ids, and where a command waits or follows, short ids are found before anything else is sent. If several ids match, that is exit 2 with a list of them. Files and standard input need whole ids. So do ids that are in no list of the service: of deposits, events, deliveries and fault rules.';
 export const SHORT_IDS_CHANGE =
   'A change by a short id asks first; in a script it needs --yes, and so does a reveal. To terminate or reveal a card by its last four digits, a person must answer.';
 

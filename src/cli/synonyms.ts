@@ -1,7 +1,12 @@
 /**
- * Words of other tools for what is called otherwise here, for the suggestion beside an unknown command. A suggestion is
- * shown, never run.
+ * What is said to a word or an option that there is not: the word of ours for that of another tool, the new one for an old
+ * one, the nearest. A suggestion is shown, never run.
  */
+import type { CliError } from '../core/errors.ts';
+import { nearest } from '../core/nearest.ts';
+import { movedTo } from './moved-words.ts';
+import type { Registry } from './parsing/command.ts';
+import { quote, usage } from './parsing/values.ts';
 
 /** Words of ours for one of another tool, the likeliest first. A group answers with those it has. */
 const MEANT: readonly (readonly [words: string, ours: readonly string[]])[] = [
@@ -55,22 +60,81 @@ const ABSENT: Readonly<Record<string, string>> = {
   'cards set': 'The properties of a card cannot be changed; make a new card.',
 };
 
+/** Options that would take a secret: what is typed on a line can be read in the process list. */
+const SAFER: Readonly<Record<string, string>> = {
+  '--api-key': 'cardwright login --key-stdin, or CARDWRIGHT_API_KEY',
+  '--key': 'cardwright login --key-stdin, or CARDWRIGHT_API_KEY',
+  '--secret': 'cardwright webhooks create --secret-file <file>, or --secret-stdin',
+};
+
+/** The refusal of an option that would take a secret, without its value; undefined for any other option. */
+export function secretRefusal(option: string): CliError | undefined {
+  const safer = Object.hasOwn(SAFER, option) ? SAFER[option] : undefined;
+  if (safer === undefined) return undefined;
+  return usage(`no option takes a secret, because other users could see it in the process list. Use ${safer}`);
+}
+
+/** At most so many suggestions: more are a list to read, and --help is one. */
+const MOST_MEANT = 3;
+
+/** Where a word was typed that is no command. */
+export interface UnknownWord {
+  /** The word and those that follow it. */
+  readonly words: readonly string[];
+  /** Words that lead to it. */
+  readonly after: readonly string[];
+  /** Words that could stand there. */
+  readonly known: readonly string[];
+}
+
+/** The refusal of a word that is no command, with at most three that may be meant. */
+export async function unknownWord({ words, after, known }: UnknownWord, registry: Registry): Promise<CliError> {
+  const [word = ''] = words;
+  const moved = movedTo([...after, ...words]);
+  if (moved !== undefined) return moved;
+  const where = after.join(' ');
+  const meant = after.length === 0 ? await meantAtHead(word, registry) : meantIn(where, word, known);
+  const absent = meant.length > 0 ? undefined : own(ABSENT, [...after, word].join(' '));
+  const [last, ...others] = meant.map(quote).reverse();
+  const either = others.length === 0 ? last : `${others.reverse().join(', ')} or ${last}`;
+  const advice = either === undefined ? (absent ?? '') : `Did you mean ${either}?`;
+  return usage(
+    `unknown command ${quote(word)}. ${advice}`.trimEnd(),
+    ['cardwright', where, '--help'].filter(Boolean).join(' '),
+  );
+}
+
+function own<T>(table: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(table, key) ? table[key] : undefined;
+}
+
 /** Words of ours that the word of another tool may mean. */
-export function meantWords(word: string): readonly string[] {
+function meantWords(word: string): readonly string[] {
   return MEANT.filter(([words]) => words.split(' ').includes(word)).flatMap(([, ours]) => ours);
 }
 
-/** The command line that a word at the head of the line means. */
-export function meantFirst(word: string): string | undefined {
-  return Object.hasOwn(MEANT_FIRST, word) ? MEANT_FIRST[word] : undefined;
+/** What a word below a group may mean: the word of ours for it, else the nearest. */
+function meantIn(where: string, word: string, known: readonly string[]): readonly string[] {
+  const line = own(MEANT_BELOW, `${where} ${word}`);
+  if (line !== undefined) return [line];
+  const near = meantWords(word).find(each => known.includes(each)) ?? nearest(word, known);
+  return near === undefined ? [] : [near];
 }
 
-/** The words of ours, with options, that words below a group mean. */
-export function meantBelow(words: string): string | undefined {
-  return Object.hasOwn(MEANT_BELOW, words) ? MEANT_BELOW[words] : undefined;
-}
-
-/** Why there is no such command; undefined where nothing more can be said. */
-export function whyAbsent(words: string): string | undefined {
-  return Object.hasOwn(ABSENT, words) ? ABSENT[words] : undefined;
+/** The same at the head of the line, where a verb may stand without its group: the likeliest of each, cards first. */
+async function meantAtHead(word: string, registry: Registry): Promise<readonly string[]> {
+  const names = registry.map(({ name }) => name);
+  const first = own(MEANT_FIRST, word) ?? nearest(word, names);
+  if (first !== undefined) return [first];
+  const verbs = [word, ...meantWords(word)];
+  const found = await Promise.all(
+    registry
+      .filter(({ unlisted }) => unlisted !== true)
+      .map(async ({ name, leaves }) => {
+        const paths = Object.keys(await leaves());
+        const verb = verbs.find(each => paths.some(path => `${path} `.startsWith(`${name} ${each} `)));
+        return verb === undefined ? [] : [`${name} ${verb}`];
+      }),
+  );
+  return found.flat().slice(0, MOST_MEANT);
 }

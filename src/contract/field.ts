@@ -71,7 +71,6 @@ export interface FieldFacts {
     | 'webhook'
     | 'event'
     | 'category'
-    | 'preset'
     | 'profile'
     | 'op'
     | 'fleet'

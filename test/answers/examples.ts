@@ -72,8 +72,6 @@ const BEFORE: Readonly<Record<string, readonly string[]>> = {
   'sandbox why': [PURCHASE],
   'sandbox timeline': [PURCHASE],
   'sandbox deliveries show': [HOOK, 'cards freeze card_1'],
-  'cards presets list': ['cards presets save ads --amount 5'],
-  'cards presets remove': ['cards presets save ads --amount 5'],
   'sandbox snapshot list': ['sandbox snapshot save before'],
   'sandbox snapshot diff': ['sandbox snapshot save before'],
   'sandbox snapshot restore': ['sandbox snapshot save before'],
@@ -89,7 +87,7 @@ const runnable = commands.filter(({ path }) => !WAITING.test(path));
 
 /** Commands whose examples each begin anew, for one takes away what the other needs. */
 const ANEW =
-  /^(?:cards (?:terminate|presets remove)|3ds|sandbox (?:simulate|faults remove|snapshot remove)|audit export|login|logout|profiles remove)/;
+  /^(?:cards (?:terminate)|3ds|sandbox (?:simulate|faults remove|snapshot remove)|audit export|login|logout|profiles remove)/;
 
 /** Of those without an operation: they read, and keep no copy of the account for the next. */
 const READS_ALONE =

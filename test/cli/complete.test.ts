@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Candidate, completionText, type ValueProvider } from '../../src/cli/completion/complete.ts';
 import { contractValues } from '../../src/cli/completion/contract-values.ts';
+import { tokenize } from '../../src/cli/completion/tokenize.ts';
 import { commandsOf } from '../../src/cli/parsing/command.ts';
 import { flagName } from '../../src/cli/parsing/flag.ts';
-import { tokenize } from '../../src/cli/parsing/tokenize.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { runWords } from './line.ts';
 
@@ -51,7 +51,7 @@ describe('what bash is offered', () => {
     ['cardwright --sandbox ca', 'cards'],
     ['cardwright -p team ca', 'cards'],
     ['cardwright --profile=team ca', 'cards'],
-    ['cardwright cards ', 'create list get search details exec lease fund withdraw freeze unfreeze terminate presets'],
+    ['cardwright cards ', 'create list get search details exec lease fund withdraw freeze unfreeze terminate'],
     ['cardwright cards un', 'unfreeze'],
     ['cardwright sandbox sim', 'simulate'],
     ['cardwright sandbox simulate se', 'settle'],
@@ -211,7 +211,7 @@ describe('the protocol', () => {
   });
 });
 
-it('loads no package: neither answering nor any command file pulls one in', async () => {
+it('loads no package but the parser: neither answering nor any command file pulls one in', async () => {
   const { metafile } = await build({
     absWorkingDir: join(import.meta.dirname, '..', '..'),
     entryPoints: ['src/cli/completion/complete.ts', 'src/commands/registry.ts'],
@@ -235,7 +235,9 @@ it('loads no package: neither answering nor any command file pulls one in', asyn
   follow('src/cli/completion/complete.ts');
   follow('src/commands/registry.ts');
   expect(reached.size).toBeGreaterThan(50);
-  expect([...reached].filter(path => path.includes('node_modules') || !path.startsWith('src/'))).toEqual([]);
+  expect([...reached].filter(path => !path.startsWith('src/') && !path.startsWith('node_modules/commander/'))).toEqual(
+    [],
+  );
 });
 
 describe('tokenize', () => {

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT } from '../../src/cli/docs/environment.ts';
-import { GLOBALS, type GlobalOption, parseDuration, readGlobals } from '../../src/cli/parsing/globals.ts';
-import { GLOBAL_OPTIONS, scan, wantsMachineFormat } from '../../src/cli/parsing/scan.ts';
+import {
+  GLOBALS,
+  type GlobalOption,
+  parseDuration,
+  readGlobals,
+  wantsMachineFormat,
+} from '../../src/cli/parsing/globals.ts';
+import { globalsAsTyped } from '../../src/cli/parsing/tree.ts';
 import { words } from '../support/words.ts';
 
 const OURS = ENVIRONMENT.map(({ name }) => name).filter(name => name.startsWith('CARDWRIGHT_'));
@@ -107,7 +113,7 @@ describe('readGlobals', () => {
 });
 
 describe('a look at the words alone', () => {
-  const asks = (line: string, env = {}) => wantsMachineFormat(scan(words(line), GLOBAL_OPTIONS).used, env);
+  const asks = (line: string, env = {}) => wantsMachineFormat(globalsAsTyped(words(line)), env);
 
   it.each([
     '--json',

@@ -1,17 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { asHelp, locate, nextWords, plainWords } from '../../src/cli/parsing/locate.ts';
+import { nextWords, readLine } from '../../src/cli/parsing/tree.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { CliError } from '../../src/core/errors.ts';
 import { words } from '../support/words.ts';
 
+/** Where a line leads: a command, the help of a place, or the start. */
 const found = async (line: string) => {
-  const { command, words: path } = await locate(words(line), REGISTRY);
-  return command?.path ?? `group ${path.join(' ')}`;
+  const read = await readLine(words(line), REGISTRY);
+  if (read.asks === 'command') return read.parsed.command.path;
+  return read.asks === 'help' ? `help ${read.located.words.join(' ')}`.trim() : read.asks;
 };
 
 async function refusal(line: string): Promise<CliError> {
-  const thrown: unknown = await locate(words(line), REGISTRY).then(
-    ({ command }) => new Error(`led to ${command?.path}`),
+  const thrown: unknown = await found(line).then(
+    where => new Error(`led to ${where}`),
     (error: unknown) => error,
   );
   if (thrown instanceof CliError) return thrown;
@@ -27,17 +29,20 @@ describe('locate', () => {
     ['--profile team cards list', 'cards list'],
     ['--profile=team cards list', 'cards list'],
     ['-pteam cards list', 'cards list'],
-    ['-o json cards -p team list --limit 3', 'cards list'],
-    ['cards -- list', 'group cards'],
+    ['-o json cards -p team list --per-page 3', 'cards list'],
+    ['cards -- list', 'cards list'],
     ['cards freeze card_1 card_2 -', 'cards freeze'],
-    ['sandbox simulate', 'group sandbox simulate'],
+    ['sandbox simulate', 'help sandbox simulate'],
     ['sandbox simulate authorize --card card_1', 'sandbox simulate authorize'],
     ['wallet', 'wallet'],
     ['wallet addresses', 'wallet addresses'],
     ['whoami', 'whoami'],
-    ['cards', 'group cards'],
-    ['', 'group '],
-    ['--json', 'group '],
+    ['cards', 'help cards'],
+    ['', 'start'],
+    ['--json', 'start'],
+    ['--json --help', 'help'],
+    ['cards create --bogus -h', 'help cards create'],
+    ['cards -qV', 'version'],
   ])('%s -> %s', async (line, expected) => {
     expect(await found(line)).toBe(expected);
   });
@@ -67,29 +72,27 @@ describe('locate', () => {
   it('knows the words that may follow', async () => {
     const group = REGISTRY.find(({ name }) => name === 'sandbox');
     expect(nextWords(['sandbox'], Object.keys((await group?.leaves()) ?? {}))).toContain('simulate');
-    expect(plainWords(['-o', 'json', 'a', '--', 'b'])).toEqual(['a']);
   });
 });
 
 describe('help as a word', () => {
-  it('means a group of that name, however near a topic it is', async () => {
-    const group = { name: 'outputs', heading: 'Mine', summary: '', leaves: async () => ({}) };
-    const { argv } = await asHelp(['help', 'outputs'], [...REGISTRY, group]);
-    expect(argv).toEqual(['outputs']);
+  it.each([
+    ['help', 'help'],
+    ['help cards fund', 'help cards fund'],
+    ['--json help cards', 'help cards'],
+    ['-p help help cards', 'help cards'],
+    ['help help', 'help'],
+    ['help exit-codes', 'help exit-codes'],
+  ])('%s -> %s', async (line, expected) => {
+    expect(await found(line)).toBe(expected);
   });
 
   it.each([
-    ['help', '', true],
-    ['help cards fund', 'cards fund', true],
-    ['--json help cards', '--json cards', true],
-    ['-p help help cards', '-p help cards', true],
-    ['help help', 'help', true],
-    ['help exit-codes', 'help exit-codes', false],
-    ['help exit-code', 'help exit-code', false],
-    ['help crads', 'crads', true],
-    ['cards help', 'cards help', false],
-    ['', '', false],
-  ])('%s -> %s', async (line, expected, asksHelp) => {
-    expect(await asHelp(words(line), REGISTRY)).toEqual({ argv: words(expected), asksHelp });
+    ['help exit-code', 'unknown command "exit-code". Did you mean "exit-codes"?'],
+    ['help crads', 'unknown command "crads". Did you mean "cards"?'],
+    ['crads --help', 'unknown command "crads". Did you mean "cards"?'],
+    ['cards help', 'unknown command "help".'],
+  ])('%s is unknown', async (line, message) => {
+    expect((await refusal(line)).message).toBe(message);
   });
 });

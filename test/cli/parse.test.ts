@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Command, commandsOf } from '../../src/cli/parsing/command.ts';
 import { GLOBALS, readGlobals } from '../../src/cli/parsing/globals.ts';
-import { locate } from '../../src/cli/parsing/locate.ts';
-import { parseCommand } from '../../src/cli/parsing/parse.ts';
 import { flagsOf } from '../../src/cli/parsing/resolved-flags.ts';
+import { readLine, walk } from '../../src/cli/parsing/tree.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { CliError } from '../../src/core/errors.ts';
 import { words } from '../support/words.ts';
@@ -13,10 +12,9 @@ const settings = { now: NOW, grouped: false };
 
 /** Global options and values of a line, as the command would get them. */
 async function parse(line: string, stdin = '') {
-  const argv = words(line);
-  const { command } = await locate(argv, REGISTRY);
-  if (command === undefined) throw new Error(`${line} leads to no command`);
-  const parsed = parseCommand(command, argv);
+  const read = await readLine(words(line), REGISTRY);
+  if (read.asks !== 'command') throw new Error(`${line} leads to no command`);
+  const { parsed } = read;
   return { globals: readGlobals(parsed.globals, {}), values: await parsed.values(settings, async () => stdin) };
 }
 
@@ -150,10 +148,8 @@ describe('a flag given twice', () => {
   const twice = (path: string, name: string, second: string) => refusalOf(`${path} ${name} one ${name} ${second}`);
 
   async function refusalOf(line: string): Promise<string> {
-    const argv = words(line);
-    const { command } = await locate(argv, REGISTRY);
     try {
-      if (command !== undefined) parseCommand(command, argv);
+      await readLine(words(line), REGISTRY);
       return 'taken';
     } catch (thrown) {
       return thrown instanceof CliError ? `${thrown.kind}: ${thrown.message}` : String(thrown);
@@ -205,9 +201,9 @@ describe('examples of help', () => {
   it.each(examples)('%s', async (run, path) => {
     // What a shell would take away before the program sees the line.
     const line = run.replace(/ [<>|] .*$/, '');
-    const { command } = await locate(words(line), REGISTRY);
+    const { node } = await walk(words(line), REGISTRY);
     // A command may show one below it.
-    expect(`${command?.path} `.startsWith(`${path} `), command?.path).toBe(true);
+    expect(`${node.declared?.path} `.startsWith(`${path} `), node.declared?.path).toBe(true);
     await expect(parse(line, 'card_1\n')).resolves.toBeDefined();
   });
 });

@@ -19,7 +19,7 @@ describe('an error before the options are parsed', () => {
     expect(JSON.parse(err)).toMatchObject({ error: { kind: 'usage', exit_code: 2, outcome: 'not_sent' } });
   });
 
-  it.each([[['cardz']], [['cardz', '-o', 'table']], [['cardz', '--', '--json']], [['cardz', '--profile', '--json']]])(
+  it.each([[['cardz']], [['cardz', '-o', 'table']], [['cardz', '--', '--json']]])(
     'is words otherwise: %j',
     async argv => {
       expect(await runWords(argv)).toEqual({

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseCommand } from '../../src/cli/parsing/parse.ts';
-import { resolveOp } from '../../src/commands/ops/resolve.ts';
+import { readLine } from '../../src/cli/parsing/tree.ts';
+import { REGISTRY } from '../../src/commands/registry.ts';
 import { withoutCardNumbers } from '../../src/core/card-numbers.ts';
 import { resolveCommand, rowsNamed, rowWords } from '../../src/core/row-words.ts';
 import { words } from '../support/words.ts';
@@ -11,8 +11,9 @@ const OP = 'op_00000000000000000000000001';
 /** Rows that the printed command means. */
 async function readBack(command: string): Promise<unknown> {
   const [, ...argv] = words(command);
-  const { rows } = await parseCommand(resolveOp, argv).values({ now: 0, grouped: false }, async () => '');
-  return rows;
+  const line = await readLine(argv, REGISTRY);
+  if (line.asks !== 'command') throw new Error(`${command} asks for ${line.asks}`);
+  return (await line.parsed.values({ now: 0, grouped: false }, async () => ''))['rows'];
 }
 
 /** Rows of a file as they stay unknown: single ones and stretches, with numbers of any length. */

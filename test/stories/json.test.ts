@@ -28,9 +28,6 @@ const WORKS: readonly string[] = [
   'cards freeze card_3',
   'cards unfreeze card_3',
   'cards terminate card_8 --yes',
-  'cards presets save ads --bin auto --amount 25',
-  'cards presets list',
-  'cards presets remove ads --yes',
   'bins list',
   'bins get bin_1',
   'bins pick',
@@ -79,9 +76,6 @@ const WORKS: readonly string[] = [
 /** For each command a line that fails, with the kind it fails with. */
 const FAILS: readonly (readonly [line: string, kind: ErrorKind])[] = [
   ['cards create --bin bin_1 --amount 0.99', 'usage'],
-  ['cards presets save ads --amount 0.99', 'usage'],
-  ['cards presets list --fields nope', 'usage'],
-  ['cards presets remove never --yes', 'not_found'],
   ['cards list --per-page 101', 'usage'],
   ['cards get card_99', 'not_found'],
   ['cards details card_3', 'not_confirmed'],

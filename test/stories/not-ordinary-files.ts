@@ -18,7 +18,6 @@ const PLACES: readonly (readonly [string, readonly string[]])[] = [
   ['state/audit.head', ['audit', 'verify']],
   ['state/ops/op_00000000000000000000000001/journal', ['ops', 'list']],
   ['state/ops/op_00000000000000000000000001/journal', ['__complete', 'fish', 'ops', 'show', '']],
-  ['config/presets.json', ['cards', 'presets', 'list']],
 ];
 
 /** `isWhole` adds more places. */

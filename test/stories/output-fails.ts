@@ -13,7 +13,6 @@ import { world } from '../support/world.ts';
 const LINES: Readonly<Record<string, string>> = {
   'cards list': 'cards list',
   'cards get': 'cards get card_1',
-  'cards presets list': 'cards presets list --json',
   'bins list': 'bins list',
   'bins get': 'bins get bin_1',
   'bins pick': 'bins pick',

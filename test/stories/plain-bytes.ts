@@ -5,7 +5,6 @@ import { type World, world } from '../support/world.ts';
 export const LISTED = [
   'cards list',
   'cards get card_1',
-  'cards presets list',
   'bins list',
   'bins pick',
   'wallet',

@@ -60,7 +60,6 @@ const MORE: Readonly<Record<string, string>> = {
 
 /** Why these take whole ids; `help output` says it. */
 const WHOLE: Readonly<Record<string, string>> = {
-  'cards presets save --bin': 'nothing is asked of the service when a preset is saved',
   'ops resolve --card': 'what is recorded stays, so the card is named whole',
   'approvals show request': 'what is approved is named whole',
   'approvals approve request': 'what is approved is named whole',

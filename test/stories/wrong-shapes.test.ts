@@ -9,13 +9,7 @@ import { capabilitiesIn } from '../../src/journal/idempotency-support.ts';
 import { holdSpending } from '../../src/profile/spend-limits.ts';
 import { readFacts } from '../../src/sandbox/serving/server-files.ts';
 import { chance, freshFolder, jumpingClock } from '../profile/dependencies.ts';
-import { world } from '../support/world.ts';
 
-const PRESETS = {
-  presets: [
-    { name: 'ads', bin: 'bin_1', amount: 5, label: 'x', allowed_categories: ['software'], metadata: { a: 'b' } },
-  ],
-};
 const DAY = { day: '1970-01-01', spent: 0, held: { op_1: 100 } };
 const CAPABILITIES = {
   version: 2,
@@ -98,21 +92,6 @@ test.each(Object.entries(READERS))('%s: any member of another shape', async (_na
       // A limit that is used up by what the file says is no mistake of it.
       if (!isNamed && !(thrown instanceof CliError && thrown.kind === 'guarded')) bugs.push(`${text}: ${thrown}`);
     });
-  }
-  expect(bugs).toEqual([]);
-});
-
-test('presets: every command that reads them', async () => {
-  await using here = await world();
-  await mkdir(join(here.folder, 'config'), { recursive: true, mode: 0o700 });
-  const bugs: string[] = [];
-  for (const value of spoiled(PRESETS)) {
-    const text = JSON.stringify(value);
-    await writeFile(join(here.folder, 'config', 'presets.json'), text, { mode: 0o600 });
-    const { code, err } = await here.run('cards create --preset ads --dry-run');
-    // Fewer members are a smaller preset, and an amount or a BIN of another value is looked at as typed.
-    if (![0, 2, 5, 15].includes(code) || (code === 15 && !err.includes('presets.json')))
-      bugs.push(`${text}: ${code} ${err}`);
   }
   expect(bugs).toEqual([]);
 });

@@ -2,8 +2,7 @@
  * Holds every hint that a test sees against the real parser: a command to copy must be one, with the words it needs, and
  * another than the one that has just failed.
  */
-import { asHelp, locate } from '../../src/cli/parsing/locate.ts';
-import { parseCommand } from '../../src/cli/parsing/parse.ts';
+import { readLine } from '../../src/cli/parsing/tree.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { words } from './words.ts';
 
@@ -33,10 +32,9 @@ export async function problemOf(hint: string, argv: readonly string[]): Promise<
   const asksAgain = copied.includes('resume');
   if (!asksAgain && copied.join(' ') === argv.join(' ')) return 'is the command that has just failed';
   try {
-    const { argv: line, asksHelp } = await asHelp(copied, REGISTRY);
-    const { command } = await locate(line, REGISTRY);
-    if (asksHelp || line.includes('--help') || command === undefined) return undefined;
-    const parsed = parseCommand(command, line);
+    const line = await readLine(copied, REGISTRY);
+    if (line.asks !== 'command') return undefined;
+    const { parsed } = line;
     const { args, flags } = parsed.missing();
     if (args.length + flags.length > 0) {
       return `lacks ${[...args, ...flags.map(({ name }) => name)].join(', ')}`;

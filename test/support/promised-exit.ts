@@ -1,12 +1,12 @@
 /** Holds every exit code that a test sees against the list in the help of its command. */
 import { endingsOf } from '../../src/cli/docs/exit-kinds.ts';
-import { asHelp, locate } from '../../src/cli/parsing/locate.ts';
+import { walk } from '../../src/cli/parsing/tree.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 
 /** Throws when a command ended with a code it does not promise; a line that names no command promises nothing. */
 export async function promisedExit(argv: readonly string[], code: number): Promise<void> {
   if (code === 0 || argv[0]?.startsWith('__')) return;
-  const { command } = await locate((await asHelp(argv, REGISTRY)).argv, REGISTRY).catch(() => ({ command: undefined }));
+  const command = (await walk(argv, REGISTRY)).node.declared;
   if (command === undefined || (command.rest === 'run for its exit code' && argv.includes('--'))) return;
   const promised = endingsOf(command).map(({ exit }) => exit);
   if (!promised.includes(code)) {

@@ -17,7 +17,7 @@ describe('a line of conversation', () => {
       ['  try:', '    cardwright cards fund card_1 --amount 120.00'],
     ],
     ['  try: rm /home/me/a/file && cardwright login', 30, ['  try:', '    rm /home/me/a/file && cardwright login']],
-    ['See: cardwright cards presets save --help', 30, ['See:', '  cardwright cards presets save --help']],
+    ['See: cardwright sandbox snapshot save --help', 30, ['See:', '  cardwright sandbox snapshot save --help']],
     [
       '  to this pipe:        cardwright cards details card_1 --reveal',
       40,

@@ -6,7 +6,6 @@ import { CHALLENGE_COLUMNS } from '../../src/commands/3ds/match.ts';
 import { AUDIT_COLUMNS } from '../../src/commands/audit/columns.ts';
 import { BIN_COLUMNS } from '../../src/commands/bins/columns.ts';
 import { CARD_COLUMNS } from '../../src/commands/cards/columns.ts';
-import { PRESET_COLUMNS } from '../../src/commands/cards/presets/preset.ts';
 import { OP_COLUMNS } from '../../src/commands/ops/columns.ts';
 import { PROFILE_COLUMNS } from '../../src/commands/profiles/columns.ts';
 import { ACCOUNT_COLUMNS } from '../../src/commands/sandbox/accounts/shown.ts';
@@ -29,7 +28,6 @@ const TABLES: Readonly<Record<string, readonly Column[]>> = {
   operation: OP_COLUMNS,
   entry: AUDIT_COLUMNS,
   profile: PROFILE_COLUMNS,
-  preset: PRESET_COLUMNS,
   delivery: DELIVERY_COLUMNS,
   fault: FAULT_COLUMNS,
   snapshot: SNAPSHOT_COLUMNS,

@@ -21,7 +21,6 @@ const LONG: ReadonlySet<string> = new Set([
   'cards/list-idle.md',
   'cards/list-sorted.md',
   'cards/list-where.md',
-  'cards/presets.md',
   'fleet/adopted.md',
   'fleet/changed-fields.md',
   'fleet/retired.md',

@@ -9,10 +9,9 @@ import { withoutCardNumbers } from '../../core/card-numbers.ts';
 import { withoutPatterns } from '../../core/redaction.ts';
 import { printable } from '../../terminal/printable.ts';
 import type { Command, Registry } from '../parsing/command.ts';
-import { asHelp, type Located, locate, nextWords } from '../parsing/locate.ts';
-import { optionsOf } from '../parsing/resolved-flags.ts';
-import { GLOBAL_OPTIONS, type KnownOption, type Scanned, scan } from '../parsing/scan.ts';
-import { tokenize } from '../parsing/tokenize.ts';
+import type { ResolvedFlag } from '../parsing/resolved-flags.ts';
+import { type KnownOption, type Node, type Walked, walk } from '../parsing/tree.ts';
+import { tokenize } from './tokenize.ts';
 
 export interface Candidate {
   readonly value: string;
@@ -26,7 +25,7 @@ export interface WantedName {
   /** Undefined before the command is named. */
   readonly command: Command | undefined;
   /** Options on the line, by their long names: `--profile` decides whose cards there are. */
-  readonly options: Scanned['used'];
+  readonly options: Walked['used'];
 }
 
 /** Candidates for a name. Empty when nothing is known; nobody is asked anything. */
@@ -82,63 +81,65 @@ function lineFor(shell: string, { value, means }: Candidate): string {
 async function candidates(words: readonly string[], settings: CompletionSettings): Promise<readonly Candidate[]> {
   const before = words.slice(0, -1);
   const current = words.at(-1) ?? '';
-  const { argv, asksHelp } = await asHelp(before, settings.registry);
-  const located = await locate(argv, settings.registry);
-  if (asksHelp) return helpCandidates(located, settings.registry);
-  const options = located.command === undefined ? GLOBAL_OPTIONS : optionsOf(located.command);
-  const scanned = scan(before, options);
-  const place = { located, options, scanned, current };
-  if (scanned.ended && located.command?.rest) return [{ value: FILES }];
-  if (scanned.pending) return valuesOf(scanned.pending, current, asking(place, settings));
-  if (current.startsWith('-') && !scanned.ended) return optionCandidates(place, settings);
-  if (located.command === undefined) return nextOf(located, settings.registry);
-  return operandCandidates(located.command, place, settings);
+  const line = await walk(before, settings.registry);
+  const { node, pending, ended, operands } = line;
+  const command = node.declared;
+  const place = { line, current, ask: asking(line, settings) };
+  if (ended && command?.rest) return [{ value: FILES }];
+  if (pending) return valuesOf(pending, current, place.ask);
+  if (current.startsWith('-') && !ended) return optionCandidates(place);
+  if (node.group?.name === 'help' && command === undefined) return helpCandidates(before, node, settings.registry);
+  if (command === undefined) return operands.length > 0 ? [] : nextOf(node, settings.registry);
+  return operandCandidates(place, settings.registry);
 }
 
 /** Words that lead further down from here. */
-async function nextOf({ group, paths, words }: Located, registry: Registry): Promise<readonly Candidate[]> {
-  if (group === undefined) return registry.map(({ name, summary }) => ({ value: name, means: summary }));
-  const leaves = await group.leaves();
+async function nextOf(node: Node, registry: Registry): Promise<readonly Candidate[]> {
+  if (node.group === undefined) return registry.map(({ name, summary }) => ({ value: name, means: summary }));
   return Promise.all(
-    nextWords(words, paths).map(async value => {
-      const path = [...words, value].join(' ');
-      return { value, ...(paths.includes(path) && { means: (await leaves[path]?.())?.summary ?? '' }) };
+    node.below().map(async value => {
+      const summary = (await node.child(value)?.load())?.declared?.summary;
+      return { value, ...(summary !== undefined && { means: summary }) };
     }),
   );
 }
 
 /** After `help`: its topics, and the words of every command. */
-async function helpCandidates(located: Located, registry: Registry): Promise<readonly Candidate[]> {
-  const topics = located.group === undefined ? await nextOf(await locate(['help'], registry), registry) : [];
-  return [...topics, ...(await nextOf(located, registry))];
+async function helpCandidates(
+  before: readonly string[],
+  help: Node,
+  registry: Registry,
+): Promise<readonly Candidate[]> {
+  const { node, operands } = await walk(before.toSpliced(before.indexOf('help'), 1), registry);
+  if (operands.length > 0) return [];
+  const topics = node.group === undefined ? await nextOf(help, registry) : [];
+  return [...topics, ...(await nextOf(node, registry))];
 }
 
 /** A half-typed line, as far as it is understood. */
 interface Place {
-  readonly located: Located;
-  readonly options: readonly KnownOption[];
-  readonly scanned: Scanned;
+  readonly line: Walked;
   readonly current: string;
+  readonly ask: AskFor;
 }
 
 type AskFor = (names: WantedName['names']) => Promise<readonly Candidate[]>;
 
 /** An id of the service that begins like an option would be one, unless it stands behind `--`. */
-function asking({ located, scanned }: Place, { provide }: CompletionSettings): AskFor {
+function asking({ node, used, ended }: Walked, { provide }: CompletionSettings): AskFor {
   return async names => {
-    const found = await provide({ names, command: located.command, options: scanned.used });
-    return scanned.ended ? found : found.filter(({ value }) => !value.startsWith('-'));
+    const found = await provide({ names, command: node.declared, options: used });
+    return ended ? found : found.filter(({ value }) => !value.startsWith('-'));
   };
 }
 
-async function optionCandidates(place: Place, settings: CompletionSettings): Promise<readonly Candidate[]> {
-  const { current, options, scanned } = place;
+async function optionCandidates({ current, line, ask }: Place): Promise<readonly Candidate[]> {
   const at = current.indexOf('=');
-  if (at < 0) return unused(options, scanned);
+  if (at < 0) return unused(line.node.known, line);
   const [name, typed] = [current.slice(0, at), current.slice(at + 1)];
-  const option = options.find(known => known.name === name && known.placeholder !== '');
+  const option = line.node.known.find(known => known.long === name && known.required);
   if (option === undefined) return [];
-  const values = await valuesOf(option, typed, asking(place, settings));
+  const values = await valuesOf(option, typed, ask);
   return values.map(found => (found.value === FILES ? found : { ...found, value: `${name}=${found.value}` }));
 }
 
@@ -146,45 +147,41 @@ async function optionCandidates(place: Place, settings: CompletionSettings): Pro
  * Options not given yet; what may be given again stays. A key pressed in haste must not make a second card: shells insert
  * the only candidate, and put them into an order of their own, so an option that could is never among them.
  */
-function unused(options: readonly KnownOption[], { used }: Scanned): readonly Candidate[] {
-  return options
-    .filter(({ name, repeats, typedOnly }) => !typedOnly && (repeats || !used.has(name)))
-    .map(({ name, means }) => ({ value: name, means }));
-}
-
-async function operandCandidates(
-  command: Command,
-  place: Place,
-  settings: CompletionSettings,
-): Promise<readonly Candidate[]> {
-  const { located, scanned, current } = place;
-  const operands = scanned.operands.slice(located.words.length);
-  const below = operands.length === 0 ? await nextOf(located, settings.registry) : [];
-  const args = Object.entries(command.args);
-  const last = args.at(-1);
-  const [, argument] = args[operands.length] ?? (last?.[1].many ? last : []);
-  if (argument?.field.local === 'file') return [{ value: FILES }];
-  const values = argument === undefined ? [] : await fieldValues(argument.field, current, asking(place, settings));
-  const found = [...below, ...values.filter(({ value }) => !operands.includes(value))];
-  // Where an object must come next, options are no answer to what is asked, although none is known.
-  const isNeeded = argument !== undefined && argument.optional !== true && args.length > operands.length;
-  if (found.length > 0 || current !== '' || scanned.ended || isNeeded) return found;
-  return unused(
-    optionsOf(command).filter(({ field }) => field !== undefined),
-    scanned,
+function unused(options: readonly KnownOption[], { used }: Walked): readonly Candidate[] {
+  return options.flatMap(({ long = '', description, repeats, typedOnly, hidden }) =>
+    hidden || typedOnly || (used.has(long) && !repeats) ? [] : [{ value: long, means: description }],
   );
 }
 
-async function valuesOf(option: KnownOption, typed: string, ask: AskFor): Promise<readonly Candidate[]> {
-  const { field, choices, names, placeholder } = option;
-  if (field?.local === 'file' || /^<file\b/.test(placeholder)) return [{ value: FILES }];
-  if (field === undefined) return choices?.map(value => ({ value })) ?? (names === undefined ? [] : ask(names));
-  return [...wordsBeside(option), ...(await fieldValues(field, typed, ask))];
+async function operandCandidates({ line, current, ask }: Place, registry: Registry): Promise<readonly Candidate[]> {
+  const { node, operands, ended } = line;
+  const below = operands.length === 0 ? await nextOf(node, registry) : [];
+  const args = Object.entries(node.declared?.args ?? {});
+  const last = args.at(-1);
+  const [, argument] = args[operands.length] ?? (last?.[1].many ? last : []);
+  if (argument?.field.local === 'file') return [{ value: FILES }];
+  const values = argument === undefined ? [] : await fieldValues(argument.field, current, ask);
+  const found = [...below, ...values.filter(({ value }) => !operands.includes(value))];
+  // Where an object must come next, options are no answer to what is asked, although none is known.
+  const isNeeded = argument !== undefined && argument.optional !== true && args.length > operands.length;
+  if (found.length > 0 || current !== '' || ended || isNeeded) return found;
+  return unused(
+    node.known.filter(({ flag }) => flag !== undefined),
+    line,
+  );
+}
+
+async function valuesOf({ flag, global, argChoices }: KnownOption, typed: string, ask: AskFor) {
+  if (flag?.field.local === 'file' || /^<file\b/.test(flag?.placeholder ?? `<${global?.value}>`))
+    return [{ value: FILES }];
+  if (flag !== undefined) return [...wordsBeside(flag), ...(await fieldValues(flag.field, typed, ask))];
+  return argChoices?.map(value => ({ value })) ?? (global?.names === undefined ? [] : ask(global.names));
 }
 
 /** Words that stand for a value, as `auto` in `<bin|auto>`. */
-function wordsBeside({ placeholder, choices, names }: KnownOption): readonly Candidate[] {
-  if (choices !== undefined || names === undefined) return [];
+function wordsBeside({ placeholder, field }: ResolvedFlag): readonly Candidate[] {
+  const { choices, names } = field.item ?? field;
+  if (choices !== undefined || field.choices !== undefined || names === undefined) return [];
   return placeholder
     .slice(1, -1)
     .split('|')

@@ -4,7 +4,7 @@ import { helpText, startText } from './help.ts';
 import { pageHead } from './kept-pages.ts';
 
 export async function everyPage(registry: Registry): Promise<string> {
-  const nowhere = { group: undefined, paths: [], command: undefined, words: [] };
+  const nowhere = { group: undefined, command: undefined, words: [] };
   const start = pageHead('start', '') + startText(registry);
   const pages = [start, pageHead('group', '') + (await helpText(nowhere, registry))];
   for (const group of registry) {
@@ -14,7 +14,7 @@ export async function everyPage(registry: Registry): Promise<string> {
     const places = new Set(ways.flatMap(way => way.map((_, length) => way.slice(0, length + 1).join(' '))));
     for (const place of places) {
       const command = paths.includes(place) ? await leaves[place]?.() : undefined;
-      const located = { group, paths, command, words: place.split(' ') };
+      const located = { group, command, words: place.split(' ') };
       pages.push(pageHead(command === undefined ? 'group' : 'command', place) + (await helpText(located, registry)));
     }
   }

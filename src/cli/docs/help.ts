@@ -4,7 +4,7 @@
  */
 import { type Command, commandsOf, type Example, type Registry } from '../parsing/command.ts';
 import { GLOBALS, type GlobalOption } from '../parsing/globals.ts';
-import type { Located } from '../parsing/locate.ts';
+import type { Located } from '../parsing/tree.ts';
 import { type Page, pageOf } from './page.ts';
 import { hang, wrap, wrapCommand } from './wrap.ts';
 

@@ -54,8 +54,6 @@ export interface Declaration<N extends RowName | undefined, Args extends Argumen
   readonly bulk?: N extends BulkOperation ? BulkDeclaration : never;
   /** Words after `--` are another program's command line, in `ctx.rest`, and no operands; whether its exit code is ours. */
   readonly rest?: 'run for its exit code' | 'kept';
-  /** Words the line stands for besides those typed, such as those of a preset; they are checked like typed ones. */
-  readonly fill?: (ctx: Context, typed: Readonly<Record<string, unknown>>) => Promise<readonly string[]>;
   /** Flags that are asked for on a terminal as well when those that must be given are asked for. */
   readonly asks?: readonly (keyof Flags & string)[];
   /** Does the work and returns data. No stream, format, colour or exit code here. */
@@ -87,7 +85,6 @@ export interface Command {
   readonly rest: 'run for its exit code' | 'kept' | undefined;
   /** Flags of a run of many rows; undefined for a command without such runs. */
   readonly runFlags: RunFlags | undefined;
-  readonly fill: ((ctx: Context, typed: Readonly<Record<string, unknown>>) => Promise<readonly string[]>) | undefined;
   readonly asks: readonly string[];
   /** Runs it and returns what to present. */
   readonly execute: (ctx: Context, input: Readonly<Record<string, unknown>>) => Promise<Shown>;
@@ -117,7 +114,6 @@ export function command<
     args: declaration.args ?? {},
     flags: { ...declaration.flags, ...runFlags?.declared } as Command['flags'],
     rest: declaration.rest,
-    fill: declaration.fill,
     asks: declaration.asks ?? [],
     runFlags,
     async execute(ctx, input) {

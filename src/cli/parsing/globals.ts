@@ -88,6 +88,12 @@ export const GLOBALS = [
 /** Formats whose errors are JSON too, and that never ask. */
 export const MACHINE_FORMATS: readonly string[] = ['json', 'ndjson', 'yaml'] satisfies OutputFormat[];
 
+/** True when the options of a line, however wrong it is, ask for a format whose errors are JSON. */
+export function wantsMachineFormat(typed: Typed, env: Environment): boolean {
+  if (typed['json'] === true || typed['jq'] !== undefined) return true;
+  return MACHINE_FORMATS.includes(String(typed['output'] || (env['CARDWRIGHT_OUTPUT'] ?? '')));
+}
+
 /** Global options of one run, as typed or as the environment says. */
 export interface Globals {
   readonly profile: string | undefined;

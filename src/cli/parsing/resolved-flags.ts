@@ -6,7 +6,6 @@ import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import { CliError } from '../../core/errors.ts';
 import type { Command } from './command.ts';
 import { flagName, type OwnFlag, placeholder, type RowName } from './flag.ts';
-import { GLOBAL_OPTIONS, type KnownOption } from './scan.ts';
 
 /** A flag with everything resolved: its field and whether it must be given. */
 export interface ResolvedFlag {
@@ -77,21 +76,4 @@ function fieldAt(command: Command, reference: string): AnyField {
   const found = row?.[part as keyof RawRow]?.[field];
   if (found === undefined) throw new CliError('internal', { message: `${command.path}: no field ${reference}` });
   return found;
-}
-
-/** Every option a command takes: its own first, then those of every command. */
-export function optionsOf(command: Command): readonly KnownOption[] {
-  const own = flagsOf(command).map(({ name, short, field, placeholder: word, repeats, aliases, typedOnly }) => ({
-    name,
-    aliases,
-    typedOnly,
-    short,
-    placeholder: word,
-    repeats,
-    means: field.doc,
-    choices: field.choices ?? field.item?.choices,
-    names: (field.item ?? field).names,
-    field,
-  }));
-  return [...own, ...GLOBAL_OPTIONS];
 }

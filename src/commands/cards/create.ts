@@ -7,12 +7,8 @@ import { bestBin, binFor } from '../bins/rank.ts';
 import { CARD_COLUMNS, cardPairs, money } from './columns.ts';
 import { intent, intentNamed, repeatedLines, withIntent } from './intent-flag.ts';
 import { idempotencyKey } from './key-flag.ts';
-import { wordsOf } from './presets/preset.ts';
 
 const bin = text({ doc: 'BIN to issue from, or auto for the best one.', basis: OURS, names: 'bin' });
-const preset = option(
-  text({ doc: 'Start from a saved preset; flags that you type win.', basis: OURS, names: 'preset' }),
-);
 
 /** Issues a card and funds it from the wallet. */
 export const createCard = command({
@@ -32,7 +28,6 @@ export const createCard = command({
     allowCategory: 'body.allowed_categories',
     autoFreezeAt: 'body.auto_freeze_at',
     metadata: 'body.metadata',
-    preset,
     intent,
     idempotencyKey,
     noMarker: typedOnly(
@@ -47,15 +42,13 @@ export const createCard = command({
   examples: [
     { does: 'A card with $25 from the best BIN', run: 'cards create --bin auto --amount 25' },
     { does: 'One card for each line of a file', run: 'cards create --file team.csv --max-total 500 --yes' },
-    { does: 'Only its id, for a script', run: 'cards create --bin bin_1 --amount 5 -q' },
+    { does: 'Only its id, for a script', run: 'cards create --bin auto --amount 5 -q' },
     {
       does: 'For software only, frozen when it runs low',
-      run: 'cards create --bin bin_1 --amount 120 --label "ads: search" --allow-category software --auto-freeze-at 20',
+      run: 'cards create --bin auto --amount 120 --label "ads: search" --allow-category software --auto-freeze-at 20',
     },
   ],
   asks: ['label'],
-  fill: async (ctx, typed) =>
-    typed['preset'] === undefined ? [] : wordsOf(await (await ctx.presets()).get(String(typed['preset'])), typed),
   async run(ctx, { bin, amount, intent: name, idempotencyKey: key, noMarker, ...more }) {
     const binId = bin === 'auto' ? (await bestBin(ctx, amount)).id : bin;
     const body = {

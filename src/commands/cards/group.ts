@@ -13,7 +13,4 @@ export const CARD_COMMANDS: Leaves = {
   'cards freeze': async () => (await import('./freeze.ts')).freezeCards,
   'cards unfreeze': async () => (await import('./unfreeze.ts')).unfreezeCards,
   'cards terminate': async () => (await import('./terminate.ts')).terminateCards,
-  'cards presets save': async () => (await import('./presets/save.ts')).savePreset,
-  'cards presets list': async () => (await import('./presets/list.ts')).listPresets,
-  'cards presets remove': async () => (await import('./presets/remove.ts')).removePreset,
 };

@@ -1,16 +1,14 @@
-/** The parser library behind one adapter: a declared command becomes a Commander command, built anew for each run. */
-import { Command as Commander, CommanderError, Option } from 'commander';
+/** The values of a line that Commander has read: what is missing, ids from standard input, texts to checked values. */
 import { CliError } from '../../core/errors.ts';
-import { nearest } from '../../core/nearest.ts';
 import { type RunFlags, rowSource } from '../bulk/flags.ts';
 import type { Command } from './command.ts';
-import { GLOBALS, type GlobalOption } from './globals.ts';
 import { flagsOf, type ResolvedFlag } from './resolved-flags.ts';
-import { secretRefusal } from './secret-flags.ts';
 import { countsFromNow } from './time-words.ts';
-import { parseList, parseMap, parseValue, quote, usage, type ValueSettings } from './values.ts';
+import { parseList, parseMap, parseValue, usage, type ValueSettings } from './values.ts';
 
+/** A line that names a command. */
 export interface Parsed {
+  readonly command: Command;
   /** The words as typed, with those that a person was asked for. */
   readonly argv: readonly string[];
   /** Global options as typed, camel case. */
@@ -32,34 +30,25 @@ export interface Missing {
   readonly flags: readonly ResolvedFlag[];
 }
 
-/** Parses the words after the command's path. Throws `usage` (exit 2) with the nearest name of a wrong option. */
-export function parseCommand(command: Command, argv: readonly string[]): Parsed {
+interface Words extends Pick<Parsed, 'argv' | 'globals' | 'typed'> {
+  /** Operands in front of `--` and behind it. */
+  readonly operands: readonly string[];
+}
+
+/** What a command was given, from the options and operands on its line. Its functions throw `usage`. */
+export function parsedLine(command: Command, { argv, globals, typed, operands }: Words): Parsed {
   const flags = flagsOf(command);
-  const program = new Commander('cardwright').exitOverride().helpOption(false).helpCommand(false);
-  program.configureOutput({ writeErr: () => undefined, writeOut: () => undefined }).showSuggestionAfterError(false);
-  for (const option of GLOBALS) program.addOption(globalOption(option));
-  for (const flag of flags) for (const made of commandOptions(flag)) program.addOption(made);
-  // Every word arrives as an operand; the path's own words are taken off by count, so options may stand between.
-  program
-    .argument('[words...]')
-    .allowExcessArguments(true)
-    .action(() => undefined);
-  const { before, rest } = splitRest(argv);
-  try {
-    program.parse([...before], { from: 'user' });
-  } catch (thrown) {
-    throw translate(thrown, command, flags);
-  }
-  const typed = program.opts();
-  const operands = program.args.slice(command.path.split(' ').length);
+  const end = argv.indexOf('--');
+  const rest = end < 0 ? [] : argv.slice(end + 1);
+  const words = command.rest === undefined ? operands : operands.slice(0, operands.length - rest.length);
   return {
+    command,
     argv,
-    globals: typed,
+    globals,
     rest,
     typed,
     countsFromNow: flags.some(({ key, field }) => field.kind === 'time' && countsFromNow(String(typed[key]))),
     missing() {
-      const words = command.rest ? operands : [...operands, ...rest];
       if (!isSingle(command, flags, { typed, words })) return { args: [], flags: [] };
       const args = Object.entries(command.args).slice(words.length);
       return {
@@ -68,18 +57,10 @@ export function parseCommand(command: Command, argv: readonly string[]): Parsed 
       };
     },
     async values(settings, readMore) {
-      const words = command.rest ? operands : [...operands, ...rest];
       const single = isSingle(command, flags, { typed, words });
       const args = single ? await readArguments(command, words, settings, readMore) : {};
-      return {
-        ...args,
-        ...readFlags(
-          command,
-          flags.map(flag => (single ? flag : { ...flag, needed: false })),
-          typed,
-          settings,
-        ),
-      };
+      const wanted = single ? flags : flags.map(flag => ({ ...flag, needed: false }));
+      return { ...args, ...readFlags(command, wanted, typed, settings) };
     },
   };
 }
@@ -120,52 +101,6 @@ function sourcesOf({ file, selection }: RunFlags, key: string): string {
   return sources.length === 1 ? `${sources[0]}` : `${sources.slice(0, -1).join(', ')} or ${sources.at(-1)}`;
 }
 
-function splitRest(argv: readonly string[]) {
-  const at = argv.indexOf('--');
-  return at < 0 ? { before: argv, rest: [] } : { before: argv.slice(0, at), rest: argv.slice(at + 1) };
-}
-
-function globalOption({ name, short, value, repeats, means }: GlobalOption): Option {
-  const flags = `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` <${value}>`}`;
-  const made = new Option(flags, means);
-  // `--no-input` keeps its own name: `--input` is an option of some commands and no opposite of it.
-  made.negate = false;
-  if (repeats)
-    return made.argParser((text: string, before: string | undefined) =>
-      before === undefined ? text : `${before},${text}`,
-    );
-  return value === undefined ? made : made.argParser(once(`--${name}`));
-}
-
-/** The option itself, and one for each of its older names, whose value is the same. */
-function commandOptions({
-  key,
-  name,
-  short,
-  placeholder: word,
-  field,
-  repeats,
-  aliases,
-}: ResolvedFlag): readonly Option[] {
-  const made = [short === undefined ? name : `${short}, ${name}`, ...aliases].map(flags => {
-    const option = new Option(word === '' ? flags : `${flags} ${word}`, field.doc);
-    // Otherwise `--no-marker` would be kept as `marker: false`, under another name than the flag's.
-    option.negate = false;
-    if (repeats) return option.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
-    return word === '' ? option : option.argParser(once(name));
-  });
-  for (const option of made) option.attributeName = () => key;
-  return made;
-}
-
-/** The value of an option that takes one. Another value given later would silently win. Throws `usage`. */
-function once(name: string): (text: string, before: string | undefined) => string {
-  return (text, before) => {
-    if (before === undefined || before === text) return text;
-    throw usage(`${name} takes one value, but was given ${quote(before)} and ${quote(text)}`);
-  };
-}
-
 async function readArguments(
   command: Command,
   operands: readonly string[],
@@ -189,8 +124,7 @@ async function readArguments(
     values[key] = many ? [...new Set(parsed)] : parsed[0];
   }
   if (left.length > 0) {
-    const program = command.rest === undefined ? '' : '; a program goes after --';
-    const taken = `${command.path} does not take ${JSON.stringify(left[0])}${program}`;
+    const taken = `${command.path} does not take ${JSON.stringify(left[0])}; a program goes after --`;
     throw usage(taken, `cardwright ${command.path} --help`);
   }
   return values;
@@ -256,7 +190,7 @@ function article(noun: string): string {
 function readFlags(
   command: Command,
   flags: readonly ResolvedFlag[],
-  typed: Record<string, unknown>,
+  typed: Readonly<Record<string, unknown>>,
   settings: ValueSettings,
 ) {
   const values: Record<string, unknown> = {};
@@ -275,26 +209,4 @@ function readFlags(
     else values[key] = parseValue(name, field, String(value), settings);
   }
   return values;
-}
-
-function translate(thrown: unknown, command: Command, flags: readonly ResolvedFlag[]): CliError {
-  if (!(thrown instanceof CommanderError)) throw thrown;
-  const see = `cardwright ${command.path} --help`;
-  if (thrown.code === 'commander.unknownOption') {
-    // The option's name alone: a value that follows `=` could be a key.
-    const option = /'([^'=]*)/.exec(thrown.message)?.[1] ?? '';
-    const refused = secretRefusal(option);
-    if (refused) return refused;
-    const known = [...GLOBALS.map(({ name }) => `--${name}`), ...flags.map(({ name }) => name)];
-    const near = nearest(option, known);
-    return usage(
-      `unknown option ${JSON.stringify(option)}.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
-      see,
-    );
-  }
-  if (thrown.code === 'commander.optionMissingArgument') {
-    const option = /'(?:-\w, )?(--[\w-]+)/.exec(thrown.message)?.[1] ?? 'the option';
-    return usage(`${option} needs a value`, see);
-  }
-  return usage(thrown.message.replace(/^error: /, ''), see);
 }

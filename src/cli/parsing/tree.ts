@@ -1,0 +1,386 @@
+/**
+ * The command line as a tree of Commander's, made from the declarations: groups and commands are loaded along the words
+ * that are typed, options and arguments come from the fields. Help keeps pages of its own, which `helpInformation` stands for.
+ */
+import { Command as Commander, CommanderError, Option } from 'commander';
+import { CliError } from '../../core/errors.ts';
+import { nearest } from '../../core/nearest.ts';
+import { shellWord } from '../../core/shell-quote.ts';
+import { optionNow } from '../moved-words.ts';
+import { secretRefusal, unknownWord } from '../synonyms.ts';
+import type { Command, Group, Leaves, Registry } from './command.ts';
+import { GLOBALS, type GlobalOption } from './globals.ts';
+import { type Parsed, parsedLine } from './parsed.ts';
+import { flagsOf, type ResolvedFlag } from './resolved-flags.ts';
+import { quote, usage } from './values.ts';
+
+/** Where the words of a line lead. */
+export interface Located {
+  /** Undefined at the root. */
+  readonly group: Group | undefined;
+  /** The command of these words, if there is one; they may name a group too. */
+  readonly command: Command | undefined;
+  readonly words: readonly string[];
+}
+
+/** What a line asks for. `start` is a line without a command. */
+export type Line =
+  | { readonly asks: 'start' }
+  | { readonly asks: 'version' }
+  | { readonly asks: 'help'; readonly located: Located }
+  | { readonly asks: 'command'; readonly parsed: Parsed };
+
+/** Reads a whole line. Throws `usage` (exit 2), with the nearest name where a word or an option is unknown. */
+export async function readLine(argv: readonly string[], registry: Registry): Promise<Line> {
+  const read: Reading = { argv, registry };
+  const root = Node.root(read);
+  try {
+    await root.parseAsync([...argv], { from: 'user' });
+  } catch (thrown) {
+    if (!(thrown instanceof CommanderError)) throw thrown;
+    if (!thrown.code.startsWith('commander.help')) throw refusal(thrown, read.last ?? root);
+  }
+  const { last = root, unknown, helpWords } = read;
+  if (unknown !== undefined) {
+    throw await unknownWord({ words: unknown, after: last.words, known: last.below() }, registry);
+  }
+  const globals = last.globals();
+  if (globals['version'] === true) return { asks: 'version' };
+  if (helpWords !== undefined) return readLine([...helpWords, '--help'], registry);
+  if (read.help !== undefined) {
+    return read.help === root && read.isAsked !== true
+      ? { asks: 'start' }
+      : { asks: 'help', located: read.help.located() };
+  }
+  if (last.declared === undefined) throw new CliError('internal', { message: `no command in ${last.words.join(' ')}` });
+  const command = last.declared;
+  return { asks: 'command', parsed: parsedLine(command, { argv, globals, typed: last.opts(), operands: last.args }) };
+}
+
+/** Global options as far as a line can be read, however wrong it is; the last of two values counts. */
+export function globalsAsTyped(argv: readonly string[]): Readonly<Record<string, unknown>> {
+  const node = new Commander().exitOverride().configureOutput(SILENT).helpOption(false);
+  for (const option of GLOBALS) node.addOption(plainGlobal(option));
+  const end = argv.indexOf('--');
+  try {
+    node.parseOptions(end < 0 ? [...argv] : argv.slice(0, end));
+  } catch {
+    // The last option lacks its value.
+  }
+  return node.opts();
+}
+
+/** An option with what it was made from: a flag of a command, or an option of every command. */
+export class KnownOption extends Option {
+  flag: ResolvedFlag | undefined;
+  global: GlobalOption | undefined;
+  /** Its values add up. */
+  repeats = false;
+  /** Can make something happen twice, or answers a question: typed by hand or not at all. */
+  typedOnly = false;
+}
+
+const SILENT = { writeOut: () => undefined, writeErr: () => undefined };
+
+/** What is known of a line while Commander reads it. */
+interface Reading {
+  readonly argv: readonly string[];
+  readonly registry: Registry;
+  /** The node that the words have led to so far. */
+  last?: Node;
+  help?: Node;
+  isAsked?: boolean;
+  /** A word that is no command here, and those behind it. */
+  unknown?: readonly string[];
+  /** What `help cards fund` and `-h cards fund` ask about: words that no command of `help` was found for. */
+  helpWords?: readonly string[];
+}
+
+/** The root, a group, or a command; all three where a command has others below it. */
+export class Node extends Commander {
+  readonly words: readonly string[];
+  readonly group: Group | undefined;
+  /** Its own options, then those of every command. */
+  known: readonly KnownOption[] = [];
+  declared: Command | undefined;
+  readonly #read: Reading;
+  #leaves: Leaves = {};
+  #isLoaded = false;
+
+  constructor(words: readonly string[], group: Group | undefined, read: Reading) {
+    super(words.at(-1) ?? 'cardwright');
+    this.words = words;
+    this.group = group;
+    this.#read = read;
+    this.exitOverride().configureOutput(SILENT).helpCommand(false).enablePositionalOptions();
+    this.hook('preSubcommand', async (_, below) => void (await (below as Node).load()));
+    this.on('command:*', (operands: readonly string[]) => {
+      read.unknown = operands;
+    });
+  }
+
+  static root(read: Reading): Node {
+    const root = new Node([], undefined, read);
+    for (const group of read.registry) root.addCommand(new Node([group.name], group, read));
+    root.#addOptions([]);
+    return root;
+  }
+
+  /** The part of the tree below it: of a group its commands, of a command its options. */
+  async load(): Promise<this> {
+    this.#read.last = this;
+    if (this.#isLoaded || this.group === undefined) return this;
+    this.#isLoaded = true;
+    this.#leaves = await this.group.leaves();
+    for (const word of nextWords(this.words, Object.keys(this.#leaves))) {
+      this.addCommand(new Node([...this.words, word], this.group, this.#read));
+    }
+    this.declared = await this.#leaves[this.words.join(' ')]?.();
+    this.#addOptions(this.declared === undefined ? [] : flagsOf(this.declared));
+    if (this.declared !== undefined) this.#declare(this.declared);
+    if (this.group.name === 'help' && this.words.length === 1) this.#explains();
+    return this;
+  }
+
+  located(): Located {
+    return { group: this.group, command: this.declared, words: this.words };
+  }
+
+  /** Words that may follow. */
+  below(): readonly string[] {
+    return this.commands.map(each => each.name());
+  }
+
+  child(word: string): Node | undefined {
+    return this.commands.find(each => each.name() === word) as Node | undefined;
+  }
+
+  /** Global options of the line, wherever they stand. Throws `usage` for two values of one. */
+  globals(): Readonly<Record<string, unknown>> {
+    const nodes: Node[] = [];
+    for (let node: Node | null = this; node !== null; node = node.parent as Node | null) nodes.unshift(node);
+    const found: Record<string, unknown> = {};
+    for (const { name, repeats } of GLOBALS as readonly GlobalOption[]) {
+      const attribute = camel(name);
+      const given = nodes.map(node => node.opts()[attribute]).filter(value => value !== undefined);
+      if (given.length === 0) continue;
+      found[attribute] = repeats ? given.join(',') : given.reduce((before, text) => once(`--${name}`)(text, before));
+    }
+    return found;
+  }
+
+  override helpInformation({ error }: { error?: boolean } = {}): string {
+    const words = this.args.filter(each => !each.startsWith('-'));
+    const [word] = words;
+    if (this.words.join(' ') === 'help') this.#read.helpWords = [];
+    else if (word !== undefined && this.child(word) !== undefined) this.#read.helpWords = [...this.words, ...words];
+    else if (word !== undefined && this.declared === undefined) this.#read.unknown = words;
+    this.#read.help = this;
+    this.#read.isAsked = error !== true;
+    return '';
+  }
+
+  #addOptions(flags: readonly ResolvedFlag[]): void {
+    const own = flags.flatMap(flag => this.#flagOptions(flag));
+    const globals = (GLOBALS as readonly GlobalOption[]).map(option => this.#global(option));
+    for (const option of [...own, ...globals]) {
+      if (option.global?.name === 'help') this.addHelpOption(option);
+      else this.addOption(option);
+    }
+    this.known = [...own, ...globals];
+  }
+
+  #global(option: GlobalOption): KnownOption {
+    const made = plainGlobal(option);
+    if (option.value === undefined) return made;
+    return this.#takesValue(made, option.repeats ? (text, before) => joined(text, before as string) : once(made.long));
+  }
+
+  /** The option itself, and one for each of its older names, whose value is the same. */
+  #flagOptions(flag: ResolvedFlag): readonly KnownOption[] {
+    const { key, name, short, placeholder, field, repeats, aliases } = flag;
+    return [short === undefined ? name : `${short}, ${name}`, ...aliases].map((flags, index) => {
+      const made = new KnownOption(placeholder === '' ? flags : `${flags} ${placeholder}`, field.doc);
+      Object.assign(made, { flag, repeats, typedOnly: flag.typedOnly });
+      // Otherwise `--no-marker` would be kept as `marker: false`, under another name than the flag's.
+      made.negate = false;
+      made.attributeName = () => key;
+      if (index > 0) made.hideHelp();
+      const choices = field.choices ?? field.item?.choices;
+      if (choices !== undefined) made.choices(choices);
+      if (repeats) return this.#takesValue(made, (text, before) => [...((before as string[] | undefined) ?? []), text]);
+      return placeholder === '' ? made : this.#takesValue(made, once(name));
+    });
+  }
+
+  #takesValue(option: KnownOption, read: (text: string, before: unknown) => unknown): KnownOption {
+    return option.argParser((text: string, before: unknown) => {
+      this.#refuseOption(option, text);
+      return read(text, before);
+    });
+  }
+
+  /** An empty shell variable leaves `--label --dry-run`. Throws `usage`; behind `=` any text is meant. */
+  #refuseOption({ long, short }: KnownOption, text: string): void {
+    if (!text.startsWith('-') || text === '-') return;
+    const glued = this.#read.argv.some(
+      word =>
+        word === `${long}=${text}` ||
+        (short !== undefined && /^-[A-Za-z]/.test(word) && word.endsWith(`${short.slice(1)}${text}`)),
+    );
+    if (glued) return;
+    if (text === '--') throw usage(`${long} needs a value`);
+    const [head = ''] = text.split('=');
+    if (!this.#isOption(head)) return;
+    throw usage(
+      `${long} needs a value; ${head} is an option (write ${shellWord(`${long}=${head}`)} if you mean it)`,
+      ['cardwright', ...this.words, '--help'].join(' '),
+    );
+  }
+
+  #isOption(word: string): boolean {
+    if (word.startsWith('--')) return this.known.some(({ long }) => long === word);
+    for (const letter of word.slice(1)) {
+      const option = this.known.find(({ short }) => short === `-${letter}`);
+      if (option === undefined) return false;
+      if (option.required) return true;
+    }
+    return true;
+  }
+
+  #declare(command: Command): void {
+    for (const [name, { many }] of Object.entries(command.args)) this.argument(many ? `[${name}...]` : `[${name}]`);
+    // A program with its words stands behind `--`.
+    this.allowExcessArguments(command.rest !== undefined).action(() => undefined);
+  }
+
+  /** `help cards fund` shows that command; a word like a topic is a mistyped topic. */
+  #explains(): void {
+    this.argument('[words...]').action(() => {
+      const [word] = this.args;
+      const isGroup = this.#read.registry.some(({ name }) => name === word);
+      const meant = word === undefined || isGroup ? undefined : nearest(word, this.below());
+      if (meant === undefined) this.#read.helpWords = this.args;
+      else this.#read.unknown = this.args;
+    });
+  }
+}
+
+function plainGlobal(option: GlobalOption): KnownOption {
+  const { name, short, value, means, choices } = option;
+  const made = new KnownOption(
+    `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` <${value}>`}`,
+    means,
+  );
+  Object.assign(made, { global: option, typedOnly: option.typedOnly === true, argChoices: choices });
+  // `--no-input` keeps its own name: `--input` is an option of some commands and no opposite of it.
+  made.negate = false;
+  made.attributeName = () => camel(name);
+  return made;
+}
+
+function camel(name: string): string {
+  return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function joined(text: string, before: string | undefined): string {
+  return before === undefined ? text : `${before},${text}`;
+}
+
+/** The value of an option that takes one. Another value given later would silently win. Throws `usage`. */
+function once(name: string | undefined): (text: string, before: unknown) => unknown {
+  return (text, before) => {
+    if (before === undefined || before === text) return text;
+    throw usage(`${name} takes one value, but was given ${quote(String(before))} and ${quote(text)}`);
+  };
+}
+
+/** Words that may follow the given ones, of commands with these words. */
+export function nextWords(words: readonly string[], paths: readonly string[]): string[] {
+  const next = paths
+    .map(path => path.split(' '))
+    .filter(path => path.length > words.length && words.every((word, index) => word === path[index]))
+    .map(path => path[words.length] ?? '');
+  return [...new Set(next)];
+}
+
+/** What Commander refuses, in our words. */
+function refusal({ code, message }: CommanderError, node: Node): CliError {
+  const see = ['cardwright', ...node.words, '--help'].join(' ');
+  if (code === 'commander.unknownOption') {
+    // The option's name alone: a value that follows `=` could be a key.
+    const option = /'([^'=]*)/.exec(message)?.[1] ?? '';
+    const refused = secretRefusal(option);
+    if (refused) return refused;
+    const now = optionNow(option);
+    if (now !== undefined) return usage(`${option} is ${now} now`, see);
+    const near = nearest(
+      option,
+      node.known.flatMap(({ long, hidden }) => (long === undefined || hidden ? [] : [long])),
+    );
+    return usage(`unknown option ${quote(option)}.${near === undefined ? '' : ` Did you mean "${near}"?`}`, see);
+  }
+  if (code === 'commander.optionMissingArgument') {
+    return usage(`${/'(?:-\w, )?(--[\w-]+)/.exec(message)?.[1] ?? 'the option'} needs a value`, see);
+  }
+  if (code === 'commander.excessArguments') {
+    const [extra = ''] = node.args.slice(Object.keys(node.declared?.args ?? {}).length);
+    return usage(`${node.words.join(' ')} does not take ${quote(extra)}`, see);
+  }
+  return usage(message.replace(/^error: /, ''), see);
+}
+
+/** A line that is still being typed, as far as it is understood. */
+export interface Walked {
+  readonly node: Node;
+  /** Options on it by their long names, with the last value of those that take one. */
+  readonly used: ReadonlyMap<string, string>;
+  readonly operands: readonly string[];
+  /** The last word is an option that still waits for its value. */
+  readonly pending: KnownOption | undefined;
+  /** `--` was passed: only operands can follow. */
+  readonly ended: boolean;
+}
+
+/** Follows words through the tree without judging them, for completion. */
+export async function walk(words: readonly string[], registry: Registry): Promise<Walked> {
+  let node = Node.root({ argv: words, registry });
+  const used = new Map<string, string>();
+  const operands: string[] = [];
+  let pending: KnownOption | undefined;
+  let ended = false;
+  for (const word of words) {
+    if (word === '--' && !ended) {
+      pending = undefined;
+      ended = true;
+    } else if (pending !== undefined) {
+      used.set(pending.long ?? '', word);
+      pending = undefined;
+    } else if (ended || word === '-' || !word.startsWith('-')) {
+      const below: Node | undefined = ended || operands.length > 0 ? undefined : node.child(word);
+      if (below === undefined) operands.push(word);
+      else node = await below.load();
+    } else pending = readOption(word, node.known, used);
+  }
+  return { node, used, operands, pending, ended };
+}
+
+/** Notes what one word says; returns the option whose value is the next word. */
+function readOption(word: string, options: readonly KnownOption[], used: Map<string, string>): KnownOption | undefined {
+  const note = (option: KnownOption, value: string) => used.set(option.flag?.name ?? option.long ?? '', value);
+  if (word.startsWith('--')) {
+    const at = word.indexOf('=');
+    const option = options.find(({ long }) => long === (at < 0 ? word : word.slice(0, at)));
+    if (option === undefined) return undefined;
+    note(option, at < 0 ? '' : word.slice(at + 1));
+    return at < 0 && option.required ? option : undefined;
+  }
+  // `-qo json` is -q and -o json, `-ojson` is -o json.
+  for (let at = 1; at < word.length; at++) {
+    const option = options.find(({ short }) => short === `-${word[at]}`);
+    if (option === undefined) return undefined;
+    note(option, option.required ? word.slice(at + 1) : '');
+    if (option.required) return at === word.length - 1 ? option : undefined;
+  }
+  return undefined;
+}
