@@ -3,7 +3,6 @@
 import { flag, integer } from '../contract/field.ts';
 import { LIMITS } from '../contract/limits.ts';
 import type { ListPage, PageFacts } from '../contract/operation.ts';
-import type { RawRows } from '../core/raw-rows.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { Listing, Row } from '../terminal/view.ts';
 import { OURS, option } from './parsing/flag.ts';
@@ -41,7 +40,7 @@ export async function* pagesWithProgress<Page extends ListPage<object>>(
   let rows = 0;
   try {
     for await (const page of pages) {
-      rows += page.count ?? page.data.length;
+      rows += page.data.length;
       const { total } = page.page;
       progress?.reading({ noun, rows, total: total === undefined ? undefined : Math.min(total, limit) });
       yield page;
@@ -68,8 +67,9 @@ export function pagedListing(pages: AsyncIterable<ListPage<object>>, options: Li
     for await (const { data, page } of everything ? pagesWithProgress(pages, options) : pages) {
       last = page;
       read++;
-      const fitting = (data as readonly Row[]).filter(row => keep.every(test => test(row)));
-      const rows = fitting.slice(0, limit - kept);
+      const all = data as readonly Row[];
+      const fitting = keep.length === 0 ? all : all.filter(row => keep.every(test => test(row)));
+      const rows = fitting.length > limit - kept ? fitting.slice(0, limit - kept) : fitting;
       kept += rows.length;
       leftOut += fitting.length - rows.length;
       yield rows;
@@ -78,19 +78,8 @@ export function pagedListing(pages: AsyncIterable<ListPage<object>>, options: Li
     ended = true;
   }
 
-  /** Where no filter and no end needs the rows themselves. */
-  async function* writtenBatches(): AsyncGenerator<readonly Row[] | RawRows> {
-    for await (const list of pagesWithProgress(pages as AsyncIterable<ListPage<Row>>, options)) {
-      last = list.page;
-      read++;
-      kept += list.count ?? list.data.length;
-      yield list.written ?? list.data;
-    }
-  }
-
   return {
     batches: batches(),
-    ...(everything && keep.length === 0 && limit === Number.POSITIVE_INFINITY && { written: writtenBatches() }),
     ...(sorted && options.limit !== undefined && { most: options.limit }),
     page: () =>
       everything

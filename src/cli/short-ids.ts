@@ -6,7 +6,6 @@
 
 import type { Effect } from '../contract/operation.ts';
 import { CliError } from '../core/errors.ts';
-import type { RawRows } from '../core/raw-rows.ts';
 import { typedCommand } from '../core/same-command.ts';
 import type { Listing, Row } from '../terminal/view.ts';
 import { cannotConfirm, declined } from '../writes/question.ts';
@@ -105,12 +104,10 @@ async function refuseAbsent({ command, context }: Line, { kind, word }: Typed): 
 /** A filter by an id that is not there is an empty list and no error: then the other list, where there is one. */
 function elseListing(listing: Listing, otherwise: () => Promise<Shown | undefined>): Listing {
   let current = listing;
-  async function* orOthers<Batch extends RawRows | readonly Row[]>(
-    batches: AsyncIterable<Batch>,
-  ): AsyncIterable<Batch | readonly Row[]> {
+  async function* orOthers(): AsyncIterable<readonly Row[]> {
     let count = 0;
-    for await (const rows of batches) {
-      count += 'count' in rows ? rows.count : rows.length;
+    for await (const rows of listing.batches) {
+      count += rows.length;
       yield rows;
     }
     const other = count > 0 ? undefined : (await otherwise())?.listing;
@@ -120,8 +117,7 @@ function elseListing(listing: Listing, otherwise: () => Promise<Shown | undefine
   }
   return {
     ...listing,
-    batches: orOthers(listing.batches),
-    ...(listing.written && { written: orOthers(listing.written) }),
+    batches: orOthers(),
     page: () => current.page(),
     ...(listing.footer && { footer: (rows: number) => current.footer?.(rows) }),
     ...(listing.cutShort && { cutShort: () => current.cutShort?.() }),

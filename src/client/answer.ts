@@ -6,11 +6,11 @@ import type { Shape } from '../contract/field.ts';
 import type { ListPage } from '../contract/operation.ts';
 import { wireName } from '../contract/overrides.ts';
 import { staysWhole } from '../contract/whole-names.ts';
-import { maskedValue } from '../core/card-numbers.ts';
+import { maskedValue } from '../core/masked-values.ts';
 import type { Cents } from '../core/money.ts';
 import { toUsd } from '../core/money.ts';
 import { isObject } from '../core/objects.ts';
-import { type Problem, readObject } from './decode.ts';
+import { isAsRead, type Problem, readObject } from './decode.ts';
 import { readDetails } from './details.ts';
 import type { Target } from './encode.ts';
 import { findRows, readSingle } from './envelope.ts';
@@ -98,19 +98,24 @@ function decodeList({ target }: RequestFacts, value: unknown, headers: WireHeade
   }
   const { shape } = target.row.returns;
   const { nameOf } = naming(target);
+  const whole = wholeIn(shape);
+  const hasNames = Object.keys(shape).some(slot => nameOf(slot) !== undefined);
   const problems: Problem[] = [];
   const warnings: string[] = [];
   const data = found.rows.map((row, index) => {
-    const at = `${found.at}[${index}]`;
     if (!isObject(row)) {
-      problems.push({ path: at, text: 'is not an object' });
+      problems.push({ path: `${found.at}[${index}]`, text: 'is not an object' });
       return {};
     }
-    const read = readObject(row, { shape, at, nameOf });
-    problems.push(...read.problems);
-    warnings.push(...read.warnings.map(each => each.replace(at, `${found.at}[]`)));
-    const { value: clean, hidden } = maskedValue(read.value, wholeIn(shape));
-    warnings.push(...hidden.map(place => hiddenAt(`${found.at}[].${place}`)));
+    let value: unknown = row;
+    if (hasNames || !isAsRead(row, shape)) {
+      const read = readObject(row, { shape, at: `${found.at}[${index}]`, nameOf });
+      problems.push(...read.problems);
+      for (const each of read.warnings) warnings.push(each.replace(`[${index}]`, '[]'));
+      ({ value } = read);
+    }
+    const { value: clean, hidden } = maskedValue(value, whole);
+    for (const place of hidden) warnings.push(hiddenAt(`${found.at}[].${place}`));
     return clean as Values;
   });
   for (const slot of mixedSigns(found.rows, shape)) {
@@ -133,6 +138,7 @@ const hiddenAt = (place: string) => `${place} looks like a card number; it is ma
 function mixedSigns(rows: readonly unknown[], shape: Shape): string[] {
   const unsigned = Object.keys(shape).filter(slot => shape[slot]?.unsigned);
   return unsigned.filter(slot => {
+    if (!rows.some(row => isObject(row) && Number(row[slot]) < 0)) return false;
     const seen = new Set<string>();
     for (const row of rows)
       if (isObject(row) && Number(row[slot]) !== 0) seen.add(`${row['type']} ${Number(row[slot]) < 0}`);

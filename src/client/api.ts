@@ -29,7 +29,6 @@ import { doubtful } from './read-back.ts';
 import { readBalances, readWallet, stateBefore } from './readings.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 import type { Wait } from './retry.ts';
-import { createCutter } from './row-slicer.ts';
 import { asDelivery, type Delivered, type Delivering, sendCall, undeliverable } from './send-call.ts';
 import { createTransport, type Transport } from './transport.ts';
 import { attemptOf } from './write-attempt.ts';
@@ -271,11 +270,8 @@ function createCalls(settings: ServiceSettings<Table>) {
     },
     pages(operation: string, input: Values, options: ReadOptions): AsyncIterable<ListPage<Row>> {
       const from = typeof input['page'] === 'number' ? input['page'] : 1;
-      const { raw, returns } = targetOf(operation).row;
-      // Rows nobody knows are read, so that nothing secret passes as bytes.
-      const cutter = raw ? undefined : createCutter(returns.shape);
       const fetch = (page: number, onArrival: () => void) =>
-        fetchPage({ operation, options }, page === 1 ? input : { ...input, page }, { cutter, onArrival });
+        fetchPage({ operation, options }, page === 1 ? input : { ...input, page }, { onArrival });
       return walkPages({ from, fetch, warn, onDoubt: options.onDoubt, operation });
     },
     async close(): Promise<void> {

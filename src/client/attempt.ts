@@ -13,13 +13,10 @@ import { dateOf, headerText, headerWarnings, textOf } from './headers.ts';
 import { interpretResponse } from './interpret-response.ts';
 import type { Interpretation } from './interpretation.ts';
 import type { Redactor } from './redact.ts';
-import type { Cutter } from './row-slicer.ts';
 import type { Exchange, Transport, WireRequest } from './transport.ts';
 
 /** What the reader of a list of many pages adds to a request. */
 export interface PageReading {
-  /** For pages whose rows may stay text. */
-  readonly cutter: Cutter | undefined;
   /** Called when the page is there whole, before it is read: the connection is free again. */
   readonly onArrival: () => void;
 }
@@ -92,9 +89,8 @@ export async function attempt(wire: Wire, attempted: Attempted): Promise<Interpr
   }
   const { redactor, origin, variables } = wire;
   const { input, evidence, keyOfCaller, paging } = attempted;
-  const cutter = paging?.cutter;
   if (exchange.status === 200 && exchange.failure === undefined) paging?.onArrival();
-  const asked = { target, input, evidence, keyOfCaller, cutter, idempotencyKey: plan.idempotencyKey };
+  const asked = { target, input, evidence, keyOfCaller, idempotencyKey: plan.idempotencyKey };
   const verdict = interpretResponse(exchange, { ...asked, origin, variables, redactor, answeredAt: wire.clock.now() });
   if (verdict.class === 'done')
     for (const text of verdict.decoded.warnings) wire.warn(redactor.text(`${target.name}: ${text}`));

@@ -69,7 +69,8 @@ function isTooDeep(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
   for (const key in value) {
-    if (isTooDeep((value as Record<string, unknown>)[key], levels - 1)) return true;
+    const inner = (value as Record<string, unknown>)[key];
+    if (typeof inner === 'object' && isTooDeep(inner, levels - 1)) return true;
   }
   return false;
 }

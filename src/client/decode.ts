@@ -7,7 +7,7 @@ import type { AnyField, Shape } from '../contract/field.ts';
 import { SECRET_NAMES } from '../contract/secret-names.ts';
 import { isObject } from '../core/objects.ts';
 import type { Secret } from '../core/secret.ts';
-import { type ReadValue, readValue } from './values.ts';
+import { isPlain, type ReadValue, readValue } from './values.ts';
 
 export interface Problem {
   /** Where in the answer: `data[3].balance`. */
@@ -42,6 +42,8 @@ interface Slot {
   readonly slot: string;
   readonly field: AnyField;
   readonly names: readonly string[];
+  /** First members of the other names. */
+  readonly others: readonly string[];
 }
 
 interface Reading {
@@ -59,10 +61,40 @@ function readingOf(shape: Shape): Reading {
     slot,
     field,
     names: [field.wire ?? slot, ...(field.also ?? [])],
+    others: (field.also ?? []).map(name => name.split('.')[0] ?? name),
   }));
   const reading = { slots, sealed: slots.some(({ field }) => field.kind === 'sealed') };
   READINGS.set(shape, reading);
   return reading;
+}
+
+/**
+ * Whether an object is what reading would make of it: the members of the shape in its order, each as it should be, and no
+ * others. Lists of a million rows come here; the object itself is then the result. Not for shapes that hold secrets.
+ */
+export function isAsRead(source: Readonly<Record<string, unknown>>, shape: Shape): boolean {
+  const { slots, sealed } = readingOf(shape);
+  let next = 0;
+  for (const name in source) {
+    let slot = slots[next];
+    while (slot !== undefined && slot.slot !== name) {
+      if (slot.field.must) return false;
+      next += 1;
+      slot = slots[next];
+    }
+    if (slot === undefined) return false;
+    const value = source[name];
+    if (value === null ? slot.field.must || hasOther(source, slot) : !isPlain(slot.field, value)) return false;
+    next += 1;
+  }
+  for (; next < slots.length; next += 1) if (slots[next]?.field.must) return false;
+  return !sealed;
+}
+
+/** Whether another member may hold the value that is null here. */
+function hasOther(source: Readonly<Record<string, unknown>>, { others }: Slot): boolean {
+  for (const name of others) if (Object.hasOwn(source, name)) return true;
+  return false;
 }
 
 /** Reads an object. Never throws. Unknown fields are kept, unless the shape holds secrets or their name is one. */
@@ -75,10 +107,9 @@ export function readObject(source: Readonly<Record<string, unknown>>, facts: Dec
   const { slots, sealed } = readingOf(shape);
   for (const { slot, field, names } of slots) {
     const override = nameOf(slot);
-    const plain =
-      override === undefined && field.kind !== 'sealed' ? plainly(source, slot, { field, names }) : undefined;
-    if (plain !== undefined) {
-      value[slot] = plain.value;
+    const raw = override === undefined && names[0] === slot && Object.hasOwn(source, slot) ? source[slot] : undefined;
+    if (raw !== undefined && isPlain(field, raw)) {
+      value[slot] = raw;
       continue;
     }
     const path = () => (at === '' ? slot : `${at}.${slot}`);
@@ -100,19 +131,6 @@ export function readObject(source: Readonly<Record<string, unknown>>, facts: Dec
   }
   if (!sealed) keepUnknown(source, value, { shape, taken });
   return { value, problems, warnings };
-}
-
-/** The usual case: the first name is the slot's own and holds a readable value, about which nothing need be said. */
-function plainly(
-  source: Readonly<Record<string, unknown>>,
-  slot: string,
-  { field, names }: Pick<Slot, 'field' | 'names'>,
-): Extract<ReadValue, { ok: true }> | undefined {
-  if (names[0] !== slot || !Object.hasOwn(source, slot)) return undefined;
-  const raw = source[slot];
-  if (raw === undefined || raw === null) return undefined;
-  const read = readValue(field, raw);
-  return read.ok && read.warning === undefined ? read : undefined;
 }
 
 function namesFor(names: readonly string[], override: string | undefined): readonly string[] {

@@ -17,7 +17,6 @@ import { dateOf, headerText, retryAfterMs } from './headers.ts';
 import type { Ambiguity, Answered, Interpretation, Judged, Received } from './interpretation.ts';
 import { decodeRaw, withoutSecrets } from './raw-answer.ts';
 import type { Redactor } from './redact.ts';
-import { cutOf, learningFrom, withRowTexts } from './text-page.ts';
 import type { Exchange } from './transport.ts';
 
 /**
@@ -55,14 +54,8 @@ function interpretationOf(exchange: Exchange, judged: Judged): Interpretation {
     const { text: why, cause, nobody } = exchange.failure;
     return failed(classified, judged, { why, cause, nobody });
   }
-  const cut = cutOf(exchange, judged);
-  if (cut !== undefined) {
-    return withRowTexts(judgeSuccess(exchange, { kind: 'json', value: cut.rest }, judged), cut.written);
-  }
   const body = readBody(exchange);
-  if (exchange.status >= 300) return judgeError(exchange, body, judged);
-  const verdict = judgeSuccess(exchange, body, judged);
-  return judged.cutter === undefined ? verdict : learningFrom(verdict, judged.cutter, { exchange, body });
+  return exchange.status >= 300 ? judgeError(exchange, body, judged) : judgeSuccess(exchange, body, judged);
 }
 
 type Extra = Omit<Happened, 'target' | 'input' | 'idempotencyKey'>;

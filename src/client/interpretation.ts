@@ -6,7 +6,6 @@ import type { CliError } from '../core/errors.ts';
 import type { Decoded, RequestFacts } from './answer.ts';
 import type { FailureClass } from './classify.ts';
 import type { Redactor } from './redact.ts';
-import type { Cutter } from './row-slicer.ts';
 import type { Exchange } from './transport.ts';
 
 /** What is missing from a 2xx answer of a write. */
@@ -55,8 +54,6 @@ export type Interpretation =
     });
 
 export interface Judged extends RequestFacts {
-  /** For pages whose rows may stay text. */
-  readonly cutter?: Cutter | undefined;
   readonly idempotencyKey: string | undefined;
   /** When the answer came, ms UTC by this machine. */
   readonly answeredAt: number;

@@ -4,7 +4,6 @@
  */
 import type { ListPage, PageFacts } from '../contract/operation.ts';
 import { CliError } from '../core/errors.ts';
-import { type RecentIds, recentIds } from './recent-ids.ts';
 
 /** A million rows, 25 a page, and room. */
 export const MAX_PAGES = 50_000;
@@ -39,7 +38,7 @@ export interface Paging {
 export async function* walkPages(paging: Paging): AsyncGenerator<ListPage<Row>> {
   const { from, warn, operation, maxPages = MAX_PAGES } = paging;
   const doubted = paging.onDoubt ?? ((why: string) => warn(`the list of ${operation} may be incomplete: ${why}`));
-  const seen = recentIds();
+  const isNew = recentIds();
   const ahead = readAhead(paging);
   const counts: Counts = { first: undefined, last: undefined, rows: 0, moved: 0 };
   let firstLength = 0;
@@ -50,17 +49,18 @@ export async function* walkPages(paging: Paging): AsyncGenerator<ListPage<Row>> 
   for (let number = from; number < from + maxPages; number += 1) {
     const page = await ahead.take(number);
     if (page === undefined) return end();
-    const length = page.list.count ?? page.list.data.length;
+    const { length } = page.list.data;
     if (number === from) firstLength = length;
     const goesOn = mayContinue(page, number, { length, firstLength });
-    const fresh = freshOf(page.list, seen);
+    const fresh = freshOf(page.list, isNew);
     const last = lastPage(page.list.page);
-    if (goesOn && fresh.count > 0 && number > from && (page.next === true || last !== undefined)) ahead.ask(number + 1);
+    if (goesOn && fresh.data.length > 0 && number > from && (page.next === true || last !== undefined))
+      ahead.ask(number + 1);
     ahead.expect(last);
-    note(counts, page.list.page, { length, fresh: fresh.count });
-    if (number === from || fresh.count > 0) yield fresh.list;
+    note(counts, page.list.page, { length, fresh: fresh.data.length });
+    if (number === from || fresh.data.length > 0) yield fresh;
     if (length === 0) return end(page.next && number > from ? 'a page was empty' : undefined);
-    if (fresh.count === 0) return end(page.next ? 'a page was received twice' : undefined);
+    if (fresh.data.length === 0) return end(page.next ? 'a page was received twice' : undefined);
     if (!goesOn) return end();
   }
   end(`stopped after ${maxPages} pages`);
@@ -147,26 +147,23 @@ function doubtOf({ first, last, rows, moved }: Counts, from: number): string | u
 }
 
 /** The page without rows that came before. Rows without an id cannot be told apart and are all kept. */
-function freshOf(list: ListPage<Row>, seen: RecentIds): { readonly list: ListPage<Row>; readonly count: number } {
-  if (list.count === undefined) {
-    const data = list.data.filter(({ id }) => typeof id !== 'string' || isNewText(seen, id));
-    return { list: data.length === list.data.length ? list : { page: list.page, data }, count: data.length };
-  }
-  const { count, written } = list;
-  const { ids, bytes } = written ?? {};
-  const repeated = new Set<number>();
-  for (let index = 0; ids !== undefined && bytes !== undefined && index < count; index += 1) {
-    if (!seen.add(bytes, ids[2 * index] as number, ids[2 * index + 1] as number)) repeated.add(index);
-  }
-  if (repeated.size === 0) return { list, count };
-  const data = list.data.filter((_, index) => !repeated.has(index));
-  return { list: { page: list.page, data }, count: data.length };
+function freshOf(list: ListPage<Row>, isNew: (id: string) => boolean): ListPage<Row> {
+  const data = list.data.filter(({ id }) => typeof id !== 'string' || isNew(id));
+  return data.length === list.data.length ? list : { page: list.page, data };
 }
 
-/** As the id stands in a page. */
-function isNewText(seen: RecentIds, id: string): boolean {
-  const bytes = Buffer.from(JSON.stringify(id));
-  return seen.add(bytes, 0, bytes.length);
+/** How many ids are known at least: rows that move come again on the next page or the one after it. */
+const KNOWN_IDS = 2_000;
+
+/** Whether an id was not there before, among the last thousands: a list may have millions. */
+function recentIds(): (id: string) => boolean {
+  let [current, before] = [new Set<string>(), new Set<string>()];
+  return id => {
+    const isNew = !current.has(id) && !before.has(id);
+    if (current.size >= KNOWN_IDS) [before, current] = [current, new Set()];
+    current.add(id);
+    return isNew;
+  };
 }
 
 interface Lengths {

@@ -1,6 +1,5 @@
 /** The shape of an operation row, and the types derived from one. */
 
-import type { RawRows } from '../core/raw-rows.ts';
 import type { Basis } from './basis.ts';
 import type { EventName } from './events.ts';
 import type { Transfer } from './evidence.ts';
@@ -125,10 +124,6 @@ export type InputOf<Row> = Part<Row, 'params'> & Part<Row, 'query'> & Part<Row, 
 export interface ListPage<Item> {
   readonly data: readonly Item[];
   readonly page: PageFacts;
-  /** The same rows as the service wrote them, where that is what we would write. */
-  readonly written?: RawRows | undefined;
-  /** How many rows, where `data` parses them when it is asked for. */
-  readonly count?: number;
 }
 
 /** An answer nobody has read: the JSON as it came, without what is secret. */

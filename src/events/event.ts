@@ -3,7 +3,8 @@
 import { createHash } from 'node:crypto';
 import { EVENT_DATA, EVENT_ENVELOPE, EVENT_ID_HEADERS } from '../contract/events.ts';
 import { staysWhole } from '../contract/whole-names.ts';
-import { maskedValue, withoutCardNumbers } from '../core/card-numbers.ts';
+import { withoutCardNumbers } from '../core/card-numbers.ts';
+import { maskedValue } from '../core/masked-values.ts';
 import { isObject } from '../core/objects.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -84,9 +84,9 @@ export function takeNotes(now: () => number): Notes {
     let left = MOST_ROWS;
     let number = typeof input['page'] === 'number' ? input['page'] : 1;
     for await (const page of pages) {
-      // Rows that came as bytes are parsed for this: of a long list the beginning is enough.
+      // Of a long list the beginning is enough.
       if (left > 0) note(operation, { ...input, page: number }, page);
-      left -= page.count ?? page.data.length;
+      left -= page.data.length;
       number += 1;
       yield page;
     }

@@ -83,15 +83,6 @@ export function printableJson(json: string): string {
   return escapeUnsafe(json, character => (character === '\n' ? character : jsonEscape(character)));
 }
 
-/** The UTF-8 of `INVISIBLE`, but for C0: JSON holds none of those. */
-const INVISIBLE_BYTES =
-  /\x7f|\xc2[\x80-\x9f\xad]|\xcd\x8f|\xd8\x9c|\xe1(?:\x85[\x9f\xa0]|\x9e[\xb4\xb5]|\xa0[\x8b-\x8f])|\xe2(?:\x80[\x8b-\x8f\xa8-\xae]|\x81[\xa0-\xaf])|\xe3\x85\xa4|\xef(?:\xb8[\x80-\x8f]|\xbb\xbf|\xbe\xa0|\xbf[\xb0-\xbb])|\xf0(?:\x9b\xb2[\xa0-\xa3]|\x9d\x85[\xb3-\xba])|\xf3\xa0/;
-
-/** Whether JSON may change in `printableJson`. `latin1` is its UTF-8, a character a byte. */
-export function mayHoldInvisible(latin1: string): boolean {
-  return INVISIBLE_BYTES.test(latin1);
-}
-
 /** What an expression yielded, JSON or raw text, for a terminal. Tabs stay: `@tsv` makes them. */
 export function printableYield(text: string): string {
   return text.split('\t').map(printableJson).join('\t');

@@ -1,12 +1,10 @@
 /** The formats that write rows as they come: ndjson, TSV, CSV and ids. */
 import { CliError } from '../core/errors.ts';
-import type { RawRows } from '../core/raw-rows.ts';
 import { machineCell, plainText } from './cells.ts';
 import { csvLines, fieldLines, namedLines, tsvLines } from './delimited.ts';
 import { jsonLines } from './documents.ts';
 import { batchesOf, collectRows, type Job, noteCut } from './job.ts';
 import { printable } from './printable.ts';
-import { isPlain, rawCsv, rawNdjson } from './raw-rows.ts';
 import { checkNames, columnsFor, columnsNamed, pick, valueAt } from './rows.ts';
 import type { Column, Row } from './view.ts';
 
@@ -83,31 +81,9 @@ export async function writeFields(job: Job): Promise<void> {
   await job.streams.stdout.write(`${own}${below}`);
 }
 
-/** Page after page from the text of the service. */
-async function streamWritten(
-  job: Job,
-  text: (rows: readonly Row[] | RawRows, isFirst: boolean) => Promise<Uint8Array>,
-): Promise<void> {
-  const { stdout } = job.streams;
-  let isFirst = true;
-  for await (const rows of job.presentation.listing?.written ?? []) {
-    await stdout.write(await text(rows, isFirst));
-    isFirst = false;
-    if (stdout.closed) return;
-  }
-}
-
 /** CSV with a header of field names, also for an empty list. */
 export function writeCsv(job: Job): Promise<void> {
   let columns: readonly Column[] = [];
-  if (isPlain(job) && job.presentation.columns.length > 0) {
-    const plain = { columns: job.presentation.columns, raw: job.settings.csvRaw };
-    const header = async () => Buffer.from(await csvLines(undefined, { ...plain, terminal: false }));
-    const csv = rawCsv(plain);
-    return streamWritten(job, async (rows, isFirst) =>
-      isFirst ? Buffer.concat([await header(), await csv.lines(rows)]) : csv.lines(rows),
-    );
-  }
   const style = () => ({ columns, raw: job.settings.csvRaw, terminal: job.streams.stdout.isTerminal });
   return streamRows(job, {
     header: async rows => {
@@ -121,7 +97,6 @@ export function writeCsv(job: Job): Promise<void> {
 /** One JSON object a line. */
 export function writeNdjson(job: Job): Promise<void> {
   const { fields } = job.settings;
-  if (isPlain(job)) return streamWritten(job, async rows => rawNdjson(rows));
   return streamRows(job, {
     rows: async rows => jsonLines(fields === undefined ? rows : rows.map(row => pick(row, fields))),
   });

@@ -2,7 +2,6 @@
  * What a command hands over to be shown. A command returns data and a description of how a person sees it; this
  * room turns both into the asked-for format. Types and names only: `present()` of present.ts does the work.
  */
-import type { RawRows } from '../core/raw-rows.ts';
 import type { Point } from './sparkline.ts';
 
 export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'ndjson', 'csv', 'tsv', 'yaml', 'env', 'id'] as const;
@@ -76,8 +75,6 @@ export type Block =
 /** A list result. Rows arrive page by page, so that ndjson, TSV and CSV can be written as they come. */
 export interface Listing {
   readonly batches: AsyncIterable<readonly Row[]>;
-  /** The same, as text where nothing has to look into the rows; either is iterated, never both. */
-  readonly written?: AsyncIterable<readonly Row[] | RawRows>;
   /** The JSON `page` object. Called once, after the batches ended. */
   page(): Readonly<Record<string, unknown>>;
   /** Rows that are kept once they are in the order that was asked for. */

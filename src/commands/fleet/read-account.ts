@@ -74,8 +74,6 @@ async function readCards(ctx: Context, fleet: Fleet, { witness, marked }: Accoun
       unmarked: new UnmarkedCards(fleet),
     };
     for await (const list of pagesWithProgress(pages, { noun: 'card', progress })) {
-      // Asked for, the text of a page teaches what rows look like: those of further pages are parsed and no more.
-      void list.written;
       for (const card of list.data) {
         if (isBare(card)) read.bare.push(card);
         else added(read, card);
