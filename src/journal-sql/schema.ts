@@ -134,6 +134,35 @@ export const TABLES: readonly string[] = [
     seq bigint not null,
     line text not null,
     hash text not null,
+    by_role text not null default '',      -- of a shared journal: who inserted it, written by the database
     primary key (account, seq)
+  )`,
+  `create table approval_rule (            -- limits for everybody who uses the journal, by their names in profiles
+    account text not null,
+    name text not null,
+    value text not null,                   -- as a person types it: 250.00, true, bin_1,bin_2
+    primary key (account, name)
+  )`,
+  `create table approver (
+    account text not null,
+    keyid text not null,
+    person text not null,                  -- of a shared journal: the login role
+    key text not null,                     -- base64 of 32 bytes, ed25519
+    added bigint not null,
+    removed bigint,
+    primary key (account, keyid)
+  )`,
+  `create table approval_request (         -- inserts alone
+    op text primary key,
+    request text not null,                 -- the very text that is signed
+    at bigint not null,
+    by_role text not null default ''       -- of a shared journal: who inserted it, written by the database
+  )`,
+  `create table approval (                 -- inserts alone
+    op text not null,
+    keyid text not null,
+    signature text not null,
+    at bigint not null,
+    primary key (op, keyid)
   )`,
 ];

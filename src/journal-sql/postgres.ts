@@ -1,0 +1,623 @@
+/**
+ * The journal that several people share: a PostgreSQL database, 15 or newer, as an engine of `Database`. Each work is one
+ * transaction of unnamed statements that brings its own settings along, so that pgbouncer in transaction mode may stand
+ * between. A connection that is lost is made again for 15 seconds: what had not reached COMMIT is done again, and of a lost
+ * COMMIT the server is asked what became of it.
+ */
+import { createReadStream, existsSync, readFileSync, type Stats } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers';
+import type { ConnectionOptions } from 'node:tls';
+import type pg from 'pg';
+// @ts-expect-error The package has types for its root alone, and that brings a pool along.
+import PgClient from 'pg/lib/client.js';
+import { CliError } from '../core/errors.ts';
+import type { Clock, Environment, Randomness } from '../platform/host.ts';
+import { between } from '../platform/jitter.ts';
+import type { Database, SqlRow, SqlValue, Transaction } from './database.ts';
+import { SCHEMA_VERSION } from './schema.ts';
+
+/** Where a database is and who asks, as far as the address and the variables of PostgreSQL say. */
+export interface PostgresAddress {
+  /** Without a password; for messages. */
+  readonly shown: string;
+  /** Name, address, or the absolute folder of a Unix socket. */
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly database: string;
+  readonly password: string | undefined;
+  /** Verified in full; undefined for a socket, and for this machine where nothing else is asked. */
+  readonly tls: ConnectionOptions | undefined;
+}
+
+export interface PostgresSettings {
+  readonly address: PostgresAddress;
+  readonly env: Environment;
+  readonly clock: Clock;
+  readonly random: Randomness;
+  readonly signal: AbortSignal;
+  /** How long a database that is away is waited for, ms; 15 s when left out. */
+  readonly patienceMs?: number | undefined;
+  /** Told the password before it is used, so that no output holds it. */
+  readonly onPassword?: ((password: string) => void) | undefined;
+  /** Told that a wait begins; the result is called when it is over. */
+  readonly onWait?: ((whom: string) => () => void) | undefined;
+}
+
+const PATIENCE_MS = 15_000;
+const CONNECT_MS = 5_000;
+const ANSWER_MS = 30_000;
+const LOCK_MS = 20_000;
+const ROWS_AT_ONCE = 1_000;
+export const SCHEMA = 'cardwright';
+
+/** What each transaction begins with: nothing is left to the session, which pgbouncer gives to others. */
+const SETTINGS = `set local search_path to ${SCHEMA}, pg_temp; set local lock_timeout = ${LOCK_MS}; set local synchronous_commit = on; set local idle_in_transaction_session_timeout = ${ANSWER_MS}; set local client_encoding to 'UTF8'`;
+const NOW = 'select (extract(epoch from clock_timestamp()) * 1000)::bigint as now';
+const BEGIN_WRITE = `begin isolation level read committed; ${SETTINGS}; ${NOW}, pg_current_xact_id()::text as xid`;
+const BEGIN_READ = `begin isolation level repeatable read read only; ${SETTINGS}; ${NOW}`;
+
+/**
+ * Reads the address of a database: `postgres://[user[:password]@]host[:port]/database[?sslmode=…&sslrootcert=…]`. What it
+ * leaves out comes from `PGHOST`, `PGPORT`, `PGUSER`, `PGDATABASE`, `PGSSLMODE`, `PGSSLROOTCERT`, `PGSSLCERT` and
+ * `PGSSLKEY`. Throws `usage` for another form, `guarded` for a server on another machine that would not be verified. The
+ * text is not repeated: it may hold a password.
+ */
+export function postgresAddress(text: string, env: Environment, user: string): PostgresAddress {
+  // A socket folder stands percent-encoded where the host does, which URL takes for `postgres:` alone when it is non-special.
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^postgres(?:ql)?:$/.test(url.protocol)) throw badAddress('it begins with postgres://');
+  const parameter = (name: string, variable: string) => url.searchParams.get(name) ?? env[variable];
+  const known = ['host', 'port', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey'];
+  const odd = [...url.searchParams.keys()].find(name => !known.includes(name));
+  if (odd !== undefined) throw badAddress(`its parameters are ${known.join(', ')}`);
+  const read = (part: string, what: string) => {
+    try {
+      return decodeURIComponent(part);
+    } catch {
+      throw badAddress(`the percent signs of its ${what} cannot be read`);
+    }
+  };
+  const host = read(url.hostname, 'host').replace(/^\[|\]$/g, '') || parameter('host', 'PGHOST') || 'localhost';
+  const port = Number(url.port || parameter('port', 'PGPORT') || 5432);
+  const role = read(url.username, 'user') || env['PGUSER'] || user;
+  const database = read(url.pathname.slice(1), 'database') || env['PGDATABASE'] || role;
+  if (/[,\s]/.test(host) || database.includes('/')) throw badAddress('it names one host and one database');
+  const shown = `postgres://${role}@${host.includes(':') ? `[${host}]` : encodeURIComponent(host)}${port === 5432 ? '' : `:${port}`}/${database}`;
+  const files = {
+    ca: parameter('sslrootcert', 'PGSSLROOTCERT'),
+    cert: parameter('sslcert', 'PGSSLCERT'),
+    key: parameter('sslkey', 'PGSSLKEY'),
+  };
+  const mode = parameter('sslmode', 'PGSSLMODE');
+  const isHere = host.startsWith('/') || host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+  const password = url.password === '' ? undefined : read(url.password, 'password');
+  return { shown, host, port, user: role, database, password, tls: tlsOf({ shown, isHere, host, mode, files }) };
+}
+
+interface Reach {
+  readonly shown: string;
+  readonly host: string;
+  readonly isHere: boolean;
+  readonly mode: string | undefined;
+  readonly files: Readonly<Record<'ca' | 'cert' | 'key', string | undefined>>;
+}
+
+/** Beyond this machine nothing but a verified server is spoken to; modes that verify less are meant as verify-full. */
+function tlsOf({ shown, host, isHere, mode, files }: Reach): ConnectionOptions | undefined {
+  const { ca, cert, key } = files;
+  const wantsTls =
+    mode === 'require' || mode === 'verify-ca' || mode === 'verify-full' || (mode === undefined && ca !== undefined);
+  if (isHere && (!wantsTls || host.startsWith('/'))) return undefined;
+  if (mode !== undefined && !wantsTls) {
+    throw new CliError('guarded', {
+      message: `the shared journal ${shown} is on another machine and would be reached with sslmode=${mode}, which trusts any server that answers`,
+      notes: [
+        'Only a Unix socket and an address of this machine need no TLS. Leave sslmode out, or write verify-full.',
+      ],
+      hint: 'cardwright help shared-journal',
+      outcome: 'not_sent',
+    });
+  }
+  const text = (path: string | undefined) => {
+    if (path === undefined || path === 'system') return undefined;
+    if (!existsSync(path)) throw badAddress(`there is no file ${path}`);
+    return readFileSync(path, 'utf8');
+  };
+  const parts = { ca: text(ca), cert: text(cert), key: text(key) };
+  return {
+    rejectUnauthorized: true,
+    minVersion: 'TLSv1.2',
+    ...(parts.ca !== undefined && { ca: parts.ca }),
+    ...(parts.cert !== undefined && { cert: parts.cert }),
+    ...(parts.key !== undefined && { key: parts.key }),
+  };
+}
+
+function badAddress(rule: string): CliError {
+  return new CliError('usage', {
+    message: `not a usable address of a shared journal: ${rule}`,
+    notes: ['It has the form postgres://user@host:port/database; a password comes from PGPASSWORD or .pgpass.'],
+    hint: 'cardwright journal init --help',
+    outcome: 'not_sent',
+  });
+}
+
+/** A connection, and whether it can still be used. */
+interface Client extends pg.Client {
+  readonly connection: pg.Connection & { readonly stream: Socket };
+  readonly connectionParameters: Record<string, unknown>;
+  /** Why it was lost. */
+  lost?: unknown;
+}
+
+interface Job {
+  readonly kind: 'alone' | 'grouped' | 'read';
+  run(tx: Transaction): Promise<unknown>;
+  resolve(value: never): void;
+  reject(thrown: unknown): void;
+}
+
+/**
+ * Opens the shared journal and looks whether it is one. Throws `guarded` (14) for a database that is away, that holds no
+ * journal, that is a standby or would lose what it has committed, `check_failed` (15) for another schema.
+ */
+export async function openPostgres(settings: PostgresSettings): Promise<Database> {
+  const database = new PostgresDatabase(settings);
+  const { shown } = settings.address;
+  try {
+    const [meta] = await database.read(tx =>
+      tx.all<{ version: number; fsync: string; standby: number }>(
+        `select version, current_setting('fsync') as fsync, pg_is_in_recovery() as standby from meta`,
+      ),
+    );
+    if (meta === undefined) throw noJournal(shown);
+    if (meta.version !== SCHEMA_VERSION) {
+      throw new CliError('check_failed', {
+        message: `the shared journal ${shown} has schema ${meta.version}, and this build knows ${SCHEMA_VERSION}: another build has made it`,
+        hint: 'cardwright --version',
+        outcome: 'not_sent',
+      });
+    }
+    if (meta.standby === 1) throw unreachable(shown, 'it is a standby, which can only be read');
+    if (meta.fsync !== 'on')
+      throw unreachable(shown, 'its server runs with fsync = off and could lose what it has committed');
+    return database;
+  } catch (thrown) {
+    await database.close();
+    throw thrown;
+  }
+}
+
+/** Runs statements of an admin one after the other, in one transaction; for `journal init` and the like. */
+export async function asAdmin<T>(settings: PostgresSettings, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  const database = new PostgresDatabase(settings);
+  try {
+    return await database.transaction(work);
+  } finally {
+    await database.close();
+  }
+}
+
+class PostgresDatabase implements Database {
+  readonly isShared = true;
+  readonly lock = ' for update';
+  readonly shown: string;
+  readonly #settings: PostgresSettings;
+  readonly #queue: Job[] = [];
+  #client: Client | undefined;
+  #isDraining = false;
+  #isClosed = false;
+
+  constructor(settings: PostgresSettings) {
+    this.#settings = settings;
+    this.shown = settings.address.shown;
+  }
+
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#queued('alone', work);
+  }
+
+  grouped<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#queued('grouped', work);
+  }
+
+  read<T>(work: (tx: Pick<Transaction, 'all' | 'now'>) => Promise<T>): Promise<T> {
+    return this.#queued('read', work);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    await this.#queued('read', async () => undefined, true).catch(() => undefined);
+    this.#isClosed = true;
+    await this.#client?.end().catch(() => undefined);
+  }
+
+  #queued<T>(kind: Job['kind'], work: (tx: Transaction) => Promise<T>, isEmpty = false): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (isEmpty && this.#queue.length === 0 && !this.#isDraining) return resolve(undefined as T);
+      this.#queue.push({ kind: isEmpty ? 'read' : kind, run: isEmpty ? async () => undefined : work, resolve, reject });
+      if (this.#isDraining) return;
+      this.#isDraining = true;
+      // What else this turn wants to write joins it.
+      setImmediate(() => void this.#drain());
+    });
+  }
+
+  async #drain(): Promise<void> {
+    for (let job = this.#queue[0]; job !== undefined; job = this.#queue[0]) {
+      let count = 1;
+      if (job.kind === 'grouped') while (this.#queue[count]?.kind === 'grouped') count += 1;
+      await this.#patiently(this.#queue.splice(0, count));
+    }
+    this.#isDraining = false;
+  }
+
+  /** Jobs of one transaction, done again while what stops them passes. */
+  async #patiently(jobs: readonly Job[]): Promise<void> {
+    const { clock, random, signal, onWait, address, patienceMs = PATIENCE_MS } = this.#settings;
+    const begun = clock.monotonic();
+    let waited: (() => void) | undefined;
+    try {
+      for (;;) {
+        try {
+          const settled = await this.#commit(jobs);
+          for (const tell of settled) tell();
+          return;
+        } catch (thrown) {
+          const pause = between(random, 100, 500);
+          const isOver = clock.monotonic() + pause >= begun + patienceMs;
+          if (isOver || signal.aborted || !isPassing(thrown)) {
+            for (const job of jobs) job.reject(inWords(thrown, address));
+            return;
+          }
+          waited ??= onWait?.(`the shared journal at ${address.host}`);
+          await clock.sleep(pause, signal).catch(() => undefined);
+        }
+      }
+    } finally {
+      waited?.();
+    }
+  }
+
+  /** One transaction. Resolves, when it is on the disk, to how its jobs are settled. */
+  async #commit(jobs: readonly Job[]): Promise<readonly (() => void)[]> {
+    const client = await this.#connected();
+    const isWrite = jobs[0]?.kind !== 'read';
+    const { clock } = this.#settings;
+    const at = clock.monotonic();
+    const begun = query(client, { text: isWrite ? BEGIN_WRITE : BEGIN_READ }).then(
+      result =>
+        ((Array.isArray(result) ? result.at(-1) : result) as pg.QueryResult<{ now: number; xid: string }>).rows[0],
+    );
+    begun.catch(() => undefined);
+    const tx = transactionOn(client, async () => Number((await begun)?.now) + Math.round(clock.monotonic() - at));
+    const settled: (() => void)[] = [];
+    try {
+      for (const job of jobs) {
+        const isOne = jobs.length === 1;
+        if (!isOne) behind(client, 'savepoint job');
+        try {
+          const value = await job.run(tx);
+          settled.push(() => job.resolve(value as never));
+          if (!isOne) behind(client, 'release savepoint job');
+        } catch (thrown) {
+          if (isOne || client.lost !== undefined || isDatabaseError(thrown)) throw thrown;
+          settled.push(() => job.reject(thrown));
+          behind(client, 'rollback to savepoint job; release savepoint job');
+        }
+      }
+      await begun;
+    } catch (thrown) {
+      if (client.lost === undefined) await query(client, { text: 'rollback' }).catch(() => undefined);
+      if (client.lost !== undefined) throw new Lost(client.lost);
+      // Where it could not even begin, that is why.
+      throw (
+        (await begun.then(
+          () => undefined,
+          error => error,
+        )) ?? thrown
+      );
+    }
+    const xid = (await begun)?.xid;
+    try {
+      const { command } = (await query(client, { text: 'commit' })) as pg.QueryResult;
+      if (command !== 'COMMIT') throw new Error('a transaction that had failed was committed');
+    } catch (thrown) {
+      if (client.lost === undefined) throw thrown;
+      if (!isWrite) throw new Lost(client.lost);
+      await this.#becameOf(xid, client.lost);
+    }
+    return settled;
+  }
+
+  /** Resolves where a transaction whose COMMIT was lost is committed; throws `Lost` where it is not, so that it is done again. */
+  async #becameOf(xid: string | undefined, lost: unknown): Promise<void> {
+    const { clock, random, signal, address, patienceMs = PATIENCE_MS } = this.#settings;
+    const end = clock.monotonic() + patienceMs;
+    for (let last: unknown = lost; ; ) {
+      try {
+        const client = await this.#connected();
+        const result = (await query(client, {
+          text: 'select pg_xact_status($1::xid8) as status',
+          values: [xid ?? ''],
+        })) as pg.QueryResult;
+        const { status } = result.rows[0] as { status: string | null };
+        if (status === 'committed') return;
+        if (status === 'aborted') throw new Lost(lost);
+        last = new Error(`the server says ${status ?? 'nothing'} of its last transaction`);
+      } catch (thrown) {
+        if (thrown instanceof Lost && thrown.cause === lost) throw thrown;
+        last = thrown;
+        // A server that was put back, or another one in its place, knows nothing of it.
+        if (!isPassing(thrown)) break;
+      }
+      const pause = between(random, 100, 500);
+      if (clock.monotonic() + pause >= end || signal.aborted) {
+        throw Object.assign(inWords(last, address) as CliError, { isOutcomeUnknown: true });
+      }
+      await clock.sleep(pause, signal).catch(() => undefined);
+    }
+    throw Object.assign(unreachable(address.shown, 'the answer to its last write was lost'), {
+      isOutcomeUnknown: true,
+    });
+  }
+
+  async #connected(): Promise<Client> {
+    if (this.#client !== undefined && this.#client.lost === undefined) return this.#client;
+    if (this.#isClosed) throw new Error('the journal was closed');
+    this.#client = await connect(this.#settings);
+    return this.#client;
+  }
+}
+
+/** The connection was lost before COMMIT: nothing of the transaction is left. */
+class Lost extends Error {
+  override readonly name = 'Lost';
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : 'the connection was lost', { cause });
+  }
+}
+
+const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 1700]);
+const BOOLEAN = 16;
+const TYPES = {
+  getTypeParser: (type: number) => (text: string) => {
+    if (type === BOOLEAN) return text === 't' ? 1 : 0;
+    return NUMBERS.has(type) ? Number(text) : text;
+  },
+};
+
+async function connect({ address, env, onPassword }: PostgresSettings): Promise<Client> {
+  const { host, port, user, database, tls } = address;
+  const client: Client = new PgClient({
+    host,
+    port,
+    user,
+    database,
+    application_name: 'cardwright',
+    sslnegotiation: 'postgres',
+    ssl: tls ?? false,
+    enableChannelBinding: tls !== undefined,
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: ANSWER_MS,
+    types: TYPES,
+    pipeline: true,
+    keepAlive: true,
+    password: async () => {
+      const found = address.password ?? env['PGPASSWORD'] ?? (await passwordInFile(address, env));
+      if (found !== undefined) onPassword?.(found);
+      // The server refuses an empty one in its own words.
+      return found ?? '';
+    },
+  });
+  // What the package takes from PGOPTIONS and its like is a matter of the session, and there is none.
+  for (const name of ['options', 'replication', 'binary', 'client_encoding'])
+    client.connectionParameters[name] = undefined;
+  // Without a listener a connection that ends while nobody waits would end the program.
+  client.on('error', (error: unknown) => {
+    client.lost ??= error;
+  });
+  try {
+    await client.connect();
+  } catch (thrown) {
+    client.connection.stream.destroy();
+    throw isDatabaseError(thrown) ? thrown : new Lost(thrown);
+  }
+  client.on('end', () => {
+    client.lost ??= new Error('the connection has ended');
+  });
+  // A program is not kept alive by a journal that it does not use any more.
+  client.connection.stream.unref();
+  return client;
+}
+
+/** The password for this place in `PGPASSFILE` or `~/.pgpass`; one that others may read is said on standard error, and not used. */
+async function passwordInFile(
+  { host, port, database, user }: PostgresAddress,
+  env: Environment,
+): Promise<string | undefined> {
+  // @ts-expect-error The package has no types.
+  const { default: pgpass } = (await import('pgpass/lib/helper.js')) as { default: PgPass };
+  const path = pgpass.getFileName(env);
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined || !pgpass.usePgPass(found, path)) return undefined;
+  const place = { host: host.startsWith('/') ? 'localhost' : host, port, database, user };
+  return new Promise(resolve => pgpass.getPassword(place, createReadStream(path), resolve));
+}
+
+/** What of the package is used; it has no types, and its root takes no environment. */
+interface PgPass {
+  getFileName(env: Environment): string;
+  usePgPass(found: Stats, path: string): boolean;
+  getPassword(place: object, file: Readable, found: (password?: string) => void): void;
+}
+
+/** Sends a statement at once, behind those before it. */
+async function query(
+  client: Client,
+  statement: { text: string; values?: SqlValue[]; queryMode?: 'extended' },
+): Promise<unknown> {
+  client.connection.stream.ref();
+  try {
+    return await client.query(statement as pg.QueryConfig);
+  } catch (thrown) {
+    // An answer that is late may still come, and would be taken for that of the next statement.
+    if (!isDatabaseError(thrown)) {
+      client.lost ??= thrown;
+      client.connection.stream.destroy();
+    }
+    throw thrown;
+  } finally {
+    client.connection.stream.unref();
+  }
+}
+
+/** Sends a statement whose failure the next one will show. */
+function behind(client: Client, text: string): void {
+  query(client, { text }).catch(() => undefined);
+}
+
+const numbered = new Map<string, string>();
+
+/** `?` as `$1`, `$2` …; none of our statements has one in a text. */
+function withNumbers(statement: string): string {
+  let text = numbered.get(statement);
+  if (text === undefined) {
+    let n = 0;
+    text = statement.replaceAll('?', () => {
+      n += 1;
+      return `$${n}`;
+    });
+    numbered.set(statement, text);
+  }
+  return text;
+}
+
+function transactionOn(client: Client, now: () => Promise<number>): Transaction {
+  const sent = async (statement: string, values: readonly SqlValue[]) =>
+    (await query(client, {
+      text: withNumbers(statement),
+      values: [...values],
+      queryMode: 'extended',
+    })) as pg.QueryResult;
+  return {
+    all: async <Row = SqlRow>(statement: string, ...values: readonly SqlValue[]) =>
+      (await sent(statement, values)).rows as Row[],
+    run: async (statement, ...values) => (await sent(statement, values)).rowCount ?? 0,
+    async insert(table, columns, rows) {
+      const names = columns.join(', ');
+      const statement = `insert into ${table} (${names}) select ${names} from json_populate_recordset(null::${table}, ?::json)`;
+      const answers: Promise<unknown>[] = [];
+      let chunk: unknown[] = [];
+      const send = () => {
+        const answer = sent(statement, [JSON.stringify(chunk)]);
+        answer.catch(() => undefined);
+        answers.push(answer);
+        chunk = [];
+      };
+      for (const row of rows) {
+        chunk.push(Object.fromEntries(columns.map((name, index) => [name, row[index]])));
+        if (chunk.length === ROWS_AT_ONCE) send();
+      }
+      if (chunk.length > 0) send();
+      for (const answer of answers) await answer;
+    },
+    now,
+  };
+}
+
+/** An answer of the server, with a code of five characters. */
+function isDatabaseError(thrown: unknown): thrown is Error & { readonly code: string } {
+  return thrown instanceof Error && 'severity' in thrown && 'code' in thrown && String(thrown.code).length === 5;
+}
+
+/**
+ * What passes by itself: the server is stopping or starting, has no connection left, a deadlock was broken, the network is
+ * gone. Nothing of the transaction is left then.
+ */
+function isPassing(thrown: unknown): boolean {
+  // 25006 and 55000: the server is a standby, which may become the primary.
+  if (isDatabaseError(thrown)) return /^(?:57P0[123]|08|53300|40001|40P01|25006|55000)/.test(thrown.code);
+  if (!(thrown instanceof Lost)) return false;
+  const { code = '' } = thrown.cause as { code?: string };
+  return (
+    !/^(?:ENOTFOUND|ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EACCES)/.test(code) &&
+    !/does not support SSL/.test(thrown.message)
+  );
+}
+
+/** An error of the server or of the way to it in the user's words; anything else as it is. */
+function inWords(thrown: unknown, { shown, user, host }: PostgresAddress): unknown {
+  if (isDatabaseError(thrown)) {
+    const { code, message } = thrown;
+    const steps: Readonly<Record<string, [why: string, note?: string]>> = {
+      '28P01': [`the password of ${user} is another one`, 'It comes from PGPASSWORD, PGPASSFILE or ~/.pgpass.'],
+      '28000': [message, 'An admin of PostgreSQL lets the role in, with a line of pg_hba.conf.'],
+      '3D000': ['there is no such database', 'An admin of PostgreSQL makes it: create database …'],
+      '42501': [`${user} may not do that: ${message}`, `An admin grants it: grant cardwright_operator to "${user}";`],
+      '55P03': [
+        'another session has been writing to the account for 20 seconds',
+        'cardwright journal status names it; an admin ends it with pg_terminate_backend.',
+      ],
+      '25006': ['it is a standby, which can only be read'],
+      '55000': ['it is a standby, which can only be read'],
+    };
+    if (code === '42P01' || code === '3F000') return noJournal(shown);
+    const [why, note] = steps[code] ?? [];
+    if (why !== undefined) return unreachable(shown, why, note, thrown);
+    if (/^(?:57P|08|53|58|XX)/.test(code)) return unreachable(shown, message, undefined, thrown);
+    return thrown;
+  }
+  if (!(thrown instanceof Lost)) return thrown;
+  const { code = '' } = thrown.cause as { code?: string };
+  if (/does not support SSL/.test(thrown.message))
+    return unreachable(
+      shown,
+      'its server offers no TLS',
+      'Beyond this machine nothing is sent without: set ssl = on in its postgresql.conf.',
+      thrown,
+    );
+  if (/^(?:DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_)/.test(code))
+    return unreachable(
+      shown,
+      'nobody vouches for its certificate',
+      'Name the certificate of your authority: ?sslrootcert=/absolute/path at the end of the address, or PGSSLROOTCERT.',
+      thrown,
+    );
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return unreachable(
+      shown,
+      `its certificate is not one of ${host}`,
+      'The address must name the host as the certificate does.',
+      thrown,
+    );
+  if (code === 'ENOTFOUND') return unreachable(shown, `the host ${host} is not known here`, undefined, thrown);
+  if (code === 'ECONNREFUSED' || code === 'ENOENT')
+    return unreachable(shown, 'no server listens there', undefined, thrown);
+  return unreachable(shown, thrown.message, undefined, thrown);
+}
+
+function unreachable(shown: string, why: string, note?: string, cause?: unknown): CliError {
+  return new CliError('guarded', {
+    message: `the shared journal ${shown} cannot be used: ${why}`,
+    ...(note !== undefined && { notes: [note] }),
+    reason: 'journal',
+    hint: 'cardwright journal status',
+    outcome: 'not_sent',
+    ...(cause !== undefined && { cause }),
+  });
+}
+
+function noJournal(shown: string): CliError {
+  return new CliError('guarded', {
+    message: `there is no journal in ${shown}, or you are not granted it`,
+    notes: ['An admin of the database makes it, and grants it: grant cardwright_operator to …'],
+    reason: 'journal',
+    hint: 'cardwright journal init --help',
+    outcome: 'not_sent',
+  });
+}

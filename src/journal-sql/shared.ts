@@ -1,0 +1,145 @@
+/**
+ * What makes a PostgreSQL database a journal that several people share: its tables and grants, made by an admin in one command
+ * that may be run again, who may use it, and which API keys belong to an account.
+ */
+import { randomBytes } from 'node:crypto';
+import { CliError } from '../core/errors.ts';
+import { shellWord } from '../core/shell-quote.ts';
+import type { Transaction } from './database.ts';
+import { asAdmin, type PostgresSettings, SCHEMA } from './postgres.ts';
+import { SCHEMA_VERSION, TABLES } from './schema.ts';
+
+export const OPERATOR = 'cardwright_operator';
+export const READER = 'cardwright_reader';
+
+/** Tables in which operators change rows; in all others they read, and in some they insert. */
+const WRITTEN = [
+  'account',
+  'account_key',
+  'op',
+  'change',
+  'event',
+  'intent',
+  'card_hold',
+  'fleet_hold',
+  'spent',
+] as const;
+/** What is held now is no record: letting it go takes the row away. */
+const LET_GO = ['card_hold', 'fleet_hold'] as const;
+/** Inserts alone, and of these columns alone: who inserted a row is written by the database. */
+const INSERTED = {
+  audit: 'account, seq, line, hash',
+  approval_request: 'op, request, at',
+  approval: 'op, keyid, signature, at',
+} as const;
+
+export interface InitReport {
+  readonly journal: string;
+  /** False where the tables were there. */
+  readonly isNew: boolean;
+  /** What was done, a sentence each. */
+  readonly did: readonly string[];
+}
+
+/**
+ * Makes schema, tables, roles and grants, or what of them is missing. Throws `guarded` for a database that is away or where the
+ * role may not do that, `check_failed` for a journal of another schema.
+ */
+export async function initJournal(settings: PostgresSettings): Promise<InitReport> {
+  return asAdmin(settings, async tx => {
+    const did: string[] = [];
+    const [server] = await tx.all<{ version: number; encoding: string; fsync: string }>(
+      `select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding,
+        current_setting('fsync') as fsync`,
+    );
+    if (server === undefined || server.version < 150_000) throw unfit(settings, 'PostgreSQL 15 or newer is needed');
+    if (server.encoding !== 'UTF8') throw unfit(settings, `its encoding is ${server.encoding}, and UTF8 is needed`);
+    if (server.fsync !== 'on')
+      throw unfit(settings, 'its server runs with fsync = off and could lose what it has committed');
+    for (const role of [OPERATOR, READER]) {
+      const [there] = await tx.all('select 1 as yes from pg_roles where rolname = ?', role);
+      if (there !== undefined) continue;
+      await tx.run(`create role ${role} nologin`);
+      did.push(`Made the role ${role}.`);
+    }
+    const [schema] = await tx.all('select 1 as yes from pg_namespace where nspname = ?', SCHEMA);
+    if (schema === undefined) await tx.run(`create schema ${SCHEMA}`);
+    const [tables] = await tx.all("select 1 as yes from pg_tables where schemaname = ? and tablename = 'meta'", SCHEMA);
+    if (tables === undefined) {
+      for (const table of TABLES) await tx.run(table);
+      for (const table of ['audit', 'approval_request'])
+        await tx.run(`alter table ${table} alter column by_role set default session_user`);
+      const journal = randomBytes(16).toString('hex');
+      await tx.insert('meta', ['journal', 'version', 'created'], [[journal, SCHEMA_VERSION, await tx.now()]]);
+      did.push(`Made the tables of schema ${SCHEMA}.`);
+    }
+    const [meta] = await tx.all<{ journal: string; version: number }>('select journal, version from meta');
+    if (meta?.version !== SCHEMA_VERSION) {
+      throw new CliError('check_failed', {
+        message: `the journal in ${settings.address.shown} has schema ${meta?.version ?? 'none'}, and this build knows ${SCHEMA_VERSION}`,
+        hint: 'cardwright --version',
+        outcome: 'not_sent',
+      });
+    }
+    await grant(tx);
+    did.push(`Granted ${OPERATOR} what operators need, and ${READER} to read.`);
+    return { journal: meta.journal, isNew: tables === undefined, did };
+  });
+}
+
+async function grant(tx: Transaction): Promise<void> {
+  const statements = [
+    `revoke all on schema ${SCHEMA} from public`,
+    `grant usage on schema ${SCHEMA} to ${OPERATOR}, ${READER}`,
+    `revoke all on all tables in schema ${SCHEMA} from ${OPERATOR}, ${READER}, public`,
+    `grant select on all tables in schema ${SCHEMA} to ${OPERATOR}, ${READER}`,
+    `grant insert, update on ${WRITTEN.join(', ')} to ${OPERATOR}`,
+    `grant delete on ${LET_GO.join(', ')} to ${OPERATOR}`,
+    ...Object.entries(INSERTED).map(([table, columns]) => `grant insert (${columns}) on ${table} to ${OPERATOR}`),
+  ];
+  for (const statement of statements) await tx.run(statement);
+}
+
+/**
+ * Takes both roles from a login role, and its approver keys with them. Resolves to what was done. Throws `usage` for a role that
+ * is not there, `guarded` where it still has the rights by another way.
+ */
+export async function leaveJournal(settings: PostgresSettings, role: string): Promise<readonly string[]> {
+  return asAdmin(settings, async tx => {
+    const [there] = await tx.all<{ quoted: string }>(
+      'select quote_ident(rolname) as quoted from pg_roles where rolname = ?',
+      role,
+    );
+    if (there === undefined)
+      throw new CliError('usage', {
+        message: `there is no role ${role}`,
+        outcome: 'not_sent',
+        hint: 'cardwright journal status',
+      });
+    await tx.run(`revoke ${OPERATOR}, ${READER} from ${there.quoted}`);
+    const keys = await tx.run(
+      'update approver set removed = ? where person = ? and removed is null',
+      await tx.now(),
+      role,
+    );
+    const [left] = await tx.all<{ still: number }>(`select pg_has_role(?, '${OPERATOR}', 'usage') as still`, role);
+    if (left?.still === 1) {
+      throw new CliError('guarded', {
+        message: `${role} is still granted ${OPERATOR} in another way, as a superuser or through another role: nothing was changed`,
+        reason: 'journal',
+        hint: `psql -c ${shellWord(`\\drg ${role}`)}`,
+        outcome: 'not_sent',
+      });
+    }
+    return [`${role} may neither change nor read the journal.`, `Approver keys removed: ${keys}.`];
+  });
+}
+
+function unfit({ address }: PostgresSettings, why: string): CliError {
+  return new CliError('guarded', {
+    message: `${address.shown} cannot hold a shared journal: ${why}`,
+    reason: 'journal',
+    hint: 'cardwright help shared-journal',
+    outcome: 'not_sent',
+  });
+}
