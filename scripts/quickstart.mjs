@@ -58,7 +58,7 @@ function tour() {
   show(['cards', 'terminate', card, '--yes', '--json', '--fields', 'id,status,balance,changed']);
   show(['sandbox', 'status', '--json', '--fields', 'cards,wallet_balance,ledger_ok']);
 
-  say('Yours now: cardwright --sandbox --help, or npx cardwright --sandbox cards list in this folder');
+  say('Yours now: node bin/cardwright.js --sandbox --help');
 }
 
 try {

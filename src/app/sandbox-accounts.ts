@@ -76,6 +76,7 @@ export async function startShared(
   host.keepSmall();
   const server = await serveAccounts(database, {
     host: { clock, random, pid, platform, isRunning: other => host.isRunning(other) },
+    data: 'empty',
     place: { port: port ?? 0, behind },
     hasControl: admin,
     rateLimits: rateLimits ? 'all' : 'none',

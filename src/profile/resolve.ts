@@ -196,7 +196,7 @@ function sandbox(question: Question, choice: Choice): ResolvedProfile {
     mode: 'sandbox',
     baseUrl: undefined,
     keySource: 'embedded',
-    keyHome: 'memory of this process',
+    keyHome: 'new for each command; cards are kept in the data folder',
     key: () => Promise.reject(new CliError('internal', { message: 'the sandbox has no stored key' })),
     keyHint: undefined,
     contractFile: contractFile(question),

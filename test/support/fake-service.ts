@@ -94,6 +94,7 @@ export async function fakeService(options: Wishes = {}): Promise<FakeService> {
     clock,
     random: idSource,
     owner: 'us',
+    startedWith: { data: 'demo' },
     isGone: options.isGone ?? (() => false),
     rateLimits: options.rateLimits ?? 'none',
     requestNumbers: new RequestNumbers(),

@@ -15,9 +15,10 @@ const EVERYWHERE: readonly RefusalName[] = [
   'internal_error',
   'service_unavailable',
 ];
-const WITH_BODY: readonly RefusalName[] = ['invalid_request', 'payload_too_large', 'unsupported_media_type'];
-/** A key of the wrong form is an invalid request. */
-const WITH_KEY: readonly RefusalName[] = ['invalid_request', 'idempotency_key_reused', 'idempotency_in_progress'];
+/** Of what was sent: a body that is none, a key of the wrong form. A body may come with every method. */
+const ANY_REQUEST: readonly RefusalName[] = ['invalid_request'];
+const WITH_BODY: readonly RefusalName[] = ['payload_too_large', 'unsupported_media_type'];
+const WITH_KEY: readonly RefusalName[] = ['idempotency_key_reused', 'idempotency_in_progress'];
 /** Of routes that are not in the document; kept among the components, so that every identifier is told. */
 const WITHOUT_OPERATION: readonly RefusalName[] = ['route_not_found', 'method_not_allowed'];
 
@@ -58,8 +59,8 @@ function listSchema({ kind, shape, basis }: Operation['returns']): JsonSchema {
 export function errorResponses(row: Operation): Record<string, JsonSchema> {
   const names = new Set<RefusalName>([
     ...EVERYWHERE,
+    ...ANY_REQUEST,
     ...(row.body ? WITH_BODY : []),
-    ...(row.query ? (['invalid_request'] as const) : []),
     ...(row.method === 'POST' ? WITH_KEY : []),
     ...(row.fails ?? []),
   ]);

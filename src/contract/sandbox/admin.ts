@@ -109,7 +109,7 @@ export const ADMIN_OPERATIONS = {
     path: '/reset',
     effect: 'irreversible',
     body: {
-      data: choice(DATA_SETS, { ...described('Data set to load.'), defaults: 'demo' }),
+      data: choice(DATA_SETS, described('Data set to load; the one it was started with when left out.')),
       seed: integer({ ...described('Seed of ids, card numbers and codes.'), min: 0 }),
       cards: integer({
         ...described('Cards of the data set load.'),

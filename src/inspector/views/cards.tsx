@@ -67,7 +67,9 @@ function CardRows({ search }: { readonly search: Search }) {
   const empty =
     q + status + bin === '' ? (
       <p>
-        No card yet. Your code makes one, or you: <code>cardwright --sandbox cards create --bin auto --amount 25</code>
+        No card yet. An empty wallet is filled with{' '}
+        <code>cardwright sandbox simulate deposit --currency usdt --amount 500</code>; then your code makes one, or you:{' '}
+        <code>cardwright --sandbox cards create --bin auto --amount 25</code>
       </p>
     ) : (
       <p>

@@ -26,13 +26,13 @@ export const sandboxStatus: AdminHandlers['status'] = async call => {
 };
 
 /**
- * Replaces everything the account holds, but for what is to be kept, in the call's one transaction. The clock goes on
- * as it was set; the key the server began with is no part of the store.
+ * Replaces everything the account holds, but for what is to be kept, in the call's one transaction: with the data set
+ * and the wallet it was started with, where no other is named. The clock goes on as it was set; the key the server began with is no part of the store.
  */
 export const resetSandbox: AdminHandlers['reset'] = async call => {
-  const { sql, account, now, input } = call;
+  const { sql, account, now, input, startedWith } = call;
   const clock = await readClock(sql, account);
-  const { data = 'demo', seed, keep = [] } = input;
+  const { data = startedWith.data, seed, keep = [] } = input;
   if (data !== 'load' && (input.cards ?? input.transactions) !== undefined) {
     throw new Refused('invalid_request', 'cards and transactions: for the data set load alone');
   }
@@ -42,7 +42,9 @@ export const resetSandbox: AdminHandlers['reset'] = async call => {
   if (clock.mode !== 'real') await setClock(sql, account, clock);
   // The seed may be another one now.
   const idSource = deterministicIds({ sql, account });
-  await loadDataSet(sql, { name: data, account, now, idSource, size: loadSize(input), bins });
+  const size = loadSize({ ...startedWith.size, ...input });
+  const wallet = input.data === undefined ? startedWith.wallet : undefined;
+  await loadDataSet(sql, { name: data, account, now, idSource, size, bins, ...(wallet !== undefined && { wallet }) });
   const found = await checkNow(call);
   await keepCheck(sql, account, found);
   return { ...(await stateOf(call)), ...foundIn(found) };

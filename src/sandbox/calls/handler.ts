@@ -4,7 +4,9 @@ import type { EventName } from '../../contract/events.ts';
 import type { InputFields, Shape } from '../../contract/field.ts';
 import type { Operation, ReplyOf } from '../../contract/operation.ts';
 import { REFUSALS, type RefusalName } from '../../contract/refusals.ts';
+import type { DataSet, LoadSize } from '../../contract/sandbox/admin.ts';
 import type { AdminName, AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import type { Cents } from '../../core/money.ts';
 import type { Sql } from '../store/sql.ts';
 
 /** Chance of the sandbox: fixed by the seed, so that the same calls give the same ids, numbers and codes. */
@@ -47,6 +49,17 @@ export interface AdminCall<Row extends Operation> extends Call<Row> {
   readonly real: number;
   /** Whether a process, by its name, has ended for sure. */
   readonly isGone: (owner: string) => boolean;
+  /** What a reset that names nothing else goes back to. */
+  readonly startedWith: StartedWith;
+}
+
+/** The data set that a sandbox was started with. */
+export interface StartedWith {
+  readonly data: DataSet;
+  /** Of `load`. */
+  readonly size?: LoadSize | undefined;
+  /** Of `empty`. */
+  readonly wallet?: Cents | undefined;
 }
 
 /** Operations of the admin surface that take many transactions, or concern the server itself; see `SERVICE_HANDLERS` in admin/table.ts. */

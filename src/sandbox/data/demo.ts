@@ -179,6 +179,6 @@ async function tellPresent(story: Story): Promise<void> {
   await detectDeposit(story.at(20 * MINUTE), { currency: 'btc', amount: cents(250_00), confirmations: 'manual' });
   await createWebhook({
     ...story.at(30 * DAY),
-    input: { url: 'https://hooks.example.com/cards', events: ['card.frozen', 'transaction.declined'] },
+    input: { url: 'http://localhost:9/cards', events: ['card.frozen', 'transaction.declined'] },
   });
 }

@@ -17,18 +17,23 @@ export class NotAllowed extends Error {
   override readonly name = 'NotAllowed';
 }
 
-/** The address to connect to. Throws `NotAllowed`, or the resolver's own error. */
+/**
+ * The address to connect to. No name is looked up where nothing but this machine is allowed: `localhost` stands for
+ * 127.0.0.1 then, every other name is refused. Throws `NotAllowed`, or the resolver's own error.
+ */
 export async function allowedAddress(
   url: URL,
   { resolve, allowRemote }: { resolve: Resolve; allowRemote: boolean },
 ): Promise<string> {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  if (host === 'localhost') return '127.0.0.1';
+  if (isLoopback(host)) return host;
+  if (!allowRemote) {
+    throw new NotAllowed(`${host} is not this machine; sandbox start --allow-remote-webhooks would send there`);
+  }
   const address = isIP(host) === 0 ? await resolve(host) : host;
   if (isLoopback(address)) return address;
   const what = address === host ? address : `${host} is ${address}, which`;
-  if (!allowRemote) {
-    throw new NotAllowed(`${what} is not this machine; sandbox start --allow-remote-webhooks would send there`);
-  }
   if (url.protocol !== 'https:') throw new NotAllowed(`${what} is not this machine and needs https`);
   return address;
 }

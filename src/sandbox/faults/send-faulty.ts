@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { RequestAction } from '../../contract/sandbox/fault-rule.ts';
 import type { Clock } from '../../platform/host.ts';
+import { inNextTurn } from '../../platform/real-time.ts';
 import type { Answer } from '../http/answer.ts';
 import type { AppliedFault } from '../http/request.ts';
 import { drawnWait } from './latency.ts';
@@ -81,7 +82,7 @@ async function truncated(bytes: number, { response, answer, headers }: Sending):
       response.socket?.destroySoon();
       resolve();
     };
-    if (part.length === 0) setImmediate(close);
+    if (part.length === 0) inNextTurn(close);
     else response.write(part, close);
   });
 }

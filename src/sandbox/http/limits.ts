@@ -11,7 +11,7 @@ export type Bucket = 'details' | 'general';
 export interface Allowance {
   readonly limit: number;
   readonly remaining: number;
-  /** When the next place comes free, seconds since 1970 UTC. */
+  /** When the next place comes free, seconds since 1970 UTC on the clock of the sandbox, as the header Date. */
   readonly resetAt: number;
   /** Seconds to wait; undefined when this request was let through. */
   readonly retryAfter: number | undefined;
@@ -28,9 +28,15 @@ export function isCounted(kept: LimitsKept, bucket: Bucket): boolean {
   return kept === 'all';
 }
 
-/** Counts a request, unless it is over the limit: a refused one uses no place. `real` is ms UTC. */
-export async function countRequest(sql: Sql, parsed: { account: string; bucket: Bucket; real: number }) {
-  const { account, bucket, real } = parsed;
+/**
+ * Counts a request, unless it is over the limit: a refused one uses no place. `real` is ms UTC on the clock that counts,
+ * `shown` on that of the sandbox.
+ */
+export async function countRequest(
+  sql: Sql,
+  parsed: { account: string; bucket: Bucket; real: number; shown: number },
+): Promise<Allowance> {
+  const { account, bucket, real, shown } = parsed;
   const limit = ROWS[bucket].max;
   // Rows of the future are left by a clock that was set back; they would bar the way for long.
   await sql.run(
@@ -50,13 +56,12 @@ export async function countRequest(sql: Sql, parsed: { account: string; bucket: 
   const oldest = rows[0]?.real_at ?? real;
   // Both ends of the minute belong to it, so the place is free one ms after.
   const freeAt = oldest + RATE_WINDOW + 1;
-  const allowance: Allowance = {
+  return {
     limit,
     remaining: Math.max(0, limit - used - 1),
-    resetAt: Math.ceil(freeAt / 1000),
+    resetAt: Math.ceil((freeAt - real + shown) / 1000),
     retryAfter: used < limit ? undefined : Math.max(1, Math.ceil((freeAt - real) / 1000)),
   };
-  return allowance;
 }
 
 async function countOne(sql: Sql, { account, bucket, real }: { account: string; bucket: Bucket; real: number }) {

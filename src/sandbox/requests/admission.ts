@@ -74,7 +74,7 @@ export async function admit(
   const isService = route.surface === 'service';
   const isLimited = (isService || bucket === 'details') && isCounted(rateLimits, bucket);
   const at = virtualLimits ? now : real;
-  const allowance = isLimited ? await countRequest(sql, { account, bucket, real: at }) : undefined;
+  const allowance = isLimited ? await countRequest(sql, { account, bucket, real: at, shown: now }) : undefined;
   // One that is turned away comes again under its key, and that is another request.
   const key = allowance?.retryAfter === undefined ? scope : undefined;
   const requestId =

@@ -2,9 +2,9 @@
 import { EVENTS } from '../../contract/events.ts';
 import { Refused } from '../calls/handler.ts';
 
-const LOOPBACK = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
+const LOOPBACK = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
-/** https anywhere, http on a loopback literal; no user and password in it. */
+/** https anywhere, http on this machine; no user and password in it. */
 export function checkEndpoint(url: string): void {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined) throw new Refused('invalid_request', 'url: must be an https address');
@@ -15,7 +15,7 @@ export function checkEndpoint(url: string): void {
   if (parsed.protocol === 'http:' && LOOPBACK.test(parsed.hostname)) return;
   throw new Refused(
     'invalid_request',
-    'url: must begin with https://; this sandbox also takes http://127.0.0.1 and http://[::1]',
+    'url: must begin with https://; this sandbox also takes http://localhost, http://127.0.0.1 and http://[::1]',
   );
 }
 

@@ -6,7 +6,14 @@ import type { Secret } from '../../core/secret.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
 import type { Archives } from '../archive/archives.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
-import type { AdminHandlers, Call, Handlers, ServiceHandlerName, TracelessName } from '../calls/handler.ts';
+import type {
+  AdminHandlers,
+  Call,
+  Handlers,
+  ServiceHandlerName,
+  StartedWith,
+  TracelessName,
+} from '../calls/handler.ts';
 import { sandboxNow } from '../clock/clock.ts';
 import { type Fired, type Firing, fireDue, nextDue, type TimerActions } from '../clock/timers.ts';
 import type { Dispatcher } from '../delivery/dispatcher.ts';
@@ -94,6 +101,7 @@ export interface ServiceParts {
   readonly random: Randomness;
   /** Name of this process in leases, see files/process-identity.ts. */
   readonly owner: string;
+  readonly startedWith: StartedWith;
   readonly isGone: (owner: string) => boolean;
   readonly rateLimits: LimitsKept;
   /** Rate limits count on the clock of the sandbox. */
@@ -128,7 +136,7 @@ export interface ServiceParts {
 
 /** A call for one transaction. */
 export function transactionCall<Input>(
-  { account, webhookSecret, activeDialect, isGone }: ServiceParts,
+  { account, webhookSecret, activeDialect, isGone, startedWith }: ServiceParts,
   sql: Sql,
   about: Moment,
   input: Input,
@@ -140,7 +148,7 @@ export function transactionCall<Input>(
     const eventBody = eventData === undefined ? data : await eventData({ sql, account }, event, data);
     await recordEvent({ sql, account, now, idSource }, event, eventBody);
   };
-  return { sql, account, now, real, isGone, idSource, emit, input };
+  return { sql, account, now, real, isGone, startedWith, idSource, emit, input };
 }
 
 interface Moment {

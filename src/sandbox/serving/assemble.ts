@@ -93,6 +93,9 @@ export type PartsPlan = Pick<
   Plan,
   | 'host'
   | 'path'
+  | 'data'
+  | 'size'
+  | 'wallet'
   | 'key'
   | 'rateLimits'
   | 'virtualLimits'
@@ -194,6 +197,9 @@ export function partsFor(
   {
     host,
     path,
+    data,
+    size,
+    wallet,
     key,
     rateLimits,
     virtualLimits,
@@ -222,6 +228,7 @@ export function partsFor(
     clock: host.clock,
     random: host.random,
     owner,
+    startedWith: { data, size, wallet },
     isGone: other => isOwnerGone(other, owner, host.isRunning),
     rateLimits,
     virtualLimits,

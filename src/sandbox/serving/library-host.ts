@@ -1,17 +1,13 @@
 /** Real time, randomness and process for `startSandbox()`, which other programs call without our `main.ts`. */
 import { randomBytes } from 'node:crypto';
 import process from 'node:process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { systemCode } from '../../files/private-files.ts';
+import { SYSTEM_CLOCK } from '../../platform/real-time.ts';
 import type { SandboxHost } from './assemble.ts';
 
 export function libraryHost(): SandboxHost {
   return {
-    clock: {
-      now: () => Date.now(),
-      monotonic: () => performance.now(),
-      sleep: (ms, signal) => sleep(ms, undefined, signal && { signal }),
-    },
+    clock: SYSTEM_CLOCK,
     random: {
       bytes: count => randomBytes(count),
       fraction: () => Math.random(),

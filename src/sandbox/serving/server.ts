@@ -7,6 +7,7 @@ import type { AddressInfo, Server as Door, Socket } from 'node:net';
 import type { Transfer } from '../../contract/sandbox/snapshots.ts';
 import { CliError } from '../../core/errors.ts';
 import { systemCode } from '../../files/private-files.ts';
+import { inNextTurn } from '../../platform/real-time.ts';
 import { type Export, makeExport, takeImport, transferOf } from '../admin/transfer.ts';
 import { dateText } from '../clock/date-text.ts';
 import { sendFaulty } from '../faults/send-faulty.ts';
@@ -214,7 +215,7 @@ export async function serveWith(
 function dropIdle(socket: Socket): void {
   const read = socket.bytesRead;
   // What has arrived is read before this.
-  setImmediate(() => {
+  inNextTurn(() => {
     if (socket.bytesRead === read) socket.destroy();
   });
 }

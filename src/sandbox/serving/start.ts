@@ -83,6 +83,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     wallet: wallet === undefined ? undefined : toCents(wallet),
     clock: clockOf(options.clock),
     rateLimits: options.rateLimits === false ? 'none' : 'all',
+    virtualLimits: true,
     liveTimers: options.liveTimers,
     remembersCards: true,
     dialect,

@@ -1,4 +1,5 @@
 /** Many rows at once: statements of a hundred rows each, for data sets and restored snapshots. */
+import { nextTurn } from '../../platform/real-time.ts';
 import type { Sql, SqlValue } from './sql.ts';
 
 /** At most so many values in one statement; engines take more, but nothing is won by it. */
@@ -45,7 +46,7 @@ export class BulkInsert {
       at += rows * width;
       this.#statements += 1;
       // Statements never let go of the event loop by themselves: signals and deadlines would wait for the last row.
-      if (this.#statements % BREATH_EVERY === 0) await new Promise(resolve => setImmediate(resolve));
+      if (this.#statements % BREATH_EVERY === 0) await nextTurn();
     }
   }
 

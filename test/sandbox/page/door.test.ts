@@ -41,7 +41,7 @@ it('1: answers a browser as ever before the first ticket, and with the page afte
     'content-security-policy': expect.stringMatching(/^default-src 'none'; script-src 'self'; .*trusted-types 'none'$/),
     'x-frame-options': 'DENY',
     'x-content-type-options': 'nosniff',
-    'referrer-policy': 'no-referrer',
+    'referrer-policy': 'same-origin',
     'cache-control': 'no-store',
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',

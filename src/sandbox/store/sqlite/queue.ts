@@ -9,6 +9,7 @@ import { isBusy, isFull, leftNothing, losesAll } from '../../../engine/faults.ts
 import { closeConnection } from '../../../engine/open.ts';
 import type { Clock, Randomness } from '../../../platform/host.ts';
 import { between } from '../../../platform/jitter.ts';
+import { nextTurn } from '../../../platform/real-time.ts';
 import { type Manner, type Sql, type Store, StoreBusy } from '../sql.ts';
 import { StoreBroken } from '../store-broken.ts';
 import { type Job, type Reading, readAll } from './reading.ts';
@@ -84,7 +85,7 @@ export class QueuedStore implements Store {
   async #drain(): Promise<void> {
     do {
       // Lets every request that arrived in this turn of the event loop join.
-      await turn();
+      await nextTurn();
       await readAll(this.#reads.splice(0), this.#reading);
       await this.#gather();
       if (this.#writes.length > 0) await this.#writeBatch();
@@ -97,7 +98,7 @@ export class QueuedStore implements Store {
   async #gather(): Promise<void> {
     for (let before = 0; before < this.#writes.length && this.#writes.length < LARGEST_BATCH; ) {
       before = this.#writes.length;
-      await turn();
+      await nextTurn();
     }
   }
 
@@ -285,5 +286,3 @@ export class QueuedStore implements Store {
     return this.#parts.clock.sleep(between(this.#parts.random, 2, 20));
   }
 }
-
-const turn = () => new Promise(resolve => setImmediate(resolve));
