@@ -86,6 +86,8 @@ export const TABLES: readonly string[] = [
   )`,
   'create index change_digest on change (digest)',
   'create index change_card on change (card)',
+  'create index change_decided on change (decided_at)',
+  "create index change_sent on change (op) where state = 'sent'",
   `create table event (                    -- what happened, in order: for ops show
     op text not null references op on delete cascade,
     seq integer not null,

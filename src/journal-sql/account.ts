@@ -1,0 +1,70 @@
+/** Whose operations these are: an account is known by its address and by the prints of its API keys. */
+import type { Transaction } from './database.ts';
+
+/** Who this process acts as. */
+export interface Acting {
+  readonly profile: string;
+  readonly mode: 'sandbox' | 'test' | 'live';
+  /** Base address, or that of the built-in sandbox. */
+  readonly origin: string;
+}
+
+export interface Account {
+  readonly id: string;
+  readonly keyPrint: string;
+}
+
+type Finding = Pick<Transaction, 'all'>;
+
+/**
+ * The account of this machine's journal that a command acts for; undefined where it has none yet. The same key is the same
+ * account at whichever address; another key at the same address may be a replaced one, so that it counts as the same account too.
+ */
+export async function findAccount(
+  tx: Finding,
+  { origin, mode }: Acting,
+  keyPrint: string,
+): Promise<string | undefined> {
+  const [byKey] =
+    mode === 'sandbox'
+      ? []
+      : await tx.all<{ id: string }>(
+          'select a.id from account a join account_key k on k.account = a.id where k.print = ? and a.mode = ?',
+          keyPrint,
+          mode,
+        );
+  if (byKey !== undefined) return byKey.id;
+  const [byOrigin] = await tx.all<{ id: string }>(
+    `select a.id from account a where a.mode = ? and (a.origin = ? or exists
+      (select 1 from account_key k where k.account = a.id and k.origin = ?)) order by a.id`,
+    mode,
+    origin,
+    origin,
+  );
+  return byOrigin?.id;
+}
+
+/** The same, made where there is none, with the key among those it was used with. */
+export async function useAccount(tx: Transaction, acting: Acting, keyPrint: string, holder: string): Promise<string> {
+  const { origin, mode } = acting;
+  const found = await findAccount(tx, acting, keyPrint);
+  const id = found ?? `${mode} ${origin}`;
+  if (found === undefined) await tx.insert('account', ['id', 'origin', 'mode'], [[id, origin, mode]]);
+  const [known] = await tx.all(
+    'select 1 as yes from account_key where account = ? and print = ? and origin = ?',
+    id,
+    keyPrint,
+    origin,
+  );
+  if (known === undefined) {
+    const columns = ['account', 'print', 'origin', 'listed', 'listed_by'];
+    await tx.insert('account_key', columns, [[id, keyPrint, origin, await tx.now(), holder]]);
+  }
+  return id;
+}
+
+/** Random value of the journal: salt of the prints of keys on one machine. */
+export async function journalId(tx: Finding): Promise<string> {
+  const [meta] = await tx.all<{ journal: string }>('select journal from meta');
+  return meta?.journal ?? '';
+}

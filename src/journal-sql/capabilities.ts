@@ -1,0 +1,154 @@
+/** What the idempotency key is worth, per account and operation (docs/design/reliability.md, section 3). */
+
+import { join } from 'node:path';
+import type { WriteName } from '../contract/calls.ts';
+import { KEY_RETENTION } from '../contract/spans.ts';
+import { CliError } from '../core/errors.ts';
+import { isObject } from '../core/objects.ts';
+import { type FileDependencies, preparePrivateFolder, readPrivate, writePrivate } from '../files/private-files.ts';
+
+export type Capability =
+  | { readonly key: 'unknown' }
+  /** `ttl_ms` is how long the service remembers a key; null where nobody has told. `at` is ms UTC. */
+  | {
+      readonly key: 'honoured';
+      readonly ttl_ms: number | null;
+      /** So long a probe has seen a key remembered. */
+      readonly proved_ms?: number | undefined;
+      /** Its clock is moved by hand: it is that of a sandbox. */
+      readonly clock_moves?: true | undefined;
+      readonly at: number;
+    }
+  | { readonly key: 'ignored'; readonly at: number };
+
+export const UNKNOWN: Capability = { key: 'unknown' };
+/** A sandbox remembers keys as it says (A-93). */
+const SANDBOX: Capability = { key: 'honoured', ttl_ms: KEY_RETENTION, at: 0 };
+const SANDBOX_ELSEWHERE: Capability = { ...SANDBOX, clock_moves: true };
+const IGNORED: Capability = { key: 'ignored', at: 0 };
+
+/** Whose keys: what one account was found to do says nothing about another, nor a test key about a live one. */
+export interface Account {
+  readonly origin: string;
+  readonly mode: 'sandbox' | 'test' | 'live';
+  /** Print of the API key, as in a plan. */
+  readonly keyPrint: string;
+}
+
+export interface Capabilities {
+  of(account: Account, operation: WriteName): Promise<Capability>;
+  /** Remembers what a probe has found. */
+  remember(account: Account, found: Partial<Record<WriteName, Capability>>): Promise<void>;
+}
+
+interface Knowing {
+  readonly capabilities: Capabilities;
+  /** Whether the embedded sandbox honours keys in the dialect it speaks. */
+  readonly sandboxHonoursKeys?: (() => Promise<boolean>) | undefined;
+  /** What a sandbox elsewhere has proved to say for the test key of this run; undefined where none has. */
+  readonly statedForKey?: (() => Promise<boolean | undefined>) | undefined;
+}
+
+/** What is known now. A live key is never probed, so of it nothing is known, whatever a file says. */
+export async function capabilityOf(knowing: Knowing, account: Account, operation: WriteName): Promise<Capability> {
+  const { capabilities, sandboxHonoursKeys, statedForKey } = knowing;
+  switch (account.mode) {
+    case 'live':
+      return UNKNOWN;
+    case 'sandbox':
+      return sandboxHonoursKeys === undefined || (await sandboxHonoursKeys()) ? SANDBOX : IGNORED;
+    case 'test': {
+      const stated = await statedForKey?.();
+      if (stated === undefined) return capabilities.of(account, operation);
+      return stated ? SANDBOX_ELSEWHERE : IGNORED;
+    }
+  }
+}
+
+interface KeptAccount {
+  readonly origin: string;
+  readonly mode: Account['mode'];
+  readonly key_print: string;
+  readonly operations: Partial<Record<WriteName, Capability>>;
+}
+
+interface Kept {
+  readonly version: 2;
+  readonly accounts: readonly KeptAccount[];
+}
+
+const NOTHING: Kept = { version: 2, accounts: [] };
+
+/** Kept in `capabilities.json` of the state folder. Throws `check_failed` when that cannot be understood. */
+export function capabilitiesIn(stateFolder: string, around: FileDependencies): Capabilities {
+  const path = join(stateFolder, 'capabilities.json');
+  async function read(): Promise<Kept> {
+    const text = await readPrivate(path, around);
+    return text === undefined ? NOTHING : parse(text, path);
+  }
+  return {
+    async of(account, operation) {
+      const { accounts } = await read();
+      const operations = accounts.find(each => isOf(each, account))?.operations ?? {};
+      return (Object.hasOwn(operations, operation) ? operations[operation] : undefined) ?? UNKNOWN;
+    },
+    async remember(account, found) {
+      await preparePrivateFolder(stateFolder, around);
+      const { accounts } = await read();
+      const known = accounts.find(each => isOf(each, account))?.operations;
+      const { origin, mode, keyPrint } = account;
+      const now: KeptAccount = { origin, mode, key_print: keyPrint, operations: { ...known, ...found } };
+      const kept: Kept = { version: 2, accounts: [...accounts.filter(each => !isOf(each, account)), now] };
+      await writePrivate(path, `${JSON.stringify(kept, undefined, 2)}\n`, around);
+    },
+  };
+}
+
+function isOf({ origin, mode, key_print }: KeptAccount, account: Account): boolean {
+  return origin === account.origin && mode === account.mode && key_print === account.keyPrint;
+}
+
+function parse(text: string, path: string): Kept {
+  let kept: unknown;
+  try {
+    kept = JSON.parse(text);
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
+  // Version 1 kept what it found per address alone: whose keys they were cannot be told any more.
+  if (isObject(kept) && kept['version'] === 1) return NOTHING;
+  if (isKept(kept)) return kept;
+  throw unreadable(path, undefined);
+}
+
+function isKept(value: unknown): value is Kept {
+  if (!isObject(value) || value['version'] !== 2 || !Array.isArray(value['accounts'])) return false;
+  return value['accounts'].every(
+    each =>
+      isObject(each) &&
+      typeof each['origin'] === 'string' &&
+      typeof each['mode'] === 'string' &&
+      typeof each['key_print'] === 'string' &&
+      isObject(each['operations']) &&
+      Object.values(each['operations']).every(isCapability),
+  );
+}
+
+function isCapability(value: unknown): value is Capability {
+  if (!isObject(value)) return false;
+  const { key, ttl_ms: ttl, at } = value;
+  if (key === 'unknown') return true;
+  if (key === 'ignored') return Number.isFinite(at);
+  const proved = value['proved_ms'];
+  if (proved !== undefined && !(typeof proved === 'number' && proved >= 0)) return false;
+  return key === 'honoured' && Number.isFinite(at) && (ttl === null || (typeof ttl === 'number' && ttl >= 0));
+}
+
+function unreadable(path: string, cause: unknown): CliError {
+  return new CliError('check_failed', {
+    message: `${path} cannot be understood; remove it and probe again`,
+    hint: 'cardwright contract check --probe-idempotency',
+    outcome: 'not_sent',
+    cause,
+  });
+}
