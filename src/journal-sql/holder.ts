@@ -48,8 +48,8 @@ export function whoWorks({ process, lease, holder }: Held, self: Self, now: numb
   return 'elsewhere';
 }
 
-export function pidIn(process: string): number | undefined {
-  const pid = Number(process.split(':')[0]);
+export function pidIn(text: string): number | undefined {
+  const pid = Number(text.split(':')[0]);
   return Number.isInteger(pid) && pid > 0 ? pid : undefined;
 }
 
