@@ -25,6 +25,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'files',
     'id-cache',
     'journal',
+    'limits',
     'platform',
     'profile',
     'sandbox',
@@ -58,7 +59,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // The context hands out the cleanup log of `events` by its type.
   cli: ['writes', 'bulk', 'mirror', 'team', 'terminal', 'contract', 'journal', 'audit', 'events', 'core', 'platform'],
   // The one order of every change; the journal, the audit log and the limits are handed in.
-  writes: ['terminal', 'contract', 'journal', 'audit', 'core'],
+  writes: ['terminal', 'contract', 'journal', 'audit', 'limits', 'core'],
   // Reads inputs of rows and drives the rows of a run; what one row takes is behind the journal's types.
   bulk: ['journal', 'core'],
   // A story read from the tree of its file and held against the rows; who sends its steps is handed in.
@@ -86,7 +87,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   engine: [],
   // The page in a browser: leaves alone, and what the build writes into it.
   inspector: ['contract', 'core'],
-  profile: ['files', 'contract', 'core', 'platform'],
+  profile: ['limits', 'files', 'contract', 'core', 'platform'],
   // Writes and reveals of this machine; commands and the writer know its types, composition opens it.
   audit: ['files', 'contract', 'core', 'platform'],
   // Sums, classes and statements over plain rows; nothing here reads or writes.

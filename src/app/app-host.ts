@@ -1,5 +1,6 @@
 /** What of the real process the rooms need, given by argument: tests hand in their own. */
 import type { Scrypt } from '../journal/approvals/signing-key.ts';
+import type { ManagedFile } from '../limits/managed-file.ts';
 import type { Host, Randomness } from '../platform/host.ts';
 import type { Keychain } from '../profile/keychain.ts';
 import type { EmbeddedSandbox } from '../sandbox/serving/embedded.ts';
@@ -51,6 +52,8 @@ export interface AppHost extends Host {
   /** Until it is let go, a second signal aborts `cut` and does not end the process. */
   holdCut(): () => void;
   keychain(): Promise<Keychain>;
+  /** Limits that the administrator of this machine sets. */
+  readonly limitsFile: ManagedFile;
   /** Runs this program once more without our streams, and waits for it, but not for longer than so many ms. */
   runInBackground(words: readonly string[], patienceMs: number): Promise<void>;
   /** Has `restore` called when a signal or a crash ends the process; returns how to take it back. */

@@ -15,6 +15,7 @@ import { createPipeline } from '../writes/pipeline.ts';
 import { confirmWithPerson } from '../writes/question.ts';
 import { createWriter } from '../writes/single-write.ts';
 import { type Connections, once } from './connections.ts';
+import type { RunLimits } from './limits.ts';
 import type { Opening } from './opening.ts';
 import type { RunTerminal } from './terminal.ts';
 
@@ -22,6 +23,7 @@ export interface WriteParts {
   readonly opened: Connections;
   readonly terminal: RunTerminal;
   readonly reader: () => Promise<Reader>;
+  readonly limits: RunLimits;
 }
 
 export interface ContextWrites {
@@ -38,7 +40,7 @@ export interface ContextWrites {
 /** Everything a write goes through; nothing is opened yet. */
 export function contextWrites(opening: Opening, parts: WriteParts): ContextWrites {
   const { host, globals } = opening;
-  const { opened, terminal, reader } = parts;
+  const { opened, terminal, reader, limits } = parts;
   const { notice, warn, prompts, canAsk, maskInLog } = terminal;
   const around = { host, globals, opened, keys: opening.keys, notice, waiting: terminal.waiting };
   const planned: PlannedRequest[] = [];
@@ -83,9 +85,9 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
   const recorder = createRecorder({ audit, identity: opened.identity, warn, sharedLines });
   const gate = once(async () => {
     const { revealFor } = await import('./reveal.ts');
-    return revealFor({ ...settings, host, globals, opened, kept, recorder, notice, maskInLog });
+    return revealFor({ ...settings, limits, host, globals, opened, kept, recorder, notice, maskInLog });
   });
-  const readOnly = async () => (await opened.settings()).read_only === true;
+  const readOnly = async () => (await limits.strictest()).read_only?.source;
   const pipeline = createPipeline({ ...settings, recorder, holdSpending: spendingOf(opening, parts, store), readOnly });
   const writer = createWriter({ ...settings, notice, pipeline, journal, planned, onOp: op => void ops.push(op) });
   return {

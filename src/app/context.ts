@@ -12,6 +12,7 @@ import { contextPrograms } from './context-programs.ts';
 import { contextSandbox } from './context-sandbox.ts';
 import { contextTeam } from './context-team.ts';
 import { contextWrites } from './context-writes.ts';
+import { runLimits } from './limits.ts';
 import type { Opening } from './opening.ts';
 import { sandboxServersFor } from './sandbox-server.ts';
 import { openTerminal, type RunTerminal } from './terminal.ts';
@@ -24,7 +25,8 @@ export function openContext(opening: Opening): OpenContext {
   const opened = openConnections(opening, terminal);
   const inputs = { host, stdin, notice };
   const reader = once(async () => readerOf(await opened.service()));
-  const writes = contextWrites(opening, { opened, terminal, reader });
+  const limits = runLimits(host, opened);
+  const writes = contextWrites(opening, { opened, terminal, reader, limits });
   const { journal, audit } = writes.context;
   const servers = sandboxServersFor({ ...opened, host, version, notice, keys: opening.keys });
   const context: Context = {
@@ -38,6 +40,7 @@ export function openContext(opening: Opening): OpenContext {
     maskInLog: terminal.maskInLog,
     ...times(opened, opening, reader),
     identity: opened.identity,
+    limits: limits.shown,
     overrides: opened.overrides,
     reader,
     read: async (operation, input, options) => (await reader()).read(operation, input, options),
@@ -61,7 +64,7 @@ export function openContext(opening: Opening): OpenContext {
         const { sharedJournalFindings } = await import('./doctor-journal.ts');
         return sharedJournalFindings({ host, globals: opening.globals, opened, keys: opening.keys, notice, waiting });
       };
-      return doctorFor({ host, opened, version, audit, sharedJournal });
+      return doctorFor({ host, opened, version, audit, sharedJournal, limits: limits.shown });
     },
   };
   return {

@@ -6,6 +6,7 @@ import { freeSpaceOf } from '../files/free-space.ts';
 import type { AppHost } from './app-host.ts';
 import type { Connections } from './connections.ts';
 import { examine } from './doctor/examine.ts';
+import type { ShownLimit } from './limits.ts';
 
 export interface DoctorFacts {
   readonly host: AppHost;
@@ -13,15 +14,24 @@ export interface DoctorFacts {
   readonly opened: Connections;
   readonly audit: () => Promise<AuditLog>;
   readonly sharedJournal: () => Promise<readonly Finding[]>;
+  readonly limits: () => Promise<readonly ShownLimit[]>;
 }
 
-export function doctorFor({ host, version, opened, audit, sharedJournal }: DoctorFacts): Promise<readonly Finding[]> {
+export function doctorFor({
+  host,
+  version,
+  opened,
+  audit,
+  sharedJournal,
+  limits,
+}: DoctorFacts): Promise<readonly Finding[]> {
   const { platform, random, pid, folders, clock, env } = host;
   return examine({
     clock,
     version,
     audit,
     sharedJournal,
+    limits,
     nodeVersion: host.nodeVersion,
     codeCache: host.codeCache,
     runtime: { execArgv: host.execArgv, env, inspected: host.inspected() },

@@ -4,6 +4,7 @@
  */
 import { homedir, hostname, tmpdir, userInfo } from 'node:os';
 import { WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
+import { managedFilePath } from '../limits/managed-file.ts';
 import type { Folders } from '../platform/host.ts';
 import { type SignalHolders, signalHolders } from '../platform/signals.ts';
 import { openTerminalKeys } from '../terminal/key-source.ts';
@@ -88,6 +89,7 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
     keepSmallAtOnce: staySmall,
     nodeVersion: process.versions.node,
     codeCache: codeCacheSays(),
+    limitsFile: { path: managedFilePath(process.platform), administrator: 0, platform: process.platform },
     programFolders: ['/usr/bin', '/bin', '/usr/local/bin', '/opt/homebrew/bin'],
     ...signalHolders(),
     async keychain() {

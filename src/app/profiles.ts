@@ -3,9 +3,16 @@ import { resolve as resolvePath } from 'node:path';
 import type { ProfileRow, Profiles } from '../cli/context.ts';
 import { CliError } from '../core/errors.ts';
 import { forgetIdCache } from '../id-cache/file.ts';
+import { isLimitName } from '../limits/limits.ts';
 import { checkProfileName, unknownProfile } from '../profile/name.ts';
 import type { Profile } from '../profile/profile.ts';
-import { PROFILE_SETTINGS } from '../profile/settings.ts';
+import {
+  checkSettingName,
+  loosens,
+  PROFILE_SETTINGS,
+  type ProfileSettings,
+  parseSetting,
+} from '../profile/settings.ts';
 import type { AppHost } from './app-host.ts';
 
 /** The built-in profile, which is never saved. */
@@ -49,6 +56,22 @@ export async function profilesFor(host: AppHost, notice: (text: string) => void)
     async use(name) {
       await store.use(name);
       return get(name);
+    },
+    async foresee(name, setting, value) {
+      const which = checkSettingName(setting);
+      const row = await get(name);
+      const path = resolvePath(host.cwd, value);
+      const typed = 'isPath' in PROFILE_SETTINGS[which] && value !== 'none' ? path : value;
+      const next = name === 'sandbox' ? undefined : parseSetting(which, typed);
+      const settings = row.settings as ProfileSettings;
+      const before =
+        which === 'contract' ? (row.contract ?? undefined) : which === 'base_url' ? row.base_url : settings[which];
+      return {
+        before: String(before ?? 'none'),
+        after: String(next ?? 'none'),
+        isLimit: isLimitName(which) || loosens({ read_only: true }, which, 'other', undefined),
+        loosens: loosens(settings, which, next, before),
+      };
     },
     async set(name, setting, value) {
       if (name === 'sandbox') throw builtInStays('has no settings: its money is not real and its address is fixed');

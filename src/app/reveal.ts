@@ -7,6 +7,7 @@ import { CLIPBOARD_SECONDS, type DestinationSettings, type ScreenActions } from 
 import type { Clipboard } from '../terminal/clipboard.ts';
 import type { AppHost } from './app-host.ts';
 import type { Connections } from './connections.ts';
+import type { RunLimits } from './limits.ts';
 
 export interface RevealFacts
   extends Pick<
@@ -18,9 +19,10 @@ export interface RevealFacts
   readonly globals: Globals;
   readonly opened: Connections;
   readonly kept: AuditDependencies;
+  readonly limits: RunLimits;
 }
 
-export function revealFor({ host, globals, opened, kept, ...facts }: RevealFacts): DestinationSettings {
+export function revealFor({ host, globals, opened, kept, limits, ...facts }: RevealFacts): DestinationSettings {
   const { stdin, stdout, stderr } = host.streams;
   return {
     ...facts,
@@ -28,6 +30,10 @@ export function revealFor({ host, globals, opened, kept, ...facts }: RevealFacts
     stdoutIsTerminal: stdout.isTerminal,
     runtime: { execArgv: host.execArgv, env: host.env, inspected: host.inspected() },
     allowUnattended: async () => (await opened.settings()).allow_unattended_reveal === true,
+    async revealRule() {
+      const { reveal: rule, path } = await limits.managed();
+      return rule && { rule, path };
+    },
     async budget() {
       const { revealBudget } = await import('../audit/reveal-budget.ts');
       return revealBudget((await opened.identity()).profile, kept);

@@ -5,8 +5,11 @@ import type { Flaw } from './flaw.ts';
 
 /** What a line may tell. No secrets, no labels, no metadata: names, ids, amounts and outcomes alone. */
 export interface AuditFacts {
-  /** `write` and `run` stand before the request, `outcome` after it, `reveal` before card details are asked for. */
-  readonly event: 'write' | 'outcome' | 'run' | 'reveal';
+  /**
+   * `write` and `run` stand before the request, `outcome` after it, `reveal` before card details are asked for, `limit` behind
+   * the change of a limit.
+   */
+  readonly event: 'write' | 'outcome' | 'run' | 'reveal' | 'limit';
   readonly profile: string;
   readonly mode: 'sandbox' | 'test' | 'live';
   readonly origin: string;
@@ -30,6 +33,10 @@ export interface AuditFacts {
   readonly reason?: string;
   /** Who approved it, where it was held. */
   readonly approved_by?: string;
+  /** Setting of a profile that was changed, and what it was before and after. */
+  readonly limit?: string;
+  readonly before?: string;
+  readonly after?: string;
   /** Number of the line this is the outcome of. */
   readonly of?: number;
   /** For a line that is written later than it happened: when it happened, and in which process. */

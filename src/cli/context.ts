@@ -44,6 +44,16 @@ export interface ProfileRow {
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
+/** A setting before and after it is changed, as text; `none` where it is not set. */
+export interface SettingChange {
+  readonly before: string;
+  readonly after: string;
+  /** It is a limit, or one of what limits are held against. */
+  readonly isLimit: boolean;
+  /** It allows more than before. */
+  readonly loosens: boolean;
+}
+
 /** A key, or where it is told. */
 export type KeyInput =
   | { readonly key: Secret; readonly keychain: boolean }
@@ -54,6 +64,8 @@ export interface Profiles {
   list(): Promise<readonly ProfileRow[]>;
   get(name: string): Promise<ProfileRow>;
   use(name: string): Promise<ProfileRow>;
+  /** What `set` would do. Throws as it; nothing is changed. */
+  foresee(name: string, setting: string, value: string): Promise<SettingChange>;
   set(name: string, setting: string, value: string): Promise<ProfileRow>;
   /** Takes a profile that something else has changed as it was read; see `changed`. */
   accept(name: string): Promise<ProfileRow>;
@@ -155,6 +167,8 @@ export interface Context {
   maskInLog(texts: readonly string[]): void;
 
   identity(): Promise<Identity>;
+  /** Limits of this run that the managed file and the profile set, and which of them sets each. Throws `guarded` for an unsafe file. */
+  limits(): Promise<readonly { readonly name: string; readonly value: string; readonly source: string }[]>;
   /** Reading operations. */
   reader(): Promise<Reader>;
   /** Reads one thing; short for `reader()` and `read`. */

@@ -30,6 +30,10 @@ export interface GateSettings {
   readonly live: string | undefined;
   readonly runtime: Runtime;
   readonly allowUnattended: () => Promise<boolean>;
+  /** Where the administrator of this machine lets cards be revealed: nowhere, at a terminal, or also into a program; in which file. */
+  readonly revealRule: () => Promise<
+    { readonly rule: 'never' | 'terminal' | 'exec'; readonly path: string } | undefined
+  >;
   readonly budget: () => Promise<RevealBudget>;
   /** Waits and shows the time left on the terminal. */
   readonly countDown: (ms: number) => Promise<void>;
@@ -65,7 +69,8 @@ export async function checkGate(
   refuseUnasked(settings, options);
   refuseWatched(settings.runtime);
   const identity = await settings.identity();
-  const guard = { ...settings, identity, effect: 'reveals-secret', safeDirection: true, readOnly: false } as const;
+  await refuseByAdministrator(settings, options);
+  const guard = { ...settings, identity, effect: 'reveals-secret', safeDirection: true, readOnly: undefined } as const;
   const verdict = guardEffect(guard);
   if (identity.mode === 'live') await refuseExposed(settings, identity);
   return { identity, asks: !options.reveal || verdict === 'ask' };
@@ -122,6 +127,22 @@ function otherSinks(cardId: string): readonly string[] {
     `to one command:     cardwright cards exec ${shellWord(cardId)} --reveal -- ./checkout.sh`,
     `to a private file:  cardwright cards details ${shellWord(cardId)} --reveal --out card.json`,
   ];
+}
+
+async function refuseByAdministrator({ revealRule, canAsk }: GateSettings, { sink }: WishBeforeCard): Promise<void> {
+  const managed = await revealRule();
+  if (managed === undefined) return;
+  const { rule, path } = managed;
+  if (rule !== 'never' && (canAsk || (rule === 'exec' && sink === 'child'))) return;
+  const where = rule === 'never' ? 'nowhere' : rule === 'exec' ? 'at a terminal or by cards exec' : 'at a terminal';
+  throw new CliError('guarded', {
+    message: `reveal of ${path} is ${rule}: card details are shown ${where}`,
+    notes: [`The administrator of this machine sets it, in ${path}.`],
+    reason: 'reveal',
+    hint: 'cardwright whoami',
+    outcome: 'not_sent',
+    operation: 'cards.details',
+  });
 }
 
 function refuseWatched(runtime: Runtime): void {

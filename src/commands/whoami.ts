@@ -15,6 +15,7 @@ export const whoami = command({
       key_home: tells.text('Where that is.'),
       chosen_by: tells.text('What chose this profile.'),
       contract: orNull(tells.text('File of contract overrides.')),
+      limits: tells.json('Limits that are set: name, value, and source, which is the managed file or the profile.'),
     },
   },
   reach: 'service',
@@ -22,8 +23,8 @@ export const whoami = command({
     { does: 'In words', run: 'whoami' },
     { does: 'As data', run: 'whoami --json' },
   ],
-  run: ctx => ctx.identity(),
-  show: who => ({
+  run: async ctx => ({ who: await ctx.identity(), limits: await ctx.limits() }),
+  show: ({ who, limits }) => ({
     data: {
       profile: who.profile,
       mode: who.mode,
@@ -33,6 +34,7 @@ export const whoami = command({
       key_home: who.keyHome,
       chosen_by: who.chosenBy,
       contract: who.contractFile ?? null,
+      limits: limits.map(each => ({ ...each })),
     },
     noun: 'profile',
     idField: 'profile',
@@ -57,6 +59,7 @@ export const whoami = command({
           ['Kept', `${who.keySource}: ${who.keyHome}`],
           ['Chosen by', who.chosenBy],
           ['Contract', who.contractFile ?? 'as assumed'],
+          ...limits.map(({ name, value, source }): [string, string] => [name, `${value}, set by ${source}`]),
         ],
       },
     ],

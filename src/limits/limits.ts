@@ -93,6 +93,11 @@ export function isLimitName(name: string): name is LimitName {
   return Object.hasOwn(ROWS, name);
 }
 
+/** Whether its value is an amount of money. */
+export function isAmountLimit(name: LimitName): boolean {
+  return ROWS[name].isAmount === true;
+}
+
 /** The value of a typed text, such as `250.00`, `true` or `bin_1,bin_2`; undefined for a text of another form. */
 export function parseLimit(name: LimitName, text: string): LimitValue | undefined {
   return ROWS[name].parse(text);
@@ -110,10 +115,10 @@ export function limitWords(name: LimitName, value: LimitValue): string {
 }
 
 /** Limits among the settings of a profile, of a file or of a journal; undefined, with the name, for a value of another form. */
-export function readLimits(values: Readonly<Record<string, unknown>>): { limits: Limits } | { wrong: LimitName } {
+export function readLimits(values: object): { limits: Limits } | { wrong: LimitName } {
   const limits: Partial<Record<LimitName, LimitValue>> = {};
   for (const name of LIMIT_NAMES) {
-    const value = values[name];
+    const value: unknown = (values as Readonly<Record<string, unknown>>)[name];
     if (value === undefined) continue;
     const isPlain = ['string', 'number', 'boolean'].includes(typeof value);
     const isList = Array.isArray(value) && value.every(each => typeof each === 'string');

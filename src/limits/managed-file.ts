@@ -4,11 +4,10 @@
  */
 import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
-import { dirname, win32 } from 'node:path';
+import { dirname } from 'node:path';
 import { CliError } from '../core/errors.ts';
 import { isObject } from '../core/objects.ts';
 import { shellWord } from '../core/shell-quote.ts';
-import type { Environment } from '../platform/host.ts';
 import { isLimitName, readLimits, type SourcedLimits } from './limits.ts';
 
 /** Where a card may be revealed: nowhere, at a terminal alone, or also into the environment of a program. */
@@ -30,8 +29,9 @@ export interface ManagedFile {
   readonly platform: NodeJS.Platform;
 }
 
-export function managedFilePath(platform: NodeJS.Platform, env: Environment): string {
-  if (platform === 'win32') return win32.join(env['ProgramData'] ?? 'C:\\ProgramData', 'cardwright', 'limits.json');
+/** Where an administrator puts it. No variable moves it: a user could set one. */
+export function managedFilePath(platform: NodeJS.Platform): string {
+  if (platform === 'win32') return 'C:\\ProgramData\\cardwright\\limits.json';
   if (platform === 'darwin') return '/Library/Application Support/cardwright/limits.json';
   return '/etc/cardwright/limits.json';
 }

@@ -1,7 +1,15 @@
 /** Settings of a profile: their names, and what each may be. */
 import { CliError } from '../core/errors.ts';
-import { parseAmount, plainAmount } from '../core/money.ts';
 import { type KeptSetting, SETTINGS, type SettingName } from '../core/setting-names.ts';
+import {
+  isAmountLimit,
+  isLimitName,
+  isLooser,
+  type LimitName,
+  limitText,
+  parseLimit,
+  readLimits,
+} from '../limits/limits.ts';
 import { quoted } from './name.ts';
 
 /** Settings of a profile; what is absent is not limited and not allowed. Amounts are decimal USD text, `250.00`. */
@@ -50,25 +58,12 @@ interface SettingRow {
   readonly parse: (text: string) => SettingValue | undefined;
 }
 
-const ID = /^[A-Za-z0-9_-]{1,128}$/;
-
 function parseSwitch(text: string): boolean | undefined {
   return text === 'true' ? true : text === 'false' ? false : undefined;
 }
 
-function parseLimit(text: string): string | undefined {
-  const amount = parseAmount(text);
-  return amount === undefined ? undefined : plainAmount(amount);
-}
-
 function parseCount(text: string): number | undefined {
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
-}
-
-/** A week at most: afterwards somebody asks anew. */
-function parseStandingHours(text: string): number | undefined {
-  const hours = parseCount(text);
-  return hours !== undefined && hours >= 1 && hours <= 168 ? hours : undefined;
 }
 
 /** Refunds come for weeks, and counts of the last 35 days are compared: fewer months would be read again and again. */
@@ -77,9 +72,13 @@ function parseMonths(text: string): number | undefined {
   return months !== undefined && months >= 3 && months <= 1_200 ? months : undefined;
 }
 
-function parseBins(text: string): readonly string[] | undefined {
-  const bins = text.split(',').map(bin => bin.trim());
-  return bins.every(bin => ID.test(bin)) ? [...new Set(bins)] : undefined;
+/** As a profile keeps it: amounts are text, `250.00`. */
+function limit(name: LimitName): SettingRow {
+  const parse = (text: string) => {
+    const value = parseLimit(name, text);
+    return value !== undefined && isAmountLimit(name) ? limitText(name, value) : value;
+  };
+  return { home: 'settings', parse };
 }
 
 function parsePath(text: string): string | undefined {
@@ -96,25 +95,24 @@ function parseJournal(text: string): string | undefined {
   return text === 'local' || /^postgres(?:ql)?:\/\/[^:@/?#\s]+@[^\s]+$/.test(text) ? text : undefined;
 }
 
-const limit = { home: 'settings', parse: parseLimit } as const;
 const onOff = { home: 'settings', parse: parseSwitch } as const;
 const path = { isPath: true, parse: parsePath } as const;
 
 /** Everything `profiles set <name> <setting> <value>` knows. */
 export const PROFILE_SETTINGS = {
   allow_unattended_reveal: onOff,
-  read_only: onOff,
-  max_per_call: limit,
-  max_per_run: limit,
-  max_per_day: limit,
-  max_cards: { home: 'settings', parse: parseCount },
-  bins: { home: 'settings', parse: parseBins },
-  approve_above: limit,
-  approve_day: limit,
-  approve_irreversible: onOff,
-  approve_rows: { home: 'settings', parse: parseCount },
-  approvals_needed: { home: 'settings', parse: text => (/^[1-9]$/.test(text) ? Number(text) : undefined) },
-  approve_within_hours: { home: 'settings', parse: parseStandingHours },
+  read_only: limit('read_only'),
+  max_per_call: limit('max_per_call'),
+  max_per_run: limit('max_per_run'),
+  max_per_day: limit('max_per_day'),
+  max_cards: limit('max_cards'),
+  bins: limit('bins'),
+  approve_above: limit('approve_above'),
+  approve_day: limit('approve_day'),
+  approve_irreversible: limit('approve_irreversible'),
+  approve_rows: limit('approve_rows'),
+  approvals_needed: limit('approvals_needed'),
+  approve_within_hours: limit('approve_within_hours'),
   approvers_file: { home: 'settings', ...path },
   journal: { home: 'settings', parse: parseJournal },
   journal_url_file: { home: 'settings', ...path },
@@ -168,4 +166,30 @@ export function isStoredSetting(name: string, value: unknown): boolean {
   if (parts.some(part => typeof part === 'object')) return false;
   const typed = parts.join(',');
   return row.home === 'settings' && JSON.stringify(row.parse(typed)) === JSON.stringify(value);
+}
+
+/** What the limits of a profile would be weakened by, besides a looser limit: who approves, and which service or journal they are held against. */
+const WEAKENING: ReadonlySet<SettingName> = new Set([
+  'approvers_file',
+  'journal',
+  'journal_url_file',
+  'journal_account',
+  'contract',
+  'base_url',
+]);
+
+/** Whether a setting in place of another one allows more than the limits of the profile do now. */
+export function loosens(
+  settings: ProfileSettings,
+  name: SettingName,
+  next: SettingValue | undefined,
+  before: SettingValue | undefined,
+): boolean {
+  if (isLimitName(name)) {
+    const value = (each: SettingValue | undefined) => (each === undefined ? undefined : parseLimit(name, String(each)));
+    return isLooser(name, value(next), value(before));
+  }
+  const read = readLimits(settings);
+  const hasLimits = 'wrong' in read || Object.keys(read.limits).length > 0;
+  return hasLimits && WEAKENING.has(name) && next !== before;
 }

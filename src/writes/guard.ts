@@ -4,6 +4,7 @@
 import type { Effect } from '../contract/operation.ts';
 import { CliError, type ErrorFacts } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
+import { type LimitSource, limitRefusal } from '../limits/limits.ts';
 
 /** What help, `help safety` and `docs/guide/service.md` say of freezing with a live key; `guardEffect` keeps it. */
 export const FREEZING_ASKS =
@@ -17,8 +18,8 @@ export interface GuardQuestion {
   readonly effect: Effect;
   /** Freezing cards that were named is the safe direction. */
   readonly safeDirection: boolean;
-  /** Profile setting: nothing may be changed. */
-  readonly readOnly: boolean;
+  /** Nothing may be changed, and what says so. */
+  readonly readOnly: LimitSource | undefined;
   readonly canAsk: boolean;
   readonly yes: boolean;
   /** `--live`. */
@@ -32,11 +33,8 @@ export interface GuardQuestion {
 export function guardEffect(question: GuardQuestion): GuardDecision {
   const { identity, effect, live } = question;
   if (effect === 'read') return 'go';
-  if (question.readOnly && effect !== 'reveals-secret') {
-    throw guarded('read_only', {
-      message: `profile ${identity.profile} is read-only`,
-      hint: `cardwright profiles set ${identity.profile} read_only false`,
-    });
+  if (question.readOnly !== undefined && effect !== 'reveals-secret') {
+    throw limitRefusal('read_only', question.readOnly, 'true, and nothing may be changed');
   }
   if (live !== undefined && live !== identity.profile) {
     const message = `--live names ${live}, but this run uses ${identity.profile}`;

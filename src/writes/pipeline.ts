@@ -26,6 +26,7 @@ import type { Identity } from '../core/identity.ts';
 import { type Cents, cents } from '../core/money.ts';
 import type { HoldSpending, SpendHold, Spending } from '../core/spending.ts';
 import type { Run } from '../journal/types.ts';
+import type { LimitSource } from '../limits/limits.ts';
 import {
   type EarlierRow,
   type Learned,
@@ -116,7 +117,8 @@ export interface Pipeline {
 
 export interface PipelineSettings {
   readonly identity: () => Promise<Identity>;
-  readonly readOnly: () => Promise<boolean>;
+  /** What makes the run read-only: the profile, the managed file; undefined where nothing does. */
+  readonly readOnly: () => Promise<LimitSource | undefined>;
   readonly canAsk: boolean;
   readonly yes: boolean;
   readonly live: string | undefined;

@@ -82,7 +82,7 @@ test.skipIf(us !== 0)('a file of somebody else than root is refused', async () =
 });
 
 test('each system has its place', () => {
-  expect(managedFilePath('linux', {})).toBe('/etc/cardwright/limits.json');
-  expect(managedFilePath('darwin', {})).toBe('/Library/Application Support/cardwright/limits.json');
-  expect(managedFilePath('win32', { ProgramData: 'D:\\Data' })).toBe('D:\\Data\\cardwright\\limits.json');
+  expect(managedFilePath('linux')).toBe('/etc/cardwright/limits.json');
+  expect(managedFilePath('darwin')).toBe('/Library/Application Support/cardwright/limits.json');
+  expect(managedFilePath('win32')).toBe('C:\\ProgramData\\cardwright\\limits.json');
 });

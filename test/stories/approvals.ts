@@ -249,8 +249,6 @@ export function notAnApproval({ isWhole }: { readonly isWhole: boolean }): void 
       await t.done('profiles set team max_per_call 24');
       expect(await t.resume(op, ['bo.json'])).toMatchObject({ code: 14, error: { message: /max_per_call/ } });
       expect(await t.balance()).toBe(10);
-      await t.done('profiles set team max_per_call none');
-      expect((await t.resume(op, ['bo.json'])).code).toBe(0);
     });
   });
 

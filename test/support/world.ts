@@ -2,7 +2,7 @@
  * A whole world for a story: the program in this process, a fresh sandbox behind real HTTP, a frozen clock, counted
  * ids, folders of its own. `run` takes a command line as a person types it.
  */
-import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -96,6 +96,8 @@ export interface RunOptions {
   /** Folders programs of the system are looked for in; none when left out. */
   readonly programFolders?: readonly string[];
   readonly keychain?: Keychain;
+  /** Text of the limits that an administrator has set on this machine. */
+  readonly managedLimits?: string;
   /** Keys pressed while a card is shown, the last of them again and again; `q` when left out. */
   readonly keys?: readonly string[];
   /**
@@ -227,6 +229,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       nodeVersion: process.versions.node,
       codeCache: undefined,
       programFolders: told.programFolders ?? [],
+      limitsFile: await managedFile(folder, told.managedLimits),
       cut: told.cut ?? new AbortController().signal,
       holdCut: () => () => undefined,
       handOver(take) {
@@ -396,4 +399,14 @@ async function readNamed(path: string, folder: string): Promise<string> {
     const why = systemWords((error as NodeJS.ErrnoException).code ?? '');
     throw new CliError('usage', { message: `cannot read ${JSON.stringify(path)}: ${why}` });
   }
+}
+
+/** The file of an administrator, who is the user of the tests here; there is none without a text. */
+async function managedFile(folder: string, text: string | undefined): Promise<AppHost['limitsFile']> {
+  const path = join(folder, 'managed', 'limits.json');
+  if (text !== undefined) {
+    await mkdir(join(folder, 'managed'), { recursive: true });
+    await writeFile(path, text);
+  }
+  return { path, administrator: process.getuid?.() ?? 0, platform: process.platform };
 }

@@ -37,6 +37,8 @@ export interface Examined {
    * next operation with the key of a service would end with.
    */
   readonly stateFolder: () => Promise<StateFolder>;
+  /** Limits that are set, and by whom. */
+  readonly limits: () => Promise<readonly { readonly name: string; readonly value: string; readonly source: string }[]>;
   /** None where operations are kept on this machine. */
   readonly sharedJournal: () => Promise<readonly Finding[]>;
   readonly files: FileFacts;
@@ -61,6 +63,7 @@ export async function examine(about: Examined): Promise<readonly Finding[]> {
     ...(await fileFindings(about.files)),
     await stateFinding(about, who),
     ...(await about.sharedJournal()),
+    ...(who === undefined ? [] : await limitFindings(about)),
     await contractFinding(about, who),
     await storeFinding(about, who),
     await auditFinding(about),
@@ -70,6 +73,14 @@ export async function examine(about: Examined): Promise<readonly Finding[]> {
   ];
   if (identity instanceof CliError) return [failed('profile', identity), ...rest];
   return [profileFinding(identity), ...(await serviceFindings(about, identity)), ...rest];
+}
+
+async function limitFindings({ limits }: Examined): Promise<Finding[]> {
+  const check = 'limits';
+  const shown = await limits().catch(asError);
+  if (shown instanceof CliError) return [failed(check, shown)];
+  const says = shown.map(({ name, value, source }) => `${name} is ${value}, set by ${source}`).join('; ');
+  return [{ check, status: 'ok', says: says === '' ? 'none are set' : says }];
 }
 
 /** Where the journal, the limits of the day and the audit log are kept: without them a change could be made twice. */

@@ -22,6 +22,9 @@ export const AUDIT_COLUMNS: readonly Column[] = [
   { field: 'sink', title: 'INTO', kind: 'word', priority: 5, wideOnly: true },
   { field: 'rows', title: 'ROWS', kind: 'integer', priority: 5, wideOnly: true },
   { field: 'op', title: 'OP', kind: 'id', priority: 6, wideOnly: true, shortTo: SHORT_ID },
+  { field: 'limit', title: 'LIMIT', kind: 'word', priority: 5, wideOnly: true },
+  { field: 'before', title: 'BEFORE', kind: 'text', priority: 5, wideOnly: true },
+  { field: 'after', title: 'AFTER', kind: 'text', priority: 5, wideOnly: true },
 ];
 
 /** Of the log that several people share. */
@@ -44,7 +47,7 @@ export const AUDIT_ENTRY = {
   ),
   recorded_by: maybe(tells.count('Process that wrote it then.')),
   batch: maybe(tells.count('First of the lines that were written together with it.')),
-  event: tells.word('What the line is.', ['write', 'outcome', 'run', 'reveal']),
+  event: tells.word('What the line is.', ['write', 'outcome', 'run', 'reveal', 'limit']),
   profile: tells.text('Profile.'),
   mode: tells.word('Kind of key.', ['sandbox', 'test', 'live']),
   origin: tells.text('Address of the service.'),
@@ -60,6 +63,9 @@ export const AUDIT_ENTRY = {
   outcome: maybe(tells.text('The outcome.')),
   kind: maybe(tells.text('Kind of the error.')),
   reason: maybe(tells.text("The service's word for why, or the status of its answer.")),
+  limit: maybe(tells.text('Limit of a profile that was changed.')),
+  before: maybe(tells.text('What it was before.')),
+  after: maybe(tells.text('What it is now.')),
   of: maybe(tells.count('Line this is the outcome of.')),
   prev: tells.text('Digest of the line before.'),
   hash: tells.text('Digest of this line.'),

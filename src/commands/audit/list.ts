@@ -22,7 +22,7 @@ export const listAudit = command({
   ends: { check_failed: 'The chain is broken; the lines that can be read are shown.' },
   flags: {
     card: option(text({ doc: 'Only lines about this card.', basis: OURS, names: 'card' })),
-    event: option(choice(['write', 'outcome', 'run', 'reveal'], { doc: 'Only these lines.', basis: OURS })),
+    event: option(choice(['write', 'outcome', 'run', 'reveal', 'limit'], { doc: 'Only these lines.', basis: OURS })),
     since: option(time({ doc: 'Only lines since this time.', basis: OURS }), '<time>'),
     shared: SHARED,
     limit: option(integer({ doc: 'Only the last n.', basis: OURS, min: 1 })),
