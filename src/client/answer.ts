@@ -3,9 +3,10 @@
 import { DETAILS, FUNDING } from '../contract/card.ts';
 import type { Evidence } from '../contract/evidence.ts';
 import type { Shape } from '../contract/field.ts';
-import type { ListPage } from '../contract/operation.ts';
+import type { ListPage, Operation } from '../contract/operation.ts';
 import { wireName } from '../contract/overrides.ts';
 import { staysWhole } from '../contract/whole-names.ts';
+import { DAY } from '../core/durations.ts';
 import { maskedValue } from '../core/masked-values.ts';
 import type { Cents } from '../core/money.ts';
 import { toUsd } from '../core/money.ts';
@@ -76,12 +77,12 @@ function decodeOne(asked: RequestFacts, value: unknown): Decoded {
   const contradicts = single.problems.some(problem => contradictions?.has(problem));
   const result = shape === FUNDING ? withRequested(asked, single.value) : single.value;
   if (shape === DETAILS) return { result, problems: single.problems, contradicts, warnings: single.warnings };
-  const { value: clean, hidden } = maskedValue(result, wholeIn(shape));
+  const { value: clean, hidden, inexact } = maskedValue(result, wholeIn(shape));
   return {
     result: clean,
     problems: single.problems,
     contradicts,
-    warnings: [...single.warnings, ...hidden.map(hiddenAt)],
+    warnings: [...single.warnings, ...hidden.map(hiddenAt), ...inexact.map(inexactAt)],
   };
 }
 
@@ -91,7 +92,7 @@ export function withRequested({ input }: Pick<RequestFacts, 'input'>, value: Val
   return { ...value, card_id: card, amount };
 }
 
-function decodeList({ target }: RequestFacts, value: unknown, headers: WireHeaders): Decoded {
+function decodeList({ target, input }: RequestFacts, value: unknown, headers: WireHeaders): Decoded {
   const found = findRows(value, headers);
   if (found === undefined) {
     return { result: undefined, problems: [{ path: 'data', text: 'is missing' }], contradicts: false, warnings: [] };
@@ -114,8 +115,12 @@ function decodeList({ target }: RequestFacts, value: unknown, headers: WireHeade
       for (const each of read.warnings) warnings.push(each.replace(`[${index}]`, '[]'));
       ({ value } = read);
     }
-    const { value: clean, hidden } = maskedValue(value, whole);
+    const { value: clean, hidden, inexact } = maskedValue(value, whole);
     for (const place of hidden) warnings.push(hiddenAt(`${found.at}[].${place}`));
+    for (const place of inexact) warnings.push(inexactAt(`${found.at}[].${place}`));
+    const contradicted = contradictedFilter(clean as Values, target.row, input);
+    if (contradicted !== undefined)
+      problems.push({ ...contradicted, path: `${found.at}[${index}].${contradicted.path}` });
     return clean as Values;
   });
   for (const slot of mixedSigns(found.rows, shape)) {
@@ -127,12 +132,41 @@ function decodeList({ target }: RequestFacts, value: unknown, headers: WireHeade
   return { result, problems, contradicts: false, warnings, ...(found.next !== undefined && { next: found.next }) };
 }
 
+/** A service may count whole days, of whatever zone, and its clock may be another one (A-26). */
+const RANGE_MARGIN_MS = DAY;
+
+/** The first filter of a list that one of its rows does not fit. What a row leaves out says nothing. */
+function contradictedFilter(value: Values, { query }: Operation, input: Values): Problem | undefined {
+  for (const name in query) {
+    const asked = input[name];
+    if (asked === undefined) continue;
+    const slot = name === 'from' || name === 'to' ? 'created_at' : name;
+    const is = value[slot];
+    if (typeof is !== 'string') continue;
+    const apart = Date.parse(is) - Date.parse(String(asked));
+    const fits =
+      name === 'from'
+        ? !(apart < -RANGE_MARGIN_MS)
+        : name === 'to'
+          ? !(apart > RANGE_MARGIN_MS)
+          : is === asked || is.toLowerCase() === String(asked).toLowerCase();
+    if (!fits)
+      return {
+        path: slot,
+        text: `is ${JSON.stringify(is)}, which the filter ${name} leaves out (${JSON.stringify(asked)})`,
+      };
+  }
+  return undefined;
+}
+
 /** A seed of a sandbox has up to sixteen digits of its own; no operation of a service has that field. */
 function wholeIn(shape: Shape): (name: string) => boolean {
   return shape['seed'] === undefined ? staysWhole : name => name === 'seed' || staysWhole(name);
 }
 
 const hiddenAt = (place: string) => `${place} looks like a card number; it is masked`;
+export const inexactAt = (place: string) =>
+  `${place} is a number of more digits than can be kept; it may be shown with others`;
 
 /** Fields whose sign is left out although the service itself does not agree on it (A-41). */
 function mixedSigns(rows: readonly unknown[], shape: Shape): string[] {

@@ -91,7 +91,14 @@ export async function attempt(wire: Wire, attempted: Attempted): Promise<Interpr
   const { input, evidence, keyOfCaller, paging } = attempted;
   if (exchange.status === 200 && exchange.failure === undefined) paging?.onArrival();
   const asked = { target, input, evidence, keyOfCaller, idempotencyKey: plan.idempotencyKey };
-  const verdict = interpretResponse(exchange, { ...asked, origin, variables, redactor, answeredAt: wire.clock.now() });
+  const verdict = interpretResponse(exchange, {
+    ...asked,
+    origin,
+    path: request.path,
+    variables,
+    redactor,
+    answeredAt: wire.clock.now(),
+  });
   if (verdict.class === 'done')
     for (const text of verdict.decoded.warnings) wire.warn(redactor.text(`${target.name}: ${text}`));
   return verdict;

@@ -24,7 +24,7 @@ export interface ReceivedBody {
 /** Reads a received body. Never throws and never quotes more than a title or 200 characters for debugging. */
 export function readBody({ headers, bytes, failure }: ReceivedBody): Body {
   if (failure !== undefined) return { kind: 'damaged', cut: failure.reason !== 'too_large', text: failure.text };
-  const encoding = headerText(headers, 'content-encoding') ?? 'identity';
+  const encoding = headerText(headers, 'content-encoding')?.trim() || 'identity';
   if (encoding.toLowerCase() !== 'identity') {
     return damaged(`the answer is encoded as ${JSON.stringify(encoding.slice(0, 40))}, which was not requested`);
   }

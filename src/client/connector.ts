@@ -1,6 +1,8 @@
 /** Making a connection: through a proxy where there is one, held until it closes, with the certificate it showed. */
 import type { Socket } from 'node:net';
 import type buildConnector from 'undici/lib/core/connect.js';
+import { CONNECT_MS } from './deadline.ts';
+import { openTunnel, type TunnelRequest } from './proxy.ts';
 
 export interface Certificate {
   /** Organisation or name of who issued it. */
@@ -26,19 +28,22 @@ type ConnectorOptions = Parameters<ReturnType<typeof buildConnector>>[0];
 type ConnectorCallback = Parameters<ReturnType<typeof buildConnector>>[1];
 
 /** Connects to the proxy first and speaks TLS through its tunnel. */
-export function throughProxy(proxy: URL, direct: Connector, opening: Set<Closeable>): Connector {
+export function throughProxy(
+  { proxy, authorities }: Pick<TunnelRequest, 'proxy' | 'authorities'>,
+  direct: Connector,
+  opening: Set<Closeable>,
+): Connector {
   return (options, callback) => {
     const target = `${options.hostname.includes(':') ? `[${options.hostname}]` : options.hostname}:${options.port || 443}`;
     const done = onlyOnce(({ error, socket }: { error: Error | null; socket: Socket | null }) => {
       if (error) callback(error, null);
       else if (socket) direct({ ...options, httpSocket: socket }, callback);
     });
-    import('./tunnel.ts')
-      .then(({ openTunnel }) => openTunnel({ proxy, target, done: (error, socket) => done({ error, socket }) }))
-      .then(
-        request => hold(opening, request),
-        (error: unknown) => done({ error: error instanceof Error ? error : new Error('no tunnel'), socket: null }),
-      );
+    const tunnel = { proxy, authorities, target, timeoutMs: CONNECT_MS };
+    openTunnel({ ...tunnel, done: (error, socket) => done({ error, socket }) }).then(
+      request => hold(opening, request),
+      (error: unknown) => done({ error: error instanceof Error ? error : new Error('no tunnel'), socket: null }),
+    );
   };
 }
 

@@ -23,13 +23,13 @@ export function textOf(value: string | readonly string[]): string {
 }
 
 /**
- * Milliseconds of `Retry-After`: whole seconds, or an HTTP date against the answer's own `Date`, so that a wrong
+ * Milliseconds of `Retry-After`: seconds, or an HTTP date against the answer's own `Date`, so that a wrong
  * clock here does not matter. Undefined when negative, unreadable or absent.
  */
 export function retryAfterMs(headers: WireHeaders, name: string): number | undefined {
   const text = headerText(headers, name)?.trim();
   if (text === undefined || text === '') return undefined;
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  if (/^\d{1,9}(?:\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
   const until = httpDate(text);
   const now = httpDate(headerText(headers, 'date'));
   return until === undefined || now === undefined || until < now ? undefined : until - now;

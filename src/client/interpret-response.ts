@@ -216,7 +216,7 @@ function judgeError(exchange: Answered, body: Body, judged: Judged): Interpretat
   });
   return failed(classified, judged, {
     status,
-    why: errorText(exchange, body, { service, origin: judged.origin }),
+    why: errorText(exchange, body, { service, origin: judged.origin, path: judged.path }),
     webPage: body.kind === 'html',
     retryAfterMs: retryAfterMs(headers, overrides.headers.retry_after ?? HEADERS.retry_after.name),
     ...(service && { service }),
@@ -226,13 +226,16 @@ function judgeError(exchange: Answered, body: Body, judged: Judged): Interpretat
 interface Said {
   readonly service: ServiceRefusal | undefined;
   readonly origin: string;
+  readonly path: string;
 }
 
-function errorText({ status, headers }: Answered, body: Body, { service, origin }: Said): string {
+function errorText({ status, headers }: Answered, body: Body, { service, origin, path }: Said): string {
   if (status < 400) {
     const location = headerText(headers, 'location') ?? '';
-    const target = URL.canParse(location, origin) ? new URL(location, origin).origin : 'an unnamed address';
-    return `${origin} redirects to ${target} (${status}); redirects are not followed, set the base URL to the right one`;
+    const to = URL.canParse(location, `${origin}${path}`) ? new URL(location, `${origin}${path}`) : undefined;
+    const [from, target] =
+      to?.origin === origin ? [path.split('?')[0], to.pathname] : [origin, to?.origin ?? 'an unnamed address'];
+    return `${from} redirects to ${target} (${status}); redirects are not followed, set the base URL to the right one`;
   }
   if (body.kind === 'html') return `${notTheApi(body.title)} (${status} from ${origin})`;
   if (service?.error === undefined) return `status ${status}`;

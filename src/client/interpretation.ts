@@ -59,6 +59,8 @@ export interface Judged extends RequestFacts {
   readonly answeredAt: number;
   /** Scheme and host the request went to, for redirects. */
   readonly origin: string;
+  /** Path and query of the request. */
+  readonly path: string;
   /** Variables of the environment that name address and key. */
   readonly variables?: readonly string[] | undefined;
   readonly redactor: Redactor;

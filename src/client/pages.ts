@@ -57,6 +57,7 @@ export async function* walkPages(paging: Paging): AsyncGenerator<ListPage<Row>> 
     if (goesOn && fresh.data.length > 0 && number > from && (page.next === true || last !== undefined))
       ahead.ask(number + 1);
     ahead.expect(last);
+    if (length === 0 && number === from && goesOn && (page.next ?? last) !== undefined) throw emptyFirst(operation);
     note(counts, page.list.page, { length, fresh: fresh.data.length });
     if (number === from || fresh.data.length > 0) yield fresh;
     if (length === 0) return end(page.next && number > from ? 'a page was empty' : undefined);
@@ -64,6 +65,12 @@ export async function* walkPages(paging: Paging): AsyncGenerator<ListPage<Row>> 
     if (!goesOn) return end();
   }
   end(`stopped after ${maxPages} pages`);
+}
+
+/** No page can be shown for the end of a list of which the service says that there is more. */
+function emptyFirst(operation: string): CliError {
+  const message = `the answer of ${operation} cannot be used: the first page is empty, and more is said to follow`;
+  return new CliError('contract_mismatch', { message, operation, hint: 'cardwright contract check' });
 }
 
 /**

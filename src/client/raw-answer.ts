@@ -6,9 +6,10 @@
 import type { RawAnswer } from '../contract/operation.ts';
 import { SECRET_NAMES } from '../contract/secret-names.ts';
 import { passesLuhn } from '../core/card-numbers.ts';
+import { isInexact } from '../core/masked-values.ts';
 import { isObject } from '../core/objects.ts';
 import { REDACTED } from '../core/redaction.ts';
-import type { Decoded } from './answer.ts';
+import { type Decoded, inexactAt } from './answer.ts';
 import { textOf } from './headers.ts';
 import type { Redactor } from './redact.ts';
 import type { WireHeaders } from './transport.ts';
@@ -17,29 +18,36 @@ export interface Cleaned {
   readonly value: unknown;
   /** Values that were taken out. */
   readonly hidden: number;
+  /** Names of numbers with more digits than are kept of one. */
+  readonly inexact: readonly string[];
 }
 
 /** Never throws. Depth is bounded by `readBody`. */
 export function withoutSecrets(value: unknown, redactor: Redactor): Cleaned {
   let hidden = 0;
+  const inexact = new Set<string>();
   const hide = () => {
     hidden += 1;
     return REDACTED;
   };
-  const clean = (part: unknown): unknown => {
+  const clean = (part: unknown, at: string): unknown => {
     if (typeof part === 'string') {
       const text = redactor.text(part);
       return text === part ? part : hide() && text;
     }
-    if (typeof part === 'number') return isCardNumber(part) ? hide() : part;
-    if (Array.isArray(part)) return part.map(clean);
+    if (typeof part === 'number') {
+      if (isCardNumber(part)) return hide();
+      if (isInexact(part)) inexact.add(at);
+      return part;
+    }
+    if (Array.isArray(part)) return part.map(each => clean(each, at));
     return isObject(part) ? cleanMembers(part) : part;
   };
   const cleanMembers = (members: Readonly<Record<string, unknown>>): unknown => {
     const before = hidden;
     const kept = Object.entries(members).map(([name, part]) => {
       const secret = SECRET_NAMES.has(name.toLowerCase()) && part !== null && part !== '';
-      return [redactor.text(name), secret ? hide() : clean(part)] as const;
+      return [redactor.text(name), secret ? hide() : clean(part, name)] as const;
     });
     // A number was here, so three or four digits beside it are its code, under whatever name.
     const beside = hidden > before && kept.some(([, part]) => part === REDACTED);
@@ -47,7 +55,7 @@ export function withoutSecrets(value: unknown, redactor: Redactor): Cleaned {
       kept.map(([name, part]) => [name, beside && name !== 'last4' && isCode(part) ? hide() : part]),
     );
   };
-  return { value: clean(value), hidden };
+  return { value: clean(value, 'the answer'), hidden, inexact: [...inexact] };
 }
 
 interface Received {
@@ -57,7 +65,7 @@ interface Received {
 
 /** The answer of a raw request; a body that is no JSON is undefined. */
 export function decodeRaw({ status, headers }: Received, came: unknown, redactor: Redactor): Decoded {
-  const { value, hidden } = withoutSecrets(came, redactor);
+  const { value, hidden, inexact } = withoutSecrets(came, redactor);
   const shown = Object.entries(headers).filter(([name]) => !/^(?:set-cookie|proxy-|www-authenticate)/i.test(name));
   const result: RawAnswer = {
     status,
@@ -65,7 +73,7 @@ export function decodeRaw({ status, headers }: Received, came: unknown, redactor
     body: value,
     hidden,
   };
-  return { result, problems: [], contradicts: false, warnings: [] };
+  return { result, problems: [], contradicts: false, warnings: inexact.map(inexactAt) };
 }
 
 function isCardNumber(value: number): boolean {

@@ -238,7 +238,7 @@ function openLane(facts: LaneFacts): Lane {
     hold(opening, socket);
   };
   const client = new Client(origin.origin, {
-    connect: proxy === undefined ? direct : throughProxy(proxy, direct, opening),
+    connect: proxy === undefined ? direct : throughProxy({ proxy, authorities }, direct, opening),
     pipelining: 1,
     maxHeaderSize: MAX_HEADER_BYTES,
   });

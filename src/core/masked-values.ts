@@ -7,6 +7,8 @@ export interface Masked {
   readonly value: unknown;
   /** Where something was: `acct`, `deep.list[].pan`. */
   readonly hidden: readonly string[];
+  /** Where a number has more digits than are kept of one, so that it may have come with others. */
+  readonly inexact: readonly string[];
 }
 
 type Members = Readonly<Record<string, unknown>>;
@@ -20,16 +22,16 @@ const CODE_NAME = /cv|cs|cid|code|pin|security/i;
  * where it ends in the last four digits beside it.
  */
 export function maskedValue(value: unknown, staysWhole: (name: string) => boolean): Masked {
-  if (!mayHold(value, staysWhole)) return { value, hidden: [] };
-  const hidden = new Set<string>();
-  const masked = maskedPart(value, { at: '', ending: undefined, hidden, staysWhole });
-  return { value: masked, hidden: [...hidden] };
+  if (!mayHold(value, staysWhole)) return { value, hidden: [], inexact: [] };
+  const [hidden, inexact] = [new Set<string>(), new Set<string>()];
+  const masked = maskedPart(value, { at: '', ending: undefined, hidden, inexact, staysWhole });
+  return { value: masked, hidden: [...hidden], inexact: [...inexact] };
 }
 
 /** Whether a closer look is due: lists of a million rows come here, row by row. */
 function mayHold(part: unknown, staysWhole: (name: string) => boolean): boolean {
   if (typeof part === 'string') return mayHoldNumber(part);
-  if (typeof part === 'number') return part >= 1e12;
+  if (typeof part === 'number') return Math.abs(part) >= 1e12;
   if (typeof part !== 'object' || part === null) return false;
   if (Array.isArray(part)) return part.some(each => mayHold(each, staysWhole));
   for (const name in part) {
@@ -46,12 +48,17 @@ interface Place {
   /** Hide only what ends in these digits; an empty text hides nothing. */
   readonly ending: string | undefined;
   readonly hidden: Set<string>;
+  readonly inexact: Set<string>;
   readonly staysWhole: (name: string) => boolean;
 }
 
 function maskedPart(part: unknown, place: Place): unknown {
   if (typeof part === 'string') return maskedText(part, place);
-  if (typeof part === 'number') return isCardNumber(part) && place.ending === undefined ? hide(place) : part;
+  if (typeof part === 'number') {
+    if (isCardNumber(part) && place.ending === undefined) return hide(place);
+    if (isInexact(part)) place.inexact.add(place.at);
+    return part;
+  }
   if (!Array.isArray(part)) return isPlain(part) ? maskedMembers(part, place) : part;
   const masked = part.map(each => maskedPart(each, { ...place, at: `${place.at}[]` }));
   return masked.every((each, index) => each === part[index]) ? part : masked;
@@ -101,6 +108,11 @@ function isCardNumber(value: number): boolean {
   if (!/^[2-9]\d+$/.test(digits) || digits.length < SHORTEST_NUMBER || digits.length > LONGEST_NUMBER) return false;
   // Beyond safe integers the last digits were rounded when it was read, and prove nothing.
   return !Number.isSafeInteger(value) || passesLuhn(digits);
+}
+
+/** Digits beyond safe integers are rounded when JSON is read, and a number beyond all of them becomes null. */
+export function isInexact(value: number): boolean {
+  return !Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER;
 }
 
 function hide({ at, hidden }: Place): string {

@@ -23,20 +23,22 @@ export interface ReadEvent {
   readonly event: DeliveredEvent;
   /** Where in its object one stood. */
   readonly hidden: readonly string[];
+  /** Where a number has more digits than are kept of one. */
+  readonly inexact: readonly string[];
 }
 
 /** Reads a payload. Never throws: what is no JSON object is an event without a type. */
 export function readEvent(bytes: Uint8Array, headers: Readonly<Record<string, unknown>>): ReadEvent {
   const payload = parsed(bytes);
   const created = textOf(payload, 'created_at');
-  const { value: data, hidden } = maskedValue(dataOf(payload), staysWhole);
+  const { value: data, hidden, inexact } = maskedValue(dataOf(payload), staysWhole);
   const event = {
     id: textOf(payload, 'id') ?? headerId(headers) ?? `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
     type: withoutCardNumbers(textOf(payload, 'type') ?? ''),
     created_at: created ?? null,
     data,
   };
-  return { event, hidden };
+  return { event, hidden, inexact };
 }
 
 function parsed(bytes: Uint8Array): Fields {

@@ -88,12 +88,13 @@ export async function openListener(settings: ListenerSettings): Promise<Listener
       onRefused(whyRefused(signature, checked.explanations[0]?.says, signatureHeader));
       return 401;
     }
-    const { event, hidden } = readEvent(delivery.bytes, delivery.headers);
+    const { event, hidden, inexact } = readEvent(delivery.bytes, delivery.headers);
     if (!wished.some(pattern => matchesEvent(pattern, event.type))) {
       counts.unwished += 1;
       return 200;
     }
     for (const place of hidden) onHidden(`${event.type}: ${place} looks like a card number; it is masked`);
+    for (const place of inexact) onHidden(`${event.type}: ${place} is a number of more digits than can be kept`);
     const arrived = { event: received(event), delivery };
     if (seen.add(event.id)) show(arrived);
     else counts.duplicates += 1;

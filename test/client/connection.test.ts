@@ -4,12 +4,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
 import { proxyFor } from '../../src/client/proxy.ts';
 import { createRedactor } from '../../src/client/redact.ts';
 import { CliError } from '../../src/core/errors.ts';
 import { cents } from '../../src/core/money.ts';
 import { Secret } from '../../src/core/secret.ts';
+import { selfSigned } from '../support/certificate.ts';
 import { CARD, clock, json, KEY, type Served, serve, speak, thrown, WALLET } from './served.ts';
 
 const closing: (() => Promise<unknown> | unknown)[] = [];
@@ -253,6 +255,53 @@ describe('proxies', () => {
     ['https://a.corp:8443/v1', undefined],
     ['https://a.corp/v1', 'proxy.example:3128'],
   ])('%s -> %s', (address, host) => expect(proxyFor(new URL(address), env)?.host).toBe(host));
+
+  test.each<[string, string, string | undefined]>([
+    ['::1,2001:db8::1', 'https://[2001:db8::1]/v1', undefined],
+    ['2001:db8::1', 'https://[2001:db8::2]/v1', 'proxy.example:3128'],
+    ['[2001:db8::1]:8443', 'https://[2001:db8::1]:8443/v1', undefined],
+    ['[2001:db8::1]:8443', 'https://[2001:db8::1]/v1', 'proxy.example:3128'],
+    ['2001:db8::/32', 'https://[2001:db8:1::7]/v1', undefined],
+    ['10.0.0.0/8', 'https://10.1.2.3/v1', undefined],
+    ['10.0.0.0/8', 'https://11.1.2.3/v1', 'proxy.example:3128'],
+    ['10.0.0.0/99', 'https://10.1.2.3/v1', 'proxy.example:3128'],
+    ['192.168.0.7', 'https://192.168.0.7/v1', undefined],
+  ])('NO_PROXY=%s %s', (list, address, host) => {
+    expect(proxyFor(new URL(address), { ...env, NO_PROXY: list })?.host).toBe(host);
+  });
+
+  test('a % of the password that is no escape is itself', async () => {
+    const heard: string[] = [];
+    const { port } = await listen(socket =>
+      socket.on('data', data => {
+        heard.push(String(data));
+        socket.end('HTTP/1.1 407 no\r\n\r\n');
+      }),
+    );
+    const { service } = speak('https://api.example/v1', {
+      env: { HTTPS_PROXY: `http://us%20er:50%off@127.0.0.1:${port}` },
+    });
+    expect((await thrown(service.send('cards.fund', fund))).message).toContain('answered 407');
+    expect(heard[0]).toContain(`Basic ${Buffer.from('us er:50%off').toString('base64')}`);
+  });
+
+  test('an https proxy is known by its own name, and by the authorities that SSL_CERT_FILE adds', async () => {
+    const { key, cert } = selfSigned('Corporate Proxy');
+    const names: (string | false | null)[] = [];
+    const proxy = createTlsServer({ key, cert }, socket => {
+      names.push(socket.servername ?? null);
+      socket.on('error', () => socket.destroy()).on('data', () => socket.end('HTTP/1.1 403 no\r\n\r\n'));
+    });
+    await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve));
+    closing.push(() => new Promise(resolve => proxy.close(resolve)));
+    const { port } = proxy.address() as { port: number };
+    const through = { HTTPS_PROXY: `https://127.0.0.1:${port}` };
+    const untrusted = await thrown(speak('https://api.example/v1', { env: through }).service.send('wallet.get', {}));
+    expect(untrusted.message).toMatch(/certificate of 127\.0\.0\.1:\d+ is not trusted/);
+    const trusting = speak('https://api.example/v1', { env: through, authorities: [cert] });
+    expect((await thrown(trusting.service.send('wallet.get', {}))).message).toContain('answered 403');
+    expect(names).not.toContain('api.example');
+  });
 
   test('an unusable address is not repeated', () => {
     const wrong = () => proxyFor(new URL('https://a.example'), { HTTPS_PROXY: 'ftp://u:CANARY@x' });

@@ -55,7 +55,7 @@ describe('what an error tells', () => {
     expect(waits.filter(ms => ms === 10_000).length).toBeGreaterThanOrEqual(2);
   });
 
-  test.each(['-5', 'soon', '', '1.5'])('Retry-After %j is ignored', async value => {
+  test.each(['-5', 'soon', '', '1.5.5'])('Retry-After %j is ignored', async value => {
     served = await serve((_, r) => json(r, 429, error('rate_limited'), { 'retry-after': value }));
     const failed = await thrown(speak(served.baseUrl).service.send('wallet.get', {}));
     expect(failed.facts.retryAfterMs).toBeUndefined();
@@ -86,6 +86,23 @@ describe('what an error tells', () => {
     const { message, facts } = await thrown(speak(served.baseUrl).service.send('wallet.get', {}));
     expect(message).toContain('"Log in"');
     expect(facts.hint).toContain('wrong base URL?');
+  });
+
+  test('Retry-After with a fraction is that long', async () => {
+    served = await serve((_, r) => raw(r, 429, '{}', { 'retry-after': '70.5' }));
+    const { facts } = await thrown(speak(served.baseUrl).service.send('wallet.get', {}));
+    expect(facts.retryAfterMs).toBe(70_500);
+  });
+
+  test('a redirect of the path alone: both paths', async () => {
+    served = await serve((_, r) => raw(r, 308, '', { location: '/v2/wallet?x=1' }));
+    const { message } = await thrown(speak(served.baseUrl).service.send('wallet.get', {}));
+    expect(message).toContain('/v1/wallet redirects to /v2/wallet (308)');
+  });
+
+  test('an empty Content-Encoding is none', async () => {
+    served = await serve((_, r) => json(r, 200, { balance: 1, currency: 'USD' }, { 'content-encoding': '' }));
+    expect((await speak(served.baseUrl).service.send('wallet.get', {})).result.balance).toBe(1);
   });
 
   test('a redirect: both origins', async () => {

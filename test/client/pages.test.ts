@@ -45,6 +45,14 @@ describe('the loop', () => {
     expect((await walk(fetch)).asked).toEqual([1, 2]);
   });
 
+  test.each<[string, ArrivedPage]>([
+    ['has_more', { list: { data: [], page: { has_more: true } }, next: true }],
+    ['pages', { list: { data: [], page: { total_pages: 2 } } }],
+    ['rows', { list: { data: [], page: { total: 30, per_page: 25 } } }],
+  ])('a first page without rows is no end of a list that has more %s', async (_name, page) => {
+    await expect(walk(() => page)).rejects.toMatchObject({ kind: 'contract_mismatch' });
+  });
+
   test('rows that shift onto the next page are not told twice', async () => {
     const pages = [rowsOf(0, 3), rowsOf(2, 5), rowsOf(5, 6)];
     const { ids, warnings } = await walk(page => plain(pages[page - 1] ?? []));

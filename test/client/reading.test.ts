@@ -10,6 +10,7 @@ import { ENVELOPES } from '../../src/contract/envelopes.ts';
 import { EVENT_ENVELOPE } from '../../src/contract/events.ts';
 import { type AnyField, money, type Shape } from '../../src/contract/field.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
+import { RAW_OPERATIONS } from '../../src/contract/raw.ts';
 import { ADDRESS, BIN, CHALLENGE, DEPOSIT, TRANSACTION, WALLET, WEBHOOK } from '../../src/contract/resources.ts';
 import { centsOf } from '../../src/core/money.ts';
 import { Secret } from '../../src/core/secret.ts';
@@ -223,6 +224,22 @@ describe('objects', () => {
     served = await serve((_, r) => json(r, 200, [{ id: 1, type: 'refund', amount: 1, merchant }]));
     const { result } = await speak(served.baseUrl).service.send('transactions.list', {});
     expect(result.data[0]).toMatchObject({ id: '1', merchant: 'SHOP', mcc: '5814', merchant_country: 'US' });
+  });
+
+  test('a number that cannot be kept exactly is said', async () => {
+    const text = JSON.stringify({ data: [{ id: 'a', type: 'refund', amount: 1, trace: 0 }] });
+    for (const digits of ['12345678901234567890', '1e400', '-98765432109876543210']) {
+      served = await serve((_, r) => {
+        r.writeHead(200, { 'content-type': 'application/json' }).end(text.replace('"trace":0', `"trace":${digits}`));
+      });
+      const { service, warnings } = speak(served.baseUrl);
+      await service.send('transactions.list', {});
+      expect(warnings).toEqual([expect.stringMatching(/data\[\]\.trace .*digits/)]);
+      const raw = speak(served.baseUrl, { table: RAW_OPERATIONS as never });
+      await raw.service.send('api.read' as never, { method: 'GET', path: '/x' } as never);
+      expect(raw.warnings).toEqual([expect.stringMatching(/trace .*digits/)]);
+      await served.close();
+    }
   });
 
   test('a secret of a subscription is not repeated by a list', async () => {
