@@ -273,7 +273,7 @@ async function trusted(
 ): Promise<readonly string[] | undefined> {
   const origin = new URL(baseUrl);
   if (socketPath !== undefined || origin.protocol !== 'https:') return undefined;
-  const { authorities, checkVerification } = await import('../client/trust.ts');
+  const { authorities, checkVerification } = await import('../platform/trust.ts');
   const risk = checkVerification(origin, mode, host.env);
   if (risk !== undefined) notice(`warning: ${risk}`);
   return authorities(host.env, path => host.readFile(path));

@@ -42,6 +42,8 @@ export interface ForwarderSettings {
   readonly clock: Clock;
   readonly random: Randomness;
   readonly onForwarded: (forwarded: Forwarded) => void;
+  /** Certificates that https targets may show, in place of Node's own list. */
+  readonly authorities?: readonly string[] | undefined;
 }
 
 const MOST_ATTEMPTS = 5;
@@ -77,6 +79,7 @@ export function createForwarder(settings: ForwarderSettings): Forwarder {
 
   async function forward(target: Target, arrived: Arrived): Promise<void> {
     const { outcome, attempts } = await persistently(settings, {
+      authorities: settings.authorities,
       target,
       arrived,
       stop: stopping.signal,
@@ -93,7 +96,13 @@ export function createForwarder(settings: ForwarderSettings): Forwarder {
     const { target, taken, refused } = lane;
     const { id } = arrived.event;
     if (taken.has(id)) return true;
-    const outcome = await once(settings.clock, { target, arrived, stop: stopping.signal, timeoutMs: RELAY_MS });
+    const outcome = await once(settings.clock, {
+      authorities: settings.authorities,
+      target,
+      arrived,
+      stop: stopping.signal,
+      timeoutMs: RELAY_MS,
+    });
     const isDelivered = isTaken(outcome);
     if (isDelivered) {
       taken.add(id);
@@ -145,6 +154,7 @@ function isTaken(outcome: number | string): boolean {
 }
 
 interface Sending {
+  readonly authorities: readonly string[] | undefined;
   readonly target: Target;
   readonly arrived: Arrived;
   readonly stop: AbortSignal;
@@ -166,7 +176,7 @@ async function persistently({ clock, random }: ForwarderSettings, sending: Sendi
  * The status of the answer, or why there is none. Never rejects; a redirect is an answer and is not followed. The limit
  * is for all of it: a target that sends a byte now and then does not keep it.
  */
-function once(clock: Clock, { target, arrived, stop, timeoutMs }: Sending): Promise<number | string> {
+function once(clock: Clock, { authorities, target, arrived, stop, timeoutMs }: Sending): Promise<number | string> {
   const { url } = target;
   const { bytes, headers } = arrived.delivery;
   const passed = Object.entries(headers).filter(([name, value]) => value !== undefined && !NOT_PASSED_ON.test(name));
@@ -176,6 +186,7 @@ function once(clock: Clock, { target, arrived, stop, timeoutMs }: Sending): Prom
       headers: { ...Object.fromEntries(passed), 'content-length': String(bytes.length) },
       agent: false,
       signal: stop,
+      ...(authorities && { ca: [...authorities] }),
     });
     const over = new AbortController();
     clock.sleep(timeoutMs, over.signal).then(

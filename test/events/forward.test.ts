@@ -1,11 +1,13 @@
 /** Passing deliveries on: no redirect is followed, and nobody holds a place for ever (docs/design/security.md, H10). */
 import { once } from 'node:events';
+import { createServer as createTlsServer } from 'node:https';
 import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { createForwarder, type Forwarded, targetOf } from '../../src/events/forward.ts';
 import type { Arrived } from '../../src/events/listener.ts';
 import type { Clock } from '../../src/platform/host.ts';
 import { random } from '../client/served.ts';
+import { selfSigned } from '../support/certificate.ts';
 import { receiver } from '../support/receiver.ts';
 
 const arrived: Arrived = {
@@ -29,13 +31,26 @@ function waiting(isOver: (ms: number) => boolean): Clock {
   return { now: () => 0, monotonic: () => 0, sleep };
 }
 
-async function forwardTo(address: string, clock: Clock): Promise<Forwarded> {
+async function forwardTo(address: string, clock: Clock, authorities?: readonly string[]): Promise<Forwarded> {
   const target = targetOf(address);
   if (target === undefined) throw new Error(`${address} is no target`);
   return new Promise(resolve => {
-    createForwarder({ targets: [target], clock, random, onForwarded: resolve }).pass(arrived);
+    createForwarder({ targets: [target], clock, random, authorities, onForwarded: resolve }).pass(arrived);
   });
 }
+
+it('an https target may show a certificate of the authorities that SSL_CERT_FILE adds', async () => {
+  const { key, cert } = selfSigned('Corporate');
+  const server = createTlsServer({ key, cert }, (_, response) => void response.end());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  const clock = waiting(ms => ms < 30_000);
+  const address = `https://127.0.0.1:${port}/`;
+  expect(await forwardTo(address, clock)).toMatchObject({ outcome: 'DEPTH_ZERO_SELF_SIGNED_CERT', isDelivered: false });
+  expect(await forwardTo(address, clock, [cert])).toMatchObject({ outcome: 200, isDelivered: true });
+  server.close();
+});
 
 it.each([301, 302, 303, 307, 308])('a redirect %i is an answer: it is not followed, nor tried again', async status => {
   await using stranger = await receiver();

@@ -3,7 +3,7 @@
  * (docs/design/security.md, E7, E8).
  */
 import { CliError } from '../core/errors.ts';
-import type { Environment } from '../platform/host.ts';
+import type { Environment } from './host.ts';
 
 /**
  * Holds `NODE_TLS_REJECT_UNAUTHORIZED=0`, which switches verification off for the whole process, against the key.
