@@ -6,8 +6,8 @@
 import { expect, test } from 'vitest';
 import { createCsvReader } from '../../src/bulk/csv.ts';
 import { readJsonLine } from '../../src/bulk/json-line.ts';
-import { parseTimeWord } from '../../src/cli/parsing/time-words.ts';
 import { tokenize } from '../../src/cli/completion/tokenize.ts';
+import { parseTimeWord } from '../../src/cli/parsing/time-words.ts';
 import { readBody } from '../../src/client/body.ts';
 import { findRows, readSingle } from '../../src/client/envelope.ts';
 import { readErrorBody } from '../../src/client/error-body.ts';

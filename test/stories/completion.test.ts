@@ -154,9 +154,7 @@ it('never offers a secret', async () => {
   const { number } = JSON.parse((await here.run(`cards details ${id} --reveal --print --json`)).out) as Shown;
   await here.run('webhooks create --url https://a.example/hook-s3cr3t --events card.created', ON_A_TERMINAL);
   const lines = await Promise.all(
-    [`cards get ''`, `webhooks get ''`, `-p ''`, `ops show ''`, `bins get ''`].map(line =>
-      offered(here, line),
-    ),
+    [`cards get ''`, `webhooks get ''`, `-p ''`, `ops show ''`, `bins get ''`].map(line => offered(here, line)),
   );
   const kept = await Promise.all(
     (await caches(here)).map(name => readFile(join(here.folder, 'cache', 'completion', name), 'utf8')),
