@@ -33,7 +33,8 @@ export interface SignedChange {
   /** JSON of method, path and body, as the journal has it. */
   readonly request: string;
   readonly amount: number;
-  readonly idempotency_key: string | null;
+  /** What a created card is marked with. */
+  readonly marker: string | null;
 }
 
 /** Somebody who may approve. The person is what counts, however many keys there are. */
@@ -72,8 +73,8 @@ export function canonicalJson(value: unknown): string {
 /** Digest of everything that the changes of an op will send, in their order. */
 export function changesDigest(changes: Iterable<SignedChange>): string {
   const hash = createHash('sha256');
-  for (const { n, operation, request, amount, idempotency_key } of changes)
-    hash.update(`${canonicalJson([n, operation, request, amount, idempotency_key])}\n`);
+  for (const { n, operation, request, amount, marker } of changes)
+    hash.update(`${canonicalJson([n, operation, request, amount, marker])}\n`);
   return hash.digest('hex');
 }
 

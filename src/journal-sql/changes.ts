@@ -5,6 +5,7 @@
  */
 import type { WriteName } from '../contract/calls.ts';
 import { CliError } from '../core/errors.ts';
+import { appendLine, outcomeDigest } from './chain.ts';
 import { reserve, workedOn } from './claim.ts';
 import type { Database, Transaction } from './database.ts';
 import { LEASE_MS, type Self, whoWorks } from './holder.ts';
@@ -201,6 +202,7 @@ export async function writeFinished(
     now,
     op.id,
   );
+  await appendLine(tx, op.account, { event: 'finished', op: op.id, outcome: await outcomeDigest(tx, op.id) });
 }
 
 /** The answer of the command was written: what it said of done rows is known. */
@@ -236,7 +238,6 @@ export function takeOp(
   around: {
     readonly release: (tx: Transaction, op: Op) => Promise<readonly string[]>;
     readonly reason: string | undefined;
-    readonly also?: ((tx: Transaction, account: string) => Promise<void>) | undefined;
   },
 ): Promise<{ readonly op: Op; readonly approvedBy: readonly string[] }> {
   return database.transaction(async tx => {
@@ -264,7 +265,7 @@ export function takeOp(
     );
     const why = around.reason === undefined ? '' : `: ${around.reason}`;
     await addEvent(tx, id, { kind: 'resumed', text: `by ${self.holder}${why}` });
-    await around.also?.(tx, op.account);
+    await appendLine(tx, op.account, { event: 'resumed', op: id, who: self.holder });
     return { op: { ...op, state, epoch: op.epoch + 1, process, holder: self.holder, lease }, approvedBy };
   });
 }

@@ -6,6 +6,7 @@
 import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { sameCommandWith } from '../core/same-command.ts';
+import { appendLine, plannedDigest } from './chain.ts';
 import type { Database, Transaction } from './database.ts';
 import { intentDigest } from './digest.ts';
 import { LEASE_MS, type Self, whoWorks } from './holder.ts';
@@ -60,8 +61,6 @@ export interface Claiming {
   readonly sleep: (ms: number) => Promise<void>;
   readonly useAccount: (tx: Transaction) => Promise<string>;
   readonly rules: ClaimRules | undefined;
-  /** Written in the very same transaction: the line of the audit log. */
-  readonly also?: ((tx: Transaction, account: string) => Promise<void>) | undefined;
 }
 
 export type ClaimResult =
@@ -145,14 +144,16 @@ async function claimWithin(tx: Transaction, claiming: Claiming, draft: Draft): P
   await insertChanges(tx, written);
   await reserve(tx, op, 1);
   await insertIntents(tx, claimed);
-  await claiming.also?.(tx, account);
+  const planned = { event: 'begun', op: op.id, command: op.command, who: self.holder, total: op.total } as const;
+  await appendLine(tx, account, { ...planned, changes: await plannedDigest(tx, op.id) });
   const pending = await rules?.approval(tx, claimed);
   if (pending !== undefined) {
     await tx.run("update op set state = 'pending', lease = 0 where id = ?", op.id);
     await reserve(tx, op, -1);
     return { kind: 'pending', error: pending };
   }
-  await pruneFinished(tx, account, now);
+  // Of a shared journal nothing is ever removed.
+  if (!database.isShared) await pruneFinished(tx, account, now);
   return { kind: 'claimed', op, changes: [...written] };
 }
 

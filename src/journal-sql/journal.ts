@@ -53,8 +53,6 @@ export interface JournalDependencies {
   readonly account?: ((tx: Pick<Transaction, 'all'>) => Promise<string>) | undefined;
   /** Limits and approvals; when left out nothing is held. */
   readonly rules?: ClaimRules | undefined;
-  /** Written with a claim, in its transaction. */
-  readonly also?: ((tx: Transaction, account: string) => Promise<void>) | undefined;
   readonly clock: Clock;
   readonly random: Randomness;
   readonly service: () => Promise<Service>;
@@ -169,7 +167,6 @@ export function createJournal(dependencies: JournalDependencies): Journal {
         database,
         self,
         rules,
-        also: dependencies.also,
         sleep: ms => clock.sleep(ms, dependencies.stop),
         useAccount: async tx =>
           (await dependencies.account?.(tx)) ?? useAccount(tx, acting, draft.keyPrint, self.holder),
@@ -270,7 +267,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
       if (rules === undefined) throw unheld(op.id);
       return rules.release(tx, op);
     };
-    const { op, approvedBy } = await takeOp({ database, self }, id, { release, reason, also: dependencies.also });
+    const { op, approvedBy } = await takeOp({ database, self }, id, { release, reason });
     const changes = await database.read(tx => readChanges(tx, id));
     const isReleased = seen.state === 'pending';
     return runOf({ database, self, op }, changes, {

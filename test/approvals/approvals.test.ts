@@ -27,14 +27,14 @@ const changes: SignedChange[] = [
     operation: 'cards.create',
     request: '{"method":"POST","path":"/cards","body":"{}"}',
     amount: 150_000,
-    idempotency_key: 'k1',
+    marker: 'op_1.1',
   },
   {
     n: 2,
     operation: 'cards.create',
     request: '{"method":"POST","path":"/cards","body":"{}"}',
     amount: 1,
-    idempotency_key: 'k2',
+    marker: 'op_1.2',
   },
 ];
 const request: ApprovalRequest = {
@@ -106,7 +106,7 @@ test('a request that was changed, or whose changes were, is refused before anyth
     [first],
     [second, first],
     [{ ...first, amount: 2 }, second],
-    [first, { ...second, idempotency_key: null }],
+    [first, { ...second, marker: null }],
   ])
     expect(() => checkChanges(request, other)).toThrow(/changed in the journal/);
 });

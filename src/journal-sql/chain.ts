@@ -1,0 +1,141 @@
+/**
+ * The audit lines of an account as a hash chain in its journal: what was begun, resumed, ended, approved, decided. Who changes an
+ * operation by SQL leaves a chain that no longer fits, and `journal check` says where.
+ */
+import { createHash } from 'node:crypto';
+import { canonicalJson, changesDigest, type SignedChange } from '../approvals/request.ts';
+import type { Transaction } from './database.ts';
+
+/** What a line may tell; no secrets, no labels. */
+export interface ChainFacts {
+  readonly event: 'begun' | 'resumed' | 'finished' | 'resolved' | 'approved' | 'rejected' | 'accepted' | 'key';
+  readonly op?: string;
+  readonly command?: string;
+  /** `user@host`. */
+  readonly who?: string;
+  /** Of `begun`: digest of what will be sent. */
+  readonly changes?: string;
+  /** Of `finished` and `resolved`: digest of what came of each change. */
+  readonly outcome?: string;
+  /** Cents. */
+  readonly total?: number;
+  readonly text?: string;
+}
+
+type Reading = Pick<Transaction, 'all' | 'now'>;
+
+/** Appends a line; the account stays locked until the transaction ends. Resolves to its number. */
+export async function appendLine(tx: Transaction, account: string, facts: ChainFacts, skip = 0): Promise<number> {
+  const [head] = await tx.all<{ audit_seq: number; audit_hash: string }>(
+    'update account set audit_seq = audit_seq + ? where id = ? returning audit_seq, audit_hash',
+    1 + skip,
+    account,
+  );
+  if (head === undefined) return 0;
+  const line = canonicalJson({ ...facts, seq: head.audit_seq, at: await tx.now() });
+  const hash = linkOf(head.audit_hash, line);
+  await Promise.all([
+    tx.insert('audit', ['account', 'seq', 'line', 'hash'], [[account, head.audit_seq, line, hash]]),
+    tx.run('update account set audit_hash = ? where id = ?', hash, account),
+  ]);
+  return head.audit_seq;
+}
+
+function linkOf(before: string, line: string): string {
+  return createHash('sha256').update(`${before}\n${line}`).digest('hex');
+}
+
+/** Digest of what an op will send. */
+export async function plannedDigest(tx: Reading, op: string): Promise<string> {
+  return changesDigest(await signedChanges(tx, op));
+}
+
+/** The changes of an op as they are signed. Keys are not part of it: a refusal may be kept under one. */
+export function signedChanges(tx: Reading, op: string): Promise<readonly SignedChange[]> {
+  return tx.all<SignedChange>('select n, operation, request, amount, marker from change where op = ? order by n', op);
+}
+
+/** Digest of what came of the changes of an op. */
+export async function outcomeDigest(tx: Reading, op: string): Promise<string> {
+  const hash = createHash('sha256');
+  const rows = await tx.all<{ n: number; state: string; card: string | null }>(
+    'select n, state, card from change where op = ? order by n',
+    op,
+  );
+  for (const { n, state, card } of rows) hash.update(`${canonicalJson([n, state, card])}\n`);
+  return hash.digest('hex');
+}
+
+/** One thing that does not fit. */
+export interface ChainFlaw {
+  readonly what: string;
+  readonly op?: string;
+}
+
+/**
+ * Follows the chain of an account from its beginning, and holds its operations and approvals against it. Nothing is written.
+ */
+export async function checkChain(
+  tx: Reading,
+  account: string,
+): Promise<{ readonly lines: number; readonly flaws: readonly ChainFlaw[] }> {
+  const flaws: ChainFlaw[] = [];
+  const begun = new Map<string, string>();
+  const ended = new Map<string, string>();
+  let [before, last, lines] = ['', 0, 0];
+  const rows = await tx.all<{ seq: number; line: string; hash: string; by_role: string }>(
+    'select seq, line, hash, by_role from audit where account = ? order by seq',
+    account,
+  );
+  for (const { seq, line, hash, by_role: role } of rows) {
+    lines += 1;
+    const facts = readLine(line);
+    if (facts === undefined || facts.seq !== seq || linkOf(before, line) !== hash) {
+      flaws.push({ what: `audit line ${seq} is not one that follows the line before it` });
+      before = hash;
+      last = seq;
+      continue;
+    }
+    if (seq !== last + 1 && facts.event !== 'accepted')
+      flaws.push({ what: `audit lines ${last + 1} to ${seq - 1} are missing` });
+    const named = facts.who?.split('@')[0];
+    if (role !== '' && named !== undefined && named !== role)
+      flaws.push({
+        what: `audit line ${seq} says ${facts.who}, and ${role} has written it`,
+        ...(facts.op && { op: facts.op }),
+      });
+    if (facts.event === 'begun' && facts.op !== undefined) begun.set(facts.op, facts.changes ?? '');
+    if (facts.outcome !== undefined && facts.op !== undefined) ended.set(facts.op, facts.outcome);
+    [before, last] = [hash, seq];
+  }
+  const [head] = await tx.all<{ audit_seq: number; audit_hash: string }>(
+    'select audit_seq, audit_hash from account where id = ?',
+    account,
+  );
+  if (head !== undefined && (head.audit_seq !== last || head.audit_hash !== before))
+    flaws.push({ what: `the account names audit line ${head.audit_seq} as its last, and ${last} is` });
+  const ops = await tx.all<{ id: string; state: string }>('select id, state from op where account = ?', account);
+  for (const { id, state } of ops) {
+    const planned = begun.get(id);
+    if (planned === undefined) flaws.push({ what: `no audit line says that ${id} was begun`, op: id });
+    else if (planned !== (await plannedDigest(tx, id)))
+      flaws.push({ what: `the changes of ${id} are not those that were begun`, op: id });
+    const outcome = ended.get(id);
+    if (outcome !== undefined && outcome !== (await outcomeDigest(tx, id)))
+      flaws.push({ what: `what came of ${id} was changed since it ended`, op: id });
+    if (outcome === undefined && state === 'finished')
+      flaws.push({ what: `no audit line says how ${id} ended`, op: id });
+    begun.delete(id);
+  }
+  for (const id of begun.keys()) flaws.push({ what: `${id} was begun, and is not in the journal any more`, op: id });
+  return { lines, flaws };
+}
+
+function readLine(line: string): (ChainFacts & { readonly seq: number; readonly at: number }) | undefined {
+  try {
+    const facts = JSON.parse(line);
+    return canonicalJson(facts) === line ? facts : undefined;
+  } catch {
+    return undefined;
+  }
+}

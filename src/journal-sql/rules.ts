@@ -1,0 +1,369 @@
+/**
+ * Limits and approvals of an account, asked within the transaction of a claim: what exceeds a limit is refused, what a rule holds is
+ * written down as pending until other persons have signed it, and what was held is released when they have.
+ */
+import {
+  type Approval,
+  type ApprovalRequest,
+  type Approver,
+  type Counted,
+  canonicalJson,
+  changesDigest,
+  checkChanges,
+  countApprovals,
+  pendingError,
+  readApproverLine,
+  readRequest,
+  type SignedChange,
+} from '../approvals/request.ts';
+import { CliError } from '../core/errors.ts';
+import { type Cents, cents } from '../core/money.ts';
+import { spendingOf } from '../core/spending.ts';
+import {
+  heldPlan,
+  isLimitName,
+  judgedRows,
+  overDay,
+  overLimit,
+  readLimits,
+  type SourcedLimits,
+  type StrictestLimits,
+  strictest,
+} from '../limits/limits.ts';
+import { appendLine, outcomeDigest, signedChanges } from './chain.ts';
+import { addEvent } from './changes.ts';
+import type { Claimed, ClaimRules } from './claim.ts';
+import type { Database, Transaction } from './database.ts';
+import { REJECTED } from './ops.ts';
+import { type Op, readChanges, readOp } from './records.ts';
+
+type Reading = Pick<Transaction, 'all' | 'now'>;
+
+export interface RulesSettings {
+  readonly isShared: boolean;
+  /** Limits of the managed file and of the profile. */
+  readonly sources: () => Promise<readonly SourcedLimits[]>;
+  /** Approvers whom the managed file names; of the journal of one machine also those of the profile's file. Else the journal's. */
+  readonly approvers: () => Promise<readonly Approver[] | undefined>;
+  /** Who asks, `user@host`; in a shared journal the database says it. */
+  readonly requester: string;
+}
+
+/** The limits that a journal sets for everybody who uses it. */
+export async function journalLimits(tx: Reading, account: string): Promise<SourcedLimits> {
+  const rows = await tx.all<{ name: string; value: string }>(
+    'select name, value from approval_rule where account = ?',
+    account,
+  );
+  const read = readLimits(Object.fromEntries(rows.map(({ name, value }) => [name, value])));
+  const odd = 'wrong' in read ? read.wrong : rows.find(({ name }) => !isLimitName(name))?.name;
+  if (odd !== undefined || 'wrong' in read) {
+    throw new CliError('guarded', {
+      message: `the journal has a rule ${odd} that this build cannot read, so nothing is sent`,
+      reason: 'journal_rule',
+      hint: 'cardwright journal status',
+      outcome: 'not_sent',
+    });
+  }
+  return { source: { kind: 'journal', name: account }, limits: read.limits };
+}
+
+/** Those who may approve now. */
+export async function approversOf(
+  tx: Reading,
+  account: string,
+  { approvers }: Pick<RulesSettings, 'approvers'>,
+): Promise<readonly Approver[]> {
+  const named = await approvers();
+  if (named !== undefined) return named;
+  const rows = await tx.all<{ person: string; key: string }>(
+    'select person, key from approver where account = ? and removed is null',
+    account,
+  );
+  return rows.map(({ person, key }) => readApproverLine(`${person} ed25519 ${key}`)).filter(each => each !== undefined);
+}
+
+export function claimRules(settings: RulesSettings): ClaimRules {
+  const limitsOf = async (tx: Reading, account: string) => [
+    ...(await settings.sources()),
+    await journalLimits(tx, account),
+  ];
+
+  async function caps(
+    tx: Reading,
+    op: Pick<Op, 'account' | 'profile'>,
+    day: string,
+    spending: ReturnType<typeof spendingOf>,
+  ): Promise<StrictestLimits> {
+    const sources = await limitsOf(tx, op.account);
+    const limits = strictest(sources);
+    const over = overLimit(limits, spending);
+    if (over !== undefined) throw over;
+    if (limits.max_per_day === undefined) return limits;
+    // What a profile allows for a day is counted for that profile, every other limit for the account.
+    const ofProfile = sources.filter(({ source }) => source.kind === 'profile');
+    const others = sources.filter(({ source }) => source.kind !== 'profile');
+    const scopes = [[ofProfile, `profile:${op.profile}`] as const, [others, 'account'] as const];
+    for (const [some, scope] of scopes) {
+      const [row] = await tx.all<{ used: number }>(
+        'select held + spent as used from spent where account = ? and scope = ? and day = ?',
+        op.account,
+        scope,
+        day,
+      );
+      const tooMuch = overDay(strictest(some), cents(row?.used ?? 0), spending.total);
+      if (tooMuch !== undefined) throw tooMuch;
+    }
+    return limits;
+  }
+
+  async function held(tx: Reading, claimed: Claimed, limits: StrictestLimits) {
+    const plan = { spending: spendingOf(claimed.rows), ...judgedRows(claimed.rows) };
+    const used = limits.approve_day === undefined ? cents(0) : await unapprovedToday(tx, claimed);
+    return heldPlan(limits, plan, used);
+  }
+
+  return {
+    async caps(tx, claimed) {
+      await caps(tx, claimed, claimed.day, spendingOf(claimed.rows));
+    },
+    async foresee(tx, claimed) {
+      const limits = await caps(tx, claimed, claimed.day, spendingOf(claimed.rows));
+      return (await held(tx, claimed, limits))?.why;
+    },
+    async approval(tx, claimed) {
+      const limits = strictest(await limitsOf(tx, claimed.account));
+      const why = await held(tx, claimed, limits);
+      if (why === undefined) return undefined;
+      const changes = await signedChanges(tx, claimed.op);
+      const requester = settings.isShared ? await databaseUser(tx) : settings.requester;
+      const request: ApprovalRequest = {
+        type: 'cardwright-approval',
+        v: 1,
+        journal: await journalOf(tx),
+        account: claimed.account,
+        op: claimed.op,
+        command: claimed.command,
+        changes: changes.length,
+        changes_sha256: changesDigest(changes),
+        total_cents: claimed.total,
+        why: why.why,
+        requested_by: requester,
+        needed: why.needed,
+        expires_at: new Date(claimed.now + why.standsMs).toISOString(),
+      };
+      await refuseTooFew(tx, settings, request);
+      const text = canonicalJson(request);
+      await tx.insert('approval_request', ['op', 'request', 'at'], [[claimed.op, text, claimed.now]]);
+      return pendingError(request, text, { persons: [], refused: [], needed: why.needed });
+    },
+    async release(tx, op) {
+      const changes = (await readChanges(tx, op.id)).map(({ operation, input, amount }) => ({
+        operation,
+        input,
+        amount: cents(amount),
+      }));
+      const limits = await caps(tx, op, dayOf(await tx.now()), spendingOf(changes));
+      const { request, text, counted, needed } = await approvalState(
+        tx,
+        op,
+        settings,
+        limits.approvals_needed?.value ?? 1,
+      );
+      if ((await tx.now()) >= Date.parse(request.expires_at)) throw expired(request);
+      if (counted.persons.length < needed) throw pendingError(request, text, { ...counted, needed });
+      await tx.run('update op set day = ? where id = ?', dayOf(await tx.now()), op.id);
+      await addEvent(tx, op.id, { kind: 'approved', text: `by ${counted.persons.join(', ')}` });
+      return counted.persons;
+    },
+  };
+}
+
+/** A request for approval as it stands. */
+export interface ApprovalState {
+  readonly request: ApprovalRequest;
+  /** The very text that is signed. */
+  readonly text: string;
+  readonly counted: Counted;
+  readonly needed: number;
+  readonly changes: readonly SignedChange[];
+}
+
+/**
+ * The request of an op, checked against everything that stands beside it in the journal. Throws `check_failed` where one of them
+ * was changed, `usage` for an op that asks for no approval.
+ */
+export async function approvalState(
+  tx: Reading,
+  op: Pick<Op, 'id' | 'account' | 'total'>,
+  settings: Pick<RulesSettings, 'isShared' | 'approvers'>,
+  neededNow = 1,
+): Promise<ApprovalState> {
+  const [row] = await tx.all<{ request: string; by_role: string }>(
+    'select request, by_role from approval_request where op = ?',
+    op.id,
+  );
+  if (row === undefined) throw notPending(op.id);
+  const request = readRequest(row.request, op.id);
+  const changes = await signedChanges(tx, op.id);
+  checkChanges(request, changes);
+  const isOfThis =
+    request.journal === (await journalOf(tx)) && request.account === op.account && request.total_cents === op.total;
+  const isBySame = !settings.isShared || request.requested_by === row.by_role;
+  // Reading it as the request of another op refuses it in the words for what was changed.
+  if (!isOfThis || !isBySame) readRequest(row.request, '');
+  const given = await tx.all<Approval>('select keyid, signature from approval where op = ? order by at', op.id);
+  const approvers = await approversOf(tx, op.account, settings);
+  const counted = countApprovals(row.request, given, {
+    approvers,
+    requester: settings.isShared ? row.by_role : undefined,
+  });
+  return { request, text: row.request, counted, changes, needed: Math.max(request.needed, neededNow) };
+}
+
+/** Keeps the approval of a person. Throws `guarded` for a key that may not approve, or not this. Resolves to who has approved by now. */
+export function keepApproval(
+  database: Database,
+  id: string,
+  approval: Approval,
+  settings: Pick<RulesSettings, 'isShared' | 'approvers'>,
+): Promise<ApprovalState> {
+  return database.transaction(async tx => {
+    const op = await pendingOp(tx, id);
+    await tx.run(
+      'insert into approval (op, keyid, signature, at) values (?, ?, ?, ?) on conflict (op, keyid) do nothing',
+      id,
+      approval.keyid,
+      approval.signature,
+      await tx.now(),
+    );
+    const state = await approvalState(tx, op, settings);
+    const approvers = await approversOf(tx, op.account, settings);
+    const person = approvers.find(({ keyid }) => keyid === approval.keyid)?.person;
+    if (person !== undefined && state.counted.persons.includes(person)) {
+      await appendLine(tx, op.account, { event: 'approved', op: id, text: `${person} with key ${approval.keyid}` });
+      return state;
+    }
+    throw new CliError('guarded', {
+      message: `your approval of ${id} would not count: ${state.counted.refused.at(-1) ?? 'its key may not approve'}`,
+      reason: 'approval_own',
+      hint: 'cardwright ops keys list',
+      outcome: 'not_sent',
+      op: id,
+    });
+  });
+}
+
+/** Ends an op that waits: nothing of it was sent, and nothing will be. Throws `usage` for one that does not wait. */
+export function rejectOp(
+  database: Database,
+  id: string,
+  { who, reason }: { readonly who: string; readonly reason: string },
+): Promise<void> {
+  return database.transaction(async tx => {
+    await tx.all(`select id from op where id = ?${database.lock}`, id);
+    const op = await pendingOp(tx, id);
+    const now = await tx.now();
+    const error = JSON.stringify({ kind: 'guarded', message: `rejected by ${who}: ${reason}` });
+    await tx.run(
+      "update change set state = 'not_sent', error = ?, decided_at = ?, decided_by = ? where op = ?",
+      error,
+      now,
+      who,
+      id,
+    );
+    await tx.run(
+      "update op set state = 'finished', finished = ?, acknowledged = ?, touched = ?, objections = ?, epoch = epoch + 1 where id = ?",
+      now,
+      now,
+      now,
+      JSON.stringify([`${REJECTED}by ${who}: ${reason}`]),
+      id,
+    );
+    await addEvent(tx, id, { kind: 'rejected', text: `by ${who}: ${reason}` });
+    await appendLine(tx, op.account, {
+      event: 'rejected',
+      op: id,
+      who,
+      text: reason,
+      outcome: await outcomeDigest(tx, id),
+    });
+  });
+}
+
+export async function pendingOp(tx: Reading, id: string): Promise<Op> {
+  const op = await readOp(tx, id);
+  if (op?.state === 'pending') return op;
+  throw notPending(id);
+}
+
+function notPending(op: string): CliError {
+  return new CliError('usage', {
+    message: `${op} does not wait for approval`,
+    hint: `cardwright ops show ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+function expired({ op, expires_at }: ApprovalRequest): CliError {
+  return new CliError('guarded', {
+    message: `the request for approval of ${op} stood until ${expires_at}, and nothing of it was sent`,
+    notes: ['Reject it, then ask anew with the same command.'],
+    reason: 'approval_expired',
+    hint: `cardwright ops reject ${op} --reason expired`,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+/** A request that could never be met is refused, and not held. */
+async function refuseTooFew(
+  tx: Reading,
+  settings: RulesSettings,
+  { account, needed, requested_by, why }: ApprovalRequest,
+): Promise<void> {
+  const approvers = await approversOf(tx, account, settings);
+  const others = approvers.filter(({ person }) => !settings.isShared || person !== requested_by);
+  const persons = [...new Set(others.map(({ person }) => person))];
+  if (persons.length >= needed) return;
+  const known = persons.length === 0 ? 'nobody may approve it' : `only ${persons.join(', ')} may approve it`;
+  throw new CliError('guarded', {
+    message: `${why}: that needs ${needed === 1 ? 'a person who approves' : `${needed} persons who approve`}, and ${known}`,
+    notes: [
+      settings.isShared
+        ? 'Another person makes a key (cardwright ops keys create), and an admin of the journal lists it: cardwright journal init <address> --approver <line>'
+        : 'A person makes a key at a terminal of this machine:',
+    ],
+    reason: 'approvers',
+    hint: 'cardwright ops keys create',
+    outcome: 'not_sent',
+  });
+}
+
+/** Cents that left the wallet today, or may still, by ops that nobody had to approve. */
+async function unapprovedToday(tx: Reading, { account, day, op }: Claimed): Promise<Cents> {
+  const [row] = await tx.all<{ used: number | null }>(
+    `select sum(c.amount) as used from change c join op o on o.id = c.op
+      where o.account = ? and o.day = ? and o.id <> ? and c.operation in ('cards.create', 'cards.fund')
+      and c.state not in ('refused', 'not_sent') and not exists (select 1 from approval_request r where r.op = o.id)`,
+    account,
+    day,
+    op,
+  );
+  return cents(row?.used ?? 0);
+}
+
+async function journalOf(tx: Reading): Promise<string> {
+  const [meta] = await tx.all<{ journal: string }>('select journal from meta');
+  return meta?.journal ?? '';
+}
+
+async function databaseUser(tx: Reading): Promise<string> {
+  const [row] = await tx.all<{ name: string }>('select session_user as name');
+  return row?.name ?? '';
+}
+
+function dayOf(now: number): string {
+  return new Date(now).toISOString().slice(0, 10);
+}
