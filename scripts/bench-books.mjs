@@ -35,11 +35,11 @@ async function main(records, cards) {
     const cases = {
       'mirror, filled': measured(ours('load'), home),
       'sqlite3 .import': sqlite(join(folder, 'import.db'), imported(join(folder, 'rows.csv')), home),
-      'reconcile, first': measured([process.execPath, program, '--sandbox', 'reconcile', '--offline', '-q'], home),
-      'reconcile, offline': measured([process.execPath, program, '--sandbox', 'reconcile', '--offline', '-q'], home),
+      'reconcile, first': measured([process.execPath, program, '--sandbox', 'books', 'reconcile', '--offline', '-q'], home),
+      'reconcile, offline': measured([process.execPath, program, '--sandbox', 'books', 'reconcile', '--offline', '-q'], home),
     };
     for (const format of ['hledger', 'ledger', 'beancount', 'csv', 'ofx', 'qif']) {
-      cases[`export ${format}`] = exported(format, { period: '2025', home, out: join(folder, 'out') });
+      cases[`books export ${format}`] = exported(format, { period: '2025', home, out: join(folder, 'out') });
     }
     cases['export hledger, a month'] = exported('hledger', { period: '2025-10', home, out: join(folder, 'out') });
     cases['sqlite3 writing CSV'] = sqlite(mirror, csvOf(join(folder, 'plain.csv')), home);
@@ -203,7 +203,7 @@ function sqlite(database, script, home) {
 
 function exported(format, { period, home, out }) {
   const wish = ['--period', period, '--format', format, '--out', out, '--offline', '-q'];
-  return measured([process.execPath, program, '--sandbox', 'export', ...wish], home);
+  return measured([process.execPath, program, '--sandbox', 'books', 'export', ...wish], home);
 }
 
 /** Seconds, processor seconds and the peak in MB, of one process. */

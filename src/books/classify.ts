@@ -15,7 +15,7 @@ import { rowsDone, type UnknownRow } from './unknown-rows.ts';
 export interface Evidence {
   readonly records: Pick<RecordSums, 'structure' | 'fresh' | 'hasChangingRecords'>;
   readonly moves: readonly MoveRow[];
-  /** Own rows that an earlier cut counts as done, with their cards. */
+  /** Own rows that an earlier checkpoint counts as done, with their cards. */
   readonly counted: ReadonlyMap<string, string>;
   /** Own rows that became done since the base was made and that it does not count. */
   readonly late: ReadonlyMap<string, LateRow>;
@@ -266,7 +266,7 @@ class Classification {
   }
 
   /**
-   * Cards that others moved money on while a purchase is open there: ended cards of the first cut may have taken the
+   * Cards that others moved money on while a purchase is open there: ended cards of the first checkpoint may have taken the
    * difference. It is judged again from the same base once the holds have closed.
    */
   #blurred(): readonly string[] {
@@ -282,7 +282,7 @@ class Classification {
     for (const [card, rest] of this.#rest.withRest()) {
       if (this.#rest.outside.has(card)) continue;
       released.set(card, rest);
-      // The holds of a first cut that turn out lower were never known: no finding, once nothing is open.
+      // The holds of a first checkpoint that turn out lower were never known: no finding, once nothing is open.
       const change = this.#rest.changes.get(card);
       const isVerified = change !== undefined && change.high === 0 && change.low !== -Infinity;
       if (!isVerified) this.#add({ class: 'hold_released', candidates: [card], cents: rest });

@@ -163,7 +163,7 @@ const moreOrLess = (amount: number) => (amount < 0 ? 'more' : 'less');
 
 type Next = (facts: Pick<Finding, 'candidates' | 'records' | 'rows'>) => string | undefined;
 
-const readAgain: Next = () => 'cardwright mirror sync --full';
+const readAgain: Next = () => 'cardwright books sync --full';
 const nothing: Next = () => undefined;
 const lookAt: Next = ({ candidates: [card = ''] }) => `cardwright cards get ${card}`;
 

@@ -1,6 +1,6 @@
 /**
- * Own rows that came to be known as done since a cut and were sent before it: their outcome was unknown when it was made,
- * or their journal was not read. What they did stands in the balances of the cut and in none of its own sums.
+ * Own rows that came to be known as done since a checkpoint and were sent before it: their outcome was unknown when it was made,
+ * or their journal was not read. What they did stands in the balances of the checkpoint and in none of its own sums.
  */
 import { type Position, rowName } from './position.ts';
 import { type Residuals, residualsBetween } from './residuals.ts';
@@ -9,8 +9,8 @@ import { operatorCause, Unexplained } from './unexplained.ts';
 import { rowsDone, takeAll, type UnknownRow } from './unknown-rows.ts';
 
 /**
- * What a cut says of an own row that is done now and that it does not count. `may_be_in`: sent before the cut, and the
- * sums of the cut could not show whether it was done. `not_in`: the cut was explained without it.
+ * What a checkpoint says of an own row that is done now and that it does not count. `may_be_in`: sent before the checkpoint, and the
+ * sums of the checkpoint could not show whether it was done. `not_in`: the checkpoint was explained without it.
  */
 export type LateRow = 'may_be_in' | 'not_in';
 
@@ -29,13 +29,13 @@ export interface LateEvidence {
   readonly moves: readonly MoveRow[];
   /** By `<op>.<row>`. */
   readonly late: ReadonlyMap<string, LateRow>;
-  /** Own rows of unknown outcome, `<op>.<row>`, that an earlier cut counts as done. */
+  /** Own rows of unknown outcome, `<op>.<row>`, that an earlier checkpoint counts as done. */
   readonly counted: ReadonlyMap<string, string>;
 }
 
 /**
  * The residuals with late rows counted in the base where that leaves the fewest sums unexplained, with the help of rows
- * whose outcome is unknown still; of equals the least cents. A row that was sent before a cut is taken to have been done
+ * whose outcome is unknown still; of equals the least cents. A row that was sent before a checkpoint is taken to have been done
  * before it, unless the balances moved by it since.
  */
 export function residualsSince(

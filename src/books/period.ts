@@ -21,6 +21,8 @@ export interface WallTime {
 /** Reads times as the wall of a zone shows them. Throws `usage` for a zone that the system does not know. */
 export class WallClock {
   readonly #format: Intl.DateTimeFormat | undefined;
+  readonly #zoneName: Intl.DateTimeFormat | undefined;
+  readonly #offsetTexts = new Map<number, string>();
   readonly #offsets = new Map<number, number>();
   /** The day that was asked for last: lines come by their time. */
   #day = Number.NaN;
@@ -34,6 +36,7 @@ export class WallClock {
         dateStyle: 'short',
         timeStyle: 'medium',
       });
+      this.#zoneName = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'short' });
     } catch (cause) {
       throw new CliError('usage', {
         message: `--tz ${zone} is no time zone that this system knows, such as Europe/Berlin or UTC`,
@@ -63,6 +66,18 @@ export class WallClock {
     return this.at(found).date < new Date(wanted).toISOString().slice(0, 10) ? near : found;
   }
 
+  /** `[-4:EDT]`, `[5.5]`, `[0:GMT]`: hours from GMT as OFX writes them, with the name of the zone where it has one. */
+  offsetText(ms: number): string {
+    const quarter = Math.floor(ms / 900_000);
+    const known = this.#offsetTexts.get(quarter);
+    if (known !== undefined) return known;
+    const hours = this.#offsetAt(ms) / 3_600_000;
+    const name = this.#zoneName?.formatToParts(ms).find(({ type }) => type === 'timeZoneName')?.value ?? 'GMT';
+    const text = `[${hours}${/^[A-Z]{3,4}$/.test(name) ? `:${name}` : ''}]`;
+    this.#offsetTexts.set(quarter, text);
+    return text;
+  }
+
   /** Offsets change at a quarter of an hour at the finest. */
   #offsetAt(ms: number): number {
     if (this.#format === undefined) return 0;
@@ -80,12 +95,13 @@ export class WallClock {
 
 const twoDigits = (value: number) => (value < 10 ? `0${value}` : String(value));
 
-/** Reads `--period`. Throws `usage` for any other text, and for a period that ends before it begins. */
-export function readPeriod(name: string, clock: WallClock): Period {
+/** Reads `--period`; `now` is ms UTC. Throws `usage` for any other text, and for a period that ends before it begins. */
+export function readPeriod(asked: string, clock: WallClock, now: number): Period {
+  const name = asked === 'last-month' ? monthBefore(clock.at(now).date) : asked;
   const span = spanOf(name);
   if (span === undefined) {
     throw new CliError('usage', {
-      message: `--period ${name} is no period such as 2026-10, 2026-Q4, 2026 or 2026-10-01..2026-10-31`,
+      message: `--period ${name} is no period such as 2026-10, last-month, 2026-Q4, 2026 or 2026-10-01..2026-10-31`,
     });
   }
   const [first, last] = span;
@@ -93,6 +109,12 @@ export function readPeriod(name: string, clock: WallClock): Period {
   const to = clock.startOf(...last);
   if (from < to) return { name, from, to };
   throw new CliError('usage', { message: `--period ${name} ends before it begins` });
+}
+
+/** `2026-10` for a day of November. */
+function monthBefore(day: string): string {
+  const [year, month] = [Number(day.slice(0, 4)), Number(day.slice(5, 7))];
+  return month === 1 ? `${year - 1}-12` : `${year}-${twoDigits(month - 1)}`;
 }
 
 type Day = readonly [year: number, month: number, day: number];

@@ -1,6 +1,6 @@
 /** An account at one instant: wallet, balances, sums of records and of own moves. */
 import type { CardSums } from './purchases.ts';
-import type { CardRow, CountingRules, CutCardRow, CutRow, MoveRow, WalletRow } from './rows.ts';
+import type { CardRow, CheckpointCardRow, CheckpointRow, CountingRules, MoveRow, WalletRow } from './rows.ts';
 
 /** A card at an instant; all sums are from its beginning, integer cents. */
 export interface CardPosition {
@@ -15,7 +15,7 @@ export interface CardPosition {
   readonly created: number;
   readonly funded: number;
   readonly withdrawn: number;
-  /** 1: `holds` of the first cut may be too high. 2: nothing bounds them. */
+  /** 1: `holds` of the first checkpoint may be too high. 2: nothing bounds them. */
   readonly unverified: 0 | 1 | 2;
   /** Nothing bounds what it holds now. */
   readonly unbounded: boolean;
@@ -31,7 +31,7 @@ export interface Position {
   readonly carried: number;
 }
 
-/** Before anything happened: what the first cut is compared with. */
+/** Before anything happened: what the first checkpoint is compared with. */
 export const NOTHING_YET: Position = { at: 0, wallet: 0, deposited: 0, spent: 0, cards: new Map(), carried: 0 };
 
 /** All counting rules that a service may have, the defaults first, then those with fewest deviations. */
@@ -112,8 +112,8 @@ export function positionOf({ at, wallet, cards, records, moves, counted }: Obser
   };
 }
 
-/** The position that a kept cut stands for. */
-export function positionOfCut(cut: CutRow, rows: Iterable<CutCardRow>): Position {
+/** The position that a kept checkpoint stands for. */
+export function positionOfCheckpoint(checkpoint: CheckpointRow, rows: Iterable<CheckpointCardRow>): Position {
   const cards = new Map<string, CardPosition>();
   for (const row of rows) {
     cards.set(row.card_id, {
@@ -130,7 +130,7 @@ export function positionOfCut(cut: CutRow, rows: Iterable<CutCardRow>): Position
       unbounded: false,
     });
   }
-  const { at_ms: at, wallet_cents, total_deposited_cents, total_spent_cents, carried_cents } = cut;
+  const { at_ms: at, wallet_cents, total_deposited_cents, total_spent_cents, carried_cents } = checkpoint;
   return {
     at,
     wallet: wallet_cents,

@@ -32,7 +32,7 @@ export interface RecordSums {
 }
 
 export interface ReadingOptions {
-  /** ms UTC: records first seen later are new. Undefined for a first cut, which remarks on structure alone. */
+  /** ms UTC: records first seen later are new. Undefined for a first checkpoint, which remarks on structure alone. */
   readonly since: number | undefined;
   /** Changes seen after `since`. */
   readonly changes?: readonly TxChangeRow[];

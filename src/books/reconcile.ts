@@ -1,23 +1,30 @@
-/** One reconciliation: two positions, what explains their difference, the verdict and the cut that is kept. */
+/** One reconciliation: two positions, what explains their difference, the verdict and the checkpoint that is kept. */
 import { cents } from '../core/money.ts';
 import { type Classified, classify } from './classify.ts';
 import { type Finding, finding, findingOf, isOfOthers } from './finding.ts';
 import { type LateRow, residualsSince } from './late-rows.ts';
-import { ALL_RULES, type CardPosition, NOTHING_YET, type Position, positionOf, positionOfCut } from './position.ts';
+import {
+  ALL_RULES,
+  type CardPosition,
+  NOTHING_YET,
+  type Position,
+  positionOf,
+  positionOfCheckpoint,
+} from './position.ts';
 import type { RecordSums } from './purchases.ts';
 import type { CardChange, Residuals } from './residuals.ts';
-import type { CardRow, CountingRules, CutCardRow, CutRow, MoveRow, WalletRow } from './rows.ts';
+import type { CardRow, CheckpointCardRow, CheckpointRow, CountingRules, MoveRow, WalletRow } from './rows.ts';
 import { Unexplained } from './unexplained.ts';
 
 export const VERDICTS = ['baseline', 'balanced', 'provisional', 'unexplained'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
-/** Wallet, cards, records and own rows of one instant, and the cut they are compared with. */
+/** Wallet, cards, records and own rows of one instant, and the checkpoint they are compared with. */
 export interface Reconciling {
-  /** Undefined for the first cut of an account. */
-  readonly base: { readonly cut: CutRow; readonly cards: Iterable<CutCardRow> } | undefined;
-  /** Id of the cut that this makes. */
-  readonly cutId: string;
+  /** Undefined for the first checkpoint of an account. */
+  readonly base: { readonly checkpoint: CheckpointRow; readonly cards: Iterable<CheckpointCardRow> } | undefined;
+  /** Id of the checkpoint that this makes. */
+  readonly checkpointId: string;
   /** ms UTC; every record has `first_seen` at or before it. */
   readonly at: number;
   readonly wallet: WalletRow;
@@ -40,12 +47,12 @@ export interface Reconciled {
   /** Rules in use first, then those that fit as well. */
   readonly rules: readonly CountingRules[];
   readonly classified: Classified;
-  readonly cut: CutRow;
-  readonly cutCards: readonly CutCardRow[];
+  readonly checkpoint: CheckpointRow;
+  readonly checkpointCards: readonly CheckpointCardRow[];
 }
 
 /**
- * The wallet from cut to cut, integer cents: closing = opening + deposits - created - funded + withdrawn + returned +
+ * The wallet from checkpoint to checkpoint, integer cents: closing = opening + deposits - created - funded + withdrawn + returned +
  * other + residual. Only the last two may be negative.
  */
 export interface WalletChange {
@@ -74,13 +81,13 @@ interface Reading {
 /** Compares, explains and judges. Throws `internal` when the sums do not close, which is a bug. */
 export function reconcile(input: Reconciling): Reconciled {
   const { base, moves, late = new Map(), soleOperator = false } = input;
-  const before = base === undefined ? NOTHING_YET : positionOfCut(base.cut, base.cards);
-  const counted = countedBy(base?.cut);
+  const before = base === undefined ? NOTHING_YET : positionOfCheckpoint(base.checkpoint, base.cards);
+  const counted = countedBy(base?.checkpoint);
   const { at, wallet, cards, records } = input;
   const now = positionOf({ at, wallet, cards, records: records.cards, moves, counted });
   const known = new Map(cards.map(card => [card.card_id, card]));
   const evidence = { records, moves, counted, late, cards: known, since: before.at, soleOperator };
-  const asked = base === undefined ? firstRules() : (JSON.parse(base.cut.rules) as readonly CountingRules[]);
+  const asked = base === undefined ? firstRules() : (JSON.parse(base.checkpoint.rules) as readonly CountingRules[]);
   const uncounted = new Map([...late].filter(([row]) => !counted.has(row)));
   const residualsOf = (rules: CountingRules) => residualsSince(before, now, { rules, moves, late: uncounted, counted });
   const read = (rules: CountingRules, residuals = residualsOf(rules)): Reading => {
@@ -92,7 +99,7 @@ export function reconcile(input: Reconciling): Reconciled {
     return { rules, residuals, classified, wrong, others, provisional };
   };
   const [usual, ...unusual] = asked;
-  if (usual === undefined) throw new RangeError('a cut without counting rules');
+  if (usual === undefined) throw new RangeError('a checkpoint without counting rules');
   const first = read(usual);
   const readings = [first];
   for (const rules of unusual) {
@@ -104,8 +111,10 @@ export function reconcile(input: Reconciling): Reconciled {
   return judged(input, { before, now, readings, counted });
 }
 
-function countedBy(cut: CutRow | undefined): ReadonlyMap<string, string> {
-  return new Map(cut === undefined ? [] : Object.entries(JSON.parse(cut.counted_rows) as Record<string, string>));
+function countedBy(checkpoint: CheckpointRow | undefined): ReadonlyMap<string, string> {
+  return new Map(
+    checkpoint === undefined ? [] : Object.entries(JSON.parse(checkpoint.counted_rows) as Record<string, string>),
+  );
 }
 
 /** The default, and the three ways in which one number may count otherwise. */
@@ -118,7 +127,7 @@ function provisionalOf({ findings }: Classified, { identity }: Residuals, isFirs
   return findings.filter(each => each.isProvisional).reduce((sum, each) => sum + Math.abs(each.cents), 0);
 }
 
-/** What own rows do not explain is the baseline of a first cut; only what disagrees with itself is wrong. */
+/** What own rows do not explain is the baseline of a first checkpoint; only what disagrees with itself is wrong. */
 function ofBaseline(residuals: Residuals, { structure }: RecordSums): Classified {
   const findings = structure.filter(({ kind }) => kind === 'over_refund').flatMap(each => findingOf(each) ?? []);
   const { spent, identity, cards } = residuals;
@@ -136,7 +145,7 @@ function ofBaseline(residuals: Residuals, { structure }: RecordSums): Classified
   return { findings, counted: new Map(), others: new Map(), released: new Map(), carried: 0, walletOther: 0 };
 }
 
-/** Numbers of one cut that must agree whatever happened before. */
+/** Numbers of one checkpoint that must agree whatever happened before. */
 function totalsThatDiffer(
   { wallet, cards }: Reconciling,
   { cards: positions }: Position,
@@ -163,7 +172,7 @@ interface Judging {
 function judged(input: Reconciling, { before, now, readings, counted }: Judging): Reconciled {
   const { base } = input;
   const [best] = [...readings].sort(byFit);
-  if (best === undefined) throw new RangeError('a cut without counting rules');
+  if (best === undefined) throw new RangeError('a checkpoint without counting rules');
   const { residuals } = best;
   const classified = namedAlike(best, readings);
   const isProvisional = classified.findings.some(each => each.isProvisional);
@@ -172,11 +181,11 @@ function judged(input: Reconciling, { before, now, readings, counted }: Judging)
   const verdict = best.wrong > 0 ? 'unexplained' : good;
   const isExact = best.wrong === 0 && !isProvisional;
   const all = new Map([...counted, ...classified.counted]);
-  // What counts as done from now on is in the sums that the next cut is compared with.
+  // What counts as done from now on is in the sums that the next checkpoint is compared with.
   const { at, wallet, cards, records, moves } = input;
   const kept = positionOf({ at, wallet, cards, records: records.cards, moves, counted: all });
-  const cut: CutRow = {
-    cut_id: input.cutId,
+  const checkpoint: CheckpointRow = {
+    cut_id: input.checkpointId,
     at_ms: input.at,
     exact: isExact ? 1 : 0,
     baseline: base === undefined ? 1 : 0,
@@ -184,7 +193,7 @@ function judged(input: Reconciling, { before, now, readings, counted }: Judging)
     wallet_cents: cents(now.wallet),
     total_deposited_cents: cents(now.deposited),
     total_spent_cents: cents(now.spent),
-    carried_cents: cents(isExact ? 0 : (base?.cut.carried_cents ?? 0) + classified.carried),
+    carried_cents: cents(isExact ? 0 : (base?.checkpoint.carried_cents ?? 0) + classified.carried),
     counted_rows: JSON.stringify(Object.fromEntries(all)),
   };
   return {
@@ -192,15 +201,15 @@ function judged(input: Reconciling, { before, now, readings, counted }: Judging)
     findings: classified.findings,
     residual: classified.findings.filter(each => each.isWrong).reduce((sum, each) => sum + Math.abs(each.cents), 0),
     changes: [...residuals.cards.values()],
-    wallet: walletChange(base?.cut, now, best),
+    wallet: walletChange(base?.checkpoint, now, best),
     rules,
     classified,
-    cut,
-    cutCards: [...kept.cards.values()].map(card => {
+    checkpoint,
+    checkpointCards: [...kept.cards.values()].map(card => {
       const old = before.cards.get(card.card_id);
-      // Terminated cards share the wallet: a hold of the first cut that was too high may hide what another released.
+      // Terminated cards share the wallet: a hold of the first checkpoint that was too high may hide what another released.
       const isShared = card.status === 'terminated' && residuals.walletLow < 0;
-      return cutCard(input.cutId, card, { isDoubtful: base === undefined || isShared, old, classified });
+      return checkpointCard(input.checkpointId, card, { isDoubtful: base === undefined || isShared, old, classified });
     }),
   };
 }
@@ -217,8 +226,8 @@ function byFit(a: Reading, b: Reading): number {
 }
 
 /**
- * What other spenders moved is a guess while another way to count explains the cut with other amounts: a base on wrong
- * rules would be wrong by the difference. Later cuts tell the two apart.
+ * What other spenders moved is a guess while another way to count explains the checkpoint with other amounts: a base on wrong
+ * rules would be wrong by the difference. Later checkpoints tell the two apart.
  */
 function namedAlike({ classified, wrong }: Reading, readings: readonly Reading[]): Classified {
   const named = (of: Classified) =>
@@ -231,7 +240,7 @@ function namedAlike({ classified, wrong }: Reading, readings: readonly Reading[]
   return { ...classified, findings };
 }
 
-/** Rules that explain this cut, the best first: a later cut may tell them apart. */
+/** Rules that explain this checkpoint, the best first: a later checkpoint may tell them apart. */
 function fitting(readings: readonly Reading[]): readonly CountingRules[] {
   return readings
     .filter(each => each.wrong === 0)
@@ -241,8 +250,12 @@ function fitting(readings: readonly Reading[]): readonly CountingRules[] {
 
 type Explained = Pick<Reading, 'residuals' | 'classified'>;
 
-/** Of a first cut, what own rows do not explain is where the books begin, and so is it of others. */
-function walletChange(base: CutRow | undefined, now: Position, { residuals, classified }: Explained): WalletChange {
+/** Of a first checkpoint, what own rows do not explain is where the books begin, and so is it of others. */
+function walletChange(
+  base: CheckpointRow | undefined,
+  now: Position,
+  { residuals, classified }: Explained,
+): WalletChange {
   const { carried, walletOther } = classified;
   const sums = { created: 0, funded: 0, withdrawn: 0 };
   let [back, taken] = [carried, walletOther];
@@ -268,14 +281,18 @@ interface Keeping {
   readonly classified: Classified;
 }
 
-function cutCard(cutId: string, card: CardPosition, { isDoubtful, old, classified }: Keeping): CutCardRow {
+function checkpointCard(
+  checkpointId: string,
+  card: CardPosition,
+  { isDoubtful, old, classified }: Keeping,
+): CheckpointCardRow {
   const { holds, unbounded } = card;
   const isOpen = holds > 0 || unbounded;
   const wasUnverified = isDoubtful || (old !== undefined && old.unverified > 0);
-  // Below nothing a release is what the holds of the first cut were too high by.
+  // Below nothing a release is what the holds of the first checkpoint were too high by.
   const released = Math.max(0, classified.released.get(card.card_id) ?? 0);
   return {
-    cut_id: cutId,
+    cut_id: checkpointId,
     card_id: card.card_id,
     status: card.status,
     balance_cents: cents(card.balance),

@@ -24,7 +24,7 @@ export function remarksOn(rows: readonly SummedRow[], surroundings: Surroundings
     ...notListed(authorization, settlements, surroundings),
     ...onOtherCard(authorization, [...settlements, ...refunds], surroundings),
   ];
-  // What the sums of a first cut cannot show either is said of all purchases, not of the new ones alone.
+  // What the sums of a first checkpoint cannot show either is said of all purchases, not of the new ones alone.
   found.push(...overRefunded(authorization, settlements, refunds));
   if (rows.length > 1) found.push(...twice(settlements, surroundings), ...twice(refunds, surroundings));
   return found;

@@ -105,8 +105,8 @@ export interface CountingRules {
   readonly balance: 'available' | 'with_holds';
 }
 
-/** A card at a cut. Sums are of all its records and own moves from the beginning to the cut. */
-export interface CutCardRow {
+/** A card at a checkpoint. Sums are of all its records and own moves from the beginning to the checkpoint. */
+export interface CheckpointCardRow {
   readonly cut_id: string;
   readonly card_id: string;
   readonly status: string;
@@ -115,34 +115,34 @@ export interface CutCardRow {
   readonly refunded_cents: Cents;
   /** Open holds: the upper bound that records give, less what `hold_released` explained. */
   readonly holds_cents: Cents;
-  /** Sums of own rows that are done, or counted as done by `counted_rows` of the cut. */
+  /** Sums of own rows that are done, or counted as done by `counted_rows` of the checkpoint. */
   readonly created_cents: Cents;
   readonly funded_cents: Cents;
   readonly withdrawn_cents: Cents;
   /**
-   * 1 while the holds of the first cut are not verified: the card had an open authorization at every cut so far. 2
+   * 1 while the holds of the first checkpoint are not verified: the card had an open authorization at every checkpoint so far. 2
    * where records gave no bound for them either.
    */
   readonly unverified: 0 | 1 | 2;
 }
 
 /**
- * View `cuts`: wallet, balances and records of one instant, and the verdict of the reconciliation that made it. Every
- * record of a cut has `first_seen` at or before `at_ms`, every later one after it.
+ * View `checkpoints`: wallet, balances and records of one instant, and the verdict of the reconciliation that made it. Every
+ * record of a checkpoint has `first_seen` at or before `at_ms`, every later one after it.
  */
-export interface CutRow {
+export interface CheckpointRow {
   readonly cut_id: string;
   readonly at_ms: number;
-  /** 1: no finding but those with exit 0, none provisional. The next reconciliation starts at the last exact cut. */
+  /** 1: no finding but those with exit 0, none provisional. The next reconciliation starts at the last exact checkpoint. */
   readonly exact: 0 | 1;
-  /** 1: the first cut of an account, from zero. */
+  /** 1: the first checkpoint of an account, from zero. */
   readonly baseline: 0 | 1;
-  /** JSON list of the `CountingRules` that fit every cut so far, the one in use first. */
+  /** JSON list of the `CountingRules` that fit every checkpoint so far, the one in use first. */
   readonly rules: string;
   readonly wallet_cents: Cents;
   readonly total_deposited_cents: Cents;
   readonly total_spent_cents: Cents;
-  /** What of the wallet is explained by `hold_released` on terminated cards, carried to the next cut. */
+  /** What of the wallet is explained by `hold_released` on terminated cards, carried to the next checkpoint. */
   readonly carried_cents: Cents;
   /** JSON object from own rows, `<op>.<row>`, whose outcome was unknown and that the sums showed to be done, to cards. */
   readonly counted_rows: string;

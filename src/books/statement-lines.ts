@@ -1,16 +1,112 @@
-/** Lines of a statement before they have a day and a balance: from records, own rows, and the differences of cuts. */
+/**
+ * What a statement is made from, and its lines before they have a day and a balance: from records, own rows, and the differences of
+ * checkpoints. Amounts are integer cents, times ms UTC.
+ */
 import { createHash } from 'node:crypto';
 import { effectOf } from './effect.ts';
-import type { Period } from './period.ts';
+import type { Period, WallClock } from './period.ts';
 import { rowName } from './position.ts';
-import type { CutCardRow } from './rows.ts';
-import type { ExactCut, Line, PostedRow, PostedStep, StatementInput, StatementRecords } from './statement-model.ts';
+import type { CardRow, CheckpointCardRow, CheckpointRow, MoveRow, TxRow, WalletRow } from './rows.ts';
+
+export interface Line {
+  /** Unique within its account. Both sides of a transfer carry the same. */
+  readonly id: string;
+  readonly at: number;
+  /** Day and time on the wall of the asked zone. */
+  readonly date: string;
+  readonly time: string;
+  readonly type: 'settlement' | 'refund' | 'transfer' | 'deposit' | 'fee' | 'unexplained';
+  /** Signed effect on the account. */
+  readonly cents: number;
+  /** After the line; null where a derived line may have come before it or after. */
+  readonly balance: number | null;
+  readonly payee: string;
+  readonly memo: string;
+  /** The card; on the wallet that of the transfer. */
+  readonly card_id: string | null;
+  readonly mcc: string | null;
+  readonly country: string | null;
+  readonly authorization_id: string | null;
+  /** What stands on the other side. */
+  readonly counter: 'merchant' | 'wallet' | 'card' | 'deposits' | 'fees' | 'unexplained';
+  /** `derived`: no record and no own row says it; the difference of two checkpoints does. */
+  readonly source: 'record' | 'journal' | 'derived';
+  /** Of a derived line whose money may have moved at any time between two instants: their days. */
+  readonly since_date?: string;
+  readonly until_date?: string;
+  /** Derived since the last exact checkpoint: a later reading may show it with another id, amount or day, or not at all. */
+  readonly unproved?: true;
+}
+
+/** What was asked for: the wallet and all cards, the wallet, all cards, some of them, or one. */
+export type Selection = 'all' | 'wallet' | 'cards' | 'card';
+
+export interface Checkpoint {
+  readonly checkpoint: CheckpointRow;
+  readonly cards: readonly CheckpointCardRow[];
+}
+
+/** Columns of a record that its line is made of; one row is read for each line, so there are no more. */
+export type PostedRow = Pick<
+  TxRow,
+  'tx_id' | 'type' | 'status' | 'cents' | 'merchant' | 'mcc' | 'merchant_country' | 'authorization_id' | 'at_ms'
+> & {
+  /** Of a purchase in one changing record (A-40) that was seen to change: a line each, oldest first. */
+  readonly steps?: readonly PostedStep[];
+};
+
+/** What a purchase had spent in all from then on: settled less refunded. */
+export interface PostedStep {
+  /** Of the purchase, or when the change was seen. */
+  readonly at: number;
+  readonly spent: number;
+  /** It happened at any time from then on; undefined for the time of the purchase. */
+  readonly since?: number;
+}
+
+/** Records since the first checkpoint of the input and seen by the newest one, those that are gone left out. */
+export interface StatementRecords {
+  /** Settlements and refunds of a card, in any order. */
+  of(card_id: string): Iterable<PostedRow>;
+  /**
+   * Whether money of a card that ended at `end` may have gone back later: something was posted after it and up to `until`, or
+   * an authorization that is younger than `since` may have been held then.
+   */
+  wentLater(card_id: string, span: Readonly<Record<'since' | 'end' | 'until', number>>): boolean;
+  /** Of types that the interface does not name. */
+  readonly unknownTypes: readonly TxRow[];
+  /** Cards with an authorization that is pending and began before the end of the period. */
+  readonly pendingCards: ReadonlySet<string>;
+}
+
+/** Everything from the last exact checkpoint before the period to the newest one. */
+export interface StatementInput {
+  readonly period: Period;
+  readonly clock: WallClock;
+  readonly now: number;
+  /** Exact ones, oldest first. Without one before the period the account began within it. */
+  readonly checkpoints: readonly Checkpoint[];
+  /** What was seen after them: the statement closes by it where no exact checkpoint stands at its end. */
+  readonly unproved?: Checkpoint;
+  readonly cards: readonly CardRow[];
+  readonly records: StatementRecords;
+  /** All own rows up to the newest checkpoint. */
+  readonly moves: readonly MoveRow[];
+  /** Observations of the wallet, oldest first: deposits are dated by them. */
+  readonly deposits: readonly Pick<WalletRow, 'at_ms' | 'total_deposited_cents'>[];
+  /** `all` when left out. */
+  readonly selection?: Selection;
+  /** Which cards have an account; all when left out. */
+  readonly only?: (card: CardRow) => boolean;
+  /** Authorizations of the period that are pending, with what they may still hold at most. */
+  readonly pending?: readonly { readonly record: TxRow; readonly held: number }[];
+}
 
 export type Draft = Omit<Line, 'balance' | 'date' | 'time'> & {
-  /** Of derived lines: the earlier of the two cuts. */
+  /** Of derived lines: the earlier of the two checkpoints, 0 where there is none. */
   readonly since?: number;
-  /** Of derived lines without an earlier cut: when the first one was, ms UTC. */
-  readonly firstCut?: number;
+  /** Of derived lines without an earlier checkpoint: when the first one was, ms UTC. */
+  readonly begins?: number;
   /** It happened at any time after the one and up to the other (ms UTC): balances between are not known. */
   readonly anyTime?: { readonly after: number; readonly until: number };
 };
@@ -18,7 +114,8 @@ export type Draft = Omit<Line, 'balance' | 'date' | 'time'> & {
 type CardDraft = Draft & { readonly card_id: string };
 
 /** What moved between the wallet and each card, or is not explained; all lines of a card but those of its records. */
-export function movedDrafts({ records, moves, cuts, unproved, period }: StatementInput): ReadonlyMap<string, Draft[]> {
+export function movedDrafts(input: StatementInput): ReadonlyMap<string, Draft[]> {
+  const { moves, checkpoints, unproved, period } = input;
   const byCard = new Map<string, Draft[]>();
   const add = (draft: CardDraft) => {
     const known = byCard.get(draft.card_id);
@@ -26,17 +123,17 @@ export function movedDrafts({ records, moves, cuts, unproved, period }: Statemen
     else known.push(draft);
   };
   // Rows that the sums showed to be done count since then, whatever the journal says.
-  const counted = JSON.parse((unproved ?? cuts.at(-1))?.cut.counted_rows ?? '{}') as Readonly<Record<string, string>>;
+  const newest = (unproved ?? checkpoints.at(-1))?.checkpoint;
+  const counted = JSON.parse(newest?.counted_rows ?? '{}') as Readonly<Record<string, string>>;
   for (const move of moves) {
     const shownBySums = counted[rowName(move)];
     const card = shownBySums ?? move.card_id;
     if (card === null || move.cents === 0 || (move.outcome !== 'done' && shownBySums === undefined)) continue;
     const cents = move.operation === 'cards.withdraw' ? -move.cents : move.cents;
-    const payee = move.operation === 'cards.withdraw' ? 'To wallet' : 'From wallet';
-    add({ ...transfer(rowName(move), card, cents), payee, at: move.at_ms, source: 'journal' });
+    add({ ...transfer(rowName(move), card, cents), at: move.at_ms, source: 'journal' });
   }
-  for (const draft of derived(cuts, { records, moves })) add(draft);
-  if (unproved !== undefined) for (const draft of unexplained(unproved, cuts.at(-1), period)) add(draft);
+  for (const draft of derived(input)) add(draft);
+  if (unproved !== undefined) for (const draft of unexplained(unproved, checkpoints.at(-1), period)) add(draft);
   return byCard;
 }
 
@@ -79,11 +176,13 @@ export function ofRecord(row: PostedRow, card_id: string): CardDraft {
   };
 }
 
+/** Between the wallet and a card: positive from the wallet. */
 function transfer(id: string, card_id: string, cents: number) {
   return {
     id,
     type: 'transfer' as const,
     cents,
+    payee: cents < 0 ? 'To wallet' : 'From wallet',
     memo: '',
     card_id,
     mcc: null,
@@ -93,83 +192,79 @@ function transfer(id: string, card_id: string, cents: number) {
   };
 }
 
-/** What cards changed by between two exact cuts beyond their records and own rows. */
-function derived(
-  cuts: readonly ExactCut[],
-  { records, moves }: Pick<StatementInput, 'records' | 'moves'>,
-): CardDraft[] {
+/** What cards changed by between two exact checkpoints beyond their records and own rows. */
+function derived({ checkpoints, records, moves, cards: known }: StatementInput): CardDraft[] {
   const found: CardDraft[] = [];
-  let before: ReadonlyMap<string, CutCardRow> = new Map();
-  let since = 0;
+  const created = new Map(known.map(({ card_id, created_ms }) => [card_id, created_ms]));
   const ends = new Map<string, number[]>();
   for (const { operation, card_id, outcome, at_ms } of moves) {
     if (operation !== 'cards.terminate' || card_id === null || outcome !== 'done') continue;
     ends.set(card_id, [...(ends.get(card_id) ?? []), at_ms]);
   }
-  for (const { cut, cards } of cuts) {
+  let before: ReadonlyMap<string, CheckpointCardRow> = new Map();
+  let since = 0;
+  for (const { checkpoint, cards } of checkpoints) {
+    const until = checkpoint.at_ms;
+    const isBetween = (at: number | null | undefined): at is number => at != null && at > since && at <= until;
     for (const row of cards) {
-      const old = before.get(row.card_id);
+      const { card_id } = row;
+      const old = before.get(card_id);
       const cents = restOf(row) - (old === undefined ? 0 : restOf(old));
       if (cents === 0) continue;
       const fee = records.unknownTypes.find(
-        each =>
-          each.card_id === row.card_id &&
-          Math.abs(each.cents) === Math.abs(cents) &&
-          each.first_seen > since &&
-          each.first_seen <= cut.at_ms,
+        each => each.card_id === card_id && Math.abs(each.cents) === Math.abs(cents) && isBetween(each.first_seen),
       );
       if (fee !== undefined) {
-        found.push({ ...ofRecord(fee, row.card_id), type: 'fee', counter: 'fees', cents });
+        found.push({ ...ofRecord(fee, card_id), type: 'fee', counter: 'fees', cents });
         continue;
       }
-      const id = derivedId([since, cut.at_ms, row.card_id, 'transfer', cents]);
-      const end = (ends.get(row.card_id) ?? []).find(at => at > since && at <= cut.at_ms);
-      const payee = cents < 0 ? 'To wallet' : 'From wallet';
-      const anyTime = { after: since, until: cut.at_ms };
-      const isEnd = end !== undefined && cents < 0 && isAtOnce(records, old, { ...row, since, end, until: cut.at_ms });
-      found.push({
-        ...transfer(id, row.card_id, cents),
-        payee,
-        at: end ?? cut.at_ms,
-        source: 'derived',
+      const base = {
+        ...transfer(derivedId([since, until, card_id, 'transfer', cents]), card_id, cents),
+        source: 'derived' as const,
         since,
-        ...(since === 0 && { firstCut: cut.at_ms }),
-        ...(!isEnd && { anyTime }),
-      });
+        ...(since === 0 && { begins: until }),
+      };
+      const end = cents < 0 ? (ends.get(card_id) ?? []).find(isBetween) : undefined;
+      const made = created.get(card_id);
+      if (end !== undefined) {
+        // What was posted after the end, or held then and let go later, went at times of its own.
+        const isAtOnce = (old?.holds_cents ?? 0) === 0 && !records.wentLater(card_id, { since, end, until });
+        found.push({ ...base, at: end, ...(!isAtOnce && { anyTime: { after: since, until } }) });
+      } else if (old === undefined && since > 0 && cents > 0 && isBetween(made)) {
+        // A card of somebody else: it had money when it was made, and may have got some of it later.
+        found.push({ ...base, at: made, anyTime: { after: made, until } });
+      } else found.push({ ...base, at: until, anyTime: { after: since, until } });
     }
     before = new Map(cards.map(row => [row.card_id, row]));
-    since = cut.at_ms;
+    since = until;
   }
   return found;
 }
 
 /**
- * Whether all that a card gave back went to the wallet at its own end. What was posted after it, or held then and let go
- * later, went at times of its own.
- */
-function isAtOnce(
-  records: StatementRecords,
-  old: CutCardRow | undefined,
-  { card_id, since, end, until }: Readonly<Record<'since' | 'end' | 'until', number>> & Pick<CutCardRow, 'card_id'>,
-): boolean {
-  for (const { at_ms } of records.of(card_id)) if (at_ms > end && at_ms <= until) return false;
-  return (old?.holds_cents ?? 0) === 0 && !records.mayHold(card_id, { since, at: end });
-}
-
-/**
- * What cards changed by after the last exact cut beyond their records and own rows. A terminated card has nothing but what
+ * What cards changed by after the last exact checkpoint beyond their records and own rows. A terminated card has nothing but what
  * goes back to the wallet.
  */
-function unexplained({ cut, cards }: ExactCut, base: ExactCut | undefined, period: Period): readonly CardDraft[] {
+function unexplained(
+  { checkpoint, cards }: Checkpoint,
+  base: Checkpoint | undefined,
+  period: Period,
+): readonly CardDraft[] {
   const before = new Map(base?.cards.map(row => [row.card_id, row]));
   return cards.flatMap((row): readonly CardDraft[] => {
     const old = before.get(row.card_id);
     const cents = restOf(row) - (old === undefined ? 0 : restOf(old));
     if (cents === 0) return [];
-    const at = Math.min(cut.at_ms, period.to - 1);
+    const at = Math.min(checkpoint.at_ms, period.to - 1);
     const isOver = row.status === 'terminated';
-    const id = derivedId([base?.cut.at_ms ?? 0, cut.at_ms, row.card_id, isOver ? 'transfer' : 'unexplained', cents]);
-    const anyTime = { after: base?.cut.at_ms ?? 0, until: at };
+    const id = derivedId([
+      base?.checkpoint.at_ms ?? 0,
+      checkpoint.at_ms,
+      row.card_id,
+      isOver ? 'transfer' : 'unexplained',
+      cents,
+    ]);
+    const anyTime = { after: base?.checkpoint.at_ms ?? 0, until: at };
     const plain = {
       ...transfer(id, row.card_id, cents),
       at,
@@ -177,7 +272,7 @@ function unexplained({ cut, cards }: ExactCut, base: ExactCut | undefined, perio
       anyTime,
       unproved: true as const,
     };
-    if (isOver) return [{ ...plain, payee: cents < 0 ? 'To wallet' : 'From wallet' }];
+    if (isOver) return [plain];
     return [{ ...plain, type: 'unexplained' as const, counter: 'unexplained' as const, payee: UNEXPLAINED }];
   });
 }
@@ -185,15 +280,15 @@ function unexplained({ cut, cards }: ExactCut, base: ExactCut | undefined, perio
 const UNEXPLAINED = 'Not explained';
 
 /** What a card has that neither records nor own rows explain, from its beginning. */
-function restOf(row: CutCardRow): number {
+function restOf(row: CheckpointCardRow): number {
   const posted = row.balance_cents + row.holds_cents;
   const own = row.created_cents + row.funded_cents - row.withdrawn_cents;
   return posted - (own - row.settled_cents + row.refunded_cents);
 }
 
-/** Deposits, the other side of every transfer, and what is left of each cut. */
+/** Deposits, the other side of every transfer, and what is left of each checkpoint. */
 export function walletDrafts(
-  { cuts, deposits, unproved, period }: StatementInput,
+  { checkpoints, deposits, unproved, period }: StatementInput,
   moved: ReadonlyMap<string, readonly Draft[]>,
   end: number,
 ): readonly Draft[] {
@@ -208,7 +303,7 @@ export function walletDrafts(
   let since = 0;
   const observed = [
     ...deposits.map(row => ({ at: row.at_ms, total: row.total_deposited_cents })),
-    ...cuts.map(({ cut }) => ({ at: cut.at_ms, total: cut.total_deposited_cents })),
+    ...checkpoints.map(({ checkpoint }) => ({ at: checkpoint.at_ms, total: checkpoint.total_deposited_cents })),
   ].sort((a, b) => a.at - b.at || (a.total ?? 0) - (b.total ?? 0));
   for (const { at, total } of observed) {
     if (total === null || at > end) continue;
@@ -225,30 +320,33 @@ export function walletDrafts(
     }
     [known, since] = [total, at];
   }
-  if (unproved !== undefined) drafts.push(...unexplainedOfWallet(unproved, cuts.at(-1), period));
+  if (unproved !== undefined) drafts.push(...unexplainedOfWallet(unproved, checkpoints.at(-1), period));
   return drafts.sort(byTime);
 }
 
-/** What the wallet changed by after the last exact cut beyond deposits and transfers. */
-function unexplainedOfWallet({ cut, cards }: ExactCut, base: ExactCut | undefined, period: Period): Draft[] {
-  const rest = (of: ExactCut | undefined) =>
-    (of?.cut.wallet_cents ?? 0) - (of?.cut.total_deposited_cents ?? 0) + (of?.cards ?? []).reduce(ownSum, 0);
-  let cents = rest({ cut, cards }) - rest(base);
+/** What the wallet changed by after the last exact checkpoint beyond deposits and transfers. */
+function unexplainedOfWallet({ checkpoint, cards }: Checkpoint, base: Checkpoint | undefined, period: Period): Draft[] {
+  const rest = (of: Checkpoint | undefined) =>
+    (of?.checkpoint.wallet_cents ?? 0) -
+    (of?.checkpoint.total_deposited_cents ?? 0) +
+    (of?.cards ?? []).reduce(ownSum, 0);
+  let cents = rest({ checkpoint, cards }) - rest(base);
   // What terminated cards gave back has its lines already.
-  const since = base?.cut.at_ms ?? 0;
-  for (const line of unexplained({ cut, cards }, base, period)) if (line.counter === 'wallet') cents += line.cents;
+  const since = base?.checkpoint.at_ms ?? 0;
+  for (const line of unexplained({ checkpoint, cards }, base, period))
+    if (line.counter === 'wallet') cents += line.cents;
   if (cents === 0) return [];
-  const id = derivedId([since, cut.at_ms, 'wallet', 'unexplained', cents]);
+  const id = derivedId([since, checkpoint.at_ms, 'wallet', 'unexplained', cents]);
   const marked = { type: 'unexplained' as const, counter: 'unexplained' as const, payee: UNEXPLAINED, card_id: null };
-  const at = Math.min(cut.at_ms, period.to - 1);
+  const at = Math.min(checkpoint.at_ms, period.to - 1);
   const anyTime = { after: since, until: at };
   return [{ ...transfer(id, '', cents), ...marked, at, source: 'derived', anyTime, unproved: true }];
 }
 
-const ownSum = (sum: number, { created_cents, funded_cents, withdrawn_cents }: CutCardRow) =>
+const ownSum = (sum: number, { created_cents, funded_cents, withdrawn_cents }: CheckpointCardRow) =>
   sum + created_cents + funded_cents - withdrawn_cents;
 
-/** Same cuts, same id: an import that comes twice is known by it. */
+/** Same checkpoints, same id: an import that comes twice is known by it. */
 function derivedId(parts: readonly (string | number)[]): string {
   return `cw-${base32(createHash('sha256').update(parts.join('\n')).digest()).slice(0, 20)}`;
 }

@@ -1,58 +1,163 @@
-/** Statements on the posted basis: a card is what it has available and what is held, and a pending authorization is no line. */
+/**
+ * Statements: a card is what it has available and what is held, so a pending authorization is no line. Balances go back from
+ * the newest exact checkpoint, and each account is held against every checkpoint on the way: what does not fit makes it
+ * provisional. Amounts are integer cents, times ms UTC.
+ */
 import { CliError } from '../core/errors.ts';
-import { isPast, type Period } from './period.ts';
+import { isoSeconds } from '../core/iso-time.ts';
+import { cents, dollars } from '../core/money.ts';
+import { isPast, type Period, type WallClock } from './period.ts';
 import type { CardRow } from './rows.ts';
-import { byTime, type Draft, draftsOfSteps, movedDrafts, ofRecord, walletDrafts } from './statement-lines.ts';
-import type {
-  ExactCut,
-  Line,
-  OpenHold,
-  Statement,
-  StatementAccount,
-  StatementInput,
-  StraddlingLine,
-} from './statement-model.ts';
+import {
+  byTime,
+  type Checkpoint,
+  type Draft,
+  draftsOfSteps,
+  type Line,
+  movedDrafts,
+  ofRecord,
+  type Selection,
+  type StatementInput,
+  walletDrafts,
+} from './statement-lines.ts';
+
+export interface StatementAccount {
+  readonly kind: 'card' | 'wallet';
+  readonly card_id: string | null;
+  readonly last4: string | null;
+  readonly label: string | null;
+  /** JSON object of text; of the wallet null. */
+  readonly metadata?: string | null;
+  readonly opening: number;
+  readonly lines: readonly Line[];
+  readonly closing: number;
+  /** Before this instant nobody knows what it had: the books begin there. Undefined: it is known throughout. */
+  readonly knownSince?: number | undefined;
+  /** What it had at `knownSince`. */
+  readonly atBegin?: number | undefined;
+  /** Why its balances or days may still change, a sentence each; empty where checkpoints show every one of them. */
+  readonly provisional: readonly string[];
+  /** Not provisional, nothing of it is pending in the period, and 35 days have passed. */
+  readonly final: boolean;
+}
+
+export interface Statement {
+  readonly period: Period;
+  readonly clock: WallClock;
+  /** First and last day of the period and the day after, on the wall of the asked zone. */
+  readonly days: { readonly first: string; readonly last: string; readonly next: string };
+  /** What is shown reaches to this instant: the end of the period, or what was read last where that is earlier. */
+  readonly until: number;
+  /** The wallet, then the cards. Each walk makes them anew, so that one account at a time is in memory. */
+  readonly accounts: Iterable<StatementAccount>;
+  /** Cards that were asked for, also those without an account; of the wallet those that its transfers name. */
+  readonly cards: readonly Pick<CardRow, 'card_id' | 'last4' | 'label' | 'created_ms'>[];
+  readonly selection: Selection;
+  /** Open authorizations of the period, where they were asked for. They are no lines. */
+  readonly holds: readonly OpenHold[];
+  /** The first checkpoint, where accounts are not known before it, and its day. */
+  readonly knownSince?: number | undefined;
+  readonly knownSinceDay?: string | undefined;
+  /** Derived lines whose two checkpoints lie on both sides of an end of the period: their day may be another. */
+  readonly straddling: readonly StraddlingLine[];
+  /** What is known before an account is walked: every reason but those of `StatementAccount.provisional` that its lines show. */
+  readonly provisional: readonly string[];
+  /** It closes by an exact checkpoint. */
+  readonly isShown: boolean;
+  /** Nothing is pending and 35 days have passed; `standingOf` says whether it is final. */
+  readonly isOver: boolean;
+}
+
+/** A derived line whose money may have moved on the other side of an end of the period. */
+export interface StraddlingLine extends Omit<Line, 'balance'>, Pick<StatementAccount, 'kind'> {
+  /** Days of its two readings, on the wall of the asked zone. */
+  readonly since_date: string;
+  readonly until_date: string;
+  /** It stands in the period, and may be older or later; else it stands behind it, and may belong to it. */
+  readonly may: 'be older than' | 'be later than' | 'belong to';
+}
+
+/** Money of a card that an open authorization holds. */
+export interface OpenHold {
+  readonly id: string;
+  readonly at: number;
+  readonly date: string;
+  readonly card_id: string;
+  /** Never negative. */
+  readonly cents: number;
+  readonly payee: string;
+}
+
+/** Balances of an account as far as anybody knows them; null before the books begin. */
+export function balancesOf(
+  { opening, closing, knownSince }: Pick<StatementAccount, 'opening' | 'closing' | 'knownSince'>,
+  { to }: Pick<Period, 'to'>,
+): { readonly opening: number | null; readonly closing: number | null } {
+  if (knownSince === undefined) return { opening, closing };
+  return { opening: null, closing: knownSince < to ? closing : null };
+}
+
+/** Whether a statement whose accounts were walked is provisional, and why, or final. */
+export function standingOf(
+  { provisional, isOver }: Pick<Statement, 'provisional' | 'isOver'>,
+  accounts: Iterable<Pick<StatementAccount, 'provisional'>>,
+): { readonly provisional: readonly string[]; readonly final: boolean } {
+  const reasons = new Set(provisional);
+  for (const account of accounts) for (const reason of account.provisional) reasons.add(reason);
+  return { provisional: [...reasons], final: isOver && reasons.size === 0 };
+}
 
 /**
- * The statement of a period. Throws `check_failed` when no exact cut stands at or after the end of the period; a walk
+ * The statement of a period. Throws `check_failed` when no exact checkpoint stands at or after the end of the period; a walk
  * through its accounts throws `internal` when opening and lines do not make the closing.
  */
 export function statementOf(input: StatementInput): Statement {
-  const { period, clock, only, records } = input;
-  const newest = closingCut(input);
+  const { period, clock, only, selection = 'all', records } = input;
+  const newest = closingCheckpoint(input);
   const moved = movedDrafts(input);
-  const cards = only === undefined ? input.cards : input.cards.filter(only);
-  const wallet = only === undefined ? walletDrafts(input, moved, newest.cut.at_ms) : [];
-  const isLate = newest !== input.unproved && isPast(period, input.now);
-  const isPending = only === undefined ? records.pendingCards.size > 0 : cards.some(isIn(records.pendingCards));
+  const cards = selection === 'wallet' ? [] : only === undefined ? input.cards : input.cards.filter(only);
+  const hasWallet = selection === 'all' || selection === 'wallet';
+  const wallet = hasWallet ? walletDrafts(input, moved, newest.checkpoint.at_ms) : [];
+  const isPending = hasWallet
+    ? records.pendingCards.size > 0
+    : cards.some(row => records.pendingCards.has(row.card_id));
   const day = (ms: number) => clock.at(ms).date;
   const since = new Map<string | null, number | undefined>(
-    cards.map(card => [card.card_id, knownSince(moved.get(card.card_id) ?? [], period)]),
+    (hasWallet ? input.cards : cards).map(card => [card.card_id, knownSince(moved.get(card.card_id) ?? [], period)]),
   );
-  if (only === undefined) since.set(null, walletKnownSince(wallet, [...since.values()], input));
+  if (hasWallet) since.set(null, walletKnownSince(wallet, [...since.values()], input));
   const begins = [...since.values()].filter(at => at !== undefined);
-  const parts = { newest, moved, cards, wallet, isLate, since };
+  const straddling = [
+    ...cards.map(({ card_id }) => ({ kind: 'card' as const, drafts: moved.get(card_id) ?? [] })),
+    { kind: 'wallet' as const, drafts: wallet },
+  ].flatMap(({ kind, drafts }) => drafts.flatMap(draft => straddlingLine(draft, { kind, period, clock })));
+  const isOver = newest !== input.unproved && isPast(period, input.now);
+  const parts: Parts = { newest, moved, cards, wallet: hasWallet ? wallet : undefined, isOver, since, straddling };
+  const begin = begins.length === 0 ? undefined : Math.max(...begins);
   return {
     period,
+    clock,
     days: { first: day(period.from), last: day(period.to - 1), next: day(period.to) },
-    until: Math.min(period.to, newest.cut.at_ms),
-    cards,
+    until: Math.min(period.to, newest.checkpoint.at_ms),
+    cards: selection === 'wallet' ? input.cards : cards,
     accounts: { [Symbol.iterator]: () => accountsOf(input, parts) },
-    selection: only === undefined ? 'all' : input.isOneCard === true ? 'card' : 'cards',
+    selection,
     holds: holdsOf(input, cards),
-    final: isLate && !isPending,
-    ...(begins.length > 0 && { knownSince: Math.max(...begins), knownSinceDay: day(Math.max(...begins)) }),
-    reconciled: newest !== input.unproved && begins.length === 0,
-    straddling: [
-      ...cards.map(({ card_id }) => ({ kind: 'card' as const, drafts: moved.get(card_id) ?? [] })),
-      { kind: 'wallet' as const, drafts: wallet },
-    ].flatMap(({ kind, drafts }) => drafts.flatMap(draft => straddling(draft, { kind, period, clock }))),
+    isShown: newest !== input.unproved,
+    isOver: isOver && !isPending,
+    ...(begin !== undefined && { knownSince: begin, knownSinceDay: day(begin) }),
+    straddling,
+    provisional: [
+      ...(begin === undefined ? [] : [beginText(begin)]),
+      ...(newest === input.unproved ? [UNPROVED] : []),
+      ...straddling.map(line => straddlingText(line, period.name)),
+    ],
   };
 }
 
-/** Of an account that its first cut shows otherwise than records and own rows: when that was. Before it nobody looked. */
+/** Of an account that its first checkpoint shows otherwise than records and own rows: when that was. */
 function knownSince(drafts: readonly Draft[], { from }: Period): number | undefined {
-  return drafts.find(({ since, firstCut = 0 }) => since === 0 && firstCut > from)?.firstCut;
+  return drafts.find(({ since, begins = 0 }) => since === 0 && begins > from)?.begins;
 }
 
 /** The wallet is the other side of every card. A first deposit may be older than the period where a card is. */
@@ -68,30 +173,61 @@ function walletKnownSince(
   return first !== undefined && (isOlder || first.at >= to) ? first.at : undefined;
 }
 
-const isIn = (ids: ReadonlySet<string>) => (row: CardRow) => ids.has(row.card_id);
+/** The exact checkpoint that shows the closing balances, or what was seen in its place. Throws `check_failed`. */
+function closingCheckpoint({ checkpoints, unproved, period, now }: StatementInput): Checkpoint {
+  const newest = checkpoints.at(-1);
+  if (newest !== undefined && newest.checkpoint.at_ms >= period.to) return newest;
+  if (unproved !== undefined && unproved.checkpoint.at_ms > period.from) return unproved;
+  const isOver = period.to <= now;
+  throw new CliError('check_failed', {
+    message: isOver
+      ? `no exact checkpoint stands at or after the end of ${period.name}, so nothing shows its closing balances`
+      : `${period.name} has not ended, so nothing can show its closing balances yet`,
+    notes: [`--unreconciled goes on with what the copy shows, and marks what is not explained`],
+    ...(isOver && { hint: 'cardwright books reconcile' }),
+  });
+}
 
 interface Parts {
-  readonly newest: ExactCut;
+  readonly newest: Checkpoint;
   readonly moved: ReadonlyMap<string, readonly Draft[]>;
   readonly cards: readonly CardRow[];
-  readonly wallet: readonly Draft[];
-  readonly isLate: boolean;
+  /** Undefined where the wallet has no account. */
+  readonly wallet: readonly Draft[] | undefined;
+  readonly isOver: boolean;
   /** `knownSince` by card; null for the wallet. */
   readonly since: ReadonlyMap<string | null, number | undefined>;
+  readonly straddling: readonly StraddlingLine[];
 }
 
 function* accountsOf(input: StatementInput, parts: Parts): Generator<StatementAccount> {
-  const { newest, moved, cards, wallet, isLate, since } = parts;
-  const { records } = input;
-  const { pendingCards } = records;
-  if (input.only === undefined) {
-    const none = { card_id: null, last4: null, label: null };
-    const final = isLate && pendingCards.size === 0;
-    const closingNow = newest.cut.wallet_cents;
-    yield { kind: 'wallet', ...none, final, ...balanced(wallet, { closingNow, knownSince: since.get(null) }, input) };
+  const { newest, moved, cards, wallet, isOver, since, straddling } = parts;
+  const { records, checkpoints, period, unproved } = input;
+  const reasons = new Map<string | null, string[]>();
+  for (const line of straddling) {
+    const key = line.kind === 'wallet' ? null : line.card_id;
+    reasons.set(key, [...(reasons.get(key) ?? []), straddlingText(line, period.name)]);
   }
-  const posted = new Map(newest.cards.map(row => [row.card_id, row.balance_cents + row.holds_cents]));
-  for (const { card_id, last4, label } of cards) {
+  const provisionalOf = (key: string | null, drafts: readonly Draft[], at: Balances) => [
+    ...(at.knownSince === undefined ? [] : [beginText(at.knownSince)]),
+    ...(newest === unproved ? [UNPROVED] : []),
+    ...(reasons.get(key) ?? []),
+    ...missed(key, drafts, at),
+  ];
+  if (wallet !== undefined) {
+    const none = { card_id: null, last4: null, label: null };
+    const at: Balances = {
+      closingNow: newest.checkpoint.wallet_cents,
+      knownSince: since.get(null),
+      checkpoints: checkpoints.map(({ checkpoint }) => ({ at: checkpoint.at_ms, cents: checkpoint.wallet_cents })),
+    };
+    const provisional = provisionalOf(null, wallet, at);
+    const final = isOver && records.pendingCards.size === 0 && provisional.length === 0;
+    yield { kind: 'wallet', ...none, provisional, final, ...balanced(wallet, at, input) };
+  }
+  const posted = postedAt(checkpoints);
+  const postedNow = new Map(newest.cards.map(row => [row.card_id, row.balance_cents + row.holds_cents]));
+  for (const { card_id, last4, label, metadata } of cards) {
     const drafts = [...(moved.get(card_id) ?? [])];
     for (const row of records.of(card_id)) {
       if (row.steps !== undefined) drafts.push(...draftsOfSteps(row, row.steps, card_id));
@@ -100,28 +236,88 @@ function* accountsOf(input: StatementInput, parts: Parts): Generator<StatementAc
         if (draft.cents !== 0) drafts.push(draft);
       }
     }
-    const now = { closingNow: posted.get(card_id) ?? 0, knownSince: since.get(card_id) };
-    const account = balanced(drafts.sort(byTime), now, input);
+    drafts.sort(byTime);
+    const at: Balances = {
+      closingNow: postedNow.get(card_id) ?? 0,
+      knownSince: since.get(card_id),
+      checkpoints: posted.get(card_id) ?? [],
+    };
+    const account = balanced(drafts, at, input);
     const { lines, opening, closing } = account;
     // A card that was asked for has its statement, and says that nothing happened.
-    if (input.isOneCard !== true && lines.length === 0 && opening === 0 && closing === 0) continue;
-    yield { kind: 'card', card_id, last4, label, final: isLate && !pendingCards.has(card_id), ...account };
+    if (input.selection !== 'card' && lines.length === 0 && opening === 0 && closing === 0) continue;
+    const provisional = provisionalOf(card_id, drafts, at);
+    const final = isOver && !records.pendingCards.has(card_id) && provisional.length === 0;
+    yield { kind: 'card', card_id, last4, label, metadata, provisional, final, ...account };
   }
 }
 
-/** The exact cut that proves the closing balances, or what was seen in its place. Throws `check_failed`. */
-function closingCut({ cuts, unproved, period, now }: StatementInput): ExactCut {
-  const newest = cuts.at(-1);
-  if (newest !== undefined && newest.cut.at_ms >= period.to) return newest;
-  if (unproved !== undefined && unproved.cut.at_ms > period.from) return unproved;
-  const isOver = period.to <= now;
-  throw new CliError('check_failed', {
-    message: isOver
-      ? `no exact cut stands at or after the end of ${period.name}, so its closing balances are not proved`
-      : `${period.name} has not ended, so nothing can prove its closing balances yet`,
-    notes: [`--unreconciled goes on with what the copy shows, and marks what is not explained`],
-    ...(isOver && { hint: 'cardwright reconcile' }),
-  });
+/** What an account had at an instant. */
+interface Shown {
+  readonly at: number;
+  readonly cents: number;
+}
+
+interface Balances {
+  /** At the newest checkpoint. */
+  readonly closingNow: number;
+  readonly knownSince: number | undefined;
+  /** At each exact one, oldest first. */
+  readonly checkpoints: readonly Shown[];
+}
+
+function postedAt(checkpoints: readonly Checkpoint[]): ReadonlyMap<string, readonly Shown[]> {
+  const posted = new Map<string, Shown[]>();
+  for (const { checkpoint, cards } of checkpoints) {
+    for (const { card_id, balance_cents, holds_cents } of cards) {
+      const shown = { at: checkpoint.at_ms, cents: balance_cents + holds_cents };
+      const known = posted.get(card_id);
+      if (known === undefined) posted.set(card_id, [shown]);
+      else known.push(shown);
+    }
+  }
+  return posted;
+}
+
+/** A balance and a list are read one after the other, times are told in whole seconds, and replicas may be behind. */
+const READ_WITHIN_MS = 10_000;
+const MOST_SUMS = 4096;
+
+/** Checkpoints that show something else than the lines up to them make; those read at about the same time may stand on either side. */
+function missed(
+  key: string | null,
+  drafts: readonly Draft[],
+  { closingNow, checkpoints }: Balances,
+): readonly string[] {
+  if (checkpoints.length === 0) return [];
+  let before = drafts.reduce((sum, draft) => sum - draft.cents, closingNow);
+  const found: string[] = [];
+  let next = 0;
+  for (const { at, cents: shown } of checkpoints) {
+    for (; (drafts[next]?.at ?? Infinity) < at - READ_WITHIN_MS; next += 1) before += drafts[next]?.cents ?? 0;
+    let sums = new Set([before]);
+    let whole = before;
+    for (let near = next; (drafts[near]?.at ?? Infinity) <= at + READ_WITHIN_MS && sums.size <= MOST_SUMS; near += 1) {
+      const amount = drafts[near]?.cents ?? 0;
+      if ((drafts[near]?.at ?? Infinity) <= at) whole += amount;
+      sums = new Set([...sums, ...[...sums].map(sum => sum + amount)]);
+    }
+    if (sums.has(shown) || sums.size > MOST_SUMS) continue;
+    const [made, has] = [whole, shown].map(amount => dollars(cents(amount)));
+    found.push(`${nameOf(key)}: its lines make ${made} at ${isoSeconds(at)}, and the checkpoint of then shows ${has}`);
+  }
+  return found;
+}
+
+const nameOf = (key: string | null) => (key === null ? 'wallet' : `card ${key}`);
+const UNPROVED = 'no exact checkpoint shows its closing balances';
+const beginText = (at: number) =>
+  `the books begin at ${isoSeconds(at)}, the first reconcile; balances before it are not known`;
+
+function straddlingText({ kind, card_id, cents: amount, ...line }: StraddlingLine, period: string): string {
+  const moved = `${dollars(cents(amount))} moved between ${line.since_date} and ${line.until_date}`;
+  const whose = nameOf(kind === 'wallet' ? null : card_id);
+  return `${whose}: ${moved}. It is counted on ${line.date}, and may ${line.may} ${period}`;
 }
 
 function holdsOf({ pending = [], clock }: StatementInput, cards: readonly CardRow[]): readonly OpenHold[] {
@@ -132,12 +328,8 @@ function holdsOf({ pending = [], clock }: StatementInput, cards: readonly CardRo
   });
 }
 
-/** Goes back from what the account has at the newest cut, and forth again through the lines of the period. */
-function balanced(
-  drafts: readonly Draft[],
-  { closingNow, knownSince }: { readonly closingNow: number; readonly knownSince: number | undefined },
-  { period, clock }: StatementInput,
-) {
+/** Goes back from what the account has at the newest checkpoint, and forth again through the lines of the period. */
+function balanced(drafts: readonly Draft[], { closingNow, knownSince }: Balances, { period, clock }: StatementInput) {
   let [opening, closing, atBegin] = [closingNow, closingNow, closingNow];
   for (const { at, cents } of drafts) {
     if (at >= period.to) closing -= cents;
@@ -171,7 +363,7 @@ function balanced(
       authorization_id,
       counter,
       source,
-      ...(anyTime && { since_date: clock.at(anyTime.after).date }),
+      ...(anyTime && { since_date: clock.at(anyTime.after).date, until_date: clock.at(anyTime.until).date }),
       ...(unproved && { unproved }),
     });
   }
@@ -182,15 +374,15 @@ function balanced(
 }
 
 /**
- * Tells of a draft, asked for in ascending order, whether the balance after it is not known: a derived line stands at the
- * later of two readings, and its money may have moved before any line between them.
+ * Tells of a draft, asked for in ascending order, whether the balance after it is not known: a derived line stands at one of
+ * two readings, and its money may have moved before or after any line between them.
  */
 function uncertainBalances(drafts: readonly Draft[]): (index: number) => boolean {
   const changes = new Map<number, number>();
   const change = (index: number, by: number) => changes.set(index, (changes.get(index) ?? 0) + by);
   for (const [index, { at, anyTime }] of drafts.entries()) {
     if (anyTime === undefined) continue;
-    const begin = firstFrom(drafts, anyTime.after + 1);
+    const begin = Math.min(index, firstFrom(drafts, anyTime.after + 1));
     const end = anyTime.until > at ? firstFrom(drafts, anyTime.until) : index;
     if (begin >= end) continue;
     change(begin, 1);
@@ -203,7 +395,7 @@ function uncertainBalances(drafts: readonly Draft[]): (index: number) => boolean
   };
 }
 
-/** Index of the first one at or after that instant (ms UTC); they are sorted. */
+/** Index of the first one at or after that instant; they are sorted. */
 function firstFrom(drafts: readonly Draft[], from: number): number {
   let [low, high] = [0, drafts.length];
   while (low < high) {
@@ -214,24 +406,168 @@ function firstFrom(drafts: readonly Draft[], from: number): number {
   return low;
 }
 
-/** Before the first cut nothing was observed, so nothing says that it came earlier. An own end has a time of its own. */
-function straddling(
+/** Before the first checkpoint nothing was observed, so nothing says that it came earlier. An own end has a time of its own. */
+function straddlingLine(
   { anyTime, since = 0, ...draft }: Draft,
   { kind, period, clock }: Pick<StatementInput, 'period' | 'clock'> & Pick<StatementAccount, 'kind'>,
 ): readonly StraddlingLine[] {
   if (since <= 0 || anyTime === undefined) return [];
-  const may = mayBelong({ at: draft.at, since, until: anyTime.until }, period);
-  if (may === undefined) return [];
-  const days = { since_date: clock.at(since).date, until_date: clock.at(anyTime.until).date };
+  const { after, until } = anyTime;
+  const { from, to } = period;
+  const may =
+    draft.at >= to
+      ? after < to && 'belong to'
+      : draft.at < from
+        ? until >= from && 'belong to'
+        : after < from
+          ? 'be older than'
+          : until >= to && 'be later than';
+  if (may === false) return [];
+  const days = { since_date: clock.at(after).date, until_date: clock.at(until).date };
   return [{ ...draft, kind, ...clock.at(draft.at), ...days, may }];
 }
 
-function mayBelong(
-  { at, since, until }: Readonly<Record<'at' | 'since' | 'until', number>>,
-  { from, to }: Period,
-): StraddlingLine['may'] | undefined {
-  if (at >= to) return since < to ? 'belong to' : undefined;
-  if (at < from) return until >= from ? 'belong to' : undefined;
-  if (since < from) return 'be older than';
-  return until >= to ? 'be later than' : undefined;
+/** `metadata.<key>` is one more. */
+export const GROUPED_BY = ['card', 'month', 'label'] as const;
+export type GroupedBy = (typeof GROUPED_BY)[number] | `metadata.${string}`;
+
+/**
+ * A row of sums: amounts are signed effects, so that opening and what stands between make the closing. A balance before the
+ * books begin is null.
+ */
+export interface StatementGroup {
+  /** Name of an account, `2026-10`, a label or a value; null for cards without one. */
+  readonly group: string | null;
+  /** Cards in it, of a month all that moved. */
+  readonly cards: number;
+  readonly lines: number;
+  readonly opening: number | null;
+  readonly deposits: number;
+  /** Between wallet and cards; 0 where both sides stand in the group. */
+  readonly transfers: number;
+  readonly settled: number;
+  readonly refunded: number;
+  readonly fees: number;
+  readonly unexplained: number;
+  readonly closing: number | null;
+}
+
+type Sums = { -readonly [Key in Exclude<keyof StatementGroup, 'group' | 'cards' | 'opening' | 'closing'>]: number };
+
+const COLUMN = {
+  settlement: 'settled',
+  refund: 'refunded',
+  transfer: 'transfers',
+  deposit: 'deposits',
+  fee: 'fees',
+  unexplained: 'unexplained',
+} as const satisfies Readonly<Record<Line['type'], keyof Sums>>;
+
+function sumsOf(lines: Iterable<Line>): Sums {
+  const sums = { lines: 0, deposits: 0, transfers: 0, settled: 0, refunded: 0, fees: 0, unexplained: 0 };
+  for (const { type, cents } of lines) {
+    sums[COLUMN[type]] += cents;
+    sums.lines += 1;
+  }
+  return sums;
+}
+
+type Grouped = Pick<Statement, 'period' | 'days' | 'knownSinceDay'> & {
+  readonly accounts: readonly StatementAccount[];
+};
+
+/** `nameOf` names an account. Groups stand in the order of the accounts; months, labels and values in their own. */
+export function groupsOf(
+  statement: Grouped,
+  by: GroupedBy,
+  nameOf: (account: StatementAccount) => string,
+): readonly StatementGroup[] {
+  const { accounts, period } = statement;
+  if (by === 'month') return monthsOf(statement);
+  const groups = new Map<string, { group: string | null; accounts: StatementAccount[] }>();
+  for (const account of accounts) {
+    // A label can be called like the wallet.
+    const isNamed = by === 'card' || account.kind === 'wallet';
+    const value = isNamed ? nameOf(account) : groupValue(account, by) || null;
+    const key = `${isNamed ? 'account' : 'value'} ${value}`;
+    const known = groups.get(key);
+    if (known !== undefined) known.accounts.push(account);
+    else groups.set(key, { group: value, accounts: [account] });
+  }
+  return [...groups.values()].map(({ group, accounts: of }) => {
+    const balances = of.map(account => balancesOf(account, period));
+    // A sum with a part that nobody knows is not known.
+    const sum = (end: 'opening' | 'closing') =>
+      balances.reduce<number | null>((all, { [end]: part }) => (all === null || part === null ? null : all + part), 0);
+    const sums = sumsOf(of.flatMap(({ lines }) => lines));
+    const cards = of.filter(({ kind }) => kind === 'card').length;
+    return { group, cards, ...sums, opening: sum('opening'), closing: sum('closing') };
+  });
+}
+
+function groupValue({ label, metadata }: StatementAccount, by: GroupedBy): string | null {
+  if (by === 'label') return label;
+  return metadataValue(metadata, by.slice('metadata.'.length)) ?? null;
+}
+
+/** A value of the metadata of a card, JSON; undefined where it has none of that key. */
+export function metadataValue(metadata: string | null | undefined, key: string): string | undefined {
+  if (metadata == null || !metadata.includes(JSON.stringify(key))) return undefined;
+  const values = JSON.parse(metadata) as Readonly<Record<string, unknown>>;
+  return Object.hasOwn(values, key) ? String(values[key]) : undefined;
+}
+
+const monthOf = (date: string) => date.slice(0, 7);
+
+function monthsOf({ accounts, days, knownSinceDay }: Grouped): readonly StatementGroup[] {
+  const begin = monthOf(knownSinceDay ?? '');
+  const months = new Map<string, { lines: Line[]; cards: Set<string> }>();
+  for (const { lines, kind, card_id } of accounts) {
+    for (const line of lines) {
+      const name = monthOf(line.date);
+      const month = months.get(name) ?? { lines: [], cards: new Set() };
+      months.set(name, month);
+      month.lines.push(line);
+      if (kind === 'card' && card_id !== null) month.cards.add(card_id);
+    }
+  }
+  const spans = uncertainSpans(accounts);
+  /** A month that ends between two readings, or begins there. */
+  const endsWithin = (month: string) => spans.some(({ from, to }) => from <= month && month < to);
+  const beginsWithin = (month: string) => spans.some(({ from, to }) => from < month && month <= to);
+  let balance = accounts.reduce((sum, { opening }) => sum + opening, 0);
+  return [...months]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([group, { lines, cards }]) => {
+      const sums = sumsOf(lines);
+      const opening = balance;
+      balance += lines.reduce((sum, { cents }) => sum + cents, 0);
+      // What lies on both sides of the beginning of the period is told by a notice, as of its end.
+      const isFirst = group === monthOf(days.first);
+      const known = {
+        opening: group <= begin || (!isFirst && beginsWithin(group)) ? null : opening,
+        closing: group < begin || endsWithin(group) ? null : balance,
+      };
+      return { group, cards: cards.size, ...sums, ...known };
+    });
+}
+
+interface MonthSpan {
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * From the month of the earlier reading to that of the later one, of derived lines that change what all accounts have
+ * together: at the ends of the months between, nobody knows whether the money had moved.
+ */
+function uncertainSpans(accounts: readonly StatementAccount[]): readonly MonthSpan[] {
+  const spans = new Map<string, MonthSpan & { cents: number }>();
+  for (const { id, date, since_date, until_date = date, cents } of accounts.flatMap(({ lines }) => lines)) {
+    if (since_date === undefined || monthOf(since_date) === monthOf(until_date)) continue;
+    const span = spans.get(id) ?? { from: monthOf(since_date), to: monthOf(until_date), cents: 0 };
+    span.cents += cents;
+    spans.set(id, span);
+  }
+  return [...spans.values()].filter(({ cents }) => cents !== 0);
 }

@@ -60,7 +60,7 @@ export class Unexplained {
 
   /**
    * Whether others may have moved so much to the card unseen. Somebody may withdraw just what a hold released; that they
-   * fund just what a hold of the first cut was too high by is chance.
+   * fund just what a hold of the first checkpoint was too high by is chance.
    */
   mayHide(card: string, amount: number): boolean {
     return amount < 0 || this.isTouched(card);

@@ -41,28 +41,10 @@ export const REGISTRY: Registry = [
     leaves: alone('overview', async () => (await import('./overview/overview.ts')).showOverview),
   },
   {
-    name: 'mirror',
+    name: 'books',
     heading: 'Cards and money',
-    summary: 'a local copy of the account: sync it, ask it in SQL',
-    leaves: async () => (await import('./mirror/group.ts')).MIRROR_COMMANDS,
-  },
-  {
-    name: 'reconcile',
-    heading: 'Cards and money',
-    summary: 'prove that the money of the account adds up',
-    leaves: alone('reconcile', async () => (await import('./reconcile/reconcile.ts')).reconcileAccount),
-  },
-  {
-    name: 'statement',
-    heading: 'Cards and money',
-    summary: 'what a period did to each card and the wallet',
-    leaves: alone('statement', async () => (await import('./statement/statement.ts')).showStatement),
-  },
-  {
-    name: 'export',
-    heading: 'Cards and money',
-    summary: 'a statement as CSV, OFX, QBO, QIF, hledger, ledger or beancount',
-    leaves: alone('export', async () => (await import('./export.ts')).exportStatement),
+    summary: 'a copy of the account: reconcile it, statements, exports, SQL',
+    leaves: async () => (await import('./books/group.ts')).BOOKS_COMMANDS,
   },
   {
     name: '3ds',

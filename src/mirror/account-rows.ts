@@ -69,6 +69,6 @@ export function movesSince(db: MirrorDatabase, since: number): Iterable<MoveRow>
 /** The newest reconciliation; undefined while there was none. */
 export function newestReport(db: MirrorDatabase): ReportRow | undefined {
   return db.get<ReportRow>(
-    `select r.* from reports r join cut c on c.cut_id = r.to_cut order by c.sync desc, r.at_ms desc limit 1`,
+    `select r.* from reports r join checkpoint c on c.cut_id = r.to_cut order by c.sync desc, r.at_ms desc limit 1`,
   );
 }

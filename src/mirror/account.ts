@@ -103,7 +103,7 @@ function another({ profile }: Account, why: string, { isAsked = false } = {}): C
   return new CliError('guarded', {
     message: `the mirror of profile ${profile} is of another account: ${why}`,
     notes: ['Nothing was written. The hint moves the old copy aside; nothing is deleted.'],
-    hint: 'cardwright mirror reset',
+    hint: 'cardwright books reset',
     ...(!isAsked && { outcome: 'not_sent' as const }),
   });
 }

@@ -106,7 +106,7 @@ function oneCard(db: MirrorDatabase, cardId: string): Card {
   if (stored !== undefined) return wireCard(stored);
   throw new CliError('not_found', {
     message: `the mirror holds no card ${cardId}`,
-    hint: 'cardwright mirror sync',
+    hint: 'cardwright books sync',
     operation: 'cards.get',
   });
 }

@@ -9,7 +9,7 @@ import { connectTo } from '../engine/open.ts';
 import { privateFile, privateFolder } from '../files/private-at-once.ts';
 import type { Clock } from '../platform/host.ts';
 import { MirrorDatabase } from './database.ts';
-import { APPLICATION_ID, SCHEMA, TABLES, UPGRADES } from './schema.ts';
+import { APPLICATION_ID, SCHEMA, TABLES } from './schema.ts';
 import { VIEWS } from './views.ts';
 
 export const mirrorPath = (dataFolder: string, profile: string): string =>
@@ -33,7 +33,7 @@ const OPENING_PATIENCE_MS = 10_000;
 
 /**
  * Opens the mirror for writing; a file that is not there is made, 0600 in a 0700 folder. Throws `Damaged` for one that
- * SQLite cannot read, `check_failed` for one of a newer program or of another one.
+ * SQLite cannot read, `check_failed` for one of another build or program.
  */
 export async function openForSync(opening: Opening): Promise<MirrorDatabase> {
   const { path, platform, clock, onCommit } = opening;
@@ -48,7 +48,6 @@ export async function openForSync(opening: Opening): Promise<MirrorDatabase> {
     connection.exec('pragma wal_autocheckpoint = 8000');
     if (isEmpty(connection)) make(connection);
     checkOurs(connection, path);
-    upgrade(connection);
     connection.exec('pragma journal_mode = wal');
     return new MirrorDatabase(path, connection, { damaged, onCommit });
   });
@@ -77,7 +76,7 @@ export function damagedCopy(path: string, cause: unknown): CliError {
   return new CliError('check_failed', {
     message: `the mirror ${path} is damaged`,
     notes: ['The hint moves it aside and reads everything again; nothing is deleted.'],
-    hint: 'cardwright mirror sync',
+    hint: 'cardwright books sync',
     outcome: 'not_sent',
     cause,
   });
@@ -123,7 +122,7 @@ function inWords(path: string, error: unknown): unknown {
   if (engineCode(error) === undefined) return error;
   return new CliError('check_failed', {
     message: `the mirror ${path} cannot be opened: ${(error as Error).message}`,
-    hint: 'cardwright mirror reset',
+    hint: 'cardwright books reset',
     outcome: 'not_sent',
     cause: error,
   });
@@ -150,40 +149,21 @@ function make(connection: Connection): void {
   }
 }
 
-/** Brings a file of an older program up to this one. Readers need not: views stay what they are. */
-function upgrade(connection: Connection): void {
-  if (headerNumber(connection, 'user_version') >= SCHEMA) return;
-  connection.exec('begin immediate');
-  try {
-    // Another process may have been quicker.
-    const older = headerNumber(connection, 'user_version');
-    for (const step of UPGRADES.slice(older - 1).flat()) connection.exec(step);
-    connection.exec(`pragma user_version = ${SCHEMA}`);
-    connection.exec('commit');
-  } catch (error) {
-    if (connection.isTransaction) connection.exec('rollback');
-    throw error;
-  }
-}
-
 function headerNumber(connection: Connection, pragma: 'application_id' | 'user_version'): number {
   return Number(Object.values(connection.prepare(`pragma ${pragma}`).get() ?? {})[0]);
 }
 
 function checkOurs(connection: Connection, path: string): void {
-  if (headerNumber(connection, 'application_id') !== APPLICATION_ID) {
-    throw unusable(path, 'is not a mirror of cardwright');
-  }
-  const schema = headerNumber(connection, 'user_version');
-  if (schema <= SCHEMA) return;
-  throw unusable(path, `was made by a newer cardwright (schema ${schema}; this one knows up to ${SCHEMA})`);
+  const isOurs = headerNumber(connection, 'application_id') === APPLICATION_ID;
+  if (isOurs && headerNumber(connection, 'user_version') === SCHEMA) return;
+  throw unusable(path, 'was not made by this build of cardwright');
 }
 
 function unusable(path: string, what: string): CliError {
   return new CliError('check_failed', {
     message: `the mirror ${path} ${what}`,
     notes: ['It was not changed. The hint moves it aside; nothing is deleted.'],
-    hint: 'cardwright mirror reset',
+    hint: 'cardwright books reset',
     outcome: 'not_sent',
   });
 }

@@ -6,18 +6,18 @@ import { effectOf } from '../books/effect.ts';
 import { CliError } from '../core/errors.ts';
 import { isoTime } from '../core/iso-time.ts';
 import type { MirrorDatabase } from './database.ts';
-import type { KeptCut } from './kept-cut.ts';
+import type { KeptCheckpoint } from './kept-checkpoint.ts';
 import { IS_IN_OTHER_CURRENCY, IS_PENDING } from './schema.ts';
 
 export interface Folding {
-  /** ms UTC of the exact cut that has just counted everything. */
+  /** ms UTC of the exact checkpoint that has just counted everything. */
   readonly at: number;
   /** Whole months that are kept before it. */
   readonly months: number;
 }
 
 /**
- * Call it inside the commit that keeps an exact cut: everything in the copy is in its sums. A purchase stays whole while
+ * Call it inside the commit that keeps an exact checkpoint: everything in the copy is in its sums. A purchase stays whole while
  * any of its records is young enough or pending. Where a purchase is one changing record (A-40) nothing is left out, for
  * a late refund changes an old record.
  */
@@ -78,7 +78,7 @@ function addToSums(db: MirrorDatabase): void {
   }
 }
 
-/** Up to which sync and change records are no longer there one by one: an older cut cannot be judged again. */
+/** Up to which sync and change records are no longer there one by one: an older checkpoint cannot be judged again. */
 function noteFolded(db: MirrorDatabase): void {
   const seen = db.get<{ sync: number | null }>(
     'select max(first_sync) as sync from record where id in (select id from folding)',
@@ -88,7 +88,7 @@ function noteFolded(db: MirrorDatabase): void {
   );
   db.setFact('folded_sync', Math.max(seen?.sync ?? 0, db.number('folded_sync') ?? 0));
   db.setFact('folded_changes', Math.max(changed?.row ?? 0, db.number('folded_changes') ?? 0));
-  // The newest change stays: cuts know changes by their number, and SQLite would give it to the next one.
+  // The newest change stays: checkpoints know changes by their number, and SQLite would give it to the next one.
   db.run(
     `delete from record_change where tx_id in (select tx_id from folding)
       and rowid < (select max(rowid) from record_change)`,
@@ -107,13 +107,13 @@ function forgetMerchants(db: MirrorDatabase, line: number): void {
   }
 }
 
-/** Throws `check_failed` for a cut whose records are not there one by one any more. */
-export function refuseFolded(db: MirrorDatabase, { cut_id, sync, changes }: KeptCut): void {
+/** Throws `check_failed` for a checkpoint whose records are not there one by one any more. */
+export function refuseFolded(db: MirrorDatabase, { cut_id, sync, changes }: KeptCheckpoint): void {
   const isWhole = sync >= (db.number('folded_sync') ?? 0) && changes >= (db.number('folded_changes') ?? 0);
   if (isWhole) return;
   throw new CliError('check_failed', {
     message: `the records of ${cut_id} are no longer in the mirror one by one; ${keptText(db)}`,
-    hint: `cardwright mirror query "select report from reports where to_cut = '${cut_id}'"`,
+    hint: `cardwright books query "select report from reports where to_cut = '${cut_id}'"`,
     outcome: 'not_sent',
   });
 }

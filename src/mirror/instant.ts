@@ -59,7 +59,7 @@ export function keptInstant(db: MirrorDatabase): Instant {
   if (isOne) return { wallet, at, sync };
   throw new CliError('wait_expired', {
     message: 'the account moved while the mirror was synced, or a sync was stopped; there is no verdict',
-    hint: 'cardwright mirror sync',
+    hint: 'cardwright books sync',
     outcome: 'not_sent',
   });
 }
@@ -86,7 +86,7 @@ function stillMoving(patienceMs: number, moved: readonly string[]): CliError {
   return new CliError('wait_expired', {
     message: `the account moved at each reading for ${Math.round(patienceMs / SECOND)} s: ${what}; there is no verdict`,
     notes: ['What was read is kept in the mirror.'],
-    hint: 'cardwright reconcile --wait-timeout 10m',
+    hint: 'cardwright books reconcile --wait-timeout 10m',
     outcome: 'not_sent',
   });
 }

@@ -67,7 +67,7 @@ function everything(db: SyncRun['db'], from: number, to: number): { from: number
   return starts.map(({ at_ms }, index) => ({ from: at_ms, to: starts[index + 1]?.at_ms ?? to }));
 }
 
-/** Services may keep parts of a ms, or cut times to the second. */
+/** Services may keep parts of a ms, or checkpoint times to the second. */
 function wholeSeconds({ from, to }: Span): Span {
   const floor = (ms: number) => Math.floor(ms / SECOND) * SECOND;
   return { from: floor(from) - 1, to: floor(to) + 2 * SECOND - 1 };

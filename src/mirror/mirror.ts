@@ -22,8 +22,8 @@ import { rateFor } from './rate.ts';
 import {
   type ReconcileOptions,
   type Reconciliation,
+  reconcileCheckpoints,
   reconcileCopy,
-  reconcileCuts,
   reconcileMirror,
 } from './reconcile.ts';
 import type { Card, Transaction } from './records.ts';
@@ -52,7 +52,7 @@ export interface Mirror {
   read(): Promise<Copy>;
   /** The copy, brought up to date first where it is older than that. */
   readFresh(maxAgeMs: number): Promise<Copy>;
-  /** Brings the copy up to date, and holds it against the last exact cut. Keeps the cut and a report, but not with `to`. */
+  /** Brings the copy up to date, and holds it against the last exact checkpoint. Keeps the checkpoint and a report, but not with `to`. */
   reconcile(options: ReconcileOptions): Promise<Reconciliation>;
   /** Keeps an export; resolves to the one before of the same period, format and account. No sync is waited for. */
   keepExport(row: ExportRow): Promise<ExportRow | undefined>;
@@ -123,7 +123,7 @@ export function createMirror(parts: MirrorParts): Mirror {
         options.offline
           ? reconcileOffline(parts, options)
           : onceFile(parts, {}, async sync => {
-              refuseLostCuts(sync.db);
+              refuseLostCheckpoints(sync.db);
               const months = await parts.months?.();
               return reconcileMirror({ ...parts, ...sync, months }, options);
             }),
@@ -195,42 +195,42 @@ async function onFile<T>(
   }
 }
 
-/** Nothing is asked; the file is written to, for the cut and the report are kept. */
+/** Nothing is asked; the file is written to, for the checkpoint and the report are kept. */
 async function reconcileOffline(parts: MirrorParts, options: ReconcileOptions): Promise<Reconciliation> {
   // Says what there is to say of a copy that is not there, damaged or of another account.
   (await readCopy(parts))[Symbol.dispose]();
   const db = await openForSync(parts);
   try {
-    refuseLostCuts(db);
+    refuseLostCheckpoints(db);
     return reconcileCopy({ ...parts, db, months: await parts.months?.() }, options);
   } finally {
     db.close();
   }
 }
 
-/** Once after the file was damaged: a first cut explains nothing before it, and would pass what was unexplained. */
-function refuseLostCuts(db: MirrorDatabase): void {
+/** Once after the file was damaged: a first checkpoint explains nothing before it, and would pass what was unexplained. */
+function refuseLostCheckpoints(db: MirrorDatabase): void {
   const aside = db.fact('lost_cuts');
   if (aside === undefined || aside === '') return;
   db.commit(() => db.setFact('lost_cuts', ''));
   throw new CliError('check_failed', {
-    message: `the mirror was damaged, and its cuts are lost: what they left unexplained is no longer known. It is now ${aside}`,
+    message: `the mirror was damaged, and its checkpoints are lost: what they left unexplained is no longer known. It is now ${aside}`,
     notes: [
-      `Where you have a copy of the file from before, put it back at ${db.path}: then the books go on from its last exact cut.`,
-      'Else the next reconcile makes a first cut, which proves nothing about the time before it.',
+      `Where you have a copy of the file from before, put it back at ${db.path}: then the books go on from its last exact checkpoint.`,
+      'Else the next reconcile makes a first checkpoint, which proves nothing about the time before it.',
     ],
-    hint: 'cardwright reconcile',
+    hint: 'cardwright books reconcile',
     outcome: 'not_sent',
   });
 }
 
-/** Two cuts of the copy: it is only read, and no sync is waited for. */
+/** Two checkpoints of the copy: it is only read, and no sync is waited for. */
 async function reconcileKept(
   parts: MirrorParts,
   options: ReconcileOptions & { readonly to: string },
 ): Promise<Reconciliation> {
   using copy = await readCopy(parts);
-  return reconcileCuts(copy.db, options);
+  return reconcileCheckpoints(copy.db, options);
 }
 
 async function isFresh(parts: MirrorParts, maxAgeMs: number): Promise<boolean> {
@@ -311,7 +311,7 @@ async function refuseForbidden({ forbidden, account }: MirrorParts): Promise<voi
 function noMirror(): CliError {
   return new CliError('unreachable', {
     message: 'there is no mirror of this account on this machine yet',
-    hint: 'cardwright mirror sync',
+    hint: 'cardwright books sync',
     outcome: 'not_sent',
   });
 }

@@ -1,7 +1,7 @@
 /** Records in another currency than USD: nobody tells the rate, so no sum has them, and each reader says how many. */
 import type { Period } from '../books/period.ts';
 import type { MirrorDatabase } from './database.ts';
-import type { KeptCut } from './kept-cut.ts';
+import type { KeptCheckpoint } from './kept-checkpoint.ts';
 import { IS_IN_OTHER_CURRENCY } from './schema.ts';
 
 export interface LeftOut {
@@ -12,8 +12,8 @@ export interface LeftOut {
 
 const IS_LEFT_OUT = `${IS_IN_OTHER_CURRENCY} and gone_at is null and type <> 'decline'`;
 
-/** Those that came after one cut, up to another: of all records without them. */
-export function leftOutSince(db: MirrorDatabase, from: KeptCut | undefined, to?: KeptCut): LeftOut {
+/** Those that came after one checkpoint, up to another: of all records without them. */
+export function leftOutSince(db: MirrorDatabase, from: KeptCheckpoint | undefined, to?: KeptCheckpoint): LeftOut {
   return leftOut(db, 'first_sync > ? and first_sync <= ?', [from?.sync ?? -1, to?.sync ?? Number.MAX_SAFE_INTEGER]);
 }
 

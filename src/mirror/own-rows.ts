@@ -29,7 +29,7 @@ const SETTLED_AFTER_MS = 2 * SECOND;
 /** A card that was made a moment ago may not be in the copy yet: rows of unknown cards are looked at for so long. */
 const FOREIGN_AFTER_MS = HOUR;
 
-/** Of each row is kept by which sync it was first known, and by which to be done: what a cut counted. */
+/** Of each row is kept by which sync it was first known, and by which to be done: what a checkpoint counted. */
 export async function copyOwnRows(run: SyncRun, operations: readonly OwnOperation[]): Promise<void> {
   const { db, sync, clock } = run;
   for (const operation of operations) {
@@ -109,10 +109,10 @@ function isMarkedBy(db: MirrorDatabase, { op, row }: MoveRow): boolean {
 function copyRow(db: MirrorDatabase, { op, row, operation, card_id, cents, outcome, at_ms }: MoveRow, sync: number) {
   const doneBy = outcome === 'done' ? sync : null;
   db.run(
-    `insert into move (op, row, operation, card_id, cents, outcome, at_ms, first_sync, done_sync)
-      values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    `insert into move (op, row, operation, card_id, cents, outcome, at_ms, first_ms, first_sync, done_sync)
+      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       on conflict (op, row) do update set card_id = excluded.card_id, outcome = excluded.outcome,
         at_ms = excluded.at_ms, done_sync = coalesce(done_sync, excluded.done_sync)`,
-    ...[op, row, operation, card_id, cents, outcome, at_ms, sync, doneBy],
+    ...[op, row, operation, card_id, cents, outcome, at_ms, at_ms, sync, doneBy],
   );
 }

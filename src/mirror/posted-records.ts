@@ -3,12 +3,12 @@ import { isChangingRecord, spentBy } from '../books/effect.ts';
 import type { Period } from '../books/period.ts';
 import { before } from '../books/purchases.ts';
 import type { TxChangeRow, TxRow } from '../books/rows.ts';
-import type { PostedRow, PostedStep, StatementRecords } from '../books/statement-model.ts';
+import type { PostedRow, PostedStep, StatementRecords } from '../books/statement-lines.ts';
 import type { MirrorDatabase } from './database.ts';
-import type { KeptCut } from './kept-cut.ts';
+import type { KeptCheckpoint } from './kept-checkpoint.ts';
 import { IS_IN_OTHER_CURRENCY } from './schema.ts';
 
-/** What a statement closes by: the last sync of it, and the number of the last change that its cut knew. */
+/** What a statement closes by: the last sync of it, and the number of the last change that its checkpoint knew. */
 export interface Closing {
   readonly sync: number;
   readonly changes: number;
@@ -85,13 +85,13 @@ type Change = TxChangeRow & { readonly number: number };
 const FIELDS = ['type', 'cents', 'card_id', 'authorization_id', 'currency', 'at_ms', 'gone_at'];
 
 /**
- * Records that changed after the cut, as they were before, and purchases in one changing record (A-40), which may have
+ * Records that changed after the checkpoint, as they were before, and purchases in one changing record (A-40), which may have
  * changed within the period whenever they began.
  */
 function changedRecords(db: MirrorDatabase, from: number, { sync, changes }: Closing): Changed {
   const isSingle = db.fact('single') !== undefined;
   const bearing = `select rowid as number, * from record_change where field in ('${FIELDS.join("', '")}')`;
-  // What came after the cut stands at the end of the table: of most services nothing else is read.
+  // What came after the checkpoint stands at the end of the table: of most services nothing else is read.
   const all = isSingle
     ? db.all<Change>(
         `${bearing} and tx_id in (select tx_id from record_change where rowid > ? or seen >= ?) order by rowid`,
@@ -104,7 +104,7 @@ function changedRecords(db: MirrorDatabase, from: number, { sync, changes }: Clo
     if (known === undefined) changesOf.set(change.tx_id, [change]);
     else known.push(change);
   }
-  const cuts = db.all<Cut>('select at_ms, changes from cut where exact = 1 order by sync, at_ms');
+  const checkpoints = db.all<Cut>('select at_ms, changes from checkpoint where exact = 1 order by sync, at_ms');
   const rows = new Map<string, PostedRow[]>();
   for (const [tx_id, each] of changesOf) {
     const now = db.get<TxRow>(
@@ -112,7 +112,7 @@ function changedRecords(db: MirrorDatabase, from: number, { sync, changes }: Clo
       ...[tx_id, sync],
     );
     if (now === undefined) continue;
-    const was = asOf(now, each, { changes, cuts });
+    const was = asOf(now, each, { changes, checkpoints });
     const isInPeriod = was.steps === undefined ? was.at_ms >= from : was.steps.some(({ at }) => at >= from);
     if (was.card_id === null || was.gone_at !== null || !isInPeriod) continue;
     const same = rows.get(was.card_id);
@@ -122,17 +122,17 @@ function changedRecords(db: MirrorDatabase, from: number, { sync, changes }: Clo
   return { ids: new Set(changesOf.keys()), rows };
 }
 
-type Cut = Pick<KeptCut, 'at_ms' | 'changes'>;
+type Cut = Pick<KeptCheckpoint, 'at_ms' | 'changes'>;
 
 interface Knowing {
   /** Number of the last change that is looked at. */
   readonly changes: number;
   /** Exact ones, oldest first. */
-  readonly cuts: readonly Cut[];
+  readonly checkpoints: readonly Cut[];
 }
 
 /** The record as it was, and of a purchase in one changing record what it had spent since when. */
-function asOf(now: TxRow, all: readonly Change[], { changes, cuts }: Knowing): TxRow & Pick<PostedRow, 'steps'> {
+function asOf(now: TxRow, all: readonly Change[], { changes, checkpoints }: Knowing): TxRow & Pick<PostedRow, 'steps'> {
   const later = all.filter(({ number }) => number > changes);
   const was = before(now, later);
   if (!isChangingRecord(was)) return was;
@@ -141,13 +141,13 @@ function asOf(now: TxRow, all: readonly Change[], { changes, cuts }: Knowing): T
   const steps: PostedStep[] = spent === 0 ? [] : [{ at: was.at_ms, spent }];
   for (const [index, { seen, number }] of known.entries()) {
     const next = known[index + 1];
-    const cut = cuts.findLast(each => each.changes < number);
+    const checkpoint = checkpoints.findLast(each => each.changes < number);
     // One reading shows several fields at once.
-    if (next?.seen === seen && cut === cuts.findLast(each => each.changes < next.number)) continue;
+    if (next?.seen === seen && checkpoint === checkpoints.findLast(each => each.changes < next.number)) continue;
     const total = spentBy(before(now, all.slice(index + 1)));
     if (total === spent) continue;
-    const since = Math.max(was.at_ms, cut?.at_ms ?? 0);
-    // What no exact cut shows unsettled is of the day of the purchase, the only one that the service tells.
+    const since = Math.max(was.at_ms, checkpoint?.at_ms ?? 0);
+    // What no exact checkpoint shows unsettled is of the day of the purchase, the only one that the service tells.
     const isOfPurchase = steps.length === 0 && since === was.at_ms;
     steps.push(isOfPurchase ? { at: was.at_ms, spent: total } : { at: Math.max(was.at_ms, seen), since, spent: total });
     spent = total;

@@ -88,7 +88,7 @@ function refusedBy(line: Line): CliError {
 function tooLate(timeoutMs: number): CliError {
   return new CliError('wait_expired', {
     message: `the query took longer than ${timeoutMs / 1000} s and was ended`,
-    hint: 'cardwright mirror query --help',
+    hint: 'cardwright books query --help',
     outcome: 'not_sent',
   });
 }
@@ -97,7 +97,7 @@ function tooLate(timeoutMs: number): CliError {
 function ended(): CliError {
   return new CliError('usage', {
     message: 'the query was refused: its process ended without an answer; it may have asked for too much memory',
-    hint: 'cardwright mirror query --help',
+    hint: 'cardwright books query --help',
     outcome: 'not_sent',
   });
 }

@@ -15,6 +15,6 @@ export function stillOpen(windows: number): CliError {
   return new CliError('unreachable', {
     message: `${windows} ${what} could not be read complete: rows moved at each try`,
     notes: ['What was read is kept. The next sync tries again.'],
-    hint: 'cardwright mirror sync',
+    hint: 'cardwright books sync',
   });
 }

@@ -7,13 +7,13 @@ import { addUp, type CardSums, type ReadingOptions, type RecordSums } from '../b
 import type { SummedRow } from '../books/rows.ts';
 import type { MirrorDatabase } from './database.ts';
 import { hasFolded } from './fold.ts';
-import type { KeptCut } from './kept-cut.ts';
+import type { KeptCheckpoint } from './kept-checkpoint.ts';
 import { IS_IN_OTHER_CURRENCY, IS_PENDING } from './schema.ts';
 
-/** Of all records as they are now, compared with a cut, or with nothing. */
+/** Of all records as they are now, compared with a checkpoint, or with nothing. */
 export function recordSums(
   db: MirrorDatabase,
-  from: KeptCut | undefined,
+  from: KeptCheckpoint | undefined,
   options: Pick<ReadingOptions, 'changes' | 'terminated'>,
 ): RecordSums {
   const reading = { ...options, since: from?.at_ms };
@@ -67,10 +67,10 @@ export function foldedSums(db: MirrorDatabase): Sums {
 const PURCHASE = 'coalesce(authorization_id, tx_id)';
 
 /**
- * Purchases that are open, that came, changed or went since the cut, or, for a first cut, that have a refund: of all
+ * Purchases that are open, that came, changed or went since the checkpoint, or, for a first checkpoint, that have a refund: of all
  * others nothing is said.
  */
-function purchasesToLookAt(db: MirrorDatabase, from: KeptCut | undefined): readonly string[] {
+function purchasesToLookAt(db: MirrorDatabase, from: KeptCheckpoint | undefined): readonly string[] {
   const asked =
     from === undefined
       ? db.all<{ id: string }>(
@@ -90,7 +90,11 @@ function purchasesToLookAt(db: MirrorDatabase, from: KeptCut | undefined): reado
 /** Read at once, so that few rows wait to be sorted. */
 const PURCHASES_AT_ONCE = 500;
 
-function* rowsOf(db: MirrorDatabase, purchases: readonly string[], from: KeptCut | undefined): Generator<SummedRow> {
+function* rowsOf(
+  db: MirrorDatabase,
+  purchases: readonly string[],
+  from: KeptCheckpoint | undefined,
+): Generator<SummedRow> {
   const [columns, values] = summedColumns(from);
   const of = `select ${columns} from (select value as purchase from json_each(?)) join record`;
   for (let at = 0; at < purchases.length; at += PURCHASES_AT_ONCE) {
@@ -108,7 +112,7 @@ function* rowsOf(db: MirrorDatabase, purchases: readonly string[], from: KeptCut
 /** All records purchase by purchase; `sync`: those that were seen up to it. */
 export function allRows(
   db: MirrorDatabase,
-  from: KeptCut | undefined,
+  from: KeptCheckpoint | undefined,
   sync = Number.MAX_SAFE_INTEGER,
 ): Iterable<SummedRow> {
   const [columns, values] = summedColumns(from);
@@ -122,7 +126,7 @@ export function allRows(
  * Several syncs may come in one second, so what was seen after the base is known by the number of its sync and not by the
  * time.
  */
-function summedColumns(from: KeptCut | undefined): readonly [columns: string, values: readonly number[]] {
+function summedColumns(from: KeptCheckpoint | undefined): readonly [columns: string, values: readonly number[]] {
   const [sync, at] = [from?.sync ?? 0, from?.at_ms ?? 0];
   return [
     `tx_id, card_id, type, status, cents, currency, mcc, merchant_country, authorization_id, at_ms,

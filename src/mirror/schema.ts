@@ -4,9 +4,9 @@
  */
 import { ACCOUNT_CURRENCY } from '../contract/currency.ts';
 
-/** Marks the file as ours ("cwmr"); stands in its header. */
-export const APPLICATION_ID = 0x63776d72;
-export const SCHEMA = 5;
+/** Marks the file as ours ("cwb1"); stands in its header. */
+export const APPLICATION_ID = 0x63776231;
+export const SCHEMA = 1;
 
 /** Authorizations that are open, whatever the service calls that (A-44); columns of `record`. */
 export const IS_PENDING = `type = 'authorization' and lower(status) in ('pending', 'authorized')`;
@@ -74,7 +74,7 @@ export const TABLES = [
   )`,
   `create table move (
     op text not null, row integer not null, operation text not null, card_id text, cents integer not null,
-    outcome text not null, at_ms integer not null, first_sync integer not null, done_sync integer,
+    outcome text not null, at_ms integer not null, first_ms integer not null, first_sync integer not null, done_sync integer,
     primary key (op, row)
   ) without rowid`,
   `create table copied_op (op text primary key, last_at text not null) without rowid`,
@@ -82,13 +82,13 @@ export const TABLES = [
   `create table unknown_field (
     of text not null, name text not null, times integer not null, primary key (of, name)
   ) without rowid`,
-  `create table cut (
+  `create table checkpoint (
     cut_id text primary key, at_ms integer not null, exact integer not null, baseline integer not null,
     rules text not null, wallet_cents integer not null, total_deposited_cents integer not null,
     total_spent_cents integer not null, carried_cents integer not null, counted_rows text not null,
     sync integer not null, changes integer not null
   ) without rowid`,
-  `create table cut_card (
+  `create table checkpoint_card (
     cut_id text not null, card_id text not null, status text not null, balance_cents integer not null,
     settled_cents integer not null, refunded_cents integer not null, holds_cents integer not null,
     created_cents integer not null, funded_cents integer not null, withdrawn_cents integer not null,
@@ -111,16 +111,3 @@ export const TABLES = [
   // A label that was changed leaves no trace in the index either.
   `insert into card_words (card_words, rank) values ('secure-delete', 1)`,
 ] as const;
-
-/** What makes a file of each older schema into one of the next, oldest first. A view that changes is made anew. */
-export const UPGRADES: readonly (readonly string[])[] = [
-  [
-    // What was known before counts as known from the beginning.
-    'alter table move add column first_sync integer not null default 0',
-    'alter table move add column done_sync integer',
-    `update move set done_sync = 0 where outcome = 'done'`,
-  ],
-  ['drop index record_pending', PENDING_INDEX, AUTHORIZATION_INDEX, GONE_INDEX, FOLDED],
-  [UNKNOWN_TYPE_INDEX],
-  [OTHER_CURRENCY_INDEX],
-];

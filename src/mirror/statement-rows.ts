@@ -1,21 +1,22 @@
-/** What a statement reads of a copy: exact cuts, records and own rows from the beginning of its period on. */
+/** What a statement reads of a copy: exact checkpoints, records and own rows from the beginning of its period on. */
 
 import { isPending } from '../books/effect.ts';
 import type { Period } from '../books/period.ts';
-import type { CardRow, CutCardRow, MoveRow, TxRow, WalletRow } from '../books/rows.ts';
-import type { ExactCut, PendingRow, StatementInput, StatementRecords } from '../books/statement-model.ts';
+import { rowName } from '../books/position.ts';
+import type { CardRow, CheckpointCardRow, MoveRow, TxRow, WalletRow } from '../books/rows.ts';
+import type { Checkpoint, StatementInput, StatementRecords } from '../books/statement-lines.ts';
 import type { MirrorDatabase } from './database.ts';
 import { refuseOlder } from './fold.ts';
-import type { KeptCut } from './kept-cut.ts';
+import type { KeptCheckpoint } from './kept-checkpoint.ts';
 import { type Closing, IS_IN_DOLLARS, postedRecords } from './posted-records.ts';
-import { unprovedCut } from './reconcile.ts';
+import { unprovedCheckpoint } from './reconcile.ts';
 import { IS_OF_UNKNOWN_TYPE, IS_PENDING } from './schema.ts';
 
-type StatementRows = Pick<StatementInput, 'cuts' | 'unproved' | 'cards' | 'records' | 'moves' | 'deposits'>;
+type StatementRows = Pick<StatementInput, 'checkpoints' | 'unproved' | 'cards' | 'records' | 'moves' | 'deposits'>;
 
 /**
- * Of the newest exact cut and what came before it; later rows are not proved yet. With `unreconciled` all there is, where
- * no exact cut proves the end of the period. Throws `check_failed` for a period that begins before the kept records.
+ * Of the newest exact checkpoint and what came before it; later rows are not proved yet. With `unreconciled` all there is, where
+ * no exact checkpoint proves the end of the period. Throws `check_failed` for a period that begins before the kept records.
  */
 export function statementRows(
   db: MirrorDatabase,
@@ -23,28 +24,57 @@ export function statementRows(
   { unreconciled = false }: { readonly unreconciled?: boolean } = {},
 ): StatementRows {
   refuseOlder(db, from, name);
-  const kept = db.all<KeptCut>('select * from cut where exact = 1 order by sync, at_ms');
+  const kept = db.all<KeptCheckpoint>('select * from checkpoint where exact = 1 order by sync, at_ms');
   const newest = kept.at(-1);
   // The last one before the period, for what was derived since; none before it: the account began within.
   const first = Math.max(
     0,
-    kept.findLastIndex(cut => cut.at_ms < from),
+    kept.findLastIndex(checkpoint => checkpoint.at_ms < from),
   );
-  const cuts = kept
-    .slice(first)
-    .map(
-      (cut): ExactCut => ({ cut, cards: db.all<CutCardRow>('select * from cut_card where cut_id = ?', cut.cut_id) }),
-    );
-  const unproved = unreconciled && (newest?.at_ms ?? 0) < to ? unprovedCut(db) : undefined;
-  const end = unproved?.cut.at_ms ?? newest?.at_ms ?? 0;
+  const checkpoints = kept.slice(first).map(
+    (checkpoint): Checkpoint => ({
+      checkpoint,
+      cards: db.all<CheckpointCardRow>('select * from checkpoint_card where cut_id = ?', checkpoint.cut_id),
+    }),
+  );
+  const unproved = unreconciled && (newest?.at_ms ?? 0) < to ? unprovedCheckpoint(db) : undefined;
+  const end = unproved?.checkpoint.at_ms ?? newest?.at_ms ?? 0;
+  // From the first checkpoint on: each account is held against it, and what began before the period may end in it.
+  const span = { from: Math.min(from, checkpoints[0]?.checkpoint.at_ms ?? from), to };
   return {
-    cuts,
+    checkpoints,
     ...(unproved !== undefined && { unproved }),
     cards: db.all<CardRow>('select * from cards order by created_ms, card_id'),
-    records: recordsOf(db, { from, to }, unproved === undefined && newest !== undefined ? newest : ALL_THERE_IS),
-    moves: db.all<MoveRow>('select * from moves where at_ms >= ? and at_ms <= ? order by at_ms, op, row', from, end),
+    records: recordsOf(
+      db,
+      { ...span, begin: from },
+      unproved === undefined && newest !== undefined ? newest : ALL_THERE_IS,
+    ),
+    moves: movesUpTo(db, end, kept),
     deposits: readingsUpTo(db, end),
   };
+}
+
+/**
+ * Own rows in their order. One that was sent again after an exact checkpoint had counted it as done was done when it was first
+ * sent, or else by then.
+ */
+function movesUpTo(db: MirrorDatabase, end: number, exact: readonly KeptCheckpoint[]): readonly MoveRow[] {
+  const counted = new Map<string, number>();
+  for (const { counted_rows, at_ms } of exact) {
+    for (const row of Object.keys(JSON.parse(counted_rows) as object)) {
+      if (!counted.has(row)) counted.set(row, at_ms);
+    }
+  }
+  return db
+    .all<MoveRow & { readonly first_ms: number }>(
+      'select v.*, m.first_ms from moves v join move m on m.op = v.op and m.row = v.row order by v.at_ms, v.op, v.row',
+    )
+    .map(({ first_ms, ...row }) => {
+      const by = counted.get(rowName(row));
+      return by === undefined || row.at_ms <= by ? row : { ...row, at_ms: Math.min(first_ms, by) };
+    })
+    .filter(({ at_ms }) => at_ms <= end);
 }
 
 /** Readings of the wallet in their order. One that came before another is dated no later, also where a clock went back. */
@@ -67,31 +97,36 @@ const COLUMNS = `r.card_id, r.currency, r.decline_reason, r.created_at, r.first_
   r.cents, m.name as merchant, r.mcc, r.merchant_country, r.authorization_id, r.at_ms ${FROM}`;
 
 /** A purchase that is one changing record (A-40) does not show when it was settled. */
-const MAY_HOLD = `select 1 from record r where r.card_id = ? and r.at_ms <= ? and r.first_sync <= ? and r.gone_at is null
-  and (r.authorization_id = r.tx_id
-    or r.at_ms > ? and r.type = 'authorization' and lower(coalesce(r.status, '')) <> 'settled') limit 1`;
+const WENT_LATER = `select 1 from record r where r.card_id = ? and r.first_sync <= ? and r.gone_at is null and (
+    r.at_ms > ? and r.at_ms <= ? and r.type in ('settlement', 'refund')
+    or r.at_ms <= ? and (r.authorization_id = r.tx_id
+      or r.at_ms > ? and r.type = 'authorization' and lower(coalesce(r.status, '')) <> 'settled')) limit 1`;
 
-function recordsOf(db: MirrorDatabase, { from, to }: Pick<Period, 'from' | 'to'>, closing: Closing): StatementRecords {
+function recordsOf(
+  db: MirrorDatabase,
+  { begin, from, to }: Pick<Period, 'from' | 'to'> & { readonly begin: number },
+  closing: Closing,
+): StatementRecords {
   const { sync } = closing;
   const pending = db.all<{ card_id: string }>(
     `select distinct card_id from record where ${IS_PENDING}
       and gone_at is null and card_id is not null and ${IS_IN_DOLLARS} and at_ms >= ? and at_ms < ? and first_sync <= ?`,
-    ...[from, to, sync],
+    ...[begin, to, sync],
   );
   return {
     of: postedRecords(db, { from }, closing),
-    mayHold: (card, { since, at }) => db.get(MAY_HOLD, card, at, sync, since) !== undefined,
+    wentLater: (card, { since, end, until }) => db.get(WENT_LATER, card, sync, end, until, end, since) !== undefined,
     unknownTypes: db.all<TxRow>(
-      `select ${COLUMNS} where ${IS_OF_UNKNOWN_TYPE} and r.at_ms >= ?
+      `select ${COLUMNS} where ${IS_OF_UNKNOWN_TYPE}
         and r.first_sync <= ? and r.gone_at is null and r.card_id is not null and ${IS_IN_DOLLARS}`,
-      ...[from, sync],
+      sync,
     ),
     pendingCards: new Set(pending.map(({ card_id }) => card_id)),
   };
 }
 
 /** Authorizations of the period that are pending, oldest first, each with what its settlements have left. */
-export function pendingRows(db: MirrorDatabase, { from, to }: Period): readonly PendingRow[] {
+export function pendingRows(db: MirrorDatabase, { from, to }: Period): NonNullable<StatementInput['pending']> {
   const rows = db.all<TxRow>(
     `select * from tx where ${IS_PENDING} and gone_at is null and ${IS_IN_DOLLARS}
       and at_ms >= ? and at_ms < ? order by at_ms, tx_id`,

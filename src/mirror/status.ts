@@ -45,8 +45,8 @@ export async function mirrorStatus(place: Opening): Promise<MirrorStatus> {
     const unknown = db?.all<{ name: string; times: number }>(
       `select of || '.' || name as name, times from unknown_field order by 1`,
     );
-    const cut = db?.get<{ cut_id: string }>(
-      'select cut_id from cut where exact = 1 order by sync desc, at_ms desc limit 1',
+    const checkpoint = db?.get<{ cut_id: string }>(
+      'select cut_id from checkpoint where exact = 1 order by sync desc, at_ms desc limit 1',
     );
     return {
       path,
@@ -61,7 +61,7 @@ export async function mirrorStatus(place: Opening): Promise<MirrorStatus> {
       moves: count('move'),
       open_windows: count('open_window'),
       ...keptOf(db),
-      last_exact_cut: cut?.cut_id ?? null,
+      last_exact_cut: checkpoint?.cut_id ?? null,
       totals: db?.fact('totals') ?? null,
       filters: db?.fact('filters') ?? null,
       order: db?.fact('order') ?? null,

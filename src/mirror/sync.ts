@@ -41,7 +41,7 @@ export interface SyncReport {
   readonly transactions: Counts;
   readonly cards: Counts;
   readonly windows: { readonly read: number; readonly open: number };
-  /** The last cut of a reconciliation, and whether it was exact. */
+  /** The last checkpoint of a reconciliation, and whether it was exact. */
   readonly cut: string | null;
   readonly exact: boolean;
 }
@@ -198,8 +198,8 @@ function finish({ db, now, sync, clock }: SyncRun, { digest, moved }: Finishing)
 }
 
 function reportOf({ db, now, ask, counts, tally }: SyncRun): SyncReport {
-  const cut = db.get<{ cut_id: string; exact: number }>(
-    'select cut_id, exact from cut order by sync desc, at_ms desc limit 1',
+  const checkpoint = db.get<{ cut_id: string; exact: number }>(
+    'select cut_id, exact from checkpoint order by sync desc, at_ms desc limit 1',
   );
   return {
     as_of: isoTime(now),
@@ -207,8 +207,8 @@ function reportOf({ db, now, ask, counts, tally }: SyncRun): SyncReport {
     transactions: counts.transactions,
     cards: counts.cards,
     windows: { read: tally.windows, open: openWindows(db) },
-    cut: cut?.cut_id ?? null,
-    exact: cut?.exact === 1,
+    cut: checkpoint?.cut_id ?? null,
+    exact: checkpoint?.exact === 1,
   };
 }
 

@@ -2,7 +2,7 @@
 import type {
   CardObservationRow,
   CardRow,
-  CutRow,
+  CheckpointRow,
   ExportRow,
   MoveRow,
   ReportRow,
@@ -166,10 +166,15 @@ const MOVES = view<MoveRow>(
     outcome: text('done, refused or unknown.'),
     at_ms: at('When it was sent'),
   },
-  { from: 'move' },
+  {
+    // The service says when a card was made; the clock of this machine may be another.
+    select: `select m.op, m.row, m.operation, m.card_id, m.cents, m.outcome,
+      case when m.operation = 'cards.create' then coalesce(c.created_ms, m.at_ms) else m.at_ms end as at_ms
+      from move m left join card c on c.card_id = m.card_id`,
+  },
 );
 
-const CUTS = view<CutRow>(
+const CHECKPOINTS = view<CheckpointRow>(
   'cuts',
   'Wallet, balances and records of one instant.',
   {
@@ -181,10 +186,10 @@ const CUTS = view<CutRow>(
     wallet_cents: cents('Balance of the wallet'),
     total_deposited_cents: cents('Deposited in all'),
     total_spent_cents: cents('Spent in all'),
-    carried_cents: cents('Carried to the next cut'),
+    carried_cents: cents('Carried to the next checkpoint'),
     counted_rows: text('JSON: own rows whose outcome the sums showed, and their cards.'),
   },
-  { from: 'cut' },
+  { from: 'checkpoint' },
 );
 
 const REPORTS = view<ReportRow>(
@@ -193,8 +198,8 @@ const REPORTS = view<ReportRow>(
   {
     report_id: text('Report.'),
     at_ms: at('When'),
-    from_cut: text('From this cut.'),
-    to_cut: text('To this cut.'),
+    from_cut: text('From this checkpoint.'),
+    to_cut: text('To this checkpoint.'),
     verdict: text('The outcome.'),
     residual_cents: cents('Not explained'),
     report: text('The JSON that was printed.'),
@@ -226,7 +231,7 @@ export const VIEWS: readonly View[] = [
   WALLET_OBSERVATIONS,
   CARD_OBSERVATIONS,
   MOVES,
-  CUTS,
+  CHECKPOINTS,
   REPORTS,
   EXPORTS,
 ];

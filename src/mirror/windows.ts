@@ -16,7 +16,7 @@ export const PAGE_ROWS = 25;
 const LARGE_ROWS = 2.5 * AIM_PAGES * PAGE_ROWS;
 /** Times a span that moved is read again. */
 const TRIES = 3;
-/** Services may cut times to the second. */
+/** Services may checkpoint times to the second. */
 const TOLERANCE_MS = SECOND;
 
 interface Reading {

@@ -1,11 +1,12 @@
 /** A statement as CSV: plain with everything, or in the columns that QuickBooks and Xero import. */
-import type { Line, Statement, StatementAccount } from '../books/statement-model.ts';
+import type { Statement, StatementAccount } from '../books/statement.ts';
+import type { Line } from '../books/statement-lines.ts';
 import { guardFormula } from '../core/csv-injection.ts';
-import { categoryOf, displayName } from './account-names.ts';
-import type { AccountsFile } from './accounts-file.ts';
-import type { DateFormat, Layout } from './formats.ts';
-import type { Piece } from './piece.ts';
-import { amount, oneLine } from './text.ts';
+import { type AccountsFile, categoryOf, displayName } from './accounts.ts';
+import { amount, type DateFormat, day, oneLine, type Piece } from './text.ts';
+
+/** Columns of a CSV. */
+export type Layout = 'plain' | 'quickbooks' | 'xero';
 
 /** QuickBooks refuses longer files. */
 export const QUICKBOOKS_ROWS = 1_000;
@@ -69,11 +70,12 @@ interface Form {
 }
 
 const usd = (value: number): Cell => ({ number: amount(value) });
+const mark = ({ provisional }: StatementAccount) => (provisional.length === 0 ? '' : ', provisional');
 
 const FORMS: Readonly<Record<Layout, Form>> = {
   plain: {
     header:
-      'date,time,account,card_id,last4,label,type,amount,currency,balance,payee,mcc,country,category,authorization_id,source,id',
+      'date,time,account,card_id,last4,label,type,amount,currency,balance,payee,mcc,country,category,authorization_id,source,id,provisional',
     dateFormat: 'YYYY-MM-DD',
     rowOf: (line, account, { accounts, dateFormat }) => [
       day(line.date, dateFormat),
@@ -89,10 +91,11 @@ const FORMS: Readonly<Record<Layout, Form>> = {
       line.payee,
       line.mcc ?? '',
       line.country ?? '',
-      line.type === 'transfer' ? '' : categoryOf(line, account.label, accounts),
+      line.type === 'transfer' ? '' : categoryOf(line, account, accounts),
       line.authorization_id ?? '',
       line.source,
       line.id,
+      account.provisional.length === 0 ? '' : 'yes',
     ],
   },
   quickbooks: {
@@ -100,7 +103,7 @@ const FORMS: Readonly<Record<Layout, Form>> = {
     dateFormat: 'MM/DD/YYYY',
     rowOf: (line, account, { dateFormat }) => [
       day(line.date, dateFormat),
-      `${line.payee || line.type}, ${account.name}`,
+      `${line.payee || line.type}, ${account.name}${mark(account)}`,
       usd(line.cents),
     ],
   },
@@ -111,17 +114,11 @@ const FORMS: Readonly<Record<Layout, Form>> = {
       day(line.date, dateFormat),
       usd(line.cents),
       line.payee,
-      `${line.type}, ${account.name}`,
+      `${line.type}, ${account.name}${mark(account)}`,
       line.id,
     ],
   },
 };
-
-/** Another order of the parts of `2026-10-31`. */
-export function day(date: string, format: DateFormat = 'YYYY-MM-DD'): string {
-  if (format === 'YYYY-MM-DD') return date;
-  return format.replace('YYYY', date.slice(0, 4)).replace('MM', date.slice(5, 7)).replace('DD', date.slice(8));
-}
 
 function record(cells: readonly Cell[], { raw }: CsvOptions): string {
   let row = '';

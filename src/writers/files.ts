@@ -1,9 +1,13 @@
-/** An export as files: their names, and what stands in them. */
-import type { Statement } from '../books/statement-model.ts';
-import { accountPart, labelPart } from './account-names.ts';
-import type { AccountsFile } from './accounts-file.ts';
-import type { DateFormat, ExportFormat, Layout } from './formats.ts';
-import type { Piece } from './piece.ts';
+/** An export as files: the formats, the names of the files, and what stands in them. */
+import type { Statement, StatementAccount } from '../books/statement.ts';
+import { type AccountsFile, accountPart, labelPart } from './accounts.ts';
+import type { Layout } from './csv.ts';
+import type { DateFormat, Piece } from './text.ts';
+
+export const EXPORT_FORMATS = ['csv', 'ofx', 'qbo', 'qif', 'hledger', 'ledger', 'beancount'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+export const LAYOUTS: readonly [Layout, ...Layout[]] = ['plain', 'quickbooks', 'xero'];
 
 export interface ExportWish {
   readonly format: ExportFormat;
@@ -19,7 +23,7 @@ export interface ExportWish {
 }
 
 /** Whose statement it is, for the names of files. */
-export interface Selection {
+export interface Naming {
   readonly profile: string;
   /** Pattern of labels that was asked for. */
   readonly label?: string | undefined;
@@ -56,7 +60,7 @@ const KINDS: Readonly<Record<ExportFormat, Kind>> = {
  */
 export async function exportFiles(
   statement: Statement,
-  { profile, label, ...wish }: ExportWish & Selection,
+  { profile, label, ...wish }: ExportWish & Naming,
 ): Promise<Iterable<ExportFile>> {
   const { format, layout } = wish;
   const base = [profile, statement.period.name.replace('..', '_'), ...selected(statement, label)];
@@ -69,7 +73,8 @@ export async function exportFiles(
 /** What of the account it is, where it is not all; a card by its number. */
 function selected({ cards, selection }: Statement, label: string | undefined): readonly string[] {
   if (label !== undefined) return [labelPart(label)];
-  return selection === 'all' ? [] : cards.slice(0, 1).map(card => accountPart({ kind: 'card', ...card }));
+  if (selection === 'card') return cards.slice(0, 1).map(card => accountPart({ kind: 'card', ...card }));
+  return selection === 'all' ? [] : [selection];
 }
 
 interface Part {
@@ -89,18 +94,16 @@ async function partsOf(statement: Statement, wish: ExportWish): Promise<Iterable
   switch (format) {
     case 'csv':
       return counted((await import('./csv.ts')).csvFiles(statement, wish));
-    case 'ofx': {
-      const { period, until } = statement;
-      return whole((await import('./ofx.ts')).ofxFile(statement.accounts, period, { until }));
-    }
+    case 'ofx':
+      return whole((await import('./ofx.ts')).ofxFile(statement));
     case 'qbo':
       return anAccountEach(statement, wish.intuBid, (await import('./ofx.ts')).ofxFile);
     case 'qif':
       return whole((await import('./qif.ts')).qifFile(statement, accounts, continues));
     case 'beancount':
-      return whole((await import('./beancount.ts')).beancountFile(statement, accounts, continues));
+      return whole((await import('./journals.ts')).beancountFile(statement, accounts, continues));
     default:
-      return whole((await import('./journal.ts')).journalFile(statement, format, accounts, continues));
+      return whole((await import('./journals.ts')).journalFile(statement, format, accounts, continues));
   }
 }
 
@@ -115,13 +118,40 @@ function* counted(files: Iterable<Iterable<Piece>>): Generator<Part> {
 }
 
 function* anAccountEach(
-  { accounts, period, until, selection }: Statement,
+  statement: Statement,
   intuBid: string,
   ofxFile: typeof import('./ofx.ts').ofxFile,
 ): Generator<Part> {
-  for (const account of accounts) {
-    const pieces = ofxFile([account], period, { until, intuBid });
-    // The name of one card is in front already.
-    yield { pieces, part: selection === 'card' ? '' : accountPart(account) };
+  for (const account of statement.accounts) {
+    const pieces = ofxFile({ ...statement, accounts: [account] }, intuBid);
+    // The name of one account is in front already.
+    const isNamed = statement.selection === 'card' || statement.selection === 'wallet';
+    yield { pieces, part: isNamed ? '' : accountPart(account) };
+  }
+}
+
+/** Each new file takes the place of the one before it; of all other formats the lines stay in the program that read them. */
+const REPLACED: ReadonlySet<ExportFormat> = new Set(['hledger', 'ledger', 'beancount']);
+
+/** A statement without the lines that nothing shows yet: an import that keeps lines would book them again. */
+export class KeptLines {
+  readonly statement: Statement;
+  /** Lines that were left out of the accounts that were walked, and why these are provisional. */
+  leftOut = 0;
+  readonly reasons = new Set<string>();
+
+  constructor(statement: Statement, format: ExportFormat) {
+    const isReplaced = REPLACED.has(format);
+    this.statement = { ...statement, accounts: { [Symbol.iterator]: () => this.#accounts(statement, isReplaced) } };
+  }
+
+  *#accounts({ accounts }: Statement, isReplaced: boolean): Generator<StatementAccount> {
+    this.leftOut = 0;
+    for (const account of accounts) {
+      for (const reason of account.provisional) this.reasons.add(reason);
+      const lines = isReplaced ? account.lines : account.lines.filter(line => line.unproved === undefined);
+      this.leftOut += account.lines.length - lines.length;
+      yield { ...account, lines };
+    }
   }
 }

@@ -1,41 +1,35 @@
-/** A statement as OFX 1.0.2, and as the QBO of QuickBooks: one bank account a card, ids that make a second import add nothing. */
-import { type Line, provedBalance, type Statement, type StatementAccount } from '../books/statement-model.ts';
-import { accountNumber } from './account-names.ts';
-import type { Piece } from './piece.ts';
-import { amount, ascii, short } from './text.ts';
+/** A statement as OFX 1.0.3, and as the QBO of QuickBooks: one bank account a card, ids that make a second import add nothing. */
+import type { WallClock } from '../books/period.ts';
+import type { Statement, StatementAccount } from '../books/statement.ts';
+import type { Line } from '../books/statement-lines.ts';
+import { accountNumber } from './accounts.ts';
+import { amount, ascii, oneLine, type Piece, PROVISIONAL, short } from './text.ts';
 
-export interface OfxOptions {
-  /** ms UTC: what is shown reaches to it. Same cuts and same time give same bytes. */
-  readonly until: number;
-  /** QBO: number of the bank that QuickBooks knows, and one account a file. */
-  readonly intuBid?: string;
-}
-
-const HEADER = [
+/** QuickBooks reads ASCII; readers of OFX take UTF-8. */
+const header = (isQbo: boolean) => [
   'OFXHEADER:100',
   'DATA:OFXSGML',
-  'VERSION:102',
+  `VERSION:${isQbo ? '102' : '103'}`,
   'SECURITY:NONE',
-  'ENCODING:USASCII',
-  'CHARSET:1252',
+  `ENCODING:${isQbo ? 'USASCII' : 'UTF-8'}`,
+  `CHARSET:${isQbo ? '1252' : 'NONE'}`,
   'COMPRESSION:NONE',
   'OLDFILEUID:NONE',
   'NEWFILEUID:NONE',
   '',
 ];
 
-/** One file with every account given; with `intuBid` give one. */
-export function* ofxFile(
-  accounts: Iterable<StatementAccount>,
-  period: Statement['period'],
-  { until, intuBid }: OfxOptions,
-): Generator<Piece> {
+/** One file with every account; `intuBid`, the number of the bank that QuickBooks knows, makes it a QBO: give one account then. */
+export function* ofxFile(statement: Statement, intuBid?: string): Generator<Piece> {
+  const { accounts, clock, until } = statement;
+  const bank = intuBid === undefined ? undefined : escaped(intuBid);
   const head = [
-    ...HEADER,
+    ...header(bank !== undefined),
     '<OFX>',
     '<SIGNONMSGSRSV1><SONRS><STATUS><CODE>0<SEVERITY>INFO</STATUS>',
-    `<DTSERVER>${moment(until)}<LANGUAGE>ENG`,
-    ...(intuBid === undefined ? [] : [`<FI><ORG>CARDWRIGHT<FID>${escaped(intuBid)}</FI><INTU.BID>${escaped(intuBid)}`]),
+    // What is shown reaches to it: the same checkpoints give the same bytes.
+    `<DTSERVER>${moment(clock, until)}<LANGUAGE>ENG`,
+    ...(bank === undefined ? [] : [`<FI><ORG>CARDWRIGHT<FID>${bank}</FI><INTU.BID>${bank}`]),
     '</SONRS></SIGNONMSGSRSV1>',
     '<BANKMSGSRSV1>',
     '',
@@ -44,42 +38,52 @@ export function* ofxFile(
   let nth = 0;
   for (const account of accounts) {
     nth += 1;
-    yield {
-      text: `${accountLines(account, nth, { from: period.from, until }).join('\r\n')}\r\n`,
-      lines: account.lines.length,
-    };
+    const text = accountLines(account, nth, { ...statement, words: bank === undefined ? oneLine : ascii }).join('\r\n');
+    yield { text: `${text}\r\n`, lines: account.lines.length };
   }
   yield { text: '</BANKMSGSRSV1>\r\n</OFX>\r\n', lines: 0 };
 }
 
-/** ms UTC. */
-type Span = Readonly<Record<'from' | 'until', number>>;
+type Writing = Pick<Statement, 'period' | 'until' | 'clock'> & {
+  /** A text in the characters that the reader takes. */
+  readonly words: (text: string) => string;
+};
 
-function accountLines(account: StatementAccount, nth: number, { from, until }: Span): readonly string[] {
-  const balance = provedBalance(account, until);
+function accountLines(
+  account: StatementAccount,
+  nth: number,
+  { period, until, clock, words }: Writing,
+): readonly string[] {
+  const { closing, knownSince, atBegin = closing, provisional } = account;
+  // The balance that is known at the end of what is shown, or else the first one after it.
+  const isKnown = knownSince === undefined || knownSince < until;
+  const [balance, at] = isKnown ? [closing, until] : [atBegin, knownSince];
+  const [reason] = provisional;
   return [
     `<STMTTRNRS><TRNUID>${nth}<STATUS><CODE>0<SEVERITY>INFO</STATUS>`,
     '<STMTRS><CURDEF>USD',
     `<BANKACCTFROM><BANKID>000000000<ACCTID>${accountNumber(account)}<ACCTTYPE>CHECKING</BANKACCTFROM>`,
-    `<BANKTRANLIST><DTSTART>${moment(from)}<DTEND>${moment(until)}`,
-    ...account.lines.map(transaction),
+    `<BANKTRANLIST><DTSTART>${moment(clock, period.from)}<DTEND>${moment(clock, until)}`,
+    ...account.lines.map(line => transaction(line, clock, words)),
     '</BANKTRANLIST>',
-    `<LEDGERBAL><BALAMT>${amount(balance.cents)}<DTASOF>${moment(balance.at)}</LEDGERBAL>`,
+    `<LEDGERBAL><BALAMT>${amount(balance)}<DTASOF>${moment(clock, at)}</LEDGERBAL>`,
+    ...(reason === undefined ? [] : [`<MKTGINFO>${escaped(short(words(`${PROVISIONAL} ${reason}`), 360))}`]),
     '</STMTRS></STMTTRNRS>',
   ];
 }
 
-function transaction(line: Line): string {
+function transaction(line: Line, clock: WallClock, words: Writing['words']): string {
   const kind = line.type === 'transfer' ? 'XFER' : line.cents < 0 ? 'DEBIT' : 'CREDIT';
-  const name = escaped(short(ascii(line.payee) || line.type, 32));
-  const memo = escaped(short(ascii([line.type, line.mcc, line.country].filter(Boolean).join(' ')), 255));
-  const day = line.date.replaceAll('-', '') + line.time.replaceAll(':', '');
+  const name = escaped(short(words(line.payee) || line.type, 32));
+  const memo = escaped(short(words([line.type, line.mcc, line.country].filter(Boolean).join(' ')), 255));
+  const day = line.date.replaceAll('-', '') + line.time.replaceAll(':', '') + clock.offsetText(line.at);
   return `<STMTTRN><TRNTYPE>${kind}<DTPOSTED>${day}<TRNAMT>${amount(line.cents)}<FITID>${escaped(line.id)}<NAME>${name}<MEMO>${memo}</STMTTRN>`;
 }
 
-/** `20261031235959`, UTC. */
-function moment(ms: number): string {
-  return new Date(ms).toISOString().replace(/[-:T]/g, '').slice(0, 14);
+/** `20261031235959[-4:EDT]`: the wall of the zone, and how far it is from GMT. */
+function moment(clock: WallClock, ms: number): string {
+  const { date, time } = clock.at(ms);
+  return `${date.replaceAll('-', '')}${time.replaceAll(':', '')}${clock.offsetText(ms)}`;
 }
 
 function escaped(text: string): string {

@@ -1,11 +1,9 @@
 /** A statement as QIF. Readers ignore its ids: a second import doubles everything. */
-import type { Line, Statement, StatementAccount } from '../books/statement-model.ts';
-import { categoryOf, displayName, type Named } from './account-names.ts';
-import type { AccountsFile } from './accounts-file.ts';
-import { day } from './csv.ts';
-import { openingText } from './entries.ts';
-import type { Piece } from './piece.ts';
-import { amount, ascii } from './text.ts';
+import type { Statement, StatementAccount } from '../books/statement.ts';
+import type { Line } from '../books/statement-lines.ts';
+import { type AccountsFile, categoryOf, displayName, type Named } from './accounts.ts';
+import { openingText } from './journals.ts';
+import { amount, ascii, day, type Piece, PROVISIONAL } from './text.ts';
 
 /** One file with an account after the other, each opened by its balance, where it does not continue an earlier file. */
 export function* qifFile(statement: Statement, accounts: AccountsFile, continues = false): Generator<Piece> {
@@ -17,6 +15,7 @@ export function* qifFile(statement: Statement, accounts: AccountsFile, continues
       '!Account',
       `N${name}`,
       'TBank',
+      ...account.provisional.slice(0, 1).map(reason => `D${PROVISIONAL} ${ascii(reason)}`),
       '^',
       '!Type:Bank',
       ...(continues ? [] : opening(account, { name, first: days.first })),
@@ -53,8 +52,7 @@ interface Naming {
 
 function entry(line: Line, account: StatementAccount, { names, accounts }: Naming): readonly string[] {
   const other = account.kind === 'wallet' ? names.get(line.card_id) : names.get(null);
-  const category =
-    line.type === 'transfer' && other !== undefined ? `[${other}]` : categoryOf(line, account.label, accounts);
+  const category = line.type === 'transfer' && other !== undefined ? `[${other}]` : categoryOf(line, account, accounts);
   return [
     `D${day(line.date, 'MM/DD/YYYY')}`,
     `T${amount(line.cents)}`,

@@ -33,3 +33,30 @@ export function bothSides(value: number): readonly [string, string] {
 export function short(text: string, most: number): string {
   return text.length <= most ? text : [...text].slice(0, most).join('').slice(0, most).trimEnd();
 }
+
+/** What each file says of an account that checkpoints do not show, before the reason. */
+export const PROVISIONAL = 'Provisional:';
+
+/** A file as it is written: text after text, so that a long one is never whole in memory. */
+export interface Piece {
+  readonly text: string;
+  /** Lines of the statement in it. */
+  readonly lines: number;
+}
+
+/** The whole text; for tests and for what is printed. */
+export function textOf(pieces: Iterable<Piece>): string {
+  let text = '';
+  for (const piece of pieces) text += piece.text;
+  return text;
+}
+
+/** How a CSV may write a day; a layout has one of its own. */
+export const DATE_FORMATS = ['YYYY-MM-DD', 'MM/DD/YYYY', 'DD/MM/YYYY', 'DD.MM.YYYY'] as const;
+export type DateFormat = (typeof DATE_FORMATS)[number];
+
+/** Another order of the parts of `2026-10-31`. */
+export function day(date: string, format: DateFormat = 'YYYY-MM-DD'): string {
+  if (format === 'YYYY-MM-DD') return date;
+  return format.replace('YYYY', date.slice(0, 4)).replace('MM', date.slice(5, 7)).replace('DD', date.slice(8));
+}

@@ -14,7 +14,7 @@ rules:
 const BEFORE = [
   'cards create --bin bin_1 --amount 60 --label ads',
   'cards create --bin bin_1 --amount 40',
-  'reconcile',
+  'books reconcile',
   'sandbox simulate authorize --card card_1 --amount 20 --merchant RISTORANTE --mcc 5812',
   'sandbox simulate settle txn_1 --amount 23',
   'sandbox simulate refund txn_1 --amount 3',
@@ -23,14 +23,14 @@ const BEFORE = [
 ];
 
 const LINES: readonly (readonly [line: string, code: number])[] = [
-  ['reconcile --all', 0],
-  ['reconcile --sole-operator', 0],
-  ['statement --period 2026-11', 0],
-  ['statement --period 2026-11 --by month --offline', 0],
-  ['statement --period 2026-11 --by label --label ads', 0],
-  ['statement --period 2026-12 --unreconciled', 0],
-  ['export --format csv --period 2026-11 --out books', 0],
-  ['export --format qbo --period 2026-11 --out books --unreconciled', 0],
+  ['books reconcile --all', 0],
+  ['books reconcile --sole-operator', 0],
+  ['books statement --period 2026-11', 0],
+  ['books statement --period 2026-11 --by month --offline', 0],
+  ['books statement --period 2026-11 --by label --label ads', 0],
+  ['books statement --period 2026-12 --unreconciled', 0],
+  ['books export --format csv --period 2026-11 --out books', 0],
+  ['books export --format qbo --period 2026-11 --out books --unreconciled', 0],
   ['overview', 0],
   ['overview --days 3 --offline', 0],
   ['tx chart --by week', 0],

@@ -12,7 +12,7 @@ it.each(
   ({ life, at }) => {
     const found = alarms(life, BLOCK, 1 + at * BLOCK);
     expect(found.wrong).toEqual([]);
-    expect(found.cuts).toBe(3 * BLOCK);
+    expect(found.checkpoints).toBe(3 * BLOCK);
   },
   600_000,
 );

@@ -8,13 +8,13 @@ describe('books that are right', () => {
     const histories = life === 'default' ? 300 : 100;
     const found = alarms(life, histories);
     expect(found.wrong).toEqual([]);
-    expect(found.cuts).toBe(3 * histories);
+    expect(found.checkpoints).toBe(3 * histories);
     // The bound rule is exercised, and does not swallow everything.
     expect(found.provisional).toBeGreaterThan(0);
-    expect(found.provisional).toBeLessThan(found.cuts / 2);
+    expect(found.provisional).toBeLessThan(found.checkpoints / 2);
   });
 
-  // A row that is known late stands in the first cut already, and another one of the same card, unknown still, was done
+  // A row that is known late stands in the first checkpoint already, and another one of the same card, unknown still, was done
   // since: neither explains the sums alone.
   it.each([827, 1204, 1240, 1428, 1791, 2191])('no alarm: two own rows of one card, life %s', seed => {
     expect(alarms('rows of unknown outcome, resolved later', 1, seed).wrong).toEqual([]);
@@ -26,7 +26,7 @@ describe('books that are right', () => {
   });
 });
 
-/** What is called wrong while others move money between the cuts, and once every authorization has closed. */
+/** What is called wrong while others move money between the checkpoints, and once every authorization has closed. */
 function alarmsOfOthers(seed: number, partialReversals: boolean): readonly string[] {
   const random = randomOf(seed);
   const account = new Account();
@@ -34,8 +34,8 @@ function alarmsOfOthers(seed: number, partialReversals: boolean): readonly strin
   const wrong = () =>
     reader.reconcile().findings.flatMap(each => (each.isWrong ? [`${each.class} ${each.cents}`] : []));
   const said: string[] = [];
-  for (let cut = 1; cut <= 3; cut++) {
-    live(account, random, 10 + random(20), { others: cut > 1, partialReversals });
+  for (let checkpoint = 1; checkpoint <= 3; checkpoint++) {
+    live(account, random, 10 + random(20), { others: checkpoint > 1, partialReversals });
     said.push(...wrong());
   }
   for (const each of account.authorizations.values()) if (each.held > 0) account.reverse(each, each.held);

@@ -291,7 +291,7 @@ export class Reader {
   readonly #account: Account;
   readonly #known = new Map<string, TxRow>();
   readonly #changes: TxChangeRow[] = [];
-  readonly cuts: Reconciled[] = [];
+  readonly checkpoints: Reconciled[] = [];
   readonly #firstCut = new Map<string, number>();
   readonly #doneCut = new Map<string, number>();
   #base: Reconciled | undefined;
@@ -309,16 +309,17 @@ export class Reader {
     for (const lie of this.lies) lie(shown);
     this.#sync(shown, at);
     this.#account.tick();
-    const { cut, cutCards } = this.#base ?? {};
+    const { checkpoint, checkpointCards } = this.#base ?? {};
     const rows = [...this.#known.values()].sort(
       (a, b) => compare(purchaseOf(a), purchaseOf(b)) || a.at_ms - b.at_ms || compare(a.tx_id, b.tx_id),
     );
-    const since = cut?.at_ms;
+    const since = checkpoint?.at_ms;
     const terminated = new Set([...shown.cards].filter(([, card]) => card.status === 'terminated').map(([id]) => id));
     const changes = this.#changes.filter(change => change.seen > (since ?? Infinity));
     const done = reconcile({
-      base: cut === undefined || cutCards === undefined ? undefined : { cut, cards: cutCards },
-      cutId: `cut_${this.cuts.length}`,
+      base:
+        checkpoint === undefined || checkpointCards === undefined ? undefined : { checkpoint, cards: checkpointCards },
+      checkpointId: `cut_${this.checkpoints.length}`,
       at,
       wallet: {
         at_ms: at,
@@ -337,20 +338,20 @@ export class Reader {
       late: this.#late(),
       ...options,
     });
-    this.cuts.push(done);
-    if (done.cut.exact === 1) this.#base = done;
+    this.checkpoints.push(done);
+    if (done.checkpoint.exact === 1) this.#base = done;
     return done;
   }
 
   /** As the mirror tells rows that the base does not count. */
   #late(): ReadonlyMap<string, LateRow> {
-    const cut = this.cuts.length;
+    const checkpoint = this.checkpoints.length;
     for (const move of this.#account.moves) {
       const name = rowName(move);
-      if (!this.#firstCut.has(name)) this.#firstCut.set(name, cut);
-      if (move.outcome === 'done' && !this.#doneCut.has(name)) this.#doneCut.set(name, cut);
+      if (!this.#firstCut.has(name)) this.#firstCut.set(name, checkpoint);
+      if (move.outcome === 'done' && !this.#doneCut.has(name)) this.#doneCut.set(name, checkpoint);
     }
-    const base = this.#base === undefined ? -1 : this.cuts.indexOf(this.#base);
+    const base = this.#base === undefined ? -1 : this.checkpoints.indexOf(this.#base);
     const late = [...this.#doneCut].filter(([name, done]) => done > base && (this.#firstCut.get(name) ?? 0) <= base);
     return new Map(late.map(([name]) => [name, this.#firstCut.get(name) === 0 ? 'may_be_in' : 'not_in']));
   }

@@ -5,7 +5,7 @@ import type { TxRow } from '../../src/books/rows.ts';
 import { cents } from '../../src/core/money.ts';
 import { Account, type Card, type Counting, Reader } from './model.ts';
 
-/** An account with an exact first cut, and what reads it. */
+/** An account with an exact first checkpoint, and what reads it. */
 function begun(prepare: (account: Account) => void = () => undefined, counting: Counting = {}) {
   const account = new Account(counting);
   account.deposit(1_000_00);
@@ -25,7 +25,7 @@ it('a card that an unknown row made is its card, also when a row of ours has fun
   account.fund(card, 5_00);
   const done = reader.reconcile();
   expect(said(done)).toEqual([['unknown_row_done', 20_00, card.id]]);
-  expect(Object.values(JSON.parse(done.cut.counted_rows))).toEqual([card.id]);
+  expect(Object.values(JSON.parse(done.checkpoint.counted_rows))).toEqual([card.id]);
 });
 
 it('a row that made no card, as far as anybody sees, explains nothing', () => {
@@ -125,7 +125,7 @@ it('somebody may withdraw just what a hold released', () => {
   ]);
 });
 
-it('a drained wallet is not taken for a fund of just what a hold of the first cut was too high by', () => {
+it('a drained wallet is not taken for a fund of just what a hold of the first checkpoint was too high by', () => {
   const { account, reader, of } = heldAtFirst();
   account.settle(of, 70_00, true);
   account.wallet -= 20_00;
@@ -251,7 +251,7 @@ it('what left one card and what came to another are no moves of others, also bes
 });
 
 it.each([
-  { effect: 'before the first cut', isIn: true },
+  { effect: 'before the first checkpoint', isIn: true },
   { effect: 'after it', isIn: false },
 ])(
   'a row of unknown outcome that is resolved as done had its effect $effect, and nobody else moved anything',
@@ -290,7 +290,7 @@ it('a card whose first purchase has closed is judged to the cent, also while ano
   expect(said(reader.reconcile())).toEqual([['unrecorded_debit', -4_00, card.id]]);
 });
 
-it('a withdrawal of unknown outcome that is resolved as done was in the first cut', () => {
+it('a withdrawal of unknown outcome that is resolved as done was in the first checkpoint', () => {
   const { account, reader } = begun(made => {
     const card = made.create(100_00);
     made.withdraw(card, 25_00);
@@ -314,7 +314,7 @@ function endedAtFirst(prepare: (account: Account) => void = () => undefined) {
   return { account, reader, of };
 }
 
-it('a late row is in the first cut where that explains more sums, also if more cents are left to holds', () => {
+it('a late row is in the first checkpoint where that explains more sums, also if more cents are left to holds', () => {
   const { account, reader, of } = endedAtFirst(made => {
     const card = made.create(200_00);
     made.authorize(card, 100_00);
@@ -335,14 +335,14 @@ it('a hold of a card that ended may hide what another released, and not what a l
   const [second, living] = [account.create(100_00), account.create(100_00)];
   for (const card of [second, living]) account.authorize(card, 20_00);
   account.terminate(second);
-  const { cutCards } = reader.reconcile();
-  expect(cutCards.map(({ unverified }) => unverified)).toEqual([1, 1, 0]);
+  const { checkpointCards } = reader.reconcile();
+  expect(checkpointCards.map(({ unverified }) => unverified)).toEqual([1, 1, 0]);
   // Where the books saw each hold begin, nothing hides.
   const seen = begun();
   const ended = seen.account.create(100_00);
   seen.account.authorize(ended, 20_00);
   seen.account.terminate(ended);
-  expect(seen.reader.reconcile().cutCards.map(({ unverified }) => unverified)).toEqual([0]);
+  expect(seen.reader.reconcile().checkpointCards.map(({ unverified }) => unverified)).toEqual([0]);
 });
 
 it('a way to count that leaves nothing to holds goes before one that does', () => {
@@ -412,7 +412,7 @@ it('a known record that moved to another card is one finding', () => {
   expect(said(done)).toEqual([['record_moved', -9_00, [card.id, other.id].sort().join(' ')]]);
 });
 
-it('a card of unknown outcome that is resolved as made was in the first cut', () => {
+it('a card of unknown outcome that is resolved as made was in the first checkpoint', () => {
   const cards: Card[] = [];
   const { account, reader } = begun(made => void cards.push(made.create(20_00, { outcome: 'unknown' })));
   const card_id = cards[0]?.id ?? null;
@@ -426,7 +426,7 @@ it('a way to count is not given up for what another spender did, nor for what ho
   const { account, reader } = begun(of => void made.push(of.create(100_00)), { withHolds: true });
   const [card] = made;
   if (card === undefined) throw new RangeError('no card');
-  const first = JSON.parse(reader.cuts[0]?.cut.rules ?? '[]');
+  const first = JSON.parse(reader.checkpoints[0]?.checkpoint.rules ?? '[]');
   account.fund(card, 7_00, { own: false });
   expect(reader.reconcile().rules).toEqual(first);
   account.authorize(card, 30_00);
@@ -462,13 +462,13 @@ it.each([
   { wallet: 30_00, found: [] },
   { wallet: 30_01, found: [['total_differs', -30_01, '']] },
 ])(
-  'a first cut lets holds explain what the totals lack, and no cent more: $wallet more in the wallet',
+  'a first checkpoint lets holds explain what the totals lack, and no cent more: $wallet more in the wallet',
   ({ wallet, found }) => {
     const { reader } = begun(account => {
       account.authorize(account.create(100_00), 30_00);
       account.wallet += wallet;
     });
-    const [first] = reader.cuts;
+    const [first] = reader.checkpoints;
     expect(first && said(first)).toEqual(found);
     expect(first?.verdict).toBe(found.length === 0 ? 'baseline' : 'unexplained');
   },

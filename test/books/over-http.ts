@@ -123,9 +123,9 @@ class Shop {
 }
 
 export interface Told {
-  /** What was said of books that are right, with seed and cut. */
+  /** What was said of books that are right, with seed and checkpoint. */
   readonly wrong: readonly string[];
-  readonly cuts: number;
+  readonly checkpoints: number;
   readonly provisional: number;
 }
 
@@ -186,29 +186,29 @@ export async function played(dialect: DialectName, seed: number): Promise<Played
   };
 }
 
-/** Plays the history of a seed: three cuts, and a last one when a month has gone by. */
+/** Plays the history of a seed: three checkpoints, and a last one when a month has gone by. */
 export async function historyOverHttp(dialect: DialectName, seed: number): Promise<Told> {
   await using account = await played(dialect, seed);
   const mirror = account.mirror('mirror');
-  const told = { wrong: [] as string[], cuts: 0, provisional: 0 };
-  for (let cut = 1; cut <= 4; cut += 1) {
-    for (let left = cut === 4 ? 0 : 12 + account.random(10); left > 0; left -= 1) await account.step();
-    if (cut === 4) await account.advance('40d');
+  const told = { wrong: [] as string[], checkpoints: 0, provisional: 0 };
+  for (let checkpoint = 1; checkpoint <= 4; checkpoint += 1) {
+    for (let left = checkpoint === 4 ? 0 : 12 + account.random(10); left > 0; left -= 1) await account.step();
+    if (checkpoint === 4) await account.advance('40d');
     const done = await mirror.reconcile({ soleOperator: true, patienceMs: 0, report: () => '' });
-    note(told, done, { dialect, seed, cut });
+    note(told, done, { dialect, seed, checkpoint });
   }
   return told;
 }
 
 function note(
-  told: { wrong: string[]; cuts: number; provisional: number },
+  told: { wrong: string[]; checkpoints: number; provisional: number },
   { findings, verdict }: Reconciliation,
-  { dialect, seed, cut }: { dialect: string; seed: number; cut: number },
+  { dialect, seed, checkpoint }: { dialect: string; seed: number; checkpoint: number },
 ): void {
-  told.cuts += 1;
+  told.checkpoints += 1;
   told.provisional += Number(verdict === 'provisional');
   const said = findings.filter(each => each.isWrong).map(each => `${each.class} ${each.cents}`);
-  if (said.length > 0) told.wrong.push(`${dialect}, seed ${seed}, cut ${cut}: ${said.join(', ')}`);
+  if (said.length > 0) told.wrong.push(`${dialect}, seed ${seed}, checkpoint ${checkpoint}: ${said.join(', ')}`);
 }
 
 interface Around {

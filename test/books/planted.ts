@@ -15,7 +15,7 @@ interface Planting {
   readonly account: Account;
   readonly random: Random;
   readonly lie: (lie: (shown: Shown) => void) => void;
-  /** Settled before the last cut, not refunded since. */
+  /** Settled before the last checkpoint, not refunded since. */
   readonly settled: Authorization;
   readonly settlement: string;
 }

@@ -125,7 +125,7 @@ describe('what a purchase shows besides', () => {
     expect(shown([authorization(9_00), old])).toEqual([]);
   });
 
-  it('is more refunded than settled, in a first cut too', () => {
+  it('is more refunded than settled, in a first checkpoint too', () => {
     const of = (...refunds: readonly TxRow[]) => [authorization(9_00), settlement(9_00), ...refunds];
     const two = [refund(5_00), refund(4_01, { tx_id: 'q' })];
     for (const since of [BASE, undefined]) expect(shown(of(...two), { since })).toEqual(['over_refund 1 s r q']);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { reportOf } from '../../src/commands/reconcile/report.ts';
+import { reportOf } from '../../src/commands/books/report.ts';
 import { cents, toCents, type Usd } from '../../src/core/money.ts';
 import { Account, live, Reader, randomOf } from './model.ts';
 
@@ -12,19 +12,19 @@ it('adds up to the cent for a person with a calculator, the wallet and each card
     const random = randomOf(seed);
     const account = new Account();
     const reader = new Reader(account);
-    for (let cut = 1; cut <= 3; cut++) {
+    for (let checkpoint = 1; checkpoint <= 3; checkpoint++) {
       live(account, random, 20, { others: true, unknownRows: true });
       account.resolve(random);
       // Money leaves without a trace, so that something stays unexplained.
-      if (cut === 3 && seed % 3 === 0) account.wallet -= 777;
+      if (checkpoint === 3 && seed % 3 === 0) account.wallet -= 777;
       const done = reader.reconcile();
-      const from = cut === 1 ? undefined : done.cut;
+      const from = checkpoint === 1 ? undefined : done.checkpoint;
       const read = { from, cards: reader.cardRows(), requests: 0, leftOut: { records: 0, currencies: [] } };
       const { wallet, cards } = reportOf({ ...done, ...read }, { all: true });
       const { opening, deposits, created, funded, withdrawn, returned, other, residual, closing } = wallet;
       const made = sum(opening, deposits, withdrawn, returned, other, residual) + less(created, funded);
-      expect({ seed, cut, closing: cents(made) }).toEqual({ seed, cut, closing: toCents(closing) });
-      if (cut === 1) expect({ seed, residual }).toEqual({ seed, residual: 0 });
+      expect({ seed, checkpoint, closing: cents(made) }).toEqual({ seed, checkpoint, closing: toCents(closing) });
+      if (checkpoint === 1) expect({ seed, residual }).toEqual({ seed, residual: 0 });
       for (const card of cards) {
         const put = sum(card.opening, card.funded, card.refunded, card.other, card.residual);
         const taken = less(card.withdrawn, card.returned, card.settled, card.holds_change);

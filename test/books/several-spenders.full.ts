@@ -16,7 +16,7 @@ it.each(
   'several other spenders: $counting, partial reversals: $partialReversals, 5,000 histories of four cuts',
   ({ counting, partialReversals }) => {
     const found = judgeMany(5_000, { partialReversals, counting: COUNTINGS[counting] ?? {} });
-    expect(found).toMatchObject({ alarms: [], misnamed: [], cuts: 20_000 });
+    expect(found).toMatchObject({ alarms: [], misnamed: [], checkpoints: 20_000 });
   },
   600_000,
 );

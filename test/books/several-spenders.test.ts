@@ -6,8 +6,8 @@ it.each([true, false])(
   'several other spenders give no alarm and are named right, partial reversals: %s',
   partialReversals => {
     const found = judgeMany(150, { partialReversals });
-    expect(found).toMatchObject({ alarms: [], misnamed: [], cuts: 600 });
-    expect(found.provisional).toBeLessThan(found.cuts / 3);
+    expect(found).toMatchObject({ alarms: [], misnamed: [], checkpoints: 600 });
+    expect(found.provisional).toBeLessThan(found.checkpoints / 3);
   },
 );
 

@@ -1,4 +1,4 @@
-/** Several other spenders between two cuts: what is said of them, held against what they did. */
+/** Several other spenders between two checkpoints: what is said of them, held against what they did. */
 import type { Finding } from '../../src/books/finding.ts';
 import { Account, type Counting, live, Reader, randomOf } from './model.ts';
 
@@ -15,18 +15,18 @@ export interface Judged {
   readonly misnamed: readonly string[];
   /** A verdict without a provision that says nothing of money that others moved. */
   readonly unnamed: readonly string[];
-  readonly cuts: number;
+  readonly checkpoints: number;
   readonly provisional: number;
 }
 
-/** Three cuts, others moving money before the last two, and a fourth one when every authorization has closed. */
+/** Three checkpoints, others moving money before the last two, and a fourth one when every authorization has closed. */
 export function judgeSpenders(seed: number, { partialReversals, counting = {} }: Spenders): Judged {
   const random = randomOf(seed);
   const account = new Account(counting);
   const watch = new Watch(account, seed);
-  for (let cut = 1; cut <= 3; cut++) {
-    live(account, random, 10 + random(20), { others: cut > 1, partialReversals });
-    watch.look(`cut ${cut}`);
+  for (let checkpoint = 1; checkpoint <= 3; checkpoint++) {
+    live(account, random, 10 + random(20), { others: checkpoint > 1, partialReversals });
+    watch.look(`checkpoint ${checkpoint}`);
   }
   for (const each of account.authorizations.values()) if (each.held > 0) account.reverse(each, each.held);
   watch.look('closed');
@@ -41,7 +41,7 @@ export function judgeMany(histories: number, spenders: Spenders, firstSeed = 1):
     alarms: all.flatMap(each => each.alarms),
     misnamed: all.flatMap(each => each.misnamed),
     unnamed: all.flatMap(each => each.unnamed),
-    cuts: sum(each => each.cuts),
+    checkpoints: sum(each => each.checkpoints),
     provisional: sum(each => each.provisional),
   };
 }
@@ -50,12 +50,12 @@ class Watch implements Judged {
   readonly alarms: string[] = [];
   readonly misnamed: string[] = [];
   readonly unnamed: string[] = [];
-  cuts = 0;
+  checkpoints = 0;
   provisional = 0;
   readonly #account: Account;
   readonly #reader: Reader;
   readonly #seed: number;
-  /** What others had moved at the last exact cut, a card. */
+  /** What others had moved at the last exact checkpoint, a card. */
   #base = new Map<string, number>();
 
   constructor(account: Account, seed: number) {
@@ -65,17 +65,17 @@ class Watch implements Judged {
   }
 
   look(name: string): void {
-    const { findings, cut, verdict } = this.#reader.reconcile();
+    const { findings, checkpoint, verdict } = this.#reader.reconcile();
     const said = findings.map(each => `${each.class} ${each.cents} ${each.candidates.join('|')}`).join(', ');
     const moved = this.#moved();
     const certain = findings.filter(each => this.#isCertain(each));
     const tell = (list: string[]) => void list.push(`seed ${this.#seed}, ${name}, ${verdict}: ${said}`);
-    this.cuts += 1;
+    this.checkpoints += 1;
     this.provisional += Number(verdict === 'provisional');
     if (findings.some(each => each.isWrong)) tell(this.alarms);
     if (certain.some(each => moved.get(each.candidates[0] ?? '') !== each.cents)) tell(this.misnamed);
     const isNamed = (card: string) => findings.some(each => isMove(each) && each.candidates.includes(card));
-    if (cut.exact === 0) return;
+    if (checkpoint.exact === 0) return;
     if ([...moved].some(([card, amount]) => amount !== 0 && !isNamed(card))) tell(this.unnamed);
     this.#base = new Map(this.#account.foreign);
   }

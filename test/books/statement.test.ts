@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { readPeriod, WallClock } from '../../src/books/period.ts';
-import type { CutCardRow, MoveRow, TxRow } from '../../src/books/rows.ts';
-import { statementOf } from '../../src/books/statement.ts';
-import { GROUPED_BY, groupsOf, type StatementGroup } from '../../src/books/statement-groups.ts';
-import type { ExactCut, Line, StatementAccount, StatementInput } from '../../src/books/statement-model.ts';
+import type { CheckpointCardRow, MoveRow, TxRow } from '../../src/books/rows.ts';
+import {
+  GROUPED_BY,
+  groupsOf,
+  type StatementAccount,
+  type StatementGroup,
+  standingOf,
+  statementOf,
+} from '../../src/books/statement.ts';
+import type { Checkpoint, Line, StatementInput } from '../../src/books/statement-lines.ts';
 import type { CliError } from '../../src/core/errors.ts';
 import { cents } from '../../src/core/money.ts';
 import { kept, simulated } from '../writers/month.ts';
@@ -54,7 +60,7 @@ describe('a statement', () => {
     expect(found.left).toBeGreaterThan(100);
   });
 
-  it('both sides of a transfer carry one id, and the same cuts give the same ids', () => {
+  it('both sides of a transfer carry one id, and the same checkpoints give the same ids', () => {
     const { input, statement } = simulated(3, 90);
     const [wallet, ...cards] = statement.accounts;
     const transfers = cards.flatMap(card => card.lines.filter(line => line.counter === 'wallet'));
@@ -64,7 +70,7 @@ describe('a statement', () => {
     expect(kept(statementOf(input))).toEqual(statement);
   });
 
-  it('is refused where no exact cut proves its end', () => {
+  it('is refused where no exact checkpoint proves its end', () => {
     const { input } = simulated(3, 30);
     const period = { ...input.period, to: input.now + 1 };
     const told = (now: number) => {
@@ -77,11 +83,11 @@ describe('a statement', () => {
     // To reconcile helps once the period is over, and not before.
     expect(told(input.now)).toMatchObject({ message: expect.stringContaining('all has not ended, so nothing can') });
     expect(told(input.now)).not.toHaveProperty('hint');
-    const message = expect.stringContaining('no exact cut stands at or after the end of');
-    expect(told(period.to)).toMatchObject({ message, hint: 'cardwright reconcile' });
+    const message = expect.stringContaining('no exact checkpoint stands at or after the end of');
+    expect(told(period.to)).toMatchObject({ message, hint: 'cardwright books reconcile' });
   });
 
-  it('without an exact cut closes at what there is, and marks what nothing explains', () => {
+  it('without an exact checkpoint closes at what there is, and marks what nothing explains', () => {
     let tried = 0;
     for (const seed of seeds.slice(0, 12)) {
       let spoiled = '';
@@ -95,7 +101,8 @@ describe('a statement', () => {
       // Holds of terminated cards may explain it for now.
       if (spoiled === '' || verdict !== 'unexplained') continue;
       tried += 1;
-      expect([statement.reconciled, statement.final]).toEqual([false, false]);
+      expect(statement.isShown).toBe(false);
+      expect(standingOf(statement, statement.accounts)).toMatchObject({ final: false });
       const marked = statement.accounts.flatMap(account =>
         account.lines
           .filter(line => line.type === 'unexplained')
@@ -113,12 +120,12 @@ describe('a statement', () => {
     expect(tried).toBeGreaterThan(5);
   });
 
-  it('names what was derived from two cuts on both sides of its end', () => {
+  it('names what was derived from two checkpoints on both sides of its end', () => {
     const named = seeds.flatMap(seed => {
       const { input } = simulated(seed, 60);
-      const [, second] = input.cuts;
+      const [, second] = input.checkpoints;
       if (second === undefined) return [];
-      return statementOf({ ...input, period: { ...input.period, to: second.cut.at_ms - 1 } }).straddling;
+      return statementOf({ ...input, period: { ...input.period, to: second.checkpoint.at_ms - 1 } }).straddling;
     });
     expect(new Set(named.map(line => line.type))).toEqual(new Set(['transfer', 'deposit']));
     expect(named.every(line => line.source === 'derived')).toBe(true);
@@ -128,7 +135,7 @@ describe('a statement', () => {
 describe('a statement of one card, made by hand', () => {
   const [FROM, TO] = [Date.UTC(2026, 9, 1), Date.UTC(2026, 10, 1)];
   const FINAL = TO + 35 * DAY;
-  const cutCard = (row: Partial<Record<keyof CutCardRow, unknown>> = {}) =>
+  const checkpointCard = (row: Partial<Record<keyof CheckpointCardRow, unknown>> = {}) =>
     ({
       card_id: 'card_1',
       status: 'active',
@@ -136,23 +143,29 @@ describe('a statement of one card, made by hand', () => {
         ['balance', 'settled', 'refunded', 'holds', 'created', 'funded', 'withdrawn'].map(name => [`${name}_cents`, 0]),
       ),
       ...row,
-    }) as CutCardRow;
-  const exact = (at_ms: number, row: Partial<Record<keyof CutCardRow, unknown>>, wallet = {}): ExactCut => ({
-    cut: { at_ms, wallet_cents: 0, total_deposited_cents: 0, counted_rows: '{}', ...wallet } as ExactCut['cut'],
-    cards: [cutCard(row)],
+    }) as CheckpointCardRow;
+  const exact = (at_ms: number, row: Partial<Record<keyof CheckpointCardRow, unknown>>, wallet = {}): Checkpoint => ({
+    checkpoint: {
+      at_ms,
+      wallet_cents: 0,
+      total_deposited_cents: 0,
+      counted_rows: '{}',
+      ...wallet,
+    } as Checkpoint['checkpoint'],
+    cards: [checkpointCard(row)],
   });
   const made = (
     more: Partial<StatementInput> = {},
-    one: Partial<StatementInput> = { only: () => true, isOneCard: true },
+    one: Partial<StatementInput> = { only: () => true, selection: 'card' },
   ) =>
     kept(
       statementOf({
         period: { name: '2026-10', from: FROM, to: TO },
         clock: new WallClock('UTC'),
         now: FINAL,
-        cuts: [exact(TO, { balance_cents: 0 })],
+        checkpoints: [exact(TO, { balance_cents: 0 })],
         cards: [card({ card_id: 'card_1' })],
-        records: { of: () => [], mayHold: () => false, unknownTypes: [], pendingCards: new Set() },
+        records: { of: () => [], wentLater: () => false, unknownTypes: [], pendingCards: new Set() },
         moves: [],
         deposits: [],
         ...one,
@@ -163,38 +176,41 @@ describe('a statement of one card, made by hand', () => {
     made(more).accounts.flatMap(({ lines }) => lines.map(({ type, cents, payee, at }) => [type, cents, payee, at]));
   const records = (...rows: readonly TxRow[]): StatementInput['records'] => ({
     of: () => rows,
-    mayHold: () => false,
+    wentLater: () => false,
     unknownTypes: [],
     pendingCards: new Set(),
   });
 
   it('is final 35 days after its end, once nothing of it is pending', () => {
-    expect(made().final).toBe(true);
-    expect(made({ now: FINAL - 1 }).final).toBe(false);
-    const none = { of: () => [], mayHold: () => false, unknownTypes: [] };
+    const final = (more: Partial<StatementInput> = {}) => standingOf(made(more), made(more).accounts).final;
+    expect([final(), final({ now: FINAL - 1 })]).toEqual([true, false]);
+    const none = { of: () => [], wentLater: () => false, unknownTypes: [] };
     const pending = (card_id: string) => made({ records: { ...none, pendingCards: new Set([card_id]) } });
-    expect([pending('card_1').final, pending('card_1').accounts[0]?.final]).toEqual([false, false]);
-    expect([pending('card_2').final, pending('card_2').accounts[0]?.final]).toEqual([true, true]);
+    expect([pending('card_1').isOver, pending('card_1').accounts[0]?.final]).toEqual([false, false]);
+    expect([pending('card_2').isOver, pending('card_2').accounts[0]?.final]).toEqual([true, true]);
   });
 
   it('has an account without lines for a card that was asked for alone, and for no other', () => {
     expect(made().accounts).toHaveLength(1);
-    expect(made({ isOneCard: false }).accounts).toEqual([]);
-    expect([made().selection, made({ isOneCard: false }).selection]).toEqual(['card', 'cards']);
+    expect(made({ selection: 'cards' }).accounts).toEqual([]);
+    expect([made().selection, made({ selection: 'cards' }).selection]).toEqual(['card', 'cards']);
   });
 
-  it('is proved by an exact cut at its very end, and shows what was seen only after its beginning', () => {
+  it('is proved by an exact checkpoint at its very end, and shows what was seen only after its beginning', () => {
     const late = [exact(TO - 1, {})];
-    expect(() => made({ cuts: late })).toThrow('no exact cut stands at or after the end');
-    expect(made({ cuts: late, unproved: exact(FROM + 1, {}) })).toMatchObject({ reconciled: false, final: false });
-    expect(() => made({ cuts: late, unproved: exact(FROM, {}) })).toThrow('no exact cut');
+    expect(() => made({ checkpoints: late })).toThrow('no exact checkpoint stands at or after the end');
+    expect(made({ checkpoints: late, unproved: exact(FROM + 1, {}) })).toMatchObject({
+      isShown: false,
+      isOver: false,
+    });
+    expect(() => made({ checkpoints: late, unproved: exact(FROM, {}) })).toThrow('no exact checkpoint');
   });
 
   it('takes the records from its first instant to the one before its end, and leaves out what comes to nothing', () => {
     const at = (at_ms: number, amount: number) => record({ tx_id: `t${at_ms}`, at_ms, cents: amount });
     const rows = [at(FROM - 1, 1), at(FROM, 20), at(TO - 1, 300), at(TO, 4_000), at(FROM + 1, 0)];
-    const cuts = [exact(TO, { balance_cents: -4_321, settled_cents: 4_321 })];
-    const [account] = made({ records: records(...rows), cuts }).accounts;
+    const checkpoints = [exact(TO, { balance_cents: -4_321, settled_cents: 4_321 })];
+    const [account] = made({ records: records(...rows), checkpoints }).accounts;
     expect(account?.lines.map(({ cents, balance }) => [cents, balance])).toEqual([
       [-20, -21],
       [-300, -321],
@@ -223,20 +239,20 @@ describe('a statement of one card, made by hand', () => {
       move(6, 'cards.terminate', 'done', { cents: cents(0) }),
     ];
     const sums = { created_cents: 5_00, funded_cents: 5_00, withdrawn_cents: 1_00 };
-    const cuts = [exact(TO, { balance_cents: 9_00, ...sums }, { counted_rows: '{"op.4":"card_1"}' })];
-    expect(linesOf({ moves, cuts })).toEqual([
+    const checkpoints = [exact(TO, { balance_cents: 9_00, ...sums }, { counted_rows: '{"op.4":"card_1"}' })];
+    expect(linesOf({ moves, checkpoints })).toEqual([
       ['transfer', 5_00, 'From wallet', FROM + 1],
       ['transfer', -1_00, 'To wallet', FROM + 2],
       ['transfer', 5_00, 'From wallet', FROM + 4],
     ]);
   });
 
-  it('names a record of an unknown type as the fee that a cut shows, and dates an end by its own row', () => {
+  it('names a record of an unknown type as the fee that a checkpoint shows, and dates an end by its own row', () => {
     const fee = (more: Partial<TxRow>) => record({ tx_id: 'f', type: 'fee', at_ms: FROM + 9, ...more, cents: 3_00 });
     const shownBy = (...unknownTypes: readonly TxRow[]) =>
       linesOf({
         records: { ...records(), unknownTypes },
-        cuts: [exact(FROM, {}), exact(TO, { balance_cents: -3_00 })],
+        checkpoints: [exact(FROM, {}), exact(TO, { balance_cents: -3_00 })],
       });
     const seen = [['fee', -3_00, 'CLOUD CO', FROM + 9]];
     const [soonest, last] = [{ first_seen: FROM + 1 }, { first_seen: TO }];
@@ -245,7 +261,7 @@ describe('a statement of one card, made by hand', () => {
       expect(shownBy(fee({ ...soonest, ...each }))).toEqual([]);
     const ended = (at_ms: number, more = {}) =>
       linesOf({
-        cuts: [exact(FROM, { balance_cents: 8_00, created_cents: 8_00 }), exact(TO, { created_cents: 8_00 })],
+        checkpoints: [exact(FROM, { balance_cents: 8_00, created_cents: 8_00 }), exact(TO, { created_cents: 8_00 })],
         moves: [
           {
             op: 'op',
@@ -269,7 +285,7 @@ describe('a statement of one card, made by hand', () => {
         ],
       });
     expect(ended(FROM + 5)).toEqual([['transfer', -8_00, 'To wallet', FROM + 5]]);
-    // Without its own row within the two cuts, the later of them dates it: after the period.
+    // Without its own row within the two checkpoints, the later of them dates it: after the period.
     for (const [at, more] of [
       [FROM, {}],
       [TO + 1, {}],
@@ -280,8 +296,20 @@ describe('a statement of one card, made by hand', () => {
 
   it.each([
     { held: 'nothing', before: 0, mayHold: false, balance: 0, straddling: [] },
-    { held: 'something since the cut before', before: 0, mayHold: true, balance: null, straddling: ['be later than'] },
-    { held: 'something at the cut before', before: 1, mayHold: false, balance: null, straddling: ['be later than'] },
+    {
+      held: 'something since the checkpoint before',
+      before: 0,
+      mayHold: true,
+      balance: null,
+      straddling: ['be later than'],
+    },
+    {
+      held: 'something at the checkpoint before',
+      before: 1,
+      mayHold: false,
+      balance: null,
+      straddling: ['be later than'],
+    },
   ])(
     'shows after the end of a card no balance where it may have held $held',
     ({ before, mayHold, balance, ...wanted }) => {
@@ -290,8 +318,11 @@ describe('a statement of one card, made by hand', () => {
       });
       const created = { created_cents: 8_00 };
       const { accounts, straddling } = made({
-        cuts: [exact(FROM, { ...created, balance_cents: 8_00 - before, holds_cents: before }), exact(TO, created)],
-        records: { ...records(), mayHold: () => mayHold },
+        checkpoints: [
+          exact(FROM, { ...created, balance_cents: 8_00 - before, holds_cents: before }),
+          exact(TO, created),
+        ],
+        records: { ...records(), wentLater: () => mayHold },
         moves: [own(1, 'cards.create', 8_00, 1), own(2, 'cards.terminate', 0, FROM + 5)],
       });
       expect(accounts[0]?.lines.map(line => [line.cents, line.balance])).toEqual([[-8_00, balance]]);
@@ -306,15 +337,15 @@ describe('a statement of one card, made by hand', () => {
       { op: 'op', row: 1, operation: 'cards.create', outcome: 'done', card_id: 'card_1', cents: cents(8_00), at_ms: 1 },
     ] as const;
     const unproved = exact(TO + 1, { ...created, status: 'terminated' }, { ...deposited, wallet_cents: 8_00 });
-    const cuts = [exact(FROM - 1, { ...created, balance_cents: 8_00 }, deposited)];
-    const { accounts } = made({ cuts, unproved, moves }, {});
+    const checkpoints = [exact(FROM - 1, { ...created, balance_cents: 8_00 }, deposited)];
+    const { accounts } = made({ checkpoints, unproved, moves }, {});
     expect(accounts.map(({ opening, lines, closing }) => [opening, lines.map(each => each.payee), closing])).toEqual([
       [0, ['From card'], 8_00],
       [8_00, ['To wallet'], 0],
     ]);
   });
 
-  it('dates deposits by what was observed up to the cut that closes it', () => {
+  it('dates deposits by what was observed up to the checkpoint that closes it', () => {
     const observed = [
       [FROM + 1, 8_00],
       [FROM + 2, null],
@@ -326,8 +357,8 @@ describe('a statement of one card, made by hand', () => {
       at_ms,
       total_deposited_cents: total === null ? null : cents(total),
     }));
-    const cuts = [exact(TO, {}, { total_deposited_cents: 9_00, wallet_cents: 9_00 })];
-    const [wallet] = made({ cuts, deposits }, {}).accounts;
+    const checkpoints = [exact(TO, {}, { total_deposited_cents: 9_00, wallet_cents: 9_00 })];
+    const [wallet] = made({ checkpoints, deposits }, {}).accounts;
     expect(wallet?.lines.map(({ type, cents: amount, at }) => [type, amount, at])).toEqual([
       ['deposit', 8_00, FROM + 1],
       ['deposit', 1_00, FROM + 4],
@@ -343,19 +374,21 @@ describe('a statement of one card, made by hand', () => {
     { looked: 'before it twice', since: FROM - 2, at: FROM - 1, names: false },
     { looked: 'at its end and after it', since: TO, at: TO + 1, names: false },
   ])('names a deposit that came between two looks where an end lies between: $looked', ({ since, at, names }) => {
-    const cuts = [exact(FINAL, {}, { total_deposited_cents: 9_00, wallet_cents: 9_00 })];
+    const checkpoints = [exact(FINAL, {}, { total_deposited_cents: 9_00, wallet_cents: 9_00 })];
     const deposits = [
       { at_ms: since, total_deposited_cents: cents(0) },
       { at_ms: at, total_deposited_cents: cents(9_00) },
     ];
-    const { straddling } = made({ cuts, deposits }, {});
+    const { straddling } = made({ checkpoints, deposits }, {});
     expect(straddling.map(({ kind, cents: amount }) => [kind, amount])).toEqual(names ? [['wallet', 9_00]] : []);
     // Before the first look nothing was seen, so nothing says that it came earlier.
-    expect(made({ cuts, deposits: deposits.slice(1) }, {}).straddling).toEqual([]);
+    expect(made({ checkpoints, deposits: deposits.slice(1) }, {}).straddling).toEqual([]);
   });
 
   it('refuses sums beyond what a number holds', () => {
-    expect(() => made({ cuts: [exact(TO, {}, { wallet_cents: 2 ** 53 })] }, {})).toThrow('a statement closes at');
+    expect(() => made({ checkpoints: [exact(TO, {}, { wallet_cents: 2 ** 53 })] }, {})).toThrow(
+      'a statement closes at',
+    );
   });
 
   const MIDDLE = FROM + 10 * DAY;
@@ -365,51 +398,51 @@ describe('a statement of one card, made by hand', () => {
   it.each([
     {
       books: 'a card had money that nothing explains',
-      input: { cuts: [exact(MIDDLE, { balance_cents: 5_00 }), exact(TO, { balance_cents: 5_00 })] },
+      input: { checkpoints: [exact(MIDDLE, { balance_cents: 5_00 }), exact(TO, { balance_cents: 5_00 })] },
       since: [MIDDLE, MIDDLE],
     },
     {
       books: 'the card was empty before the period too',
-      input: { cuts: [exact(FROM, { balance_cents: 5_00 }), exact(TO, { balance_cents: 5_00 })] },
+      input: { checkpoints: [exact(FROM, { balance_cents: 5_00 }), exact(TO, { balance_cents: 5_00 })] },
       since: [undefined, undefined],
     },
     {
       books: 'a deposit may be as old as a card that is older than the period',
-      input: { cuts: deposited(MIDDLE), deposits: [deposit(MIDDLE)] },
+      input: { checkpoints: deposited(MIDDLE), deposits: [deposit(MIDDLE)] },
       since: [MIDDLE],
     },
     {
       books: 'a deposit was first seen when the period began',
-      input: { cuts: deposited(FROM), deposits: [deposit(FROM)] },
+      input: { checkpoints: deposited(FROM), deposits: [deposit(FROM)] },
       since: [FROM],
     },
     {
       books: 'no card is older than the period',
-      input: { cuts: deposited(MIDDLE), deposits: [deposit(MIDDLE)], cards: young },
+      input: { checkpoints: deposited(MIDDLE), deposits: [deposit(MIDDLE)], cards: young },
       since: [undefined],
     },
     {
       books: 'a deposit was first seen when the period was over',
-      input: { cuts: deposited(TO), deposits: [deposit(TO)], cards: young },
+      input: { checkpoints: deposited(TO), deposits: [deposit(TO)], cards: young },
       since: [TO],
     },
     {
       books: 'a deposit was seen before the period',
-      input: { cuts: deposited(FROM), deposits: [deposit(FROM - 1)] },
+      input: { checkpoints: deposited(FROM), deposits: [deposit(FROM - 1)] },
       since: [undefined],
     },
   ])('tells from when on balances are known: $books', ({ input, since }) => {
     const found = made(input, {});
     expect(found.accounts.map(account => account.knownSince)).toEqual(since);
     expect(found.knownSince).toBe(since[0]);
-    expect(found.reconciled).toBe(since[0] === undefined);
+    expect(found.provisional.length === 0).toBe(since[0] === undefined);
   });
 
   it('shows of two lines that one reading derived the balance after both alone', () => {
     const totals = { total_deposited_cents: 8_00, wallet_cents: 3_00 };
     const later = { balance_cents: 5_00 };
-    const cuts = [exact(FROM, {}), exact(MIDDLE, later, totals), exact(TO, later, totals)];
-    const [wallet] = made({ cuts }, {}).accounts;
+    const checkpoints = [exact(FROM, {}), exact(MIDDLE, later, totals), exact(TO, later, totals)];
+    const [wallet] = made({ checkpoints }, {}).accounts;
     expect(wallet?.lines.map(({ at, balance }) => [at, balance])).toEqual([
       [MIDDLE, null],
       [MIDDLE, 3_00],
@@ -419,10 +452,10 @@ describe('a statement of one card, made by hand', () => {
   it('tells what an account had when the books began: all later lines less, and no earlier one', () => {
     const at = (at_ms: number, amount: number) => record({ tx_id: `t${at_ms}`, at_ms, cents: amount });
     const begin = exact(MIDDLE, { balance_cents: 5_00, settled_cents: 1_00 });
-    const cuts = [begin, exact(TO, { balance_cents: 3_00, settled_cents: 3_00 })];
-    const [account] = made({ cuts, records: records(at(MIDDLE, 1_00), at(MIDDLE + 1, 2_00)) }).accounts;
+    const checkpoints = [begin, exact(TO, { balance_cents: 3_00, settled_cents: 3_00 })];
+    const [account] = made({ checkpoints, records: records(at(MIDDLE, 1_00), at(MIDDLE + 1, 2_00)) }).accounts;
     expect(account).toMatchObject({ knownSince: MIDDLE, atBegin: 5_00, closing: 3_00 });
-    expect(made({ cuts: [exact(TO, {})] }).accounts[0]?.atBegin).toBeUndefined();
+    expect(made({ checkpoints: [exact(TO, {})] }).accounts[0]?.atBegin).toBeUndefined();
   });
 
   it('lists what open authorizations of its cards hold', () => {
@@ -466,6 +499,7 @@ describe('sums of a statement', () => {
       lines,
       closing: 554_326,
       last4: null,
+      provisional: [],
       final: true,
     };
     const sums = { settled: -1, refunded: 20, transfers: 300, deposits: 4_000, fees: -50_000, unexplained: 600_000 };
@@ -488,6 +522,7 @@ describe('sums of a statement', () => {
       opening: 10,
       lines,
       closing: 10 + lines.reduce((sum, { cents }) => sum + cents, 0),
+      provisional: [],
       final: true,
     });
     const months = (...accounts: readonly StatementAccount[]) =>
@@ -533,7 +568,7 @@ describe('sums of a statement', () => {
 
 describe('a period', () => {
   const at = (name: string, zone = 'UTC') => {
-    const { from, to } = readPeriod(name, new WallClock(zone));
+    const { from, to } = readPeriod(name, new WallClock(zone), 0);
     return [new Date(from).toISOString(), new Date(to).toISOString()];
   };
 

@@ -6,8 +6,8 @@ const LISTS = ['cards list --all', 'tx list --all', 'tx summary --by type', "tx 
 
 export async function expectTrueCopy(dialect: string): Promise<void> {
   await using here = await world({ data: 'demo', dialect });
-  expect(await here.run('mirror sync --json --jq .windows.open')).toMatchObject({ code: 0, out: '0\n' });
-  expect(await here.run('mirror sync --json --jq .requests')).toMatchObject({ code: 0, out: '3\n' });
+  expect(await here.run('books sync --json --jq .windows.open')).toMatchObject({ code: 0, out: '0\n' });
+  expect(await here.run('books sync --json --jq .requests')).toMatchObject({ code: 0, out: '3\n' });
   for (const list of LISTS) {
     expect({ list, rows: await rowsOf(here, `${list} --offline`) }).toEqual({ list, rows: await rowsOf(here, list) });
   }

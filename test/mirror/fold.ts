@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readPeriod, WallClock } from '../../src/books/period.ts';
-import type { CutCardRow, CutRow } from '../../src/books/rows.ts';
+import type { CheckpointCardRow, CheckpointRow } from '../../src/books/rows.ts';
 import { statementOf } from '../../src/books/statement.ts';
 import type { Mirror } from '../../src/mirror/mirror.ts';
 import { statementRows } from '../../src/mirror/statement-rows.ts';
@@ -10,10 +10,10 @@ import { firstOf } from '../support/first-of.ts';
 const QUIET = { patienceMs: 0, soleOperator: true, report: () => '' } as const;
 const MONTHS = 3;
 
-/** What a cut says of the account, whatever it is called. */
-function judged({ cut, cutCards, verdict, findings }: Awaited<ReturnType<Mirror['reconcile']>>) {
-  const { cut_id: _, ...sums } = cut as CutRow;
-  const cards = (cutCards as readonly CutCardRow[]).map(({ cut_id: __, ...row }) => row);
+/** What a checkpoint says of the account, whatever it is called. */
+function judged({ checkpoint, checkpointCards, verdict, findings }: Awaited<ReturnType<Mirror['reconcile']>>) {
+  const { cut_id: _, ...sums } = checkpoint as CheckpointRow;
+  const cards = (checkpointCards as readonly CheckpointCardRow[]).map(({ cut_id: __, ...row }) => row);
   // A late settlement of a purchase that was left out is a force post here, and a tip there: neither is wrong.
   const said = findings.map(each => [each.isWrong, each.isProvisional, each.cents].join(' ')).sort();
   return { sums, cards: cards.sort((a, b) => (a.card_id < b.card_id ? -1 : 1)), verdict, said };
@@ -31,7 +31,7 @@ async function counted(mirror: Mirror): Promise<{ readonly records: number; read
 
 async function linesOf(mirror: Mirror, name: string) {
   const clock = new WallClock('UTC');
-  const period = readPeriod(name, clock);
+  const period = readPeriod(name, clock, 0);
   using copy = await mirror.read();
   const statement = statementOf({ ...statementRows(copy.db, period), period, clock, now: Date.parse(copy.as_of) });
   return [...statement.accounts].map(({ card_id, opening, closing, lines }) => ({

@@ -1,4 +1,4 @@
-/** SQL that somebody may hand to `mirror query`, with what comes of it. */
+/** SQL that somebody may hand to `books query`, with what comes of it. */
 
 /** Refused before a row is read, or on the way. */
 export const REFUSED: readonly string[] = [

@@ -1,4 +1,4 @@
-/** Sums of copies against all their records, for more services and cuts than `record-sums.test.ts`. */
+/** Sums of copies against all their records, for more services and checkpoints than `record-sums.test.ts`. */
 import { it } from 'vitest';
 import { expectSumsOfAllRecords } from './record-sums.ts';
 

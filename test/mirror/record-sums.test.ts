@@ -1,4 +1,4 @@
-/** Sums of a copy against all its records; `record-sums.full.ts` has more services, and more cuts. */
+/** Sums of a copy against all its records; `record-sums.full.ts` has more services, and more checkpoints. */
 import { it } from 'vitest';
 import { expectSumsOfAllRecords } from './record-sums.ts';
 

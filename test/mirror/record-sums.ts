@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { addUp, type RecordSums } from '../../src/books/purchases.ts';
 import type { TxChangeRow } from '../../src/books/rows.ts';
-import type { KeptCut } from '../../src/mirror/kept-cut.ts';
+import type { KeptCheckpoint } from '../../src/mirror/kept-checkpoint.ts';
 import { allRows, recordSums } from '../../src/mirror/record-sums.ts';
 import { MovingService } from './moving-service.ts';
 import { syncing } from './syncing.ts';
@@ -20,20 +20,20 @@ function told({ cards, structure, fresh, hasChangingRecords }: RecordSums) {
 
 /**
  * What is read of a large account are sums of SQLite and the purchases that moved: over the life of one moving service
- * they must be what all records say. Each of so many rounds is compared from every cut before it.
+ * they must be what all records say. Each of so many rounds is compared from every checkpoint before it.
  */
 export async function expectSumsOfAllRecords(seed: number, rounds: number): Promise<void> {
   const service = new MovingService(seed, { deletes: true, backdates: true, otherCurrencies: true, steps: 3 });
   service.live(150, 3_600_000);
   await using world = await syncing(service);
-  const cuts: (KeptCut | undefined)[] = [undefined];
+  const checkpoints: (KeptCheckpoint | undefined)[] = [undefined];
   for (let round = 0; round < rounds; round += 1) {
     // A window that moved at each try stays open; what is here is summed all the same.
     await world.mirror.sync();
     service.live(20, 3_600_000);
     using copy = await world.mirror.read();
     const { db } = copy;
-    for (const from of cuts) {
+    for (const from of checkpoints) {
       const since = from?.at_ms;
       const changes =
         from === undefined
@@ -48,7 +48,7 @@ export async function expectSumsOfAllRecords(seed: number, rounds: number): Prom
       );
     }
     const { n } = db.get<{ n: number | null }>('select max(rowid) as n from record_change') ?? { n: 0 };
-    const cut = { at_ms: db.number('as_of'), sync: db.number('finished_sync'), changes: n ?? 0 };
-    cuts.push(cut as KeptCut);
+    const checkpoint = { at_ms: db.number('as_of'), sync: db.number('finished_sync'), changes: n ?? 0 };
+    checkpoints.push(checkpoint as KeptCheckpoint);
   }
 }

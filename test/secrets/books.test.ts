@@ -6,7 +6,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { EXPORT_FORMATS, LAYOUTS } from '../../src/writers/formats.ts';
+import { EXPORT_FORMATS, LAYOUTS } from '../../src/writers/files.ts';
 import { ask } from '../support/sandbox-http.ts';
 import { type World, world } from '../support/world.ts';
 
@@ -65,9 +65,9 @@ async function pollute({ sandbox }: World): Promise<Readonly<Record<string, stri
 }
 
 const PRINTED = [
-  'mirror sync --full',
-  'reconcile --all',
-  'reconcile -o table --all',
+  'books sync --full',
+  'books reconcile --all',
+  'books reconcile -o table --all',
   'overview',
   'overview -o table',
   'tx chart --by merchant --offline',
@@ -76,19 +76,19 @@ const PRINTED = [
   'cards search card --json',
   'cards list --offline --json',
   'tx list --offline --json',
-  'mirror status --json',
-  'mirror query "select * from tx"',
-  'mirror query "select * from cards"',
-  'mirror query "select * from challenges"',
-  'mirror query "select * from reports"',
-  'mirror query "select * from tx_changes"',
-  'statement --period 2026-11 --unreconciled --json',
-  'statement --period 2026-11 --unreconciled --by label -o table',
-  ...EXPORT_FORMATS.map(format => `export --format ${format} --period 2026-11 --unreconciled --out books`),
+  'books status --json',
+  'books query "select * from tx"',
+  'books query "select * from cards"',
+  'books query "select * from challenges"',
+  'books query "select * from reports"',
+  'books query "select * from tx_changes"',
+  'books statement --period 2026-11 --unreconciled --json',
+  'books statement --period 2026-11 --unreconciled --by label -o table',
+  ...EXPORT_FORMATS.map(format => `books export --format ${format} --period 2026-11 --unreconciled --out books`),
   ...['hledger', 'ledger', 'beancount'].map(
-    format => `export --format ${format} --pending --period 2026-11 --unreconciled`,
+    format => `books export --format ${format} --pending --period 2026-11 --unreconciled`,
   ),
-  ...LAYOUTS.map(layout => `export --format csv --layout ${layout} --period 2026-11 --unreconciled --csv-raw`),
+  ...LAYOUTS.map(layout => `books export --format csv --layout ${layout} --period 2026-11 --unreconciled --csv-raw`),
 ];
 
 it('nothing that should be secret is in the mirror, in an export or on a page of the books', async () => {

@@ -45,8 +45,8 @@ describe('typed', () => {
     `profiles use x${NUMBER}`,
     `fleet plan ${NUMBER}.yaml`,
     `policy check ${NUMBER}.yaml`,
-    `export --format ${NUMBER}`,
-    `statement --period ${NUMBER}`,
+    `books export --format ${NUMBER}`,
+    `books statement --period ${NUMBER}`,
     `--profile ${NUMBER} cards list`,
     `--timeout ${NUMBER} cards list`,
   ])('%s', async line => {

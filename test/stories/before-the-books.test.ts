@@ -10,8 +10,8 @@ test('cards that somebody else made: their opening is not known before the first
   await here.run('sandbox simulate authorize --card card_1 --amount 19.07 --merchant SHOP', other);
   await here.run('sandbox simulate settle txn_1', other);
   await here.run('sandbox clock advance 11d -q', other);
-  expect((await here.run('reconcile -q')).code).toBe(0);
-  const { code, out, err } = await here.run('statement --period 2026-11 --json');
+  expect((await here.run('books reconcile -q')).code).toBe(0);
+  const { code, out, err } = await here.run('books statement --period 2026-11 --json');
   expect([code, err]).toEqual([
     0,
     '2026-11 is not reconciled: the books begin at 2026-12-01T14:03:11Z, the first reconcile; balances before it are not known\n',
@@ -30,20 +30,20 @@ test('cards that somebody else made: their opening is not known before the first
       },
     ],
   });
-  const table = await here.run('statement --period 2026-11 -o table');
+  const table = await here.run('books statement --period 2026-11 -o table');
   expect(table.out).toContain('not known -> not known');
   expect(table.out).not.toContain('-$19.07 -');
-  expect((await here.run('export --format csv --period 2026-11')).err).toContain('the books begin at 2026-12-01');
+  expect((await here.run('books export --format csv --period 2026-11')).err).toContain('the books begin at 2026-12-01');
   // Of a period in which they begin, the end is known.
   await here.run('sandbox clock advance 31d -q');
-  expect((await here.run('reconcile -q')).code).toBe(0);
-  const december = JSON.parse((await here.run('statement --period 2026-12 --json')).out);
+  expect((await here.run('books reconcile -q')).code).toBe(0);
+  const december = JSON.parse((await here.run('books statement --period 2026-12 --json')).out);
   expect(december).toMatchObject({ reconciled: false });
   expect(december.data).toMatchObject([
     { kind: 'wallet', opening: null, closing: 950 },
     { card_id: 'card_1', opening: null, closing: 30.93 },
   ]);
-  const sums = JSON.parse((await here.run('statement --period 2026-11-01..2026-12-31 --by month --json')).out);
+  const sums = JSON.parse((await here.run('books statement --period 2026-11-01..2026-12-31 --by month --json')).out);
   expect(sums.groups).toMatchObject([
     { group: '2026-11', opening: null, closing: null },
     { group: '2026-12', opening: null, closing: 980.93 },
@@ -51,8 +51,8 @@ test('cards that somebody else made: their opening is not known before the first
   // What came between two cuts is told with its card, and the wallet beside it.
   await here.run('cards fund card_1 --amount 10', other);
   await here.run('sandbox clock advance 31d -q');
-  expect((await here.run('reconcile -q')).code).toBe(0);
-  const { err: named } = await here.run('statement --period 2027-01');
+  expect((await here.run('books reconcile -q')).code).toBe(0);
+  const { err: named } = await here.run('books statement --period 2027-01');
   expect(named).toBe(
     'card card_1: $10.00 moved between 2027-01-01 and 2027-02-01. It is counted on 2027-02-01, and may belong to 2027-01\n' +
       'wallet: -$10.00 moved between 2027-01-01 and 2027-02-01. It is counted on 2027-02-01, and may belong to 2027-01\n',
@@ -68,11 +68,11 @@ test('files of a time before the books state no balance that nobody knows', asyn
   await setup('sandbox simulate authorize --card card_1 --amount 19.07 --merchant SHOP', other);
   await setup('sandbox simulate settle txn_1', other);
   await setup('sandbox clock advance 41d -q', other);
-  await setup('reconcile -q');
+  await setup('books reconcile -q');
   await setup('sandbox clock advance 1d -q', other);
-  await setup('reconcile -q');
+  await setup('books reconcile -q');
   const file = async (words: string) => {
-    const { code, out } = await here.run(`export ${words}`);
+    const { code, out } = await here.run(`books export ${words}`);
     expect({ words, code }).toEqual({ words, code: 0 });
     return out;
   };

@@ -6,13 +6,16 @@ it('a month is final by the clock of the service, also where nothing is sent', a
   await here.run('cards create --bin bin_1 --amount 60 --label ads -q');
   await here.run('sandbox simulate authorize --card card_1 --amount 5 -q');
   await here.run('sandbox simulate settle txn_1 -q');
-  await here.run('reconcile');
+  await here.run('books reconcile');
   await here.run('sandbox clock advance --by 60d -q');
-  await here.run('reconcile');
-  for (const line of ['statement --period 2026-11 --jq .final', 'statement --period 2026-11 --offline --jq .final']) {
+  await here.run('books reconcile');
+  for (const line of [
+    'books statement --period 2026-11 --jq .final',
+    'books statement --period 2026-11 --offline --jq .final',
+  ]) {
     expect({ line, ...(await here.run(line)) }).toMatchObject({ line, code: 0, out: 'true\n' });
   }
-  const quiet = await here.run('statement --period 2026-11 --card card_1 -q');
+  const quiet = await here.run('books statement --period 2026-11 --card card_1 -q');
   expect(quiet).toMatchObject({ code: 0, out: expect.stringMatching(/^op_\w+\.1\ntxn_2\n$/) });
   const chart = JSON.parse((await here.run('tx chart --by month --offline --json')).out);
   expect(chart.data).toMatchObject([{ group: '2026-11', spent: 5, days: 30 }]);

@@ -44,7 +44,7 @@ const DECISIONS = [
   'policy check policy.yaml',
   'policy apply policy.yaml --yes',
   'overview --check',
-  'mirror sync',
+  'books sync',
 ];
 
 describe.each([0, 1] as const)('a list that shows %d of 3 cards', rows => {

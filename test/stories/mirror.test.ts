@@ -40,7 +40,7 @@ async function cutOff() {
 it('asks the service nothing with --offline, not even the time or for short ids', async () => {
   await using cut = await cutOff();
   const { here } = cut;
-  expect((await here.run('mirror sync')).code).toBe(0);
+  expect((await here.run('books sync')).code).toBe(0);
   const online = await here.run('cards list --all -o id');
   cut.takeAway();
   const id = online.out.split('\n')[0] ?? '';
@@ -51,8 +51,8 @@ it('asks the service nothing with --offline, not even the time or for short ids'
     'tx summary --from 60d --by card --offline',
     `tx search a --card ${id} --offline`,
     'cards search a --offline',
-    "mirror query 'select count(*) from tx' --offline",
-    'mirror status',
+    "books query 'select count(*) from tx' --offline",
+    'books status',
   ];
   for (const line of lines) expect({ line, ...(await here.run(line)) }).toMatchObject({ line, code: 0 });
   expect((await here.run('cards list --all -o id --offline')).out).toBe(online.out);
@@ -66,15 +66,15 @@ it('asks the service nothing with --offline, not even the time or for short ids'
 
 it('says that a copy is damaged, and mends it at the next sync', async () => {
   await using here = await world({ data: 'demo' });
-  await here.run('mirror sync');
+  await here.run('books sync');
   const path = join(here.folder, ...FILE);
   const before = await here.run('tx list --all --offline -o id');
   const bytes = readFileSync(path);
   // The header stays: the damage is met while reading.
   writeFileSync(path, Buffer.concat([bytes.subarray(0, 4096), Buffer.alloc(bytes.length - 4096, 0x5a)]));
   const read = await here.run('tx list --all --offline');
-  expect(read).toMatchObject({ code: 15, err: expect.stringContaining('try: cardwright mirror sync') });
-  const mended = await here.run('mirror sync');
+  expect(read).toMatchObject({ code: 15, err: expect.stringContaining('try: cardwright books sync') });
+  const mended = await here.run('books sync');
   expect(mended).toMatchObject({
     code: 0,
     err: expect.stringMatching(/warning: the mirror was damaged; it is now .*damaged-1/),
@@ -88,16 +88,16 @@ it('keeps rows of the journal that ops prune removes, and never the code of a ch
   await here.run('cards fund card_1 --amount 5');
   await here.run('cards withdraw card_1 --amount 3');
   await here.run('sandbox simulate challenge --card card_1 --amount 9 --merchant Acme');
-  await here.run('mirror sync');
+  await here.run('books sync');
   const moves = await here.run(
-    "mirror query 'select operation, card_id, cents, outcome from moves order by at_ms, op' --jq .data",
+    "books query 'select operation, card_id, cents, outcome from moves order by at_ms, op' --jq .data",
   );
   expect(JSON.parse(moves.out)).toEqual([
     { operation: 'cards.create', card_id: 'card_1', cents: 2000, outcome: 'done' },
     { operation: 'cards.fund', card_id: 'card_1', cents: 500, outcome: 'done' },
     { operation: 'cards.withdraw', card_id: 'card_1', cents: 300, outcome: 'done' },
   ]);
-  const challenges = await here.run("mirror query 'select * from challenges' --jq .data");
+  const challenges = await here.run("books query 'select * from challenges' --jq .data");
   const { otp } = JSON.parse((await here.run('3ds list --jq .data[0]')).out);
   expect(JSON.parse(challenges.out)).toMatchObject([{ merchant: 'Acme', cents: 900 }]);
   expect(readFileSync(join(here.folder, ...FILE), 'latin1')).not.toContain(otp);
@@ -108,7 +108,7 @@ it('takes the sandbox for the same account in every process, whose key is anothe
   const program = join(import.meta.dirname, '..', '..', 'bin', 'cardwright.js');
   const env = { PATH: process.env['PATH'], HOME: here.folder, CARDWRIGHT_CONFIG_DIR: join(here.folder, 'own') };
   const synced = () => {
-    const words = [program, '--sandbox', 'mirror', 'sync', '--jq', '.requests'];
+    const words = [program, '--sandbox', 'books', 'sync', '--jq', '.requests'];
     return execFileSync(process.execPath, words, { env, encoding: 'utf8' });
   };
   synced();
@@ -123,6 +123,6 @@ it.each([
   'cards search a --limit 1',
 ])('ends well where an answer stops before the last row: %s', async line => {
   await using here = await world({ data: 'demo' });
-  await here.run('mirror sync');
+  await here.run('books sync');
   expect(await here.run(line)).toMatchObject({ code: 0, err: expect.not.stringContaining('error') });
 });

@@ -41,7 +41,7 @@ test('a copy is as old as the clock of the sandbox says, wherever that was moved
     env: { CARDWRIGHT_CONFIG_DIR: `${w.folder}/o` },
   });
   expect(other.code).toBe(0);
-  await done('mirror sync -q');
+  await done('books sync -q');
   expect(await done('tx search shop -q')).toBe('');
   const txn = await done('sandbox simulate authorize --card card_1 --amount 4 --merchant SHOP -q');
   // The copy is young still: nothing is read.

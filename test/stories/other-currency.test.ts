@@ -74,7 +74,7 @@ test('sums, charts, pages and statements hold dollars alone', async () => {
   expect(JSON.parse(sums.out)).toMatchObject({ page: { transactions: 1, spent: 1 } });
   expect(sums.err).toContain(said);
   expect((await w.run('tx list -o tsv')).out).toMatch(/EUR[\s\S]*JPY|JPY[\s\S]*EUR/);
-  expect((await w.run('mirror sync')).code).toBe(0);
+  expect((await w.run('books sync')).code).toBe(0);
   expect((await w.run('tx summary --offline')).err).toContain(said);
   expect((await w.run('tx chart --from 2026-11-01 --json')).err).toContain(said);
   const shown = await w.run('overview --offline --json');
@@ -87,19 +87,19 @@ test('sums, charts, pages and statements hold dollars alone', async () => {
   await writeFile(join(w.folder, 'policy.yaml'), rules);
   const judged = await w.run('policy check policy.yaml --offline --json');
   expect(judged).toMatchObject({ code: 0, err: expect.stringContaining(said) });
-  expect(await w.run('statement --period 2026-11 --unreconciled --offline')).toMatchObject({
+  expect(await w.run('books statement --period 2026-11 --unreconciled --offline')).toMatchObject({
     code: 13,
     out: '',
     err: expect.stringContaining('records of 2026-11 are in EUR, JPY'),
   });
-  const proved = await w.run('reconcile --json --all');
+  const proved = await w.run('books reconcile --json --all');
   expect(proved).toMatchObject({ code: 0, err: expect.stringContaining(said) });
   expect(JSON.parse(proved.out)).toMatchObject({
     verdict: 'baseline',
     left_out: { records: 2, currencies: ['EUR', 'JPY'] },
     cards: [{ settled: 1, other: 10, closing: 9 }],
   });
-  const month = await w.run('statement --period 2026-11 --unreconciled --offline --json');
+  const month = await w.run('books statement --period 2026-11 --unreconciled --offline --json');
   expect(month).toMatchObject({ code: 0, err: expect.stringContaining(said) });
   const { data } = JSON.parse(month.out) as { data: { kind: string; lines: { type: string; amount: number }[] }[] };
   const settled = data.flatMap(each => each.lines.filter(({ type }) => type === 'settlement'));

@@ -11,17 +11,17 @@ it('reconcile after a reset counts no row of before it, also where a card has th
   };
   expect(await done('cards create --bin bin_1 --amount 25 -q')).toBe('card_1\n');
   await done('cards fund card_1 --amount 5');
-  await done('reconcile -q');
+  await done('books reconcile -q');
   await done('sandbox clock advance --by 1m');
   await done('sandbox reset --data empty --yes');
   await done('sandbox simulate deposit --currency usdt --amount 500');
   await done('sandbox clock advance --by 1h');
-  const empty = JSON.parse(await done('reconcile --json'));
+  const empty = JSON.parse(await done('books reconcile --json'));
   expect(empty).toMatchObject({ verdict: 'baseline', wallet: { closing: 500, created: 0, other: 0 } });
-  expect(await done('mirror query "select * from moves" --json --jq ".data | length"')).toBe('0\n');
+  expect(await done('books query "select * from moves" --json --jq ".data | length"')).toBe('0\n');
   expect(await done('cards create --bin bin_1 --amount 40 -q')).toBe('card_1\n');
   await done('cards fund card_1 --amount 2');
-  const { verdict, wallet, findings } = JSON.parse(await done('reconcile --sole-operator --json'));
+  const { verdict, wallet, findings } = JSON.parse(await done('books reconcile --sole-operator --json'));
   expect({ verdict, wallet, findings }).toMatchObject({
     verdict: 'balanced',
     wallet: { opening: 500, created: 40, funded: 2, other: 0, closing: 458 },

@@ -30,13 +30,13 @@ it('rows of every profile that speaks to the account are own ones, and rows of a
   await login(here, 'other', elsewhere, elsewhere.url);
   await login(here, 'far', sandbox, sandbox.url.replace('127.0.0.1', 'localhost'));
   const first = await create(here, 'shop', 50);
-  expect((await here.run('reconcile --jq .verdict', as('shop'))).out).toBe('baseline\n');
+  expect((await here.run('books reconcile --jq .verdict', as('shop'))).out).toBe('baseline\n');
 
   await here.run(`cards fund ${first} --amount 5 --yes`, as('ads'));
   const second = await create(here, 'ads', 20);
   await here.run(`cards withdraw ${second} --amount 3 --yes`, as('far'));
   await create(here, 'other', 70);
-  const told = await here.run('reconcile --sole-operator --json', as('shop'));
+  const told = await here.run('books reconcile --sole-operator --json', as('shop'));
   expect(told).toMatchObject({ code: 0, err: '' });
   expect(JSON.parse(told.out)).toMatchObject({
     verdict: 'balanced',
@@ -44,12 +44,9 @@ it('rows of every profile that speaks to the account are own ones, and rows of a
     wallet: { created: 20, funded: 5, withdrawn: 3, other: 0, residual: 0, closing: 928 },
   });
   // Money of another account is in no row of this one.
-  const rows = await here.run(
-    "mirror query 'select operation, cents from moves order by cents' --jq .data",
-    as('shop'),
-  );
+  const rows = await here.run("books query 'select operation, cents from moves order by cents' --jq .data", as('shop'));
   expect(JSON.parse(rows.out).map(({ cents }: { cents: number }) => cents)).toEqual([300, 500, 2000, 5000]);
-  expect(JSON.parse((await here.run('reconcile --json', as('other'))).out)).toMatchObject({
+  expect(JSON.parse((await here.run('books reconcile --json', as('other'))).out)).toMatchObject({
     verdict: 'baseline',
     wallet: { created: 70, other: 0, closing: 930 },
   });

@@ -53,18 +53,18 @@ describe('an account that does not add up', () => {
     await using here = await world({ between: losing(({ type }) => type !== 'settlement') });
     await here.run('cards create --bin bin_1 --amount 60 --label saas -q');
     await here.run('cards create --bin bin_1 --amount 40 --label ads -q');
-    expect((await here.run('reconcile --jq .verdict')).out).toBe('baseline\n');
+    expect((await here.run('books reconcile --jq .verdict')).out).toBe('baseline\n');
     await here.run('sandbox simulate authorize --card card_1 --amount 28 -q');
     await here.run('sandbox simulate settle txn_1 -q');
-    const told = await here.run('reconcile -o table');
+    const told = await here.run('books reconcile -o table');
     expect(told.code).toBe(15);
     expect(told.out).toMatch(/unexplained: \$28\.00/);
     expect(told.out).toMatch(
-      /x \d{4} saas {2}-28\.00 {2}a settlement of \$28\.00 is missing .* \(txn_1\)\n {2}cardwright mirror sync --full/,
+      /x \d{4} saas {2}-28\.00 {2}a settlement of \$28\.00 is missing .* \(txn_1\)\n {2}cardwright books sync --full/,
     );
-    expect(told.err).toMatch(/error: \$28\.00 unexplained at .*\n {2}try: cardwright mirror sync --full/);
+    expect(told.err).toMatch(/error: \$28\.00 unexplained at .*\n {2}try: cardwright books sync --full/);
     // From the same base again: nothing is forgotten by asking twice.
-    const again = JSON.parse((await here.run('reconcile --json')).out);
+    const again = JSON.parse((await here.run('books reconcile --json')).out);
     expect(again.findings).toMatchObject([
       { class: 'record_missing', candidates: ['card_1'], amount: -28, wrong: true },
     ]);
@@ -74,22 +74,22 @@ describe('an account that does not add up', () => {
   it('that a damaged mirror has forgotten is not passed by a first cut: that is told once', async () => {
     await using here = await world({ between: losing(({ type }) => type !== 'settlement') });
     await here.run('cards create --bin bin_1 --amount 60 -q');
-    expect((await here.run('reconcile --jq .verdict')).out).toBe('baseline\n');
+    expect((await here.run('books reconcile --jq .verdict')).out).toBe('baseline\n');
     await here.run('sandbox simulate authorize --card card_1 --amount 28 -q');
     await here.run('sandbox simulate settle txn_1 -q');
-    expect((await here.run('reconcile --sole-operator -q')).code).toBe(15);
-    const { path } = JSON.parse((await here.run('mirror status --json')).out);
+    expect((await here.run('books reconcile --sole-operator -q')).code).toBe(15);
+    const { path } = JSON.parse((await here.run('books status --json')).out);
     // Whichever command finds the damage.
-    for (const first of ['reconcile --sole-operator -q', 'mirror sync']) {
+    for (const first of ['books reconcile --sole-operator -q', 'books sync']) {
       await writeFile(path, Buffer.alloc(8192, 'not a database'));
       const found = await here.run(first);
-      if (first === 'mirror sync')
+      if (first === 'books sync')
         expect(found).toMatchObject({ code: 0, err: expect.stringContaining('Cuts and reports') });
-      const told = first === 'mirror sync' ? await here.run('reconcile --sole-operator -q') : found;
-      expect(told).toMatchObject({ code: 15, err: expect.stringContaining('its cuts are lost') });
-      expect(told.err).toContain('try: cardwright reconcile');
+      const told = first === 'books sync' ? await here.run('books reconcile --sole-operator -q') : found;
+      expect(told).toMatchObject({ code: 15, err: expect.stringContaining('its checkpoints are lost') });
+      expect(told.err).toContain('try: cardwright books reconcile');
       // A first cut judges for itself what it can see.
-      expect(JSON.parse((await here.run('reconcile --json')).out)).toMatchObject({ from: null });
+      expect(JSON.parse((await here.run('books reconcile --json')).out)).toMatchObject({ from: null });
     }
   });
 
@@ -115,43 +115,49 @@ describe('an account that does not add up', () => {
     await done('cards create --bin bin_1 --amount 60 -q');
     await done('sandbox simulate authorize --card card_1 --amount 28 -q');
     await done('sandbox simulate settle txn_1 -q');
-    await done('reconcile -q');
+    await done('books reconcile -q');
     await done('sandbox clock set frozen --at 2026-12-01T10:00:00Z -q');
-    await done('reconcile -q');
-    const month = await done('statement --period 2026-11 --json --jq .data');
+    await done('books reconcile -q');
+    const month = await done('books statement --period 2026-11 --json --jq .data');
     expect(month).toContain('-28');
     lies = true;
     await done('sandbox clock advance --by 1h -q');
-    await done('mirror sync --full -q');
-    await done('mirror sync --full -q');
-    await done('reconcile -q', 15);
-    expect(await done('statement --period 2026-11 --json --jq .data')).toBe(month);
+    await done('books sync --full -q');
+    await done('books sync --full -q');
+    await done('books reconcile -q', 15);
+    expect(await done('books statement --period 2026-11 --json --jq .data')).toBe(month);
   });
 
   it('another spender is named, and is a failure only for who is alone', async () => {
     await using here = await world();
     await here.run('cards create --bin bin_1 --amount 60 --label ads -q');
-    await here.run('reconcile');
+    await here.run('books reconcile');
     const env = { CARDWRIGHT_CONFIG_DIR: join(here.folder, 'elsewhere') };
     await here.run('cards fund card_1 --amount 5 --yes -q', { env });
     await here.run('cards create --bin bin_1 --amount 20 --yes -q', { env });
-    const alone = await here.run('reconcile --sole-operator -o table');
+    const alone = await here.run('books reconcile --sole-operator -o table');
     expect(alone.code).toBe(15);
     expect(alone.out).toMatch(
       /x \d{4} ads {2}5\.00 {2}funded \$5\.00 by another spender\n {2}cardwright cards get card_1\n/,
     );
     // What to copy names the same service, on the page and in JSON.
-    for (const line of ['--sandbox reconcile --sole-operator -o table', '--sandbox reconcile --sole-operator --json']) {
+    for (const line of [
+      '--sandbox books reconcile --sole-operator -o table',
+      '--sandbox books reconcile --sole-operator --json',
+    ]) {
       const named = await here.run(line);
       expect([named.code, named.out]).toEqual([15, expect.stringMatching(/[ "]cardwright --sandbox cards get card_1/)]);
       expect(named.out).not.toContain('cardwright cards get');
     }
-    const told = await here.run('reconcile -o table');
+    const told = await here.run('books reconcile -o table');
     expect(told.code).toBe(0);
     expect(told.out).toMatch(/ balanced /);
     expect(told.out).toMatch(/! \d{4} {2}20\.00 {2}created with \$20\.00 by another spender; it carries our mark/);
     // Told once: it is part of the new base.
-    expect(JSON.parse((await here.run('reconcile --json')).out)).toMatchObject({ verdict: 'balanced', findings: [] });
+    expect(JSON.parse((await here.run('books reconcile --json')).out)).toMatchObject({
+      verdict: 'balanced',
+      findings: [],
+    });
   });
 
   it('an account that moves at each reading has no verdict, and what moved is named', async () => {
@@ -162,13 +168,13 @@ describe('an account that does not add up', () => {
     });
     await using here = await world({ between: moving });
     const pauses: number[] = [];
-    const told = await here.run('reconcile --wait-timeout 5s', { onPause: ms => void pauses.push(ms) });
+    const told = await here.run('books reconcile --wait-timeout 5s', { onPause: ms => void pauses.push(ms) });
     expect(told).toMatchObject({ code: 8, out: '' });
     expect(told.err).toMatch(/the account moved at each reading for 5 s: balance, total_spent; there is no verdict/);
-    expect(told.err).toContain('try: cardwright reconcile --wait-timeout 10m');
+    expect(told.err).toContain('try: cardwright books reconcile --wait-timeout 10m');
     expect(pauses.slice(0, 2)).toEqual([1000, 2000]);
     // Nothing of it is a cut.
-    expect((await here.run("mirror query 'select count(*) as n from cuts' --offline --jq .data[0].n")).out).toBe('0\n');
+    expect((await here.run("books query 'select count(*) as n from cuts' --offline --jq .data[0].n")).out).toBe('0\n');
   });
 
   it('the copy is judged without a request, unless the account moved while it was synced', async () => {
@@ -178,26 +184,26 @@ describe('an account that does not add up', () => {
       return isMoving ? { ...wallet, pending_deposits: read } : wallet;
     });
     await using here = await world({ between });
-    expect((await here.run('reconcile --offline')).code).toBe(12);
+    expect((await here.run('books reconcile --offline')).code).toBe(12);
     await here.run('cards create --bin bin_1 --amount 60 --label ads -q');
-    await here.run('reconcile');
+    await here.run('books reconcile');
     await here.run('cards fund card_1 --amount 5 --yes -q');
     // Neither the fund nor its row is in the copy.
-    const before = JSON.parse((await here.run('reconcile --offline --json')).out);
+    const before = JSON.parse((await here.run('books reconcile --offline --json')).out);
     expect(before).toMatchObject({ verdict: 'balanced', requests: 0, cards: [], as_of: expect.any(String) });
-    await here.run('mirror sync');
-    const after = JSON.parse((await here.run('reconcile --offline --json')).out);
+    await here.run('books sync');
+    const after = JSON.parse((await here.run('books reconcile --offline --json')).out);
     expect(after).toMatchObject({ verdict: 'balanced', requests: 0, cards: [{ card_id: 'card_1', funded: 5 }] });
     isMoving = true;
-    await here.run('mirror sync');
-    const told = await here.run('reconcile --offline');
+    await here.run('books sync');
+    const told = await here.run('books reconcile --offline');
     expect(told).toMatchObject({ code: 8, out: '' });
-    expect(told.err).toMatch(/the account moved while the mirror was synced.*\n.*try: cardwright mirror sync/);
+    expect(told.err).toMatch(/the account moved while the mirror was synced.*\n.*try: cardwright books sync/);
   });
 
   it('two numbers that stand still and disagree are told without waiting', async () => {
     await using here = await world({ between: saying(WALLET, wallet => ({ ...wallet, cards_total_balance: 12.5 })) });
-    const told = await here.run('reconcile --json', { onPause: () => undefined });
+    const told = await here.run('books reconcile --json', { onPause: () => undefined });
     expect(told.code).toBe(15);
     expect(JSON.parse(told.out).findings).toMatchObject([{ class: 'total_differs', amount: 12.5, wrong: true }]);
   });
@@ -205,7 +211,7 @@ describe('an account that does not add up', () => {
   it('a wallet without its totals proves nothing', async () => {
     const bare = saying(WALLET, ({ total_spent: _, ...wallet }) => wallet);
     await using here = await world({ between: bare });
-    const told = await here.run('reconcile');
+    const told = await here.run('books reconcile');
     expect(told.code).not.toBe(0);
     expect(told.err).toMatch(/total_spent/);
   });

@@ -19,10 +19,10 @@ it.each([
 ])('%s %s states the balance as of what was read', async (format, _, at, wanted) => {
   await using here = await world({ wallet: 1000 });
   await done(here, 'cards create --bin bin_1 --amount 100');
-  await done(here, 'reconcile');
+  await done(here, 'books reconcile');
   await done(here, `sandbox clock set frozen ${at}`);
-  await done(here, 'mirror sync');
-  const file = await done(here, `export --format ${format} --period 2026-11 --unreconciled`);
+  await done(here, 'books sync');
+  const file = await done(here, `books export --format ${format} --period 2026-11 --unreconciled`);
   for (const name of ['DTSERVER', 'DTEND', 'DTASOF']) {
     const found = [...file.matchAll(new RegExp(`<${name}>(\\d+)`, 'g'))].map(([, moment]) => moment);
     expect([...new Set(found)]).toEqual([wanted]);
@@ -33,13 +33,13 @@ it('what another spender moved is booked once, however often the month is export
   await using here = await world({ wallet: 1000 });
   await done(here, 'cards create --bin bin_1 --amount 100');
   await done(here, 'sandbox clock advance --by 1h');
-  await done(here, 'reconcile');
+  await done(here, 'books reconcile');
   const colleague = { env: { CARDWRIGHT_CONFIG_DIR: `${here.folder}/colleague` } };
   const booked = new Set<string>();
   const notices: string[] = [];
   const imported = async (period: string) => {
-    await done(here, 'mirror sync');
-    const ran = await here.run(`export --format ofx --period ${period} --unreconciled`);
+    await done(here, 'books sync');
+    const ran = await here.run(`books export --format ofx --period ${period} --unreconciled`);
     expect(ran.code).toBe(0);
     for (const line of linesOf(ran.out)) booked.add(line);
     notices.push(...ran.err.split('\n').filter(line => line.includes('left out')));
@@ -54,11 +54,11 @@ it('what another spender moved is booked once, however often the month is export
   await imported('2026-11');
   expect([...booked]).toEqual(before);
   expect(notices).toEqual([
-    '2026-11: 2 lines are left out of ofx: nothing proves them yet, and an import would book them again after the next reconcile',
-    '2026-11: 2 lines are left out of ofx: nothing proves them yet, and an import would book them again after the next reconcile',
+    '2026-11: 2 lines are left out of ofx: nothing shows them yet, and an import would book them again after the next reconcile',
+    '2026-11: 2 lines are left out of ofx: nothing shows them yet, and an import would book them again after the next reconcile',
   ]);
   await done(here, 'sandbox clock advance --by 8d');
-  await done(here, 'reconcile');
+  await done(here, 'books reconcile');
   await imported('2026-11');
   await imported('2026-12');
   expect([...booked].filter(line => !before.includes(line)).map(line => line.split(' ')[0])).toEqual([
@@ -72,15 +72,19 @@ it.each(['ofx', 'qif', 'csv', 'csv --layout xero', 'csv --layout quickbooks', 'q
   async format => {
     await using here = await world({ wallet: 1000 });
     await done(here, 'cards create --bin bin_1 --amount 100');
-    await done(here, 'reconcile');
+    await done(here, 'books reconcile');
     await done(here, 'sandbox clock advance --by 1h');
     await done(here, 'cards fund card_1 --amount 31.07 --yes', { env: { CARDWRIGHT_CONFIG_DIR: `${here.folder}/c` } });
-    await done(here, 'mirror sync');
+    await done(here, 'books sync');
     const [, card = ''] = /(--card \S+)/.exec(format) ?? [];
-    expect(await done(here, `export --format ${format} --period 2026-11 --unreconciled`)).not.toMatch(/[^.\d]31\.07/);
-    expect(await done(here, `export --format hledger --period 2026-11 --unreconciled ${card}`)).toContain(' 31.07 USD');
+    expect(await done(here, `books export --format ${format} --period 2026-11 --unreconciled`)).not.toMatch(
+      /[^.\d]31\.07/,
+    );
+    expect(await done(here, `books export --format hledger --period 2026-11 --unreconciled ${card}`)).toContain(
+      ' 31.07 USD',
+    );
     const { left_out } = JSON.parse(
-      await done(here, `export --format ${format} --period 2026-11 --unreconciled --out books --json`),
+      await done(here, `books export --format ${format} --period 2026-11 --unreconciled --out books --json`),
     );
     expect(left_out).toBe(card === '' ? 2 : 1);
   },

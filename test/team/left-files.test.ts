@@ -41,7 +41,7 @@ describe.skipIf(missing())('files that a killed command has left', () => {
     const failed = data.filter(({ status }: { status: string }) => status === 'fail');
     // The clock of the test is not that of the service.
     expect(failed.map(({ check }: { check: string }) => check)).toEqual(['clock']);
-    const lines = ['ops list', 'ops list --local', 'journal status', 'reconcile', 'cards fund card_1 --amount 2'];
+    const lines = ['ops list', 'ops list --local', 'journal status', 'books reconcile', 'cards fund card_1 --amount 2'];
     for (const line of lines) {
       const { code, err } = await ana.run(`${line} --json`);
       expect({ line, code, err }).toMatchObject({ code: 0 });

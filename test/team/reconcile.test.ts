@@ -20,7 +20,7 @@ describe.skipIf(missing())('reconcile over a shared journal', () => {
   });
 
   async function books({ run }: World) {
-    const { code, out, err } = await run('reconcile --sole-operator --json', { clock: skippingClock() });
+    const { code, out, err } = await run('books reconcile --sole-operator --json', { clock: skippingClock() });
     const { verdict, residual, findings } = out === '' ? { verdict: err } : JSON.parse(out);
     return { code, verdict, residual, classes: (findings ?? []).map((each: { class: string }) => each.class) };
   }

@@ -117,9 +117,9 @@ export function waysOut({ isWhole }: { readonly isWhole: boolean }): void {
     it.runIf(isWhole)('says that the books need the journal, and that money waits for it', async () => {
       await using t = await team(here);
       const ana = await t.machine('ana');
-      expect((await ana.run('mirror sync -q')).code).toBe(0);
+      expect((await ana.run('books sync -q')).code).toBe(0);
       const away = { env: { CARDWRIGHT_JOURNAL_URL: 'postgres://ana@127.0.0.1:1/journal' }, onPause: () => undefined };
-      for (const line of ['reconcile', 'cards create --bin bin_1 --amount 3 -q']) {
+      for (const line of ['books reconcile', 'cards create --bin bin_1 --amount 3 -q']) {
         const { code, err } = await ana.run(line, away);
         expect([line, code, err]).toEqual([
           line,

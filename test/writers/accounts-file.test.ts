@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Line } from '../../src/books/statement-model.ts';
+import type { Line } from '../../src/books/statement-lines.ts';
 import { CliError } from '../../src/core/errors.ts';
 import { readYaml } from '../../src/terminal/yaml-text.ts';
-import { categoryOf } from '../../src/writers/account-names.ts';
-import { readAccounts } from '../../src/writers/accounts-file.ts';
+import { categoryOf, readAccounts } from '../../src/writers/accounts.ts';
 import { ascii, oneLine } from '../../src/writers/text.ts';
 
 const read = (text: string) => readAccounts(readYaml(text), 'accounts.yaml');
@@ -28,19 +27,21 @@ cards: Assets:Cards:C{last4}-{short}
 rules:
   - { mcc: 5811-5814, account: Expenses:Meals }
   - { merchant: "CLOUD *", label: "saas*", account: Expenses:Hosting }
+  - { metadata.team: "ads*", account: Expenses:Ads }
 `);
 
   it('takes the first rule that fits, else the default', () => {
-    expect(categoryOf(line({ mcc: '5812', payee: 'CLOUD ONE' }), 'saas', file)).toBe('Expenses:Meals');
-    expect(categoryOf(line({ payee: 'cloud one' }), 'saas-1', file)).toBe('Expenses:Hosting');
-    expect(categoryOf(line({ payee: 'CLOUD ONE' }), 'ads', file)).toBe('Expenses:Uncategorized');
-    expect(categoryOf(line({ counter: 'deposits' }), null, file)).toBe('Equity:Deposits');
+    expect(categoryOf(line({ mcc: '5812', payee: 'CLOUD ONE' }), { label: 'saas' }, file)).toBe('Expenses:Meals');
+    expect(categoryOf(line({ payee: 'cloud one' }), { label: 'saas-1' }, file)).toBe('Expenses:Hosting');
+    expect(categoryOf(line({ payee: 'CLOUD ONE' }), { label: 'ads' }, file)).toBe('Expenses:Uncategorized');
+    expect(categoryOf(line({ payee: 'X' }), { label: null, metadata: '{"team":"ads-eu"}' }, file)).toBe('Expenses:Ads');
+    expect(categoryOf(line({ counter: 'deposits' }), { label: null }, file)).toBe('Equity:Deposits');
   });
 
   it('the example has rules for a meal, a taxi and software, and the rest has a place', async () => {
     const path = join(import.meta.dirname, '../../examples/accounts.yaml');
     const example = readAccounts(readYaml(await readFile(path, 'utf8')), path);
-    const of = (over: Partial<Line>, label: string | null = null) => categoryOf(line(over), label, example);
+    const of = (over: Partial<Line>, label: string | null = null) => categoryOf(line(over), { label }, example);
     expect(of({ mcc: '5812' })).toBe('Expenses:Meals');
     expect(of({ mcc: '4121' })).toBe('Expenses:Travel:Taxi');
     expect(of({ mcc: '3501' }, 'travel: Berlin')).toBe('Expenses:Travel:Flights-And-Hotels');
@@ -66,7 +67,7 @@ rules:
       'accounts.yaml:6:12: rules[0].mcc must be four digits or a range of them, as 5811-5814',
       'accounts.yaml:7:5: rules[1] has no account',
       'accounts.yaml:7:17: rules[1].merchant must be text; * stands for any text',
-      'accounts.yaml:7:20: rules[1].acount is not known; known: mcc, merchant, label, account',
+      'accounts.yaml:7:20: rules[1].acount is not known; known: mcc, merchant, label, metadata.<key>, account',
     ]);
     expect(faults('version: [')).toHaveLength(1);
     expect(faults('')).toEqual([

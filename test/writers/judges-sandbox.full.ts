@@ -113,10 +113,10 @@ it.each([
     cardwright(`sandbox reset --data load --cards ${cards} --transactions ${transactions} --yes -q`);
     const [first = '', last = ''] = cardwright(`cards list --all --json --jq [.data[].created_at]|min`).split('T');
     expect([first, last].every(Boolean)).toBe(true);
-    expect(cardwright('reconcile -q')).toBe('baseline');
-    // A whole day behind everything, so that the period ends before the cut that proves it.
+    expect(cardwright('books reconcile -q')).toBe('baseline');
+    // A whole day behind everything, so that the period ends before the checkpoint that proves it.
     const end = cardwright('sandbox clock advance --by 2d -q').slice(0, 10);
-    expect(cardwright('reconcile -q')).toBe('balanced');
+    expect(cardwright('books reconcile -q')).toBe('balanced');
     const wallet = JSON.parse(cardwright('wallet --json')) as Record<'total_deposited' | 'total_spent', number>;
     const truth = Math.round(wallet.total_deposited * 100) - Math.round(wallet.total_spent * 100);
     const day = new Date(Date.parse(end) - 86_400_000).toISOString().slice(0, 10);
@@ -125,7 +125,7 @@ it.each([
       const { needs, judge } = JUDGES[format];
       if (requires(needs)) continue;
       const paths = cardwright(
-        `export --format ${format} --period ${first}..${day} --offline --out ${folder.path}/books -q`,
+        `books export --format ${format} --period ${first}..${day} --offline --out ${folder.path}/books -q`,
       ).split('\n');
       told.push([`${needs}, ${format}`, judge(paths[0] ?? '', paths)]);
     }

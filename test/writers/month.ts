@@ -2,8 +2,8 @@
 import { isPending } from '../../src/books/effect.ts';
 import { WallClock } from '../../src/books/period.ts';
 import type { TxRow } from '../../src/books/rows.ts';
-import { statementOf } from '../../src/books/statement.ts';
-import type { Line, Statement, StatementAccount, StatementRecords } from '../../src/books/statement-model.ts';
+import { type Statement, type StatementAccount, statementOf } from '../../src/books/statement.ts';
+import type { Line, StatementRecords } from '../../src/books/statement-lines.ts';
 import { Account, type Card, live, Reader, randomOf } from '../books/model.ts';
 
 export const HOSTILE_NAMES = [
@@ -47,10 +47,12 @@ export function simulated(seed: number, steps: number, plant: (account: Account)
   const to = account.now;
   plant(account);
   const last = reader.reconcile();
-  const exact = reader.cuts.filter(({ cut }) => cut.exact === 1).map(({ cut, cutCards }) => ({ cut, cards: cutCards }));
+  const exact = reader.checkpoints
+    .filter(({ checkpoint }) => checkpoint.exact === 1)
+    .map(({ checkpoint, checkpointCards }) => ({ checkpoint, cards: checkpointCards }));
   const clock = new WallClock('UTC');
   const period = { name: 'all', from: Math.floor(start / DAY) * DAY, to };
-  const at = last.cut.at_ms;
+  const at = last.checkpoint.at_ms;
   const records = recordsOf([...account.records.values()].map(row => ({ ...row, first_seen: at })));
   const cards = reader.cardRows().map((card, index) => ({
     ...card,
@@ -58,13 +60,14 @@ export function simulated(seed: number, steps: number, plant: (account: Account)
     label: 'ads; "x"',
     created_ms: account.created.get(card.card_id) ?? null,
   }));
-  const unproved = last.cut.exact === 1 ? {} : { unproved: { cut: last.cut, cards: last.cutCards } };
+  const unproved =
+    last.checkpoint.exact === 1 ? {} : { unproved: { checkpoint: last.checkpoint, cards: last.checkpointCards } };
   const input = {
     ...unproved,
     period,
     clock,
     now: at,
-    cuts: exact,
+    checkpoints: exact,
     cards,
     records,
     moves: account.moves,
@@ -115,10 +118,12 @@ function postedBalances(account: Account): Map<string, number> {
 function recordsOf(rows: readonly TxRow[]): StatementRecords {
   return {
     of: card => rows.filter(row => row.card_id === card && ['settlement', 'refund'].includes(row.type)),
-    mayHold: (card, { since, at }) =>
+    wentLater: (card, { since, end, until }) =>
       rows.some(
         ({ card_id, type, status, at_ms }) =>
-          card_id === card && type === 'authorization' && status !== 'settled' && at_ms > since && at_ms <= at,
+          card_id === card &&
+          ((['settlement', 'refund'].includes(type) && at_ms > end && at_ms <= until) ||
+            (type === 'authorization' && status !== 'settled' && at_ms > since && at_ms <= end)),
       ),
     unknownTypes: [],
     pendingCards: new Set(rows.flatMap(row => (isPending(row) && row.card_id !== null ? [row.card_id] : []))),
@@ -146,7 +151,7 @@ export function long(lines: number): { readonly statement: KeptStatement; readon
     expected.set(card_id ?? 'wallet', balance);
     const named = card_id === null ? { last4: null, label: null } : { last4: card_id.slice(-4), label: 'ads; "x"' };
     const kind = card_id === null ? ('wallet' as const) : ('card' as const);
-    return { kind, card_id, ...named, opening: 0, lines: of, closing: balance, final: true };
+    return { kind, card_id, ...named, opening: 0, lines: of, closing: balance, provisional: [], final: true };
   };
   const plain = { memo: '', mcc: '5812', country: 'US', authorization_id: null, source: 'record' as const };
   const cards = Array.from({ length: 40 }, (_, nth) => `card_${1000 + nth}`);
@@ -185,7 +190,10 @@ export function long(lines: number): { readonly statement: KeptStatement; readon
     label: 'ads; "x"',
     created_ms: from,
   }));
-  const rest = { holds: [], straddling: [], final: true, reconciled: true, selection: 'all' as const };
+  const rest = {
+    ...{ clock, holds: [], straddling: [], provisional: [], isShown: true, isOver: true },
+    selection: 'all' as const,
+  };
   const period = { name: '2025', from, to };
   return { statement: { period, days, until: to, cards: known, accounts: [wallet, ...made], ...rest }, expected };
 }

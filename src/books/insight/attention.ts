@@ -113,7 +113,7 @@ function unknownRows({ op, rows, since }: UnknownRows): Attention {
 
 function books({ report, known }: AttentionRows): Attention[] {
   if (report === undefined) return [];
-  const of = { subject: 'books', card_id: null, op: null, next: 'cardwright reconcile' } as const;
+  const of = { subject: 'books', card_id: null, op: null, next: 'cardwright books reconcile' } as const;
   const since = dayText(dayOf(report.at_ms));
   if (report.verdict === 'unexplained') {
     const text = `${dollars(report.residual_cents)} unexplained since ${since}`;

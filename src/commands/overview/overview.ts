@@ -136,7 +136,7 @@ async function overviewOf(ctx: Context, { db, as_of }: Copy, days: number): Prom
   if (wallet === undefined) {
     throw new CliError('unreachable', {
       message: 'the mirror holds no wallet yet',
-      hint: 'cardwright mirror sync',
+      hint: 'cardwright books sync',
       outcome: 'not_sent',
     });
   }

@@ -1,0 +1,296 @@
+import { createHash, type Hash } from 'node:crypto';
+import type { Statement } from '../../books/statement.ts';
+import { orNull, tells } from '../../cli/answer-fields.ts';
+import type { Context } from '../../cli/context.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { local, needs, OURS, option } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
+import type { Shown } from '../../cli/shown.ts';
+import { choice, flag, text } from '../../contract/field.ts';
+import { SECOND } from '../../core/durations.ts';
+import { isoTime } from '../../core/iso-time.ts';
+import { type AccountsFile, DEFAULT_ACCOUNTS, readAccounts } from '../../writers/accounts.ts';
+import { EXPORT_FORMATS, type ExportWish, LAYOUTS } from '../../writers/files.ts';
+import { DATE_FORMATS, type Piece } from '../../writers/text.ts';
+import { STATEMENT_ENDS, STATEMENT_FLAGS, type StatementQuery, showStanding, statementFor } from './statement-query.ts';
+
+/** The number that QuickBooks knows a bank by; users of other banks give theirs. */
+const DEFAULT_BID = '3000';
+
+/** Prints a statement in a format that programs of accountants read, or writes it into files. */
+export const exportStatement = command({
+  path: 'books export',
+  summary: 'Print a statement as CSV, OFX, QBO, QIF, hledger, ledger or beancount',
+  answers: {
+    either: [
+      { text: 'The statement in the asked format.' },
+      {
+        one: {
+          period: tells.text('As it was asked for.'),
+          format: tells.word('The format.', EXPORT_FORMATS),
+          provisional: tells.texts('Why balances or days may still change; empty where checkpoints show all of them.'),
+          final: tells.yes('Not provisional, nothing is pending, and 35 days have passed.'),
+          lines: tells.count('Lines in all files.'),
+          more: orNull(
+            tells.count('Lines more than in the export before, negative for fewer; null for the first one.'),
+          ),
+          since: orNull(tells.time('When that was.')),
+          left_out: tells.count('With --unreconciled: lines that nothing shows yet, and that stand in journals alone.'),
+          files: tells.rows(
+            { file: tells.text('The file.'), lines: tells.count('Its lines.'), sha256: tells.text('Its digest.') },
+            'Files that were written, with --out.',
+          ),
+        },
+      },
+    ],
+  },
+  about: [
+    'Read from the copy, which is brought up to date first when it is older than --max-age. Opening and lines make the closing, or nothing is printed. OFX and QBO carry an id a line, so a second import adds nothing. Readers of QIF know no ids: import it once. A file whose statement is provisional says so: in a comment, a column, a description or MKTGINFO.',
+    'Journals name accounts by an accounts file; its first rule that fits wins: by mcc, merchant, label or metadata.<key>. Text cells of CSV are guarded against formulas; --csv-raw leaves the guard out.',
+    'One journal includes a file a period: the first as it is, the later ones with --continue. Those have no opening balances, and their closing balances hold beside the files before alone. --pending is for the last one.',
+    'A balance before the books begin is not known: no file asserts one, and an opening entry that is computed says so. With --unreconciled, lines that nothing shows yet stand in journals alone; other formats leave them out and say how many, so that no import books them twice.',
+    'Without --out one file is printed. With it files are written, named after profile, period and format; the same export again replaces them, so nothing doubles, and a file of somebody else is left alone. QBO holds one account a file, the QuickBooks layout a thousand rows.',
+    'What was exported is remembered in the copy: a later export of the period tells how many lines more it has.',
+  ],
+  reach: 'service',
+  ends: {
+    usage: 'The accounts file has faults, listed with line and column; or the format needs more than one file.',
+    guarded: 'With --out: a file of that name stands there that is no such export.',
+    ...STATEMENT_ENDS,
+  },
+  flags: {
+    format: needs(choice(EXPORT_FORMATS, { doc: 'Format.', basis: OURS })),
+    ...STATEMENT_FLAGS,
+    out: option(local('folder', 'Write files into this folder.'), '<folder>'),
+    accounts: option(local('file', 'Journals, QIF and CSV: accounts file, YAML.'), '<file>'),
+    continue: option(
+      flag({ doc: 'Journals and QIF: without opening balances, beside the file of the period before.', basis: OURS }),
+    ),
+    pending: option(flag({ doc: 'Journals: open authorizations as pending entries.', basis: OURS })),
+    layout: option(choice(LAYOUTS, { doc: 'CSV: columns; plain when left out.', basis: OURS })),
+    dateFormat: option(choice(DATE_FORMATS, { doc: 'CSV: days; as in the layout when left out.', basis: OURS })),
+    intuBid: option(text({ doc: `QBO: number of the bank; ${DEFAULT_BID} when left out.`, basis: OURS })),
+  },
+  examples: [
+    { does: 'A month for hledger', run: 'books export --format hledger --period 2026-09' },
+    {
+      does: 'The month after it, for the same journal',
+      run: 'books export --format hledger --period 2026-10 --continue',
+    },
+    { does: 'A quarter for Xero', run: 'books export --format csv --layout xero --period 2026-Q3' },
+    {
+      does: 'Every account for QuickBooks, a file each',
+      run: 'books export --format qbo --period 2026-10 --out books',
+    },
+  ],
+  async run(
+    ctx,
+    { out, accounts, intuBid, format, layout, dateFormat, continue: continues = false, pending = false, ...asked },
+  ) {
+    refuseUnfit(format, { layout, dateFormat, pending, accounts, intuBid, continues });
+    // A faulty file is told before anything else is looked at.
+    const names = accounts === undefined ? DEFAULT_ACCOUNTS : await accountsOf(await ctx.readFile(accounts), accounts);
+    if (intuBid !== undefined && !/^\d{1,10}$/.test(intuBid))
+      throw usage(`--intu-bid ${JSON.stringify(intuBid)} is no number of a bank`);
+    if (out !== undefined && ctx.dryRun) throw usage('export sends no change to the service; it has no dry run');
+    const bank = { intuBid: intuBid ?? DEFAULT_BID, continues };
+    const wish = { format, layout: layout ?? 'plain', dateFormat, accounts: names, raw: ctx.csvRaw, ...bank };
+    return statementFor(ctx, { ...asked, pending }, statement => given(ctx, statement, { ...asked, out, wish }));
+  },
+  show: shown,
+});
+
+interface Giving extends StatementQuery {
+  readonly out: string | undefined;
+  readonly wish: ExportWish;
+}
+
+type Given = string | Kept;
+
+async function given(ctx: Context, statement: Statement, { out, wish, ...asked }: Giving): Promise<Given> {
+  const { exportFiles, KeptLines } = await import('../../writers/files.ts');
+  const { profile } = await ctx.identity();
+  const kept = new KeptLines(statement, wish.format);
+  const files = await exportFiles(kept.statement, { ...wish, profile, label: asked.label });
+  if (wish.format === 'qif') ctx.notice('Readers of QIF know no ids: import this once.');
+  const written = new ExportCount();
+  let text = '';
+  for (const { name, mark, pieces } of files) {
+    if (out === undefined && text !== '') throw severalFiles(wish);
+    const counted = written.file(pieces);
+    if (out === undefined) for (const piece of counted) text += piece;
+    else written.named(await ctx.replaceFile([out, name], { pieces: counted, mark }));
+  }
+  const standing = showStanding(ctx, statement, [{ provisional: [...kept.reasons] }]);
+  const remembered = await remember(ctx, { statement, written, asked, wish });
+  const told = { ...remembered, ...standing, left_out: kept.leftOut };
+  for (const notice of noticesOf(told)) ctx.notice(notice);
+  return out === undefined ? text : told;
+}
+
+function shown(given: Given): Shown {
+  if (typeof given === 'string') return { verbatim: given, noun: 'file', columns: [] };
+  const { period, format, provisional, final, lines, more, since, left_out, files } = given;
+  const columns = [
+    { field: 'file', title: 'FILE', kind: 'text', priority: 1 },
+    { field: 'lines', title: 'LINES', kind: 'integer', priority: 2 },
+    { field: 'sha256', title: 'SHA256', kind: 'text', priority: 5, wideOnly: true },
+  ] as const;
+  return {
+    data: { period, format, provisional, final, lines, more, since, left_out, files },
+    noun: 'file',
+    idField: 'period',
+    quiet: files.map(each => each.file),
+    columns,
+    rows: { columns, rows: files.map(each => ({ ...each })) },
+    blocks: files.map(each => ({
+      kind: 'line',
+      text: `Wrote ${each.file}, ${each.lines} ${each.lines === 1 ? 'line' : 'lines'}.`,
+      whole: true,
+    })),
+  };
+}
+
+interface Kept {
+  readonly period: string;
+  readonly format: string;
+  readonly provisional: readonly string[];
+  readonly final: boolean;
+  readonly lines: number;
+  /** Lines more than before, negative for fewer; null for the first one. */
+  readonly more: number | null;
+  /** ISO 8601 UTC of the one before. */
+  readonly since: string | null;
+  /** Lines that nothing shows yet, and that are in no file. */
+  readonly left_out: number;
+  /** As many lines as before may hold other ones. */
+  readonly differs: boolean;
+  readonly files: readonly ExportedFile[];
+}
+
+interface ExportedFile {
+  /** Path as the user would write it; empty for what was printed. */
+  readonly file: string;
+  readonly lines: number;
+  readonly sha256: string;
+}
+
+/** What was written, counted while it goes by. */
+class ExportCount {
+  /** Of all files together, from the second one on: of one file its own hash says it. */
+  #all: Hash | undefined;
+  readonly #files: { file: string; lines: number; hash: Hash }[] = [];
+
+  /** The texts of the next file. */
+  *file(pieces: Iterable<Piece>): Generator<string> {
+    const hash = createHash('sha256');
+    const file = { file: '', lines: 0, hash };
+    this.#all ??= this.#files[0]?.hash.copy();
+    this.#files.push(file);
+    for (const { text, lines } of pieces) {
+      hash.update(text);
+      this.#all?.update(text);
+      file.lines += lines;
+      yield text;
+    }
+  }
+
+  /** Where the newest file stands. */
+  named(path: string): void {
+    const file = this.#files.at(-1);
+    if (file !== undefined) file.file = path;
+  }
+
+  /** Call it once, at the end. */
+  done(): { readonly sha256: string; readonly files: readonly ExportedFile[] } {
+    const all = this.#all ?? this.#files[0]?.hash.copy() ?? createHash('sha256');
+    const files = this.#files.map(({ file, lines, hash }) => ({ file, lines, sha256: hash.digest('hex') }));
+    return { sha256: all.digest('hex'), files };
+  }
+}
+
+interface Exported {
+  readonly statement: Statement;
+  readonly written: ExportCount;
+  readonly asked: StatementQuery;
+  readonly wish: ExportWish;
+}
+
+/** Keeps the export in the copy, and compares it with the one before. */
+async function remember(ctx: Context, { statement, written, asked, wish }: Exported) {
+  const { format, layout } = wish;
+  const { card, label, only, tz = 'UTC' } = asked;
+  const period = statement.period.name;
+  const { sha256, files } = written.done();
+  const lines = files.reduce((sum, file) => sum + file.lines, 0);
+  const before = await (await ctx.mirror()).keepExport({
+    // Days of another zone are another period.
+    period: tz === 'UTC' ? period : `${period} ${tz}`,
+    format: layout === 'plain' ? format : `${format} ${layout}`,
+    account: card ?? only ?? (label === undefined ? 'all' : `label ${label}`),
+    lines,
+    sha256,
+    at_ms: Math.floor(ctx.serviceNow() / SECOND) * SECOND,
+  });
+  return {
+    period,
+    format,
+    lines,
+    more: before === undefined ? null : lines - before.lines,
+    since: before === undefined ? null : isoTime(before.at_ms),
+    differs: before !== undefined && before.sha256 !== sha256,
+    files,
+  };
+}
+
+/** What a person is told of an export. */
+function noticesOf(kept: Kept): readonly string[] {
+  const { period, format, left_out } = kept;
+  const changed = changedSince(kept);
+  const lines = left_out === 1 ? '1 line is' : `${left_out} lines are`;
+  const leftOut = `${period}: ${lines} left out of ${format}: nothing shows them yet, and an import would book them again after the next reconcile`;
+  return [...(left_out === 0 ? [] : [leftOut]), ...(changed === undefined ? [] : [changed])];
+}
+
+function changedSince({ period, more, since, differs }: Kept): string | undefined {
+  if (more === null || since === null || !differs) return undefined;
+  const day = since.slice(0, 10);
+  if (more === 0) return `${period}: as many lines as on ${day}, and not the same text`;
+  const count = Math.abs(more);
+  return `${period}: ${count} ${count === 1 ? 'line' : 'lines'} ${more > 0 ? 'more' : 'fewer'} than on ${day}`;
+}
+
+async function accountsOf(content: string, name: string): Promise<AccountsFile> {
+  const { readYaml } = await import('../../terminal/yaml-text.ts');
+  return readAccounts(readYaml(content), name);
+}
+
+/** An option that the format does not know would change nothing, and nobody would notice. */
+function refuseUnfit(
+  format: ExportWish['format'],
+  {
+    layout,
+    dateFormat,
+    pending,
+    accounts,
+    intuBid,
+    continues,
+  }: Readonly<Record<'layout' | 'dateFormat' | 'accounts' | 'intuBid', string | undefined>> &
+    Readonly<Record<'pending' | 'continues', boolean>>,
+): void {
+  if (format !== 'csv' && layout !== undefined) throw usage(`--layout is of --format csv; ${format} has one layout`);
+  if (format !== 'csv' && dateFormat !== undefined)
+    throw usage(`--date-format is of --format csv; ${format} has its own`);
+  if (pending && !['hledger', 'ledger', 'beancount'].includes(format))
+    throw usage(`--pending is of hledger, ledger and beancount; ${format} has no entries that are pending`);
+  if (continues && !['hledger', 'ledger', 'beancount', 'qif'].includes(format))
+    throw usage(`--continue is of hledger, ledger, beancount and qif; ${format} has no opening balances`);
+  if (accounts !== undefined && (format === 'ofx' || format === 'qbo'))
+    throw usage(`--accounts is of journals, qif and csv; ${format} names no account on the other side`);
+  if (format !== 'qbo' && intuBid !== undefined) throw usage(`--intu-bid is of --format qbo; ${format} names no bank`);
+}
+
+function severalFiles({ format }: ExportWish): Error {
+  const limit = format === 'qbo' ? 'QBO holds one account' : 'The QuickBooks layout holds a thousand rows';
+  return usage(`${limit} a file, and this would be several files: give --out <folder>, --card or a shorter --period`);
+}

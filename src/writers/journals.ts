@@ -1,0 +1,215 @@
+/**
+ * A statement in plain text accounting: hledger, ledger and beancount. Accounts come one after the other, each with its entries
+ * by time and the id of each; closing balances are asserted to the cent.
+ */
+import { balancesOf, type OpenHold, type Statement, type StatementAccount } from '../books/statement.ts';
+import type { Line } from '../books/statement-lines.ts';
+import { isoSeconds } from '../core/iso-time.ts';
+import { type AccountsFile, categoryOf, ledgerName, namesIn } from './accounts.ts';
+import { amount, bothSides, oneLine, type Piece, PROVISIONAL } from './text.ts';
+
+/** Where opening balances come from. */
+const OPENING = 'Equity:Opening-Balances';
+
+/** What an opening entry is called. One that nobody knows is there all the same: later closing balances rest on it. */
+export function openingText({ knownSince }: Pick<StatementAccount, 'knownSince'>): string {
+  if (knownSince === undefined) return 'Opening balance';
+  return `Opening balance, computed and not known: the books begin at ${isoSeconds(knownSince)}`;
+}
+
+/** An account and the one on the other side, by their names; cents go from the second to the first. */
+interface Sides {
+  readonly name: string;
+  readonly other: string;
+}
+
+/** How a format writes an entry: lines, each with its end. */
+interface EntryForms {
+  readonly line: (line: Line, sides: Sides) => string;
+  /** An authorization that is open: its money is the card's and cannot be spent. */
+  readonly pending: (hold: OpenHold, sides: Sides) => string;
+}
+
+interface BookedAccount {
+  readonly account: StatementAccount;
+  readonly name: string;
+  /** Where its money stands that open authorizations hold. */
+  readonly holdsName: string;
+  /** Entries by time, a blank line before each. */
+  readonly text: string;
+  /** Its own, and those on the other side of its entries. */
+  readonly names: ReadonlySet<string>;
+  /** Cents that open authorizations hold. */
+  readonly held: number;
+  /** Comments: why it is provisional, and why it has no closing balance. */
+  readonly remarks: string;
+}
+
+/** One account at a time, so that a long file is never whole in memory. */
+function* bookedAccounts(statement: Statement, file: AccountsFile, forms: EntryForms): Generator<BookedAccount> {
+  const { accounts, holds, cards, selection, period } = statement;
+  const cardNames = new Map<string, string>();
+  if (selection === 'wallet')
+    for (const card of cards) cardNames.set(card.card_id, ledgerName({ ...card, kind: 'card' }, file));
+  const heldBy = new Map<string | null, OpenHold[]>();
+  for (const hold of holds) heldBy.set(hold.card_id, [...(heldBy.get(hold.card_id) ?? []), hold]);
+  for (const account of accounts) {
+    // A name takes a digest, so it is made once and not for each line.
+    const name = ledgerName(account, file);
+    const holdsName = `${name}:Holds`;
+    const entries: { at: number; id: string; text: string }[] = [];
+    const names = new Set([name]);
+    const add = ({ at, id }: Line | OpenHold, other: string, text: string) => {
+      names.add(other);
+      entries.push({ at, id, text });
+    };
+    for (const line of account.lines) {
+      const isTransfer = line.type === 'transfer';
+      // A transfer stands on both sides of a statement and once in a journal: on the card's, where cards are in it.
+      if (isTransfer && account.kind === 'wallet' && selection !== 'wallet') continue;
+      const across = account.kind === 'wallet' ? (cardNames.get(line.card_id ?? '') ?? file.default) : file.wallet;
+      const other = isTransfer ? across : categoryOf(line, account, file);
+      add(line, other, forms.line(line, { name, other }));
+    }
+    const held = heldBy.get(account.card_id) ?? [];
+    for (const hold of held) add(hold, holdsName, forms.pending(hold, { name, other: holdsName }));
+    if (held.length > 0) entries.sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+    let text = '';
+    for (const entry of entries) text += `\n${entry.text}`;
+    const isKnown = balancesOf(account, period).closing !== null;
+    const remarks = [
+      ...account.provisional.map(reason => `; ${PROVISIONAL} ${oneLine(reason)}`),
+      ...(isKnown
+        ? []
+        : [`; its closing balance is not known: the books begin at ${isoSeconds(account.knownSince ?? 0)}`]),
+    ].map(remark => `\n${remark}\n`);
+    const sum = held.reduce((all, { cents }) => all + cents, 0);
+    yield { account, name, holdsName, text, names, held: sum, remarks: remarks.join('') };
+  }
+}
+
+/** Names that come for the first time, in their order: a format declares them. They are known from then on. */
+function newNames(names: Iterable<string>, known: Set<string>): readonly string[] {
+  const found = [...names].filter(name => !known.has(name));
+  for (const name of found) known.add(name);
+  return found;
+}
+
+function postings(indent: string, name: string, cents: number, other: string): string {
+  const [plus, minus] = bothSides(cents);
+  return `${indent}${name}  ${plus} USD\n${indent}${other}  ${minus} USD\n`;
+}
+
+/** Programs that read a `journalFile`, and how each wants its commodity. */
+const COMMODITY = {
+  hledger: ['commodity 1000.00 USD'],
+  ledger: ['commodity USD', '    format 1000.00 USD'],
+} as const;
+
+/**
+ * For hledger or ledger. An account is declared before it is used, as ledger wants it. At the end the closing balances are
+ * asserted. One that `continues` the file of the period before has no opening balances: both are included by one journal.
+ */
+export function* journalFile(
+  statement: Statement,
+  program: keyof typeof COMMODITY,
+  file: AccountsFile,
+  continues = false,
+): Generator<Piece> {
+  const { days, period } = statement;
+  const declared = new Set([OPENING]);
+  yield { text: [...COMMODITY[program], `account ${OPENING}`, ''].join('\n'), lines: 0 };
+  let closings = '';
+  const asserted = (of: string, cents: number) => `    ${of}  0.00 USD = ${amount(cents)} USD\n`;
+  for (const { account, name, holdsName, text: entries, names, held, remarks } of bookedAccounts(
+    statement,
+    file,
+    JOURNAL,
+  )) {
+    let text = '\n';
+    for (const each of newNames(names, declared)) text += `account ${each}\n`;
+    if (account.opening !== 0 && !continues) {
+      text += `\n${days.first} * ${openingText(account)}\n${postings('    ', name, account.opening, OPENING)}`;
+    }
+    if (balancesOf(account, period).closing !== null) {
+      // Without what stands in its account of holds, and that one.
+      closings += asserted(name, account.closing - held);
+      if (held !== 0) closings += asserted(holdsName, held);
+    }
+    yield { text: text + entries + remarks, lines: account.lines.length };
+  }
+  yield { text: closings === '' ? '' : `\n${days.last} * Closing balances\n${closings}`, lines: 0 };
+}
+
+const safePayee = (payee: string) => oneLine(payee).replace(/[;|]/g, ',');
+const safeCode = (id: string) => oneLine(id).replace(/[()]/g, '_');
+
+const JOURNAL: EntryForms = {
+  line({ date, id, payee, type, cents }, { name, other }) {
+    return `${date} * (${safeCode(id)}) ${safePayee(payee) || type}\n${postings('    ', name, cents, other)}`;
+  },
+  pending({ date, id, payee, cents }, { name, other }) {
+    return `${date} ! (${safeCode(id)}) ${safePayee(payee) || 'authorization'}\n${postings('    ', name, -cents, other)}`;
+  },
+};
+
+/**
+ * For beancount. An account is opened before it is used. One that `continues` the files of the periods before has no opening
+ * balances, and opens what they do not: beancount takes no account that is opened twice.
+ */
+export function* beancountFile(statement: Statement, file: AccountsFile, continues = false): Generator<Piece> {
+  const { days, cards, period, selection } = statement;
+  const opened = new Set(continues ? [OPENING, ...namesIn(file)] : []);
+  const open = (names: Iterable<string>) =>
+    newNames(names, opened)
+      .map(name => `${days.first} open ${name} USD\n`)
+      .join('');
+  const made = new Map(cards.map(({ card_id, created_ms }) => [card_id, created_ms]));
+  // No file of a period before can have opened it.
+  const isNew = ({ card_id, opening }: StatementAccount) =>
+    card_id !== null && opening === 0 && (made.get(card_id) ?? period.from) >= period.from;
+  // A balance is asserted at the beginning of its day, and without a tolerance of its own it lets a cent pass.
+  const asserted = (of: string, cents: number) => `${days.next} balance ${of} ${amount(cents)} ~ 0.001 USD\n`;
+  yield { text: `option "operating_currency" "USD"\n${open([OPENING])}`, lines: 0 };
+  const seen = new Set<string | null>();
+  for (const { account, name, holdsName, text: entries, names, held, remarks } of bookedAccounts(
+    statement,
+    file,
+    BEANCOUNT,
+  )) {
+    seen.add(account.card_id);
+    if (continues && !isNew(account)) opened.add(name);
+    let text = `\n${open(names)}`;
+    if (account.opening !== 0 && !continues) {
+      text += `\n${days.first} * ${quoted(openingText(account))}\n${postings('  ', name, account.opening, OPENING)}`;
+    }
+    text += entries + remarks;
+    // With the holds, which stand in an account below it.
+    if (balancesOf(account, period).closing !== null) text += `\n${asserted(name, account.closing)}`;
+    if (held > 0) text += asserted(holdsName, held);
+    yield { text, lines: account.lines.length };
+  }
+  // What a file that continues this one takes for opened, though nothing of it stands here.
+  const begin = continues ? period.from : Number.NEGATIVE_INFINITY;
+  const idle = cards.filter(
+    ({ card_id, created_ms }) =>
+      !seen.has(card_id) && created_ms !== null && created_ms >= begin && created_ms < period.to,
+  );
+  const later = selection === 'wallet' ? [] : idle.map(card => ledgerName({ ...card, kind: 'card' }, file));
+  yield { text: open([...(continues ? [] : namesIn(file)), ...later]), lines: 0 };
+}
+
+const BEANCOUNT: EntryForms = {
+  line({ date, id, payee, type, memo, cents }, { name, other }) {
+    const head = `${date} * ${quoted(payee || type)} ${quoted(memo)}`;
+    return `${head}\n  id: ${quoted(id)}\n${postings('  ', name, cents, other)}`;
+  },
+  pending({ date, id, payee, cents }, { name, other }) {
+    const head = `${date} ! ${quoted(payee || 'authorization')} ""`;
+    return `${head}\n  id: ${quoted(id)}\n${postings('  ', name, -cents, other)}`;
+  },
+};
+
+function quoted(text: string): string {
+  return `"${oneLine(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+}
