@@ -54,8 +54,6 @@ export interface AppHost extends Host {
   keychain(): Promise<Keychain>;
   /** Limits that the administrator of this machine sets. */
   readonly limitsFile: ManagedFile;
-  /** Runs this program once more without our streams, and waits for it, but not for longer than so many ms. */
-  runInBackground(words: readonly string[], patienceMs: number): Promise<void>;
   /** Has `restore` called when a signal or a crash ends the process; returns how to take it back. */
   onCrash(restore: () => void): () => void;
 }

@@ -1,28 +1,18 @@
 /**
  * What completion offers where a word names a card, a profile and the like (docs/design/terminal.md, "Completion"):
- * from files of this machine alone. Where those are old another process looks at the service, and a key press waits for
- * it only for a moment. No key is opened here, no program of the user is run, and nothing is asked.
+ * from files of this machine alone. No key is opened here, no program of the user is run, and nothing is asked.
  */
 
 import { lstat } from 'node:fs/promises';
 import type { Candidate, ValueProvider, WantedName } from '../cli/completion/complete.ts';
 import { contractValues } from '../cli/completion/contract-values.ts';
 import { statesFor } from '../cli/completion/states.ts';
-import { HOUR, MINUTE } from '../core/durations.ts';
-import type { CachedId, IdCache, SectionName } from '../id-cache/contents.ts';
-import { changeIdCache, readIdCache, type Whose } from '../id-cache/file.ts';
+import { readShown, type ShownId, type ShownKind } from '../id-cache/shown.ts';
 import { readOnlyProfiles } from '../profile/read-only-profiles.ts';
 import { type ResolvedProfile, resolveProfile } from '../profile/resolve.ts';
-import { storeFile } from '../sandbox/serving/private-socket.ts';
 import type { AppHost } from './app-host.ts';
 import { whoseOf } from './id-cache.ts';
 
-/** ms; younger rows are the answer as they are. What an issuer offers changes rarely. */
-const FRESH_MS: Readonly<Record<SectionName, number>> = { card: MINUTE, bin: HOUR, webhook: MINUTE };
-/** ms until somebody is sent to look again, whatever became of the look before. */
-const AGAIN_MS = 15_000;
-/** ms a key press waits for a look; with the start of both programs that stays below 300. */
-const PATIENCE_MS = 220;
 const MOST_OPS = 50;
 
 export function completionValues(host: AppHost): ValueProvider {
@@ -31,7 +21,7 @@ export function completionValues(host: AppHost): ValueProvider {
       case 'card':
       case 'bin':
       case 'webhook':
-        return fromShelf(host, wanted, wanted.names);
+        return shownBefore(host, wanted, wanted.names);
       case 'profile':
         return profiles(host, wanted);
       case 'op':
@@ -44,41 +34,12 @@ export function completionValues(host: AppHost): ValueProvider {
   };
 }
 
-async function fromShelf(host: AppHost, { command, options }: WantedName, section: SectionName) {
-  const profile = await profileOf(host, options);
-  const whose = whoseOf(host, profile);
-  const known = await refreshed(host, { profile, whose, section });
-  const states = section === 'card' ? statesFor(command?.operation) : undefined;
-  const { rows } = known.sections[section];
+async function shownBefore(host: AppHost, { command, options }: WantedName, kind: ShownKind) {
+  const rows = (await readShown(host, whoseOf(host, await profileOf(host, options))))[kind];
+  const states = kind === 'card' ? statesFor(command?.operation) : undefined;
   return rows
     .filter(({ status }) => states === undefined || status === undefined || states.includes(status))
     .map(candidate);
-}
-
-interface Asked {
-  readonly profile: ResolvedProfile;
-  readonly whose: Whose;
-  readonly section: SectionName;
-}
-
-async function refreshed(host: AppHost, { profile, whose, section }: Asked): Promise<IdCache> {
-  const known = await readIdCache(host, whose);
-  const { listed, asked } = known.sections[section];
-  const now = host.clock.now();
-  if (now - listed < FRESH_MS[section] || now - asked < AGAIN_MS || !(await mayLook(host, profile))) return known;
-  await changeIdCache(host, whose, ({ place, sections }) => ({
-    place,
-    sections: { ...sections, [section]: { ...sections[section], asked: now } },
-  }));
-  const contract = profile.contractFile === undefined ? [] : ['--contract', profile.contractFile];
-  await host.runInBackground(['__look', section, '--profile', profile.name, ...contract], PATIENCE_MS);
-  return readIdCache(host, whose);
-}
-
-/** A command or a keychain may ask the user; a sandbox nobody has used is not made by a key press. */
-async function mayLook(host: AppHost, { keySource }: ResolvedProfile): Promise<boolean> {
-  if (keySource === 'key_command' || keySource === 'keychain') return false;
-  return keySource !== 'embedded' || isThere(storeFile(host.folders.data));
 }
 
 function isThere(path: string): Promise<boolean> {
@@ -104,7 +65,7 @@ function profileOf(host: AppHost, options: WantedName['options']): Promise<Resol
   });
 }
 
-function candidate({ id, about, status, label }: CachedId): Candidate {
+function candidate({ id, about, status, label }: ShownId): Candidate {
   const facts = [about, status, label && JSON.stringify(label)];
   return { value: id, means: facts.filter(Boolean).join(', ') };
 }

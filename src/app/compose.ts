@@ -33,10 +33,6 @@ export function compose(around: AppHost, version: string): Machine & { readonly 
       const { completionValues } = await import('./completion-values.ts');
       return completionValues(host);
     },
-    async refreshCompletion(words) {
-      const { refreshCompletion } = await import('./completion-refresh.ts');
-      await refreshCompletion(words, { host, version, redactions, keys });
-    },
     async answerQuery() {
       const { answerQuery } = await import('./mirror.ts');
       await answerQuery(host);

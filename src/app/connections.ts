@@ -10,7 +10,6 @@ import { SECOND } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import type { Secret } from '../core/secret.ts';
-import { takeNotes } from '../id-cache/notes.ts';
 import { isKept } from '../id-cache/path.ts';
 import type { ProfileSettings } from '../profile/settings.ts';
 import type { EmbeddedSandbox } from '../sandbox/serving/embedded.ts';
@@ -56,8 +55,13 @@ export interface Connections {
   readonly sandboxHonoursKeys: () => Promise<boolean>;
   /** The same of a sandbox elsewhere that is named, if it proves that it has the API key; undefined where none does. */
   readonly statedForKey: () => Promise<boolean | undefined>;
+  /** An answer that the command shows: completion offers its ids from then on. */
+  readonly noteShown: (operation: string, input: Readonly<Record<string, unknown>>, result: unknown) => void;
   close(): Promise<void>;
 }
+
+/** Answers whose ids are kept of one run: the first pages of a long list are enough. */
+const MOST_NOTED = 20;
 
 export interface ConnectionSettings {
   readonly host: AppHost;
@@ -106,8 +110,7 @@ export function connections(settings: ConnectionSettings): Connections {
   let observed: Observed | undefined;
   let told: { readonly dateMs: number; readonly at: number } | undefined;
 
-  const notes = takeNotes(() => host.clock.now());
-
+  const shown: Parameters<Connections['noteShown']>[] = [];
   let aboutAll = false;
   const resolved = once(() => resolve({ ...settings, isAboutAll: () => aboutAll }));
   const embedded = once(async (): Promise<EmbeddedSandbox> => {
@@ -172,8 +175,7 @@ export function connections(settings: ConnectionSettings): Connections {
     return made;
   }
 
-  const service = once(async () => notes.listen(await openService()));
-  const openService = async () => {
+  const service = once(async () => {
     const profile = await resolved();
     const { baseUrl } = profile;
     if (baseUrl !== undefined) {
@@ -189,7 +191,7 @@ export function connections(settings: ConnectionSettings): Connections {
     if (!globals.dryRun) return opened();
     const where = { baseUrl: 'http://localhost/v1', key: neverOpened };
     return planning((await client('service', where, profile.mode)) as Service, opened);
-  };
+  });
 
   const sandboxElsewhere = once(() => namedElsewhere(settings));
   const checkIsMeant = once(() => checkSandboxIsMeant(settings));
@@ -254,13 +256,20 @@ export function connections(settings: ConnectionSettings): Connections {
       aboutAll = true;
     },
     onClose: work => void closers.push(work),
+    noteShown(operation, input, result) {
+      if (shown.length < MOST_NOTED) shown.push([operation, input, result]);
+    },
     observed: () => observed,
     serviceNow: () => told && told.dateMs + (host.clock.monotonic() - told.at),
     async close() {
       for (const close of closers.splice(0)) await close();
-      if (notes.isEmpty || !isKept(host, (await resolved()).name)) return;
-      const { remember } = await import('./id-cache.ts');
-      await remember(host, await resolved(), notes);
+      if (shown.length === 0 || !isKept(host, (await resolved()).name)) return;
+      const [{ whoseOf }, { rememberShown, idsIn }] = await Promise.all([
+        import('./id-cache.ts'),
+        import('../id-cache/shown.ts'),
+      ]);
+      const seen = shown.map(each => idsIn(...each)).filter(each => each !== undefined);
+      await rememberShown(host, whoseOf(host, await resolved()), seen);
     },
   };
 }

@@ -24,7 +24,7 @@ export function openContext(opening: Opening): OpenContext {
   const { stdin, prompts, progress, notice, warn, canAsk, life, waiting } = terminal;
   const opened = openConnections(opening, terminal);
   const inputs = { host, stdin, notice };
-  const reader = once(async () => readerOf(await opened.service()));
+  const reader = once(async () => readerOf(await opened.service(), opened.noteShown));
   const limits = runLimits(host, opened);
   const writes = contextWrites(opening, { opened, terminal, reader, limits });
   const { journal, audit } = writes.context;
@@ -45,6 +45,11 @@ export function openContext(opening: Opening): OpenContext {
     reader,
     read: async (operation, input, options) => (await reader()).read(operation, input, options),
     ...writes.context,
+    async write(operation, input, ...more) {
+      const made = await writes.context.write(operation, input, ...more);
+      opened.noteShown(operation, input as Values, made.result);
+      return made;
+    },
     ...contextFiles(host, inputs, warn),
     ...contextPrograms({ host, globals: opening.globals, opened, stdin, gate: writes.gate }),
     ...contextSandbox(host, opened, inputs),
@@ -127,11 +132,22 @@ function times(opened: Connections, { host }: Opening, reader: () => Promise<Rea
 }
 
 /** Reading operations alone, the bare results. */
-function readerOf(service: Service): Reader {
+type Values = Readonly<Record<string, unknown>>;
+
+function readerOf(service: Service, noteShown: Connections['noteShown']): Reader {
+  async function* noted<Page>(pages: AsyncIterable<Page>, operation: string, input: Values) {
+    for await (const page of pages) {
+      noteShown(operation, input, page);
+      yield page;
+    }
+  }
   return {
-    read: async <N extends ReadName>(operation: N, input: Parameters<Reader['read']>[1], options?: ReadOptions) =>
-      (await service.send(operation, input as never, options)).result as never,
-    pages: (operation, input, options) => service.pages(operation, input, options),
+    read: async <N extends ReadName>(operation: N, input: Parameters<Reader['read']>[1], options?: ReadOptions) => {
+      const { result } = await service.send(operation, input as never, options);
+      noteShown(operation, input as Values, result);
+      return result as never;
+    },
+    pages: (operation, input, options) => noted(service.pages(operation, input, options), operation, input as Values),
   };
 }
 

@@ -117,10 +117,6 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
         },
       };
     },
-    async runInBackground(words, patienceMs) {
-      const { runInBackground } = await import('./background-process.ts');
-      await runInBackground(host, words, patienceMs);
-    },
     writeTerminal,
     terminalIsGone: aTerminalIsGone,
     letGo() {

@@ -2,7 +2,7 @@
 import { resolve as resolvePath } from 'node:path';
 import type { ProfileRow, Profiles } from '../cli/context.ts';
 import { CliError } from '../core/errors.ts';
-import { forgetIdCache } from '../id-cache/file.ts';
+import { forgetShown } from '../id-cache/shown.ts';
 import { isLimitName } from '../limits/limits.ts';
 import { checkProfileName, unknownProfile } from '../profile/name.ts';
 import type { Profile } from '../profile/profile.ts';
@@ -92,7 +92,7 @@ export async function profilesFor(host: AppHost, notice: (text: string) => void)
     async remove(name) {
       if (name === 'sandbox') throw builtInStays('is always there');
       const remains = await store.remove(name);
-      await forgetIdCache(host.folders.cache, name);
+      await forgetShown(host.folders.cache, name);
       return remains;
     },
     async login(name, baseUrl, key) {

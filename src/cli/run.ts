@@ -24,8 +24,6 @@ export interface Machine {
   openContext(globals: Globals, rest: readonly string[], traits?: CommandTraits): Promise<OpenContext>;
   /** What this machine knows of cards, profiles and the like, for completion. */
   completionValues(): Promise<ValueProvider>;
-  /** Looks at what a profile holds, for completion: `card` and the name of a profile. */
-  refreshCompletion(words: readonly string[]): Promise<void>;
   /** Answers a query of a mirror on standard input, as the process of its own that such a query has. */
   answerQuery(): Promise<void>;
   /** Takes secrets of this process out of a text. */
@@ -49,7 +47,6 @@ export async function run(machine: Machine): Promise<number> {
     if (first === '-V' || first === '--version') return await print(machine, `${machine.version}\n`);
     if (first === '__complete') return await complete(machine, typed.slice(1));
     if (first === '__query') return await machine.answerQuery().then(() => 0);
-    if (first === '__look') return await machine.refreshCompletion(typed.slice(1)).then(() => 0);
     const page = keptPage(typed);
     if (page !== undefined) return await print(machine, page);
     const { readLine } = await import('./parsing/tree.ts');

@@ -28,7 +28,6 @@ export async function runWords(argv: readonly string[], options: LineOptions = {
     registry: REGISTRY,
     completionValues: async () => contractValues,
     answerQuery: async () => undefined,
-    refreshCompletion: async () => undefined,
     openContext: async () => ({ context: {} as Context, close: async () => undefined }),
     redact: text => text,
   };

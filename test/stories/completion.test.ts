@@ -41,19 +41,6 @@ describe('ids of cards', () => {
     expect(await caches(here)).toEqual([]);
   });
 
-  it('are looked for when they are old, in a sandbox that is there', async () => {
-    await using here = await world({ data: 'demo' });
-    expect(await offered(here, `cards get ''`)).toEqual([]);
-    await mkdir(join(here.folder, 'data', 'sandbox'), { recursive: true, mode: 0o700 });
-    await writeFile(join(here.folder, 'data', 'sandbox', 'store.db'), '');
-    const cards = await offered(here, `cards get ''`);
-    expect(cards.length).toBeGreaterThan(3);
-    expect(cards.join('\n')).not.toContain('terminated');
-    expect((await offered(here, `cards create --bin ''`)).map(line => line.split('\t')[0])).toEqual(
-      expect.arrayContaining(['auto', 'bin_1', 'bin_2']),
-    );
-  });
-
   it('of one dialect or contract are not those of another', async () => {
     await using here = await world();
     await here.run('cards create --bin bin_1 --amount 5', ON_A_TERMINAL);
@@ -69,9 +56,8 @@ describe('a saved profile', () => {
   const CACHE = (place: readonly (string | null)[], id: string) =>
     JSON.stringify({
       place: JSON.stringify(place),
-      sections: { card: { listed: Date.parse('2026-11-20T14:03:00Z'), asked: 0, rows: [row(id)] } },
+      shown: { card: [{ id, about: 'visa 4242', status: 'active' }] },
     });
-  const row = (id: string) => ({ id, about: 'visa 4242', status: 'active', seen: Date.parse('2026-11-20T14:03:00Z') });
 
   it('has its own cards, named by --profile; they go when it goes', async () => {
     await using here = await world();

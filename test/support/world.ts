@@ -236,8 +236,6 @@ export async function world(options: WorldOptions = {}): Promise<World> {
         takers.add(take);
         return () => takers.delete(take);
       },
-      // In this very process, whose sandbox another one could not reach.
-      runInBackground: async argv => void (await runMachine(compose({ ...host, argv }, '0.0.0-test'))),
       keychain: async () => told.keychain ?? NO_KEYCHAIN,
     };
     const code = await runMachine(compose(host, '0.0.0-test'));
