@@ -8,7 +8,16 @@ import type { Transaction } from './database.ts';
 
 /** What a line may tell; no secrets, no labels. */
 export interface ChainFacts {
-  readonly event: 'begun' | 'resumed' | 'finished' | 'resolved' | 'approved' | 'rejected' | 'accepted' | 'key';
+  readonly event:
+    | 'begun'
+    | 'resumed'
+    | 'finished'
+    | 'resolved'
+    | 'approved'
+    | 'rejected'
+    | 'accepted'
+    | 'key'
+    | 'limit';
   readonly op?: string;
   readonly command?: string;
   /** `user@host`. */

@@ -52,7 +52,7 @@ export interface RulesSettings {
 /** The limits that a journal sets for everybody who uses it. */
 export async function journalLimits(tx: Reading, account: string): Promise<SourcedLimits> {
   const rows = await tx.all<{ name: string; value: string }>(
-    'select name, value from approval_rule where account = ?',
+    "select name, value from approval_rule where account in (?, '')",
     account,
   );
   const read = readLimits(Object.fromEntries(rows.map(({ name, value }) => [name, value])));
@@ -65,7 +65,7 @@ export async function journalLimits(tx: Reading, account: string): Promise<Sourc
       outcome: 'not_sent',
     });
   }
-  return { source: { kind: 'journal', name: account }, limits: read.limits };
+  return { source: { kind: 'journal', name: `of ${account}` }, limits: read.limits };
 }
 
 /** Those who may approve now. */
@@ -77,7 +77,7 @@ export async function approversOf(
   const named = await approvers();
   if (named !== undefined) return named;
   const rows = await tx.all<{ person: string; key: string }>(
-    'select person, key from approver where account = ? and removed is null',
+    "select person, key from approver where account in (?, '') and removed is null",
     account,
   );
   return rows.map(({ person, key }) => readApproverLine(`${person} ed25519 ${key}`)).filter(each => each !== undefined);

@@ -3,8 +3,10 @@
  * that may be run again, who may use it, and which API keys belong to an account.
  */
 import { randomBytes } from 'node:crypto';
+import type { Approver } from '../approvals/request.ts';
 import { CliError } from '../core/errors.ts';
 import { shellWord } from '../core/shell-quote.ts';
+import { appendLine } from './chain.ts';
 import type { Transaction } from './database.ts';
 import { asAdmin, type PostgresSettings, SCHEMA } from './postgres.ts';
 import { SCHEMA_VERSION, TABLES } from './schema.ts';
@@ -133,6 +135,49 @@ export async function leaveJournal(settings: PostgresSettings, role: string): Pr
     }
     return [`${role} may neither change nor read the journal.`, `Approver keys removed: ${keys}.`];
   });
+}
+
+/**
+ * Sets limits for everybody who uses the journal, takes away those without a value, and lists approvers, whose person is their
+ * login role. Throws `usage` for a person who is no role. Resolves to what was done.
+ */
+export async function setRules(
+  tx: Transaction,
+  rules: readonly { readonly name: string; readonly value: string | undefined }[],
+  approvers: readonly Approver[],
+): Promise<readonly string[]> {
+  const did: string[] = [];
+  for (const { name, value } of rules) {
+    const [before] = await tx.all<{ value: string }>(
+      "select value from approval_rule where account = '' and name = ?",
+      name,
+    );
+    await tx.run("delete from approval_rule where account = '' and name = ?", name);
+    if (value !== undefined) await tx.insert('approval_rule', ['account', 'name', 'value'], [['', name, value]]);
+    did.push(`${name}: ${value ?? 'none'}, and ${before?.value ?? 'none'} before.`);
+  }
+  for (const { person, key, keyid } of approvers) {
+    const [role] = await tx.all('select 1 as yes from pg_roles where rolname = ?', person);
+    if (role === undefined) {
+      throw new CliError('usage', {
+        message: `${person} is no login role of the database: the person of an approver is the role they work as`,
+        hint: 'cardwright journal init --help',
+        outcome: 'not_sent',
+      });
+    }
+    await tx.run(
+      `insert into approver (account, keyid, person, key, added) values ('', ?, ?, ?, ?)
+        on conflict (account, keyid) do update set removed = null, person = excluded.person`,
+      keyid,
+      person,
+      Buffer.from(key).toString('base64'),
+      await tx.now(),
+    );
+    did.push(`${person} may approve with key ${keyid}.`);
+  }
+  for (const { id } of await tx.all<{ id: string }>('select id from account'))
+    for (const text of did) await appendLine(tx, id, { event: 'limit', text });
+  return did;
 }
 
 function unfit({ address }: PostgresSettings, why: string): CliError {
