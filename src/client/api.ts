@@ -20,7 +20,6 @@ import type { Clock, Environment, Randomness } from '../platform/host.ts';
 import { attempt, type Observed, type PageReading, type Wire } from './attempt.ts';
 import { createBudget } from './budget.ts';
 import type { OutcomeClass } from './classify.ts';
-import { createDeadlines } from './deadline.ts';
 import { isWrite, planRequest, type Target } from './encode.ts';
 import { learnSecrets } from './learn-secrets.ts';
 import { isUndone } from './not-happened.ts';
@@ -295,7 +294,6 @@ function createWire(settings: ServiceSettings<Table>, warn: (text: string) => vo
   const redactor = settings.redactor ?? createRedactor();
   return {
     transport,
-    deadlines: createDeadlines(clock),
     origin: baseUrl.origin,
     variables: connection.variables,
     basePath: baseUrl.pathname.replace(/\/+$/, ''),

@@ -2,18 +2,17 @@
 import { HEADERS } from '../contract/envelopes.ts';
 import { SANDBOX_MARK } from '../contract/sandbox/basis.ts';
 import type { PlannedRequest } from '../contract/service.ts';
+import { REQUEST_TOTAL_MS } from '../core/durations.ts';
 import type { Secret } from '../core/secret.ts';
 import type { Clock } from '../platform/host.ts';
 import type { RequestFacts } from './answer.ts';
 import { MAX_BYTES, MAX_LIST_BYTES } from './body.ts';
-import type { Certificate } from './connector.ts';
-import type { Deadlines } from './deadline.ts';
 import { isWrite, keyHeader } from './encode.ts';
 import { dateOf, headerText, headerWarnings, textOf } from './headers.ts';
 import { interpretResponse } from './interpret-response.ts';
 import type { Interpretation } from './interpretation.ts';
 import type { Redactor } from './redact.ts';
-import type { Exchange, Transport, WireRequest } from './transport.ts';
+import type { Certificate, Exchange, Transport, WireRequest } from './transport.ts';
 
 /** What the reader of a list of many pages adds to a request. */
 export interface PageReading {
@@ -24,7 +23,6 @@ export interface PageReading {
 /** What all attempts of a service share. */
 export interface Wire {
   readonly transport: Transport;
-  readonly deadlines: Deadlines;
   readonly origin: string;
   /** Variables of the environment that name address and key. */
   readonly variables: readonly string[] | undefined;
@@ -64,25 +62,21 @@ export interface Attempted extends RequestFacts {
 export async function attempt(wire: Wire, attempted: Attempted): Promise<Interpretation> {
   const { target, plan } = attempted;
   const request = wireRequest(wire, attempted);
-  const deadline = wire.deadlines.start({
-    write: isWrite(target.row),
-    totalMs: wire.timeoutMs ?? target.row.patienceMs,
-    signals: attempted.signals,
-  });
   debugRequest(wire, request);
+  const began = wire.clock.monotonic();
   const answered = wire.asking?.();
   let exchange: Exchange;
   try {
-    exchange = await wire.transport.exchange(request, deadline);
+    exchange = await wire.transport.exchange(request);
   } finally {
-    deadline.end();
     answered?.();
   }
-  debugExchange(wire, exchange, deadline.elapsed());
+  const tookMs = wire.clock.monotonic() - began;
+  debugExchange(wire, exchange, tookMs);
   if (exchange.status !== undefined) {
     const dateMs = dateOf(exchange.headers);
     const certificate = wire.transport.certificate();
-    wire.observe?.({ status: exchange.status, tookMs: deadline.elapsed(), dateMs, certificate });
+    wire.observe?.({ status: exchange.status, tookMs, dateMs, certificate });
     const isSandbox = !wire.checkClock || headerText(exchange.headers, SANDBOX_MARK) !== undefined;
     const now = isSandbox ? undefined : wire.clock.now();
     for (const warning of headerWarnings(exchange.headers, now)) wire.warn(wire.redactor.text(warning));
@@ -104,8 +98,14 @@ export async function attempt(wire: Wire, attempted: Attempted): Promise<Interpr
   return verdict;
 }
 
-function wireRequest(wire: Wire, { target, plan, key }: Attempted): WireRequest {
+/** Most milliseconds until an answer begins. */
+const HEADERS_MS = { read: 30_000, write: 60_000 };
+
+function wireRequest(wire: Wire, { target, plan, key, signals }: Attempted): WireRequest {
   const { row, overrides } = target;
+  const effect = isWrite(row) ? 'write' : 'read';
+  const given = wire.timeoutMs ?? row.patienceMs;
+  const totalMs = given ?? REQUEST_TOTAL_MS[effect];
   const headers: Record<string, string> = {
     Accept: 'application/json',
     'Accept-Encoding': 'identity',
@@ -120,7 +120,10 @@ function wireRequest(wire: Wire, { target, plan, key }: Attempted): WireRequest 
     path: `${wire.basePath}${plan.path}`,
     headers,
     body: plan.body,
-    write: isWrite(row),
+    write: effect === 'write',
+    totalMs,
+    headersMs: Math.min(totalMs, given ?? HEADERS_MS[effect]),
+    signals: signals.filter(signal => signal !== undefined),
     maxBodyBytes: kind === 'list' || kind === 'page' ? MAX_LIST_BYTES : MAX_BYTES,
   };
 }

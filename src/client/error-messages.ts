@@ -2,8 +2,8 @@
 import type { RefusalName } from '../contract/refusals.ts';
 import { CliError, type ServiceRefusal } from '../core/errors.ts';
 import type { Classified } from './classify.ts';
-import { seconds } from './deadline.ts';
 import { overrideOf, type Target } from './encode.ts';
+import { seconds } from './failure.ts';
 
 export interface Happened {
   readonly target: Target;

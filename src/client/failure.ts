@@ -1,5 +1,4 @@
 /** Errors of sockets, TLS and the HTTP parser in a user's words; the code is kept so that it can be searched for. */
-import { TimeIsUp } from './deadline.ts';
 
 export interface WireFailure {
   /** One clause without a full stop: `connection refused by 127.0.0.1:4010 (ECONNREFUSED)`. */
@@ -8,6 +7,27 @@ export interface WireFailure {
   /** Nobody listens at the address. */
   readonly nobody?: boolean;
   readonly cause: unknown;
+}
+
+/** The reason of an exchange whose time is up. */
+export class TimeIsUp extends Error {
+  override readonly name = 'TimeIsUp';
+  constructor(totalMs: number) {
+    super(`no complete answer within ${seconds(totalMs)}`);
+  }
+}
+
+/** The reason of an exchange that a signal has stopped. */
+export class Stopped extends Error {
+  override readonly name = 'Stopped';
+  constructor(cause: unknown) {
+    super('stopped before the answer', { cause });
+  }
+}
+
+/** `30 s`, `0.5 s`. */
+export function seconds(ms: number): string {
+  return `${Math.round(ms / 100) / 10} s`;
 }
 
 /** Thrown inside the transport when a body passes its limit. */
@@ -61,6 +81,7 @@ export class ConnectionProblem extends Error {
  */
 export function describeFailure(thrown: unknown, place: string): WireFailure {
   if (thrown instanceof TimeIsUp) return { text: thrown.message, reason: 'time', cause: thrown };
+  if (thrown instanceof Stopped) return { text: thrown.message, reason: 'stopped', cause: thrown.cause };
   if (thrown instanceof TooLarge) return { text: thrown.message, reason: 'too_large', cause: thrown };
   if (thrown instanceof ConnectionProblem) return { text: thrown.message, reason: 'network', cause: thrown };
   const code = codeOf(thrown);

@@ -1,4 +1,5 @@
 /** One request from its planned bytes to a settled outcome: attempts, waits, and reading back what was not shown. */
+import { setMaxListeners } from 'node:events';
 import type { Operation } from '../contract/operation.ts';
 import type { Delivery, DeliveryPolicy, PlannedRequest, ReadOptions } from '../contract/service.ts';
 import { KEY_TRUST, READ_LAG } from '../contract/spans.ts';
@@ -10,7 +11,6 @@ import { attempt, type PageReading, type Wire } from './attempt.ts';
 import type { RetryBudget } from './budget.ts';
 import { checkRefusal, type RefusalCheck, type Refused } from './check-refusal.ts';
 import type { OutcomeClass } from './classify.ts';
-import { anyOf } from './deadline.ts';
 import { isWrite } from './encode.ts';
 import type { Interpretation } from './interpretation.ts';
 import { isUndone } from './not-happened.ts';
@@ -276,4 +276,32 @@ export function undeliverable(error: CliError): Delivery {
     reread: false,
   };
   return { ...none, class: 'not_sent', error: error.with({ outcome: 'not_sent' }) };
+}
+
+const combinations = new WeakMap<AbortSignal, WeakMap<AbortSignal, AbortSignal>>();
+
+/** Every worker of a run may wait under one signal at the same time; Node takes more than ten for a leak. */
+function manyListeners(signal: AbortSignal): AbortSignal {
+  setMaxListeners(0, signal);
+  return signal;
+}
+
+/** One signal for several; mostly they are the same one, and the same two come with every request. */
+function anyOf(signals: readonly (AbortSignal | undefined)[]): AbortSignal {
+  const [first, second] = signals;
+  if (signals.length === 2 && first !== undefined && second !== undefined && first !== second)
+    return bothOf(first, second);
+  const distinct = [...new Set(signals)].filter(signal => signal !== undefined);
+  const [one, other] = distinct;
+  if (one !== undefined && other === undefined) return one;
+  if (one === undefined || other === undefined || distinct.length > 2) return AbortSignal.any(distinct);
+  return bothOf(one, other);
+}
+
+function bothOf(one: AbortSignal, other: AbortSignal): AbortSignal {
+  const known = combinations.get(one) ?? new WeakMap<AbortSignal, AbortSignal>();
+  combinations.set(one, known);
+  const combined = known.get(other) ?? manyListeners(AbortSignal.any([one, other]));
+  known.set(other, combined);
+  return combined;
 }

@@ -3,21 +3,15 @@
  * request a connection at a time; nothing is repeated, redirected, inflated or cached here.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { setMaxListeners } from 'node:events';
+import type { Socket } from 'node:net';
 import type { Client, Dispatcher } from 'undici';
+import type buildConnector from 'undici/lib/core/connect.js';
 import type { Clock, Environment } from '../platform/host.ts';
-import {
-  type Certificate,
-  type Closeable,
-  type Connector,
-  certificateOf,
-  hold,
-  onlyOnce,
-  throughProxy,
-} from './connector.ts';
-import { CONNECT_MS, type Deadline } from './deadline.ts';
-import { describeFailure, noteIssuer, TooLarge, type WireFailure } from './failure.ts';
-import { proxyFor } from './proxy.ts';
+import { describeFailure, noteIssuer, Stopped, TimeIsUp, TooLarge, type WireFailure } from './failure.ts';
+import { openTunnel, proxyFor } from './proxy.ts';
 
+const CONNECT_MS = 5_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 /** A socket idle for longer may be closed already on the other side; a write does not take the chance. */
 const IDLE_FOR_WRITES_MS = 1_000;
@@ -30,6 +24,12 @@ export interface WireRequest {
   readonly body: string | undefined;
   readonly write: boolean;
   readonly maxBodyBytes: number;
+  /** Most milliseconds, from the connection to the last byte of the body. */
+  readonly totalMs: number;
+  /** Most milliseconds until the answer begins. */
+  readonly headersMs: number;
+  /** Cut it off. */
+  readonly signals: readonly AbortSignal[];
 }
 
 export type WireHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -49,7 +49,7 @@ export type Exchange =
 export interface Transport {
   /** Host and port, or the path of the socket, for messages. */
   readonly place: string;
-  exchange(request: WireRequest, deadline: Deadline): Promise<Exchange>;
+  exchange(request: WireRequest): Promise<Exchange>;
   /** What the service showed at the last TLS connection; undefined without one. */
   certificate(): Certificate | undefined;
   close(): Promise<void>;
@@ -73,7 +73,7 @@ function whole(chunks: readonly Uint8Array[]): Uint8Array {
 }
 
 /** One connection. It is thrown away after anything but a whole answer. */
-interface Lane {
+interface Connection {
   readonly client: Client;
   idleSince: number;
   giveUp(error: Error): void;
@@ -89,7 +89,7 @@ export function createTransport(settings: TransportSettings): Transport {
   // The path of a private socket is another one in each run, and nothing to act on.
   const place = socketPath === undefined ? origin.host : 'the sandbox';
   const proxy = socketPath === undefined ? proxyFor(origin, settings.env) : undefined;
-  const idle: Lane[] = [];
+  const idle: Connection[] = [];
   const attempts = new WeakMap<object, Attempt>();
   let dispatching: Attempt | undefined;
   let parts: Promise<Parts> | undefined;
@@ -105,38 +105,35 @@ export function createTransport(settings: TransportSettings): Transport {
   subscribe('undici:request:create', onCreate);
   subscribe('undici:client:sendHeaders', onSend);
 
-  function takeLane({ Client, buildConnector }: Parts, write: boolean): Lane {
-    for (let lane = idle.pop(); lane !== undefined; lane = idle.pop()) {
-      if (!write || clock.monotonic() - lane.idleSince <= IDLE_FOR_WRITES_MS) return lane;
-      lane.giveUp(new Error('idle for too long'));
+  function checkout(parts: Parts, write: boolean): Connection {
+    for (let connection = idle.pop(); connection !== undefined; connection = idle.pop()) {
+      if (!write || clock.monotonic() - connection.idleSince <= IDLE_FOR_WRITES_MS) return connection;
+      connection.giveUp(new Error('idle for too long'));
     }
     const onCertificate = (certificate: Certificate) => {
       shown = certificate;
     };
-    return openLane({
-      Client,
-      buildConnector,
-      origin,
-      socketPath,
-      proxy,
-      authorities: settings.authorities,
-      onCertificate,
-    });
+    return open({ ...parts, origin, socketPath, proxy, authorities: settings.authorities, onCertificate });
   }
 
-  function exchangeOn(lane: Lane, request: WireRequest, deadline: Deadline): Promise<Exchange> {
+  function exchangeOn(connection: Connection, request: WireRequest): Promise<Exchange> {
+    const { signals, totalMs } = request;
     const attempt: Attempt = { sent: false };
     return new Promise(resolve => {
       let status = 0;
       let headers: WireHeaders = {};
       let size = 0;
       const chunks: Uint8Array[] = [];
+      const time = AbortSignal.timeout(totalMs);
+      const stops = [time, ...signals];
+      const onStop = () => once(stopReason(stops, totalMs));
       const settle = (error: unknown) => {
-        const failure = error === undefined ? undefined : failureOf(error, deadline, place);
+        for (const stop of stops) stop.removeEventListener('abort', onStop);
+        const failure = error === undefined ? undefined : describeFailure(error, place);
         if (failure === undefined) {
-          lane.idleSince = clock.monotonic();
-          idle.push(lane);
-        } else lane.giveUp(error instanceof Error ? error : new Error('given up'));
+          connection.idleSince = clock.monotonic();
+          idle.push(connection);
+        } else connection.giveUp(error instanceof Error ? error : new Error('given up'));
         if (status === 0) resolve({ sent: attempt.sent, failure: failure ?? describeFailure(undefined, place) });
         else resolve({ status, sent: true, headers, bytes: whole(chunks), ...(failure && { failure }) });
       };
@@ -154,10 +151,12 @@ export function createTransport(settings: TransportSettings): Transport {
         onResponseEnd: () => once(undefined),
         onResponseError: (_controller, error) => once(error),
       };
-      deadline.onOver(() => once(deadline.reason() ?? new Error('stopped')));
+      // Every worker of a run may wait under one signal; Node takes more than ten listeners for a leak.
+      if (signals.length > 0) setMaxListeners(0, ...signals);
+      for (const stop of stops) stop.addEventListener('abort', onStop);
       dispatching = attempt;
       try {
-        lane.client.dispatch(dispatchOptions(request, deadline), handler);
+        connection.client.dispatch(dispatchOptions(request), handler);
       } catch (error) {
         once(error);
       } finally {
@@ -169,44 +168,42 @@ export function createTransport(settings: TransportSettings): Transport {
   return {
     place,
     certificate: () => shown,
-    async exchange(request, deadline) {
+    async exchange(request) {
       parts ??= loadParts(isProgram);
       const loaded = await parts;
-      const stopped = () => ({ sent: false, failure: failureOf(deadline.reason(), deadline, place) });
-      return deadline.isOver() ? stopped() : exchangeOn(takeLane(loaded, request.write), request, deadline);
+      const { signals, totalMs, write } = request;
+      if (!signals.some(({ aborted }) => aborted)) return exchangeOn(checkout(loaded, write), request);
+      return { sent: false, failure: describeFailure(stopReason(signals, totalMs), place) };
     },
     async close() {
       unsubscribe('undici:request:create', onCreate);
       unsubscribe('undici:client:sendHeaders', onSend);
       // The end of the program closes what is idle, without Node's own way there, which opens standard error.
       if (isProgram) return;
-      await Promise.all(idle.splice(0).map(lane => lane.client.close()));
+      await Promise.all(idle.splice(0).map(({ client }) => client.close()));
     },
   };
 }
 
-/** A deadline that passed explains every error that follows from it. */
-function failureOf(error: unknown, deadline: Deadline, place: string): WireFailure {
-  const reason: unknown = deadline.isOver() ? deadline.reason() : error;
-  const failure = describeFailure(reason, place);
-  return deadline.isOver() && failure.reason === 'network'
-    ? { text: 'stopped before the answer', reason: 'stopped', cause: reason }
-    : failure;
+/** What ends an exchange that is stopped: its time, or the reason of the signal that came first. */
+function stopReason(stops: readonly AbortSignal[], totalMs: number): Error {
+  const reason: unknown = stops.find(({ aborted }) => aborted)?.reason;
+  return reason instanceof DOMException && reason.name === 'TimeoutError' ? new TimeIsUp(totalMs) : new Stopped(reason);
 }
 
-function dispatchOptions(request: WireRequest, deadline: Deadline): Dispatcher.DispatchOptions {
+function dispatchOptions(request: WireRequest): Dispatcher.DispatchOptions {
   return {
     method: request.method as Dispatcher.HttpMethod,
     path: request.path,
     headers: request.headers,
     body: request.body ?? null,
-    headersTimeout: deadline.headersMs,
-    // The deadline covers the body: a timeout between bytes lets one byte a while drip on for ever.
+    headersTimeout: request.headersMs,
+    // The total covers the body: a timeout between bytes lets one byte a while drip on for ever.
     bodyTimeout: 0,
   };
 }
 
-interface LaneFacts extends Parts {
+interface OpenFacts extends Parts {
   readonly origin: URL;
   readonly socketPath: string | undefined;
   readonly proxy: URL | undefined;
@@ -214,7 +211,7 @@ interface LaneFacts extends Parts {
   readonly onCertificate: (certificate: Certificate) => void;
 }
 
-function openLane(facts: LaneFacts): Lane {
+function open(facts: OpenFacts): Connection {
   const { Client, buildConnector, origin, socketPath, proxy, authorities, onCertificate } = facts;
   const connector = buildConnector({
     timeout: CONNECT_MS,
@@ -272,4 +269,73 @@ async function loadParts(isProgram: boolean): Promise<Parts> {
   // Not in somebody else's process. Of the parser, whose bytes are ours, only what runs is checked.
   if (isProgram) for (const flag of ['--liftoff-only', '--wasm-lazy-validation']) v8.setFlagsFromString(flag);
   return { Client: client.default, buildConnector: connect.default };
+}
+
+export interface Certificate {
+  /** Organisation or name of who issued it. */
+  readonly issuer: string | undefined;
+  /** As the certificate says it: `Nov 20 14:03:11 2027 GMT`. */
+  readonly validTo: string | undefined;
+}
+
+/** A connection that is being made. */
+interface Closeable {
+  destroy(): unknown;
+  once(event: 'close', listener: () => void): unknown;
+}
+
+/** Kept until it closes by itself: a client that lives long connects many times. */
+function hold(opening: Set<Closeable>, closeable: Closeable): void {
+  opening.add(closeable);
+  closeable.once('close', () => opening.delete(closeable));
+}
+
+type Connector = (options: ConnectorOptions, callback: ConnectorCallback) => void;
+type ConnectorOptions = Parameters<ReturnType<typeof buildConnector>>[0];
+type ConnectorCallback = Parameters<ReturnType<typeof buildConnector>>[1];
+
+/** Connects to the proxy first and speaks TLS through its tunnel. */
+function throughProxy(
+  { proxy, authorities }: { readonly proxy: URL; readonly authorities: readonly string[] | undefined },
+  direct: Connector,
+  opening: Set<Closeable>,
+): Connector {
+  return (options, callback) => {
+    const target = `${options.hostname.includes(':') ? `[${options.hostname}]` : options.hostname}:${options.port || 443}`;
+    const done = onlyOnce(({ error, socket }: { error: Error | null; socket: Socket | null }) => {
+      if (error) callback(error, null);
+      else if (socket) direct({ ...options, httpSocket: socket }, callback);
+    });
+    const tunnel = { proxy, authorities, target, timeoutMs: CONNECT_MS };
+    openTunnel({ ...tunnel, done: (error, socket) => done({ error, socket }) }).then(
+      request => hold(opening, request),
+      (error: unknown) => done({ error: error instanceof Error ? error : new Error('no tunnel'), socket: null }),
+    );
+  };
+}
+
+interface PeerCertificate {
+  readonly issuer?: Readonly<Record<string, unknown>>;
+  readonly valid_to?: unknown;
+}
+
+/** What the service showed of itself on a TLS socket. */
+function certificateOf(socket: object): Certificate {
+  const { getPeerCertificate } = socket as { getPeerCertificate?: () => PeerCertificate };
+  const { issuer, valid_to: validTo } = getPeerCertificate?.call(socket) ?? {};
+  const name = issuer?.['O'] ?? issuer?.['CN'];
+  return {
+    issuer: typeof name === 'string' ? name : undefined,
+    validTo: typeof validTo === 'string' ? validTo : undefined,
+  };
+}
+
+/** A function whose first call alone counts. */
+function onlyOnce<T>(call: (value: T) => void): (value: T) => void {
+  let called = false;
+  return value => {
+    if (called) return;
+    called = true;
+    call(value);
+  };
 }
