@@ -1,0 +1,54 @@
+/** Histories that broke a law once, as short as they became. `isBroken`: the program breaks it still. */
+import type { History } from './history.ts';
+
+export interface Found {
+  readonly name: string;
+  readonly isBroken?: boolean;
+  readonly history: History;
+}
+
+const SERVICE = {
+  wallet: 1_000_000,
+  keysMs: 0,
+  diesAt: 0,
+  repeated: 0,
+  behind: { list: 0, card: 0, wallet: 0, fresh: 0 },
+  ignoresFilters: false,
+  metadata: 'everywhere',
+  totals: true,
+  others: [],
+} as const;
+const CREATE = { change: 'create', dollars: 8, card: 1, intent: false } as const;
+const PLAIN = { noise: 1, machines: [0], probed: false, cap: 0 } as const;
+const NOW = { machine: 0, wait: 0, beside: false } as const;
+
+export const FOUND: readonly Found[] = [
+  {
+    name: 'a create whose marker no list shows is sent again after its key was forgotten',
+    isBroken: true,
+    history: {
+      ...PLAIN,
+      machines: [3_600_000],
+      probed: true,
+      wishes: [CREATE, CREATE],
+      service: { ...SERVICE, keysMs: 3_000, metadata: 'not in lists' },
+      lies: [{ nth: 2, does: 'done', ms: 0, says: 'another card' }],
+      steps: [
+        { ...NOW, name: 1, act: { do: 'buy', wishes: [0, 1], how: 'file' } },
+        { ...NOW, name: 2, act: { do: 'resume', of: 1, resend: false } },
+      ],
+    },
+  },
+  {
+    name: 'a row that is told "later" for an hour is called not sent although its card was made, which no marker shows in lists',
+    isBroken: true,
+    history: {
+      ...PLAIN,
+      machines: [3_600_000],
+      wishes: [CREATE],
+      service: { ...SERVICE, metadata: 'not in lists' },
+      lies: [{ nth: 1, does: 'done', ms: 0, says: '429 in an hour' }],
+      steps: [{ ...NOW, name: 1, act: { do: 'buy', wishes: [0], how: 'file' } }],
+    },
+  },
+];

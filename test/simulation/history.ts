@@ -1,0 +1,245 @@
+/**
+ * A history: what is meant, what the service does to it, and what persons do one after the other or at once. It is plain data,
+ * so that a failing one can be kept and made shorter. `historyOf` invents one from a seed.
+ */
+import { Chance, type Fate } from './platform.ts';
+import { DEFINITE, type Does, type Lie, SAYING_NAMES, type Saying, type Settings } from './service.ts';
+
+/** Something that somebody wants to happen. Its number is the cents of its amount, by which the books know it. */
+export interface Wish {
+  readonly change: 'create' | 'fund' | 'withdraw';
+  /** Whole USD. */
+  readonly dollars: number;
+  /** Of `fund` and `withdraw`: 1 or 2. */
+  readonly card: number;
+  readonly intent: boolean;
+}
+
+export type Act =
+  | { readonly do: 'buy'; readonly wishes: readonly number[]; readonly how: 'command' | 'file' | 'library' }
+  /** What another step bought once more, as it was or with the file edited. */
+  | { readonly do: 'repeat'; readonly of: number; readonly as: Repeated; readonly extra: number }
+  /** `--resend-absent` only where the program has named it. */
+  | { readonly do: 'resume'; readonly of: number; readonly resend: boolean }
+  | { readonly do: 'state'; readonly change: 'freeze' | 'unfreeze' | 'terminate'; readonly card: number }
+  /** The home of the machine becomes what another one has now. */
+  | { readonly do: 'copy'; readonly from: number }
+  | { readonly do: 'look' };
+
+/** `with again`: `--again`, only where the program has named it. */
+export type Repeated = 'the same' | 'one row more' | 'first row gone' | 'rows turned round' | 'with again';
+
+export interface Step {
+  /** What others call it. */
+  readonly name: number;
+  readonly machine: number;
+  readonly act: Act;
+  /** ms before it. */
+  readonly wait: number;
+  /** It begins while the step before it still runs, so many ms after that began. */
+  readonly beside: boolean;
+  readonly fate?: Fate;
+}
+
+export interface History {
+  /** Of latencies, ids and the order of what happens at once. */
+  readonly noise: number;
+  readonly wishes: readonly Wish[];
+  readonly service: Settings;
+  readonly lies: readonly Lie[];
+  /** ms that the clock of each machine is ahead. */
+  readonly machines: readonly number[];
+  /** The program was let find out whether keys are honoured. */
+  readonly probed: boolean;
+  /** Cents a day; 0: none. */
+  readonly cap: number;
+  readonly steps: readonly Step[];
+}
+
+const HOUR = 3_600_000;
+
+export function historyOf(seed: number): History {
+  const chance = new Chance(seed);
+  const wishes = Array.from(
+    { length: 2 + chance.below(4) },
+    (_, n): Wish => ({
+      change: chance.of(['create', 'create', 'create', 'fund', 'fund', 'withdraw'] as const),
+      dollars: 5 + n,
+      card: 1 + chance.below(2),
+      intent: chance.is(0.2),
+    }),
+  );
+  const calm = chance.is(0.12);
+  const machines = chance.is(0.2) ? [0, chance.of([-90_000, 0, 4_000, HOUR])] : [chance.of([0, 0, 0, -HOUR, 60_000])];
+  const steps = stepsOf(chance, wishes, machines.length, calm);
+  const service = settingsOf(chance, calm);
+  const probed = chance.is(0.25);
+  // A request that is queued for longer than a key lives that was proved to be honoured is beyond what anybody can know.
+  const longest = probed && service.keysMs === 3_000 ? 1_500 : 20_000;
+  const lies = calm ? [] : liesOf(chance, longest);
+  // "Later" has to be believed at last; what is shown for 8 s is taken for granted.
+  const isLimited = lies.some(({ says }) => says.startsWith('429'));
+  const { list, card, wallet, fresh } = service.behind;
+  const behind = isLimited ? { list: list / 2, card: card / 2, wallet: wallet / 2, fresh: fresh / 2 } : service.behind;
+  return {
+    noise: chance.below(1e9),
+    wishes,
+    service: { ...service, behind },
+    lies,
+    machines,
+    probed,
+    cap: chance.is(0.1) ? 100 * (6 + chance.below(20)) : 0,
+    steps,
+  };
+}
+
+function settingsOf(chance: Chance, calm: boolean): Settings {
+  const isLate = !calm && chance.is(0.35);
+  const late = () => (isLate && chance.is(0.6) ? chance.below(12_000) : 0);
+  return {
+    wallet: chance.is(0.08) ? 1_500 : 1_000_000,
+    keysMs: chance.of([0, 0, null, null, 3_000, 600_000]),
+    diesAt: chance.is(0.1) ? 1 + chance.below(4) : 0,
+    repeated: chance.of([0, 0, 0, 0, 409, 422] as const),
+    behind: { list: late(), card: late(), wallet: late(), fresh: late() },
+    ignoresFilters: chance.is(0.15),
+    metadata: chance.of(['everywhere', 'everywhere', 'everywhere', 'not in lists', 'nowhere'] as const),
+    totals: chance.is(0.8),
+    others: !calm && chance.is(0.15) ? [{ at: chance.below(60_000), cents: -777, card: chance.below(3) }] : [],
+  };
+}
+
+function liesOf(chance: Chance, longest: number): Lie[] {
+  if (chance.is(0.25)) return [];
+  const count = chance.of([1, 1, 1, 2, 2, 3, 5]);
+  const first = 1 + (chance.is(0.6) ? 0 : chance.below(4));
+  return Array.from({ length: count }, (_, at) => {
+    // Most answers that do not come are simply lost.
+    const says: Saying = chance.is(0.3)
+      ? chance.of(['lost', 'lost', 'silence', 'cut in its body'] as const)
+      : chance.of(SAYING_NAMES);
+    return { nth: first + at, ...doesOf(chance, says, longest), says };
+  });
+}
+
+function doesOf(chance: Chance, says: Saying, longest: number): { does: Does; ms: number } {
+  if (DEFINITE.has(says)) return { does: 'none', ms: 0 };
+  if (says === 'honest' || says === 'answered twice') return { does: 'done', ms: 0 };
+  const does = chance.of(['done', 'done', 'none', 'none', 'later'] as const);
+  const late = chance.of([100, 1_500, 6_000, 20_000]);
+  return { does, ms: does === 'later' ? Math.min(late, longest, says.startsWith('429') ? 1_500 : late) : 0 };
+}
+
+function fateOf(chance: Chance): Fate {
+  const how = chance.of(['dies', 'dies', 'dies', 'dies', 'stands still', 'is interrupted'] as const);
+  const from = chance.is(0.8) ? 'write' : 'start';
+  const few = Math.floor(chance.fraction() ** 2 * 40);
+  return {
+    how,
+    from,
+    nth: from === 'start' ? 0 : chance.of([1, 1, 1, 2, 3]),
+    effect: from === 'start' ? 1 + chance.below(150) : few,
+    when: chance.of(['before', 'after', 'torn'] as const),
+    ms: chance.of([2_000, 70_000, 400_000]),
+  };
+}
+
+function stepsOf(chance: Chance, wishes: readonly Wish[], machines: number, calm: boolean): Step[] {
+  const steps: Step[] = [];
+  const fate = (probability: number) => (!calm && chance.is(probability) ? { fate: fateOf(chance) } : {});
+  const machine = () => chance.below(machines);
+  const add = (step: Omit<Step, 'name'>) => steps.push({ name: steps.length + 1, ...step });
+  const buy = (at: number, beside: boolean) =>
+    add({ machine: at, act: buyOf(chance, wishes), wait: beside ? chance.below(200) : 0, beside, ...fate(0.6) });
+  buy(machine(), false);
+  if (chance.is(0.15)) buy(machine(), chance.is(0.5));
+  const more = 1 + chance.below(4);
+  for (let n = 0; n < more; n += 1) {
+    const of = chance.of(steps.filter(({ act }) => act.do === 'buy'));
+    const wait = chance.of([0, 0, 0, 1_000, 9_000, 90_000, ...(chance.is(0.1) ? [26 * HOUR] : [])]);
+    const beside = chance.is(0.2);
+    const at = chance.is(0.9) ? of.machine : machine();
+    const act = goOn(chance, of.name, machines);
+    add({
+      machine: act.do === 'copy' ? machines - 1 : at,
+      act,
+      wait: beside ? chance.below(400) : wait,
+      beside,
+      ...fate(0.2),
+    });
+  }
+  return steps;
+}
+
+function buyOf(chance: Chance, wishes: readonly Wish[]): Act {
+  const how = chance.of(['command', 'command', 'command', 'file', 'file', 'library'] as const);
+  const first = chance.below(wishes.length);
+  if (how === 'library') {
+    const named = wishes.findIndex(({ intent }) => intent);
+    return { do: 'buy', wishes: [named === -1 ? first : named], how: named === -1 ? 'command' : how };
+  }
+  if (how === 'command') return { do: 'buy', wishes: [first], how };
+  // A file is of one kind.
+  const kind = wishes[first]?.change;
+  const rows = wishes.flatMap((wish, at) => (wish.change === kind ? [at] : []));
+  return { do: 'buy', wishes: chance.is(0.15) ? [...rows, rows[0] as number] : rows, how };
+}
+
+function goOn(chance: Chance, of: number, machines: number): Act {
+  const kind = chance.below(20);
+  if (kind < 7) return { do: 'repeat', of, as: 'the same', extra: 0 };
+  if (kind < 14) return { do: 'resume', of, resend: chance.is(0.3) };
+  if (kind < 17) {
+    const as = chance.of(['one row more', 'first row gone', 'rows turned round', 'with again'] as const);
+    return { do: 'repeat', of, as, extra: chance.below(6) };
+  }
+  if (kind < 18 && machines > 1) return { do: 'copy', from: 0 };
+  if (kind < 19)
+    return { do: 'state', change: chance.of(['freeze', 'unfreeze', 'terminate'] as const), card: 1 + chance.below(2) };
+  return { do: 'look' };
+}
+
+/** Shorter ones, the shortest first: what is left out of a failing history is tried in this order. */
+export function* shorter(history: History): Generator<History> {
+  const without = <T>(list: readonly T[], at: number) => list.filter((_, index) => index !== at);
+  for (let at = history.steps.length - 1; at >= 0 && history.steps.length > 1; at -= 1) {
+    yield { ...history, steps: without(history.steps, at) };
+  }
+  for (let at = history.lies.length - 1; at >= 0; at -= 1) yield { ...history, lies: without(history.lies, at) };
+  for (const [at, step] of history.steps.entries()) {
+    const other = (changed: Step) => ({
+      ...history,
+      steps: history.steps.map((each, n) => (n === at ? changed : each)),
+    });
+    const { fate, ...fateless } = step;
+    if (fate !== undefined) yield other(fateless);
+    if (step.beside) yield other({ ...step, beside: false, wait: 0 });
+    if (step.wait > 0 && !step.beside) yield other({ ...step, wait: 0 });
+    if (step.machine > 0) yield other({ ...step, machine: 0 });
+    const { act } = step;
+    if (act.do === 'buy' && act.wishes.length > 1) {
+      for (const n of act.wishes.keys()) yield other({ ...step, act: { ...act, wishes: without(act.wishes, n) } });
+    }
+    if (act.do === 'buy' && act.how === 'file' && act.wishes.length === 1)
+      yield other({ ...step, act: { ...act, how: 'command' } });
+    if (fate?.how === 'dies' && fate.when === 'torn') yield other({ ...step, fate: { ...fate, when: 'before' } });
+  }
+  const { service } = history;
+  const plain = (changed: Partial<Settings>) => ({ ...history, service: { ...service, ...changed } });
+  const { behind } = service;
+  for (const name of Object.keys(behind) as (keyof typeof behind)[]) {
+    if (behind[name] > 0) yield plain({ behind: { ...behind, [name]: 0 } });
+  }
+  if (service.others.length > 0) yield plain({ others: [] });
+  if (service.diesAt > 0) yield plain({ diesAt: 0 });
+  if (service.repeated !== 0) yield plain({ repeated: 0 });
+  if (service.keysMs !== 0) yield plain({ keysMs: 0 });
+  if (service.ignoresFilters) yield plain({ ignoresFilters: false });
+  if (service.metadata !== 'everywhere') yield plain({ metadata: 'everywhere' });
+  if (!service.totals) yield plain({ totals: true });
+  if (service.wallet < 1_000_000) yield plain({ wallet: 1_000_000 });
+  if (history.probed) yield { ...history, probed: false };
+  if (history.cap > 0) yield { ...history, cap: 0 };
+  if (history.machines.some(ahead => ahead !== 0)) yield { ...history, machines: history.machines.map(() => 0) };
+  if (history.noise !== 1) yield { ...history, noise: 1 };
+}

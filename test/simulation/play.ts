@@ -1,0 +1,749 @@
+/**
+ * Plays a history and judges it by the books of the service alone. A person types command lines, and goes on by what was
+ * told: an answer, an exit code, the op that an error names. Laws are broken in words.
+ */
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import type { AppHost } from '../../src/app/app-host.ts';
+import { foldersFor } from '../../src/platform/folders.ts';
+import type { History, Step, Wish } from './history.ts';
+import { as, Chance, effect, isRunning, type Machine, Process, START, sleep, World } from './platform.ts';
+import type { LibraryClient, Program } from './program.ts';
+import { API_KEY, CARD_NUMBER, type Card, Service } from './service.ts';
+
+/** What came of one process. `code` is undefined where it was killed. */
+interface Ran {
+  readonly who: Process;
+  readonly from: number;
+  readonly to: number;
+  readonly code: number | undefined;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** One purchase that somebody means, and what he was told of it. */
+interface Purchase {
+  readonly wish: number;
+  /** Where it was typed. */
+  readonly journal: number;
+  /** The journals that know of it: a copy of a home knows what was known before it was made. */
+  readonly journals: Set<number>;
+  /** The rows of the file that it was meant by; empty where it was typed. */
+  readonly file: string;
+  /** `open`: nobody was told what became of it. */
+  told: 'open' | 'done' | 'no';
+  /** Processes at it that run. */
+  living: number;
+  /** The op that is about it; the last one, where there were several. */
+  op: string | undefined;
+  /** True time at which it was said to be done. */
+  doneAt: number;
+}
+
+/** A machine with the home of its user. */
+interface Place {
+  readonly machine: Machine;
+  readonly home: string;
+  journal: number;
+}
+
+export interface Played {
+  /** Broken laws, in words. */
+  readonly broken: readonly string[];
+  /** What occurred, how often. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** What was done and said, line by line. */
+  readonly story: readonly string[];
+}
+
+const ADDRESS = 'http://127.0.0.1:9/v1';
+/** ms; nothing takes as long. */
+const FOR_EVER = 1_800_000;
+/** Every request has come to its end by then. */
+const SETTLED = 200_000;
+
+const base = (() => {
+  try {
+    return mkdtempSync('/dev/shm/cardwright-simulation-');
+  } catch {
+    return mkdtempSync(join(tmpdir(), 'cardwright-simulation-'));
+  }
+})();
+process.on('exit', () => rmSync(base, { recursive: true, force: true }));
+
+/** ms at which a history begins; what was prepared was prepared before. */
+const BEGIN = 60_000;
+/** Homes as they are before a history, by what was prepared in them. */
+const prepared = new Map<string, Promise<string>>();
+
+/** The home that this history begins with; undefined: an empty one. */
+function homeBefore(program: Program, { cap, probed, service }: History): Promise<string> | undefined {
+  if (cap === 0 && !probed) return undefined;
+  const keys = { keysMs: service.keysMs, repeated: service.repeated, metadata: 'everywhere', totals: true } as const;
+  const behind = { list: 0, card: 0, wallet: 0, fresh: 0 };
+  const honest = { wallet: 1_000_000, diesAt: 0, behind, ignoresFilters: false, others: [], ...keys };
+  const history = { noise: 7, wishes: [], service: honest, lies: [], machines: [0], probed, cap, steps: [] };
+  const name = JSON.stringify(history);
+  if (!prepared.has(name)) prepared.set(name, new Player(program, history, undefined, undefined, true).prepare());
+  return prepared.get(name);
+}
+
+/** Exit codes that promise that nothing happened. */
+const NOTHING = new Set([2, 3, 4, 5, 6, 7, 10, 12, 14, 17]);
+
+export type Wrap = (host: AppHost) => AppHost;
+
+export async function play(program: Program, history: History, wrap?: Wrap): Promise<Played> {
+  const before = await homeBefore(program, history);
+  const player = new Player(program, history, before, wrap);
+  try {
+    await player.play();
+  } finally {
+    player.clear();
+  }
+  return player;
+}
+
+class Player implements Played {
+  readonly broken: string[] = [];
+  readonly counts = new Map<string, number>();
+  readonly story: string[] = [];
+  readonly #chance: Chance;
+  readonly #world: World;
+  readonly #service: Service;
+  readonly #machines: Place[];
+  readonly #purchases: Purchase[] = [];
+  /** What each op is about, where it was told its name. */
+  readonly #ops = new Map<string, readonly Purchase[]>();
+  #journals = 10;
+  /** What each step typed and what came of it. */
+  readonly #done = new Map<
+    number,
+    {
+      readonly wishes: readonly number[];
+      readonly how: 'command' | 'file' | 'library';
+      readonly machine: number;
+      ran?: Ran;
+    }
+  >();
+  readonly #excused = new Set<number>();
+
+  readonly program: Program;
+  readonly history: History;
+  readonly wrap: Wrap;
+  constructor(program: Program, history: History, before?: string, wrap: Wrap = host => host, isPrepared = false) {
+    this.program = program;
+    this.history = history;
+    this.wrap = wrap;
+    this.#chance = new Chance(history.noise);
+    const count = (what: string) => this.#count(what);
+    this.#world = new World(this.#chance, count);
+    this.#service = new Service(this.#world, history.service, history.lies, count);
+    this.#world.listener = this.#service;
+    this.#machines = history.machines.map((ahead, n) => {
+      const home = join(base, isPrepared ? `prepared-${prepared.size}` : `home-${n}`);
+      if (before === undefined) mkdirSync(home, { mode: 0o700 });
+      else cpSync(before, home, { recursive: true, preserveTimestamps: true });
+      return { machine: { name: `desk-${n + 1}`, boot: `boot-${n + 1}`, ahead }, home, journal: n };
+    });
+  }
+
+  #count(what: string): void {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
+  }
+
+  clear(): void {
+    for (const who of [...this.#world.running]) who.end();
+    for (const { home } of this.#machines) rmSync(home, { recursive: true, force: true });
+  }
+
+  async play(): Promise<void> {
+    this.#world.now = BEGIN;
+    let before: Promise<void> = Promise.resolve();
+    for (const step of this.history.steps) {
+      if (!step.beside) await before;
+      await this.#pause(step.wait);
+      const running = this.#step(step);
+      before = step.beside ? Promise.all([before, running]).then(() => undefined) : running;
+    }
+    await before;
+    await this.#pause(SETTLED);
+    this.#judgeCounts('in the end');
+    this.#judgeSpending();
+    this.#judgeFiles();
+  }
+
+  /** What was done on the first machine before anything is meant. */
+  async prepare(): Promise<string> {
+    const [home = ''] = this.#machines.map(each => each.home);
+    const { cap, probed } = this.history;
+    if (cap > 0) {
+      await this.#run(0, `login --profile work --base-url ${ADDRESS} --key-stdin`, {
+        stdin: `${API_KEY}\n`,
+        bare: true,
+      });
+      await this.#run(0, `profiles set work max_per_day ${cap / 100}.00`, { bare: true });
+    }
+    if (probed) await this.#run(0, 'contract check --probe-idempotency --yes --json');
+    return home;
+  }
+
+  /** Time that somebody lets pass; what runs goes on meanwhile. */
+  async #pause(ms: number): Promise<void> {
+    let isOver = false;
+    this.#world.after(ms, undefined, () => {
+      isOver = true;
+    });
+    await this.#turns.until(() => isOver);
+  }
+
+  /** The one loop of time: whoever waits for something lets it run until that is so. */
+  readonly #turns = {
+    waiting: new Set<{ isOver: () => boolean; resolve: () => void }>(),
+    isTurning: false,
+    until: (isOver: () => boolean): Promise<void> =>
+      new Promise(resolve => {
+        this.#turns.waiting.add({ isOver, resolve });
+        if (!this.#turns.isTurning) void this.#turn();
+      }),
+  };
+
+  async #turn(): Promise<void> {
+    const { waiting } = this.#turns;
+    this.#turns.isTurning = true;
+    while (waiting.size > 0) {
+      const went = await this.#world.until(() => [...waiting].some(({ isOver }) => isOver()));
+      if (!went) for (const who of [...this.#world.running]) this.#endless(who);
+      for (const each of [...waiting]) {
+        if (went && !each.isOver()) continue;
+        waiting.delete(each);
+        each.resolve();
+      }
+      // Whoever waited says what comes next.
+      await new Promise(resolve => setImmediate(resolve));
+    }
+    this.#turns.isTurning = false;
+  }
+
+  #endless(who: Process): void {
+    this.#break(`a run does not end: ${who.line}`);
+    who.kill();
+  }
+
+  async #step(step: Step): Promise<void> {
+    const { act, machine: n } = step;
+    const place = this.#machines[n];
+    if (place === undefined) return;
+    this.#count(
+      `somebody goes on: ${act.do}${act.do === 'repeat' ? ` ${act.as}` : ''}${step.beside ? ', beside' : ''}`,
+    );
+    switch (act.do) {
+      case 'buy':
+        return this.#buy(step, act.wishes, act.how, '');
+      case 'repeat':
+        return this.#repeat(step, act);
+      case 'resume':
+        return this.#resume(step, act);
+      case 'state': {
+        const card = this.#service.cards.get(`card_${act.card}`);
+        const from = this.#world.now;
+        const ran = await this.#run(n, `cards ${act.change} card_${act.card} --yes --json`, step);
+        return this.#judgeState(ran, act.change, card, from);
+      }
+      case 'copy': {
+        const source = this.#machines[act.from];
+        if (source === undefined || source === place || [...this.#world.running].some(who => who.home === place.home))
+          return;
+        rmSync(place.home, { recursive: true, force: true });
+        cpSync(source.home, place.home, { recursive: true, preserveTimestamps: true });
+        place.journal = ++this.#journals;
+        for (const { journals } of this.#purchases) if (journals.has(source.journal)) journals.add(place.journal);
+        return;
+      }
+      case 'look':
+        await this.#run(n, 'ops list --json', step);
+        await this.#run(n, 'cards list --json', step);
+    }
+  }
+
+  #command(wish: number, more: string): string {
+    const { change, dollars, card, intent } = this.history.wishes[wish] as Wish;
+    const amount = amountOf(dollars, wish);
+    const named = intent ? ` --intent order-${wish}` : '';
+    const what = change === 'create' ? `create --bin bin_1 --label wish-${wish}` : `${change} card_${card}`;
+    return `cards ${what} --amount ${amount}${named}${more} --yes --json`;
+  }
+
+  async #buy(step: Step, wishes: readonly number[], how: 'command' | 'file' | 'library', more: string): Promise<void> {
+    const [first = 0] = wishes;
+    const place = this.#machines[step.machine];
+    const { change } = this.history.wishes[first] ?? {};
+    if (place === undefined || change === undefined) return;
+    const entry: { wishes: readonly number[]; how: 'command' | 'file' | 'library'; machine: number; ran?: Ran } = {
+      wishes,
+      how,
+      machine: step.machine,
+    };
+    this.#done.set(step.name, entry);
+    const file = how === 'file' ? wishes.toSorted().join() : '';
+    const meant: Purchase[] = [];
+    for (const wish of wishes) meant.push(this.#mean(wish, place.journal, file, more.includes('--again'), meant));
+    let ran: Ran;
+    if (how === 'library') ran = await this.#call(step, first);
+    else if (how === 'command') ran = await this.#run(step.machine, this.#command(first, more), step);
+    else {
+      const file = join(place.home, 'rows.csv');
+      const rows = wishes.map(wish => rowOf(this.history.wishes[wish] as Wish, wish));
+      const names = change === 'create' ? 'bin_id,amount,label' : 'card_id,amount';
+      writeFileSync(file, `${[names, ...rows].join('\n')}\n`);
+      ran = await this.#run(step.machine, `cards ${change} --file ${file}${more} --yes --json`, step);
+    }
+    entry.ran = ran;
+    for (const purchase of meant) purchase.living -= 1;
+    // A guard names the op of somebody else.
+    const op = ran.code === 14 || ran.code === 2 ? undefined : (errorOf(ran).op ?? pageOf(ran).op);
+    if (op !== undefined) {
+      this.#ops.set(op, meant);
+      for (const purchase of meant) purchase.op = op;
+    }
+    this.#hear(ran, meant, how === 'file' ? 'file' : 'command');
+    if (how !== 'file') this.#judgeNumbers(ran, first);
+    this.#judgeCounts(`step ${step.name}`);
+    if (this.#isHonest() && !ran.who.wasKilled) this.#judgeCalm(step, ran, meant);
+  }
+
+  /**
+   * Whoever goes on with what nobody was told of means the purchase he meant before. So does who runs the same file again
+   * within a day, however it ended.
+   */
+  #mean(wish: number, journal: number, file: string, again: boolean, taken: readonly Purchase[]): Purchase {
+    const { intent } = this.history.wishes[wish] as Wish;
+    const known = this.#purchases.filter(
+      each => each.wish === wish && each.journal === journal && !taken.includes(each),
+    );
+    const isOfFile = (each: Purchase) =>
+      file !== '' && each.file === file && this.#world.now - each.doneAt < 24 * 3_600_000;
+    const isSame = ({ told, living }: Purchase) => told === 'open' && living === 0;
+    const same =
+      intent && file === ''
+        ? known.find(each => each.file === '')
+        : again
+          ? undefined
+          : known.find(each => isSame(each) || (each.told === 'done' && each.living === 0 && isOfFile(each)));
+    if (same !== undefined) {
+      same.living += 1;
+      if (same.told === 'no') same.told = 'open';
+      return same;
+    }
+    const purchase: Purchase = {
+      wish,
+      journal,
+      journals: new Set([journal]),
+      op: undefined,
+      file,
+      told: 'open',
+      living: 1,
+      doneAt: Number.POSITIVE_INFINITY,
+    };
+    this.#purchases.push(purchase);
+    return purchase;
+  }
+
+  /** What a process has told of these purchases. */
+  #hear(ran: Ran, meant: readonly Purchase[], by: 'command' | 'file' | { readonly op: string }): void {
+    const printed = jsonOf(ran.out);
+    const rows = Array.isArray(printed['data']) ? (printed['data'] as Row[]) : [];
+    const { outcome } = errorOf(ran);
+    const whole =
+      ran.code === 0 || (ran.code === undefined && by === 'command' && ran.out !== '')
+        ? 'done'
+        : ran.code !== undefined && NOTHING.has(ran.code)
+          ? 'no'
+          : outcome === 'refused' || outcome === 'not_sent'
+            ? 'no'
+            : outcome === 'done'
+              ? 'done'
+              : 'open';
+    const left = [...meant];
+    const tell = (purchase: Purchase, told: Purchase['told']) => {
+      // A no is one of this command alone, where others are at it or it was open before.
+      if (told === 'done') {
+        purchase.told = 'done';
+        purchase.doneAt = Math.min(purchase.doneAt, this.#world.now);
+      } else if (told === 'no') {
+        const isFinal = typeof by === 'object' ? (purchase.op ?? by.op) === by.op : !this.#wasOpen.has(purchase);
+        if (purchase.told === 'open' && purchase.living === 0 && isFinal) purchase.told = 'no';
+      } else if (purchase.told === 'open') this.#wasOpen.add(purchase);
+    };
+    for (const row of rows) {
+      const cents = typeof row.amount === 'number' ? Math.round(row.amount * 100) % 100 : -1;
+      const at = left.findIndex(({ wish }) => wish === cents);
+      const [purchase] = at === -1 ? [] : left.splice(at, 1);
+      if (purchase !== undefined) tell(purchase, TOLD[String(row.outcome)] ?? 'open');
+    }
+    for (const purchase of left) tell(purchase, rows.length > 0 && whole === 'done' ? 'open' : whole);
+  }
+  readonly #wasOpen = new Set<Purchase>();
+
+  async #repeat(step: Step, { of, as: how, extra }: Extract<Step['act'], { do: 'repeat' }>): Promise<void> {
+    const entry = this.#done.get(of);
+    if (entry === undefined) return;
+    const another = this.history.wishes.findIndex(
+      ({ change }, at) =>
+        at >= extra % this.history.wishes.length && change === this.history.wishes[entry.wishes[0] ?? 0]?.change,
+    );
+    const isNamed = (entry.ran?.err ?? '').includes('--again');
+    if (how === 'with again')
+      return this.#buy(step, entry.wishes, entry.how, isNamed && entry.how === 'file' ? ' --again' : '');
+    if (how === 'the same' || entry.how !== 'file') return this.#buy(step, entry.wishes, entry.how, '');
+    const wishes = {
+      'one row more': [...entry.wishes, ...(another === -1 ? [] : [another])],
+      'first row gone': entry.wishes.slice(1),
+      'rows turned round': entry.wishes.toReversed(),
+    }[how];
+    if (wishes.length > 0) await this.#buy(step, wishes, 'file', '');
+  }
+
+  async #resume(step: Step, { of, resend }: Extract<Step['act'], { do: 'resume' }>): Promise<void> {
+    const place = this.#machines[step.machine];
+    const entry = this.#done.get(of);
+    if (entry === undefined || place === undefined) return;
+    const told = errorOf(entry.ran).op ?? pageOf(entry.ran).op;
+    for (const op of told === undefined || entry.machine !== step.machine ? await this.#unfinished(step) : [told]) {
+      const named = new Set([...this.#ops.values()].flat());
+      const known =
+        this.#ops.get(op) ??
+        this.#purchases.filter(each => each.journals.has(place.journal) && each.told === 'open' && !named.has(each));
+      // Rows that were not sent are sent now.
+      const anew = known.filter(each => each.told === 'no');
+      for (const purchase of anew) purchase.told = 'open';
+      const flag = resend && (entry.ran?.err ?? '').includes('--resend-absent') ? ' --resend-absent' : '';
+      if (flag !== '') for (const wish of entry.wishes) this.#excused.add(wish);
+      const ran = await this.#run(step.machine, `ops resume ${op}${flag} --yes --json`, step);
+      if (ran.code !== undefined && NOTHING.has(ran.code)) for (const purchase of anew) purchase.told = 'no';
+      if (Array.isArray(jsonOf(ran.out)['data'])) this.#hear({ ...ran, code: undefined, err: '' }, known, { op });
+      else for (const purchase of anew) if (purchase.told === 'open') this.#wasOpen.add(purchase);
+      this.#judgeCounts(`step ${step.name}`);
+    }
+  }
+
+  /** Ops that this machine has not finished; whoever was killed was told no name. */
+  async #unfinished(step: Step): Promise<string[]> {
+    const listed = jsonOf((await this.#run(step.machine, 'ops list --json')).out)['data'];
+    return (Array.isArray(listed) ? (listed as { op: string; state?: string }[]) : [])
+      .filter(({ state }) => state !== 'finished')
+      .map(({ op }) => op);
+  }
+
+  #host(n: number, line: string, fate: Step['fate'], stdin: string, bare: boolean) {
+    const place = this.#machines[n] as Place;
+    const env = {
+      CARDWRIGHT_CONFIG_DIR: place.home,
+      TZ: 'UTC',
+      HOME: place.home,
+      ...(bare
+        ? {}
+        : this.history.cap > 0
+          ? { CARDWRIGHT_PROFILE: 'work' }
+          : { CARDWRIGHT_API_KEY: API_KEY, CARDWRIGHT_BASE_URL: ADDRESS }),
+    };
+    const who = new Process(this.#world, place.machine, place.home, env, fate, new Chance(this.#chance.below(2 ** 31)));
+    const said = { out: '', err: '' };
+    const stream = (name: 'out' | 'err') => ({
+      isTerminal: false,
+      columns: undefined,
+      closed: false,
+      write: (given: string | Uint8Array) =>
+        effect(() => {
+          said[name] += typeof given === 'string' ? given : Buffer.from(given).toString();
+        }),
+    });
+    const stopping = new AbortController();
+    const cutting = new AbortController();
+    const random = { bytes: (count: number) => who.chance.bytes(count), fraction: () => who.chance.fraction() };
+    who.onInterrupt = () => stopping.abort(this.program.interrupted());
+    const host: AppHost = {
+      argv: line.split(' '),
+      env,
+      streams: {
+        stdin: { isTerminal: false, readAll: async () => stdin, readBytes: async () => Buffer.from(stdin) },
+        stdout: stream('out'),
+        stderr: stream('err'),
+      },
+      clock: { now: () => who.wall(), monotonic: () => this.#world.now, sleep },
+      random,
+      folders: foldersFor({ env, platform: 'linux', home: place.home, temporary: place.home }),
+      platform: 'linux',
+      pid: who.pid,
+      cwd: place.home,
+      signal: stopping.signal,
+      promptInput: new PassThrough(),
+      promptOutput: new PassThrough(),
+      openSandbox: async () => {
+        throw new Error('nobody asked for a sandbox');
+      },
+      readFile: path => effect(() => readFileSync(path, 'utf8'), false),
+      isRunning,
+      openKeys: () => ({ next: async () => 'q', close: () => undefined }),
+      writeTerminal: () => undefined,
+      onCrash: () => () => undefined,
+      noise: random,
+      scrypt: (_words, _salt, length) => Buffer.alloc(length),
+      user: 'tester',
+      machine: place.machine.name,
+      execArgv: [],
+      inspected: () => false,
+      node: undefined,
+      program: ['cardwright'],
+      keepSmall: () => undefined,
+      keepSmallAtOnce: async () => undefined,
+      nodeVersion: process.versions.node,
+      codeCache: undefined,
+      programFolders: [],
+      limitsFile: { path: join(place.home, 'managed', 'limits.json'), administrator: 0, platform: 'linux' },
+      cut: cutting.signal,
+      holdCut: () => () => undefined,
+      handOver: () => () => undefined,
+      keychain: async () => ({
+        problem: async () => 'there is no session bus',
+        read: async () => undefined,
+        write: async () => 'refused',
+        remove: async () => undefined,
+      }),
+    };
+    return { who, host, said };
+  }
+
+  /** Runs one command line to its end, or to that of its process. */
+  async #run(n: number, line: string, how: { fate?: Step['fate']; stdin?: string; bare?: boolean } = {}): Promise<Ran> {
+    const { who, host, said } = this.#host(n, line, how.fate, how.stdin ?? '', how.bare ?? false);
+    return this.#process(who, said, line, () => this.program.run(this.wrap(host)));
+  }
+
+  /** A program that uses `cardwright/client`: it prints what it got. */
+  async #call(step: Step, wish: number): Promise<Ran> {
+    const { who, said, host } = this.#host(step.machine, '', step.fate, '', false);
+    const { change, dollars, card } = this.history.wishes[wish] as Wish;
+    const amount = Number(amountOf(dollars, wish));
+    const input =
+      change === 'create' ? { bin_id: 'bin_1', amount, label: `wish-${wish}` } : { card_id: `card_${card}`, amount };
+    return this.#process(who, said, `library: ${change} order-${wish}`, async () => {
+      const { createClient } = await this.program.library();
+      const client: LibraryClient = createClient({ baseUrl: ADDRESS, apiKey: API_KEY, journal: host.folders.state });
+      try {
+        const answer = await client.send(`cards.${change}`, input, { intent: `order-${wish}` });
+        await host.streams.stdout.write(JSON.stringify(answer));
+        return 0;
+      } catch (thrown) {
+        const { outcome, op, message } = thrown as { outcome?: string; op?: string; message: string };
+        await host.streams.stderr.write(`${JSON.stringify({ error: { outcome, op, message } })}\n`);
+        return outcome === 'refused' || outcome === 'not_sent' ? 14 : 11;
+      } finally {
+        await client.close();
+      }
+    });
+  }
+
+  async #process(
+    who: Process,
+    said: { out: string; err: string },
+    line: string,
+    work: () => Promise<number>,
+  ): Promise<Ran> {
+    const from = this.#world.now;
+    let code: number | undefined;
+    let isOver = false;
+    who.onDeath = () => {
+      isOver = true;
+    };
+    who.onCrash = thrown => {
+      this.#break(`${line}: crashes: ${(thrown as Error).stack}`);
+      who.kill();
+    };
+    who.line = line;
+    this.#world.running.add(who);
+    this.#world.after(FOR_EVER, undefined, () => void (who.isDead || this.#endless(who)));
+    this.#world.after(0, who, () => {
+      void as(who, work).then(
+        ended => {
+          if (who.isDead) return;
+          code = ended;
+          isOver = true;
+          who.end();
+        },
+        (thrown: unknown) => {
+          if (who.isDead) return;
+          this.broken.push(`${line}: throws ${(thrown as Error).stack}`);
+          isOver = true;
+          who.end();
+        },
+      );
+    });
+    await this.#turns.until(() => isOver);
+    const ran = { who, from, to: this.#world.now, code, ...said };
+    this.#count(code === undefined ? 'killed' : `exit ${code}`);
+    this.story.push(
+      `${line} -> ${code ?? `killed at effect ${who.effects}`} [${who.effects} effects, ${Math.round(ran.to - from)} ms] ${(said.out + said.err).replace(/\s+/g, ' ').slice(0, 600)}`,
+    );
+    if (code === 1) this.broken.push(`${line}: exit 1: ${said.err}`);
+    const text = said.out + said.err;
+    if (text.includes(API_KEY)) this.broken.push(`${line}: prints the API key`);
+    if (text.includes(CARD_NUMBER)) this.broken.push(`${line}: prints a card number`);
+    return ran;
+  }
+
+  // The laws
+
+  #judgeCounts(when: string): void {
+    for (const wish of this.history.wishes.keys()) {
+      const effects = this.#service.effects.filter(
+        ({ change, cents }) => isMoney(change) && cents % 100 === wish,
+      ).length;
+      const own = this.#purchases.filter(each => each.wish === wish);
+      const done = own.filter(({ told }) => told === 'done').length;
+      const most =
+        own.filter(({ told, living }) => told !== 'no' || living > 0).length + (this.#excused.has(wish) ? 1 : 0);
+      if (effects < done)
+        this.#break(`${when}: wish ${wish} was said to be done ${done} times, and happened ${effects} times`);
+      if (effects > most) {
+        const refused = own.length - most;
+        this.#break(
+          `${when}: wish ${wish} happened ${effects} times, and was meant ${most} times${refused > 0 ? `; ${refused} were said not to have happened` : ''}`,
+        );
+      }
+    }
+  }
+
+  #break(what: string): void {
+    if (!this.broken.some(said => said.slice(said.indexOf(':')) === what.slice(what.indexOf(':'))))
+      this.broken.push(what);
+  }
+
+  /** Balances and ids that exit 0 prints are those of the books, as they were while it ran or a little before. */
+  #judgeNumbers(ran: Ran, wish: number): void {
+    if (ran.code !== 0) return;
+    const printed = jsonOf(ran.out);
+    const { change, card: n } = this.history.wishes[wish] as Wish;
+    const id = change === 'create' ? String(printed['id']) : `card_${n}`;
+    const card = this.#service.cards.get(id);
+    if (change === 'create' && card?.label !== `wish-${wish}`) {
+      this.#break(`numbers: ${id} is printed as the card of wish ${wish}`);
+      return;
+    }
+    const since = ran.from - 13_000;
+    const were = (list: readonly { until: number; cents: number }[], now: number) =>
+      new Set([...list.filter(({ until }) => until >= since).map(({ cents }) => cents), now]);
+    const check = (name: string, values: ReadonlySet<number>) => {
+      const shown = printed[name];
+      if (typeof shown === 'number' && !values.has(Math.round(shown * 100)))
+        this.#break(`numbers: ${name} ${shown} was never so`);
+    };
+    if (card === undefined) return;
+    check(change === 'create' ? 'balance' : 'card_balance', were(card.before, card.cents));
+    check('wallet_balance', were(this.#service.wallets, this.#service.wallet));
+  }
+
+  #judgeState(ran: Ran, change: 'freeze' | 'unfreeze' | 'terminate', card: Card | undefined, from: number): void {
+    if (card === undefined || ran.code === undefined) return;
+    const wanted = { freeze: 'frozen', unfreeze: 'active', terminate: 'terminated' }[change];
+    const was =
+      card.status === wanted || card.before.some(({ until, status }) => until >= from - 13_000 && status === wanted);
+    if (ran.code === 0 && !was) this.#break(`state: ${change} ends with 0, and ${card.id} was not ${wanted}`);
+    const own = this.#service.effects.some(({ who }) => who === ran.who);
+    if (NOTHING.has(ran.code) && own)
+      this.#break(`state: ${change} ends with ${ran.code}, and it has changed ${card.id}`);
+  }
+
+  /** With an honest service and nobody in the way nothing is unknown, and all that is meant happens. */
+  #judgeCalm(step: Step, ran: Ran, meant: readonly Purchase[]): void {
+    const mayFail = this.history.cap > 0 || this.history.service.wallet < 100_000;
+    if (ran.code === 11) this.#break(`calm: step ${step.name} says "unknown" of an honest service`);
+    const isFirst = meant.every(purchase => this.#purchases.filter(({ wish }) => wish === purchase.wish).length === 1);
+    if (isFirst && ran.code !== 0 && !mayFail && step.act.do === 'buy')
+      this.#break(`calm: step ${step.name} ends with ${ran.code}`);
+  }
+
+  #isHonest(): boolean {
+    const { lies, steps, service } = this.history;
+    const { behind } = service;
+    return (
+      lies.length === 0 &&
+      service.others.length === 0 &&
+      steps.every(({ fate }) => fate === undefined) &&
+      Object.values(behind).every(ms => ms === 0)
+    );
+  }
+
+  #judgeSpending(): void {
+    const { cap } = this.history;
+    // With its journal a machine forgets what it has spent.
+    if (cap === 0 || this.history.steps.some(({ act }) => act.do === 'copy')) return;
+    for (const { home } of this.#machines) {
+      const days = new Map<number, number>();
+      for (const { change, cents, who, at } of this.#service.effects) {
+        if (who.home !== home || (change !== 'create' && change !== 'fund')) continue;
+        const day = Math.floor((START + at) / 86_400_000);
+        days.set(day, (days.get(day) ?? 0) + cents);
+      }
+      for (const spent of days.values())
+        if (spent > cap) this.#break(`cap: ${spent} of ${cap} cents were spent on one day`);
+    }
+  }
+
+  #judgeFiles(): void {
+    const look = (folder: string): void => {
+      for (const entry of readdirSync(folder, { withFileTypes: true })) {
+        const path = join(folder, entry.name);
+        if (entry.isDirectory()) {
+          if (entry.name !== 'config') look(path);
+        } else if (entry.isFile()) {
+          const bytes = readFileSync(path);
+          if (bytes.includes(API_KEY)) this.#break(`files: ${entry.name} holds the API key`);
+          if (bytes.includes(CARD_NUMBER)) this.#break(`files: ${entry.name} holds a card number`);
+        }
+      }
+    };
+    for (const { home } of this.#machines) look(home);
+  }
+}
+
+interface Row {
+  readonly outcome?: unknown;
+  readonly amount?: unknown;
+}
+
+const TOLD: Readonly<Record<string, Purchase['told']>> = {
+  done: 'done',
+  refused: 'no',
+  not_sent: 'no',
+  unknown: 'open',
+};
+
+const isMoney = (change: string) => change === 'create' || change === 'fund' || change === 'withdraw';
+
+const amountOf = (dollars: number, wish: number) => `${dollars}.${String(wish).padStart(2, '0')}`;
+
+function rowOf({ change, dollars, card }: Wish, wish: number): string {
+  const amount = amountOf(dollars, wish);
+  return change === 'create' ? `bin_1,${amount},wish-${wish}` : `card_${card},${amount}`;
+}
+
+function jsonOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+function errorOf(ran: Ran | undefined): { readonly op?: string; readonly outcome?: string } {
+  const last = ran?.err.trim().split('\n').at(-1) ?? '';
+  return (jsonOf(last)['error'] ?? {}) as { op?: string; outcome?: string };
+}
+
+function pageOf(ran: Ran | undefined): { readonly op?: string } {
+  return (jsonOf(ran?.out ?? '')['page'] ?? {}) as { op?: string };
+}

@@ -1,0 +1,126 @@
+/**
+ * The program as one text, with the modules of the platform exchanged for simulated ones, and with a planted mistake where one
+ * is asked for. It is built from the sources, and driven through its front alone: `compose` with a command line, and the
+ * library's `createClient`.
+ */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { compileFunction } from 'node:vm';
+import { build } from 'esbuild';
+import type { AppHost } from '../../src/app/app-host.ts';
+import { platform, SIMULATED_MODULES, simulatedSqlite } from './platform.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+
+/** One text in one file of `src`, exchanged. It must stand there exactly once. */
+export interface Exchange {
+  readonly file: string;
+  readonly is: string;
+  readonly becomes: string;
+}
+
+export interface Program {
+  /** Runs one command line to its exit code. */
+  run(host: AppHost): Promise<number>;
+  /** Why a run ends that is stopped by Ctrl-C. */
+  interrupted(): Error;
+  /** `cardwright/client` in a process of its own. */
+  library(): Promise<{ readonly createClient: (options: object) => LibraryClient }>;
+}
+
+export interface LibraryClient {
+  send(operation: string, input: object, calling?: object): Promise<Readonly<Record<string, unknown>>>;
+  close(): Promise<void>;
+}
+
+const ENTRY = `
+export const load = async () => {
+  const [{ compose }, { run, stoppedBy }] = await Promise.all([import('./src/app/compose.ts'), import('./src/cli/run.ts')]);
+  return { run: host => run(compose(host, '0.0.0-simulated')), interrupted: () => stoppedBy('interrupted') };
+};
+export const library = () => import('./src/library/client.ts');
+`;
+
+const SIMULATED_GLOBALS = {
+  process: 'simulated.process',
+  setTimeout: 'simulated.setTimeout',
+  clearTimeout: 'simulated.clearTimeout',
+  setInterval: 'simulated.setInterval',
+  clearInterval: 'simulated.clearInterval',
+  setImmediate: 'simulated.setImmediate',
+  clearImmediate: 'simulated.clearImmediate',
+  'AbortSignal.timeout': 'simulated.timeoutSignal',
+  'Date.now': 'simulated.dateNow',
+  'performance.now': 'simulated.monotonic',
+};
+
+/** Its text. @throws where a text to exchange does not stand in its file exactly once: then it would prove nothing. */
+export async function buildProgram(exchanges: readonly Exchange[] = []): Promise<string> {
+  const changed = new Map<string, string>();
+  for (const { file, is, becomes } of exchanges) {
+    const text = changed.get(file) ?? (await readFile(join(root, 'src', file), 'utf8'));
+    const found = text.split(is).length - 1;
+    if (found !== 1) throw new Error(`the text to exchange stands ${found} times in src/${file}: ${is}`);
+    changed.set(
+      file,
+      text.replace(is, () => becomes),
+    );
+  }
+  const { outputFiles } = await build({
+    stdin: { contents: ENTRY, resolveDir: root, loader: 'ts' },
+    bundle: true,
+    write: false,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20.19',
+    supported: { 'dynamic-import': false },
+    external: ['@photostructure/sqlite', '@napi-rs/keyring', 'pg-native', 'playwright-core'],
+    define: {
+      ...SIMULATED_GLOBALS,
+      CARDWRIGHT_VERSION: '"0.0.0-simulated"',
+      // The engine is looked for from where the sources are.
+      'import.meta.url': JSON.stringify(pathToFileURL(join(root, 'src', 'engine', 'open.ts')).href),
+    },
+    logLevel: 'silent',
+    plugins: [
+      {
+        name: 'simulated',
+        setup({ onResolve, onLoad }) {
+          const bare = SIMULATED_MODULES.map(name => name.replace('node:', '').replace('/', '\\/')).join('|');
+          onResolve({ filter: new RegExp(`^(?:node:)?(?:${bare})$`) }, ({ path }) => ({
+            path: path.startsWith('node:') ? path : `node:${path}`,
+            namespace: 'simulated',
+          }));
+          onLoad({ filter: /.*/, namespace: 'simulated' }, ({ path }) => ({
+            contents: `module.exports = simulated.modules[${JSON.stringify(path)}]`,
+          }));
+          onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, ({ path }) => {
+            const contents = changed.get(relative(join(root, 'src'), path));
+            return contents === undefined ? undefined : { contents, loader: 'ts' };
+          });
+        },
+      },
+    ],
+  });
+  return outputFiles[0]?.text ?? '';
+}
+
+/** Loads a text that was built. */
+export async function openProgram(text: string): Promise<Program> {
+  const evaluate = compileFunction(text, ['simulated', 'require', 'module', 'exports'], { filename: 'simulated.cjs' });
+  const needed = createRequire(import.meta.url);
+  const require = Object.assign(
+    (name: string) => (name === '@photostructure/sqlite' ? simulatedSqlite(needed(name)) : needed(name)),
+    needed,
+  );
+  const loaded = () => {
+    const module = {
+      exports: {} as { load(): Promise<Pick<Program, 'run' | 'interrupted'>>; library: Program['library'] },
+    };
+    evaluate(platform, require, module, module.exports);
+    return module.exports;
+  };
+  return { ...(await loaded().load()), library: () => loaded().library() };
+}

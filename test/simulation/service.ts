@@ -1,0 +1,464 @@
+/**
+ * A card service with true books, written from the interface. What it does and what it says are two things. It knows nothing
+ * of the program: no marker, no key's form, no journal. Requests come as bytes on a connection.
+ */
+import type { Listener, Process, Wire, World } from './platform.ts';
+import { START } from './platform.ts';
+
+export type Change = 'create' | 'fund' | 'withdraw' | 'freeze' | 'unfreeze' | 'terminate';
+
+/** What is done, whatever is said. `later`: so many ms after the answer. */
+export type Does = 'done' | 'none' | 'later';
+
+/** One request, counted over a whole history among those that change something, that is not answered as it should be. */
+export interface Lie {
+  /** From 1. */
+  readonly nth: number;
+  readonly does: Does;
+  readonly says: Saying;
+  /** Of `later`. */
+  readonly ms: number;
+}
+
+export interface Settings {
+  /** Cents. */
+  readonly wallet: number;
+  /** ms that a key is honoured for; 0: ignored; null: for ever. */
+  readonly keysMs: number | null;
+  /** Keys are forgotten at that request that changes something: the instance that knew them is gone. 0: never. */
+  readonly diesAt: number;
+  /** A repeated key is answered with this status in place of the first answer. */
+  readonly repeated: 0 | 409 | 422;
+  /** How old what is read may be, ms. */
+  readonly behind: { readonly list: number; readonly card: number; readonly wallet: number; readonly fresh: number };
+  readonly ignoresFilters: boolean;
+  readonly metadata: 'everywhere' | 'not in lists' | 'nowhere';
+  readonly totals: boolean;
+  /** Others who use the account: money that goes to or from the wallet, or is spent on a card. */
+  readonly others: readonly { readonly at: number; readonly cents: number; readonly card: number }[];
+}
+
+export interface Card {
+  readonly id: string;
+  readonly label: string;
+  readonly metadata: object;
+  readonly createdAt: number;
+  status: 'active' | 'frozen' | 'terminated';
+  cents: number;
+  /** Newest last. */
+  readonly before: { readonly until: number; readonly status: Card['status']; readonly cents: number }[];
+}
+
+/** A change of the books. */
+export interface Effect {
+  readonly change: Change;
+  readonly card: string;
+  readonly label: string;
+  readonly cents: number;
+  readonly at: number;
+  /** The process whose request did it. */
+  readonly who: Process;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly text?: string;
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** How an answer is kept from coming. */
+type Kept = 'lost' | 'cut' | 'silent' | 'twice';
+
+interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly change: Change | undefined;
+  readonly card: string;
+  readonly who: Process;
+}
+
+interface View {
+  readonly honest: Answer;
+  readonly card: object | undefined;
+  readonly other: object | undefined;
+  readonly request: Request;
+  readonly wallet: number;
+}
+
+export const API_KEY = 'sk_test_simulated_canary_7f3a91c2';
+export const CARD_NUMBER = '4000000000000002';
+export const BINS = ['bin_1'];
+
+const refused = (status: number, error: string, more: object = {}): Answer => ({
+  status,
+  body: { error, message: `no: ${error}`, code: status, request_id: 'req_said', ...more },
+});
+const limited = (seconds: number): Answer => ({
+  ...refused(429, 'rate_limited'),
+  headers: { 'retry-after': String(seconds) },
+});
+const shownAs = (view: View, more: object): Answer => ({
+  status: 200,
+  body: { ...(view.card ?? view.other), ...(view.request.change === 'create' ? view.request.body : {}), ...more },
+});
+const moved = (view: View, more: object): Answer => {
+  const { request, wallet } = view;
+  const balance = (view.card as { balance?: number } | undefined)?.balance ?? 0;
+  const amount = request.body['amount'];
+  return {
+    status: 200,
+    body: { card_id: request.card, amount, card_balance: balance, wallet_balance: wallet / 100, ...more },
+  };
+};
+
+type Says = Answer | Kept | ((view: View) => Answer);
+
+/** What may be said in place of the honest answer. A definite no in words of the interface is told of what was not done alone. */
+const SAYINGS = {
+  honest: view => view.honest,
+  lost: 'lost',
+  'cut in its body': 'cut',
+  silence: 'silent',
+  'answered twice': 'twice',
+  '200 failed': { status: 200, body: { status: 'failed' } },
+  '200 success false': { status: 200, body: { success: false, message: 'no' } },
+  '200 error body': { status: 200, body: { error: 'declined', message: 'no', code: 400, request_id: 'req_said' } },
+  '200 {}': { status: 200, body: {} },
+  '204': { status: 204 },
+  '200 html': { status: 200, text: '<html><title>Sign in</title></html>', type: 'text/html' },
+  '200 pending': { status: 200, body: { status: 'pending' } },
+  '202': { status: 202 },
+  'another card': view =>
+    isTransfer(view) ? moved(view, { card_id: 'card_1' }) : { status: 200, body: view.other ?? {} },
+  'another amount': view => (isTransfer(view) ? moved(view, { amount: 1 }) : shownAs(view, { balance: 500 })),
+  'another label': view => (isTransfer(view) ? moved(view, {}) : shownAs(view, { label: 'of somebody else' })),
+  'balances as before': view => (isTransfer(view) ? moved(view, {}) : shownAs(view, {})),
+  '307': { status: 307, headers: { location: 'https://elsewhere.example/v1/cards' } },
+  '500': refused(500, 'internal_error'),
+  '500 with the key in it': view =>
+    refused(500, 'internal_error', {
+      message: `Bearer ${API_KEY} may not use ${CARD_NUMBER}`,
+      sent: view.request.headers,
+    }),
+  '502 html': { status: 502, text: '<html></html>', type: 'text/html' },
+  '503': refused(503, 'service_unavailable'),
+  '504': { status: 504, text: '', type: 'text/html' },
+  '408': refused(408, 'timeout'),
+  '429': limited(1),
+  '429 in 20 s': limited(20),
+  '429 in an hour': limited(3600),
+  '403 html': { status: 403, text: '<html><title>Blocked</title></html>', type: 'text/html' },
+  '409 odd word': refused(409, 'not_this_way'),
+  '409 in progress': refused(409, 'idempotency_in_progress'),
+  '409 duplicate': refused(409, 'duplicate_request'),
+  '422 key reused': refused(422, 'idempotency_key_reused'),
+  '400 insufficient funds': refused(400, 'insufficient_funds'),
+  '400 invalid request': refused(400, 'invalid_request'),
+  '401': refused(401, 'unauthorized'),
+  '404': refused(404, 'not_found'),
+} satisfies Readonly<Record<string, Says>>;
+
+export type Saying = keyof typeof SAYINGS;
+export const SAYING_NAMES = Object.keys(SAYINGS) as Saying[];
+/** Believed where they come first; so they come behind nothing that was done. */
+export const DEFINITE: ReadonlySet<Saying> = new Set(['400 insufficient funds', '400 invalid request', '401', '404']);
+
+const isTransfer = ({ request }: View) => request.change === 'fund' || request.change === 'withdraw';
+const centsOf = (amount: unknown) => Math.round(Number(amount) * 100);
+
+export class Service implements Listener {
+  readonly cards = new Map<string, Card>();
+  readonly effects: Effect[] = [];
+  readonly wallets: { readonly until: number; readonly cents: number }[] = [];
+  readonly #kept = new Map<string, { readonly answer: Answer; readonly at: number; readonly instance: number }>();
+  wallet: number;
+  /** Requests that changed something, or were to. */
+  changes = 0;
+  requests = 0;
+
+  readonly world: World;
+  readonly settings: Settings;
+  readonly lies: readonly Lie[];
+  readonly happened: (what: string) => void;
+  constructor(world: World, settings: Settings, lies: readonly Lie[], happened: (what: string) => void) {
+    this.world = world;
+    this.settings = settings;
+    this.lies = lies;
+    this.happened = happened;
+    this.wallet = settings.wallet;
+    for (const n of [1, 2]) this.#add(`card_${n}`, { label: `long ago ${n}` }, 10_000, -86_400_000);
+    for (const { at, cents, card } of settings.others)
+      world.after(60_000 + at, undefined, () => this.#spend(cents, card));
+  }
+
+  latency(): number {
+    return 1 + this.world.chance.fraction() * 20;
+  }
+
+  accept(wire: Wire): (bytes: Buffer) => void {
+    let waiting = Buffer.alloc(0);
+    return bytes => {
+      waiting = Buffer.concat([waiting, bytes]);
+      for (;;) {
+        const head = waiting.indexOf('\r\n\r\n');
+        if (head === -1) return;
+        const lines = waiting.subarray(0, head).toString('latin1').split('\r\n');
+        const headers = Object.fromEntries(
+          lines
+            .slice(1)
+            .map(line => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+        );
+        const end = head + 4 + Number(headers['content-length'] ?? 0);
+        if (waiting.length < end) return;
+        const text = waiting.subarray(head + 4, end).toString();
+        waiting = waiting.subarray(end);
+        this.#take(wire, requestOf(lines[0] ?? '', headers, text, wire.who));
+      }
+    };
+  }
+
+  #take(wire: Wire, request: Request): void {
+    const { world } = this;
+    this.requests += 1;
+    if (request.headers['authorization'] !== `Bearer ${API_KEY}`) send(wire, refused(401, 'unauthorized'), world);
+    else if (request.change === undefined) send(wire, this.#read(request), world);
+    else this.#answer(wire, request);
+  }
+
+  #answer(wire: Wire, request: Request): void {
+    const { world } = this;
+    this.changes += 1;
+    const lie = this.lies.find(({ nth }) => nth === this.changes);
+    if (lie !== undefined) {
+      this.happened(`says ${lie.says}`);
+      this.happened(`does ${lie.does}`);
+    }
+    const { does, says, ms } = lie ?? { does: 'done', says: 'honest', ms: 0 };
+    const honest = does === 'done' ? this.#once(request) : refused(503, 'service_unavailable');
+    if (does === 'later') world.after(ms, undefined, () => void this.#once(request));
+    const said: Says = SAYINGS[says];
+    if (typeof said === 'object') send(wire, said, world);
+    else if (typeof said === 'function') send(wire, said(this.#view(request, honest)), world);
+    else if (said === 'lost') wire.cut(0);
+    else if (said === 'twice') {
+      send(wire, honest, world);
+      send(wire, honest, world);
+    } else if (said === 'cut') {
+      const whole = bytesOf(honest, world);
+      wire.answer(whole.slice(0, whole.length - 20), 0);
+      wire.cut(5);
+    }
+  }
+
+  #view(request: Request, honest: Answer): View {
+    const made = this.effects.at(-1);
+    const id =
+      request.change === 'create'
+        ? made?.change === 'create' && made.who === request.who
+          ? made.card
+          : ''
+        : request.card;
+    const card = this.cards.get(id);
+    const other = [...this.cards.values()].find(each => each.id !== id);
+    return {
+      honest,
+      request,
+      card: card && this.#shown(card, 'single'),
+      other: other && this.#shown(other, 'single'),
+      wallet: this.wallet,
+    };
+  }
+
+  /** Once for a key, as long as it is known. */
+  #once(request: Request): Answer {
+    const { settings, world } = this;
+    const key = request.headers['x-idempotency-key'];
+    const id = `${request.method} ${request.path} ${key}`;
+    const instance = settings.diesAt > 0 && this.changes >= settings.diesAt ? 1 : 0;
+    const kept = key === undefined || settings.keysMs === 0 ? undefined : this.#kept.get(id);
+    const isKnown =
+      kept !== undefined &&
+      kept.instance === instance &&
+      (settings.keysMs === null || world.now - kept.at <= settings.keysMs);
+    if (kept !== undefined) this.happened(isKnown ? 'a key is repeated' : 'a key is repeated that is forgotten');
+    if (kept !== undefined && isKnown) {
+      return settings.repeated === 0 ? kept.answer : refused(settings.repeated, 'idempotency_key_reused');
+    }
+    const answer = this.#objection(request) ?? this.#do(request);
+    this.#kept.set(id, { answer, at: world.now, instance });
+    return answer;
+  }
+
+  #objection({ change, body, card: id }: Request): Answer | undefined {
+    const cents = centsOf(body['amount']);
+    if (change === 'create') {
+      if (body['bin_id'] !== BINS[0]) return refused(404, 'bin_not_found');
+      return this.wallet < cents ? refused(400, 'insufficient_funds') : undefined;
+    }
+    const card = this.cards.get(id);
+    if (card === undefined) return refused(404, 'not_found');
+    if (card.status === 'terminated') return refused(409, 'card_terminated');
+    if (change === 'fund' && this.wallet < cents) return refused(400, 'insufficient_funds');
+    if (change === 'withdraw' && card.cents < cents) return refused(400, 'insufficient_card_funds');
+    if (change === 'freeze' && card.status === 'frozen') return refused(409, 'card_already_frozen');
+    if (change === 'unfreeze' && card.status === 'active') return refused(409, 'card_not_frozen');
+    return undefined;
+  }
+
+  #do({ change = 'create', body, card: id, who }: Request): Answer {
+    const cents = centsOf(body['amount']);
+    const note = (card: Card, amount: number) =>
+      void this.effects.push({ change, card: card.id, label: card.label, cents: amount, at: this.world.now, who });
+    if (change === 'create') {
+      const card = this.#add(`card_${this.cards.size + 1}`, body, cents, this.world.now);
+      this.#setWallet(this.wallet - cents);
+      note(card, cents);
+      return { status: 201, body: this.#shown(card, 'single') };
+    }
+    const card = this.cards.get(id) as Card;
+    if (change === 'fund' || change === 'withdraw') {
+      const plus = change === 'fund' ? cents : -cents;
+      this.#set(card, card.status, card.cents + plus);
+      this.#setWallet(this.wallet - plus);
+      note(card, cents);
+      const balances = { card_balance: card.cents / 100, wallet_balance: this.wallet / 100 };
+      return { status: 200, body: { card_id: id, amount: cents / 100, ...balances } };
+    }
+    const status = change === 'terminate' ? 'terminated' : change === 'freeze' ? 'frozen' : 'active';
+    const freed = change === 'terminate' ? card.cents : 0;
+    this.#set(card, status, card.cents - freed);
+    this.#setWallet(this.wallet + freed);
+    note(card, freed);
+    return { status: 200, body: this.#shown(card, 'single') };
+  }
+
+  #add(id: string, body: object, cents: number, createdAt: number): Card {
+    const { label = '', metadata = {} } = body as { label?: string; metadata?: object };
+    const card: Card = { id, label, metadata, createdAt, status: 'active', cents, before: [] };
+    this.cards.set(id, card);
+    return card;
+  }
+
+  #set(card: Card, status: Card['status'], cents: number): void {
+    card.before.push({ until: this.world.now, status: card.status, cents: card.cents });
+    card.status = status;
+    card.cents = cents;
+  }
+
+  #setWallet(cents: number): void {
+    this.wallets.push({ until: this.world.now, cents: this.wallet });
+    this.wallet = cents;
+  }
+
+  #spend(cents: number, n: number): void {
+    const card = n === 0 ? undefined : [...this.cards.values()][n - 1];
+    this.happened('somebody else moves money');
+    if (n === 0) this.#setWallet(Math.max(0, this.wallet + cents));
+    else if (card !== undefined && card.status === 'active' && card.cents + cents >= 0) {
+      this.#set(card, card.status, card.cents + cents);
+    }
+  }
+
+  #read({ method, path, query, card: id }: Request): Answer {
+    const { behind } = this.settings;
+    const at = this.world.now;
+    if (id !== '' && method === 'GET') {
+      const card = this.cards.get(id);
+      const isFresh = card !== undefined && card.createdAt > at - behind.fresh && card.createdAt > 0;
+      return card === undefined || isFresh
+        ? refused(404, 'not_found')
+        : { status: 200, body: this.#shown(card, 'single', behind.card) };
+    }
+    switch (`${method} ${path}`) {
+      case 'GET /bins':
+        return { status: 200, body: { data: [{ id: 'bin_1', network: 'visa', '3ds': true, max_monthly: 10_000 }] } };
+      case 'GET /wallet': {
+        const cents = this.wallets.find(({ until }) => until > at - behind.wallet)?.cents ?? this.wallet;
+        return { status: 200, body: { balance: cents / 100, currency: 'USD' } };
+      }
+      case 'GET /cards': {
+        const [page, size] = [Number(query.get('page') ?? 1), Number(query.get('per_page') ?? 25)];
+        const asks = (name: string) => (this.settings.ignoresFilters ? null : query.get(name));
+        const fitting = [...this.cards.values()]
+          .filter(({ createdAt }) => createdAt < 0 || createdAt <= at - behind.list)
+          .reverse()
+          .map(card => this.#shown(card, 'list', behind.card))
+          .filter(({ status }) => (asks('status') ?? status) === status)
+          .filter(({ bin_id }) => (asks('bin_id') ?? bin_id) === bin_id);
+        const data = fitting.slice((page - 1) * size, page * size);
+        const total = fitting.length;
+        const pages = { page, per_page: size, total, total_pages: Math.max(1, Math.ceil(total / size)) };
+        return { status: 200, body: this.settings.totals ? { data, ...pages } : { data } };
+      }
+      case 'GET /transactions':
+      case 'GET /webhooks':
+      case 'GET /3ds/challenges':
+        return { status: 200, body: { data: [] } };
+      default:
+        return refused(404, 'route_not_found');
+    }
+  }
+
+  #shown(card: Card, place: 'single' | 'list', behindMs = 0) {
+    const { metadata } = this.settings;
+    const { status, cents } =
+      card.before.find(({ until }) => behindMs > 0 && until > this.world.now - behindMs) ?? card;
+    return {
+      id: card.id,
+      bin_id: 'bin_1',
+      network: 'visa',
+      last4: CARD_NUMBER.slice(-4),
+      status,
+      balance: cents / 100,
+      spending_limit: 10_000,
+      label: card.label,
+      allowed_categories: [],
+      auto_freeze_at: null,
+      ...(metadata === 'nowhere' || (metadata === 'not in lists' && place === 'list')
+        ? {}
+        : { metadata: card.metadata }),
+      created_at: new Date(START + card.createdAt).toISOString(),
+      expires_at: '2029-12-31T23:59:59Z',
+    };
+  }
+}
+
+const CHANGES: readonly (readonly [RegExp, Change])[] = [
+  [/^POST \/cards$/, 'create'],
+  [/^POST \/cards\/[^/]+\/fund$/, 'fund'],
+  [/^POST \/cards\/[^/]+\/withdraw$/, 'withdraw'],
+  [/^POST \/cards\/[^/]+\/freeze$/, 'freeze'],
+  [/^POST \/cards\/[^/]+\/unfreeze$/, 'unfreeze'],
+  [/^(?:POST \/cards\/[^/]+\/terminate|DELETE \/cards\/[^/]+)$/, 'terminate'],
+];
+
+function requestOf(line: string, headers: Request['headers'], text: string, who: Process): Request {
+  const [method = '', target = ''] = line.split(' ');
+  const url = new URL(target.replace(/^\/v1/, ''), 'http://localhost');
+  const body = text === '' ? {} : (JSON.parse(text) as Request['body']);
+  const change = CHANGES.find(([pattern]) => pattern.test(`${method} ${url.pathname}`))?.[1];
+  const card = /^\/cards\/([^/]+)/.exec(url.pathname)?.[1] ?? '';
+  return { method, path: url.pathname, query: url.searchParams, headers, body, change, card, who };
+}
+
+function bytesOf({ status, body, text, type, headers }: Answer, world: World): string {
+  const written = text ?? (body === undefined ? '' : JSON.stringify(body));
+  const all = {
+    date: new Date(START + world.now).toUTCString(),
+    'x-request-id': 'req_1',
+    ...(written === '' ? {} : { 'content-type': type ?? 'application/json' }),
+    ...headers,
+    ...(status === 204 ? {} : { 'content-length': String(Buffer.byteLength(written)) }),
+  };
+  const head = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${status < 400 ? 'Well' : 'No'}\r\n${head.join('')}\r\n${written}`;
+}
+
+function send(wire: Wire, answer: Answer, world: World): void {
+  wire.answer(bytesOf(answer, world), 0);
+}
