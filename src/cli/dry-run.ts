@@ -21,11 +21,14 @@ const NOTHING_SENT = 'Dry run: nothing was sent.';
 /** Requests that are shown together. */
 const BATCH = 256;
 
-/** One request as an object, several as a list. The body is parsed back so that JSON shows it as JSON. */
-export function showPlanned(planned: Rows<PlannedRequest>): Shown {
+/**
+ * Of a run of rows or of ids from standard input a list, also of one request; otherwise one request is an object. The body
+ * is parsed back so that JSON shows it as JSON.
+ */
+export function showPlanned(planned: Rows<PlannedRequest>, { isList = planned.length !== 1 } = {}): Shown {
   const shown = { noun: 'request', idField: 'idempotency_key', columns: COLUMNS };
   const [only] = planned;
-  if (planned.length !== 1 || only === undefined) {
+  if (isList || only === undefined) {
     return { ...shown, columns: [METHOD, PATH, ...askedColumns(planned), BODY, KEY], listing: listed(planned) };
   }
   const { method, path, idempotencyKey } = only;
@@ -75,11 +78,13 @@ function bodyShape(operation: string): Shape {
 function rowOf(request: PlannedRequest): Row {
   const { operation, method, path, idempotencyKey } = request;
   const body = bodyOf(request);
+  const [, cardId] = /^\/cards\/([^/?]+)/.exec(path) ?? [];
   return {
     dry_run: true,
     operation,
     method,
     path,
+    ...(cardId !== undefined && { card_id: decodeURIComponent(cardId) }),
     ...(body === undefined ? {} : { body }),
     ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }),
   };

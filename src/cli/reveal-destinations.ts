@@ -5,6 +5,7 @@ import { sameCommandWith } from '../core/same-command.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import type { Clipboard } from '../terminal/clipboard.ts';
 import type { Column } from '../terminal/view.ts';
+import { isSet } from './parsing/globals.ts';
 import { checkGate, type Destination, type GateSettings, type Opened, SHOWN_SECONDS, throughGate } from './reveal.ts';
 import type { CardPart, RevealOptions, RunWithCard } from './reveal-options.ts';
 import type { Shown } from './shown.ts';
@@ -66,9 +67,12 @@ export async function revealCard(
   }
   const clipboard = sink === 'clipboard' ? await theClipboard(settings) : undefined;
   // With a place to put them named, the wish to reveal is all that is missing.
+  const field = options.field === undefined ? '' : ` --field ${options.field}`;
+  // What a CI job prints stays in its log.
+  const place = isSet(settings.runtime.env['CI']) ? '--out card.json' : '--print';
   const command =
     sink === 'screen'
-      ? `cardwright cards details ${shellWord(cardId)}${options.field === undefined ? '' : ` --field ${options.field}`} --reveal --print`
+      ? `cardwright cards details ${shellWord(cardId)}${field} --reveal ${place}`
       : sameCommandWith('--reveal');
   const { out } = options;
   if (out !== undefined) await inFile(out, () => settings.checkNew(out));

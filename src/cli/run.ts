@@ -202,7 +202,7 @@ async function withDryRun(
   } catch (thrown) {
     if (!context.dryRun || !(thrown instanceof Error) || thrown.name !== 'DryRun') throw thrown;
     const { showPlanned } = await import('./dry-run.ts');
-    return showPlanned(context.planned);
+    return showPlanned(context.planned, input['fromInput'] === true ? { isList: true } : {});
   }
 }
 

@@ -43,10 +43,6 @@ const MEANT_FIRST: Readonly<Record<string, string>> = {
   auth: 'login',
   config: 'profiles',
   status: 'whoami',
-  mirror: 'books',
-  reconcile: 'books reconcile',
-  statement: 'books statement',
-  export: 'books export',
 };
 
 /** A command with its options, for words below a group that one word does not answer. */

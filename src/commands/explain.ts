@@ -38,7 +38,7 @@ export const explain = command({
   path: 'explain',
   summary: 'Explain an exit code, an error, a fact, an operation or a request',
   about: [
-    'Offline. A section of the interface (4.1, or §4), an assumption (A-08), and the name of an operation, a field or an event (cards.create, card.balance, card.frozen) are explained with the facts of the contract, as in contract show.',
+    'Offline. A section of the documentation of the service (4.1), the number of an assumption where that documentation is silent (A-08), and the name of an operation, a field or an event (cards.create, card.balance, card.frozen) are explained with the facts of the contract, as in contract show.',
     'An operation (op_…) and the id of a request (req_…) are looked up in the journal of this machine. If several operations contain the request, the newest is shown.',
   ],
   answers: { either: [{ list: MEANING }, { list: FACT_ROW }, { one: OP_DETAIL }] },

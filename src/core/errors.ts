@@ -178,6 +178,7 @@ export function errorDocument(error: CliError): { error: Record<string, unknown>
     kind,
     message: facts.message,
     hint: facts.hint,
+    notes: facts.notes?.length ? facts.notes : undefined,
     exit_code: row.exit,
     retryable: row.retryable === true,
     outcome: facts.outcome,

@@ -83,7 +83,7 @@ describe('a dry run', () => {
         const { code, out, err } = await here.run(line);
         expect({ line, code }, err).toEqual({ line, code: 0 });
         const answer = JSON.parse(out);
-        expect({ line, isList: 'data' in answer }).toEqual({ line, isList: ids !== 'card_1' });
+        expect({ line, isList: 'data' in answer }).toEqual({ line, isList: words !== 'card_1' });
         expect({ line, objections: objections(path, answer) }).toEqual({ line, objections: [] });
       }
     }
@@ -93,14 +93,14 @@ describe('a dry run', () => {
 describe('the judge', () => {
   it('objects to a wrong type, a missing field and an untold one', () => {
     const card = { id: 'card_1', bin_id: 'bin_1', last4: '4242', status: 'active', balance: 5 };
-    expect(objections('cards get', card)).toEqual([]);
-    expect(objections('cards get', { ...card, status: 'a word of the service we do not know', label: null })).toEqual(
+    expect(objections('wait card', card)).toEqual([]);
+    expect(objections('wait card', { ...card, status: 'a word of the service we do not know', label: null })).toEqual(
       [],
     );
-    expect(objections('cards get', { ...card, balance: '5' })).toEqual(['/balance must be number']);
-    expect(objections('cards get', { ...card, id: undefined })).toEqual(
+    expect(objections('wait card', { ...card, balance: '5' })).toEqual(['/balance must be number']);
+    expect(objections('wait card', { ...card, id: undefined })).toEqual(
       ["must have required property 'id'"].map(text => ` ${text}`),
     );
-    expect(objections('cards get', { ...card, surprise: 1 })).toEqual(['.surprise is told nowhere']);
+    expect(objections('wait card', { ...card, surprise: 1 })).toEqual(['.surprise is told nowhere']);
   });
 });

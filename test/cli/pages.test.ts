@@ -5,7 +5,7 @@ import { llmsText, skillText } from '../../src/cli/docs/agent-pages.ts';
 import { manualPages } from '../../src/cli/docs/manual-pages.ts';
 import { referencePages } from '../../src/cli/docs/reference-pages.ts';
 import { commandsOf } from '../../src/cli/parsing/command.ts';
-import { flagsOf } from '../../src/cli/parsing/resolved-flags.ts';
+import { effectOf, flagsOf } from '../../src/cli/parsing/resolved-flags.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { requires } from '../support/programs.ts';
 
@@ -71,12 +71,30 @@ describe('llms.txt and the skill', () => {
       for (const { path } of await commandsOf(group)) expect(text).toContain(`\`${path}\``);
     }
     expect(skill).toContain('- **repeating**: Never blindly on 11.');
-    for (const row of [
-      'cards create` | moves-money',
-      'cards terminate` | irreversible',
-      'cards details` | reveals-secret',
+    const line = (says: string) => new RegExp(`^- \\*\\*${says}\\*\\*: (.*)$`, 'm').exec(skill)?.[1] ?? '';
+    const says = {
+      'moves-money': 'Moves money',
+      'reveals-secret': 'Hands out card data',
+      irreversible: 'Cannot be undone',
+    };
+    const commands = (await Promise.all(REGISTRY.map(commandsOf))).flat();
+    for (const command of commands.filter(({ path }) => !path.startsWith('sandbox '))) {
+      const effect = effectOf(command);
+      if (effect !== 'read' && effect !== 'reversible')
+        expect(line(says[effect]), command.path).toContain(`\`${command.path}\``);
+    }
+    for (const path of [
+      'cards create',
+      'cards fund',
+      'cards withdraw',
+      'cards lease',
+      'fleet apply',
+      'policy apply',
+      'ops resume',
     ])
-      expect(skill).toContain(row);
+      expect(line('Moves money'), path).toContain(`\`${path}\``);
+    expect(line('Hands out card data')).toContain('`cards exec`');
+    expect(line('Cannot be undone')).toContain('`cards terminate`');
     expect(skill).not.toContain('`cards list`');
     expect(skill).toMatch(/^---\nname: cardwright\ndescription: .+\n---\n/);
   });

@@ -60,13 +60,13 @@ describe('equal spellings', () => {
   });
 
   it('takes what follows -- as it is', async () => {
-    expect((await parse('cards get -- --json')).values).toEqual({ card: '--json' });
+    expect((await parse('cards get -- --json')).values).toEqual({ cards: ['--json'] });
     expect((await refusal('cards list -- extra')).message).toBe('cards list does not take "extra"');
   });
 
   it('reads more ids from standard input where - stands, each once', async () => {
     const { values } = await parse('cards freeze card_1 - card_4', 'card_2\ncard_3\r\n card_1 \n\n');
-    expect(values).toEqual({ cards: ['card_1', 'card_2', 'card_3', 'card_4'] });
+    expect(values).toEqual({ fromInput: true, cards: ['card_1', 'card_2', 'card_3', 'card_4'] });
   });
 
   it.each(['card_2 card_3', 'card_2\tvisa', 'card_2,card_3', 'card_2;5', 'id\ncard_2', 'CARD_ID'])(
@@ -83,7 +83,7 @@ describe('refusals', () => {
     ['cards create', 'cards create needs --bin <bin|auto> and --amount <usd>'],
     ['cards fund --amount 25', 'cards fund needs a card'],
     ['cards freeze', 'cards freeze needs one or more cards'],
-    ['cards get card_1 card_2', 'cards get does not take "card_2"'],
+    ['cards fund card_1 card_2', 'cards fund does not take "card_2"'],
     ['sandbox exec npm test', 'sandbox exec does not take "npm"; a program goes after --'],
     ['cards fund card_1 --amount', '--amount needs a value'],
     ['cards list -o', '--output needs a value'],

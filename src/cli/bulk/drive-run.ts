@@ -47,6 +47,7 @@ export function leftOutCount(count = 0): { readonly left_out?: number } {
 export function driveRun(ctx: Context, driving: Driving): Shown {
   let failure: CliError | undefined;
   let page: Row = {};
+  let summary: string | undefined;
   async function* batches() {
     const underway = await driving.begin();
     const { run } = underway;
@@ -62,6 +63,7 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
       objected = await driving.showBefore?.();
     } finally {
       failure = (await ended(underway, () => concluded(ctx, working, stopped))) ?? objected;
+      if (failure === undefined) summary = summaryOf(tally);
       const more = driving.telling?.page();
       page = { total: rows.length, op: run.op, ...tally.counts(), ...leftOutCount(driving.leftOut), ...more };
     }
@@ -72,6 +74,10 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
     idField: 'card_id',
     columns: [...RESULT_COLUMNS, ...(driving.telling?.columns ?? [])],
     failure: () => failure,
+    // Below the table, which ends with the last row.
+    goesOn: async () => {
+      if (summary !== undefined) ctx.notice(summary);
+    },
   };
 }
 
@@ -171,9 +177,12 @@ async function concluded(ctx: Context, working: Working, stopped: CliError | und
   for (const remark of finished.remarks) ctx.notice(`note: ${remark}`);
   const verdict = tally.verdict({ op: run.op, objections, ended, stopped, signal });
   if (verdict !== undefined) return verdict;
-  const { total } = tally.standing;
-  ctx.notice(`${total} of ${total} done${sumText(tally)}.`);
   return undefined;
+}
+
+function summaryOf(tally: RunCounts): string {
+  const { total } = tally.standing;
+  return `${total} of ${total} done${sumText(tally)}.`;
 }
 
 /** What earlier operations moved for rows of the input is no part of the sum. */

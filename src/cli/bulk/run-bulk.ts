@@ -110,7 +110,7 @@ async function guardedRows(ctx: Context, given: RowsToRun): Promise<Shown> {
   if (ctx.dryRun) {
     await ctx.pipeline.foresee(change, spending);
     await tellPending(ctx.notice, prepared);
-    return showPlanned(prepared.requests);
+    return showPlanned(prepared.requests, { isList: true });
   }
   const admitted = await ctx.pipeline.admit(change);
   const { op } = prepared;

@@ -12,6 +12,7 @@ import type { RowOutcome } from '../../journal/row-outcome.ts';
 import type { PlannedRow } from '../../journal/types.ts';
 import { inputDigest } from '../../journal/wal/op-id.ts';
 import { printable } from '../../terminal/printable.ts';
+import { SHORT_ID } from '../columns.ts';
 import { statesFor } from '../completion/states.ts';
 import { allOf, type Test } from '../condition.ts';
 import type { Context } from '../context.ts';
@@ -165,8 +166,14 @@ function cardLine(operation: BulkOperation, card: Card, moved: Cents | undefined
   const balance = toCents(card.balance);
   const after = cents(operation === 'cards.fund' ? balance + (moved ?? 0) : balance - (moved ?? 0));
   const money = moved === undefined ? dollars(balance) : `${dollars(balance)} -> ${dollars(after)}`;
-  const label = card.label ? [JSON.stringify(card.label)] : [];
-  return `  ${[card.id, `${card.network} ${card.last4}`, card.status, money, ...label].map(printable).join('  ')}`;
+  const tail = card.id.lastIndexOf('_') + 1 + SHORT_ID;
+  const id = card.id.length > tail + 2 ? `${card.id.slice(0, tail)}…` : card.id;
+  const facts = [id, `${card.network} ${card.last4}`, card.status, money].map(printable).join('  ');
+  // A line a card on a screen of 80 columns; what does not fit is cut.
+  const room = 76 - facts.length;
+  const label = card.label ? printable(JSON.stringify(card.label)) : '';
+  if (label === '' || room < 8) return `  ${facts}`;
+  return `  ${facts}  ${[...label].length <= room ? label : `${[...label].slice(0, room - 2).join('')}…"`}`;
 }
 
 function aimReached(operation: BulkOperation, count: number, to: Cents): string {

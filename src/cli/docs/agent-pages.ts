@@ -1,4 +1,5 @@
 /** What a program that drives this one reads first: `llms.txt` and a skill, from the declarations. */
+import type { Effect } from '../../contract/operation.ts';
 import { ERROR_KINDS } from '../../core/errors.ts';
 import { type Command, commandsOf, type Registry } from '../parsing/command.ts';
 import { effectOf } from '../parsing/resolved-flags.ts';
@@ -44,7 +45,6 @@ ${lines.join('\n')}
 /** The skill: rules first, then what changes anything, then the exit codes. */
 export async function skillText(registry: Registry, advice: readonly Advice[]): Promise<string> {
   const commands = (await Promise.all(registry.map(commandsOf))).flat();
-  const changing = commands.filter(command => command.operation !== undefined && isOfService(command));
   const exits = Object.entries(ERROR_KINDS).map(([kind, { exit, means }]) => `| ${exit} | ${kind} | ${means} |`);
   return `---
 name: cardwright
@@ -60,9 +60,7 @@ Never ask for a card number or CVV: \`cards exec\` and \`cards lease\` hand them
 
 ## What changes something
 
-| command | effect |
-|---|---|
-${changing.map(command => `| \`${command.path}\` | ${effectOf(command)} |`).join('\n')}
+${BY_EFFECT.map(([effect, says]) => `- ${says}: ${pathsOf(commands, effect)}`).join('\n')}
 
 ## How it ends
 
@@ -75,6 +73,16 @@ ${exits.join('\n')}
 `;
 }
 
-function isOfService(command: Command): boolean {
-  return effectOf(command) !== 'read' && !command.path.startsWith('sandbox ');
+/** What a program that drives this one must know of a command before it runs it. */
+const BY_EFFECT: readonly (readonly [Effect, string])[] = [
+  ['moves-money', '**Moves money**'],
+  ['reveals-secret', '**Hands out card data**'],
+  ['irreversible', '**Cannot be undone**'],
+  ['reversible', '**Changes state, and can be undone**'],
+];
+
+/** Commands of an effect; what the sandbox does to itself counts for nothing. */
+function pathsOf(commands: readonly Command[], effect: Effect): string {
+  const paths = commands.filter(command => effectOf(command) === effect && !command.path.startsWith('sandbox '));
+  return paths.map(({ path }) => `\`${path}\``).join(', ');
 }

@@ -12,6 +12,7 @@ const PLANNED = {
   operation: tells.text('Operation of the contract.'),
   method: tells.text('HTTP method.'),
   path: tells.text('Path below the base address.'),
+  card_id: maybe(tells.text('The card it is about.')),
   body: maybe(tells.json('Body of the request.')),
   idempotency_key: maybe(tells.text('Key it would carry.')),
 } as const;
@@ -28,6 +29,11 @@ function singleAnswer(command: Command): Answers | undefined {
   const plain = plainAnswer(command);
   const said = plain !== undefined && Object.hasOwn(command.flags, 'intent') ? withIntent(plain) : plain;
   if (said === undefined || !Object.hasOwn(command.flags, 'offline')) return said;
+  return offline(said);
+}
+
+function offline(said: Answers): Answers {
+  if ('either' in said) return { either: said.either.map(offline) };
   if ('one' in said) return { one: { ...said.one, ...AS_OF } };
   return 'list' in said ? { ...said, page: { ...said.page, ...AS_OF, offline: OFFLINE_PAGE } } : said;
 }

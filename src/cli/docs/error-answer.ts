@@ -8,6 +8,7 @@ const ERROR = {
   kind: tells.word('Kind of failure.', Object.keys(ERROR_KINDS)),
   message: tells.text('What failed, in words.'),
   hint: maybe(tells.text('The next command to run.')),
+  notes: maybe(tells.texts('What else is known, and other ways on: a line each.')),
   exit_code: tells.count('Exit code of the program.'),
   retryable: tells.yes('Whether the same command may be run again without looking first.'),
   outcome: maybe(tells.word('What is known of the effect.', ['not_sent', 'refused', 'unknown', 'done'])),

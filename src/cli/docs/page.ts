@@ -1,5 +1,4 @@
 /** What there is to say about a command, once: help, the reference and the manual pages lay it out each in its way. */
-import { basisText } from '../../contract/basis.ts';
 import type { AnyField, Shape } from '../../contract/field.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { Effect, Operation } from '../../contract/operation.ts';
@@ -65,8 +64,8 @@ export function pageOf(command: Command): Page {
 }
 
 function usageLines(command: Command, flags: readonly ResolvedFlag[]): readonly string[] {
-  const args = Object.entries(command.args).map(([name, { many, optional }]) => {
-    const word = many ? `${name}...${optional ? '' : '|-'}` : name;
+  const args = Object.entries(command.args).map(([name, { field, many, optional }]) => {
+    const word = many ? `${name}...${optional ? '' : '|-'}` : `${name}${field.names === 'card' ? '|-' : ''}`;
     return optional ? `[${word}]` : `<${word}>`;
   });
   const needed = flags.filter(flag => flag.needed).map(flag => `${flag.name} ${flag.placeholder}`.trim());
@@ -105,8 +104,7 @@ function optionRow({ name, short, placeholder, field, needed, repeats }: Resolve
 }
 
 function basisLine(command: Command, row: Operation): string {
-  const from = basisText(row.basis);
-  return from === '' ? '' : ` ${command.operation}: ${row.method} ${row.path} (${from}).`;
+  return ` ${command.operation}: ${row.method} ${row.path}.`;
 }
 
 function answerText(answers: Answers): string {

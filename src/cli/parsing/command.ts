@@ -5,6 +5,7 @@ import type { Presentation } from '../../terminal/view.ts';
 import type { Answers } from '../answer-fields.ts';
 import type { BulkDeclaration, BulkInput, BulkOperation } from '../bulk/flags.ts';
 import { type RunFlags, rowSource, runFlagsOf } from '../bulk/flags.ts';
+import type { IdsInput } from '../bulk/ids-as-rows.ts';
 import type { Context } from '../context.ts';
 import type { Shown } from '../shown.ts';
 import type { Argument, ArgumentValue, FlagSources, FlagValue, OwnFlag, RowName } from './flag.ts';
@@ -20,7 +21,10 @@ export interface Example {
 
 type Arguments = Readonly<Record<string, Argument>>;
 
-type InputOfCommand<N, Args, Flags> = { readonly [K in keyof Args]: ArgumentValue<Args[K]> } & {
+/** `fromInput`: ids were read from standard input, so the answer is a list, of one too. */
+type InputOfCommand<N, Args, Flags> = { readonly fromInput?: true } & {
+  readonly [K in keyof Args]: ArgumentValue<Args[K]>;
+} & {
   readonly [K in keyof Flags]: FlagValue<N, Flags[K]>;
 };
 
@@ -120,6 +124,10 @@ export function command<
       if (bulk !== undefined && rowSource(input) !== undefined) {
         const { runBulk } = await import('../bulk/run-bulk.ts');
         return runBulk(ctx, { ...bulk, operation: operation as BulkOperation }, input as unknown as BulkInput);
+      }
+      if (bulk !== undefined && input['ids'] !== undefined) {
+        const { runIds } = await import('../bulk/ids-as-rows.ts');
+        return runIds(ctx, { ...bulk, operation: operation as BulkOperation }, input as unknown as IdsInput);
       }
       const result = await run(ctx, input as InputOfCommand<N, Args, Flags>);
       return { data: result as NonNullable<Presentation['data']>, ...show(result) };

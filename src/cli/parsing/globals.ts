@@ -220,7 +220,8 @@ export function parseDuration(text: string, flag: string): number {
   return length;
 }
 
-function isSet(value: string | undefined): boolean {
+/** A variable that says yes. */
+export function isSet(value: string | undefined): boolean {
   return value !== undefined && value !== '' && value !== '0' && value !== 'false';
 }
 

@@ -111,7 +111,9 @@ async function readArguments(
   const values: Record<string, unknown> = {};
   for (const [key, { field, many, optional }] of Object.entries(command.args)) {
     const typed = many ? left.splice(0) : left.splice(0, 1);
-    const texts = many && !optional ? await withStandardInput(typed, readMore) : typed;
+    const isIds = typed.includes('-') && field.names === 'card';
+    const texts = isIds || (many && !optional) ? await withStandardInput(typed, readMore) : typed;
+    if (isIds) values['fromInput'] = true;
     if (typed.length === 0 && optional) continue;
     // An empty list on standard input is an answer: there is nothing to do.
     if (typed.length === 0) {
@@ -121,7 +123,15 @@ async function readArguments(
     const noun = many ? key.replace(/s$/, '') : key;
     const words = field.kind === 'integer' ? numbersIn(texts) : texts;
     const parsed = words.map(text => parseValue(`the ${noun}`, field, text, settings));
-    values[key] = many ? [...new Set(parsed)] : parsed[0];
+    const all = [...new Set(parsed)];
+    if (!many && isIds && command.runFlags !== undefined) {
+      values['ids'] = all;
+      continue;
+    }
+    if (!many && isIds && all.length !== 1) {
+      throw usage(`${command.path} takes one card, and standard input holds ${all.length} ids. Nothing was sent`);
+    }
+    values[key] = many ? all : parsed[0];
   }
   if (left.length > 0) {
     const taken = `${command.path} does not take ${JSON.stringify(left[0])}; a program goes after --`;

@@ -170,7 +170,9 @@ export class Node extends Commander {
   }
 
   override helpInformation({ error }: { error?: boolean } = {}): string {
-    const words = this.args.filter(each => !each.startsWith('-'));
+    const end = this.#read.argv.indexOf('--');
+    const behind = end < 0 ? 0 : this.#read.argv.length - end - 1;
+    const words = this.args.slice(0, this.args.length - behind).filter(each => !each.startsWith('-'));
     const [word] = words;
     if (this.words.join(' ') === 'help') this.#read.helpWords = [];
     else if (word !== undefined && this.child(word) !== undefined) this.#read.helpWords = [...this.words, ...words];

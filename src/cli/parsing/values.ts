@@ -24,6 +24,9 @@ export interface ValueSettings {
  * Throws `usage` (exit 2) naming the limit; nothing was sent.
  */
 export function parseValue(name: string, field: AnyField, text: string, settings: ValueSettings): unknown {
+  if (text === '-' && field.names === 'card') {
+    throw usage(`${name} is "-": ids from standard input go where a command takes cards, as in cards freeze -`);
+  }
   switch (field.kind) {
     case 'money':
       return moneyValue(name, field, text, settings.grouped);

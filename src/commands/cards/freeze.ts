@@ -33,9 +33,9 @@ export const freezeCards = command({
     { does: 'While the database of a shared journal is away', run: 'cards freeze card_1 --without-journal' },
     { does: 'Every card without a transaction for 30 days', run: 'cards freeze --idle 30d --yes' },
   ],
-  async run(ctx, { cards, withoutJournal }) {
-    if (withoutJournal && !ctx.dryRun) await ctx.noteForLater('cards.freeze', cards);
-    return changeState(ctx, 'cards.freeze', cards);
+  async run(ctx, { withoutJournal, ...named }) {
+    if (withoutJournal && !ctx.dryRun) await ctx.noteForLater('cards.freeze', named.cards);
+    return changeState(ctx, 'cards.freeze', named);
   },
   show: result => showState(result, { done: 'Frozen', already: 'Frozen already' }),
 });

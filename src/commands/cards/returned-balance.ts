@@ -1,4 +1,4 @@
-/** Whether the balance of a terminated card came back to the wallet: a remark, for others may use the wallet too. */
+/** Whether the balance of a terminated card came back to the wallet; others may use the wallet too. */
 import type { Reader } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, dollars, toCents } from '../../core/money.ts';
@@ -19,14 +19,21 @@ export async function beforeTermination(reader: Reader, cardId: string): Promise
   }
 }
 
-/** What to say where the wallet did not grow by the balance of the card. */
-export async function notReturned(reader: Reader, before: BeforeTermination | undefined): Promise<string | undefined> {
-  if (before === undefined || before.onCard <= 0) return undefined;
+/** What became of the balance: `text` where the wallet grew by it, `note` where it did not; nothing for an empty card. */
+export async function returnedBalance(
+  reader: Reader,
+  before: BeforeTermination | undefined,
+): Promise<{ readonly text?: string; readonly note?: string }> {
+  if (before === undefined || before.onCard <= 0) return {};
   const { onCard, inWallet } = before;
   const now = await walletNow(reader).catch(unread);
-  if (now === undefined || now - inWallet === onCard) return undefined;
+  if (now === undefined) return {};
+  if (now - inWallet === onCard)
+    return { text: `${dollars(onCard)} went back to the wallet, which holds ${dollars(now)}.` };
   const wallet = now === inWallet ? `still holds ${dollars(now)}` : `went from ${dollars(inWallet)} to ${dollars(now)}`;
-  return `note: the card held ${dollars(onCard)}, and the wallet ${wallet}. The balance may come later, and others may use the wallet: cardwright wallet`;
+  return {
+    note: `note: the card held ${dollars(onCard)}, and the wallet ${wallet}. The balance may come later, and others may use the wallet: cardwright wallet`,
+  };
 }
 
 async function walletNow(reader: Reader): Promise<Cents> {

@@ -11,7 +11,7 @@ import { CliError } from '../../core/errors.ts';
 import type { UsedIntent } from '../../writes/single-write.ts';
 import { CARD_COLUMNS, cardName, money } from './columns.ts';
 import { repeatedLines, withIntent } from './intent-flag.ts';
-import { beforeTermination, notReturned } from './returned-balance.ts';
+import { beforeTermination, returnedBalance } from './returned-balance.ts';
 
 type StateOperation = 'cards.freeze' | 'cards.unfreeze' | 'cards.terminate';
 type Card = Result<'cards.freeze'>;
@@ -24,30 +24,41 @@ export const STATE_ANSWERS: Answers = {
   ],
 };
 
-export type StateResult = { readonly card: Card; readonly changed: boolean; readonly used?: UsedIntent } | Attempts;
+export type StateResult =
+  | {
+      readonly card: Card;
+      readonly changed: boolean;
+      readonly used?: UsedIntent;
+      /** What went back to the wallet, for a person. */
+      readonly returned?: string | undefined;
+    }
+  | Attempts;
 
 /** Takes each card to the state the operation leads to. */
 export async function changeState(
   ctx: Context,
   operation: StateOperation,
-  ids: readonly string[],
+  { cards: ids, fromInput }: { readonly cards: readonly string[]; readonly fromInput?: true },
   intentName?: string,
 ): Promise<StateResult> {
   const verb = operation.split('.')[1] ?? operation;
   const intent = (id: string) => `${verb[0]?.toUpperCase()}${verb.slice(1)} ${id}`;
   const [only] = ids;
-  // The sandbox credits at once, and nobody else uses its wallet.
-  const isWatched = operation === 'cards.terminate' && !ctx.dryRun && (await ctx.identity()).mode !== 'sandbox';
+  const isSingle = ids.length === 1 && fromInput !== true;
+  const isWatched =
+    operation === 'cards.terminate' &&
+    !ctx.dryRun &&
+    ((isSingle && ctx.forPeople) || (await ctx.identity()).mode !== 'sandbox');
   const watched = async (id: string, asked: object) => {
     const watch = isWatched && { before: (reader: Reader) => beforeTermination(reader, id) };
     const done = await ctx.write(operation, { card_id: id }, { intent: intent(id), ...asked, ...watch });
-    const remark = done.changed ? await notReturned(await ctx.reader(), done.before) : undefined;
-    if (remark !== undefined) ctx.notice(ids.length === 1 ? remark : remark.replace('the card', id));
-    return done;
+    const { text, note } = done.changed ? await returnedBalance(await ctx.reader(), done.before) : {};
+    if (note !== undefined) ctx.notice(ids.length === 1 ? note : note.replace('the card', id));
+    return { ...done, returned: text };
   };
-  if (ids.length === 1 && only !== undefined) {
-    const { result, changed, intent: used } = await watched(only, { intentName });
-    return { card: result, changed, ...(used && { used }) };
+  if (isSingle && only !== undefined) {
+    const { result, changed, intent: used, returned } = await watched(only, { intentName });
+    return { card: result, changed, returned, ...(used && { used }) };
   }
   if (intentName !== undefined) throw severalNamed();
   if (ids.length === 0) ctx.notice('Standard input holds no ids. There is nothing to do.');
@@ -82,12 +93,16 @@ export function showState(result: StateResult, words: { readonly done: string; r
       failure: result.failure,
     };
   }
-  const { card, changed, used } = result;
+  const { card, changed, used, returned } = result;
   const line = `${changed ? words.done : words.already}: ${card.id}, ${cardName(card)}, ${card.status}, ${money(card.balance)}.`;
   return {
     data: withIntent({ ...card, changed }, used),
     noun: 'card',
     columns: [...CARD_COLUMNS, { field: 'changed', title: 'CHANGED', kind: 'boolean', priority: 6, wideOnly: true }],
-    blocks: [...repeatedLines(used), { kind: 'line', text: line }],
+    blocks: [
+      ...repeatedLines(used),
+      { kind: 'line', text: line },
+      ...(returned === undefined ? [] : [{ kind: 'line', text: returned } as const]),
+    ],
   };
 }

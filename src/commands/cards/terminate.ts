@@ -22,6 +22,6 @@ export const terminateCards = command({
     { does: 'In a script', run: 'cards terminate card_1 --yes' },
     { does: 'Every card of one campaign', run: "cards terminate --where 'label~ads' --yes" },
   ],
-  run: (ctx, { cards, intent: name }) => changeState(ctx, 'cards.terminate', cards, intentNamed(name)),
+  run: (ctx, { intent: name, ...named }) => changeState(ctx, 'cards.terminate', named, intentNamed(name)),
   show: result => showState(result, { done: 'Terminated', already: 'Terminated already' }),
 });

@@ -17,6 +17,6 @@ export const unfreezeCards = command({
     { does: 'Unfreeze one card', run: 'cards unfreeze card_1' },
     { does: 'As JSON', run: 'cards unfreeze card_1 --json' },
   ],
-  run: (ctx, { cards }) => changeState(ctx, 'cards.unfreeze', cards),
+  run: (ctx, named) => changeState(ctx, 'cards.unfreeze', named),
   show: result => showState(result, { done: 'Active again', already: 'Active already' }),
 });

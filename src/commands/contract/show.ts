@@ -19,7 +19,7 @@ export const showContract = command({
   summary: 'Show every fact of the contract: stated, assumed or overridden',
   answers: { list: FACT_ROW },
   about: [
-    'BASIS is the section of the documentation that states a fact (§4.1), the assumption made where the documentation is silent (A-08), or both. A fact that your profile overrides is marked yours and shown as it is sent; the JSON holds both.',
+    'BASIS is the section of the documentation of the service that states a fact (§4.1), the number of the assumption made where it is silent (A-08; contract show --id A-08 has its reason), or both. A fact that your profile overrides is marked yours and shown as it is sent; the JSON holds both.',
   ],
   reach: 'files',
   flags: {

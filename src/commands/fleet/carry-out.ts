@@ -71,7 +71,7 @@ export async function carryOut(ctx: Context, { fleet, word }: NamedFleet, carryi
   if (ctx.dryRun) {
     await ctx.pipeline.foresee(change, spending);
     await tellPending(ctx.notice, prepared);
-    return showPlanned(prepared.requests);
+    return showPlanned(prepared.requests, { isList: true });
   }
   const admitted = await ctx.pipeline.admit(change);
   const telling = tellingOf(document);

@@ -7,5 +7,5 @@ const ENDPOINT = /^(https:\/\/|http:\/\/(127\.0\.0\.1|\[::1\]|localhost)([:/]|$)
 /** The address as it is. Throws `usage` for another scheme. */
 export function checkEndpoint(url: string): string {
   if (ENDPOINT.test(url)) return url;
-  throw usage(`--url ${JSON.stringify(url)} must be an https address (§4.5)`);
+  throw usage(`--url ${JSON.stringify(url)} must be an https address`);
 }
