@@ -43,8 +43,8 @@ export interface PostgresSettings {
   readonly patienceMs?: number | undefined;
   /** Told the password before it is used, so that no output holds it. */
   readonly onPassword?: ((password: string) => void) | undefined;
-  /** Told that a wait begins; the result is called when it is over. */
-  readonly onWait?: ((whom: string) => () => void) | undefined;
+  /** Told that a wait begins, and the longest that it takes, ms; the result is called when it is over. */
+  readonly onWait?: ((whom: string, mostMs: () => number) => () => void) | undefined;
 }
 
 const PATIENCE_MS = 15_000;
@@ -274,7 +274,7 @@ class PostgresDatabase implements Database {
             for (const job of jobs) job.reject(inWords(thrown, address));
             return;
           }
-          waited ??= onWait?.(`the shared journal at ${address.host}`);
+          waited ??= onWait?.(`the shared journal at ${address.host}`, () => patienceMs);
           await clock.sleep(pause, signal).catch(() => undefined);
         }
       }
