@@ -118,7 +118,7 @@ function tlsOf({ shown, host, isHere, mode, files }: Reach): ConnectionOptions |
       notes: [
         'Only a Unix socket and an address of this machine need no TLS. Leave sslmode out, or write verify-full.',
       ],
-      hint: 'cardwright help shared-journal',
+      hint: 'cardwright journal init --help',
       outcome: 'not_sent',
     });
   }

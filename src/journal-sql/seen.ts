@@ -104,10 +104,10 @@ function behind(shown: string, there: number, seen: number): CliError {
     message: `the shared journal ${shown} was restored or failed over: it ends with audit line ${there}, and this machine has seen line ${seen}`,
     notes: [
       'What was done since is not in it, so that a change could be made twice. Nothing was sent.',
-      'An admin of the database looks at the cards that no operation knows, and accepts it: cardwright journal accept',
+      'Look at what it lacks with cardwright journal check; then go on with it as it is:',
     ],
     reason: 'journal_behind',
-    hint: 'cardwright journal check',
+    hint: 'cardwright journal accept',
     outcome: 'not_sent',
   });
 }

@@ -184,7 +184,7 @@ function unfit({ address }: PostgresSettings, why: string): CliError {
   return new CliError('guarded', {
     message: `${address.shown} cannot hold a shared journal: ${why}`,
     reason: 'journal',
-    hint: 'cardwright help shared-journal',
+    hint: 'cardwright journal init --help',
     outcome: 'not_sent',
   });
 }
