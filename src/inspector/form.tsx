@@ -1,16 +1,14 @@
 /** A form made of a row of the contract: nothing of its fields, limits and words is typed here. */
 import type { PageField } from '../contract/sandbox/page-tables.ts';
 import { addressOf } from './address.ts';
-import { commandLine, type Input } from './command-line.ts';
 import { type ComponentChildren, useState } from './elements.ts';
-import { Copy, Id, Said, useCanChange } from './parts.tsx';
-import { money, printable, wordsOf } from './printable.ts';
+import { Copy, Id, money, printable, Said, useCanChange, wordsOf } from './parts.tsx';
 import { accessOf, callRow, Failed, NoAnswer } from './session.ts';
-import { rowOf } from './tables.ts';
+import { commandLine, type Input, rowOf } from './tables.ts';
 
 type Values = Readonly<Record<string, string>>;
 
-export interface RowFormProps {
+interface RowFormProps {
   readonly row: string;
   /** Values of fields that are not asked for. */
   readonly fixed?: Input;
@@ -40,7 +38,7 @@ function askedFields({ row, fixed = {}, without = [] }: RowFormProps): readonly 
 const EXTRA = new Set(['cards.reveal last4', 'simulate.answer answer', 'simulate.settle final']);
 
 /** The input as the row takes it; empty fields are left out. */
-export function inputOf(fields: readonly PageField[], values: Values): Input {
+function inputOf(fields: readonly PageField[], values: Values): Input {
   return Object.fromEntries(
     fields.flatMap(({ name, kind }): [string, unknown][] => {
       const text = values[name]?.trim() ?? '';
@@ -212,7 +210,7 @@ function limitsOf({ kind, min, max }: PageField): string {
 }
 
 /** An answer as terms and values, ids as links. */
-export function AnswerFacts({ answer }: { readonly answer: Readonly<Record<string, unknown>> }) {
+function AnswerFacts({ answer }: { readonly answer: Readonly<Record<string, unknown>> }) {
   const told = Object.entries(answer).filter(([, value]) => value !== undefined && value !== null);
   if (told.length === 0) return <p>Done.</p>;
   return (

@@ -2,11 +2,11 @@
  * A list of any length: only rows that are seen stand in the document. They are asked for in windows, of which the newest
  * are kept; a list longer than the scroll area may be high is moved through in larger steps.
  */
-import type { Input } from './command-line.ts';
+
 import { type ComponentChildren, useEffect, useRef, useState } from './elements.ts';
-import { useLive } from './live.ts';
 import { type Cell, classOf, type PageFacts } from './parts.tsx';
-import { callRow, lastActAt } from './session.ts';
+import { callRow, lastActAt, useLive } from './session.ts';
+import type { Input } from './tables.ts';
 
 /** Rows that are asked for at once, and how many windows are kept. */
 const WINDOW = 200;

@@ -1,9 +1,10 @@
 /** What all views are made of: texts, tables, what is copied, forms. */
+
+import { EMOJI } from '../core/emoji.ts';
 import { addressOfId } from './address.ts';
-import { commandLine, type Input } from './command-line.ts';
 import { type ComponentChildren, useState } from './elements.ts';
-import { useLive } from './live.ts';
-import { printable, printableLines, shortTime } from './printable.ts';
+import { useLive } from './session.ts';
+import { commandLine, type Input } from './tables.ts';
 
 /** Text from outside: visible, and apart from the direction of the text around it. */
 export const Said = ({ text }: { readonly text: string }) => <bdi>{printable(text)}</bdi>;
@@ -51,7 +52,7 @@ function toneOf(word: string): string {
   return GOOD.test(word) ? 'good' : BAD.test(word) ? 'bad' : '';
 }
 
-export interface CopyProps {
+interface CopyProps {
   /** A function makes the text at the moment of the click. */
   readonly text: string | (() => string);
   readonly label?: string;
@@ -106,7 +107,7 @@ export interface Cell {
 export const classOf = ({ number, wide, width }: Cell) =>
   [number && 'number', wide && 'wide', width].filter(Boolean).join(' ');
 
-export interface TableProps {
+interface TableProps {
   readonly caption: string;
   readonly cells: readonly Cell[];
   readonly rows: readonly {
@@ -224,3 +225,99 @@ export function useCanChange(): boolean {
   const { link } = useLive();
   return link === 'live';
 }
+
+/** Rows that repeat as one: the newest of each, and how many there are. */
+const SHORTEST = 3;
+/** Rows of which the longest repeated block is made: a purchase is a record, an entry, an event and its deliveries. */
+const LONGEST_BLOCK = 8;
+
+interface Fold<Item> {
+  readonly item: Item;
+  readonly times: number;
+}
+
+/** Blocks of rows of which `text` says the same, one behind the other; what repeats less often stays as it is. */
+export function folded<Item>(items: readonly Item[], text: (item: Item) => string): readonly Fold<Item>[] {
+  const texts = items.map(text);
+  const folds: Fold<Item>[] = [];
+  for (let from = 0; from < items.length; ) {
+    const { length, times } = repeatedAt(texts, from);
+    folds.push(...items.slice(from, from + length).map(item => ({ item, times })));
+    from += length * times;
+  }
+  return folds;
+}
+
+/** The shortest block that repeats from here on; one row, once, where none does. */
+function repeatedAt(texts: readonly string[], from: number): { readonly length: number; readonly times: number } {
+  for (let length = 1; length <= LONGEST_BLOCK; length += 1) {
+    let to = from + length;
+    while (to < texts.length && texts[to] === texts[to - length]) to += 1;
+    const times = Math.floor((to - from) / length);
+    if (times >= SHORTEST) return { length, times };
+  }
+  return { length: 1, times: 1 };
+}
+
+// Text from outside as it may be shown: what has no shape or turns the line around is made visible.
+
+/** Controls, bidirectional and zero-width characters, lone surrogates. */
+const UNSEEN =
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff9-\ufffb]|[\ufe00-\ufe0f]/u;
+/** The emoji come first: what joins the parts of one is passed over. */
+const EMOJI_OR_UNSEEN = new RegExp(`${EMOJI}|${UNSEEN.source}`, 'gu');
+
+export function printable(text: string): string {
+  if (!UNSEEN.test(text)) return text;
+  return text.replace(EMOJI_OR_UNSEEN, found =>
+    UNSEEN.test(found.charAt(0)) && found.length === 1
+      ? `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`
+      : found,
+  );
+}
+
+/** The same for text of several lines. */
+function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n');
+}
+
+/** `10,034.00`; the numbers of a row are USD. */
+export function money(amount: number | null | undefined): string {
+  if (amount === null || amount === undefined) return '–';
+  return amount.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 }).replace('-', '−');
+}
+
+export const count = (number: number) => number.toLocaleString('en-US');
+
+/** `2026-11-29 15:54:38` of an ISO time, which is UTC. */
+export function shortTime(iso: string | null | undefined): string {
+  return iso === null || iso === undefined ? '–' : iso.replace('T', ' ').replace(/(?:\.\d+)?Z$/, '');
+}
+
+/** How long until or since, in the largest unit that fits: `in 6 d`, `3 min ago`. */
+export function fromNow(iso: string, nowIso: string): string {
+  const ms = Date.parse(iso) - Date.parse(nowIso);
+  const units: readonly (readonly [number, string])[] = [
+    [86_400_000, 'd'],
+    [3_600_000, 'h'],
+    [60_000, 'min'],
+    [1_000, 's'],
+  ];
+  const [size, unit] = units.find(([each]) => Math.abs(ms) >= each) ?? [1_000, 's'];
+  const text = `${Math.floor(Math.abs(ms) / size)} ${unit}`;
+  return ms >= 0 ? `in ${text}` : `${text} ago`;
+}
+
+/** JSON on several lines; other text as it is. */
+export function laidOut(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), undefined, 2);
+  } catch {
+    return text;
+  }
+}
+
+const ABBREVIATIONS: Readonly<Record<string, string>> = { mcc: 'MCC', three_ds: '3DS', bin: 'BIN' };
+
+/** The name of a field as words. */
+export const wordsOf = (name: string) => ABBREVIATIONS[name] ?? name.replaceAll('_', ' ');

@@ -4,7 +4,8 @@
  */
 import { ADMIN_PATH, PAGE_HALF_HEADER } from '../contract/sandbox/basis.ts';
 import type { PageAccess } from '../contract/sandbox/page.ts';
-import type { Input } from './command-line.ts';
+import { useLayoutEffect, useRef, useState } from './elements.ts';
+import type { Input } from './tables.ts';
 import { rowOf } from './tables.ts';
 
 const KEPT = 'half';
@@ -39,7 +40,7 @@ export async function begin(): Promise<boolean> {
       const { half, access } = (await response.json()) as { readonly half: string; readonly access: string };
       sessionStorage.setItem(KEPT, half);
       sessionStorage.setItem(ACCESS, access);
-      tell();
+      shareHalf();
     }
   }
   return sessionStorage.getItem(KEPT) !== null || hasOther(null);
@@ -67,7 +68,7 @@ export function whenGivenLate(listener: () => void): void {
 }
 
 tabs.onmessage = ({ data: { asks, half, access } }: MessageEvent<Told>) => {
-  if (asks === true) tell();
+  if (asks === true) shareHalf();
   if (half === undefined || over.has(half)) return;
   const isLate = performance.now() > asksUntil;
   const own = sessionStorage.getItem(KEPT);
@@ -77,7 +78,7 @@ tabs.onmessage = ({ data: { asks, half, access } }: MessageEvent<Told>) => {
   if (isLate) onLateHalf();
 };
 
-function tell(): void {
+function shareHalf(): void {
   const half = sessionStorage.getItem(KEPT);
   if (half !== null && !over.has(half)) tabs.postMessage({ half, access: accessOf() });
 }
@@ -97,7 +98,7 @@ async function hasOther(half: string | null): Promise<boolean> {
 }
 
 /** Nothing of the session stays in this tab. */
-export function forget(): void {
+function forget(): void {
   sessionStorage.removeItem(KEPT);
   sessionStorage.removeItem(ACCESS);
 }
@@ -156,4 +157,141 @@ export async function callRow<Answer>(name: string, input: Input = {}, signal?: 
   }
   const told = (await response.json().catch(() => ({}))) as { readonly message?: string };
   throw new Failed(response.status, told.message ?? `The sandbox answered ${response.status}.`);
+}
+
+// Whether anything changed: one small question again and again, and whoever shows something asks anew when it did.
+
+interface Marks {
+  readonly version: string;
+  /** How often everything was replaced. */
+  readonly replaced: number;
+  readonly changes: string;
+  readonly now: string;
+  readonly mode: string;
+  readonly rate: number;
+  readonly faults: number;
+  readonly ledger_ok: boolean | null;
+}
+
+/**
+ * So many times as long as an answer took nothing more is asked: who writes has the server nearly to himself. What was done
+ * in this page is shown at once.
+ */
+const REST = 20;
+
+type Link = 'beginning' | 'live' | 'stopped' | 'over';
+
+export interface Live {
+  readonly link: Link;
+  readonly marks: Marks | undefined;
+  /** When the marks came, ms of the page. */
+  readonly at: number;
+}
+
+/** ms between questions: while something goes on, after a quiet minute, and behind each failure. */
+const BUSY = 500;
+const QUIET = 2_000;
+const QUIET_AFTER = 60_000;
+const AGAIN = [1_000, 2_000, 5_000] as const;
+
+let live: Live = { link: 'beginning', marks: undefined, at: 0 };
+const listeners = new Set<() => void>();
+
+function publish(next: Live): void {
+  live = next;
+  for (const listener of [...listeners]) listener();
+}
+
+/** Nothing of the store stays in the document. */
+export function endSession(): void {
+  forget();
+  publish({ link: 'over', marks: undefined, at: performance.now() });
+}
+
+/** Asks until the session is over; never while nobody sees the page. */
+export async function watch(): Promise<void> {
+  let changedAt = performance.now();
+  let failures = 0;
+  while (live.link !== 'over') {
+    if (document.hidden) await seen();
+    try {
+      const marks = await callRow<Marks>('marks');
+      if (marks.changes !== live.marks?.changes) changedAt = performance.now();
+      failures = 0;
+      publish({ link: 'live', marks, at: performance.now() });
+    } catch (error) {
+      if (error instanceof Failed && (error.status === 401 || error.status === 403)) return endSession();
+      publish({ ...live, link: 'stopped' });
+      failures += 1;
+    }
+    const isQuiet = performance.now() - changedAt > QUIET_AFTER;
+    const pause = failures > 0 ? (AGAIN[Math.min(failures, AGAIN.length) - 1] ?? QUIET) : isQuiet ? QUIET : BUSY;
+    await new Promise(resolve => setTimeout(resolve, pause));
+  }
+}
+
+function seen(): Promise<void> {
+  return new Promise(resolve => {
+    document.addEventListener('visibilitychange', () => resolve(), { once: true });
+  });
+}
+
+export function useLive(): Live {
+  const [shown, show] = useState(live);
+  useLayoutEffect(() => {
+    const listener = () => show(live);
+    listeners.add(listener);
+    listener();
+    return () => void listeners.delete(listener);
+  }, []);
+  return shown;
+}
+
+interface Answered<Answer> {
+  /** The newest answer; it stays while the server is gone. */
+  readonly data: Answer | undefined;
+  readonly error: Error | undefined;
+}
+
+/** What a row answers, asked anew after every change once the answer before it is there; `paused` keeps what is there. */
+export function useRow<Answer>(name: string, input: Input = {}, paused = false): Answered<Answer> {
+  const { marks, link } = useLive();
+  const question = JSON.stringify([name, input]);
+  const [told, tellIt] = useState<Answered<Answer> & { readonly of: string }>({
+    data: undefined,
+    error: undefined,
+    of: question,
+  });
+  const changes = useRef(marks?.changes);
+  const restsUntil = useRef(0);
+  const askedAt = useRef(0);
+  const rests = performance.now() < restsUntil.current && lastActAt() < askedAt.current;
+  if (!paused && !rests) changes.current = marks?.changes;
+  // Asked at once, and not when the first picture stands.
+  useLayoutEffect(() => {
+    const given = new AbortController();
+    const began = performance.now();
+    askedAt.current = began;
+    restsUntil.current = Number.POSITIVE_INFINITY;
+    const rest = () => {
+      const now = performance.now();
+      restsUntil.current = now + (now - began) * REST;
+    };
+    callRow<Answer>(name, input, given.signal).then(
+      data => {
+        if (given.signal.aborted) return;
+        rest();
+        tellIt({ data, error: undefined, of: question });
+      },
+      (error: unknown) => {
+        if (given.signal.aborted) return;
+        rest();
+        if (error instanceof Failed && error.status === 401) endSession();
+        else if (error instanceof NoAnswer) tellIt(before => ({ ...before, error: undefined }));
+        else tellIt({ data: undefined, error: error as Error, of: question });
+      },
+    );
+    return () => given.abort();
+  }, [question, changes.current, link === 'stopped']);
+  return told.of === question ? told : { data: undefined, error: undefined };
 }

@@ -1,6 +1,6 @@
 /** Every view, light and dark, at 1280 and 390 px: axe, nothing sideways, nothing on the console, and its command. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { money, shortTime } from '../../src/inspector/printable.ts';
+import { money, shortTime } from '../../src/inspector/parts.tsx';
 import {
   type BrowserContext,
   complaintsOf,

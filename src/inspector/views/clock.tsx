@@ -1,9 +1,22 @@
 /** The clock of the sandbox, and what happens by itself. */
 import { useState } from '../elements.ts';
 import { RowForm } from '../form.tsx';
-import { useLive, useRow } from '../live.ts';
-import { Badge, Facts, Head, Id, Name, type PageFacts, Pages, Said, SameCommand, Table, Waiting } from '../parts.tsx';
-import { fromNow, shortTime } from '../printable.ts';
+import {
+  Badge,
+  Facts,
+  fromNow,
+  Head,
+  Id,
+  Name,
+  type PageFacts,
+  Pages,
+  Said,
+  SameCommand,
+  shortTime,
+  Table,
+  Waiting,
+} from '../parts.tsx';
+import { useLive, useRow } from '../session.ts';
 
 interface ClockData {
   readonly mode: string;

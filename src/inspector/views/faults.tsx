@@ -1,11 +1,10 @@
 /** Fault rules: what they met, presets, and a rule as JSON that is checked by the sandbox. */
-import { commandLine } from '../command-line.ts';
+
 import { useState } from '../elements.ts';
 import { RowForm } from '../form.tsx';
-import { useRow } from '../live.ts';
 import { Badge, Copy, Head, Name, Said, SameCommand, Table, Time, useCanChange, Waiting } from '../parts.tsx';
-import { accessOf, callRow } from '../session.ts';
-import { TABLES } from '../tables.ts';
+import { accessOf, callRow, useRow } from '../session.ts';
+import { commandLine, TABLES } from '../tables.ts';
 
 interface Rule {
   readonly id: string;

@@ -1,9 +1,8 @@
 /** Where the money is, what is open, and the events as they come. */
 import { addressOf, refine, useAddress } from '../address.ts';
 import { useState } from '../elements.ts';
-import { useRow } from '../live.ts';
-import { Facts, Head, Id, Name, SameCommand, Table, Time, Waiting } from '../parts.tsx';
-import { count, fromNow, money } from '../printable.ts';
+import { count, Facts, fromNow, Head, Id, money, Name, SameCommand, Table, Time, Waiting } from '../parts.tsx';
+import { useRow } from '../session.ts';
 import { TABLES } from '../tables.ts';
 
 interface OverviewData {

@@ -1,11 +1,9 @@
 /** Snapshots: kept, compared, put back; and starting over. */
 import { addressOf, useAddress } from '../address.ts';
-import type { Input } from '../command-line.ts';
 import { RowForm } from '../form.tsx';
-import { useRow } from '../live.ts';
-import { Head, Id, Said, SameCommand, Table, Time, Waiting } from '../parts.tsx';
-import { count, money } from '../printable.ts';
-import { callRow } from '../session.ts';
+import { count, Head, Id, money, Said, SameCommand, Table, Time, Waiting } from '../parts.tsx';
+import { callRow, useRow } from '../session.ts';
+import type { Input } from '../tables.ts';
 
 interface Snapshot {
   readonly name: string;
