@@ -1,10 +1,9 @@
 /**
- * Makes build/cardwright: Node 26 with the program inside, one file that needs no Node. The program is built by that
- * very Node, so that the code it compiled fits; the files of the build are assets, and main.js is the script. The store
- * is Node's own SQLite, and nothing is unpacked.
+ * Makes build/cardwright: Node 26 with the program inside, one file that needs no Node. The files of the build are assets,
+ * and main.js is the script. The store is Node's own SQLite, and nothing is unpacked.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const here = import.meta.dirname;
@@ -18,12 +17,10 @@ const ASSETS = `const CARDWRIGHT_ASSET=(({getRawAsset})=>name=>Buffer.from(getRa
 
 for (const left of [program, executable, join(output, 'release')]) rmSync(left, { recursive: true, force: true });
 mkdirSync(output, { recursive: true, mode: 0o755 });
-execFileSync(node, [join(here, '..', 'scripts', 'build.mjs'), '--compiled', program], { stdio: 'inherit' });
+execFileSync(node, [join(here, '..', 'scripts', 'build.mjs'), program], { stdio: 'inherit' });
 
-/** The sandbox for programs that import it is of no use inside, nor are texts for people. */
-const files = readdirSync(program).filter(
-  name => /^pages\.txt$|\.(?:js|wasm)(?:\.[\w.-]+)?$/.test(name) && name !== 'main.js',
-);
+/** What the program reads; the libraries are for programs that import them. */
+const files = ['program.txt', 'pages.txt', 'inspector.json', 'jq.js', 'jq.wasm'];
 const main = join(output, 'main.js');
 writeFileSync(main, `"use strict";${ASSETS}${readFileSync(join(program, 'main.js'), 'utf8')}`);
 

@@ -7,7 +7,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CHANGED } from '../scripts/without-unused.mjs';
 
 const root = join(import.meta.dirname, '..');
 const [file] = process.argv.slice(2);
@@ -48,6 +47,5 @@ function sbom(options) {
 /** What is in the bundle is no longer optional, nor for development only. */
 function required(component) {
   const properties = (component.properties ?? []).filter(({ name }) => name !== 'cdx:npm:package:development');
-  if (component.name in CHANGED) properties.push({ name: 'cardwright:changed', value: CHANGED[component.name] });
   return { ...component, scope: installed.includes(component['bom-ref']) ? component.scope : 'required', properties };
 }

@@ -35,8 +35,14 @@ async function main(records, cards) {
     const cases = {
       'mirror, filled': measured(ours('load'), home),
       'sqlite3 .import': sqlite(join(folder, 'import.db'), imported(join(folder, 'rows.csv')), home),
-      'reconcile, first': measured([process.execPath, program, '--sandbox', 'books', 'reconcile', '--offline', '-q'], home),
-      'reconcile, offline': measured([process.execPath, program, '--sandbox', 'books', 'reconcile', '--offline', '-q'], home),
+      'reconcile, first': measured(
+        [process.execPath, program, '--sandbox', 'books', 'reconcile', '--offline', '-q'],
+        home,
+      ),
+      'reconcile, offline': measured(
+        [process.execPath, program, '--sandbox', 'books', 'reconcile', '--offline', '-q'],
+        home,
+      ),
     };
     for (const format of ['hledger', 'ledger', 'beancount', 'csv', 'ofx', 'qif']) {
       cases[`books export ${format}`] = exported(format, { period: '2025', home, out: join(folder, 'out') });

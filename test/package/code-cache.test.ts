@@ -1,67 +1,98 @@
-/** Where compiled code is kept, and when it is not used; `code-cache.full.ts` spoils it in more ways. */
+/** Where compiled code is kept, and when it is not used. */
+import { readFileSync } from 'node:fs';
 import { chmod, chown, lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it } from 'vitest';
-import { home } from './built.ts';
-import { alone, kept, notUsedWhenSpoilt, SHARPEST } from './code-cache.ts';
+import { home, ROOT } from './built.ts';
 
-async function inode(path: string): Promise<number> {
-  return (await lstat(path)).ino;
+const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string };
+
+/** A home whose compiled code is in it and nowhere else. */
+async function alone() {
+  const place = await home();
+  const cache = join(place.folder, 'cache');
+  const run = (...words: readonly string[]) => place.run(words, { env: { CARDWRIGHT_CACHE: cache } });
+  await run('--version');
+  const { folder, files } = await kept(cache);
+  const path = join(folder, files[0] ?? '');
+  return {
+    ...place,
+    ...{ cache, run, folder, files, path },
+    /** Whether a run took what is there; one that did not writes it anew. */
+    async isUsed(): Promise<boolean> {
+      const before = await lstat(path);
+      const { code, out, err } = await run('--version');
+      expect({ code, out, err }).toEqual({ code: 0, out: `${version}\n`, err: '' });
+      return (await lstat(path)).ino === before.ino;
+    },
+  };
 }
 
+/** The folder of this build, and the files in it. */
+async function kept(cache: string) {
+  const [build = ''] = await readdir(join(cache, 'code'));
+  const folder = join(cache, 'code', build);
+  return { folder, files: await readdir(folder) };
+}
+
+const half = (bytes: Buffer) => bytes.length >> 1;
+function turned(bytes: Buffer, at: number): Buffer {
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  return bytes;
+}
+
+const SPOILT: readonly (readonly [string, (bytes: Buffer) => Buffer])[] = [
+  ['cut short', bytes => bytes.subarray(0, half(bytes))],
+  ['with one bit turned in its first copy', bytes => turned(bytes, half(bytes) - 500)],
+  ['with one bit turned in its second copy', bytes => turned(bytes, bytes.length - 500)],
+  ['empty', () => Buffer.alloc(0)],
+  ['of text', () => Buffer.from('not compiled code')],
+  ['with another length', bytes => turned(bytes, 5)],
+  [
+    'with zeros where one copy was',
+    bytes => Buffer.concat([bytes.subarray(0, half(bytes)), Buffer.alloc(half(bytes))]),
+  ],
+];
+
 describe('compiled code', () => {
-  it('is kept once, privately, and used by the next run', async () => {
+  it('is kept once a command, privately, and used by the next run of it', async () => {
     await using place = await alone();
-    await place.version();
-    const { folder, files } = await kept(place.cache);
-    expect(files).toEqual(['start.js.code']);
-    expect((await lstat(folder)).mode & 0o777).toBe(0o700);
-    const path = join(folder, 'start.js.code');
-    expect((await lstat(path)).mode & 0o777).toBe(0o600);
-    const before = await inode(path);
-    await place.version();
-    expect(await inode(path)).toBe(before);
-    const env = { CARDWRIGHT_CACHE: place.cache };
-    await place.run(['--sandbox', 'doctor'], { env });
-    const { out } = await place.run(['--sandbox', 'doctor'], { env });
-    expect(out).toContain(`code cache\tok\t${folder}; in use`);
+    expect(place.files).toHaveLength(1);
+    expect((await lstat(place.folder)).mode & 0o777).toBe(0o700);
+    expect((await lstat(place.path)).mode & 0o777).toBe(0o600);
+    expect(await place.isUsed()).toBe(true);
+    await place.run('--help');
+    expect((await kept(place.cache)).files).toHaveLength(2);
+    await place.run('--sandbox', 'doctor');
+    const { out } = await place.run('--sandbox', 'doctor');
+    expect(out).toContain(`code cache\tok\t${place.folder}; in use`);
   });
 
-  it('holds words of the program and none of the user', async () => {
+  it('has no word of the user in the names of its files', async () => {
     await using place = await alone();
-    const env = { CARDWRIGHT_CACHE: place.cache };
-    await place.run(['--sandbox', 'cards', 'get', 'card_private'], { env });
-    const { folder } = await kept(place.cache);
-    expect(await readFile(join(folder, 'lines'), 'latin1')).toBe('\n--sandbox cards get\n');
+    await place.run('private-word', '--label', 'x');
+    for (const file of (await kept(place.cache)).files) expect(file).toMatch(/^[0-9a-f]{1,8}\.code$/);
   });
 
-  notUsedWhenSpoilt(SHARPEST);
+  it.each(SPOILT)('is not used when it is %s, and written anew', async (_how, spoil) => {
+    await using place = await alone();
+    await writeFile(place.path, spoil(await readFile(place.path)));
+    expect(await place.isUsed()).toBe(false);
+    expect(await place.isUsed()).toBe(true);
+  });
 
   it('is not used when it is a link, of a mode that others may write, or of another user', async () => {
     await using place = await alone();
-    const version = await place.version();
-    const { folder } = await kept(place.cache);
-    const path = join(folder, 'start.js.code');
-    const usedBy = async () => {
-      expect(await place.version()).toBe(version);
-      const { out } = await place.run(['--sandbox', 'doctor'], { env: { CARDWRIGHT_CACHE: place.cache } });
-      return /in use/.test(out);
-    };
-    await writeFile(join(folder, 'lines'), '\n--version\n\n--sandbox doctor\n');
-    expect(await usedBy()).toBe(true);
+    const { path, isUsed } = place;
     await chmod(path, 0o622);
-    expect(await usedBy()).toBe(false);
-    await chmod(path, 0o600);
+    expect(await isUsed()).toBe(false);
     await rename(path, join(place.folder, 'elsewhere'));
     await symlink(join(place.folder, 'elsewhere'), path);
-    expect(await usedBy()).toBe(false);
+    expect(await isUsed()).toBe(false);
     if (process.getuid?.() !== 0) return;
-    await rm(path);
-    await rename(join(place.folder, 'elsewhere'), path);
-    expect(await usedBy()).toBe(true);
     await chown(path, 65_534, 65_534);
-    expect(await usedBy()).toBe(false);
+    expect(await isUsed()).toBe(false);
   });
 
   it('is not kept when it is off, when there is no folder to keep it in, and in a folder of another user', async () => {
@@ -85,11 +116,9 @@ describe('compiled code', () => {
 
   it('is whole after many runs at once', async () => {
     await using place = await alone();
-    const versions = await Promise.all(Array.from({ length: 12 }, () => place.version()));
-    expect(new Set(versions).size).toBe(1);
-    const { files, folder } = await kept(place.cache);
-    expect(files).toEqual(['start.js.code']);
-    expect((await readdir(folder)).sort()).toEqual(['lines', 'start.js.code']);
-    expect(await place.version()).toBe(versions[0]);
+    await rm(place.path);
+    await Promise.all(Array.from({ length: 12 }, () => place.run('--version')));
+    expect((await kept(place.cache)).files).toHaveLength(1);
+    expect(await place.isUsed()).toBe(true);
   });
 });

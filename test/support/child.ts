@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { build } from 'esbuild';
-import { withoutUnused } from '../../scripts/without-unused.mjs';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -60,7 +59,6 @@ export async function program(source: string): Promise<Program> {
     define: { 'import.meta.url': 'FILE_URL' },
     banner: { js: "(function(require,__filename){const FILE_URL=require('node:url').pathToFileURL(__filename).href;" },
     footer: { js: '})' },
-    plugins: [withoutUnused],
     external: ['@photostructure/sqlite'],
     outfile: bundle,
     logLevel: 'error',
