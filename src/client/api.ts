@@ -17,20 +17,18 @@ import type {
 import { CliError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import type { Clock, Environment, Randomness } from '../platform/host.ts';
-import { attempt, type Observed, type PageReading, type Wire } from './attempt.ts';
 import { createBudget } from './budget.ts';
-import type { OutcomeClass } from './classify.ts';
 import { isWrite, planRequest, type Target } from './encode.ts';
-import { learnSecrets } from './learn-secrets.ts';
+import type { OutcomeClass } from './errors.ts';
 import { isUndone } from './not-happened.ts';
 import { type ArrivedPage, type Row, walkPages } from './pages.ts';
 import { doubtful } from './read-back.ts';
 import { readBalances, readWallet, stateBefore } from './readings.ts';
-import { createRedactor, type Redactor } from './redact.ts';
+import { createRedactor, learnSecrets, type Redactor } from './redact.ts';
+import { attempt, attemptOf, type Observed, type PageReading, type Wire } from './request.ts';
 import type { Wait } from './retry.ts';
 import { asDelivery, type Delivered, type Delivering, sendCall, undeliverable } from './send-call.ts';
 import { createTransport, type Transport } from './transport.ts';
-import { attemptOf } from './write-attempt.ts';
 
 export interface ServiceConnection {
   /** `https://api.example.com/v1`, or with `socketPath` any http address with the same path. */

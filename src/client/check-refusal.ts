@@ -1,15 +1,14 @@
 /** A refused write: believed, or looked into until its effect shows or the time for looking is over (section 1). */
 
+import { unshown } from '../contract/evidence.ts';
 import type { DeliveryPolicy } from '../contract/service.ts';
 import { READ_LAG_PAUSES } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
-import type { RequestFacts } from './answer.ts';
-import { classifyUnusable } from './classify.ts';
-import { unshown } from './effect.ts';
-import { errorOf } from './error-messages.ts';
-import type { Interpretation } from './interpretation.ts';
+import type { RequestFacts } from './decode.ts';
+import { errorOf } from './errors.ts';
 import { findEffect, isListed } from './read-back.ts';
 import { paramsOf, type ReadBackParts } from './readings.ts';
+import { classifyUnusable, type Interpretation } from './request.ts';
 import { rest } from './retry.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -76,7 +75,7 @@ async function lookAtResource(asked: RequestFacts, readBack: ReadBackParts): Pro
   try {
     if (row.removesFrom !== undefined) return (await isListed(asked, row.removesFrom, readBack)) ? 'undone' : {};
     const resource = await readBack.read(row.readBack ?? '', paramsOf(asked));
-    if (unshown(asked, resource, undefined) === undefined) return resource;
+    if (unshown({ row: asked.target.row, input: asked.input }, resource, undefined) === undefined) return resource;
     // Termination is permanent (§3): whatever was asked of a terminated card has not happened.
     return row.leadsTo !== undefined && resource['status'] === 'terminated' ? 'never' : 'undone';
   } catch (failed) {

@@ -3,7 +3,7 @@ import { sameUrl, transferShown } from '../contract/evidence.ts';
 import { CliError } from '../core/errors.ts';
 import type { Cents } from '../core/money.ts';
 import { isObject } from '../core/objects.ts';
-import type { RequestFacts } from './answer.ts';
+import type { RequestFacts } from './decode.ts';
 import { paramsOf, type ReadBackParts, readBalances, readWallet } from './readings.ts';
 
 /** Whether card and wallet show that a refused transfer has not happened; false where they cannot be read. */

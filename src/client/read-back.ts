@@ -6,8 +6,10 @@ import {
   type Evidence,
   notMadeNow,
   otherThanAnswered,
+  proofOf,
   transferAgrees,
   transferShown,
+  unshown,
 } from '../contract/evidence.ts';
 import { MADE } from '../contract/operation.ts';
 import { CliError } from '../core/errors.ts';
@@ -15,12 +17,10 @@ import type { Cents } from '../core/money.ts';
 import { isObject } from '../core/objects.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { stretched } from '../platform/jitter.ts';
-import { type RequestFacts, withRequested } from './answer.ts';
-import { classifyUnusable } from './classify.ts';
-import { proofOf, unshown } from './effect.ts';
-import { errorOf } from './error-messages.ts';
-import type { Interpretation } from './interpretation.ts';
+import { type RequestFacts, withRequested } from './decode.ts';
+import { errorOf } from './errors.ts';
 import { paramsOf, type ReadBackParts, readBalances, readCard } from './readings.ts';
+import { classifyUnusable, type Interpretation } from './request.ts';
 import { rest } from './retry.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -54,7 +54,9 @@ export async function findEffect(asked: RequestFacts, settling: ReadBackParts): 
     if (removesFrom !== undefined) return (await isListed(asked, removesFrom, settling)) ? undefined : {};
     if (readBack === undefined) return undefined;
     const resource = await settling.read(readBack, paramsOf(asked));
-    return unshown(asked, resource, undefined) === undefined ? resource : undefined;
+    return unshown({ row: asked.target.row, input: asked.input }, resource, undefined) === undefined
+      ? resource
+      : undefined;
   } catch (failed) {
     // The write's own error is what the user must see, so any failure to look counts as nothing seen.
     if (failed instanceof CliError) return undefined;
@@ -143,7 +145,9 @@ function denied({ target, input }: RequestFacts, { status, requestId }: Shown, s
 
 async function stateAgrees(asked: RequestFacts, result: Values, settling: ReadBackParts): Promise<Confirmed | string> {
   const resource = await settling.read(asked.target.row.readBack ?? '', paramsOf(asked));
-  return unshown(asked, resource, undefined) === undefined ? { result } : 'a read of the card does not';
+  return unshown({ row: asked.target.row, input: asked.input }, resource, undefined) === undefined
+    ? { result }
+    : 'a read of the card does not';
 }
 
 /** The id may be that of a card that was there before, with everything else in the answer made up. */
@@ -208,7 +212,9 @@ function confirmState(asked: RequestFacts, verdict: Unverified, settling: ReadBa
   const { readBack = '' } = asked.target.row;
   return follow(verdict, settling, async () => {
     const resource = await settling.read(readBack, paramsOf(asked));
-    return unshown(asked, resource, undefined) === undefined ? resource : 'a read does not show it';
+    return unshown({ row: asked.target.row, input: asked.input }, resource, undefined) === undefined
+      ? resource
+      : 'a read does not show it';
   });
 }
 
@@ -238,7 +244,7 @@ async function confirmMade(asked: RequestFacts, verdict: Unverified, settling: R
   if (makes === undefined || evidence === undefined || doubt === 'worthless' || typeof id !== 'string') throw error;
   const { read, by } = MADE[makes];
   const resource = await readOr(error, () => settling.read(read, { [by]: id }));
-  const { by: proof, differences } = proofOf(asked, resource, evidence);
+  const { by: proof, differences } = proofOf({ row: asked.target.row, input: asked.input }, resource, evidence);
   const [difference] = differences;
   if (proof === 'nothing') throw because(error, difference);
   if (difference !== undefined) throw madeOtherwise(error, { id, difference });

@@ -3,7 +3,7 @@ import { type Balances, balancesIn, type CardAndWallet } from '../contract/evide
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, centsOf } from '../core/money.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
-import type { RequestFacts } from './answer.ts';
+import type { RequestFacts } from './decode.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

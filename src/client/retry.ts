@@ -6,7 +6,7 @@
 import type { Clock, Randomness } from '../platform/host.ts';
 import { between } from '../platform/jitter.ts';
 import type { RetryBudget } from './budget.ts';
-import type { Interpretation } from './interpretation.ts';
+import type { Interpretation } from './request.ts';
 
 const ATTEMPTS = 3;
 const CEILING_MS = 20_000;

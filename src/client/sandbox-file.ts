@@ -8,7 +8,7 @@ import { SNAPSHOT_FILE, TRANSFERS } from '../contract/sandbox/snapshots.ts';
 import { CliError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import type { Clock } from '../platform/host.ts';
-import { readErrorBody } from './error-body.ts';
+import { readErrorBody } from './errors.ts';
 
 export interface SandboxAddress {
   /** `http://localhost/_sandbox/v1` or the address of a server. */

@@ -5,6 +5,7 @@
 import { withoutCardNumbers } from '../core/card-numbers.ts';
 import { MINUTE } from '../core/durations.ts';
 import { type Cents, cents, centsOf } from '../core/money.ts';
+import type { Operation, Transfer } from './operation.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -47,9 +48,6 @@ export interface Evidence {
   /** A metadata entry that no other card has. */
   readonly mark?: { readonly key: string; readonly value: string } | undefined;
 }
-
-/** Where the money of an operation goes. */
-export type Transfer = 'to-card' | 'to-wallet';
 
 export interface Moved {
   readonly transfer: Transfer;
@@ -288,4 +286,61 @@ export function balancesIn(card: unknown, wallet: unknown): CardAndWallet | unde
 
 function membersOf(value: unknown): Values {
   return typeof value === 'object' && value !== null ? (value as Values) : {};
+}
+
+/** A change that was asked for: its row and what was handed in, money in cents. */
+export interface AskedChange {
+  readonly row: Operation;
+  readonly input: Values;
+}
+
+/** Why a resource or balances do not show what was asked for; undefined when they do, or nothing can be compared. */
+export function unshown(
+  { row, input }: AskedChange,
+  result: Values,
+  evidence: Evidence | undefined,
+): string | undefined {
+  if (row.leadsTo !== undefined) {
+    const { field, value } = row.leadsTo;
+    return result[field] === value ? undefined : `${field} in the answer is not ${value}`;
+  }
+  if (row.readBack !== undefined) {
+    return showsMembers({ row, input }, result) ? undefined : 'the answer does not show what was sent';
+  }
+  if (evidence === undefined) return undefined;
+  if (row.transfer !== undefined) return transferUnshown({ row, input }, result, evidence);
+  if (row.makes === undefined) return undefined;
+  const { by, differences } = proofOf({ row, input }, result, evidence);
+  const [difference] = differences;
+  if (difference === undefined) return undefined;
+  return by === 'mark' ? `the card was made by this operation, but ${difference}` : difference;
+}
+
+function transferUnshown({ row, input }: AskedChange, result: Values, evidence: Evidence): string | undefined {
+  const { transfer } = row;
+  const after = balancesIn(result['card_balance'], result['wallet_balance']);
+  if (transfer === undefined) return undefined;
+  const shown = after && transferShown({ transfer, amount: input['amount'] as Cents }, evidence, after);
+  if (shown === 'shown') return undefined;
+  if (evidence.before === undefined) return 'the balances before are not known, so the balances after prove nothing';
+  return shown === 'unchanged'
+    ? 'the balance of the card has not changed'
+    : 'the balances did not change by the amount';
+}
+
+/** What tells the resource that a create answered from any other. */
+export function proofOf({ row, input }: AskedChange, resource: Values, evidence: Evidence): Proof {
+  const prove = row.makes === 'card' ? proofOfCard : proofOfWebhook;
+  return prove(resource, input, evidence);
+}
+
+/** Every member that was sent. */
+function showsMembers({ row, input }: AskedChange, resource: Values): boolean {
+  const sent = Object.keys(row.body ?? {}).filter(name => input[name] !== undefined);
+  return sent.every(name => sameValue(resource[name], input[name]));
+}
+
+function sameValue(one: unknown, other: unknown): boolean {
+  const sorted = (value: unknown) => JSON.stringify(Array.isArray(value) ? [...value].sort() : value);
+  return sorted(one) === sorted(other);
 }

@@ -2,7 +2,6 @@
 
 import type { Basis } from './basis.ts';
 import type { EventName } from './events.ts';
-import type { Transfer } from './evidence.ts';
 import type { CompleteOf, InputFields, Shape, WireOf } from './field.ts';
 import type { RefusalName } from './refusals.ts';
 
@@ -10,6 +9,8 @@ import type { RefusalName } from './refusals.ts';
 export type Effect = 'read' | 'reversible' | 'moves-money' | 'irreversible' | 'reveals-secret';
 /** The only thing the retry policy looks at. */
 export type Repeat = 'freely' | 'with-key' | 'never';
+/** Where the money of an operation goes. */
+export type Transfer = 'to-card' | 'to-wallet';
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
 /** What an operation answers: one object, a plain list, a page of a list, nothing, or whatever comes. */

@@ -1,10 +1,7 @@
 /** Every alias, envelope and odd value that the documents name reads back through a real connection. */
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { readObject } from '../../src/client/decode.ts';
-import { splitExpiry } from '../../src/client/details.ts';
-import { findRows } from '../../src/client/envelope.ts';
-import { readValue } from '../../src/client/values.ts';
+import { findRows, readObject, readValue, splitExpiry } from '../../src/client/decode.ts';
 import { DETAILS, FUNDING } from '../../src/contract/card.ts';
 import { ENVELOPES } from '../../src/contract/envelopes.ts';
 import { EVENT_ENVELOPE } from '../../src/contract/events.ts';

@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, test } from 'vitest';
+import { retryAfterMs } from '../../src/client/body.ts';
 import { createBudget } from '../../src/client/budget.ts';
-import { retryAfterMs } from '../../src/client/headers.ts';
 import { backoff } from '../../src/client/retry.ts';
 import { cents } from '../../src/core/money.ts';
 import type { Clock } from '../../src/platform/host.ts';

@@ -2,7 +2,7 @@
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Observed } from '../../src/client/attempt.ts';
+import type { Observed } from '../../src/client/request.ts';
 import { authorities, checkVerification } from '../../src/platform/trust.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { speak, thrown, WALLET } from './served.ts';
