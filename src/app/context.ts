@@ -69,7 +69,14 @@ export function openContext(opening: Opening): OpenContext {
         const { sharedJournalFindings } = await import('./doctor-journal.ts');
         return sharedJournalFindings({ host, globals: opening.globals, opened, keys: opening.keys, notice, waiting });
       };
-      return doctorFor({ host, opened, version, audit, sharedJournal, limits: limits.shown });
+      const leftRuns = async () => {
+        const { profile } = await opened.identity();
+        const left = (await (await journal()).list()).filter(({ state }) => state === 'unknown' || state === 'open');
+        return left
+          .filter(op => op.profile === profile && op.counts.unknown + op.counts.open > 0)
+          .map(({ op, counts }) => ({ op, unknown: counts.unknown, open: counts.open }));
+      };
+      return doctorFor({ host, opened, version, audit, sharedJournal, limits: limits.shown, leftRuns });
     },
   };
   return {

@@ -5,7 +5,7 @@ import { CliError } from '../core/errors.ts';
 import { freeSpaceOf } from '../files/free-space.ts';
 import type { AppHost } from './app-host.ts';
 import type { Connections } from './connections.ts';
-import { examine } from './doctor/examine.ts';
+import { type Examined, examine } from './doctor/examine.ts';
 import type { ShownLimit } from './limits.ts';
 
 export interface DoctorFacts {
@@ -15,6 +15,7 @@ export interface DoctorFacts {
   readonly audit: () => Promise<AuditLog>;
   readonly sharedJournal: () => Promise<readonly Finding[]>;
   readonly limits: () => Promise<readonly ShownLimit[]>;
+  readonly leftRuns: Examined['leftRuns'];
 }
 
 export function doctorFor({
@@ -24,6 +25,7 @@ export function doctorFor({
   audit,
   sharedJournal,
   limits,
+  leftRuns,
 }: DoctorFacts): Promise<readonly Finding[]> {
   const { platform, random, pid, folders, clock, env } = host;
   return examine({
@@ -32,6 +34,7 @@ export function doctorFor({
     audit,
     sharedJournal,
     limits,
+    leftRuns,
     nodeVersion: host.nodeVersion,
     codeCache: host.codeCache,
     runtime: { execArgv: host.execArgv, env, inspected: host.inspected() },

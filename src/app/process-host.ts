@@ -4,6 +4,7 @@
  */
 import { homedir, hostname, tmpdir, userInfo } from 'node:os';
 import { WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
+import { utf8Text } from '../core/utf8-text.ts';
 import { managedFilePath } from '../limits/managed-file.ts';
 import type { Folders } from '../platform/host.ts';
 import { type SignalHolders, signalHolders } from '../platform/signals.ts';
@@ -178,7 +179,7 @@ function sleep(ms: number, until?: AbortSignal): Promise<void> {
 async function readText({ clock, signal, streams }: AppHost, path: string): Promise<string> {
   const { readWhole } = await import('../files/input-file.ts');
   const notice = (text: string) => void streams.stderr.write(`${text}\n`);
-  return Buffer.from(await readWhole(path, path, WHOLE_INPUT_BYTES, { clock, signal, notice })).toString('utf8');
+  return utf8Text(await readWhole(path, path, WHOLE_INPUT_BYTES, { clock, signal, notice }), path);
 }
 
 function isRunning(pid: number): boolean {

@@ -4,6 +4,7 @@
 import { fstatSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { CliError, OutputError } from '../core/errors.ts';
 import { sizeText } from '../core/input-limits.ts';
+import { utf8Text } from '../core/utf8-text.ts';
 import type { InputStream, OutputStream } from '../platform/host.ts';
 
 /** A text up to this many characters is written without Node's stream, which takes 2 ms to open. */
@@ -146,7 +147,7 @@ export function inputFrom(input: () => typeof process.stdin, signal: AbortSignal
       return isTerminal(0);
     },
     async readAll(maxBytes) {
-      return new TextDecoder('utf-8', { fatal: false }).decode(await this.readBytes(maxBytes));
+      return utf8Text(await this.readBytes(maxBytes), 'standard input');
     },
     async readBytes(maxBytes) {
       const chunks: Buffer[] = [];

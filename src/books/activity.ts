@@ -58,6 +58,8 @@ export class Activities {
   readonly monthStart: number;
   readonly #cards = new Map<string, Counted>();
   readonly #month = new Map<string, MonthPurchase>();
+  /** Settled this month without an authorization, a card. */
+  readonly #unlinked = new Map<string, number>();
   #used: Map<string, number> | undefined;
 
   constructor(now: number) {
@@ -88,12 +90,16 @@ export class Activities {
   }
 
   /**
-   * Cents of this month's limit that are used (A-161): what authorizations of this month hold or settled for; refunds
-   * give nothing back. An upper bound, as partial reversals leave no trace.
+   * Cents of this month's limit that are used (A-161): what authorizations of this month hold or settled for; refunds give nothing back. An upper bound, as partial reversals leave no trace.
    */
   limitUsed(card: string): number {
     this.#used ??= this.#summedMonth();
     return this.#used.get(card) ?? 0;
+  }
+
+  /** Cents that the card has used of this month in all: of its limit, and what was posted without an authorization. */
+  monthUsed(card: string): number {
+    return this.limitUsed(card) + (this.#unlinked.get(card) ?? 0);
   }
 
   #of(card: string): Counted {
@@ -114,6 +120,7 @@ export class Activities {
     this.#month.set(name, purchase);
     purchase.settled += settled;
     if (record.type === 'authorization' || isOwn) purchase.card = card;
+    else if (record.authorization_id === null) this.#unlinked.set(card, (this.#unlinked.get(card) ?? 0) + settled);
     if (pending > 0) purchase.held = pending;
     this.#used = undefined;
   }

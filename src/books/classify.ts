@@ -19,9 +19,9 @@ export interface Evidence {
   readonly counted: ReadonlyMap<string, string>;
   /** Own rows that became done since the base was made and that it does not count. */
   readonly late: ReadonlyMap<string, LateRow>;
+  /** Own rows, `<op>.<row>`, that the base did not know. */
+  readonly fresh: ReadonlySet<string>;
   readonly cards: ReadonlyMap<string, Pick<CardRow, 'metadata'>>;
-  /** ms UTC of the base: own rows after it are compared with what they should have done. */
-  readonly since: number;
   readonly soleOperator: boolean;
 }
 
@@ -38,6 +38,9 @@ export interface Classified {
   /** What other spenders took out of the wallet, negative, or brought back. */
   readonly walletOther: number;
 }
+
+/** Of so many records of one card all choices are tried. */
+const MOST_TOGETHER = 8;
 
 /** Everything the difference of two positions shows. `residuals` are not changed. */
 export function classify(residuals: Residuals, evidence: Evidence): Classified {
@@ -63,6 +66,7 @@ class Classification {
     this.#structure();
     this.#ownUnknownRows();
     this.#foreignStates();
+    this.#listedLate();
     this.#wrongCards();
     this.#guesses();
     this.#created.forEach((amount, card) => {
@@ -94,8 +98,16 @@ class Classification {
 
   #structure(): void {
     const { records } = this.#evidence;
+    const together = this.#together();
     // What sums rest on comes first: a duplicate is only wrong where the totals do not count it.
     for (const each of records.structure) {
+      if (together.has(each)) {
+        const { card_id, cents, records: ids } = each;
+        const missing = { class: 'record_missing', candidates: [card_id], cents, records: ids } as const;
+        if (each.kind === 'settlement_not_listed') this.#add(missing);
+        else this.#push(each, true);
+        continue;
+      }
       const cause = causeOf(each);
       const explains = cause !== undefined && this.#rest.takeIfLess(...cause);
       if (each.isAfterBase && !explains) continue;
@@ -109,6 +121,44 @@ class Classification {
         }
       } else this.#push(each, each.kind === 'duplicate' ? explains : undefined);
     }
+  }
+
+  /**
+   * What records of one card show and none of them alone explains: one is missing and another listed twice, so that the sums
+   * show the difference, which is the amount of neither. Taken out of what is unexplained.
+   */
+  #together(): ReadonlySet<Structure> {
+    const found = new Set<Structure>();
+    const byCard = new Map<string, Structure[]>();
+    for (const each of this.#evidence.records.structure) {
+      const isHidden = each.kind === 'settlement_not_listed' || (causeOf(each) !== undefined && each.kind !== 'fee');
+      if (isHidden && this.#rest.outside.has(each.card_id)) {
+        byCard.set(each.card_id, [...(byCard.get(each.card_id) ?? []), each]);
+      }
+    }
+    for (const structures of byCard.values()) {
+      if (structures.length < 2 || structures.length > MOST_TOGETHER) continue;
+      const causes = structures.map(each => causeOf(each) ?? [recordCause(each.card_id, -each.cents)]);
+      const left = (choice: number) => {
+        const chosen = causes.filter((_, index) => Math.floor(choice / 2 ** index) % 2 === 1).flat();
+        for (const cause of chosen) this.#rest.take(cause);
+        const count = this.#rest.count();
+        for (const cause of chosen) this.#rest.take(cause, -1);
+        return count;
+      };
+      const all = Array.from({ length: 2 ** structures.length }, (_, choice) => choice);
+      const size = (choice: number) =>
+        structures.filter((_, index) => Math.floor(choice / 2 ** index) % 2 === 1).length;
+      const [best = 0] = all.sort((a, b) => left(a) - left(b) || size(a) - size(b));
+      // One alone is named below, and what is missing is looked for among all cards.
+      if (size(best) < 2) continue;
+      structures.forEach((each, index) => {
+        if (Math.floor(best / 2 ** index) % 2 === 0) return;
+        found.add(each);
+        for (const cause of causes[index] ?? []) this.#rest.take(cause);
+      });
+    }
+    return found;
   }
 
   #push(each: Structure, isWrong?: boolean): void {
@@ -187,6 +237,26 @@ class Classification {
     return isMarked && !isOwn ? { note: 'it carries our mark: another machine of yours' } : {};
   }
 
+  /**
+   * The base had the effect of records that were listed only after it, and they added up to nothing, so that it took them for
+   * money that others had moved from card to card.
+   */
+  #listedLate(): void {
+    const { spent, wallet, outside } = this.#rest;
+    if (spent !== 0 || wallet !== 0 || outside.size < 2) return;
+    const own = [...outside].map(card =>
+      this.#evidence.records.fresh.find(each => each.card_id === card && each.spent === this.#rest.of(card)),
+    );
+    if (own.includes(undefined)) return;
+    for (const record of own) {
+      if (record === undefined) continue;
+      const { card_id, spent: cents, tx_id } = record;
+      this.#rest.take({ card_id, card: cents, spent: 0, wallet: 0 });
+      this.#note(card_id, cents, { ofWallet: false });
+      this.#add({ class: 'listed_late', candidates: [card_id], cents, records: [tx_id] });
+    }
+  }
+
   /** A new record on one card, and opposite residuals of its amount on that card and another. */
   #wrongCards(): void {
     const fresh = new Map<number, NewRecord[]>();
@@ -242,7 +312,7 @@ class Classification {
   #rowsUndone(candidates: readonly string[], amount: number): string[] {
     return this.#evidence.moves
       .filter(({ outcome, card_id }) => outcome === 'done' && card_id !== null && candidates.includes(card_id))
-      .filter(move => move.at_ms > this.#evidence.since || this.#evidence.late.has(rowName(move)))
+      .filter(move => this.#evidence.fresh.has(rowName(move)) || this.#evidence.late.has(rowName(move)))
       .filter(
         ({ operation, cents }) =>
           (operation === 'cards.withdraw' ? cents : operation === 'cards.terminate' ? 0 : -cents) === amount,

@@ -21,6 +21,7 @@ export const FINDING_CLASSES = [
   'record_changed',
   'record_gone',
   'record_moved',
+  'listed_late',
   'duplicate',
   'over_refund',
   'unrecorded_debit',
@@ -149,6 +150,8 @@ const TEXTS: Readonly<Record<FindingClass, Text>> = {
   record_changed: amount => `a known record changed its amount by ${shown(amount)}`,
   record_gone: amount => `a known record of ${shown(amount)} is no longer listed`,
   record_moved: amount => `a record of ${shown(amount)} stands on another card than it belongs to`,
+  listed_late: amount =>
+    `a record of ${shown(amount)} was listed after the checkpoint before it, which had its effect already and took it for a move by others`,
   duplicate: amount => `${shown(amount)} is recorded twice in the same second`,
   over_refund: amount => `${shown(amount)} more refunded than settled`,
   unrecorded_debit: amount =>
@@ -189,6 +192,7 @@ const NEXT: Readonly<Record<FindingClass, Next>> = {
   record_changed: readAgain,
   record_gone: readAgain,
   record_moved: readAgain,
+  listed_late: nothing,
   duplicate: readAgain,
   over_refund: readAgain,
   unrecorded_debit: ({ candidates: [card = ''] }) => `cardwright cards freeze ${card}`,

@@ -34,6 +34,8 @@ export interface Reconciling {
   readonly moves: readonly MoveRow[];
   /** Own rows, `<op>.<row>`, that became done since the base was made and that it does not count; none when left out. */
   readonly late?: ReadonlyMap<string, LateRow>;
+  /** Own rows, `<op>.<row>`, that the base did not know. */
+  readonly fresh: ReadonlySet<string>;
   readonly soleOperator?: boolean;
 }
 
@@ -80,13 +82,13 @@ interface Reading {
 
 /** Compares, explains and judges. Throws `internal` when the sums do not close, which is a bug. */
 export function reconcile(input: Reconciling): Reconciled {
-  const { base, moves, late = new Map(), soleOperator = false } = input;
+  const { base, moves, late = new Map(), fresh, soleOperator = false } = input;
   const before = base === undefined ? NOTHING_YET : positionOfCheckpoint(base.checkpoint, base.cards);
   const counted = countedBy(base?.checkpoint);
   const { at, wallet, cards, records } = input;
   const now = positionOf({ at, wallet, cards, records: records.cards, moves, counted });
   const known = new Map(cards.map(card => [card.card_id, card]));
-  const evidence = { records, moves, counted, late, cards: known, since: before.at, soleOperator };
+  const evidence = { records, moves, counted, late, fresh, cards: known, soleOperator };
   const asked = base === undefined ? firstRules() : (JSON.parse(base.checkpoint.rules) as readonly CountingRules[]);
   const uncounted = new Map([...late].filter(([row]) => !counted.has(row)));
   const residualsOf = (rules: CountingRules) => residualsSince(before, now, { rules, moves, late: uncounted, counted });
@@ -199,7 +201,7 @@ function judged(input: Reconciling, { before, now, readings, counted }: Judging)
   return {
     verdict,
     findings: classified.findings,
-    residual: classified.findings.filter(each => each.isWrong).reduce((sum, each) => sum + Math.abs(each.cents), 0),
+    residual: wrongCents(classified.findings),
     changes: [...residuals.cards.values()],
     wallet: walletChange(base?.checkpoint, now, best),
     rules,
@@ -212,6 +214,18 @@ function judged(input: Reconciling, { before, now, readings, counted }: Judging)
       return checkpointCard(input.checkpointId, card, { isDoubtful: base === undefined || isShared, old, classified });
     }),
   };
+}
+
+/** Absolute cents of what is wrong. What two findings say of one record counts once. */
+function wrongCents(findings: readonly Finding[]): number {
+  const seen = new Set<string>();
+  let sum = 0;
+  for (const { isWrong, records, cents } of findings) {
+    if (!isWrong || records.some(id => seen.has(id))) continue;
+    for (const id of records) seen.add(id);
+    sum += Math.abs(cents);
+  }
+  return sum;
 }
 
 /**

@@ -26,8 +26,10 @@ export function remarksOn(rows: readonly SummedRow[], surroundings: Surroundings
   ];
   // What the sums of a first checkpoint cannot show either is said of all purchases, not of the new ones alone.
   found.push(...overRefunded(authorization, settlements, refunds));
-  if (rows.length > 1) found.push(...twice(settlements, surroundings), ...twice(refunds, surroundings));
-  return found;
+  const doubled = rows.length < 2 ? [] : [...twice(settlements, surroundings), ...twice(refunds, surroundings)];
+  // More is settled than authorized because a record stands there twice: one fault is said once.
+  const isOver = ({ kind }: Structure) => kind === 'over_settled' || kind === 'tip';
+  return [...(doubled.length > 0 ? found.filter(each => !isOver(each)) : found), ...doubled];
 }
 
 const sum = (rows: readonly SummedRow[]) => rows.reduce((total, row) => total + row.cents, 0);

@@ -2,6 +2,7 @@
 
 import { CliError } from '../core/errors.ts';
 import { LONGEST_LINE } from '../core/input-limits.ts';
+import { Utf8Reader } from '../core/utf8-text.ts';
 import { type CsvField, type CsvRecord, createCsvReader } from './csv.ts';
 import { type JsonLine, readJsonLine } from './json-line.ts';
 import type { Fault, Position } from './position.ts';
@@ -51,34 +52,13 @@ export async function readRecords(
   return { form: 'csv', records: csvRecords(whole(), { name, checkHeader }) };
 }
 
-/** What a spreadsheet calls "Unicode text": its byte order mark, or ASCII with every other byte empty. */
-function isUtf16([first, second]: Uint8Array): boolean {
-  const marked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
-  return marked || (first === 0) !== (second === 0);
-}
-
-/** UTF-8 with or without a byte order mark; anything else is refused with its line. */
 async function* texts(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  let lines = 1;
-  const decode = (piece: Uint8Array | undefined) => {
-    try {
-      return piece === undefined ? decoder.decode() : decoder.decode(piece, { stream: true });
-    } catch {
-      throw usage(`${name} is not UTF-8 text (at or after line ${lines}); save it as UTF-8 and try again`);
-    }
-  };
-  let begun = false;
+  const reader = new Utf8Reader(name);
   for await (const piece of bytes) {
-    if (!begun && piece.length > 1 && isUtf16(piece)) {
-      throw usage(`${name} is UTF-16 text; save it as UTF-8 (a spreadsheet calls that "CSV UTF-8") and try again`);
-    }
-    begun = true;
-    const text = decode(piece);
-    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1;
+    const text = reader.push(piece);
     if (text !== '') yield text;
   }
-  const rest = decode(undefined);
+  const rest = reader.end();
   if (rest !== '') yield rest;
 }
 

@@ -68,7 +68,7 @@ interface Found {
 
 function concluded({ fleet, account, allowed, locked }: PlanInput, match: Match, { planner, retired }: Found): Planned {
   const candidates = [...planner.candidates, ...retired.candidates];
-  const { steps, heldBack } = chosen(candidates, { allowed, most: removalsOf(fleet, match) });
+  const { steps, heldBack } = chosen(candidates, { allowed, most: removalsOf(fleet) });
   const creates = steps.filter(step => step.do === 'create').length;
   const ends = steps.filter(step => step.do === 'terminate').length;
   const busy = new Set([
@@ -91,9 +91,9 @@ function concluded({ fleet, account, allowed, locked }: PlanInput, match: Match,
   };
 }
 
-/** Freezes that an edit of the file may cause without being asked about: one, or a tenth of the cards. */
-function removalsOf({ wishes }: Fleet, { live }: Match): number {
-  return wishes.length === 0 ? 0 : Math.max(1, Math.floor(live / 10));
+/** Freezes that an edit of the file may cause without being asked about; none where it leaves no card. */
+function removalsOf({ wishes }: Fleet): number {
+  return wishes.length === 0 ? 0 : 1;
 }
 
 interface Limits {

@@ -85,6 +85,7 @@ export function reconcileCheckpoints(
     records: recordSumsAt(db, { from, to, terminated }),
     moves: movesAt(db, to),
     late: from === undefined ? new Map() : lateRows(db, from, to.sync),
+    fresh: freshRows(db, from),
     soleOperator,
   });
   return { ...done, from, cards, requests: 0, leftOut: leftOutSince(db, from, to) };
@@ -150,6 +151,7 @@ function heldAgainst(db: MirrorDatabase, from: KeptCheckpoint | undefined, { sol
     records: recordSums(db, from, { changes: from === undefined ? [] : changesSince(db, from), terminated }),
     moves: db.all<MoveRow>('select * from moves order by at_ms, op, row'),
     late: from === undefined ? new Map() : lateRows(db, from),
+    fresh: freshRows(db, from),
     soleOperator,
   });
   return { done, cards };
@@ -204,6 +206,15 @@ function changesSince(db: MirrorDatabase, { changes, at_ms }: KeptCheckpoint): T
     at_ms,
     changes,
   );
+}
+
+/** Own rows that the base did not know: what they did came after it. */
+function freshRows(db: MirrorDatabase, from: KeptCheckpoint | undefined): ReadonlySet<string> {
+  const rows = db.all<{ row: string }>(
+    `select op || '.' || row as row from move where first_sync > ?`,
+    from?.sync ?? -1,
+  );
+  return new Set(rows.map(({ row }) => row));
 }
 
 /**

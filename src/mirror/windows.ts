@@ -191,8 +191,16 @@ export async function readOpenWindows(run: SyncRun): Promise<void> {
   }
 }
 
-/** Reads what came since the end of the closed windows. Its rows may still shift, so nothing is concluded from it. */
+/**
+ * Reads what came since the end of the closed windows. Rows of several pages may still shift, so nothing is concluded from
+ * them; where all of them stand on one page, those that are missing from it twice are gone.
+ */
 export async function readTail(run: SyncRun): Promise<void> {
+  if ((await tailOnce(run)) > 0) await tailOnce(run);
+}
+
+/** Resolves to how many known records were missing for the first time. */
+async function tailOnce(run: SyncRun): Promise<number> {
   const seen = new Set<string>();
   for (let number = 1; number <= AIM_PAGES; number += 1) {
     const page = await run.ask.transactions({ from: run.end }, number);
@@ -201,6 +209,11 @@ export async function readTail(run: SyncRun): Promise<void> {
     run.onRows(seen.size - before);
     if (page.rows.length > 0) run.db.commit(() => storeRecords(run, page.rows));
     const standing = { number, rows: page.rows.length, fresh: seen.size - before, distinct: seen.size };
-    if (isLastPage(page.facts, standing)) return;
+    if (!isLastPage(page.facts, standing)) continue;
+    if (number > 1) return 0;
+    // A service may cut times to the second.
+    const since = { from: run.end + SECOND, to: Number.MAX_SAFE_INTEGER };
+    return run.db.commit(() => missRecords(run, { ...since, ids: seen }));
   }
+  return 0;
 }

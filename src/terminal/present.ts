@@ -54,6 +54,9 @@ export async function present(
   const whole: Job = { presentation, settings, streams, env };
   const form = formOf(whole);
   const job = ROW_FORMATS.has(form) ? { ...whole, presentation: asRows(presentation) } : whole;
+  if (form === 'tsv' && presentation.headline !== undefined) {
+    await streams.stderr.write(`${printable(presentation.headline)}\n`);
+  }
   if (presentation.listing?.runsOn) {
     checkNames(settings, [], presentation.columns);
     if (form === 'env') throw new CliError('usage', { message: '-o env prints one object, not the rows of a run' });

@@ -112,6 +112,8 @@ export interface Presentation {
   readonly linesBelow?: readonly (readonly [name: string, value: string])[];
   /** The rows of a single result that has some: what a pipe, CSV, TSV and ids hold in place of its head. */
   readonly rows?: { readonly columns: readonly Column[]; readonly rows: readonly Row[] };
+  /** What a pipe that holds the rows alone lacks of the page; a line on stderr. */
+  readonly headline?: string;
   /** A money field whose share of the largest is drawn beside each row of a table on a screen. */
   readonly bars?: string;
   /** A money field beside which a line draws the course of each row, in a table on a screen. */

@@ -336,6 +336,7 @@ export class Reader {
       records: addUp(rows, { since, changes, terminated }),
       moves: this.#account.moves,
       late: this.#late(),
+      fresh: this.#fresh(),
       ...options,
     });
     this.checkpoints.push(done);
@@ -354,6 +355,12 @@ export class Reader {
     const base = this.#base === undefined ? -1 : this.checkpoints.indexOf(this.#base);
     const late = [...this.#doneCut].filter(([name, done]) => done > base && (this.#firstCut.get(name) ?? 0) <= base);
     return new Map(late.map(([name]) => [name, this.#firstCut.get(name) === 0 ? 'may_be_in' : 'not_in']));
+  }
+
+  /** Own rows that the base did not know. */
+  #fresh(): ReadonlySet<string> {
+    const base = this.#base === undefined ? -1 : this.checkpoints.indexOf(this.#base);
+    return new Set([...this.#firstCut].filter(([, first]) => first > base).map(([name]) => name));
   }
 
   /** Cards as they are shown now. */

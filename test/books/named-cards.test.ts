@@ -473,3 +473,62 @@ it.each([
     expect(first?.verdict).toBe(found.length === 0 ? 'baseline' : 'unexplained');
   },
 );
+
+it('a settlement that is missing and another that is listed twice are named each with its amount, and counted once', () => {
+  const { account, reader } = begun();
+  const card = account.create(100_00);
+  account.fund(card, 1);
+  const missing = account.settle(account.authorize(card, 7_00), 7_00, true);
+  account.tick();
+  const twice = account.settle(account.authorize(card, 6_00), 6_00, true);
+  reader.lies.push(({ records }) => {
+    const row = records.get(twice);
+    if (row !== undefined) records.set('again', { ...row, tx_id: 'again' });
+    records.delete(missing);
+  });
+  const done = reader.reconcile();
+  expect(said(done)).toEqual([
+    ['record_missing', -7_00, card.id],
+    ['duplicate', -6_00, card.id],
+  ]);
+  expect([done.verdict, done.residual]).toEqual(['unexplained', 13_00]);
+});
+
+it('a refund that is listed twice is one fault of its amount, though more was refunded than settled', () => {
+  const { account, reader } = begun();
+  const card = account.create(100_00);
+  const of = account.authorize(card, 20_00);
+  account.settle(of, 20_00, true);
+  const refund = account.refund(of, 20_00);
+  reader.lies.push(({ records }) => {
+    const row = records.get(refund);
+    if (row !== undefined) records.set('again', { ...row, tx_id: 'again' });
+  });
+  const done = reader.reconcile();
+  expect(done.findings.filter(each => each.isWrong).map(each => each.class)).toEqual(['over_refund', 'duplicate']);
+  expect(done.residual).toBe(20_00);
+});
+
+it('a settlement and a refund of one amount that were listed late are named once, and the books go on', () => {
+  const { account, reader } = begun();
+  const [one, other] = [account.create(100_00), account.create(100_00)];
+  const old = account.authorize(other, 20_00);
+  account.settle(old, 20_00, true);
+  reader.reconcile();
+  account.tick();
+  const late = [account.forcePost(one, 20_00), account.refund(old, 20_00)];
+  const hide = ({ records }: { records: Map<string, TxRow> }) => {
+    for (const id of late) records.delete(id);
+  };
+  reader.lies.push(hide as never);
+  expect(reader.reconcile().verdict).toBe('balanced');
+  reader.lies.pop();
+  const shown = reader.reconcile();
+  expect(said(shown).filter(([name]) => name === 'listed_late')).toEqual([
+    ['listed_late', 20_00, one.id],
+    ['listed_late', -20_00, other.id],
+  ]);
+  expect([shown.verdict, shown.checkpoint.exact]).toEqual(['balanced', 1]);
+  const after = reader.reconcile();
+  expect([after.verdict, said(after)]).toEqual(['balanced', []]);
+});

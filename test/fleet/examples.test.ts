@@ -51,9 +51,11 @@ it('the jobs of the CI plan, apply and look for drift', async () => {
       .flatMap(({ run }) => (run?.startsWith('cardwright ') ? [run] : []))
       .map(run => run.replace(/ >>? .*$/, '').replace(' --live env', ''));
   expect(lines('plan')).toHaveLength(1);
-  expect(lines('apply')).toHaveLength(2);
+  // Made before anybody approves, shown, and sent after it.
+  expect(lines('make')).toHaveLength(2);
+  expect(lines('apply')).toHaveLength(1);
   expect(lines('drift')).toHaveLength(1);
-  for (const job of ['plan', 'apply', 'drift']) {
+  for (const job of ['plan', 'make', 'apply', 'drift']) {
     for (const line of lines(job)) {
       const { code, err } = await here.run(line);
       expect({ line, code, says: code === 0 ? '' : err }).toEqual({ line, code: 0, says: '' });

@@ -85,6 +85,18 @@ it('writes down what changed and what is gone, and takes back what came again', 
   expect(await world.held()).toEqual(service.truth());
 });
 
+it('a record that is deleted within two seconds of the last sync is gone like any other', async () => {
+  const service = still(2);
+  await using world = await syncing(service);
+  const last = service.records.at(-1);
+  if (last === undefined) throw new Error('no record');
+  service.now = last.at;
+  await world.mirror.sync();
+  service.records.pop();
+  expect(await world.mirror.sync()).toMatchObject({ transactions: { new: 0, gone: 1 } });
+  expect(await world.held()).toEqual(service.truth());
+});
+
 it('takes another key of the same account, and refuses one of another account', async () => {
   const service = still(3);
   let [key, reader] = ['one', service.reader];

@@ -11,6 +11,7 @@ import type { AppHost } from '../../src/app/app-host.ts';
 import { compose } from '../../src/app/compose.ts';
 import { run as runMachine } from '../../src/cli/run.ts';
 import { CliError } from '../../src/core/errors.ts';
+import { utf8Text } from '../../src/core/utf8-text.ts';
 import { systemWords } from '../../src/files/system-words.ts';
 import { foldersFor } from '../../src/platform/folders.ts';
 import type { Clock, Environment, Folders, Host, OutputStream } from '../../src/platform/host.ts';
@@ -392,8 +393,9 @@ function countedBytes(count: number, value: number): Uint8Array {
 
 async function readNamed(path: string, folder: string): Promise<string> {
   try {
-    return await readFile(isAbsolute(path) ? path : join(folder, path), 'utf8');
+    return utf8Text(await readFile(isAbsolute(path) ? path : join(folder, path)), path);
   } catch (error) {
+    if (error instanceof CliError) throw error;
     const why = systemWords((error as NodeJS.ErrnoException).code ?? '');
     throw new CliError('usage', { message: `cannot read ${JSON.stringify(path)}: ${why}` });
   }

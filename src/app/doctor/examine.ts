@@ -41,6 +41,8 @@ export interface Examined {
   readonly limits: () => Promise<readonly { readonly name: string; readonly value: string; readonly source: string }[]>;
   /** None where operations are kept on this machine. */
   readonly sharedJournal: () => Promise<readonly Finding[]>;
+  /** Operations of this machine that are not over and that no process works on. */
+  readonly leftRuns: () => Promise<readonly { readonly op: string; readonly unknown: number; readonly open: number }[]>;
   readonly files: FileFacts;
 }
 
@@ -62,6 +64,7 @@ export async function examine(about: Examined): Promise<readonly Finding[]> {
   const rest = [
     ...(await fileFindings(about.files)),
     await stateFinding(about, who),
+    ...(who === undefined ? [] : [await runsFinding(about)]),
     ...(await about.sharedJournal()),
     ...(who === undefined ? [] : await limitFindings(about)),
     await contractFinding(about, who),
@@ -81,6 +84,21 @@ async function limitFindings({ limits }: Examined): Promise<Finding[]> {
   if (shown instanceof CliError) return [failed(check, shown)];
   const says = shown.map(({ name, value, source }) => `${name} is ${value}, set by ${source}`).join('; ');
   return [{ check, status: 'ok', says: says === '' ? 'none are set' : says }];
+}
+
+/** Runs that stopped: nobody may know whether their money moved. */
+async function runsFinding({ leftRuns }: Examined): Promise<Finding> {
+  const check = 'operations';
+  const left = await leftRuns().catch(asError);
+  if (left instanceof CliError) return failed(check, left);
+  const [first] = left;
+  if (first === undefined) return { check, status: 'ok', says: 'every one is over' };
+  const [unknown, open] = (['unknown', 'open'] as const).map(of => left.filter(each => each[of] > 0).length);
+  const says = [
+    ...(unknown ? [`${unknown} with rows of unknown outcome`] : []),
+    ...(open ? [`${open} stopped with rows that were not sent`] : []),
+  ];
+  return { check, status: 'warn', says: says.join(', '), hint: `cardwright ops resume ${first.op}` };
 }
 
 /** Where the journal, the limits of the day and the audit log are kept: without them a change could be made twice. */

@@ -8,6 +8,7 @@ import { dayOf, dayText } from './calendar.ts';
 /** In the order in which they are told. */
 export const ATTENTION_KINDS = [
   'unknown_rows',
+  'open_rows',
   'books_unexplained',
   'books_old',
   'wallet_low',
@@ -31,16 +32,20 @@ export interface Attention {
   readonly next: string;
 }
 
-/** An operation of our journal with rows whose outcome is unknown. */
-export interface UnknownRows {
+/** An operation of our journal with rows whose outcome is unknown, or that stopped before all of its rows were sent. */
+export interface LeftRows {
   readonly op: string;
   readonly rows: number;
+  /** Of rows that were not sent: what they move, cents. */
+  readonly cents?: Cents;
   /** ms UTC of its latest record. */
   readonly since: number;
 }
 
 export interface AttentionRows {
-  readonly unknown: readonly UnknownRows[];
+  readonly unknown: readonly LeftRows[];
+  /** Runs that move money, that no process works on, and that did not send all of their rows. */
+  readonly open: readonly LeftRows[];
   /** The newest reconciliation; undefined while there was none. */
   readonly report: Pick<ReportRow, 'verdict' | 'residual_cents' | 'at_ms'> | undefined;
   readonly wallet: Cents;
@@ -60,13 +65,14 @@ export function attentionOf(rows: AttentionRows): readonly Attention[] {
   const { cards, known } = rows;
   return [
     ...rows.unknown.map(unknownRows),
+    ...rows.open.map(openRows),
     ...books(rows),
     ...lowWallet(rows),
     ...cards.flatMap(card => declines(card, known)),
     ...cards.flatMap(card => nearLimit(card, known)),
     ...cards.flatMap(nearAutoFreeze),
     ...cards.flatMap(card => expiry(card, known)),
-    ...cards.flatMap(card => idle(card, known)),
+    ...idle(cards, known),
   ];
 }
 
@@ -98,10 +104,18 @@ function numberOf(fact: string, card: CardRow, known: FactSources): number | und
   return typeof value === 'number' ? value : undefined;
 }
 
-function unknownRows({ op, rows, since }: UnknownRows): Attention {
-  const text = `${rows} ${rows === 1 ? 'row' : 'rows'} unknown since ${dayText(dayOf(since))}`;
+function unknownRows({ op, rows, since }: LeftRows): Attention {
+  return ofRun('unknown_rows', op, `${rows} ${rows === 1 ? 'row' : 'rows'} unknown since ${dayText(dayOf(since))}`);
+}
+
+function openRows({ op, rows, since, cents: amount = cents(0) }: LeftRows): Attention {
+  const left = `stopped on ${dayText(dayOf(since))} with ${rows} ${rows === 1 ? 'row' : 'rows'} not sent`;
+  return ofRun('open_rows', op, `${left}; ${dollars(amount)} in all`);
+}
+
+function ofRun(kind: 'unknown_rows' | 'open_rows', op: string, text: string): Attention {
   return {
-    kind: 'unknown_rows',
+    kind,
     severity: 'error',
     subject: op,
     card_id: null,
@@ -178,10 +192,33 @@ function expiry(card: CardRow, known: FactSources): Attention[] {
   return [ofCard('expires', card, { text })];
 }
 
-function idle(card: CardRow, known: FactSources): Attention[] {
-  const days = idleDays(card, known);
-  if (days === undefined) return [];
-  return [ofCard('idle', card, { text: `idle ${countOf(days)} with ${dollars(cents(card.balance_cents ?? 0))}` })];
+/** More of them than these are one line. */
+const MOST_IDLE_LINES = 3;
+
+/** Cards with money a line each while they are few; those without money are one line, the last. */
+function idle(cards: readonly CardRow[], known: FactSources): Attention[] {
+  const all = cards.filter(card => idleDays(card, known) !== undefined);
+  const [rich, empty] = [all.filter(hasMoney), all.filter(card => !hasMoney(card))];
+  if (all.length <= MOST_IDLE_LINES) return [...rich, ...empty].map(card => idleLine(card, idleDays(card, known) ?? 0));
+  const held = cents(rich.reduce((sum, card) => sum + (card.balance_cents ?? 0), 0));
+  return [
+    ...(rich.length <= MOST_IDLE_LINES
+      ? rich.map(card => idleLine(card, idleDays(card, known) ?? 0))
+      : [idleGroup(rich.length, `with ${dollars(held)} in all`)]),
+    ...(empty.length === 0 ? [] : [idleGroup(empty.length, 'without money')]),
+  ];
+}
+
+const hasMoney = ({ balance_cents }: CardRow) => (balance_cents ?? 0) > 0;
+
+function idleLine(card: CardRow, days: number): Attention {
+  return ofCard('idle', card, { text: `idle ${countOf(days)} with ${dollars(cents(card.balance_cents ?? 0))}` });
+}
+
+function idleGroup(count: number, text: string): Attention {
+  const subject = `${count} ${count === 1 ? 'card' : 'cards'}`;
+  const of = { subject, card_id: null, op: null, text: `idle ${IDLE_DAYS} days or more ${text}` };
+  return { kind: 'idle', severity: 'warning', ...of, next: `cardwright cards list --idle ${IDLE_DAYS}d` };
 }
 
 function countOf(days: number): string {

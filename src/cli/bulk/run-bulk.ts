@@ -61,6 +61,8 @@ export interface RowsToRun {
   readonly concurrency?: number | undefined;
   readonly maxTotal?: Cents | undefined;
   readonly again?: boolean | undefined;
+  /** Rows of a phase begin when those of the phase before have ended. */
+  readonly phased?: boolean;
   /** Throws what speaks against the rows as a whole, before anything is asked. */
   readonly refuse?: () => void;
 }
@@ -134,7 +136,7 @@ async function guardedRows(ctx: Context, given: RowsToRun): Promise<Shown> {
   });
 }
 
-function planFor({ command, read, noMarker, maxTotal, again }: RowsToRun): RunPlan {
+function planFor({ command, read, noMarker, maxTotal, again, phased = false }: RowsToRun): RunPlan {
   return {
     command,
     rows: read.rows,
@@ -143,6 +145,7 @@ function planFor({ command, read, noMarker, maxTotal, again }: RowsToRun): RunPl
     bulk: true,
     marker: !noMarker,
     again: again === true || read.aimed,
+    ...(phased && { phased }),
     ...(maxTotal !== undefined && { maxTotal }),
   };
 }

@@ -172,6 +172,7 @@ export function shownReport(report: Report): Shown {
     idField: 'card_id',
     quiet: [report.verdict],
     columns: CARD_COLUMNS,
+    headline: title(report),
     rows: { columns: ROW_COLUMNS, rows: report.cards.map(card => ({ ...card })) },
     blocks: [
       { kind: 'line', text: title(report) },

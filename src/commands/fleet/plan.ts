@@ -102,7 +102,7 @@ export const planFleetFile = command({
   },
   about: [
     'Only reads. There is no state file: a card belongs to the fleet by its marker (metadata cardwright: fleet/<fleet>/<name>#<generation>) or because the file names its id.',
-    'Held back until their exact number is allowed: unfreeze (somebody froze it), recreate (somebody terminated it), terminate (its quarantine is over), removals (more than one card, or than a tenth of them, would be frozen).',
+    'Held back until their exact number is allowed: unfreeze (somebody froze it), recreate (somebody terminated it), terminate (its quarantine is over), removals (more than one card would be frozen, or the last).',
     FLEET_FORMAT,
   ],
   args: { file: fleetFile },

@@ -149,7 +149,7 @@ async function recordsOf(ctx: Context, id: string, now: number): Promise<CardRec
   }
   return {
     newest: newest?.id ?? '',
-    usedThisMonth: cents(activities.limitUsed(id)),
+    usedThisMonth: cents(activities.monthUsed(id)),
     holdsOpen: held > 0,
     lastUse: lastUse === Number.NEGATIVE_INFINITY ? undefined : lastUse,
   };

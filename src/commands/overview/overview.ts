@@ -1,4 +1,4 @@
-import { ATTENTION_KINDS, attentionOf, type UnknownRows } from '../../books/insight/attention.ts';
+import { ATTENTION_KINDS, attentionOf, type LeftRows } from '../../books/insight/attention.ts';
 import { countCards, oldestMove, openHolds } from '../../books/insight/overview.ts';
 import { Spending } from '../../books/insight/spending.ts';
 import { orNull, tells } from '../../cli/answer-fields.ts';
@@ -94,7 +94,7 @@ export const showOverview = command({
   about: [
     'Read from the mirror, which is brought up to date first when it is older than --max-age. Nothing is changed.',
     'Spent is what was settled less what was refunded, by days of your time zone. Growing: merchants with at least $50.00 and twice the span before. The use of a limit is about: partial reversals leave no record.',
-    '--check exits 15 when a row of an operation is unknown or the last reconciliation left money unexplained.',
+    '--check exits 15 when a row of an operation is unknown, a run of money stopped before all of it was sent, or the last reconciliation left money unexplained.',
   ],
   reach: 'service',
   ends: {
@@ -143,8 +143,10 @@ async function overviewOf(ctx: Context, { db, as_of }: Copy, days: number): Prom
   const { profile } = await ctx.identity();
   const ops = (await (await ctx.journal()).list()).filter(op => op.profile === profile);
   const unknown = ops.filter(({ state }) => state === 'unknown');
+  const open = ops.filter(({ state, counts }) => state === 'open' && counts.open > 0);
   const attention = attentionOf({
-    unknown: unknown.map(unknownRows),
+    unknown: unknown.map(op => leftRows(op, op.counts.unknown)),
+    open: open.filter(op => op.cents > 0).map(op => leftRows(op, op.counts.open)),
     report: newestReport(db),
     wallet: cents(wallet.balance_cents),
     moves: movesSince(db, oldestMove(now)),
@@ -156,12 +158,12 @@ async function overviewOf(ctx: Context, { db, as_of }: Copy, days: number): Prom
     wallet,
     held: openHolds(wallet),
     cards: countCards(cards, known),
-    ops: { unknown: unknown.length, open: ops.filter(({ state }) => state === 'open').length },
+    ops: { unknown: unknown.length, open: open.length },
     spending,
     attention,
   };
 }
 
-function unknownRows({ op, counts, last_at }: OpSummary): UnknownRows {
-  return { op, rows: counts.unknown, since: Date.parse(last_at) };
+function leftRows({ op, last_at, cents }: OpSummary, rows: number): LeftRows {
+  return { op, rows, cents, since: Date.parse(last_at) };
 }

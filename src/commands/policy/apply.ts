@@ -80,6 +80,7 @@ export const applyPolicy = command({
       command: 'policy apply',
       intent: counted,
       keepGoing: true,
+      phased: true,
       noMarker: true,
       refuse() {
         if (planned.refusal !== undefined) throw planned.refusal;
@@ -165,6 +166,8 @@ function rowsOf({ changes, over }: JudgedAgain): PolicyRows {
     rows.push({
       row,
       operation,
+      // Freezes first: a card keeps no money open to purchases while others are withdrawn from.
+      phase: operation === 'cards.freeze' ? 1 : 2,
       input: { card_id: card.card_id, ...(amount !== undefined && { amount }) },
       cardId: card.card_id,
       ...(amount !== undefined && { amount }),

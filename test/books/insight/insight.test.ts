@@ -119,12 +119,36 @@ describe('attention', () => {
     const activities = new Activities(NOW);
     for (const each of options.records ?? []) activities.add(each);
     const known = { activities, wholeSince: 0 };
-    const rows = { unknown: [], report: undefined, wallet: cents(0), moves: [], cards: [], known, ...options };
+    const rows = {
+      unknown: [],
+      open: [],
+      report: undefined,
+      wallet: cents(0),
+      moves: [],
+      cards: [],
+      known,
+      ...options,
+    };
     return attentionOf(rows).map(({ kind, severity, subject, text }) => `${kind} ${severity} ${subject}: ${text}`);
   }
   const inUse = record({ tx_id: 'use', at_ms: NOW - DAY, cents: 1_00 });
   const ofCard = (options: Partial<CardRow>, records: readonly TxRow[] = [inUse]) =>
     told({ cards: [card({ card_id: 'card_1', label: 'ads', ...options })], records });
+
+  it('puts many idle cards on one line, and those without money on the last', () => {
+    const idleCard = (nth: number, balance: number) =>
+      card({ card_id: `card_${nth}`, created_ms: NOW - 44 * DAY, balance_cents: cents(balance) });
+    const rich = [1, 2, 3, 4].map(nth => idleCard(nth, 10_00));
+    const empty = [5, 6, 7, 8, 9].map(nth => idleCard(nth, 0));
+    expect(told({ cards: [...empty, ...rich] })).toEqual([
+      'idle warning 4 cards: idle 30 days or more with $40.00 in all',
+      'idle warning 5 cards: idle 30 days or more without money',
+    ]);
+    expect(told({ cards: [...empty, ...rich.slice(0, 1)] })).toEqual([
+      'idle warning 4242: idle 44 days with $10.00',
+      'idle warning 5 cards: idle 30 days or more without money',
+    ]);
+  });
 
   it('tells what is pressing first', () => {
     const report = { verdict: 'unexplained', residual_cents: cents(28_00), at_ms: NOW - DAY };

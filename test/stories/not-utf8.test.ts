@@ -1,0 +1,47 @@
+/** A text file in another encoding is refused with its line; a byte order mark changes nothing. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { world } from '../support/world.ts';
+
+const POLICY = `version: 1
+rules:
+  - { name: caf, cards: { label: "café" }, when: { balance: "> 1.00" } }
+`;
+const FLEET = `version: 1
+fleet: ads
+caps: { per_apply: 10.00, cards: 5 }
+cards:
+  one: { amount: 5.00, label: "café" }
+`;
+const ACCOUNTS = `version: 1
+rules:
+  - { merchant: "café*", account: Expenses:Meals }
+`;
+const BODY = '{\n"label": "café",\n"amount": 5}\n';
+
+const FILES = [
+  ['policy.yaml', POLICY, 3, 'policy check policy.yaml --fail-on none'],
+  ['cards.fleet.yaml', FLEET, 5, 'fleet validate'],
+  ['accounts.yaml', ACCOUNTS, 3, 'books export --format csv --period 2026-11 --unreconciled --accounts accounts.yaml'],
+  ['body.json', BODY, 2, 'api POST /cards --input body.json --dry-run'],
+] as const;
+
+describe.each(FILES)('%s', (name, text, line, command) => {
+  it('in Latin-1 is refused with the line, in UTF-16 by its name', async () => {
+    await using here = await world();
+    await writeFile(join(here.folder, name), text, 'latin1');
+    const latin = await here.run(command);
+    expect(latin).toMatchObject({ code: 2, err: expect.stringContaining(`not UTF-8 text (line ${line})`) });
+    await writeFile(join(here.folder, name), text, 'utf16le');
+    expect(await here.run(command)).toMatchObject({ code: 2, err: expect.stringContaining('is UTF-16 text') });
+  });
+
+  it('may begin with a byte order mark', async () => {
+    await using here = await world();
+    await writeFile(join(here.folder, name), text);
+    const plain = await here.run(command);
+    await writeFile(join(here.folder, name), `\ufeff${text}`);
+    expect((await here.run(command)).err).toBe(plain.err);
+  });
+});
