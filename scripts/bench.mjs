@@ -14,7 +14,6 @@ const BENCHES = {
   books: 'bench-books.mjs',
   fleet: 'bench-fleet.mjs',
   team: 'bench-team.mjs',
-  'sandbox-postgres': 'bench-sandbox-postgres.mjs',
 };
 
 const [name, ...options] = process.argv.slice(2);

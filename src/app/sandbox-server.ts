@@ -1,6 +1,12 @@
 /** The sandbox as a server of its own on this machine: started here, in a process beside, looked for, stopped. */
 import { resolve } from 'node:path';
-import type { SandboxServers, ServerOptions, ServerRow, StartedServer } from '../cli/sandbox-servers.ts';
+import type {
+  AccountsServerOptions,
+  SandboxServers,
+  ServerOptions,
+  ServerRow,
+  StartedServer,
+} from '../cli/sandbox-servers.ts';
 import { CliError } from '../core/errors.ts';
 import type { AppHost } from './app-host.ts';
 import type { ServerFacts } from './ephemeral-sandbox.ts';
@@ -24,14 +30,7 @@ export function sandboxServersFor(facts: ServerFacts): ServersHere {
   };
   return {
     start: options => start(facts, options, here),
-    async startShared(options) {
-      const { startShared } = await import('./sandbox-accounts.ts');
-      return startShared(facts, options, here);
-    },
-    async withAccounts(store, work) {
-      const { withAccounts } = await import('./sandbox-accounts.ts');
-      return withAccounts(facts, store, work);
-    },
+    startAccounts: options => startAccounts(facts, options, here),
     async close() {
       for (const end of here.splice(0)) await end();
     },
@@ -67,51 +66,68 @@ export function sandboxServersFor(facts: ServerFacts): ServersHere {
   };
 }
 
+/** What a server that is started here takes of the machine. */
+async function surroundings({ host, version, notice }: ServerFacts) {
+  const { folders, clock, random, noise, pid, platform } = host;
+  const { pageFiles } = await import('./page-files.ts');
+  const { scenarioPlayer } = await import('./scenario-player.ts');
+  host.keepSmall();
+  const warn = (text: string) => notice(`warning: ${text}`);
+  return {
+    ...{ folders, clock, random, noise, pid, platform, version, pageFiles, warn, notice },
+    scenarios: scenarioPlayer(host),
+    isRunning: (other: number) => host.isRunning(other),
+    onFault: (error: unknown) => warn(error instanceof Error ? error.message : String(error)),
+  };
+}
+
+/** Settles when a signal comes. */
+async function untilSignal(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }));
+}
+
 async function start(
-  { host, version, notice }: ServerFacts,
+  facts: ServerFacts,
   options: ServerOptions,
   here: (() => Promise<void>)[],
 ): Promise<StartedServer> {
-  const { pageFiles } = await import('./page-files.ts');
-  const { scenarioPlayer } = await import('./scenario-player.ts');
+  const { host } = facts;
   const { removeAbandonedFolders } = await import('./ephemeral-sandbox.ts');
   await removeAbandonedFolders(host);
   const { startServer } = await import('../sandbox/serving/started.ts');
-  host.keepSmall();
-  const { folders, clock, random, noise, pid, platform, signal } = host;
   const { readyFile } = options;
-  const warn = (text: string) => notice(`warning: ${text}`);
-  const started = await startServer(
-    {
-      folders,
-      clock,
-      random,
-      noise,
-      pid,
-      platform,
-      version,
-      pageFiles,
-      scenarios: scenarioPlayer(host),
-      warn,
-      notice,
-      isRunning: other => host.isRunning(other),
-      onFault: error => warn(error instanceof Error ? error.message : String(error)),
-    },
-    { ...options, readyFile: readyFile === undefined ? undefined : resolve(host.cwd, readyFile) },
-  );
-  const { facts, keyFile } = started;
+  const ready = readyFile === undefined ? undefined : resolve(host.cwd, readyFile);
+  const started = await startServer(await surroundings(facts), { ...options, readyFile: ready });
   here.push(async () => {
     started.stop();
     // Whoever serves was told how it ended.
     await started.ended.catch(() => undefined);
   });
   return {
-    row: rowOf(host, facts, keyFile),
+    row: rowOf(host, started.facts, started.keyFile),
     async serve() {
-      const stop = () => started.stop();
-      if (signal.aborted) stop();
-      else signal.addEventListener('abort', stop, { once: true });
-      await started.ended.finally(() => signal.removeEventListener('abort', stop));
+      await Promise.race([untilSignal(host.signal), started.ended]);
+      started.stop();
+      await started.ended;
+    },
+  };
+}
+
+async function startAccounts(
+  facts: ServerFacts,
+  { accounts, ...options }: AccountsServerOptions,
+  here: (() => Promise<void>)[],
+): Promise<StartedServer> {
+  const { cwd, clock, pid, signal } = facts.host;
+  const { startAccounts: begin } = await import('../sandbox/serving/accounts.ts');
+  const folder = resolve(cwd, accounts);
+  const started = await begin(await surroundings(facts), { ...options, folder });
+  here.push(started.stop);
+  return {
+    row: { url: started.url, pid, started_at: new Date(clock.now()).toISOString(), store: folder },
+    async serve() {
+      await Promise.race([untilSignal(signal), started.ended]);
+      await started.stop();
     },
   };
 }

@@ -19,64 +19,13 @@ export interface ServerOptions {
   readonly readyFile?: string | undefined;
 }
 
-/** Of a server of the accounts that a database keeps. */
-export interface SharedServerOptions
+/** Of a server of many accounts. */
+export interface AccountsServerOptions
   extends Pick<ServerOptions, 'port' | 'rateLimits' | 'virtualLimits' | 'allowRemoteWebhooks'> {
-  /** Address of the database, without a password. */
-  readonly store: string;
-  /** Its tables may be made or changed. */
-  readonly migrate: boolean;
-  /** The control surface of each account is served. */
-  readonly admin: boolean;
+  /** Their folder, as the user wrote it. */
+  readonly accounts: string;
   /** For a proxy in front: the address it finds the server at, and the host that clients name. */
   readonly behind?: { readonly bind: string; readonly host: string } | undefined;
-}
-
-/** An account of a sandbox on a database. */
-export interface SandboxAccount {
-  readonly account: string;
-  readonly name: string;
-  readonly seed: number;
-  readonly ids: 'derived' | 'counted';
-  readonly dialect: DialectName;
-  readonly created_at: string;
-  /** Null for one without an end. */
-  readonly expires_at: string | null;
-}
-
-export interface NewAccount {
-  readonly name: string;
-  readonly seed?: number | undefined;
-  readonly data: DataSet;
-  readonly ids: 'derived' | 'counted';
-  readonly dialect: DialectName;
-  /** ms after which it is removed; undefined for one without an end. */
-  readonly lifetime?: number | undefined;
-  /** Folder for files of key and token, as the user wrote it. */
-  readonly keysIn?: string | undefined;
-}
-
-/** Files that hold key and token of an account. */
-export interface KeptKeys {
-  readonly api_key_file: string;
-  readonly admin_token_file: string;
-}
-
-/** Key and token of an account, told this once. */
-export interface PrintedKeys {
-  readonly api_key: string;
-  readonly admin_token: string;
-}
-
-/** The accounts of one database. */
-export interface SandboxAccounts {
-  /** Key and token are told once, or kept in files. Throws `usage` for a name in use. */
-  create(wish: NewAccount): Promise<SandboxAccount & (KeptKeys | PrintedKeys)>;
-  list(): Promise<readonly SandboxAccount[]>;
-  /** It ends `lifetime` ms from now. Throws `not_found`, also for one that has ended. */
-  extend(name: string, lifetime: number): Promise<SandboxAccount>;
-  /** Throws `not_found`. */
-  remove(name: string): Promise<SandboxAccount>;
 }
 
 /** A server that is there. No secret in it: the key stands in the file. */
@@ -123,13 +72,8 @@ export interface SandboxServers {
    * `unreachable` for a taken port, `check_failed` for a store that is not whole, `usage` for another seed or data set.
    */
   start(options: ServerOptions): Promise<StartedServer>;
-  /**
-   * Serves the accounts of a database from this process, beside any number of others. Throws `check_failed` for tables of
-   * another version, `guarded` for a database that cannot be used, `unreachable` for a taken port.
-   */
-  startShared(options: SharedServerOptions): Promise<StartedServer>;
-  /** Does something with the accounts of a database; `store` is its address. */
-  withAccounts<T>(store: string, work: (accounts: SandboxAccounts) => Promise<T>): Promise<T>;
+  /** Serves a folder of accounts from this process. Throws `guarded` when another server has it, `unreachable`. */
+  startAccounts(options: AccountsServerOptions): Promise<StartedServer>;
   /** The same from a process of its own, which goes on when this one ends. Resolves when it answers. */
   detach(options: ServerOptions): Promise<ServerRow & { readonly log: string }>;
   /** The one that is started on the store of the data folder and has proved to be it. */

@@ -130,20 +130,10 @@ const TOLD: Record<string, Told> = {
   'ops resolve op_00000000000000000000000001 1 --as done --note "ticket 4711"': { code: 2 },
   'ops resolve op_00000000000000000000000001 3 7 --as not-done --note "no such cards"': { code: 2 },
   'sandbox deliveries redeliver dlv_1 --json': { code: 6 },
-  // No database is there: test/stories/sandbox-accounts.test.ts has one.
-  'sandbox start --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox --migrate --port 4010': { code: 14 },
-  'sandbox accounts create ana --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox --keys-in ana --url https://sandbox.example.com':
-    { code: 14 },
-  'sandbox accounts create job-17 --seed 7 --expires 2h --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox --json':
-    { code: 14 },
-  'sandbox accounts extend job-17 --expires 2h --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox': { code: 14 },
-  'sandbox accounts extend job-17 --expires 1d --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox --json': {
-    code: 14,
-  },
-  'sandbox accounts list --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox': { code: 14 },
-  'sandbox accounts list --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox -o id': { code: 14 },
-  'sandbox accounts remove job-17 --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox --yes': { code: 14 },
-  'sandbox accounts remove ana --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox': { code: 3 },
+  'sandbox start --accounts accounts --port 4010': { not: 'it serves until it is ended' },
+  // No server of accounts is there: test/stories/sandbox-accounts.test.ts has one.
+  'sandbox account ana': { code: 6 },
+  'sandbox account job-17 --seed 7 --data empty --json': { code: 6 },
   // No journal is named here: test/package/shared-journal.test.ts has a server.
   'journal status --account main': { code: 2 },
   // Without a shared journal nobody else works on these operations.

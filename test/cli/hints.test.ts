@@ -85,7 +85,6 @@ describe('options that say whom a run spoke to', () => {
       ['cardwright ops show op_1 --journal local', 'cardwright -p team ops show op_1 --journal local'],
       ['cardwright journal move --to shared', 'cardwright -p team journal move --to shared'],
       ['cardwright sandbox reset --yes', 'cardwright -p team sandbox reset --yes'],
-      ['cardwright sandbox accounts list', 'cardwright sandbox accounts list'],
     ] as const)
       expect(withRepeated(written, local)).toBe(told);
     const shared = repeatedOptions({ journal: 'postgres://ana@db/journal' });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { bound, placeholders, plainRow } from '../../src/engine/bind.ts';
 import { connectTo } from '../../src/engine/open.ts';
 import type { Rows, SqlValue } from '../../src/sandbox/store/sql.ts';
-import { Statements } from '../../src/sandbox/store/sqlite/statements.ts';
+import { Statements } from '../../src/sandbox/store/statements.ts';
 import { codePoint } from '../support/code-point.ts';
 
 /** Statements on a memory database, inside a transaction. */
@@ -77,80 +77,21 @@ it('refuses a statement after its transaction, which would commit on its own', a
   await expect(sql.run('insert into t (a) values (1)')).rejects.toThrow('is over');
 });
 
-describe('what is gathered and written later', () => {
-  /** Statements that count what is written to the tables of a small store. */
-  function gathering() {
-    const connection = connectTo('memory');
-    connection.exec('create table sums (account_id text primary key, entries integer not null, rest integer) strict');
-    connection.exec("insert into sums values ('a', 1, 5)");
-    connection.exec(
-      'create table kept (account_id text, name text, value integer, primary key (account_id, name)) strict',
-    );
-    connection.exec('create table entries (account_id text, n integer) strict');
-    connection.exec('begin');
-    const statements = new Statements(connection);
-    const { sql } = statements.open('write');
-    const count = (text: string) => Number((connection.prepare(text).get() as { n: number }).n);
-    return { connection, statements, sql, count };
-  }
-  const SUMS: Rows<{ readonly entries: number; readonly rest: number | null }> = {
-    table: 'sums',
-    key: ['account_id'],
-    columns: 'entries, rest',
-  };
-  const KEPT = { table: 'kept', columns: ['account_id', 'name', 'value'], keys: 2 };
+it('reads, changes, adds and numbers rows by their key', async () => {
+  const { sql, connection } = openSql();
+  connection.exec(
+    'create table kept (account_id text, name text, value integer, primary key (account_id, name)) strict',
+  );
   const NAMED: Rows<{ readonly value: number }> = { table: 'kept', key: ['account_id', 'name'], columns: 'value' };
-
-  it('writes a row once for all its changes, and before anybody reads its table', async () => {
-    const { sql, count, statements } = gathering();
-    for (const entries of [2, 3, 4]) {
-      expect(await sql.change(SUMS, { entries, rest: -entries }, 'a')).toEqual({ entries, rest: -entries });
-    }
-    expect(await sql.row(SUMS, 'a')).toEqual({ entries: 4, rest: -4 });
-    expect(count('select entries as n from sums')).toBe(1);
-    expect(await sql.get('select entries, rest from sums where account_id = ?', 'a')).toEqual({ entries: 4, rest: -4 });
-    expect([await sql.row(SUMS, 'b'), await sql.change(SUMS, { rest: 1 }, 'b')]).toEqual([undefined, undefined]);
-    await sql.change(SUMS, { entries: 5 }, 'a');
-    statements.flush();
-    expect([count('select entries as n from sums'), count('select rest as n from sums')]).toEqual([5, -4]);
-  });
-
-  it('reads the row again after something else wrote its table, or it was undone', async () => {
-    const { sql, statements } = gathering();
-    expect(await sql.row(SUMS, 'a')).toEqual({ entries: 1, rest: 5 });
-    await sql.change(SUMS, { rest: 6 }, 'a');
-    await sql.run('update sums set entries = 7 where account_id = ?', 'a');
-    expect(await sql.row(SUMS, 'a')).toEqual({ entries: 7, rest: 6 });
-    await sql.change(SUMS, { entries: 8 }, 'a');
-    statements.undone();
-    expect(await sql.row(SUMS, 'a')).toEqual({ entries: 7, rest: 6 });
-  });
-
-  it('finds a row by its key whether it is written or waits, and lets the others wait', async () => {
-    const { sql, count } = gathering();
-    expect(await sql.row(NAMED, 'a', 'one')).toBeUndefined();
-    await sql.append(KEPT, 'a', 'one', 1);
-    expect(await sql.row(NAMED, 'a', 'two')).toBeUndefined();
-    expect(count('select count(*) as n from kept')).toBe(0);
-    expect(await sql.row(NAMED, 'a', 'one')).toEqual({ value: 1 });
-    expect(count('select count(*) as n from kept')).toBe(1);
-  });
-
-  it('does not take the columns of an update for tables: rows go on waiting', async () => {
-    const { sql, count } = gathering();
-    await sql.append({ table: 'entries', columns: ['account_id', 'n'] }, 'a', 1);
-    await sql.run('update sums set entries = entries + 1, rest = 0 where account_id = ?', 'a');
-    expect(count('select count(*) as n from entries')).toBe(0);
-    await sql.get('select n from entries e, sums s where s.account_id = e.account_id');
-    expect(count('select count(*) as n from entries')).toBe(1);
-  });
-
-  it('refuses a sum that is not whole, and writes nothing in a reading transaction', async () => {
-    const { sql, statements, count } = gathering();
-    await expect(sql.change(SUMS, { entries: 0.5, rest: 0 }, 'a')).rejects.toThrow(TypeError);
-    statements.flush();
-    expect(count('select rest as n from sums')).toBe(5);
-    const { sql: reading } = statements.open('read');
-    await expect(reading.change(SUMS, { entries: 1 }, 'a')).rejects.toThrow('cannot write');
-  });
+  const KEPT = { table: 'kept', columns: ['account_id', 'name', 'value'], number: 'value' };
+  await sql.append(KEPT, 'a', 'x', 4);
+  expect(await sql.change(NAMED, { value: 5 }, 'a', 'x')).toEqual({ value: 5 });
+  expect(await sql.row(NAMED, 'a', 'x')).toEqual({ value: 5 });
+  expect(await sql.next(KEPT, 'a')).toBe(6);
+  const before = sql.written();
+  expect([await sql.row(NAMED, 'a', 'y'), await sql.change(NAMED, { value: 1 }, 'a', 'y')]).toEqual([
+    undefined,
+    undefined,
+  ]);
+  expect(sql.written()).toBe(before);
 });

@@ -123,7 +123,7 @@ describe('clock advance', () => {
     await using service = await fakeService({ isGone: owner => owner === 'dead' });
     const left = (owner: string) =>
       service.store.write(sql =>
-        beginAdvance(sql, 'acct_sandbox', { owner, token: `of ${owner}`, real: NOON, to: NOON + DAY }),
+        beginAdvance(sql, 'acct_sandbox', { owner, token: `of ${owner}`, moves_to: NOON + DAY }),
       );
     await ask(service, { method: 'POST', path: `${ADMIN}/snapshots`, body: { name: 'before' } });
     const others = {
@@ -145,7 +145,7 @@ describe('clock advance', () => {
     await holding(service);
     const left = () =>
       service.store.write(sql =>
-        beginAdvance(sql, 'acct_sandbox', { owner: 'dead', token: 'x', real: NOON, to: NOON + DAY }),
+        beginAdvance(sql, 'acct_sandbox', { owner: 'dead', token: 'x', moves_to: NOON + DAY }),
       );
     await left();
     const half = { now: '2026-11-20T12:00:00Z', moving_to: '2026-11-21T12:00:00Z' };

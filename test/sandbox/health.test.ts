@@ -31,5 +31,5 @@ it('proves nothing over a nonce of any length, and stays behind the gate', async
 it('is not ended by request where nobody said how', async () => {
   await using service = await fakeService();
   const { status, json } = await ask(service, { path: '/_sandbox/v1/stop', method: 'POST' });
-  expect([status, json.message]).toEqual([409, 'This sandbox ends with the program it serves.']);
+  expect([status, json.message]).toEqual([409, 'This sandbox is ended where it was started.']);
 });

@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { isOwnerGone, ownerName } from '../../src/files/process-identity.ts';
 import { libraryHost } from '../../src/sandbox/serving/library-host.ts';
-import { openStore } from '../../src/sandbox/store/sqlite/open.ts';
+import { openStore } from '../../src/sandbox/store/open.ts';
 import { type Program, program } from '../support/child.ts';
 
 const SOURCE = `
 import { libraryHost } from './src/sandbox/serving/library-host.ts';
 import { ownerName } from './src/files/process-identity.ts';
-import { openStore } from './src/sandbox/store/sqlite/open.ts';
+import { openStore } from './src/sandbox/store/open.ts';
 
 const [path, what, count] = process.argv.slice(2);
 if (what === 'wait') {

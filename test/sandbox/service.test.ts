@@ -11,7 +11,7 @@ import { HANDLERS } from '../../src/sandbox/handlers/table.ts';
 import { openEmbedded } from '../../src/sandbox/serving/embedded.ts';
 import { libraryHost } from '../../src/sandbox/serving/library-host.ts';
 import type { Store } from '../../src/sandbox/store/sql.ts';
-import { StoreBroken } from '../../src/sandbox/store/store-broken.ts';
+import { StoreBroken } from '../../src/sandbox/store/sql.ts';
 import { program } from '../support/child.ts';
 import { fakeService, NOON } from '../support/fake-service.ts';
 import { ask, type Served } from '../support/sandbox-http.ts';

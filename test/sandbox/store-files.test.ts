@@ -10,7 +10,7 @@ import type { Clock } from '../../src/platform/host.ts';
 import { openEmbedded } from '../../src/sandbox/serving/embedded.ts';
 import { libraryHost } from '../../src/sandbox/serving/library-host.ts';
 import { resetHard } from '../../src/sandbox/serving/reset-hard.ts';
-import { openStore } from '../../src/sandbox/store/sqlite/open.ts';
+import { openStore } from '../../src/sandbox/store/open.ts';
 import { program } from '../support/child.ts';
 
 let folder: string;
@@ -81,7 +81,7 @@ it('is made once, by the first of two that both found it empty', async () => {
   await other?.store.close();
 });
 
-it('refuses a store of a newer cardwright and leaves every byte of it', async () => {
+it('refuses a store of another build and leaves every byte of it', async () => {
   const { store } = await open();
   await store.write(sql => sql.run('update meta set schema_number = 999'));
   await store.close();
@@ -89,7 +89,7 @@ it('refuses a store of a newer cardwright and leaves every byte of it', async ()
   const error = await refusal(open);
   expect(error.kind).toBe('check_failed');
   expect(error.message).toContain(path);
-  expect(error.message).toContain('newer');
+  expect(error.message).toContain('another build');
   expect(error.facts.hint).toBe('cardwright sandbox reset --hard');
   expect(await readFile(path)).toEqual(before);
 });

@@ -109,7 +109,6 @@ const OF_OTHERS = [
   'webhooks listen',
   'webhooks expect',
   'sandbox exec',
-  'sandbox accounts list',
   'journal status',
   'journal push',
   'journal check',

@@ -15,9 +15,9 @@ import { checkLedger } from '../../src/sandbox/checks/ledger-check.ts';
 import { fireDue, type Timer } from '../../src/sandbox/clock/timers.ts';
 import { loadDataSet } from '../../src/sandbox/data/load.ts';
 import { HANDLERS } from '../../src/sandbox/handlers/table.ts';
+import { openStore } from '../../src/sandbox/store/open.ts';
 import { TABLES } from '../../src/sandbox/store/schema.ts';
 import type { Sql, Store } from '../../src/sandbox/store/sql.ts';
-import { openTestStore } from './test-store.ts';
 
 export const ACCOUNT = 'acct_1';
 export const START = Date.parse('2026-11-20T14:00:00Z');
@@ -62,7 +62,7 @@ export class DomainWorld {
         ...(wallet !== undefined && { wallet }),
       });
     const request = { path: 'memory', tables: TABLES, seed, ids, fill, clock, random, platform: 'linux' } as const;
-    const { store } = await openTestStore(request, ACCOUNT);
+    const { store } = await openStore(request);
     return new DomainWorld(store, now);
   }
 
@@ -92,7 +92,9 @@ export class DomainWorld {
     input: InputOf<AdminOperations, N>,
   ): Promise<Readonly<Record<string, unknown>>> {
     const handler = ADMIN_HANDLERS[name] as unknown as (call: unknown) => Promise<Readonly<Record<string, unknown>>>;
-    return this.change(act => handler({ ...act, real: this.now, isGone: () => false, input }));
+    return this.change(act =>
+      handler({ ...act, real: this.now, isGone: () => false, startedWith: { data: 'demo' }, input }),
+    );
   }
 
   /** Moves the clock on, firing what is due on the way. */

@@ -20,10 +20,10 @@ import type { ScenarioPlayer } from '../../src/sandbox/service/scenario-player.t
 import { ACCOUNT, type ServiceParts } from '../../src/sandbox/service/service.ts';
 import { TurnedLog } from '../../src/sandbox/service/turned-log.ts';
 import { type ServerLimits, serve } from '../../src/sandbox/serving/server.ts';
+import { openStore } from '../../src/sandbox/store/open.ts';
 import { TABLES } from '../../src/sandbox/store/schema.ts';
 import type { Store } from '../../src/sandbox/store/sql.ts';
 import { idSource, type Served, setClock } from './sandbox-http.ts';
-import { openTestStore } from './test-store.ts';
 
 export const NOON = Date.parse('2026-11-20T12:00:00Z');
 
@@ -45,7 +45,7 @@ export interface Wishes {
   readonly pageClock?: Pick<Clock, 'monotonic' | 'now'>;
   readonly scenarios?: ScenarioPlayer;
   /** On which engine its store is, whatever others are on. */
-  readonly open?: typeof openTestStore;
+  readonly open?: typeof openStore;
   /** Told that it is to end. */
   readonly onStop?: () => void;
 }
@@ -60,26 +60,23 @@ export interface FakeService extends Served, AsyncDisposable {
 
 export async function fakeService(options: Wishes = {}): Promise<FakeService> {
   const clock = setClock(NOON);
-  const { store } = await (options.open ?? openTestStore)(
-    {
-      path: 'memory',
-      tables: TABLES,
-      seed: 1,
-      ids: 'derived',
-      fill: sql =>
-        loadDataSet(sql, {
-          name: 'empty',
-          account: ACCOUNT,
-          now: NOON,
-          idSource: deterministicIds({ sql, account: ACCOUNT }),
-          wallet: cents(100_000),
-        }),
-      clock,
-      random: idSource,
-      platform: process.platform,
-    },
-    ACCOUNT,
-  );
+  const { store } = await (options.open ?? openStore)({
+    path: 'memory',
+    tables: TABLES,
+    seed: 1,
+    ids: 'derived',
+    fill: sql =>
+      loadDataSet(sql, {
+        name: 'empty',
+        account: ACCOUNT,
+        now: NOON,
+        idSource: deterministicIds({ sql, account: ACCOUNT }),
+        wallet: cents(100_000),
+      }),
+    clock,
+    random: idSource,
+    platform: process.platform,
+  });
   const faults: unknown[] = [];
   const parts: ServiceParts = {
     store: options.around?.(store) ?? store,

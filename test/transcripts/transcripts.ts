@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it } from 'vitest';
 import { GUIDE_PAGES } from '../support/guide-pages.ts';
-import { onPostgres } from '../support/test-store.ts';
 import { runTranscript } from '../support/transcript.ts';
 
 const here = import.meta.dirname;
@@ -65,8 +64,7 @@ const stories = (await readdir(here, { recursive: true })).filter(name => name.e
 
 /** `isWhole` adds the long ones. */
 export function everyStory({ isWhole }: { readonly isWhole: boolean }): void {
-  // The run on PostgreSQL has no other place for them.
-  const isTold = (name: string) => isWhole || update || onPostgres || !LONG.has(name);
+  const isTold = (name: string) => isWhole || update || !LONG.has(name);
   const told = stories.filter(isTold).map(name => join(here, name));
   const paths = [...told, ...GUIDE_PAGES.map(page => join(root, page))];
 

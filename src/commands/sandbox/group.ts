@@ -3,10 +3,7 @@ import type { Leaves } from '../../cli/parsing/command.ts';
 export const SANDBOX_COMMANDS: Leaves = {
   'sandbox start': async () => (await import('./start.ts')).startSandbox,
   'sandbox stop': async () => (await import('./stop.ts')).stopSandbox,
-  'sandbox accounts create': async () => (await import('./accounts/create.ts')).createAccount,
-  'sandbox accounts list': async () => (await import('./accounts/list.ts')).listAccounts,
-  'sandbox accounts extend': async () => (await import('./accounts/extend.ts')).extendAccount,
-  'sandbox accounts remove': async () => (await import('./accounts/remove.ts')).removeAccount,
+  'sandbox account': async () => (await import('./account.ts')).sandboxAccount,
   'sandbox exec': async () => (await import('./exec.ts')).sandboxExecute,
   'sandbox status': async () => (await import('./status.ts')).sandboxStatus,
   'sandbox open': async () => (await import('./open.ts')).openInspector,

@@ -18,9 +18,7 @@ export function serverPairs({ url, pid, store, api_key_file }: ServerRow): [stri
     ['Store', store],
     [
       'Key',
-      api_key_file === undefined
-        ? 'each account has its own: cardwright sandbox accounts create'
-        : `in ${api_key_file}`,
+      api_key_file === undefined ? 'each account has its own: cardwright sandbox account NAME' : `in ${api_key_file}`,
     ],
   ];
 }

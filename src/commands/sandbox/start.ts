@@ -18,7 +18,6 @@ import {
   TAKE_SERVER,
   UNSET_SERVER,
 } from './server.ts';
-import { refuseShared, sharedOptions } from './shared-options.ts';
 import { spokenDialect } from './spoken.ts';
 
 const ours = (doc: string) => ({ doc, basis: OURS });
@@ -43,7 +42,7 @@ export const startSandbox = command({
   about: [
     'Listens only on 127.0.0.1, with --ipv6 also on ::1. Serves the same store as --sandbox; both can be used at the same time. Files and ledger are checked first; a damaged store is not served (exit 15).',
     `Address and key for other programs of a shell: ${TAKE_SERVER}. After sandbox stop: ${UNSET_SERVER}. The key is in a file that only you can read, and stays the same at every start. The address stays the same with --port.`,
-    'With --store it serves the accounts of a PostgreSQL database in place of the one on this machine, beside any number of other servers of it. Accounts and their keys: cardwright sandbox accounts create. The control surface is served with --admin alone. A password for the database is read from the file that CARDWRIGHT_STORE_PASSWORD_FILE names.',
+    'With --accounts it serves many sandboxes in place of the one on this machine, each in a file below that folder. An account is made when somebody first opens it with the token of the file DIR/admin-token: cardwright sandbox account NAME. Beyond this machine such a server stands behind your own TLS proxy: --bind and --behind-proxy.',
     'Runs in the foreground until Ctrl-C, SIGTERM or sandbox stop, and finishes running requests before it ends. With --detach it runs in the background.',
   ],
   flags: {
@@ -59,14 +58,9 @@ export const startSandbox = command({
     readyFile: option(local('file', 'File for the address (one line) while it serves.'), '<file>'),
     noRateLimits: option(flag(ours('Do not limit the number of requests a minute.'))),
     virtualLimits: option(flag(ours('Count rate limits on the clock of the sandbox.'))),
-    store: option(local('address', 'Address of a database whose accounts to serve.'), '<postgres-url>'),
-    migrate: option(flag(ours('With --store: make or change the tables of the database where that is needed.'))),
-    admin: option(flag(ours('With --store: serve the control surface of each account, for its admin token.'))),
-    bind: option(local('address', 'With --store and --behind-proxy: listen on this address.'), '<address>'),
-    behindProxy: option(
-      local('address', 'With --store: the host by which clients name the TLS proxy in front.'),
-      '<host>',
-    ),
+    accounts: option(local('folder', 'Folder of accounts to serve; made when missing.'), '<dir>'),
+    bind: option(local('address', 'With --accounts and --behind-proxy: listen on this address.'), '<address>'),
+    behindProxy: option(local('address', 'With --accounts: the host by which clients name the TLS proxy.'), '<host>'),
     allowRemoteWebhooks: option(flag(ours('Send webhooks to other machines too, over https.'))),
   },
   examples: [
@@ -74,28 +68,26 @@ export const startSandbox = command({
     { does: 'In the background, for this shell', run: 'sandbox start --detach -o env' },
     { does: 'In the background, and look at it', run: 'sandbox start --detach --open' },
     {
-      does: 'Accounts of a team, from a database of this machine',
-      run: 'sandbox start --store postgres://sandbox@%2Frun%2Fpostgresql/sandbox --migrate --port 4010',
+      does: 'Accounts of a team',
+      run: 'sandbox start --accounts accounts --port 4010',
     },
   ],
   async run(ctx, { detach, open, virtualLimits = false, allowRemoteWebhooks = false, ...asked }) {
     const { noRateLimits = false, cards, transactions, ...rest } = asked;
     if (ctx.dryRun) throw usage('sandbox start sends nothing; it has no dry run');
-    if (rest.store !== undefined) {
-      const shared = sharedOptions({ ...asked, detach, open });
-      const { row, serve } = await ctx.servers.startShared({
-        ...shared,
-        rateLimits: !noRateLimits,
-        virtualLimits,
-        allowRemoteWebhooks,
-      });
+    if (noRateLimits && virtualLimits) throw usage('--no-rate-limits and --virtual-limits exclude each other');
+    const { accounts, bind, behindProxy, ...own } = rest;
+    if (accounts !== undefined) {
+      const options = { accounts, port: own.port, behind: proxyOf(bind, behindProxy) };
+      refuseBeside({ ...own, cards, transactions, detach, open });
+      const limits = { rateLimits: !noRateLimits, virtualLimits, allowRemoteWebhooks };
+      const { row, serve } = await ctx.servers.startAccounts({ ...options, ...limits });
       return { row, log: undefined, goesOn: serve };
     }
-    refuseShared(asked);
-    if (noRateLimits && virtualLimits) throw usage('--no-rate-limits and --virtual-limits exclude each other');
-    const size = sizeFor(rest.data, { cards, transactions });
-    const dialect = spokenDialect(ctx.env, rest.dialect);
-    const options = { ...rest, dialect, size, rateLimits: !noRateLimits, virtualLimits, allowRemoteWebhooks };
+    if ((bind ?? behindProxy) !== undefined) throw usage('--bind and --behind-proxy are for a server with --accounts');
+    const size = sizeFor(own.data, { cards, transactions });
+    const dialect = spokenDialect(ctx.env, own.dialect);
+    const options = { ...own, dialect, size, rateLimits: !noRateLimits, virtualLimits, allowRemoteWebhooks };
     if (detach) {
       const { log, ...row } = await ctx.servers.detach(options);
       if (open) await (await openStarted(ctx)).redeemed;
@@ -131,4 +123,25 @@ async function openStarted(ctx: Context) {
     hint: 'cardwright sandbox start --open',
     outcome: 'not_sent',
   });
+}
+
+/** A host as clients send it, perhaps with a port. */
+const HOST = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?$/;
+
+/** Throws `usage` for one without the other, and for what is no host. */
+function proxyOf(bind: string | undefined, host: string | undefined) {
+  if (bind === undefined && host === undefined) return undefined;
+  if (bind === undefined || host === undefined) throw usage('--bind and --behind-proxy come together');
+  if (HOST.test(host)) return { bind, host };
+  throw usage(`--behind-proxy: ${JSON.stringify(host)} is not a host such as sandbox.example.com`);
+}
+
+/** Throws `usage` for what is of the store of this machine. */
+function refuseBeside({ port: _port, data, ...own }: Readonly<Record<string, unknown>>): void {
+  const given = Object.entries(own).find(([, value]) => value !== undefined && value !== false);
+  // What has a default is given by nobody.
+  const name = given?.[0] ?? (data === undefined || data === 'demo' ? undefined : 'data');
+  if (name === undefined) return;
+  const flag = `--${name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;
+  throw usage(`${flag} does not go with --accounts`, 'cardwright sandbox start --help');
 }

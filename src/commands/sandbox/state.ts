@@ -28,7 +28,6 @@ export function statusPairs(status: SandboxStatus): [string, string][] {
     ['Store', status.store],
     ['Data set', status.data_set ?? '-'],
     ['Clock', status.now],
-    ...(status.expires_at === undefined ? [] : [['Expires', status.expires_at] as [string, string]]),
     ['BINs', String(status.bins)],
     ['Cards', String(status.cards)],
     ['Transactions', String(status.transactions)],

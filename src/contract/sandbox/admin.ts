@@ -43,12 +43,9 @@ const PARKED = {
 
 const STATUS = {
   version: must(text(described('Version of cardwright that serves it.'))),
-  store: must(text(described('Path of the store, memory, or the id of the account on a shared server.'))),
+  store: must(text(described('Path of the store, or memory.'))),
   data_set: text(described('Data set it was seeded with.')),
   now: must(time(described('Clock of the sandbox.'))),
-  expires_at: time(
-    described('When the account is removed, on the clock of the database; not there for one without an end.'),
-  ),
   bins: must(integer(described('BINs.'))),
   cards: must(integer(described('Cards.'))),
   transactions: must(integer(described('Transaction records.'))),

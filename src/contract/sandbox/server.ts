@@ -1,7 +1,8 @@
 /** A sandbox that serves other programs: that it is there, that it is ours, and its end. */
-import { integer, must, text } from '../field.ts';
+import { choice, integer, must, sealed, text } from '../field.ts';
 import { one, operation } from '../operation.ts';
 import { change, described, ours, reading } from './basis.ts';
+import { DIALECT_NAMES } from './faults.ts';
 
 export const SERVER_OPERATIONS = {
   health: operation({
@@ -25,5 +26,25 @@ export const SERVER_OPERATIONS = {
     summary: 'End a sandbox that was started for other programs, once running requests are finished',
     path: '/stop',
     returns: one({ pid: must(integer(described('Process that ends.'))) }, ours),
+  }),
+  'accounts.open': operation({
+    ...change,
+    summary: 'Open an account of a server of many accounts; it is made on first use',
+    path: '/accounts',
+    repeat: 'freely',
+    body: {
+      name: must(text({ ...described('Its name: lower-case letters, digits and -.'), minLength: 1, maxLength: 32 })),
+      data: choice(['empty', 'demo'], { ...described('What a new one holds at first.'), defaults: 'demo' }),
+      seed: integer({ ...described('Seed of a new one.'), min: 0 }),
+      dialect: choice(DIALECT_NAMES, described('How it speaks from now on, until the server ends.')),
+    },
+    returns: one(
+      {
+        name: must(text(described('Its name.'))),
+        api_key: must(sealed(described('Key for the service, the same each time.'))),
+        admin_token: must(sealed(described('Token for its control surface, the same each time.'))),
+      },
+      ours,
+    ),
   }),
 } as const;

@@ -11,7 +11,7 @@ import { clockShowing, readClock, sandboxNow, setClock } from '../clock/clock.ts
 import { type Fired as FiredTimer, fireOne, nextDue, type Timer } from '../clock/timers.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import { firingOf, type ServiceParts } from '../service/service.ts';
-import { abandonedAdvance, advanceRunning, beginAdvance, endAdvance, keepsAdvance, LEASE } from '../store/advances.ts';
+import { abandonedAdvance, beginAdvance, endAdvance, isAdvanceRunning, keepsAdvance } from '../store/advances.ts';
 import type { Sql } from '../store/sql.ts';
 import { wireClock } from './clock.ts';
 
@@ -30,11 +30,11 @@ export async function advanceClock(parts: ServiceParts, input: Call<Row>['input'
   const token = freshToken(parts);
   const move = await store.write(async sql => {
     const real = clock.now();
-    if (await advanceRunning(sql, account, { isGone, real })) throw impossible('the clock is being moved already');
+    if (await isAdvanceRunning(sql, account, isGone)) throw impossible('the clock is being moved already');
     const from = await sandboxNow(sql, account, real);
     const to = targetOf(input, from);
-    await beginAdvance(sql, account, { owner, token, real, to });
-    return { from, to, token, isLeased: sql.engine === 'postgres' };
+    await beginAdvance(sql, account, { owner, token, moves_to: to });
+    return { from, to, token };
   });
   return moveClock(parts, move);
 }
@@ -42,7 +42,7 @@ export async function advanceClock(parts: ServiceParts, input: Call<Row>['input'
 /** Goes on where somebody who moved the clock ended or fell silent, to where it was to go. */
 export async function finishMove(parts: ServiceParts): Promise<void> {
   const { store, account, clock, owner, isGone } = parts;
-  const left = (sql: Sql) => abandonedAdvance(sql, account, { isGone, real: clock.now() });
+  const left = (sql: Sql) => abandonedAdvance(sql, account, isGone);
   if ((await store.read(left)) === undefined) return;
   const token = freshToken(parts);
   const move = await store.write(async sql => {
@@ -50,9 +50,9 @@ export async function finishMove(parts: ServiceParts): Promise<void> {
     if (to === undefined) return undefined;
     const real = clock.now();
     const from = await sandboxNow(sql, account, real);
-    await beginAdvance(sql, account, { owner, token, real, to });
+    await beginAdvance(sql, account, { owner, token, moves_to: to });
     // A clock that goes by itself may be there already.
-    return { from, to: Math.max(from, to), token, isLeased: sql.engine === 'postgres' };
+    return { from, to: Math.max(from, to), token };
   });
   if (move !== undefined) await moveClock(parts, move);
 }
@@ -62,7 +62,6 @@ interface Move {
   readonly from: number;
   readonly to: number;
   readonly token: string;
-  readonly isLeased: boolean;
 }
 
 const freshToken = ({ random }: ServiceParts) => Buffer.from(random.bytes(16)).toString('hex');
@@ -70,8 +69,6 @@ const freshToken = ({ random }: ServiceParts) => Buffer.from(random.bytes(16)).t
 async function moveClock(parts: ServiceParts, move: Move): Promise<ReplyOf<Row>> {
   const { store, account, clock } = parts;
   const { from, to, token } = move;
-  const over = new AbortController();
-  const renewing = move.isLeased ? renewLease(parts, token, over.signal) : undefined;
   const goOn = parts.dispatcher?.hold();
   try {
     // What is due already goes first, and what is in the air lands: else an attempt that fails on the way would be
@@ -86,20 +83,8 @@ async function moveClock(parts: ServiceParts, move: Move): Promise<ReplyOf<Row>>
       return { mode, now, fired: fired.map(wireFired) };
     });
   } finally {
-    over.abort();
-    await renewing;
     goOn?.();
     await store.write(sql => endAdvance(sql, account, token));
-  }
-}
-
-/** While a receiver takes its time no step renews the lease: an attempt may last longer than it. */
-async function renewLease({ store, account, clock }: ServiceParts, token: string, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await clock.sleep(LEASE / 3, signal).catch(() => undefined);
-    if (signal.aborted) return;
-    // A database that is away now is asked again; each step of the move says what keeps it from going on.
-    await store.write(sql => keepsAdvance(sql, account, { token, real: clock.now() })).catch(() => undefined);
   }
 }
 
@@ -169,7 +154,7 @@ async function fireDeliveries({ dispatcher }: ServiceParts, upTo: number): Promi
 }
 
 /** A process that was thought dead must not move a clock that is not its own any more. */
-async function refuseLost({ account, clock }: ServiceParts, sql: Sql, token: string): Promise<void> {
-  if (await keepsAdvance(sql, account, { token, real: clock.now() })) return;
+async function refuseLost({ account }: ServiceParts, sql: Sql, token: string): Promise<void> {
+  if (await keepsAdvance(sql, account, token)) return;
   throw impossible('another process moves the clock now');
 }

@@ -4,7 +4,7 @@ import { type AdminHandlers, impossible, Refused } from '../calls/handler.ts';
 import { type ClockRow, clockRate, clockShowing, REAL_CLOCK, readClock, setClock } from '../clock/clock.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import type { MomentHandler } from '../service/service.ts';
-import { advanceRunning, advanceTarget, forgetAdvance } from '../store/advances.ts';
+import { advanceTarget, forgetAdvance, isAdvanceRunning } from '../store/advances.ts';
 import { sendingNow } from '../store/deliveries.ts';
 
 /** What the clock says about itself when it shows `now`. */
@@ -27,7 +27,7 @@ export const changeClock: AdminHandlers['clock.set'] = async ({ sql, account, no
   if ((mode === 'scaled') !== (rate !== undefined)) {
     throw new Refused('invalid_request', 'rate: needed for a scaled clock, and for no other');
   }
-  if (await advanceRunning(sql, account, { isGone, real })) {
+  if (await isAdvanceRunning(sql, account, isGone)) {
     throw impossible('the clock is being moved forward: wait for that to end');
   }
   const shown = at === undefined ? now : instantOf(at);

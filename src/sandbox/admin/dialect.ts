@@ -8,8 +8,7 @@ export const showDialect: TracelessHandlers['dialect.show'] = async ({ parts, re
   const { facts } = parts.activeDialect;
   if (nonce === undefined) return { ...facts, stated_for: [] };
   const made = await read(({ sql, account }) => allApiKeys(sql, account));
-  const first = parts.keyDigest === undefined ? digestOf(parts.key.expose()) : parts.keyDigest;
-  const digests = [...(first === null ? [] : [first]), ...made.map(({ digest }) => digest)];
+  const digests = [digestOf(parts.key.expose()), ...made.map(({ digest }) => digest)];
   const statement = { nonce, honoursKeys: facts.honours_keys };
   return { ...facts, stated_for: digests.map(digest => statedForKey(digest, statement)) };
 };

@@ -2,7 +2,7 @@
 import { pageFacts } from '../handlers/paging.ts';
 import { instantOf } from '../rules/dates.ts';
 import { keptKey } from '../service/kept-parts.ts';
-import type { MomentHandler, StoreMoment, TracelessHandlers } from '../service/service.ts';
+import type { MomentHandler, StoreMoment } from '../service/service.ts';
 import { wireRequest } from '../service/wire-request.ts';
 import {
   countRequests,
@@ -21,23 +21,7 @@ export const listRequests: MomentHandler<'requests'> = async (moment, input) => 
   return { data: rows.map(wireRequest), page: pageFacts(page, limit, total) };
 };
 
-/** Real ms after which the other servers of a database have written the requests that they remember. */
-const OTHERS_WRITE_WITHIN = 500;
-
-/** Looks a second time where a request may stand in the memory of another server. */
-export const verifyRequests: TracelessHandlers['requests.verify'] = async ({ parts, read }, input) => {
-  let isAlone = true;
-  const look = (moment: StoreMoment) => {
-    isAlone = moment.sql.engine === 'sqlite';
-    return countedNow(moment, input);
-  };
-  const counted = await read(look);
-  if (counted.ok || isAlone) return counted;
-  await parts.clock.sleep(OTHERS_WRITE_WITHIN);
-  return read(look);
-};
-
-const countedNow: MomentHandler<'requests.verify'> = async (moment, input) => {
+export const verifyRequests: MomentHandler<'requests.verify'> = async (moment, input) => {
   const span = { limit: MOST_IDS, offset: 0 };
   const { rows, total: count } = await newestRequests(moment, filterOf(input.match ?? {}), span);
   const ids = rows.map(row => row.request_id);

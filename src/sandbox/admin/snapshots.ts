@@ -9,7 +9,7 @@ import { checkSums, manifestOf, restoreFrom } from '../archive/restore.ts';
 import { impossible } from '../calls/handler.ts';
 import { sandboxNow } from '../clock/clock.ts';
 import type { ServiceParts, TracelessHandlers } from '../service/service.ts';
-import { advanceRunning, forgetAdvance } from '../store/advances.ts';
+import { forgetAdvance, isAdvanceRunning } from '../store/advances.ts';
 import { keepCheck } from '../store/ledger-checks.ts';
 import type { Sql } from '../store/sql.ts';
 import { countActiveSubscriptions } from '../store/subscriptions.ts';
@@ -45,7 +45,7 @@ export async function restoreSnapshot(parts: ServiceParts, { name }: Named) {
 export async function readingAll<T>(parts: ServiceParts, work: (sql: Sql, now: number) => Promise<T>): Promise<T> {
   const { store, account, clock, requestLog } = parts;
   await requestLog.flush(parts);
-  return store.read(async sql => work(sql, await sandboxNow(sql, account, clock.now())), 'large');
+  return store.read(async sql => work(sql, await sandboxNow(sql, account, clock.now())));
 }
 
 /**
@@ -75,7 +75,7 @@ async function replaceAll(parts: ServiceParts, folder: string, manifest: Manifes
   const goOn = dispatcher?.hold();
   try {
     const state = await store.write(async sql => {
-      if (await advanceRunning(sql, account, { isGone, real: clock.now() })) {
+      if (await isAdvanceRunning(sql, account, isGone)) {
         throw impossible('the clock is being moved: wait for that to end');
       }
       await forgetAdvance(sql, account);

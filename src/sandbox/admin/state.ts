@@ -12,7 +12,7 @@ import { isoTime } from '../rules/dates.ts';
 import { allBins } from '../store/bins.ts';
 import { countAll } from '../store/counts.ts';
 import { keepCheck, type LastCheck, lastCheck } from '../store/ledger-checks.ts';
-import { accountEnd, clearSystemTables } from '../store/meta.ts';
+import { clearSystemTables } from '../store/meta.ts';
 import { emptyAccount, walletOf } from '../store/wallet.ts';
 
 /**
@@ -68,11 +68,9 @@ export function foundIn({ at, faults }: LastCheck) {
 export async function stateOf({ sql, account, now }: CheckScope) {
   const wallet = await walletOf(sql, account);
   const parked = await parkedTimers(sql, account);
-  const end = await accountEnd(sql, account);
   return {
     data_set: wallet?.data_set ?? 'none',
     now: isoTime(now),
-    ...(end !== undefined && { expires_at: isoTime(end) }),
     ...(await countAll(sql, account)),
     wallet_balance: toUsd(wallet?.balance ?? (0 as Cents)),
     timers_parked: parked.map(timer => ({ ...timer, due_at: isoTime(timer.due_at) })),

@@ -97,16 +97,18 @@ export const ADMIN_HANDLERS: AdminHandlers = {
 /** These take many transactions of their own, or concern the server and not what it stores. */
 export const SERVICE_HANDLERS: ServiceHandlers = {
   'clock.advance': advanceClock,
-  'dialect.set': async ({ activeDialect, keepDialect }, { dialect }: { readonly dialect: DialectName }) => {
-    await keepDialect?.(dialect);
+  'dialect.set': async ({ activeDialect }, { dialect }: { readonly dialect: DialectName }) => {
     activeDialect.use(dialect);
     return activeDialect.facts;
   },
-  stop: async ({ onStop, pid, isShared }) => {
-    if (isShared) throw impossible('This server serves other accounts too. It is ended where it was started.');
-    if (onStop === undefined) throw impossible('This sandbox ends with the program it serves.');
+  stop: async ({ onStop, pid }) => {
+    if (onStop === undefined) throw impossible('This sandbox is ended where it was started.');
     onStop();
     return { pid };
+  },
+  'accounts.open': async ({ accounts }, wish) => {
+    if (accounts === undefined) throw impossible('This sandbox is one account; sandbox start --accounts serves many.');
+    return accounts(wish as never);
   },
   keys: listKeys,
   'keys.create': createKey,
@@ -127,19 +129,19 @@ export const TRACELESS_HANDLERS: TracelessHandlers = {
   faults: atOnce(listFaults),
   'faults.get': atOnce(getFault),
   requests: atOnce(listRequests),
-  'requests.verify': verifyRequests,
+  'requests.verify': atOnce(verifyRequests),
   snapshots: listSnapshots,
   'dialect.show': showDialect,
   events: atOnce(listEvents),
   timers: atOnce(listTimers),
   'transactions.why': atOnce(whyDecided),
-  'cards.timeline': showTimeline,
+  'cards.timeline': atOnce(showTimeline),
   'requests.get': atOnce(showRequest),
   'requests.turned': atOnce(turnedRequests),
   'snapshots.diff': diffSnapshots,
   overview: atOnce(showOverview),
-  cards: searchedCards,
-  'cards.show': showWholeCard,
+  cards: atOnce(searchedCards),
+  'cards.show': atOnce(showWholeCard),
   'deliveries.get': atOnce(showDelivery),
   webhooks: atOnce(listSubscriptions),
   'page.tickets': makeTicket,

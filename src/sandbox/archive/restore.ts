@@ -4,14 +4,13 @@ import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { systemCode } from '../../files/private-files.ts';
-import { ARCHIVED, ARCHIVED_ACCOUNT, columnsIn, emptyArchived, valueFor } from '../store/archived.ts';
+import { ARCHIVED, ARCHIVED_ACCOUNT, emptyArchived } from '../store/archived.ts';
 import { BulkInsert, inBulk } from '../store/bulk.ts';
-import { isRefusedStatement } from '../store/faults.ts';
 import { forgetCheck } from '../store/ledger-checks.ts';
 import { beginGeneration } from '../store/meta.ts';
-import { TRANSACTION_INDEXES } from '../store/schema.ts';
-import type { Sql, SqlValue } from '../store/sql.ts';
-import { FORMER_COLUMNS, SCHEMA } from '../store/system-tables.ts';
+import { LATE_INDEXES } from '../store/schema.ts';
+import { isRefusedStatement, type Sql, type SqlValue } from '../store/sql.ts';
+import { SCHEMA } from '../store/system-tables.ts';
 import { Damaged, MANIFEST_FILE, type Manifest, readManifest, type TableFacts } from './manifest.ts';
 import { tableFile } from './save.ts';
 
@@ -33,9 +32,9 @@ export async function checkSums(folder: string, { tables }: Manifest): Promise<v
  */
 export async function restoreFrom(folder: string, manifest: Manifest, sql: Sql, account: string): Promise<void> {
   try {
-    await inBulk(sql, TRANSACTION_INDEXES, async () => {
+    await inBulk(sql, LATE_INDEXES, async () => {
       await emptyArchived(sql, account);
-      for (const table of manifest.tables) await restoreTable(folder, table, sql, account);
+      for (const table of manifest.tables) await restoreTable(folder, table, sql);
     });
     await forgetCheck(sql, account);
     await sql.run('update meta set seed = ?, ids = ? where one = 1', manifest.seed, manifest.ids);
@@ -46,23 +45,17 @@ export async function restoreFrom(folder: string, manifest: Manifest, sql: Sql, 
   }
 }
 
-async function restoreTable(folder: string, table: TableFacts, sql: Sql, account: string): Promise<void> {
-  const columns = table.columns.filter(column => !isFormer(table.name, column));
-  const bulk = new BulkInsert(sql, table.name, columns);
+async function restoreTable(folder: string, table: TableFacts, sql: Sql): Promise<void> {
+  const bulk = new BulkInsert(sql, table.name, table.columns);
   const place = table.columns.indexOf('account_id');
   for await (const lines of linesOf(folder, table)) {
     for (const line of lines) {
       const row = rowOf(line, table);
       if (row[place] !== ARCHIVED_ACCOUNT) throw new Damaged(`${tableFile(table.name)} holds a row of another account`);
-      const own = row.filter((_, at) => !isFormer(table.name, table.columns[at]));
-      bulk.add(account === ARCHIVED_ACCOUNT ? own : own.map(value => valueFor(value, ARCHIVED_ACCOUNT, account)));
+      bulk.add(row);
     }
     await bulk.flush();
   }
-}
-
-function isFormer(table: string, column: string | undefined): boolean {
-  return column !== undefined && FORMER_COLUMNS[table]?.includes(column) === true;
 }
 
 export function rowOf(line: string, { name, columns }: TableFacts): readonly SqlValue[] {
@@ -76,19 +69,12 @@ export function rowOf(line: string, { name, columns }: TableFacts): readonly Sql
   throw new Damaged(`${tableFile(name)} holds a line that is no row`);
 }
 
-/** The tables of this version of the program, all of them unless it comes from an older one. */
+/** The tables of this version of the program, all of them. */
 function refuseUnknown({ version, schema, tables }: Manifest): void {
-  if (version !== 1 || schema > SCHEMA) throw new Damaged('it was made by a newer cardwright; update to read it');
-  const names = tables.map(({ name }) => name);
-  const known = ARCHIVED.filter(({ name }) => names.includes(name));
-  const isSame = known.every((wanted, at) => {
-    const table = tables[at];
-    const given = table?.columns.filter(column => schema === SCHEMA || !isFormer(wanted.name, column));
-    return table?.name === wanted.name && given?.join() === columnsIn(schema, wanted).join();
-  });
-  if (!isSame || known.length !== tables.length || (schema === SCHEMA && known.length !== ARCHIVED.length)) {
-    throw new Damaged('its tables are not those of a sandbox');
-  }
+  if (version !== 1 || schema !== SCHEMA) throw new Damaged('it was made by another build of cardwright');
+  const columns = (all: readonly { readonly name: string; readonly columns: readonly string[] }[]) =>
+    all.map(table => `${table.name} ${table.columns.join()}`).join('\n');
+  if (columns(tables) !== columns(ARCHIVED)) throw new Damaged('its tables are not those of a sandbox');
 }
 
 const PIECE = 256 * 1024;

@@ -8,9 +8,9 @@ import { createPrivate } from '../../files/private-files.ts';
 import { syncFolder } from '../../files/replace-file.ts';
 import { readClock } from '../clock/clock.ts';
 import { isoTime } from '../rules/dates.ts';
-import { ARCHIVED, ARCHIVED_ACCOUNT, type ArchivedTable, rowsOf, valueFor } from '../store/archived.ts';
+import { ARCHIVED, type ArchivedTable, rowsOf } from '../store/archived.ts';
 import type { IdForm } from '../store/meta.ts';
-import type { Sql, SqlValue } from '../store/sql.ts';
+import type { Sql } from '../store/sql.ts';
 import { SCHEMA } from '../store/system-tables.ts';
 import { walletOf } from '../store/wallet.ts';
 import { MANIFEST_FILE, type Manifest, manifestLine, type TableFacts } from './manifest.ts';
@@ -56,8 +56,7 @@ async function saveTable(path: string, sql: Sql, account: string, table: Archive
     let rows = 0;
     let bytes = 0;
     for await (const page of rowsOf(sql, account, table)) {
-      const told = account === ARCHIVED_ACCOUNT ? page : page.map(row => archived(row, account));
-      const text = Buffer.from(told.map(row => `${JSON.stringify(row)}\n`).join(''));
+      const text = Buffer.from(page.map(row => `${JSON.stringify(row)}\n`).join(''));
       hash.update(text);
       rows += page.length;
       bytes += text.length;
@@ -69,9 +68,6 @@ async function saveTable(path: string, sql: Sql, account: string, table: Archive
     await file.close();
   }
 }
-
-const archived = (row: readonly SqlValue[], account: string) =>
-  row.map(value => valueFor(value, account, ARCHIVED_ACCOUNT));
 
 /** A write may take less than it was given. */
 export async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {

@@ -67,6 +67,7 @@ export type ServiceHandlerName =
   | 'clock.advance'
   | 'dialect.set'
   | 'stop'
+  | 'accounts.open'
   | 'keys'
   | 'keys.create'
   | 'snapshots.save'

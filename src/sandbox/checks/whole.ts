@@ -51,8 +51,6 @@ export async function checkWhole(
 
 /** What the engine finds wrong with its file, a line each. */
 export async function damagedPages(sql: Sql): Promise<readonly string[]> {
-  // Its server knows its pages, and tells those who keep it.
-  if (sql.engine === 'postgres') return [];
   const lines = await sql.all<{ quick_check: string }>('pragma quick_check(5)');
   return lines.map(({ quick_check: line }) => line).filter(line => line !== 'ok');
 }

@@ -5,8 +5,7 @@
  */
 import type { EventName } from '../../contract/events.ts';
 import type { IdSource } from '../calls/handler.ts';
-import { endsTransaction } from '../store/faults.ts';
-import type { Sql, Store } from '../store/sql.ts';
+import { endsTransaction, type Sql, type Store } from '../store/sql.ts';
 
 export interface Timer {
   readonly account: string;

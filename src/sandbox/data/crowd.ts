@@ -12,7 +12,7 @@ import { monthOf } from '../rules/dates.ts';
 import { declineReason } from '../rules/declines.ts';
 import { splitSettlement } from '../rules/money.ts';
 import { BulkInsert, inBulk } from '../store/bulk.ts';
-import { TRANSACTION_INDEXES } from '../store/schema.ts';
+import { LATE_INDEXES } from '../store/schema.ts';
 import {
   type DeclineReason,
   TRANSACTION_COLUMNS,
@@ -84,7 +84,7 @@ export async function tellCrowd(teller: CrowdTeller, size: CrowdSize): Promise<v
   const books = new CrowdLedger(sql, account, cards.ids);
   const crowd = new Crowd({ teller, cards, books, draws, size, ids: await manyIds(teller, 'txn', size.transactions) });
   await crowd.fund(now - span - DAY);
-  await inBulk(sql, TRANSACTION_INDEXES, async () => {
+  await inBulk(sql, LATE_INDEXES, async () => {
     for (let nth = 0; nth < size.transactions; nth += 1) {
       await crowd.record(nth, now - span + Math.floor((span * nth) / size.transactions));
     }

@@ -4,7 +4,6 @@
  */
 import { sandboxNow } from '../clock/clock.ts';
 import { hasWork } from '../store/deliveries.ts';
-import { CommitUnknown } from '../store/faults.ts';
 import { StoreBusy } from '../store/sql.ts';
 import { type Claimed, type ClaimResult, claimNext } from './claim.ts';
 import type { DeliveryParts } from './parts.ts';
@@ -116,8 +115,7 @@ async function writtenDown({ clock, limits }: DeliveryParts, write: () => Promis
     try {
       return await write();
     } catch (error) {
-      const mayPass = error instanceof StoreBusy || error instanceof CommitUnknown;
-      if (!mayPass || clock.monotonic() >= until) throw error;
+      if (!(error instanceof StoreBusy) || clock.monotonic() >= until) throw error;
       await clock.sleep(WRITE_AGAIN);
     }
   }

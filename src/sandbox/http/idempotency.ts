@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { KEY_RETENTION } from '../../contract/spans.ts';
-import type { Rows, Sql, WantedRow } from '../store/sql.ts';
+import type { Rows, Sql } from '../store/sql.ts';
 
 /** A request under its key. */
 export interface Keyed {
@@ -42,7 +42,6 @@ interface Row {
 const RECORDS = {
   table: 'idempotency',
   columns: ['account_id', 'scope', 'fingerprint', 'state', 'generation', 'status', 'headers', 'body', 'expires_at'],
-  keys: 2,
 };
 
 const RECORD: Rows<Row> = {
@@ -51,15 +50,9 @@ const RECORD: Rows<Row> = {
   columns: 'fingerprint, state, generation, status, headers, body, expires_at',
 };
 
-/** What `findRecord` reads. */
-export const wantedRecord = (account: string, { scope }: Pick<Keyed, 'scope'>): WantedRow => ({
-  rows: RECORD,
-  key: [account, scope],
-});
-
 /** What was done under the key so far. Answers whose time is over are forgotten on the way. */
 export async function findRecord(sql: Sql, { account, scope, fingerprint, now }: Keyed): Promise<Found> {
-  if (sql.once('expired answers')) await forgetExpired(sql, account, now);
+  await forgetExpired(sql, account, now);
   const row = await sql.row(RECORD, account, scope);
   if (row === undefined) return { kind: 'free', generation: 0 };
   // An expired key gives new ids, or they would be given out twice.
@@ -79,7 +72,7 @@ export async function keepAnswer(
     await sql.append(RECORDS, account, scope, fingerprint, 'done', 0, answer.status, headers, answer.body, ends);
     return;
   }
-  await sql.put(
+  await sql.run(
     `update idempotency set fingerprint = ?, state = 'done', generation = ?, status = ?, headers = ?, body = ?,
        expires_at = ? where account_id = ? and scope = ?`,
     fingerprint,
@@ -110,13 +103,11 @@ function canonical(value: unknown): string {
 }
 
 async function forgetExpired(sql: Sql, account: string, now: number): Promise<void> {
-  const first = await sql.known<{ first_end: number }>(
-    // In place of `min`, for which a database that knows little of the table goes through all of them.
-    `select expires_at as first_end from idempotency where account_id = ? and state = 'done' and expires_at is not null
-     order by expires_at limit 1`,
+  const first = await sql.get<{ first_end: number | null }>(
+    "select min(expires_at) as first_end from idempotency where account_id = ? and state = 'done'",
     account,
   );
-  if (first === undefined || first.first_end > now) return;
+  if ((first?.first_end ?? Number.POSITIVE_INFINITY) > now) return;
   await sql.run(
     `update idempotency set state = 'expired', headers = null, body = null
      where account_id = ? and state = 'done' and expires_at <= ?`,

@@ -4,18 +4,15 @@ import { cardOf } from '../account/acting.ts';
 import { wireCard } from '../account/objects.ts';
 import { pageFacts } from '../handlers/paging.ts';
 import { isoTime, monthOf } from '../rules/dates.ts';
-import type { Inspection, MomentHandler, TracelessHandlers } from '../service/service.ts';
+import type { MomentHandler } from '../service/service.ts';
 import { binById } from '../store/bins.ts';
-import type { EntryOfCard } from '../store/card-life.ts';
-import { cardsById } from '../store/card-places.ts';
+import { type EntryOfCard, entriesOfCard } from '../store/card-life.ts';
 import { changeCount } from '../store/change-count.ts';
 import { countAll } from '../store/counts.ts';
-import { type CardSearch, type FoundCard, holdingsOf, openCounts, searchCards } from '../store/holdings.ts';
-import type { Page } from '../store/ledger-pages.ts';
+import { holdingsOf, openCounts, searchCards } from '../store/holdings.ts';
 import { timersInOrder } from '../store/timer-pages.ts';
 import { usedBetween } from '../store/transactions.ts';
 import { walletOf } from '../store/wallet.ts';
-import { cardEntries } from './card-entries.ts';
 
 const NOTHING = 0 as Cents;
 
@@ -51,9 +48,9 @@ export const showOverview: MomentHandler<'overview'> = async ({ sql, account, no
   };
 };
 
-export const searchedCards: TracelessHandlers['cards'] = async (inspection, input) => {
+export const searchedCards: MomentHandler<'cards'> = async ({ sql, account }, input) => {
   const { page = 1, per_page: limit = 50, ...search } = input;
-  const { rows, total } = await foundCards(inspection, search, { limit, offset: (page - 1) * limit });
+  const { rows, total } = await searchCards(sql, account, search, { limit, offset: (page - 1) * limit });
   const data = rows.map(row => ({
     ...row,
     balance: toUsd(row.balance),
@@ -63,45 +60,15 @@ export const searchedCards: TracelessHandlers['cards'] = async (inspection, inpu
   return { data, page: pageFacts(page, limit, total) };
 };
 
-/** Cards whose status is asked for one by one; of more the store goes through all. */
-const MOST_ASKED = 1_000;
-
-/** By the index of cards, where there is one and the question is a text: what changes of a card is not in it. */
-async function foundCards(
-  { parts, read }: Inspection,
-  search: CardSearch,
-  page: Page,
-): Promise<{ readonly rows: readonly FoundCard[]; readonly total: number }> {
-  const { cardIndex } = parts;
-  const { q, bin, status } = search;
-  const isText = q !== undefined && q.trim() !== '';
-  const ids = isText ? await cardIndex?.found(read, { q, bin }) : undefined;
-  if (ids === undefined || (status !== undefined && ids.length > MOST_ASKED))
-    return read(({ sql, account }) => searchCards(sql, account, search, page));
-  const end = page.offset + page.limit;
-  if (status !== undefined) {
-    const rows = (await read(({ sql, account }) => cardsById(sql, account, ids))).filter(row => row.status === status);
-    return { rows: rows.slice(page.offset, end), total: rows.length };
-  }
-  const shown = ids.slice(page.offset, end);
-  return { rows: await read(({ sql, account }) => cardsById(sql, account, shown)), total: ids.length };
-}
-
 /** The newest of them are shown. */
 const SHOWN_ENTRIES = 50;
 
 /** Of a card with more entries than are looked at, the sums of those behind are what its cached balances leave. */
-export const showWholeCard: TracelessHandlers['cards.show'] = async ({ parts, read }, input) => {
-  await parts.cardIndex?.readEntries(read);
-  return read(moment => wholeCard(moment, input));
-};
-
-const wholeCard: MomentHandler<'cards.show'> = async (moment, { card_id: id }) => {
-  const { sql, account, now } = moment;
+export const showWholeCard: MomentHandler<'cards.show'> = async ({ sql, account, now }, { card_id: id }) => {
   const card = await cardOf({ sql, account }, id);
   const bin = await binById(sql, account, card.bin_id);
   const used = await usedBetween(sql, account, { card: id, ...monthOf(now) });
-  const entries = withBalances(await cardEntries(moment, id), id);
+  const entries = withBalances(await entriesOfCard(sql, account, id), id);
   const last = entries.at(-1);
   return {
     ...wireCard(card),

@@ -6,9 +6,8 @@ import { isoTime } from '../rules/dates.ts';
 import type { ServiceParts, TracelessHandlers } from '../service/service.ts';
 
 /** Throws `invalid_request` (409) for a sandbox that shows no page. */
-function doorOf({ pageDoor, isShared }: ServiceParts): PageDoor {
+function doorOf({ pageDoor }: ServiceParts): PageDoor {
   if (pageDoor !== undefined) return pageDoor;
-  if (isShared) throw impossible('A server of many accounts shows no page. In a terminal: cardwright sandbox overview');
   throw impossible('This sandbox has no page. Start one that has: cardwright sandbox start');
 }
 

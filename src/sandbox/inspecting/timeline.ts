@@ -5,13 +5,14 @@ import { cardOf } from '../account/acting.ts';
 import { Refused } from '../calls/handler.ts';
 import { pageFacts } from '../handlers/paging.ts';
 import { isoTime } from '../rules/dates.ts';
-import type { MomentHandler, StoreMoment, TracelessHandlers } from '../service/service.ts';
+import type { MomentHandler, StoreMoment } from '../service/service.ts';
 import {
   type ChallengeOfCard,
   challengesOfCard,
   type DeliveryOfCard,
   deliveriesOfCard,
   type EntryOfCard,
+  entriesOfCard,
   eventsOfCard,
   MOST_OF_A_KIND,
   type RequestOfCard,
@@ -19,7 +20,6 @@ import {
 } from '../store/card-life.ts';
 import type { EventRow } from '../store/ledger-pages.ts';
 import { pageOfTransactions, type TransactionRow } from '../store/transactions.ts';
-import { cardEntries } from './card-entries.ts';
 import { inOrder, type LifeItem } from './life-order.ts';
 
 interface Item extends LifeItem {
@@ -28,12 +28,7 @@ interface Item extends LifeItem {
   readonly amount: Usd | null;
 }
 
-export const showTimeline: TracelessHandlers['cards.timeline'] = async ({ parts, read }, input) => {
-  await parts.cardIndex?.readEntries(read);
-  return read(moment => timelineOf(moment, input));
-};
-
-const timelineOf: MomentHandler<'cards.timeline'> = async (moment, { card_id: card, kinds, ...paging }) => {
+export const showTimeline: MomentHandler<'cards.timeline'> = async (moment, { card_id: card, kinds, ...paging }) => {
   await cardOf(moment, card);
   const { page = 1, per_page: limit = 50 } = paging;
   const wanted = wantedKinds(kinds);
@@ -65,7 +60,7 @@ async function lifeOf(moment: StoreMoment, card: string): Promise<Readonly<Recor
   return {
     request: await requestsOf(moment, card),
     transaction: (await pageOfTransactions(sql, account, span)).toReversed().map(transactionItem),
-    entry: entryItems(await cardEntries(moment, card), card),
+    entry: entryItems(await entriesOfCard(sql, account, card), card),
     challenge: (await challengesOfCard(sql, account, card)).map(challengeItem),
     event: (await eventsOfCard(sql, account, card)).map(eventItem),
     delivery: (await deliveriesOfCard(sql, account, card)).map(deliveryItem),

@@ -64,7 +64,7 @@ export async function admit(
   { route, scope, number, heedsTimers, passed }: Arrival,
 ): Promise<Admitted | typeof TIMERS_DUE> {
   const real = clock.now();
-  const facts = await sql.known<Facts>(FACTS, account, account, account);
+  const facts = await sql.get<Facts>(FACTS, account, account, account);
   if (facts === undefined) throw new Error('the store says nothing about itself');
   const now = shownTime(facts, real);
   if (heedsTimers && facts.due_at !== null && facts.due_at <= now) return TIMERS_DUE;

@@ -1,6 +1,5 @@
 /** Who may ask: the key for the service, the admin token for the admin surface (docs/design/sandbox.md, section 10). */
 import { timingSafeEqual } from 'node:crypto';
-import { digestOf } from '../../core/key-print.ts';
 import type { Secret } from '../../core/secret.ts';
 import { Refused } from '../calls/handler.ts';
 
@@ -18,20 +17,6 @@ export function authorizerOf(key: Secret): Authorize {
       // How long a key is says nothing about which one it is.
       return shown.length === expected.length && timingSafeEqual(shown, expected);
     });
-}
-
-/** Lets in whoever shows the key with this SHA-256; nobody where there is none. */
-export function authorizerOfDigest(digest: string | null): Authorize {
-  return header =>
-    authorize(header, given => digest !== null && timingSafeEqual(Buffer.from(digestOf(given)), Buffer.from(digest)));
-}
-
-/** What whoever shows a key of an account is told that is no more: it expired, or was removed. */
-export function accountGone(which: string): Refused {
-  return new Refused(
-    'unauthorized',
-    `The sandbox account ${which}: it expired or was removed. Who runs the sandbox makes a new one: cardwright sandbox accounts create NAME --store ADDRESS`,
-  );
 }
 
 /** The key in a header of the form `Bearer key`. */

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { HEADERS } from '../../contract/envelopes.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { PAGE_PATH } from '../../contract/sandbox/page.ts';
+import { isFull } from '../../engine/faults.ts';
 import { wireCard } from '../account/objects.ts';
 import { idOf } from '../calls/deterministic-ids.ts';
 import { Refused, type TracelessName } from '../calls/handler.ts';
@@ -22,16 +23,13 @@ import { cleanText } from '../service/kept-parts.ts';
 import type { ServiceParts, StoreMoment } from '../service/service.ts';
 import { keyForm } from '../service/turned-log.ts';
 import { cardById } from '../store/cards.ts';
-import { CommitUnknown } from '../store/faults.ts';
-import { AccountGone, StoreBusy } from '../store/sql.ts';
-import { StoreBroken } from '../store/store-broken.ts';
-import { type Authorize, accountGone, authorizerOf, refuseLiveKeys, refuseLiveKeysIn } from './authorize.ts';
+import { StoreBroken, StoreBusy } from '../store/sql.ts';
+import { type Authorize, authorizerOf, refuseLiveKeys, refuseLiveKeysIn } from './authorize.ts';
 import { executeRequest } from './execute.ts';
 import { turnedAway } from './gate.ts';
 import { healthAnswer } from './health.ts';
 import { admitMadeKey } from './keys.ts';
 import { admitSession, isOfPage, pageFileAnswer, sessionAnswer, withoutCodes } from './page-session.ts';
-import { isDatabaseFull, whyUnavailable } from './unavailable.ts';
 
 export interface Exchanged {
   readonly answer: Answer;
@@ -70,7 +68,7 @@ export class Exchange {
   constructor(parts: ServiceParts, stopping: AbortSignal) {
     this.#parts = parts;
     this.#stopping = stopping;
-    this.#authorize = parts.authorize ?? { service: authorizerOf(parts.key), admin: authorizerOf(parts.adminToken) };
+    this.#authorize = { service: authorizerOf(parts.key), admin: authorizerOf(parts.adminToken) };
   }
 
   /** What it answers from. */
@@ -115,7 +113,6 @@ export class Exchange {
     const { pageDoor } = this.#parts;
     const turned = turnedAway(request, this.hosts, pageDoor);
     if (turned !== undefined) return { answer: errorAnswer(turned, requestId), requestId };
-    if (this.#parts.hasControl === false) return { answer: errorAnswer(noRoute('admin'), requestId), requestId };
     try {
       this.#authorize.admin(request.headers.authorization);
       return { answer: undefined, requestId };
@@ -209,8 +206,11 @@ export class Exchange {
 
   /** The server's own key needs no look into the store; others were made for it, or are unknown. */
   async #letIn(route: Route, header: string | undefined): Promise<void> {
+    const isForAccounts = this.#parts.accounts !== undefined && route.name !== 'accounts.open';
     try {
       this.#authorize[route.surface](header);
+      if (isForAccounts)
+        throw new Refused('forbidden', 'This token opens accounts; each account has a token of its own.');
     } catch (unknown) {
       if (route.surface === 'admin' || !(unknown instanceof Refused)) throw unknown;
       await admitMadeKey(this.#parts, { route, header, unknown });
@@ -281,11 +281,10 @@ export class Exchange {
     const { name, dialect } = this.#parts.activeDialect;
     if (this.#routes?.of !== name) this.#routes = { of: name, routes: routesOf(dialect.paths) };
     const found = findRoute(this.#routes.routes, request.method ?? '', path);
-    const isHidden = surfaceOf(path) === 'admin' && this.#parts.hasControl === false && !path.endsWith('/health');
-    if (found.kind === 'route' && !isHidden) {
+    if (found.kind === 'route') {
       return { route: found.route, params: found.params, path, query };
     }
-    if (found.kind !== 'method' || isHidden) {
+    if (found.kind !== 'method') {
       return noRoute(surfaceOf(path));
     }
     const allow = found.allowed.join(', ');
@@ -296,13 +295,14 @@ export class Exchange {
   #failed(error: unknown, progress: Progress): Answer {
     const requestId = this.#named(progress);
     if (error instanceof Refused) return refusedAnswer(error, requestId);
-    if (error instanceof AccountGone) return refusedAnswer(accountGone('of this key has ended'), requestId);
     if (error instanceof StoreBusy) {
-      if (isDatabaseFull(error)) this.#parts.onFault(error);
-      return refusalAnswer('service_unavailable', whyUnavailable(error, this.#parts), requestId);
+      const why = isFull(error.cause)
+        ? 'The disk of the store is full; nothing of the request happened. Try again when it has room.'
+        : 'The store is busy; nothing of the request happened.';
+      return refusalAnswer('service_unavailable', why, requestId);
     }
     // No trustworthy answer exists, or nobody is there to read it.
-    const isUnanswered = error instanceof StoreBroken || error instanceof CommitUnknown || error instanceof Gone;
+    const isUnanswered = error instanceof StoreBroken || error instanceof Gone;
     if (isUnanswered) throw error;
     this.#parts.onFault(error);
     return refusalAnswer('internal_error', 'A fault of the sandbox. This is a bug.', requestId);

@@ -8,7 +8,7 @@ import { waitBefore } from '../faults/applied-fault.ts';
 import { faultFor } from '../faults/rules.ts';
 import { type Answer, isStored, refusedAnswer, replayed, replyAnswer } from '../http/answer.ts';
 import { Gone } from '../http/body.ts';
-import { findRecord, type Keyed, keepAnswer, wantedRecord } from '../http/idempotency.ts';
+import { findRecord, type Keyed, keepAnswer } from '../http/idempotency.ts';
 import type { Allowance } from '../http/limits.ts';
 import type { AppliedFault } from '../http/request.ts';
 import {
@@ -23,9 +23,7 @@ import {
 } from '../http/request.ts';
 import { logRequest, requestRow } from '../service/request-log.ts';
 import { catchUp, type ServiceHandlers, type ServiceParts, transactionCall } from '../service/service.ts';
-import { CARDS } from '../store/cards.ts';
-import { endsTransaction, isRefusedStatement } from '../store/faults.ts';
-import type { Sql, WantedRow } from '../store/sql.ts';
+import { endsTransaction, isRefusedStatement, type Sql } from '../store/sql.ts';
 import { type Admitted, admit, isPlainRead, TIMERS_DUE } from './admission.ts';
 
 type AnyHandler = (call: Call<never>) => Promise<unknown>;
@@ -47,8 +45,6 @@ interface Attempted extends Executed {
 
 /** Counting a match of a fault is a write: a read begins again as one. */
 const FAULTS_NEED_WRITE = 'faults-need-write';
-/** Another process replaced everything, and numbers begin anew. */
-const NUMBERS_ARE_OLD = 'numbers-are-old';
 /** Why nothing was done yet. */
 type NotYet = typeof TIMERS_DUE | typeof FAULTS_NEED_WRITE;
 
@@ -108,37 +104,20 @@ async function executeOnce(
   const { store, requestNumbers } = parts;
   const work: Work = { parsed, heedsTimers, number: undefined, access: 'write', isCareful: false };
   if (!isPlainRead(parts, parsed.route)) {
-    const asks = wantedRows(parts, parsed);
     try {
       const how = GOES_THROUGH_ALL.includes(parsed.route.name) ? 'large' : 'repeatable';
-      return await store.write(sql => executeWithin(parts, sql, work), how, asks);
+      return await store.write(sql => executeWithin(parts, sql, work), how);
     } catch (error) {
       // Few requests have something to undo, so only those pay for a savepoint: they are carried out once more.
       if (!(error instanceof ToUndo)) throw error;
-      return store.write(sql => executeWithin(parts, sql, { ...work, isCareful: true }), 'repeatable', asks);
+      return store.write(sql => executeWithin(parts, sql, { ...work, isCareful: true }), 'repeatable');
     }
   }
   const number = requestNumbers.ready() ?? (await requestNumbers.next(parts));
-  const { generation } = requestNumbers;
   const reading: Work = { parsed, heedsTimers, number, access: 'read', isCareful: false };
-  const read = await store.read(async sql =>
-    sql.generation === generation || generation === 0 ? executeWithin(parts, sql, reading) : NUMBERS_ARE_OLD,
-  );
-  if (read === NUMBERS_ARE_OLD) {
-    requestNumbers.forget();
-    return executeOnce(parts, parsed, heedsTimers);
-  }
+  const read = await store.read(sql => executeWithin(parts, sql, reading));
   if (read !== FAULTS_NEED_WRITE) return read;
   return store.write(sql => executeWithin(parts, sql, { ...work, number, isCareful: true }));
-}
-
-/** Rows that a request asks for whatever comes of it: the record of its key, and the card that it names. */
-function wantedRows({ account }: ServiceParts, { keyed, params }: ParsedRequest): readonly WantedRow[] {
-  const card = params['card_id'];
-  return [
-    ...(keyed === undefined ? [] : [wantedRecord(account, keyed)]),
-    ...(typeof card === 'string' ? [{ rows: CARDS, key: [account, card] } as const] : []),
-  ];
 }
 
 /** Work that was refused or failed after it had written something; all of its transaction's part is undone. */
@@ -183,7 +162,7 @@ async function executeWithin(parts: ServiceParts, sql: Sql, work: Work): Promise
       took: Math.max(0, Math.round(parts.clock.monotonic() - parsed.arrivedAt)),
     });
     if (access === 'write') await logRequest(sql, account, row);
-    else parts.requestLog.keep(row, sql.generation);
+    else parts.requestLog.keep(row);
   }
   const attempted: Attempted = { requestId, allowance, now, appliedFault, answer: outcome.answer };
   return 'fault' in outcome ? { ...attempted, fault: outcome.fault } : attempted;

@@ -1,7 +1,6 @@
 /** Timers that go off by themselves, for a sandbox that is left running: nobody has to ask for something first. */
 
-import { StoreBusy } from '../store/sql.ts';
-import { StoreBroken } from '../store/store-broken.ts';
+import { StoreBroken, StoreBusy } from '../store/sql.ts';
 import { catchUp, type ServiceParts } from './service.ts';
 
 /** Real ms between two looks: timers are set by other processes too, and a scaled clock makes them due any time. */

@@ -26,13 +26,9 @@ export interface Answered {
 /** Requests of this process that are in no store yet. */
 export class RequestLog {
   #waiting: RequestRow[] = [];
-  #generation = 0;
   #timesForgotten = 0;
 
-  /** `generation` is that of the store the request was answered from. */
-  keep(row: RequestRow, generation: number): void {
-    if (generation !== this.#generation) this.#waiting = [];
-    this.#generation = generation;
+  keep(row: RequestRow): void {
     this.#waiting.push(row);
     if (this.#waiting.length >= 2 * KEPT_REQUESTS) this.#waiting = this.#waiting.slice(-KEPT_REQUESTS);
   }
@@ -53,15 +49,12 @@ export class RequestLog {
     const rows = this.#waiting;
     if (rows.length === 0) return;
     this.#waiting = [];
-    const [generation, forgotten] = [this.#generation, this.#timesForgotten];
+    const forgotten = this.#timesForgotten;
     const write = async (sql: Sql) => {
-      // What they were asked of was replaced meanwhile.
-      if (sql.generation !== generation) return;
       for (const row of rows.slice(-KEPT_REQUESTS)) await insertRequest(sql, account, row);
     };
     await store.write(write).catch((error: unknown) => {
-      const isWanted = generation === this.#generation && forgotten === this.#timesForgotten;
-      if (error instanceof StoreBusy && isWanted) this.#waiting = [...rows, ...this.#waiting];
+      if (error instanceof StoreBusy && forgotten === this.#timesForgotten) this.#waiting = [...rows, ...this.#waiting];
       throw error;
     });
   }

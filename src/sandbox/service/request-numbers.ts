@@ -9,12 +9,6 @@ export class RequestNumbers {
   #end = 0;
   #size = 1;
   #taking: Promise<void> | undefined;
-  #generation = 0;
-
-  /** Of the store, when they were taken: in another one others give them out. */
-  get generation(): number {
-    return this.#generation;
-  }
 
   /** The next number where it is at hand. */
   ready(): number | undefined {
@@ -40,10 +34,7 @@ export class RequestNumbers {
 
   async #take(store: Store, account: string): Promise<void> {
     const size = this.#size;
-    const last = await store.write(sql => {
-      this.#generation = sql.generation;
-      return takeCounts(sql, account, { name: 'req', count: size });
-    });
+    const last = await store.write(sql => takeCounts(sql, account, { name: 'req', count: size }));
     this.#next = last - size;
     this.#end = last;
     this.#size = Math.min(LARGEST, size * 2);

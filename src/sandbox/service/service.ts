@@ -1,7 +1,6 @@
 /** What a server of the sandbox is made of, and what every transaction of it shares. */
 import type { Operation, ReplyOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
-import type { DialectName } from '../../contract/sandbox/faults.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
 import type { Archives } from '../archive/archives.ts';
@@ -25,7 +24,6 @@ import { ARCHIVED_ACCOUNT } from '../store/archived.ts';
 import type { IdForm } from '../store/meta.ts';
 import type { Sql, Store } from '../store/sql.ts';
 import type { ActLog } from './act-log.ts';
-import type { CardIndex } from './card-index.ts';
 import type { RequestLog } from './request-log.ts';
 import type { RequestNumbers } from './request-numbers.ts';
 import type { ScenarioPlayer } from './scenario-player.ts';
@@ -76,6 +74,11 @@ export const atOnce =
   (inspection: Inspection, input: Input): Promise<Reply> =>
     inspection.read(moment => handler(moment, input));
 
+/** Opens the account of a name, made on first use; its keys are the same each time. Throws `invalid_request`. */
+export type OpenAccount = (
+  wish: Call<AdminOperations['accounts.open']>['input'],
+) => Promise<ReplyOf<AdminOperations['accounts.open']>>;
+
 export interface ServiceParts {
   readonly store: Store;
   readonly account: string;
@@ -86,16 +89,8 @@ export interface ServiceParts {
   readonly timerActions: TimerActions;
   readonly key: Secret;
   readonly adminToken: Secret;
-  /** SHA-256 of the API key where the key itself is not held; null: there is none. */
-  readonly keyDigest?: string | null | undefined;
-  /** Who may ask, in place of whoever shows these two. */
-  readonly authorize?: Readonly<Record<'service' | 'admin', (header: string | undefined) => void>> | undefined;
-  /** False: nothing of the control surface is served but its health. */
-  readonly hasControl?: boolean | undefined;
-  /** One of the accounts that a server serves: nobody ends it or opens a page of it from here. */
-  readonly isShared?: boolean | undefined;
-  /** Keeps a dialect for other processes too. */
-  readonly keepDialect?: ((name: DialectName) => Promise<void>) | undefined;
+  /** Makes accounts, each a sandbox of its own; the admin token is then good for nothing else. */
+  readonly accounts?: OpenAccount | undefined;
   /** Real time; the clock of the sandbox is a row of the store. */
   readonly clock: Clock;
   readonly random: Randomness;
@@ -113,8 +108,6 @@ export interface ServiceParts {
   readonly turnedLog: TurnedLog;
   /** What was changed lately. */
   readonly actLog: ActLog;
-  /** Where cards are, for a server that serves for long; without it a look goes through the store. */
-  readonly cardIndex?: CardIndex | undefined;
   /** Plays scenarios; without it this sandbox plays none. */
   readonly scenarios?: ScenarioPlayer | undefined;
   /** Snapshots of the store. */

@@ -22,7 +22,6 @@ import { HANDLERS } from '../handlers/table.ts';
 import type { LimitsKept } from '../http/limits.ts';
 import { PageDoor, type PageFiles } from '../page/door.ts';
 import { ActLog } from '../service/act-log.ts';
-import { CardIndex } from '../service/card-index.ts';
 import { runTimersUntil } from '../service/live-timers.ts';
 import { RequestLog } from '../service/request-log.ts';
 import { RequestNumbers } from '../service/request-numbers.ts';
@@ -31,9 +30,9 @@ import { ACCOUNT, type ServiceParts } from '../service/service.ts';
 import { TurnedLog } from '../service/turned-log.ts';
 import { keepCheck } from '../store/ledger-checks.ts';
 import type { IdForm } from '../store/meta.ts';
+import { type OpenedStore, openStore, type StoreRequest } from '../store/open.ts';
 import { TABLES } from '../store/schema.ts';
 import type { Sql } from '../store/sql.ts';
-import { type OpenedStore, openStore, type StoreRequest } from '../store/sqlite/open.ts';
 import { type ListenAddress, type RunningServer, serve } from './server.ts';
 import { checkStoreOptions, type StoreOptions } from './store-options.ts';
 
@@ -43,11 +42,15 @@ export interface SandboxHost extends Pick<Host, 'clock' | 'random' | 'pid' | 'pl
   readonly isRunning?: IsRunning | undefined;
 }
 
-export interface Plan {
+export interface Plan extends OpenPlan {
+  readonly place: ListenAddress;
+}
+
+/** What one sandbox is made of, however it is reached. */
+export interface OpenPlan {
   readonly host: SandboxHost;
   /** Path of the store or `memory`. */
   readonly path: string;
-  readonly place: ListenAddress;
   readonly seed: number;
   readonly ids: IdForm;
   readonly data: DataSet;
@@ -67,8 +70,11 @@ export interface Plan {
   readonly onLongCheck?: ((records: number) => void) | undefined;
   /** What a store that exists must have been made with. */
   readonly insists?: StoreOptions | undefined;
-  /** Its API key; a fresh one when left out. */
+  /** Its API key and its admin token; fresh ones when left out. */
   readonly key?: Secret | undefined;
+  readonly adminToken?: Secret | undefined;
+  /** Makes accounts, and is good for nothing else. */
+  readonly accounts?: ServiceParts['accounts'];
   /** Told when the control surface asks for the end; without it such a request is refused. */
   readonly onStop?: (() => void) | undefined;
   readonly dialect?: DialectName | undefined;
@@ -80,34 +86,11 @@ export interface Plan {
   readonly open?: ((request: StoreRequest) => Promise<OpenedStore>) | undefined;
   /** Files of the inspector's page; without it there is none. */
   readonly pageFiles?: (() => PageFiles) | undefined;
-  /** Where cards are is remembered once somebody looks: for a server that serves for long. */
-  readonly remembersCards?: boolean | undefined;
   /** Plays scenarios for the page. */
   readonly scenarios?: ScenarioPlayer | undefined;
   readonly version: string;
   readonly onFault: (error: unknown) => void;
 }
-
-/** As much of it as one account needs. */
-export type PartsPlan = Pick<
-  Plan,
-  | 'host'
-  | 'path'
-  | 'data'
-  | 'size'
-  | 'wallet'
-  | 'key'
-  | 'rateLimits'
-  | 'virtualLimits'
-  | 'dialect'
-  | 'webhookSecret'
-  | 'pageFiles'
-  | 'scenarios'
-  | 'remembersCards'
-  | 'version'
-  | 'onStop'
-  | 'onFault'
->;
 
 export interface Assembled {
   readonly server: RunningServer;
@@ -123,12 +106,42 @@ export interface Assembled {
   stop(): Promise<void>;
 }
 
+/** A sandbox that answers requests and does what falls due; nobody reaches it yet. */
+export interface Opened {
+  readonly parts: ServiceParts;
+  readonly instance: string;
+  readonly deliver: Dispatcher['deliver'];
+  /** Ends timers, then what is sent, then the store. */
+  close(): Promise<void>;
+}
+
 /**
  * Throws `check_failed` for a store that cannot be used or whose books do not agree, `unreachable` when the place is
  * taken.
  */
 export async function assemble(plan: Plan): Promise<Assembled> {
-  const { host, path, seed, ids, onFault, open = openStore } = plan;
+  const { parts, instance, deliver, close } = await openSandbox(plan);
+  const server = await serve(parts, plan.place).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
+  return {
+    server,
+    key: parts.key,
+    adminToken: parts.adminToken,
+    instance,
+    deliver,
+    activeDialect: parts.activeDialect,
+    async stop() {
+      await server.stop();
+      await close();
+    },
+  };
+}
+
+/** Throws `check_failed` for a store that cannot be used or whose books do not agree. */
+export async function openSandbox(plan: OpenPlan): Promise<Opened> {
+  const { host, path, seed, ids, data, size, wallet, onFault, open = openStore, pageFiles } = plan;
   let isNew = false;
   const { store, meta } = await open({
     path,
@@ -144,47 +157,66 @@ export async function assemble(plan: Plan): Promise<Assembled> {
   });
   try {
     if (plan.insists !== undefined && !isNew) await checkStoreOptions(store, { account: ACCOUNT, meta }, plan.insists);
-    if (plan.checked === true) {
-      const isAll = await checkWhole(store, ACCOUNT, plan.onLongCheck);
-      if (isAll) {
-        await store.write(async sql => {
-          const at = await sandboxNow(sql, ACCOUNT, host.clock.now());
-          await keepCheck(sql, ACCOUNT, { at, faults: [] });
-        });
-      }
+    if (plan.checked === true && (await checkWhole(store, ACCOUNT, plan.onLongCheck))) {
+      await store.write(async sql => {
+        const at = await sandboxNow(sql, ACCOUNT, host.clock.now());
+        await keepCheck(sql, ACCOUNT, { at, faults: [] });
+      });
     }
-    if (plan.clock !== undefined) {
-      const { clock } = plan;
-      await store.write(sql => setClock(sql, ACCOUNT, clock));
-    }
-    const base = partsFor(plan, store);
+    const { clock } = plan;
+    if (clock !== undefined) await store.write(sql => setClock(sql, ACCOUNT, clock));
+    const owner = ownerName(host.pid);
+    const base: ServiceParts = {
+      store,
+      account: ACCOUNT,
+      handlers: HANDLERS,
+      adminHandlers: ADMIN_HANDLERS,
+      serviceHandlers: SERVICE_HANDLERS,
+      tracelessHandlers: TRACELESS_HANDLERS,
+      timerActions: TIMER_ACTIONS,
+      key: plan.key ?? randomKey(host),
+      adminToken: plan.adminToken ?? randomSecret('sandbox_', host),
+      accounts: plan.accounts,
+      clock: host.clock,
+      random: host.random,
+      owner,
+      startedWith: { data, size, wallet },
+      isGone: other => isOwnerGone(other, owner, host.isRunning),
+      rateLimits: plan.rateLimits,
+      virtualLimits: plan.virtualLimits,
+      pid: host.pid,
+      onStop: plan.onStop,
+      requestNumbers: new RequestNumbers(),
+      activeDialect: new ActiveDialect(plan.dialect),
+      requestLog: new RequestLog(),
+      turnedLog: new TurnedLog(),
+      actLog: new ActLog(),
+      scenarios: plan.scenarios,
+      archives: new Archives({ ...host, folder: path === 'memory' ? undefined : join(dirname(path), 'snapshots') }),
+      platform: host.platform,
+      webhookSecret: plan.webhookSecret,
+      pageDoor: pageFiles && new PageDoor({ ...host, files: pageFiles }),
+      version: plan.version,
+      onFault,
+    };
     const sending = createDispatcher(base, { ...plan.deliveries, faults: plan.deliveries.faults ?? deliveryFaults });
     const parts = plan.deliveries.live ? { ...base, dispatcher: sending } : base;
-    const server = await serve(parts, plan.place).catch(async (error: unknown) => {
-      await sending.stop();
-      throw error;
-    });
     const ticking = new AbortController();
     const finishing = plan.liveTimers === true ? finishMove(parts).catch(onFault) : undefined;
     const timers = plan.liveTimers === true ? runTimersUntil(parts, ticking.signal) : undefined;
-    const stop = async () => {
-      await server.stop();
-      ticking.abort();
-      await timers;
-      await finishing;
-      await parts.requestLog.flush(parts).catch(onFault);
-      await sending.stop();
-      await store.close();
-      await parts.archives.close();
-    };
     return {
-      server,
-      key: parts.key,
-      adminToken: parts.adminToken,
+      parts,
       instance: meta.instance,
       deliver: sending.deliver,
-      activeDialect: parts.activeDialect,
-      stop,
+      async close() {
+        ticking.abort();
+        await timers;
+        await finishing;
+        await parts.requestLog.flush(parts).catch(onFault);
+        await sending.stop();
+        await store.close();
+        await parts.archives.close();
+      },
     };
   } catch (error) {
     await store.close();
@@ -192,65 +224,7 @@ export async function assemble(plan: Plan): Promise<Assembled> {
   }
 }
 
-/** What serves one account; `partsOf` of a team changes what differs there. */
-export function partsFor(
-  {
-    host,
-    path,
-    data,
-    size,
-    wallet,
-    key,
-    rateLimits,
-    virtualLimits,
-    dialect,
-    webhookSecret,
-    pageFiles,
-    scenarios,
-    remembersCards,
-    version,
-    onStop,
-    onFault,
-  }: PartsPlan,
-  store: ServiceParts['store'],
-): ServiceParts {
-  const owner = ownerName(host.pid);
-  return {
-    store,
-    account: ACCOUNT,
-    handlers: HANDLERS,
-    adminHandlers: ADMIN_HANDLERS,
-    serviceHandlers: SERVICE_HANDLERS,
-    tracelessHandlers: TRACELESS_HANDLERS,
-    timerActions: TIMER_ACTIONS,
-    key: key ?? randomKey(host),
-    adminToken: randomSecret('sandbox_', host),
-    clock: host.clock,
-    random: host.random,
-    owner,
-    startedWith: { data, size, wallet },
-    isGone: other => isOwnerGone(other, owner, host.isRunning),
-    rateLimits,
-    virtualLimits,
-    pid: host.pid,
-    onStop,
-    requestNumbers: new RequestNumbers(),
-    activeDialect: new ActiveDialect(dialect),
-    requestLog: new RequestLog(),
-    turnedLog: new TurnedLog(),
-    actLog: new ActLog(),
-    scenarios,
-    cardIndex: remembersCards === true ? new CardIndex() : undefined,
-    archives: new Archives({ ...host, folder: path === 'memory' ? undefined : join(dirname(path), 'snapshots') }),
-    platform: host.platform,
-    webhookSecret,
-    pageDoor: pageFiles && new PageDoor({ ...host, files: pageFiles }),
-    version,
-    onFault,
-  };
-}
-
-async function fill(sql: Sql, { host, data, size, wallet, clock = REAL_CLOCK }: Plan): Promise<void> {
+async function fill(sql: Sql, { host, data, size, wallet, clock = REAL_CLOCK }: OpenPlan): Promise<void> {
   await setClock(sql, ACCOUNT, clock);
   await loadDataSet(sql, {
     name: data,
@@ -263,7 +237,7 @@ async function fill(sql: Sql, { host, data, size, wallet, clock = REAL_CLOCK }: 
 }
 
 /** 256 random bits: a fixed key would fall to a page that rebinds a name to loopback. */
-function randomSecret(prefix: string, { random }: Pick<SandboxHost, 'random'>): Secret {
+export function randomSecret(prefix: string, { random }: Pick<SandboxHost, 'random'>): Secret {
   return new Secret(prefix + Buffer.from(random.bytes(32)).toString('base64url'));
 }
 

@@ -15,8 +15,7 @@ import { errorAnswer, headersFor } from '../http/answer.ts';
 import { Gone } from '../http/body.ts';
 import { Exchange } from '../requests/exchange.ts';
 import type { ServiceParts } from '../service/service.ts';
-import { StoreBusy } from '../store/sql.ts';
-import { StoreBroken } from '../store/store-broken.ts';
+import { StoreBroken } from '../store/sql.ts';
 import { secondDoor } from './second-door.ts';
 
 /** A socket, or a port of 127.0.0.1, with `ipv6` of `::1` too; behind a proxy another address and its one public name. */
@@ -31,15 +30,8 @@ export interface ProxyAddress {
   readonly host: string;
 }
 
-/** Who answers the requests of a server. */
-export interface Answerers {
-  /** Rejects when that cannot be looked up now. A key that nobody has leads to `nobody`, who refuses it. */
-  of(request: IncomingMessage): Promise<Exchange>;
-  /** For what is no request, and for whoever has no key. */
-  readonly nobody: Exchange;
-  /** Told the names the server goes by. */
-  listens(hosts: readonly string[]): void;
-}
+/** The sandbox that a request is for, where a server has many; undefined for its own. Rejects when that cannot be opened. */
+export type AccountOf = (request: IncomingMessage) => Promise<ServiceParts | undefined>;
 
 export interface RunningServer {
   /** `http://localhost` over a socket, `http://127.0.0.1:<port>` else. */
@@ -70,30 +62,24 @@ export const LIMITS: ServerLimits = {
 const TRANSFER_TIME = 900_000;
 
 /** Serves until stopped, or until a commit fails and nothing true can be said any more. Throws `unreachable`. */
-export function serve(parts: ServiceParts, place: ListenAddress, limits?: ServerLimits): Promise<RunningServer> {
-  const one = (stopping: AbortSignal): Answerers => {
-    const exchange = new Exchange(parts, stopping);
-    return {
-      of: async () => exchange,
-      nobody: exchange,
-      listens: hosts => {
-        exchange.hosts = hosts;
-      },
-    };
-  };
-  return serveWith(one, place, limits);
-}
-
-/** The same, where each request may be for another account. */
-export async function serveWith(
-  answerersFor: (stopping: AbortSignal) => Answerers,
+export async function serve(
+  own: ServiceParts,
   place: ListenAddress,
   { connections, ...times }: ServerLimits = LIMITS,
+  accountOf?: AccountOf,
 ): Promise<RunningServer> {
   const stopping = new AbortController();
-  const answerers = answerersFor(stopping.signal);
-  const { nobody } = answerers;
-  const { clock, pageDoor } = nobody.parts;
+  const nobody = new Exchange(own, stopping.signal);
+  const { clock, pageDoor } = own;
+  const exchanges = new Map<ServiceParts, Exchange>([[own, nobody]]);
+  const exchangeFor = (parts: ServiceParts): Exchange => {
+    const known = exchanges.get(parts);
+    if (known !== undefined) return known;
+    const made = new Exchange(parts, stopping.signal);
+    made.hosts = nobody.hosts;
+    exchanges.set(parts, made);
+    return made;
+  };
   const running = new Map<Promise<void>, IncomingMessage>();
   let door: Door | undefined;
   const server = createServer({ ...times, requireHostHeader: false }, (request, response) => {
@@ -133,23 +119,19 @@ export async function serveWith(
     await handedOver;
   };
   const answerOne = async (request: IncomingMessage, response: ServerResponse) => {
-    const exchange = await answerers.of(request).catch((error: unknown) => {
-      if (error instanceof StoreBusy) return error;
-      nobody.parts.onFault(error);
-      return new StoreBusy('nobody knows whose request it is', { cause: error });
-    });
-    const isRefused = exchange instanceof StoreBusy;
-    const answered = isRefused ? refuseOne(response, exchange) : answerFor(exchange, request, response);
-    const { onFault } = isRefused ? nobody.parts : exchange.parts;
-    await answered.catch((error: unknown) => {
+    let parts = own;
+    try {
+      parts = (await accountOf?.(request)) ?? own;
+      await answerFor(exchangeFor(parts), request, response);
+    } catch (error) {
       request.socket.destroy();
       if (error instanceof Gone) return;
       if (error instanceof StoreBroken) {
         door?.close();
         server.close().closeAllConnections();
       }
-      onFault(error);
-    });
+      parts.onFault(error);
+    }
   };
   const answerFor = async (exchange: Exchange, request: IncomingMessage, response: ServerResponse) => {
     const transfer = transferOf(request);
@@ -166,12 +148,6 @@ export async function serveWith(
     else await sendFaulty(appliedFault, { response, answer, headers, clock, stopping: stopping.signal });
     // Until then stopping would cut the answer off.
     await handedOver;
-  };
-  /** Nobody knows now whose request it is. */
-  const refuseOne = async (response: ServerResponse, why: StoreBusy) => {
-    const requestId = nobody.nameByChance();
-    const answer = await nobody.guarded(requestId, () => Promise.reject(why));
-    response.writeHead(answer.status, headersFor(answer, requestId)).end(answer.body);
   };
   server.maxConnections = connections;
   server.on('timeout', dropIdle);
@@ -191,7 +167,7 @@ export async function serveWith(
   });
   door = await doorsOpened(server, place, connections);
   const hosts = hostsOf(server, place);
-  answerers.listens(hosts);
+  nobody.hosts = hosts;
   if ('port' in place) pageDoor?.listensAt(String((server.address() as AddressInfo).port));
   return {
     origin: `http://${hosts[0]}`,

@@ -85,7 +85,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     rateLimits: options.rateLimits === false ? 'none' : 'all',
     virtualLimits: true,
     liveTimers: options.liveTimers,
-    remembersCards: true,
     dialect,
     deliveries: { ...options.delivery, live: options.deliveries !== 'queued' },
     webhookSecret: options.webhookSecret === undefined ? undefined : new Secret(options.webhookSecret),

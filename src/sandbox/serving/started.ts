@@ -13,7 +13,7 @@ import type { Host } from '../../platform/host.ts';
 import { SERVICE_PATH } from '../http/routing.ts';
 import type { PageFiles } from '../page/door.ts';
 import type { ScenarioPlayer } from '../service/scenario-player.ts';
-import { StoreBroken } from '../store/store-broken.ts';
+import { StoreBroken } from '../store/sql.ts';
 import { type Assembled, assemble, randomKey, randomSeed } from './assemble.ts';
 import { storeFile, storeFolder } from './private-socket.ts';
 import {
@@ -142,7 +142,6 @@ async function open(around: StartDependencies, options: StartOptions, paths: Ser
     deliveries: { live: true, allowRemote: options.allowRemoteWebhooks },
     pageFiles: around.pageFiles,
     scenarios: around.scenarios,
-    remembersCards: true,
     version,
     onStop: () => end(),
     onFault: error => {

@@ -4,9 +4,9 @@
  */
 import { DOMAIN_TABLES, TABLES } from './schema.ts';
 import type { Sql, SqlValue } from './sql.ts';
-import { CLEARED_TABLES, columnsOf, LATER_COLUMNS, SYSTEM_TABLES } from './system-tables.ts';
+import { CLEARED_TABLES, columnsOf, SYSTEM_TABLES } from './system-tables.ts';
 
-/** The account that every snapshot is of, whichever it was: so that any account can take it. */
+/** The one account of a store. */
 export const ARCHIVED_ACCOUNT = 'acct_sandbox';
 
 export interface ArchivedTable {
@@ -36,14 +36,6 @@ function tableNamed(name: string): ArchivedTable {
   return { name, columns, key: key.filter(column => column !== 'account_id') };
 }
 
-/** The columns of a table in snapshots of that schema: those it got later are not in them. */
-export function columnsIn(schema: number, { name, columns }: ArchivedTable): readonly string[] {
-  const later = Object.entries(LATER_COLUMNS).flatMap(([added, tables]) =>
-    Number(added) > schema ? (tables[name] ?? []) : [],
-  );
-  return columns.filter(column => !later.some(made => made.startsWith(`${column} `)));
-}
-
 function keyOf(table: string): readonly string[] | undefined {
   if (/^\s+account_id text (?:not null )?primary key/m.test(table)) return ['account_id'];
   return /^\s+primary key \(([^)]+)\)/m.exec(table)?.[1]?.split(', ');
@@ -53,12 +45,6 @@ function keyOf(table: string): readonly string[] | undefined {
 function keyApart(statement: string, table: string): readonly string[] | undefined {
   const [, on, columns] = /^create unique index \w+ on (\w+) \(([^)]+)\)$/.exec(statement) ?? [];
   return on === table ? columns?.split(', ') : undefined;
-}
-
-/** A value of a row of one account as another has it: its name, and that of its wallet in the ledger. */
-export function valueFor(value: SqlValue, from: string, to: string): SqlValue {
-  if (value === from) return to;
-  return value === `wallet:${from}` ? `wallet:${to}` : value;
 }
 
 const PAGE = 2_000;

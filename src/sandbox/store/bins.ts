@@ -20,8 +20,8 @@ export interface BinRow {
 const COLUMNS =
   'id, network, type, three_ds, apple_pay, google_pay, max_transaction, max_monthly, acceptance_tenths, best_for';
 
-export const binById = (sql: Sql, account: string, id: string) =>
-  sql.known<BinRow>(`select ${COLUMNS} from bins where account_id = ? and id = ?`, account, id);
+export const binById = async (sql: Sql, account: string, id: string) =>
+  (await sql.known<BinRow>(`select ${COLUMNS} from bins where account_id = ? and id = ?`, account, id))[0];
 
 /** All BINs in the order of the data set. */
 export const allBins = (sql: Sql, account: string) =>

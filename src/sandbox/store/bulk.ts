@@ -63,8 +63,6 @@ export const KIB_ELSE = 8_000;
 
 /** Runs work that goes through millions of rows with room for the pages it touches, which small work never takes. */
 export async function withLargeCache<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
-  // The memory of PostgreSQL is a matter of its server.
-  if (sql.engine === 'postgres') return work();
   const tidy = () => sql.get(`pragma cache_size = -${KIB_ELSE}`);
   await sql.get(`pragma cache_size = -${KIB_FOR_BULK}`);
   try {
@@ -80,8 +78,6 @@ export async function withLargeCache<T>(sql: Sql, work: () => Promise<T>): Promi
 
 /** The same for writing, without the indexes, which are made once it is done; all of it in the open transaction. */
 export function inBulk(sql: Sql, indexes: readonly string[], work: () => Promise<void>): Promise<void> {
-  // There an index belongs to all accounts, and they go on meanwhile.
-  if (sql.engine === 'postgres') return work();
   return withLargeCache(sql, async () => {
     for (const index of indexes) await sql.run(`drop index ${nameOf(index)}`);
     await work();

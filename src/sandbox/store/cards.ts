@@ -129,7 +129,7 @@ function filtered(account: string, filter: CardFilter): { where: string; values:
 
 export async function countCards(sql: Sql, account: string, filter: CardFilter = {}): Promise<number> {
   const { where, values } = filtered(account, filter);
-  const row = await sql.known<{ total: number }>(`select count(*) as total from cards where ${where}`, ...values);
+  const [row] = await sql.known<{ total: number }>(`select count(*) as total from cards where ${where}`, ...values);
   return row?.total ?? 0;
 }
 
@@ -141,6 +141,6 @@ export async function pageOfCards(
 ): Promise<readonly string[]> {
   const { where, values } = filtered(account, filter);
   const statement = `select document from cards where ${where} order by created_at desc, id desc limit ? offset ?`;
-  const rows = await sql.knownAll<{ document: string }>(statement, ...values, limit, offset);
+  const rows = await sql.known<{ document: string }>(statement, ...values, limit, offset);
   return rows.map(({ document }) => document);
 }

@@ -12,20 +12,14 @@ export interface ChangeCount {
   readonly checked: string | null;
 }
 
-/** What was written so far, as each engine tells it: PostgreSQL by its transactions, of every account. */
-const CHANGES = {
-  sqlite: 'total_changes() as own, (select data_version from pragma_data_version) as others',
-  postgres: `cast(cast(pg_snapshot_xmax(pg_current_snapshot()) as text) as bigint) as own,
-    hashtext(cast(pg_current_snapshot() as text)) as others`,
-} as const;
-
-const FACTS = `(select count(*) from faults where account_id = ? and (times is null or struck < times)
+const FACTS = `select total_changes() as own, (select data_version from pragma_data_version) as others,
+  (select count(*) from faults where account_id = ? and (times is null or struck < times)
     and (expires_at is null or expires_at > ?)) as faults,
   (select faults from ledger_checks where account_id = ?) as checked`;
 
 /** `now` is the clock of the sandbox, ms UTC. */
 export async function changeCount(sql: Sql, account: string, now: number): Promise<ChangeCount> {
-  const row = await sql.get<ChangeCount>(`select ${CHANGES[sql.engine]}, ${FACTS}`, account, now, account);
+  const row = await sql.get<ChangeCount>(FACTS, account, now, account);
   if (row === undefined) throw new Error('the store says nothing about itself');
   return row;
 }

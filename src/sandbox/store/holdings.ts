@@ -20,7 +20,7 @@ const OF_CARDS = `select cast(coalesce(sum(balance), 0) as bigint) as on_cards,
   from cards where account_id = ?`;
 
 /** Sums over all cards. */
-export const holdingsOf = (sql: Sql, account: string) => sql.known<Holdings>(OF_CARDS, account);
+export const holdingsOf = async (sql: Sql, account: string) => (await sql.known<Holdings>(OF_CARDS, account))[0];
 
 export interface OpenCounts {
   readonly open_holds: number;

@@ -2,7 +2,7 @@
 import { CliError } from '../../core/errors.ts';
 import { engineCode, isDamage } from '../../engine/faults.ts';
 import type { Sql } from './sql.ts';
-import { CLEARED_TABLES, MIGRATIONS, SCHEMA, SYSTEM_TABLES } from './system-tables.ts';
+import { CLEARED_TABLES, SCHEMA, SYSTEM_TABLES } from './system-tables.ts';
 
 export type IdForm = 'derived' | 'counted';
 
@@ -32,9 +32,11 @@ export async function readMeta(sql: Sql, path: string): Promise<Meta | undefined
       throw error;
     });
   if (row?.application !== APPLICATION) throw unusable(path, 'is not a sandbox of cardwright');
-  if (row.schema_number > SCHEMA) {
-    const what = `was made by a newer cardwright (schema ${row.schema_number}; this one knows up to ${SCHEMA})`;
-    throw unusable(path, what, 'Update cardwright to go on with it.');
+  if (row.schema_number !== SCHEMA) {
+    throw unusable(
+      path,
+      `was made by another build of cardwright (schema ${row.schema_number}; this one has ${SCHEMA})`,
+    );
   }
   return { schema: row.schema_number, instance: row.instance, seed: row.seed, ids: row.ids };
 }
@@ -51,15 +53,6 @@ export async function createTables(sql: Sql, tables: readonly string[], first: M
     first.ids,
     first.now,
   );
-}
-
-/** Brings a store of an older schema up, in the open transaction; another process may have done so meanwhile. */
-export async function migrate(sql: Sql): Promise<void> {
-  const row = await sql.get<{ schema_number: number }>('select schema_number from meta where one = 1');
-  for (let next = (row?.schema_number ?? SCHEMA) + 1; next <= SCHEMA; next += 1) {
-    for (const statement of MIGRATIONS[next] ?? []) await sql.run(statement);
-    await sql.run('update meta set schema_number = ? where one = 1', next);
-  }
 }
 
 /** Counters of fault rules: they go on where rules are kept, so that no rule gets the name of another. */
@@ -84,28 +77,15 @@ export async function clearSystemTables(
   await beginGeneration(sql);
 }
 
-/** Where each engine counts how often everything was replaced: SQLite in the head of the file, which each store has. */
-const GENERATION = {
-  sqlite: 'select user_version as generation from pragma_user_version',
-  postgres: 'select generation from meta where one = 1',
-} as const;
-
-/** How often a reset, a restore or an import has replaced everything that the account holds. */
+/** How often a reset, a restore or an import has replaced everything; it stands in the head of the file. */
 export async function generationOf(sql: Sql): Promise<number> {
-  return (await sql.get<{ generation: number }>(GENERATION[sql.engine]))?.generation ?? 0;
+  const row = await sql.get<{ generation: number }>('select user_version as generation from pragma_user_version');
+  return row?.generation ?? 0;
 }
 
-/** When the account is removed, ms UTC of the database; undefined without an end, which one in a file never has. */
-export async function accountEnd(sql: Sql, account: string): Promise<number | undefined> {
-  if (sql.engine !== 'postgres') return undefined;
-  const text = 'select expires_at from accounts where account_id = ?';
-  return (await sql.get<{ expires_at: number | null }>(text, account))?.expires_at ?? undefined;
-}
-
-/** Says to whoever looks, in other processes too, that everything the account holds was replaced. */
+/** Says to whoever looks, in other processes too, that everything was replaced. */
 export async function beginGeneration(sql: Sql): Promise<void> {
-  if (sql.engine === 'postgres') await sql.run('update meta set generation = generation + 1 where one = 1');
-  else await sql.run(`pragma user_version = ${(await generationOf(sql)) + 1}`);
+  await sql.run(`pragma user_version = ${(await generationOf(sql)) + 1}`);
 }
 
 /** An error of the engine while opening, in our words; others come out as they are. */
@@ -121,11 +101,10 @@ export function openingError(path: string, error: unknown): unknown {
   });
 }
 
-function unusable(path: string, what: string, also?: string): CliError {
-  const kept = 'It was not changed. The hint moves it aside and starts over; nothing is deleted.';
+function unusable(path: string, what: string): CliError {
   return new CliError('check_failed', {
     message: `the sandbox store ${path} ${what}`,
-    notes: also === undefined ? [kept] : [also, kept],
+    notes: ['It was not changed. The hint moves it aside and starts over; nothing is deleted.'],
     hint: 'cardwright sandbox reset --hard',
     outcome: 'not_sent',
   });

@@ -70,7 +70,7 @@ export async function insertRequest(sql: Sql, account: string, row: RequestRow):
   const position = await sql.next(REQUESTS, account);
   await sql.append(REQUESTS, account, position, ...NAMES.map(name => row[name]));
   if (position % SLACK !== 0) return;
-  await sql.put('delete from requests where account_id = ? and position <= ?', account, position - KEPT_REQUESTS);
+  await sql.run('delete from requests where account_id = ? and position <= ?', account, position - KEPT_REQUESTS);
 }
 
 /** Which rows, and how many of the newest of all there are count at most; those that wait to be written push others out. */

@@ -1,6 +1,5 @@
 /**
- * Tables of the service's own things. Portable (docs/design/sandbox.md, section 11): STRICT here, `INTEGER` becomes
- * `bigint` on PostgreSQL. Money is cents, times are ms UTC, flags 0 or 1, lists and maps JSON text that SQL never looks
+ * Tables of the service's own things. Money is cents, times are ms UTC, flags 0 or 1, lists and maps JSON text that SQL never looks
  * into. `account_id` leads every key. A cached balance stands beside what it belongs to; postings are the truth (I2).
  */
 
@@ -60,7 +59,7 @@ const CARDS = `create table cards (
  * includes `excess` (what went above the hold or came after it), `released` went back (I7). A settlement or refund
  * without an authorization is one that nobody authorized: a force post, or a refund of nothing.
  */
-export const TRANSACTIONS = `create table transactions (
+const TRANSACTIONS = `create table transactions (
   account_id text not null,
   id text not null,
   card_id text not null,
@@ -155,11 +154,12 @@ const POSTINGS = `create table postings (
   foreign key (account_id, entry_id) references entries (account_id, id)
 ) strict, without rowid`;
 
-/** The key first. Apart from the others: they are made anew once a data set has written its records. */
-export const TRANSACTION_INDEXES: readonly string[] = [
+/** The key of transactions first. Apart from the others: they are made anew once a data set has written its records. */
+export const LATE_INDEXES: readonly string[] = [
   'create unique index transactions_by_id on transactions (account_id, id)',
   'create index transactions_by_age on transactions (account_id, created_at, id)',
   'create index transactions_by_card on transactions (account_id, card_id, created_at, id)',
+  'create index postings_by_ledger on postings (account_id, ledger, entry_id)',
 ];
 
 /** In the order in which they can be made. */
@@ -174,7 +174,7 @@ export const TABLES: readonly string[] = [
   ENTRIES,
   POSTINGS,
   'create index cards_by_age on cards (account_id, created_at, id)',
-  ...TRANSACTION_INDEXES,
+  ...LATE_INDEXES,
   'create index challenges_by_status on challenges (account_id, status, created_at)',
   'create index deposits_by_status on deposits (account_id, status)',
 ];

@@ -1,11 +1,9 @@
 /**
- * Tables the sandbox itself needs, beside those of the domain. Portable SQL; `account_id` leads every key. Times
+ * Tables the sandbox itself needs, beside those of the domain. `account_id` leads every key. Times
  * are ms: on the clock of the sandbox, except `real_*` and leases, which are real time.
  */
-import { TRANSACTION_INDEXES, TRANSACTIONS } from './schema.ts';
-
-/** Number of the schema, domain tables included. A store with a higher one is refused, a lower one is brought up. */
-export const SCHEMA = 10;
+/** Number of the schema, domain tables included. A store with another one is refused. */
+export const SCHEMA = 1;
 
 /** Timers whose action threw: out of the way, with what it said, until they are set anew or the sandbox starts over. */
 const PARKED_TIMERS = `create table parked_timers (
@@ -56,7 +54,7 @@ const EVENTS = `create table events (
   ) strict, without rowid`;
 
 /** `request_headers` is a JSON object of some of those that were sent; `took` is in real ms. It and the key are no part of an archive. */
-const REQUESTS_BEFORE_7 = `create table requests (
+const REQUESTS = `create table requests (
     account_id text not null,
     position integer not null,
     request_id text not null,
@@ -71,29 +69,15 @@ const REQUESTS_BEFORE_7 = `create table requests (
     idempotency_key text,
     card_id text,
     body text,
+    answer text,
+    request_headers text,
+    key_last4 text,
+    took integer,
+    query text,
+    body_bytes integer,
+    not_kept text,
     primary key (account_id, position)
   ) strict, without rowid`;
-
-/** Columns that tables got later, each in the schema of its number. Rows of before have none of them. */
-export const LATER_COLUMNS: Readonly<Record<number, Readonly<Record<string, readonly string[]>>>> = {
-  7: {
-    requests: ['answer text', 'request_headers text', 'key_last4 text', 'took integer'],
-    deliveries: ['edited integer', 'sign text'],
-  },
-  8: { requests: ['query text', 'body_bytes integer', 'not_kept text'] },
-  9: { advances: ['moves_to integer'] },
-};
-
-/** The statement that makes a table, with what it got later. */
-function withLater(table: string, create: string): string {
-  const later = Object.values(LATER_COLUMNS).flatMap(tables => tables[table] ?? []);
-  return create.replace(/^ {4}primary key \(/m, `${later.map(column => `    ${column},\n`).join('')}    primary key (`);
-}
-
-const addedIn = (schema: number): readonly string[] =>
-  Object.entries(LATER_COLUMNS[schema] ?? {}).flatMap(([table, columns]) =>
-    columns.map(column => `alter table ${table} add column ${column}`),
-  );
 
 /** What a decline was judged by, JSON text: what was asked and how the card stood. */
 const DECLINE_FACTS = `create table decline_facts (
@@ -110,52 +94,10 @@ const LEDGER_CHECKS = `create table ledger_checks (
     faults text not null
   ) strict`;
 
-/** Makes a table anew in its present form, with the columns it kept; what it lost is gone. */
-function remade(table: string, create: string, { also = [], where = '' }: Remaking = {}): readonly string[] {
-  const columns = columnsOf(create).join(', ');
-  return [
-    `alter table ${table} rename to former_${table}`,
-    create,
-    `insert into ${table} (${columns}) select ${columns} from former_${table} ${where}`,
-    `drop table former_${table}`,
-    ...also,
-  ];
-}
-
-interface Remaking {
-  /** Its indexes. */
-  readonly also?: readonly string[];
-  readonly where?: string;
-}
-
 /** Names of the columns a statement gives a table. */
 export function columnsOf(create: string): readonly string[] {
   return [...create.matchAll(/^\s+(\w+) (?:text|integer)\b/gm)].map(([, column = '']) => column);
 }
-
-/** Columns that snapshots of an older schema may have, and that are read over. */
-export const FORMER_COLUMNS: Readonly<Record<string, readonly string[]>> = {
-  idempotency: ['owner', 'lease_token', 'lease_until'],
-};
-
-/** What brings a store from the number before to this one. */
-export const MIGRATIONS: Readonly<Record<number, readonly string[]>> = {
-  2: [PARKED_TIMERS],
-  3: [API_KEYS],
-  4: [
-    // An unfinished record never outlived its transaction.
-    ...remade('idempotency', IDEMPOTENCY, { also: [IDEMPOTENCY_EXPIRY], where: "where state <> 'running'" }),
-    ...remade('events', EVENTS),
-    ...remade('requests', REQUESTS_BEFORE_7),
-  ],
-  5: [LEDGER_CHECKS],
-  6: remade('transactions', TRANSACTIONS, { also: TRANSACTION_INDEXES }),
-  7: [DECLINE_FACTS, ...addedIn(7)],
-  8: addedIn(8),
-  9: addedIn(9),
-  // Accounts that end, which PostgreSQL alone has.
-  10: [],
-};
 
 export const SYSTEM_TABLES: readonly string[] = [
   `create table meta (
@@ -175,15 +117,13 @@ export const SYSTEM_TABLES: readonly string[] = [
     rate_milli integer not null
   ) strict, without rowid`,
   // Who moves the clock forward now, and where to; one at a time.
-  withLater(
-    'advances',
-    `create table advances (
+  `create table advances (
     account_id text not null,
     owner text not null,
     token text not null,
+    moves_to integer not null,
     primary key (account_id)
   ) strict`,
-  ),
   `create table counters (
     account_id text not null,
     name text not null,
@@ -204,9 +144,7 @@ export const SYSTEM_TABLES: readonly string[] = [
   IDEMPOTENCY_EXPIRY,
   EVENTS,
   // `body` of an example only: that of an event is the event's. `behind`: how many later ones go first (a fault).
-  withLater(
-    'deliveries',
-    `create table deliveries (
+  `create table deliveries (
     account_id text not null,
     id text not null,
     position integer not null,
@@ -225,11 +163,12 @@ export const SYSTEM_TABLES: readonly string[] = [
     faults_asked integer not null check (faults_asked in (0, 1)),
     behind integer not null check (behind >= 0),
     held_until integer,
+    edited integer,
+    sign text,
     primary key (account_id, id),
     check ((event_seq is null) = (body is not null)),
     check ((state = 'sending') = (lease_token is not null))
   ) strict`,
-  ),
   'create index deliveries_due on deliveries (account_id, state, due_at)',
   'create index deliveries_next on deliveries (account_id, webhook_id, state, due_at, position)',
   'create index deliveries_by_event on deliveries (account_id, event_id, webhook_id)',
@@ -270,7 +209,7 @@ export const SYSTEM_TABLES: readonly string[] = [
   ) strict`,
   'create index faults_active on faults (account_id, meets, position)',
   // The newest requests to the service, without secrets.
-  withLater('requests', REQUESTS_BEFORE_7),
+  REQUESTS,
   LEDGER_CHECKS,
   DECLINE_FACTS,
   // Settlements that wait until their card is unfrozen (dialect strict-freeze).

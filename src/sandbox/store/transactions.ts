@@ -124,7 +124,7 @@ function filtered(account: string, filter: TransactionFilter): { where: string; 
 
 export async function countTransactions(sql: Sql, account: string, filter: TransactionFilter = {}): Promise<number> {
   const { where, values } = filtered(account, filter);
-  const row = await sql.known<{ total: number }>(
+  const [row] = await sql.known<{ total: number }>(
     `select count(*) as total from transactions where ${where}`,
     ...values,
   );

@@ -31,7 +31,7 @@ export const allWebhooks = (sql: Sql, account: string) =>
 
 /** Those that receive events now, oldest first; the reader matches `events`. */
 export const activeWebhooks = (sql: Sql, account: string) =>
-  sql.knownAll<WebhookRow>(
+  sql.known<WebhookRow>(
     `select ${COLUMNS} from webhooks where account_id = ? and status = 'active' order by created_at, id`,
     account,
   );

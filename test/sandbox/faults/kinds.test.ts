@@ -13,7 +13,6 @@ import { ERROR_KINDS, type ErrorKind } from '../../../src/core/errors.ts';
 import { cents } from '../../../src/core/money.ts';
 import { thrown } from '../../client/served.ts';
 import { ask } from '../../support/sandbox-http.ts';
-import { onPostgres } from '../../support/test-store.ts';
 import { type Scene, scene } from './scene.ts';
 
 interface Expected {
@@ -65,8 +64,7 @@ it('has a row for every kind that meets requests', () => {
 
 /** Short only where the wait is what is measured: a busy machine may take its time over the rest. */
 const patience = ({ kind }: RequestAction) => (kind === 'hang' || kind === 'drip' ? SHORT : 5_000);
-/** A request that is cut off before its database has counted it is one too few. */
-const SHORT = onPostgres ? 1_500 : 150;
+const SHORT = 150;
 
 const exitOf = (kind: ErrorKind | undefined) => (kind === undefined ? 0 : ERROR_KINDS[kind].exit);
 

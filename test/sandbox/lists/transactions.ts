@@ -5,11 +5,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openPostgresStores, type PostgresStores } from '../../../src/sandbox/store/postgres/open.ts';
+import { openStore } from '../../../src/sandbox/store/open.ts';
 import { TABLES } from '../../../src/sandbox/store/schema.ts';
 import { type Sql, type Store, StoreBusy } from '../../../src/sandbox/store/sql.ts';
-import { openStore } from '../../../src/sandbox/store/sqlite/open.ts';
-import { type Database, database } from '../../postgres/shared.ts';
 import { random, realClock } from '../../support/clocks.ts';
 import type { Step, Transaction } from '../../support/list-append/history.ts';
 import { Chance } from '../../support/model/steps.ts';
@@ -26,15 +24,10 @@ export interface Connected extends AsyncDisposable {
   readonly stores: readonly Store[];
 }
 
-/** Opens them with the store as it is, or with a mutant's. */
-export const CONNECTED = {
-  sqlite: (open = openStore) => connectedBySqlite(open),
-  postgres: (open = openPostgresStores, reached?: Promise<Reached>) => connectedByPostgres(open, reached),
-};
-
 const COUNT = 3;
 
-async function connectedBySqlite(open: typeof openStore): Promise<Connected> {
+/** Opens them with the store as it is, or with a mutant's. */
+export async function connected(open = openStore): Promise<Connected> {
   const folder = await mkdtemp(join(tmpdir(), 'cardwright-lists-'));
   const stores: Store[] = [];
   for (let at = 0; at < COUNT; at += 1) {
@@ -49,50 +42,6 @@ async function connectedBySqlite(open: typeof openStore): Promise<Connected> {
     await rm(folder, { recursive: true });
   };
   return { stores, [Symbol.asyncDispose]: close };
-}
-
-let here: ReturnType<typeof database> | undefined;
-let made = 0;
-
-/** The server of the test run, or one of a test's own. */
-type Reached = Pick<Database, 'server' | 'name'>;
-
-async function connectedByPostgres(open: typeof openPostgresStores, reached?: Promise<Reached>): Promise<Connected> {
-  here ??= reached === undefined ? database() : undefined;
-  const { server, name } = await (reached ?? (here as Promise<Reached>));
-  made += 1;
-  const schema = `lists_${made}`;
-  const all: PostgresStores[] = [];
-  for (let at = 0; at < COUNT; at += 1) {
-    const one = await open({
-      address: { host: server.socket, port: server.port, user: 'postgres', database: name },
-      password: () => Promise.reject(new Error('the socket asks for no password')),
-      shown: 'postgres://test',
-      schema,
-      mayPrepare: at % 2 === 0,
-      mayMigrate: true,
-      onServerTime: () => undefined,
-      ...{ clock: realClock, random },
-    });
-    all.push(one);
-  }
-  const row = { account_id: ACCOUNT, name: ACCOUNT, instance: 'here', seed: 1, ids: 'derived', generation: 1 } as const;
-  await all[0]?.accounts.insert({ ...row, dialect: 'default', key_digest: null, token_digest: null });
-  const close = async () => {
-    await Promise.all(all.map(each => each.close()));
-  };
-  return { stores: all.map(each => each.of(ACCOUNT)), [Symbol.asyncDispose]: close };
-}
-
-/** Ends the connections of the stores to PostgreSQL, whatever they are in the middle of; how many. */
-export async function cut(): Promise<number> {
-  here ??= database();
-  const admin = await (await here).as('postgres');
-  const ended = await admin.call(
-    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
-    [],
-  );
-  return ended.length;
 }
 
 /** How many of the transactions were carried out. */
@@ -218,7 +167,7 @@ async function rows(sql: Sql, list: number): Promise<readonly number[]> {
 
 async function appendToDocument(sql: Sql, list: number, value: number): Promise<void> {
   const longer = JSON.stringify([...(await document(sql, list)), value]);
-  await sql.put(
+  await sql.run(
     `insert into decline_facts (account_id, transaction_id, facts) values (?, ?, ?)
      on conflict (account_id, transaction_id) do update set facts = excluded.facts`,
     ...[ACCOUNT, keyOf(list), longer],
@@ -227,7 +176,7 @@ async function appendToDocument(sql: Sql, list: number, value: number): Promise<
 
 /** Remembered, where the store remembers. */
 async function document(sql: Sql, list: number): Promise<readonly number[]> {
-  const row = await sql.known<{ facts: string }>(
+  const [row] = await sql.known<{ facts: string }>(
     'select facts from decline_facts where account_id = ? and transaction_id = ?',
     ...[ACCOUNT, keyOf(list)],
   );
@@ -241,9 +190,8 @@ async function outcomeOf(ended: Promise<void>): Promise<Transaction['outcome']> 
     return 'committed';
   } catch (error) {
     const { name } = error as Error;
-    if (name === 'CommitUnknown') return 'unknown';
     // Not by its class: a mutant has classes of its own.
-    if (error === UNDONE || name === StoreBusy.name || name === 'StatementRefused') return 'undone';
+    if (error === UNDONE || name === StoreBusy.name) return 'undone';
     throw error;
   }
 }

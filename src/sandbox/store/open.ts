@@ -1,17 +1,16 @@
 /** Opens the store: a file or memory, made and filled where there is none. */
 
-import type { Connection } from '../../../engine/connection.ts';
-import { isBusy } from '../../../engine/faults.ts';
-import { connectTo } from '../../../engine/open.ts';
-import { privateFile } from '../../../files/private-at-once.ts';
-import type { Clock, Randomness } from '../../../platform/host.ts';
-import { between } from '../../../platform/jitter.ts';
-import { KIB_ELSE } from '../bulk.ts';
-import { createTables, type IdForm, type Meta, migrate, openingError, readMeta } from '../meta.ts';
-import { type Sql, type Store, StoreBusy } from '../sql.ts';
-import type { StoreBroken } from '../store-broken.ts';
-import { SCHEMA } from '../system-tables.ts';
+import type { Connection } from '../../engine/connection.ts';
+import { isBusy } from '../../engine/faults.ts';
+import { connectTo } from '../../engine/open.ts';
+import { privateFile } from '../../files/private-at-once.ts';
+import type { Clock, Randomness } from '../../platform/host.ts';
+import { between } from '../../platform/jitter.ts';
+import { KIB_ELSE } from './bulk.ts';
+import { createTables, type IdForm, type Meta, openingError, readMeta } from './meta.ts';
 import { QueuedStore } from './queue.ts';
+import { type Sql, type Store, type StoreBroken, StoreBusy } from './sql.ts';
+import { SCHEMA } from './system-tables.ts';
 
 export interface StoreRequest {
   /** Path of the file, created 0600 when missing, or `memory`. */
@@ -36,7 +35,7 @@ export interface OpenedStore {
 
 const OPENING_PATIENCE = 10_000;
 
-/** Throws `check_failed` for a store that is newer, foreign or damaged, and leaves it untouched. */
+/** Throws `check_failed` for a store that is of another build, foreign or damaged, and leaves it untouched. */
 export async function openStore(request: StoreRequest): Promise<OpenedStore> {
   const { path, platform } = request;
   if (path !== 'memory') privateFile(path, platform);
@@ -65,8 +64,7 @@ async function prepared(connection: Connection, request: StoreRequest): Promise<
   connection.exec('pragma wal_autocheckpoint = 8000');
   connection.exec(`pragma cache_size = -${KIB_ELSE}`);
   if (found === undefined) return { store, meta: await store.write(sql => made(sql, request), 'large') };
-  if (found.schema < SCHEMA) await store.write(migrate, 'large');
-  return { store, meta: { ...found, schema: SCHEMA } };
+  return { store, meta: found };
 }
 
 /** Makes and fills the store, unless another process did so meanwhile. */

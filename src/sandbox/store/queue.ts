@@ -4,16 +4,23 @@
  * unfair and stops the event loop (docs/design/sandbox.md, section 11).
  */
 
-import type { Connection } from '../../../engine/connection.ts';
-import { isBusy, isFull, leftNothing, losesAll } from '../../../engine/faults.ts';
-import { closeConnection } from '../../../engine/open.ts';
-import type { Clock, Randomness } from '../../../platform/host.ts';
-import { between } from '../../../platform/jitter.ts';
-import { nextTurn } from '../../../platform/real-time.ts';
-import { type Manner, type Sql, type Store, StoreBusy } from '../sql.ts';
-import { StoreBroken } from '../store-broken.ts';
-import { type Job, type Reading, readAll } from './reading.ts';
+import type { Connection } from '../../engine/connection.ts';
+import { isBusy, isFull, leftNothing, losesAll } from '../../engine/faults.ts';
+import { closeConnection } from '../../engine/open.ts';
+import type { Clock, Randomness } from '../../platform/host.ts';
+import { between } from '../../platform/jitter.ts';
+import { nextTurn } from '../../platform/real-time.ts';
+import { type Manner, type Sql, type Store, StoreBroken, StoreBusy } from './sql.ts';
 import { Statements } from './statements.ts';
+
+/** A piece of work that waits for the one connection. */
+interface Job {
+  readonly work: (sql: Sql) => Promise<unknown>;
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: unknown) => void;
+  readonly deadline: number;
+  readonly isRepeatable: boolean;
+}
 
 export interface QueueParts {
   readonly connection: Connection;
@@ -34,7 +41,6 @@ export class QueuedStore implements Store {
   readonly path: string;
   readonly #parts: QueueParts;
   readonly #statements: Statements;
-  readonly #reading: Reading;
   readonly #reads: Job[] = [];
   readonly #writes: Job[] = [];
   readonly #large: Job[] = [];
@@ -46,11 +52,6 @@ export class QueuedStore implements Store {
     this.path = parts.path;
     this.#parts = parts;
     this.#statements = new Statements(parts.connection);
-    this.#reading = {
-      ...{ connection: parts.connection, clock: parts.clock, statements: this.#statements },
-      begin: () => this.#beginsReading(),
-      pause: () => this.#pause(),
-    };
   }
 
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
@@ -86,12 +87,44 @@ export class QueuedStore implements Store {
     do {
       // Lets every request that arrived in this turn of the event loop join.
       await nextTurn();
-      await readAll(this.#reads.splice(0), this.#reading);
+      await this.#readAll(this.#reads.splice(0));
       await this.#gather();
       if (this.#writes.length > 0) await this.#writeBatch();
       if (this.#large.length > 0) await this.#writeAlone();
     } while (this.#reads.length + this.#writes.length + this.#large.length > 0);
     this.#draining = undefined;
+  }
+
+  /** Reads of one turn share a transaction; those that met a busy store are tried again until their time is over. */
+  async #readAll(jobs: readonly Job[]): Promise<void> {
+    const { connection, clock } = this.#parts;
+    for (let left = jobs; left.length > 0; ) {
+      const again: Job[] = [];
+      const settle: (() => void)[] = [];
+      for (const job of left) {
+        const now = clock.monotonic();
+        const { sql, end } = this.#statements.open('read');
+        try {
+          if (!connection.isTransaction) {
+            // Prepared, for a page is little work, and to parse this each time would be a good part of it.
+            this.#statements.exec('begin');
+            this.#statements.begun();
+          }
+          const value = await job.work(sql);
+          settle.push(() => job.resolve(value as never));
+        } catch (error) {
+          if (!isBusy(error)) settle.push(() => job.reject(error));
+          else if (now < job.deadline) again.push(job);
+          else settle.push(() => job.reject(new StoreBusy('the store is busy', { cause: error })));
+        } finally {
+          end();
+        }
+      }
+      if (connection.isTransaction) this.#statements.exec('rollback');
+      for (const done of settle) done();
+      if (again.length > 0) await this.#pause();
+      left = again;
+    }
   }
 
   /** Waits while every turn brings more writes: those who were answered together ask again one after the other. */
@@ -109,7 +142,6 @@ export class QueuedStore implements Store {
     let settle: readonly (() => void)[];
     try {
       settle = (await this.#runTogether(batch, deadline)) ?? (await this.#runApart(batch));
-      this.#statements.flush();
       await this.#commit(deadline);
     } catch (error) {
       this.#undo();
@@ -142,7 +174,6 @@ export class QueuedStore implements Store {
         if (connection.isTransaction && !losesAll(error)) throw error;
         throw new StoreBusy('the store could not take the write', { cause: error });
       });
-      this.#statements.flush();
       // How long the work took is no reason to give up its end.
       await this.#commit(clock.monotonic() + patience);
       resolve(value as never);
@@ -183,12 +214,6 @@ export class QueuedStore implements Store {
     this.#statements.begun();
   }
 
-  /** A page is little work, and to parse this each time would be a good part of it. */
-  #beginsReading(): void {
-    this.#statements.exec('begin');
-    this.#statements.begun();
-  }
-
   /**
    * Runs works without savepoints, for which the engine copies every page it touches. Resolves to undefined, and to a
    * transaction in which nothing is done, when one of them has to be undone alone or may not be repeated.
@@ -203,17 +228,11 @@ export class QueuedStore implements Store {
         settle.push(() => job.resolve(value as never));
       } catch (error) {
         if (losesAll(error)) throw new StoreBusy('the store could not take the write', { cause: error });
-        if (sql.written() > 0 || this.#statements.isSpoiled) return this.#startOver(deadline);
+        if (sql.written() > 0) return this.#startOver(deadline);
         settle.push(() => job.reject(error));
       } finally {
         end();
       }
-    }
-    try {
-      this.#statements.flush();
-    } catch (error) {
-      if (losesAll(error)) throw new StoreBusy('the store could not take the write', { cause: error });
-      return this.#startOver(deadline);
     }
     return settle;
   }

@@ -1,0 +1,170 @@
+/**
+ * `sandbox start --accounts DIR`: one server of many sandboxes, each a file of its own below the folder. Keys are made of
+ * the admin token of the server and the name, so that nothing but that token is kept; who holds it opens accounts.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CliError } from '../../core/errors.ts';
+import { Secret } from '../../core/secret.ts';
+import { withLock } from '../../files/lock.ts';
+import { privateFolder } from '../../files/private-at-once.ts';
+import type { FileDependencies } from '../../files/private-files.ts';
+import { Refused } from '../calls/handler.ts';
+import { SERVICE_PATH } from '../http/routing.ts';
+import { bearerIn } from '../requests/authorize.ts';
+import type { OpenAccount, ServiceParts } from '../service/service.ts';
+import { type Opened, type OpenPlan, openSandbox, randomSecret, randomSeed } from './assemble.ts';
+import { LIMITS, type ProxyAddress, serve } from './server.ts';
+import { readSecret, writeSecret } from './server-files.ts';
+import type { StartDependencies } from './started.ts';
+
+export interface AccountsOptions {
+  /** Absolute path of the folder, made 0700 when missing. */
+  readonly folder: string;
+  readonly port?: number | undefined;
+  readonly behind?: ProxyAddress | undefined;
+  readonly rateLimits: boolean;
+  readonly virtualLimits: boolean;
+  readonly allowRemoteWebhooks: boolean;
+}
+
+export interface AccountsServer {
+  /** Base address of the service, with `/v1`. */
+  readonly url: string;
+  /** File of the token that opens accounts. */
+  readonly tokenFile: string;
+  /** Finishes running requests, closes every account and frees the port. */
+  stop(): Promise<void>;
+  /** Settles when all of it has ended. */
+  readonly ended: Promise<void>;
+}
+
+const NAME = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/;
+const KEY = /^(sk_test|sandbox)_([a-z0-9-]{1,32})_([\w-]{43})$/;
+
+/** Throws `guarded` when another server has the folder, `unreachable` for a taken port, `check_failed` for a damaged account. */
+export function startAccounts(around: StartDependencies, options: AccountsOptions): Promise<AccountsServer> {
+  const { pid, clock, noise, isRunning } = around;
+  const { folder } = options;
+  return new Promise((resolve, reject) => {
+    const work = async () => {
+      privateFolder(folder, around.platform);
+      const lock = { pid, clock, random: noise, timeoutMs: 0, isRunning };
+      await withLock(join(folder, 'server.lock'), lock, async () => {
+        const { url, tokenFile, close } = await open(around, options);
+        let end: () => void = () => undefined;
+        const until = new Promise<void>(done => {
+          end = done;
+        });
+        const stop = async () => {
+          end();
+          await ended.catch(() => undefined);
+        };
+        resolve({ url, tokenFile, stop, ended });
+        await until;
+        await close();
+      });
+    };
+    const ended = work();
+    ended.catch(reject);
+  });
+}
+
+async function open(around: StartDependencies, options: AccountsOptions) {
+  const { platform, noise, warn } = around;
+  const { folder } = options;
+  const files: FileDependencies = { platform, random: noise, warn };
+  const tokenFile = join(folder, 'admin-token');
+  const token = (await readSecret(tokenFile, files)) ?? randomSecret('sandbox_', around);
+  await writeSecret(tokenFile, token, files);
+  const keyOf = (kind: 'sk_test' | 'sandbox', name: string) =>
+    new Secret(`${kind}_${name}_${createHmac('sha256', token.expose()).update(`${kind} ${name}`).digest('base64url')}`);
+  const accounts = new Map<string, Promise<Opened>>();
+  const opened = (name: string, made: Partial<OpenPlan> = {}): Promise<Opened> => {
+    const known = accounts.get(name);
+    if (known !== undefined) return known;
+    const place = join(folder, name);
+    privateFolder(place, platform);
+    const opening = openSandbox({
+      host: around,
+      path: join(place, 'store.db'),
+      seed: randomSeed(around),
+      ids: 'derived',
+      data: 'demo',
+      ...made,
+      key: keyOf('sk_test', name),
+      adminToken: keyOf('sandbox', name),
+      checked: true,
+      rateLimits: options.rateLimits ? 'all' : 'none',
+      virtualLimits: options.virtualLimits,
+      liveTimers: true,
+      deliveries: { live: true, allowRemote: options.allowRemoteWebhooks },
+      version: around.version,
+      onFault: error => around.onFault(new Error(`account ${name}: ${textOf(error)}`, { cause: error })),
+    });
+    accounts.set(name, opening);
+    opening.catch(() => accounts.delete(name));
+    return opening;
+  };
+  const open: OpenAccount = async ({ name, data = 'demo', seed, dialect }) => {
+    if (!NAME.test(name))
+      throw new Refused('invalid_request', 'name: lower-case letters, digits and -, at most 32 of them');
+    const { parts } = await opened(name, { data, ...(seed !== undefined && { seed }) });
+    if (dialect !== undefined) parts.activeDialect.use(dialect);
+    return { name, api_key: parts.key, admin_token: parts.adminToken };
+  };
+  // It answers whoever has no account, and keeps nothing.
+  const nobody = await openSandbox({
+    host: around,
+    path: 'memory',
+    seed: 0,
+    ids: 'derived',
+    data: 'empty',
+    adminToken: token,
+    accounts: open,
+    rateLimits: 'none',
+    deliveries: { live: false },
+    version: around.version,
+    onFault: around.onFault,
+  });
+  const close = async () => {
+    const all = await Promise.allSettled(accounts.values());
+    for (const account of all) if (account.status === 'fulfilled') await account.value.close();
+    await nobody.close();
+  };
+  try {
+    // What falls due in them happens from now on.
+    for (const { name } of await accountsIn(folder)) await opened(name);
+    const accountOf = async (header: string | undefined): Promise<ServiceParts | undefined> => {
+      const given = bearerIn(header);
+      const [, kind, name] = (given !== undefined && KEY.exec(given)) || [];
+      if (given === undefined || name === undefined || !accounts.has(name)) return undefined;
+      const right = keyOf(kind as 'sk_test' | 'sandbox', name).expose();
+      if (given.length !== right.length || !timingSafeEqual(Buffer.from(given), Buffer.from(right))) return undefined;
+      return (await opened(name)).parts;
+    };
+    const place = { port: options.port ?? 0, behind: options.behind };
+    const server = await serve(nobody.parts, place, LIMITS, ({ headers }) => accountOf(headers.authorization));
+    const { behind } = options;
+    return {
+      url: `${behind === undefined ? server.origin : `https://${behind.host}`}${SERVICE_PATH}`,
+      tokenFile,
+      async close() {
+        await server.stop();
+        await close();
+      },
+    };
+  } catch (error) {
+    await close();
+    if (error instanceof CliError && error.kind === 'unreachable') {
+      throw error.with({ hint: 'cardwright sandbox start --accounts DIR --port 0' });
+    }
+    throw error;
+  }
+}
+
+const accountsIn = async (folder: string) =>
+  (await readdir(folder, { withFileTypes: true })).filter(each => each.isDirectory() && NAME.test(each.name));
+
+const textOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
