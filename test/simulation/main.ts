@@ -85,7 +85,7 @@ async function replay(text: string, seeds: readonly number[], mistake: Mistake |
   const program = await opened(text);
   let failed = 0;
   for (const seed of seeds) {
-    const played = await play(program, historyOf(seed), mistake?.wrap);
+    const played = await play(program, historyOf(seed), mistake?.seam);
     print(`seed ${seed}:`);
     show(played);
     if (played.broken.length === 0) continue;
@@ -102,19 +102,19 @@ function show({ story, broken }: Played): void {
 
 /** The shortest history that still breaks the same law. */
 async function showShortest(program: Program, history: History, mistake: Mistake | undefined): Promise<void> {
-  const kind = lawOf((await play(program, history, mistake?.wrap)).broken[0] ?? '');
+  const kind = lawOf((await play(program, history, mistake?.seam)).broken[0] ?? '');
   let shortest = history;
   for (let isShorter = true; isShorter; ) {
     isShorter = false;
     for (const next of shorter(shortest)) {
-      const { broken } = await play(program, next, mistake?.wrap);
+      const { broken } = await play(program, next, mistake?.seam);
       if (!broken.some(line => lawOf(line) === kind)) continue;
       [shortest, isShorter] = [next, true];
       break;
     }
   }
   print('the shortest:');
-  show(await play(program, shortest, mistake?.wrap));
+  show(await play(program, shortest, mistake?.seam));
   print(`  ${JSON.stringify(shortest)}`);
 }
 
@@ -137,27 +137,28 @@ async function replayFound(text: string): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
+/** Each mistake in a process of its own, as many at once as there are to be. */
 async function judgeMistakes(): Promise<number> {
+  const plain = await buildProgram();
+  const left = MISTAKES.filter(({ name }) => name.includes(values.mistake ?? ''));
   let missed = 0;
-  for (const mistake of MISTAKES) {
-    try {
-      const { failed, played } = await playAll(
-        await buildProgram(mistake.exchanges),
-        1,
-        Number(values.seeds ?? 2000),
-        mistake,
-        true,
-      );
-      const first = failed.toSorted((a, b) => a.seed - b.seed)[0];
-      if (first === undefined) missed += 1;
-      print(
-        `${first === undefined ? 'NOT FOUND' : `seed ${first.seed}`}\t${mistake.name}\t${first?.broken[0] ?? `${played} seeds`}`,
-      );
-    } catch (thrown) {
-      missed += 1;
-      print(`NOT PLANTED\t${mistake.name}\t${(thrown as Error).message}`);
+  const drive = async () => {
+    for (let mistake = left.shift(); mistake !== undefined; mistake = left.shift()) {
+      const { name, exchanges } = mistake;
+      try {
+        const text = exchanges === undefined ? plain : await buildProgram(exchanges);
+        const { failed, played } = await playAll(text, 1, Number(values.seeds ?? 2000), mistake, true, 1);
+        const [first] = failed;
+        if (first === undefined) missed += 1;
+        const said = first === undefined ? `NOT FOUND in ${played} seeds` : `seed ${first.seed}`;
+        print(`${said}\t${name}\t${first?.broken[0] ?? ''}`);
+      } catch (thrown) {
+        missed += 1;
+        print(`NOT PLANTED\t${name}\t${(thrown as Error).message}`);
+      }
     }
-  }
+  };
+  await Promise.all(Array.from({ length: Number(values.workers) }, drive));
   return missed === 0 ? 0 : 1;
 }
 
@@ -168,6 +169,7 @@ async function playAll(
   count: number,
   mistake: Mistake | undefined,
   stop: boolean,
+  workers = Number(values.workers),
 ): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'cardwright-simulate-'));
   const file = join(folder, 'program.cjs');
@@ -203,7 +205,7 @@ async function playAll(
     left = undefined;
     child.disconnect();
   };
-  await Promise.all(Array.from({ length: Number(values.workers) }, drive));
+  await Promise.all(Array.from({ length: workers }, drive));
   rmSync(folder, { recursive: true });
   return { failed, counts: [...counts], played, cpuMs };
 }
@@ -219,7 +221,7 @@ async function work(file: string): Promise<void> {
       const before = process.cpuUsage();
       let seed = from;
       for (; seed < from + count; seed += 1) {
-        const played = await play(program, historyOf(seed), mistake?.wrap);
+        const played = await play(program, historyOf(seed), mistake?.seam);
         for (const [what, times] of played.counts) counts.set(what, (counts.get(what) ?? 0) + times);
         if (played.broken.length === 0) continue;
         failed.push({ seed, broken: played.broken });

@@ -2,14 +2,14 @@
  * Plays a history and judges it by the books of the service alone. A person types command lines, and goes on by what was
  * told: an answer, an exit code, the op that an error names. Laws are broken in words.
  */
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { AppHost } from '../../src/app/app-host.ts';
 import { foldersFor } from '../../src/platform/folders.ts';
 import type { History, Step, Wish } from './history.ts';
-import { as, Chance, effect, isRunning, type Machine, Process, START, sleep, World } from './platform.ts';
+import { as, Chance, effect, isRunning, type Machine, Process, type Seam, START, sleep, World } from './platform.ts';
 import type { LibraryClient, Program } from './program.ts';
 import { API_KEY, CARD_NUMBER, type Card, Service } from './service.ts';
 
@@ -90,14 +90,18 @@ function homeBefore(program: Program, { cap, probed, service }: History): Promis
   return prepared.get(name);
 }
 
+const believed = (history: History): History => ({
+  ...history,
+  probed: true,
+  service: { ...history.service, keysMs: null, repeated: 0 },
+});
+
 /** Exit codes that promise that nothing happened. */
 const NOTHING = new Set([2, 3, 4, 5, 6, 7, 10, 12, 14, 17]);
 
-export type Wrap = (host: AppHost) => AppHost;
-
-export async function play(program: Program, history: History, wrap?: Wrap): Promise<Played> {
-  const before = await homeBefore(program, history);
-  const player = new Player(program, history, before, wrap);
+export async function play(program: Program, history: History, seam?: Seam): Promise<Played> {
+  const before = await homeBefore(program, seam?.believesKeys ? believed(history) : history);
+  const player = new Player(program, history, before, seam);
   try {
     await player.play();
   } finally {
@@ -132,16 +136,15 @@ class Player implements Played {
 
   readonly program: Program;
   readonly history: History;
-  readonly wrap: Wrap;
-  constructor(program: Program, history: History, before?: string, wrap: Wrap = host => host, isPrepared = false) {
+  constructor(program: Program, history: History, before?: string, seam: Seam = {}, isPrepared = false) {
     this.program = program;
     this.history = history;
-    this.wrap = wrap;
     this.#chance = new Chance(history.noise);
     const count = (what: string) => this.#count(what);
     this.#world = new World(this.#chance, count);
     this.#service = new Service(this.#world, history.service, history.lies, count);
     this.#world.listener = this.#service;
+    this.#world.seam = seam;
     this.#machines = history.machines.map((ahead, n) => {
       const home = join(base, isPrepared ? `prepared-${prepared.size}` : `home-${n}`);
       if (before === undefined) mkdirSync(home, { mode: 0o700 });
@@ -297,7 +300,7 @@ class Player implements Played {
       const file = join(place.home, 'rows.csv');
       const rows = wishes.map(wish => rowOf(this.history.wishes[wish] as Wish, wish));
       const names = change === 'create' ? 'bin_id,amount,label' : 'card_id,amount';
-      writeFileSync(file, `${[names, ...rows].join('\n')}\n`);
+      if (!this.#world.seam.knowsNames || !existsSync(file)) writeFileSync(file, `${[names, ...rows].join('\n')}\n`);
       ran = await this.#run(step.machine, `cards ${change} --file ${file}${more} --yes --json`, step);
     }
     entry.ran = ran;
@@ -465,7 +468,7 @@ class Player implements Played {
     const random = { bytes: (count: number) => who.chance.bytes(count), fraction: () => who.chance.fraction() };
     who.onInterrupt = () => stopping.abort(this.program.interrupted());
     const host: AppHost = {
-      argv: line.split(' '),
+      argv: (this.#world.seam.words?.(line) ?? line).split(' '),
       env,
       streams: {
         stdin: { isTerminal: false, readAll: async () => stdin, readBytes: async () => Buffer.from(stdin) },
@@ -519,7 +522,7 @@ class Player implements Played {
   /** Runs one command line to its end, or to that of its process. */
   async #run(n: number, line: string, how: { fate?: Step['fate']; stdin?: string; bare?: boolean } = {}): Promise<Ran> {
     const { who, host, said } = this.#host(n, line, how.fate, how.stdin ?? '', how.bare ?? false);
-    return this.#process(who, said, line, () => this.program.run(this.wrap(host)));
+    return this.#process(who, said, line, () => this.program.run(host));
   }
 
   /** A program that uses `cardwright/client`: it prints what it got. */
@@ -563,6 +566,9 @@ class Player implements Played {
       who.kill();
     };
     who.line = line;
+    const before = join(base, `before-${who.pid}`);
+    const forgets = this.#world.seam.forgets === true && who.fate !== undefined;
+    if (forgets) cpSync(who.home, before, { recursive: true });
     this.#world.running.add(who);
     this.#world.after(FOR_EVER, undefined, () => void (who.isDead || this.#endless(who)));
     this.#world.after(0, who, () => {
@@ -582,6 +588,14 @@ class Player implements Played {
       );
     });
     await this.#turns.until(() => isOver);
+    if (forgets && who.wasKilled && [...this.#world.running].every(({ home }) => home !== who.home)) {
+      rmSync(who.home, { recursive: true });
+      cpSync(before, who.home, { recursive: true });
+    }
+    if (forgets) rmSync(before, { recursive: true });
+    // Whoever should have died has told nobody.
+    if (who.wasKilled) code = undefined;
+    if (this.#world.seam.goesOn && who.wasKilled) Object.assign(said, { out: '', err: '' });
     const ran = { who, from, to: this.#world.now, code, ...said };
     this.#count(code === undefined ? 'killed' : `exit ${code}`);
     this.story.push(
