@@ -13,7 +13,7 @@ const CAPABILITIES = {
   contract: ['contract'],
   client: ['client'],
   'journal, shared journal, approvals, limits, bulk, writes, audit': [
-    ...['journal', 'journal-sql', 'team', 'postgres', 'approvals', 'limits', 'bulk', 'writes', 'audit'],
+    ...['journal', 'journal', 'team', 'postgres', 'approvals', 'limits', 'bulk', 'writes', 'audit'],
   ],
   sandbox: ['sandbox'],
   commands: ['commands'],

@@ -13,8 +13,9 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'main.ts': ['app', 'cli', 'core'],
   'loader.ts': ['platform'],
   // `cardwright/client`, for programs.
-  library: ['client', 'contract', 'core', 'events', 'journal', 'platform', 'profile', 'team', 'writes'],
+  library: ['client', 'contract', 'core', 'events', 'journal', 'platform', 'profile', 'writes'],
   app: [
+    'approvals',
     'audit',
     'bulk',
     'cli',
@@ -33,7 +34,6 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'mirror',
     'books',
     'scenario',
-    'team',
     'terminal',
     'writes',
   ],
@@ -52,13 +52,11 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'scenario',
     'fleet',
     'writes',
-    // The SQL of a shared journal, which is text.
-    'team',
     'core',
     'platform',
   ],
   // The context hands out the cleanup log of `events` by its type.
-  cli: ['writes', 'bulk', 'mirror', 'team', 'terminal', 'contract', 'journal', 'audit', 'events', 'core', 'platform'],
+  cli: ['writes', 'bulk', 'mirror', 'terminal', 'contract', 'journal', 'audit', 'events', 'core', 'platform'],
   // The one order of every change; the journal, the audit log and the limits are handed in.
   writes: ['terminal', 'contract', 'journal', 'audit', 'limits', 'core'],
   // Reads inputs of rows and drives the rows of a run; what one row takes is behind the journal's types.
@@ -68,15 +66,11 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // Cards as code: a file, the cards there are, and the steps between them; nothing here reads or sends.
   fleet: ['terminal', 'contract', 'core'],
   // The journal decides when the client may send; it knows the client's interface, which stands in the contract.
-  journal: ['contract', 'files', 'core', 'platform'],
-  // The journal anew, in SQL; it takes the place of `journal` and `team`.
-  'journal-sql': ['approvals', 'limits', 'contract', 'engine', 'files', 'core', 'platform'],
+  journal: ['approvals', 'limits', 'contract', 'engine', 'files', 'core', 'platform'],
   // What an account may spend and change: values of three sources, and the managed file of the machine.
   limits: ['contract', 'core', 'platform'],
   // What other persons must agree to, and the key that they sign with.
   approvals: ['core'],
-  // The journal that several people share: its database, and how it is reached.
-  team: ['audit', 'contract', 'core', 'files', 'journal', 'platform', 'postgres'],
   // One connection to PostgreSQL, and its address.
   postgres: ['core', 'files', 'platform'],
   events: ['contract', 'files', 'core', 'platform'],
@@ -129,8 +123,8 @@ const HOMES: Readonly<Record<string, string>> = {
   '@napi-rs/keyring': 'profile/keychain.ts',
   undici: 'client/transport.ts',
   '@photostructure/sqlite': 'engine/open.ts',
-  pg: 'journal-sql/postgres.ts',
-  pgpass: 'journal-sql/postgres.ts',
+  pg: 'journal/postgres.ts',
+  pgpass: 'journal/postgres.ts',
   preact: 'inspector/elements.ts',
 };
 
@@ -277,7 +271,7 @@ describe('packages', () => {
         .join('/');
     const wrong = foreign.filter(({ from, target }) => {
       const home = HOMES[packageOf(target)];
-      // The client of the journal that `journal-sql` takes the place of; it goes with it.
+      // The client of the journal that `journal` takes the place of; it goes with it.
       if (from === 'postgres/client.ts') return false;
       return home === undefined || (home !== from && !(isTypeOnlyUse(from, target) && roomOf(home) === roomOf(from)));
     });

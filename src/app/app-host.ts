@@ -1,5 +1,5 @@
 /** What of the real process the rooms need, given by argument: tests hand in their own. */
-import type { Scrypt } from '../journal/approvals/signing-key.ts';
+import type { Scrypt } from '../approvals/keys.ts';
 import type { ManagedFile } from '../limits/managed-file.ts';
 import type { Host, Randomness } from '../platform/host.ts';
 import type { Keychain } from '../profile/keychain.ts';

@@ -80,19 +80,19 @@ async function profiles(host: AppHost, { command, options }: WantedName): Promis
 }
 
 async function ops(host: AppHost, { command }: WantedName): Promise<readonly Candidate[]> {
-  const { recentOps } = await import('../journal/store/recent-ops.ts');
+  const { recentOps } = await import('./journal.ts');
   const unfinished = command?.path !== 'ops show' && command?.path !== 'explain';
-  const found = await recentOps(host.folders.state, { unfinished, most: MOST_OPS });
-  return found.map(({ op, command: asked, at }) => {
-    const day = new Date(at).toISOString().slice(0, 10);
-    return { value: op, means: [asked, day].filter(Boolean).join(', ') };
-  });
+  const found = await recentOps(host, { unfinished, most: MOST_OPS });
+  return found.map(({ op, command: asked, at }) => ({
+    value: op,
+    means: [asked, new Date(at).toISOString().slice(0, 10)].join(', '),
+  }));
 }
 
 /** Fleets that this machine has applied: the file of one of them may be lost. */
 async function fleets(host: AppHost): Promise<readonly Candidate[]> {
-  const { recentOps } = await import('../journal/store/recent-ops.ts');
-  const found = await recentOps(host.folders.state, { unfinished: false, most: MOST_OPS });
+  const { recentOps } = await import('./journal.ts');
+  const found = await recentOps(host, { unfinished: false, most: MOST_OPS });
   const names = new Set(found.flatMap(({ fleet }) => fleet ?? []));
   return [...names].map(value => ({ value, means: 'a fleet of this machine' }));
 }

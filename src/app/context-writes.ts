@@ -3,20 +3,18 @@
 import type { AuditDependencies } from '../audit/log.ts';
 import type { Context } from '../cli/context.ts';
 import type { DestinationSettings } from '../cli/reveal-destinations.ts';
-import { isJournaled } from '../contract/journaled.ts';
-import { CALLS } from '../contract/raw.ts';
 import type { PlannedRequest, Reader } from '../contract/service.ts';
 import type { HoldSpending } from '../core/spending.ts';
-import type { AfterAnswer } from '../journal/runs/dependencies.ts';
-import type { OpStore } from '../journal/store/op-store.ts';
+import type { AfterAnswer } from '../journal/run.ts';
 import type { JournaledSince } from '../profile/spend-limits.ts';
-import { createRecorder, type Recorded, type RecorderSettings } from '../writes/audit-record.ts';
+import { createRecorder } from '../writes/audit-record.ts';
 import { createPipeline } from '../writes/pipeline.ts';
 import { confirmWithPerson } from '../writes/question.ts';
 import { createWriter } from '../writes/single-write.ts';
 import { type Connections, once } from './connections.ts';
 import type { RunLimits } from './limits.ts';
 import type { Opening } from './opening.ts';
+import type { JournalPlace } from './shared-journal.ts';
 import type { RunTerminal } from './terminal.ts';
 
 export interface WriteParts {
@@ -29,7 +27,7 @@ export interface WriteParts {
 export interface ContextWrites {
   readonly context: Pick<
     Context,
-    'planned' | 'ops' | 'write' | 'confirmCount' | 'pipeline' | 'ask' | 'journal' | 'approvals' | 'audit' | 'recorder'
+    'planned' | 'ops' | 'write' | 'confirmCount' | 'pipeline' | 'ask' | 'journal' | 'audit' | 'recorder'
   >;
   /** What may show card details; opened when they are first asked for. */
   readonly gate: () => Promise<DestinationSettings>;
@@ -42,7 +40,8 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
   const { host, globals } = opening;
   const { opened, terminal, reader, limits } = parts;
   const { notice, warn, prompts, canAsk, maskInLog } = terminal;
-  const around = { host, globals, opened, keys: opening.keys, notice, waiting: terminal.waiting };
+  const confirm = async (question: string) => canAsk && prompts.confirm(question, { flag: '--yes' });
+  const around = { host, globals, opened, notice, keys: opening.keys, waiting: terminal.waiting, confirm };
   const planned: PlannedRequest[] = [];
   const ops: string[] = [];
   const settings = {
@@ -57,38 +56,24 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
     signal: host.signal,
   };
   const afterAnswer: AfterAnswer[] = [];
-  const begunAt = host.clock.now();
-  const store = once(async () => (await import('./journal.ts')).storeFor(around));
-  const reviewStore = once(async () => (await import('./journal.ts')).reviewStoreFor(around));
+  const place = once(async () => (await import('./journal.ts')).placeFor(around));
   const journal = once(async () => {
     const { journalFor } = await import('./journal.ts');
     const keep = (work: AfterAnswer) => void afterAnswer.push(work);
-    return journalFor({ host, globals, opened, store, reader, begunAt, notice, afterAnswer: keep });
+    return journalFor({ host, globals, opened, notice, place: await place(), rules: undefined, afterAnswer: keep });
   });
-  const approvals = once(async () =>
-    (await import('./approval-review.ts')).approvalReview({ ...around, store: reviewStore, reader }),
-  );
   const kept = auditDependencies(opening, warn);
   const audit = once(async () => {
     const { auditLog } = await import('../audit/log.ts');
     return auditLog(kept);
   });
-  const sharedLines: RecorderSettings['sharedLines'] = facts => {
-    if (!isLineForAll(facts, globals.journal)) return undefined;
-    // Of many rows the first says why none of them is kept.
-    const warnOnce = onceEach(warn);
-    return async line => {
-      const { keepSharedLine } = await import('./note-for-later.ts');
-      await keepSharedLine(around, line, warnOnce);
-    };
-  };
-  const recorder = createRecorder({ audit, identity: opened.identity, warn, sharedLines });
+  const recorder = createRecorder({ audit, identity: opened.identity, warn });
   const gate = once(async () => {
     const { revealFor } = await import('./reveal.ts');
     return revealFor({ ...settings, limits, host, globals, opened, kept, recorder, notice, maskInLog });
   });
   const readOnly = async () => (await limits.strictest()).read_only?.source;
-  const pipeline = createPipeline({ ...settings, recorder, holdSpending: spendingOf(opening, parts, store), readOnly });
+  const pipeline = createPipeline({ ...settings, recorder, holdSpending: spendingOf(opening, parts, place), readOnly });
   const writer = createWriter({ ...settings, notice, pipeline, journal, planned, onOp: op => void ops.push(op) });
   return {
     context: {
@@ -99,7 +84,6 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
       pipeline,
       ask: question => confirmWithPerson(settings, question),
       journal,
-      approvals,
       audit,
       recorder,
     },
@@ -108,29 +92,11 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
   };
 }
 
-function onceEach(warn: (text: string) => void): (text: string) => void {
-  const said = new Set<string>();
-  return text => {
-    if (!said.has(text)) warn(text);
-    said.add(text);
-  };
-}
-
-/** What the journal makes no op of: the audit log of a shared one would not have it otherwise. */
-function isOfNoOp({ event, operation }: Recorded): boolean {
-  return event === 'reveal' || (event === 'write' && operation in CALLS && !isJournaled(operation));
-}
-
-/** A freeze of many cards is an op; kept on this machine, the shared journal hears nothing else of it. */
-function isLineForAll(facts: Recorded, journal: string | undefined): boolean {
-  return isOfNoOp(facts) || (journal === 'local' && facts.operation === 'cards.freeze');
-}
-
 /** Holds the profile's spend limits while money is on its way. */
 function spendingOf(
   { host, globals }: Opening,
   { opened, terminal: { warn } }: WriteParts,
-  store: () => Promise<OpStore>,
+  place: () => Promise<JournalPlace>,
 ): HoldSpending {
   return async (spending, resumed) => {
     const { holdSpending } = await import('../profile/spend-limits.ts');
@@ -140,7 +106,7 @@ function spendingOf(
     const lock = { pid, clock, random, isRunning: (other: number) => host.isRunning(other) };
     const journaled = async (asked: JournaledSince) => {
       const { spentByProfile } = await import('./journal.ts');
-      return spentByProfile(await store(), { profile, ...asked });
+      return spentByProfile(await place(), { profile, ...asked });
     };
     const around = {
       profile,

@@ -10,7 +10,6 @@ import { type Connections, connections, once } from './connections.ts';
 import { contextFiles } from './context-files.ts';
 import { contextPrograms } from './context-programs.ts';
 import { contextSandbox } from './context-sandbox.ts';
-import { contextTeam } from './context-team.ts';
 import { contextWrites } from './context-writes.ts';
 import { runLimits } from './limits.ts';
 import type { Opening } from './opening.ts';
@@ -21,7 +20,7 @@ import { openTerminal, type RunTerminal } from './terminal.ts';
 export function openContext(opening: Opening): OpenContext {
   const { host, version } = opening;
   const terminal = openTerminal(opening);
-  const { stdin, prompts, progress, notice, warn, canAsk, life, waiting } = terminal;
+  const { stdin, prompts, progress, notice, warn, canAsk, life } = terminal;
   const opened = openConnections(opening, terminal);
   const inputs = { host, stdin, notice };
   const reader = once(async () => readerOf(await opened.service(), opened.noteShown));
@@ -62,13 +61,8 @@ export function openContext(opening: Opening): OpenContext {
       const { mirrorFor } = await import('./mirror.ts');
       return mirrorFor({ host, opened, reader, journal, progress, life, warn });
     }),
-    ...contextTeam(opening, { opened, notice, audit, waiting }),
     async diagnose() {
       const { doctorFor } = await import('./doctor.ts');
-      const sharedJournal = async () => {
-        const { sharedJournalFindings } = await import('./doctor-journal.ts');
-        return sharedJournalFindings({ host, globals: opening.globals, opened, keys: opening.keys, notice, waiting });
-      };
       const leftRuns = async () => {
         const { profile } = await opened.identity();
         const left = (await (await journal()).list()).filter(({ state }) => state === 'unknown' || state === 'open');
@@ -76,7 +70,7 @@ export function openContext(opening: Opening): OpenContext {
           .filter(op => op.profile === profile && op.counts.unknown + op.counts.open > 0)
           .map(({ op, counts }) => ({ op, unknown: counts.unknown, open: counts.open }));
       };
-      return doctorFor({ host, opened, version, audit, sharedJournal, limits: limits.shown, leftRuns });
+      return doctorFor({ host, opened, version, audit, limits: limits.shown, leftRuns });
     },
   };
   return {

@@ -13,7 +13,6 @@ export interface DoctorFacts {
   readonly version: string;
   readonly opened: Connections;
   readonly audit: () => Promise<AuditLog>;
-  readonly sharedJournal: () => Promise<readonly Finding[]>;
   readonly limits: () => Promise<readonly ShownLimit[]>;
   readonly leftRuns: Examined['leftRuns'];
 }
@@ -23,7 +22,6 @@ export function doctorFor({
   version,
   opened,
   audit,
-  sharedJournal,
   limits,
   leftRuns,
 }: DoctorFacts): Promise<readonly Finding[]> {
@@ -32,7 +30,6 @@ export function doctorFor({
     clock,
     version,
     audit,
-    sharedJournal,
     limits,
     leftRuns,
     nodeVersion: host.nodeVersion,
@@ -54,9 +51,9 @@ export function doctorFor({
       const { result } = await (await opened.admin()).send('ledger.check', {});
       return result.faults;
     },
-    async stateFolder() {
-      const { standingOfState } = await import('./journal.ts');
-      return standingOfState(host);
+    async journal() {
+      const { journalPath } = await import('./journal.ts');
+      return journalPath(host);
     },
     files: { folders, files: { platform, random }, pid, isRunning: other => host.isRunning(other), freeSpaceOf },
   });

@@ -7,8 +7,7 @@ import type { Identity } from '../core/identity.ts';
 import { keyPrint } from '../core/key-print.ts';
 import { cents } from '../core/money.ts';
 import { SECRET_VARIABLES } from '../core/redaction.ts';
-import type { OpRow } from '../journal/shown-ops.ts';
-import type { Journal } from '../journal/types.ts';
+import type { Journal, OpRow } from '../journal/types.ts';
 import { mirrorPath } from '../mirror/file.ts';
 import { createMirror, type Mirror } from '../mirror/mirror.ts';
 import type { OwnOperation } from '../mirror/own-rows.ts';
@@ -128,21 +127,19 @@ interface Acting {
 /** Of every profile: the copy knows by the cards which rows are of its account. */
 async function operationsIn(journal: Journal, acting: Acting): Promise<readonly OwnOperation[]> {
   const found = await journal.list();
-  return found
-    .filter(({ state }) => state !== 'damaged' && state !== 'newer')
-    .map(({ op, last_at, started_at }) => ({
-      op,
-      last_at,
-      async rows() {
-        const { rowsInDetail, profile, mode, origin } = await journal.show(op);
-        const isHere = mode === acting.mode && origin === acting.origin;
-        return {
-          isMine: isHere && profile === acting.profile,
-          isHere,
-          rows: rowsInDetail.flatMap(row => moveOf(op, row, started_at)),
-        };
-      },
-    }));
+  return found.map(({ op, last_at, started_at }) => ({
+    op,
+    last_at,
+    async rows() {
+      const { rowsInDetail, profile, mode, origin } = await journal.show(op);
+      const isHere = mode === acting.mode && origin === acting.origin;
+      return {
+        isMine: isHere && profile === acting.profile,
+        isHere,
+        rows: rowsInDetail.flatMap(row => moveOf(op, row, started_at)),
+      };
+    },
+  }));
 }
 
 /** The row as the books take it; none for what moved nothing or never left. */

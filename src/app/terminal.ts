@@ -2,13 +2,13 @@
 import { maskInLog } from '../cli/ci-log.ts';
 import type { Context } from '../cli/context.ts';
 import { withRepeated } from '../cli/repeated.ts';
+import type { PostgresSettings } from '../journal/postgres.ts';
 import { createProgress, type ProgressMode } from '../terminal/progress.ts';
 import { createPrompts } from '../terminal/prompts.ts';
 import { screenWidth } from '../terminal/screen.ts';
 import { createSignOfLife, type SignOfLife } from '../terminal/sign-of-life.ts';
 import { typedInput } from '../terminal/typed-input.ts';
 import type { Opening } from './opening.ts';
-import type { Waiting } from './team-journal.ts';
 
 /** Enough for a database that starts again. Who waits for longer than that needs the journal for what he does. */
 const URGENT_PATIENCE_MS = 5_000;
@@ -22,7 +22,7 @@ export interface RunTerminal
   readonly watched: boolean;
   readonly life: SignOfLife;
   /** How long this command waits for a shared journal, and how a person is told. */
-  readonly waiting: Waiting;
+  readonly waiting: Pick<PostgresSettings, 'patienceMs' | 'onWait'>;
 }
 
 /** The terminal of one run; nothing is read or asked yet. */

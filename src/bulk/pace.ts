@@ -1,5 +1,5 @@
 /** How many rows of a run are under way at once. */
-import type { RowOutcome } from '../journal/row-outcome.ts';
+import type { RowOutcome } from '../journal/types.ts';
 
 /** Workers before the first row is done: a service that is not there must not be asked by all of them. */
 const FIRST_WORKERS = 8;

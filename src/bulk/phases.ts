@@ -1,6 +1,6 @@
 /** Rows in phases: which phase is on, and which rows are not begun because of others. */
 import type { CliError } from '../core/errors.ts';
-import type { RowOutcome } from '../journal/row-outcome.ts';
+import type { RowOutcome } from '../journal/types.ts';
 
 interface PhasedRow {
   readonly row: number;

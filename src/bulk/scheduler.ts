@@ -3,8 +3,7 @@
  * the outcomes out in the order of the input. What one row takes is the journal's matter.
  */
 import { asCliError, CliError } from '../core/errors.ts';
-import type { RowOutcome } from '../journal/row-outcome.ts';
-import type { Run } from '../journal/types.ts';
+import type { RowOutcome, Run } from '../journal/types.ts';
 import { createInFlightLimiter, type InFlightRow } from './in-flight-limiter.ts';
 import { createLanes } from './lanes.ts';
 import { createPace } from './pace.ts';

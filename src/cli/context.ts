@@ -9,16 +9,9 @@ import type { PlannedRequest, Reader, ReadOptions } from '../contract/service.ts
 import type { Identity } from '../core/identity.ts';
 import type { Secret } from '../core/secret.ts';
 import type { CleanupLog } from '../events/cleanup-log.ts';
-import type { ApprovalReview } from '../journal/approvals/review.ts';
-import type { MovedJournal, MoveWish } from '../journal/shared-ops.ts';
-import type { OpSummary } from '../journal/shown-ops.ts';
 import type { Journal } from '../journal/types.ts';
 import type { Mirror } from '../mirror/mirror.ts';
 import type { Clock, Environment, InputStream, Randomness } from '../platform/host.ts';
-import type { JournalStatus } from '../team/calls.ts';
-import type { ComparedStatus } from '../team/compared-status.ts';
-import type { JournalConnection } from '../team/connect.ts';
-import type { ListedKey } from '../team/listed-key.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { Prompts } from '../terminal/prompts.ts';
 import type { Recorder } from '../writes/audit-record.ts';
@@ -193,41 +186,12 @@ export interface Context {
   readonly rest: readonly string[];
   /** Writes and reveals of this machine; opened lazily. */
   audit(): Promise<AuditLog>;
-  /**
-   * The journal that several people share, by `--journal`, the environment or the profile; connected to when it is asked.
-   * Throws `usage` where none is named.
-   */
-  teamJournal(): Promise<JournalConnection>;
-  /**
-   * Where an account stands in it, with a warning where it lacks what this machine has seen. Nothing is written. Throws
-   * `guarded` or `check_failed` where it cannot be read.
-   */
-  journalStatus(
-    connection: JournalConnection,
-    account: string,
-    how?: { readonly warns: boolean },
-  ): Promise<ComparedStatus>;
-  /** Whether the account lists the API key of this run; undefined where no change could use it. Throws as `journalStatus`. */
-  journalKey(connection: JournalConnection, status: JournalStatus): Promise<ListedKey | undefined>;
-  /** Moves the operations of this service into it, or back to this machine. Throws as it, and where it is not possible. */
-  moveJournal(wish: MoveWish): Promise<MovedJournal>;
-  /**
-   * Keeps a line for the audit log of the shared journal, which is not asked; a later command brings it. Throws `usage` where
-   * none is shared.
-   */
-  noteForLater(operation: WriteName, cards: readonly string[]): Promise<void>;
-  /** What this machine has of operations in shared journals, newest first; nothing is connected to. */
-  copiedOps(): Promise<readonly OpSummary[]>;
-  /** The account in it, where the environment or the profile names one. */
-  teamAccount(): Promise<string | undefined>;
   /** The local copy of the account; opened lazily, nothing is sent before it is asked. */
   mirror(): Promise<Mirror>;
   /** Looks at key, network, files and contract; changes nothing. */
   diagnose(): Promise<readonly Finding[]>;
   /** Money operations and bulk runs of this machine; opened lazily, nothing is read before it is asked. */
   journal(): Promise<Journal>;
-  /** Requests that wait for other persons, and the key of an approver. */
-  approvals(): Promise<ApprovalReview>;
   /** Card details behind the gate. */
   reveal(cardId: string, options: RevealOptions): Promise<Shown>;
   /** Card details into the environment of one program and nowhere else. Resolves to its exit code. */

@@ -2,7 +2,7 @@
 import type { Shape } from '../contract/field.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { PlannedRequest } from '../contract/service.ts';
-import { MARKER_KEY } from '../journal/execution/marker.ts';
+import { MARKER_KEY } from '../journal/names.ts';
 import type { Rows } from '../journal/types.ts';
 import type { Column, Listing, Row } from '../terminal/view.ts';
 import { columnsOf, SHORT_ID } from './columns.ts';

@@ -11,7 +11,7 @@ import { text } from '../contract/field.ts';
 import { type Fact, facts } from '../contract/provenance.ts';
 import { CliError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
-import type { OpDetail } from '../journal/shown-ops.ts';
+import type { OpDetail } from '../journal/types.ts';
 import { FACT_ROW } from './contract/fact-row.ts';
 import { factsAbout, showFacts } from './contract/shown-facts.ts';
 import { OP_DETAIL } from './ops/columns.ts';

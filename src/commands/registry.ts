@@ -73,20 +73,8 @@ export const REGISTRY: Registry = [
   {
     name: 'ops',
     heading: 'Safety',
-    summary: 'the journal of money operations: list, show, resume, resolve, prune',
+    summary: 'the journal of money operations: list, show, resume, resolve',
     leaves: async () => (await import('./ops/group.ts')).OP_COMMANDS,
-  },
-  {
-    name: 'journal',
-    heading: 'Safety',
-    summary: 'a journal that several people share: its state, the SQL that makes it',
-    leaves: async () => (await import('./journal/group.ts')).JOURNAL_COMMANDS,
-  },
-  {
-    name: 'approvals',
-    heading: 'Safety',
-    summary: 'operations that are held until other persons approve them',
-    leaves: async () => (await import('./approvals/group.ts')).APPROVAL_COMMANDS,
   },
   {
     name: 'audit',

@@ -104,7 +104,7 @@ export const BEHAVIOURS = [
   {
     section: '4',
     about: 'readings after a change',
-    rule: 'show it within 7.75 s: a new card in the list, a state, a balance, the wallet',
+    rule: 'show it within 8.75 s: a new card in the list, a state, a balance, the wallet',
     basis: notShown('A-170', 'how far a reading may be behind is'),
   },
   {

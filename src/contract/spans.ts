@@ -12,7 +12,7 @@ export const KEY_TRUST = 10 * MINUTE;
  * A list may be filled from an index, and a reading come from a replica (A-170): pauses between looks for what may be behind,
  * and how far that is at most. Our choice, and no fact of the service.
  */
-export const READ_LAG_PAUSES = [250, 500, 1_000, 2_000, 4_000] as const;
+export const READ_LAG_PAUSES = [250, 500, 1_000, 2_000, 5_000] as const;
 export const READ_LAG = READ_LAG_PAUSES.reduce<number>((all, pause) => all + pause, 0);
 /** How long a 3DS challenge waits for its code. */
 export const CHALLENGE_LIFE = 5 * MINUTE;

@@ -4,7 +4,9 @@
  */
 import { join } from 'node:path';
 import { CliError } from '../core/errors.ts';
+import { shellWord } from '../core/shell-quote.ts';
 import { type FileDependencies, preparePrivateFolder, readPrivate, writePrivate } from '../files/private-files.ts';
+import type { Database } from './database.ts';
 
 /** One state folder, as it was when money was moved from there. */
 export interface KnownState {
@@ -82,4 +84,48 @@ function isKnownState(value: unknown): value is KnownState {
   if (typeof value !== 'object' || value === null) return false;
   const { machine, folder, id } = value as Record<keyof KnownState, unknown>;
   return [machine, folder, id].every(each => typeof each === 'string');
+}
+
+/**
+ * Notes that money is moved from this journal. Throws `guarded` when money was moved with this configuration and the journal of it
+ * is not here.
+ */
+export async function noteKnownState(
+  database: Database,
+  { stateFolder }: StateFolders,
+  knownStates: KnownStates,
+): Promise<void> {
+  const [meta] = await database.read(tx =>
+    tx.all<{ journal: string; used: number }>(
+      "select journal, (select count(*) from account where mode <> 'sandbox') as used from meta",
+    ),
+  );
+  const id = (meta?.journal ?? '').slice(0, 16);
+  const known = await knownStates.read();
+  const last = known === 'damaged' ? undefined : known.at(-1);
+  const isKnown = known !== 'damaged' && known.some(each => each.id === id);
+  if (meta?.used === 0 && !isKnown && (known === 'damaged' || last !== undefined))
+    throw fresh(stateFolder, last, knownStates);
+  if (!isKnown) await knownStates.add(id);
+}
+
+function fresh(stateFolder: string, last: KnownState | undefined, { path }: KnownStates): CliError {
+  const text =
+    last === undefined
+      ? `the state folder ${stateFolder} is new, and which one was used before cannot be read`
+      : last.folder === stateFolder
+        ? `the state folder ${stateFolder} was emptied or moved away: the journal of earlier operations is not in it`
+        : `the state folder ${stateFolder} is new: the journal of earlier operations is in ${last.folder}`;
+  return new CliError('guarded', {
+    message: text,
+    notes: [
+      'Operations that are not finished, the limits of the day and the audit log stand there: without them the same change could be made twice.',
+      last === undefined || last.folder === stateFolder
+        ? 'Put the folder back from where it was moved to, or from a copy.'
+        : 'XDG_STATE_HOME, CARDWRIGHT_CONFIG_DIR and HOME say where the state folder is.',
+      'If it is gone for good, look at the cards and the wallet first; then accept this folder:',
+    ],
+    hint: `rm ${shellWord(path)}`,
+    outcome: 'not_sent',
+  });
 }

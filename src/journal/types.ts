@@ -1,18 +1,13 @@
 /**
- * The seam between whoever wants money moved (single commands, bulk runs, leases) and the journal that makes it safe to
- * stop at any moment (docs/design/reliability.md, section 6). Callers plan rows and perform them; what is sent, kept,
- * sent again or left alone is decided behind it. Everything here is data or a promise; nothing names a file or HTTP.
+ * The seam between whoever wants money moved (single commands, runs of many rows, leases, the library) and the journal that makes
+ * it safe to stop at any moment (docs/design/reliability.md). Callers plan rows and execute them; what is sent, kept, sent again or
+ * left alone is decided behind it. Everything here is data or a promise; nothing names a file, a database or HTTP.
  */
 import type { WriteName } from '../contract/calls.ts';
-import type { Balances } from '../contract/evidence.ts';
-import type { Delivery, PlannedRequest } from '../contract/service.ts';
+import type { Attempt, PlannedRequest } from '../contract/service.ts';
 import type { CliError } from '../core/errors.ts';
 import type { Cents } from '../core/money.ts';
-
-import type { Capability } from './idempotency-support.ts';
-import type { Counts, RowOutcome, RowResult } from './row-outcome.ts';
-import type { BroughtBack, CheckedJournal, OpLease } from './shared-ops.ts';
-import type { OpDetail, OpSummary, Resolution, Resolved } from './shown-ops.ts';
+import type { Capability } from './capabilities.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -29,18 +24,13 @@ export interface PlannedRow {
   readonly aim?: Cents | undefined;
   readonly cardId?: string | undefined;
   readonly label?: string | undefined;
-  /** Card and wallet just before, when the caller has read them; see `SeenBefore`. */
-  readonly before?: Balances | undefined;
   /** Exact text of the body, where the caller wrote it; `input` is what was read from it. */
   readonly body?: string | undefined;
-  /** The caller's own name for this one change: with it the same change is carried out once (docs/design/reliability.md, section 6). */
+  /** The caller's own name for this one change: under it the change is made once. */
   readonly intent?: string | undefined;
   /** What was asked for where `input` holds our choice: a BIN for `auto`. Values of `input` that it names are not the caller's. */
   readonly asked?: Values | undefined;
-  /**
-   * A key that follows from the intention, in place of one of the op's own: `<chain>.1`, and after a refusal `<chain>.2`.
-   * Other machines send the same one.
-   */
+  /** A key that follows from the intention, in place of one of the op's own: `<chain>.1`. Other machines send the same one. */
   readonly keyChain?: string | undefined;
   /** What a created card is marked with, in place of the op's own marker. */
   readonly marker?: string | undefined;
@@ -48,6 +38,76 @@ export interface PlannedRow {
   readonly phase?: number | undefined;
   /** Rows that must be done before it; else it is not sent. */
   readonly needs?: readonly number[] | undefined;
+}
+
+/** Many rows: an array, or what makes each of them when it is asked for. May be gone through again. */
+export type Rows<T> = Iterable<T> & { readonly length: number };
+
+export interface RunPlan {
+  /** Words of the command, `cards create`. */
+  readonly command: string;
+  readonly rows: Rows<PlannedRow>;
+  /** Of the wanted changes, whatever their form and order; see `inputDigest`. */
+  readonly digest: string;
+  /** Several rows from a file: rows that were not sent or that the wallet refused stay open for `ops resume`. */
+  readonly bulk: boolean;
+  readonly maxTotal?: Cents | undefined;
+  /** The wallet just before, of runs of many that move money between it and cards: the end of the run compares. */
+  readonly wallet?: Cents | undefined;
+  /** `--idempotency-key` of a single row. Of a run of many, the name under which it is begun once. */
+  readonly key?: string | undefined;
+  /** Whether created cards carry the metadata key `cardwright`; without it a create is never sent again. */
+  readonly marker: boolean;
+  /** What the markers of its rows begin with, where they are not the op's own. */
+  readonly markerPrefix?: string | undefined;
+  /** Its rows have phases. */
+  readonly phased?: boolean | undefined;
+  /** `--again`: the same input of many rows a second time within 24 hours is meant. */
+  readonly again?: boolean | undefined;
+  /** `--resend-absent`: as `ResumeOptions` has it, in the very run that is begun. */
+  readonly resendAbsent?: boolean | undefined;
+}
+
+export type RowResult = 'done' | 'refused' | 'unknown' | 'not_sent';
+
+/** What a resume does with a row that is not over: send it, look for it once more, or leave it to a person. */
+export type NextOfRow = 'send' | 'send_again' | 'look' | 'decide';
+
+/** What came of a row, as far as it is known. */
+export interface RowOutcome {
+  readonly row: number;
+  readonly outcome: RowResult;
+  /** Done rows: false when the card was in the wanted state already. */
+  readonly changed?: boolean | undefined;
+  /** Done rows: the resource, money as JSON numbers; absent when the journal alone knows of it. */
+  readonly result?: Values | undefined;
+  /** The answer did not show it and the resource was read. */
+  readonly reread?: boolean | undefined;
+  /** Of rows that were only looked at, and of unknown rows that a resume has looked at. */
+  readonly next?: NextOfRow | undefined;
+  /** An unknown row that was looked for and is not there. */
+  readonly absent?: boolean | undefined;
+  /** With `absent`: the service is known to honour its key, which may be forgotten by now. */
+  readonly keyHonoured?: boolean | undefined;
+  /** Every outcome but done; carries `op`, the outcome and what to do next. */
+  readonly error?: CliError | undefined;
+  readonly cardId?: string | undefined;
+  readonly last4?: string | undefined;
+  readonly amount?: Cents | undefined;
+  readonly requestId?: string | undefined;
+  /** Cards found with the marker of this row when there is more than one. Never terminated by itself. */
+  readonly duplicate?: readonly string[] | undefined;
+  /** The service asked to slow down while this row was under way; a run of many halves its workers. */
+  readonly throttled?: boolean | undefined;
+  /** Nothing more may be sent by this run: key refused, guard, journal lost. */
+  readonly stops?: boolean | undefined;
+}
+
+export interface Counts {
+  readonly done: number;
+  readonly refused: number;
+  readonly unknown: number;
+  readonly not_sent: number;
 }
 
 /** What a name of the caller's was used for before, with the same values. */
@@ -58,76 +118,11 @@ export interface EarlierUse {
   readonly row: number;
   /** The op is one of many rows. */
   readonly bulk: boolean;
-  /** What came of it, where nothing is left to do or to tell; else a resume of the op takes it up. */
+  /** What came of it, where nothing is left to do; else a resume of the op takes it up. */
   readonly settled?: RowOutcome | undefined;
 }
 
-/** What an operation's idempotency key was found to be worth. */
-export interface Probed {
-  readonly operation: WriteName;
-  readonly capability: Capability;
-  /** What was done and seen, in one clause. */
-  readonly text: string;
-}
-
-/** One write of a probe, for whoever records and counts it. */
-export interface ProbeWrite {
-  readonly operation: WriteName;
-  readonly input: Values;
-  readonly key: string;
-}
-
-/** Called with each write of a probe; sends it by `send` and hands its delivery back. */
-export type AroundWrite = (write: ProbeWrite, send: () => Promise<Delivery>) => Promise<Delivery>;
-
-/** A probe that is ready: what it would send, and the sending. */
-export interface Probe {
-  /** What is sent at most, to a service that ignores keys; for guards and limits. */
-  readonly rows: Rows<PlannedRow>;
-  /** What a service that honours keys is sent. */
-  readonly requests: Rows<PlannedRequest>;
-  /** Uses keys twice, remembers for this account what they are worth, and terminates the cards it made. */
-  run(around: AroundWrite): Promise<readonly Probed[]>;
-}
-
-export type { Balances };
-
-/** Many rows: an array, or what makes each of them when it is asked for. May be gone through again. */
-export type Rows<T> = Iterable<T> & { readonly length: number };
-
-export interface RunPlan {
-  /** Words of the command, `cards create`. */
-  readonly command: string;
-  readonly rows: Rows<PlannedRow>;
-  /** Of the wanted changes, whatever their form and order; see `inputDigest`. Twins are found by it. */
-  readonly digest: string;
-  /** The same as older releases made it, for runs of several rows; see `digestInOrder`. */
-  readonly digestInOrder?: string | undefined;
-  /** Several rows from a file: rows that were not sent or that the wallet refused stay open for `ops resume`. */
-  readonly bulk: boolean;
-  readonly maxTotal?: Cents | undefined;
-  /** The wallet just before, of bulk runs that move money between it and cards: the audit compares. */
-  readonly wallet?: Cents | undefined;
-  /**
-   * `--idempotency-key` of a single row. Of a run of many, the name under which it is begun once: a plan that was applied
-   * is not applied again.
-   */
-  readonly key?: string | undefined;
-  /** Whether created cards carry the metadata key `cardwright`; without it nothing is ever sent twice. */
-  readonly marker: boolean;
-  /** What the markers of its rows begin with, where they are not the op's own; such rows are known by markers and keys. */
-  readonly markerPrefix?: string | undefined;
-  /** Its rows have phases. */
-  readonly phased?: boolean | undefined;
-  /** `--again`: the same bulk input a second time within 24 hours is meant. */
-  readonly again?: boolean | undefined;
-  /** Nobody typed it: it waits for what is unknown to be settled, also where it could be repeated freely. */
-  readonly unattended?: boolean | undefined;
-  /** `--resend-absent`: as `ResumeOptions` has it, in the very run that is begun. */
-  readonly resendAbsent?: boolean | undefined;
-}
-
-/** Where a row stands by the journal: `open` rows may be performed. */
+/** Where a row stands by the journal: `open` rows may be executed. */
 export interface RowState {
   readonly row: number;
   readonly state: RowResult | 'open';
@@ -150,13 +145,13 @@ export interface Finished {
   readonly counts: Counts;
   /** Amounts of the done rows. */
   readonly cents: Cents;
-  /** What the audit found wrong; any of them is exit 15. */
+  /** What its verification found wrong; any of them is exit 15. */
   readonly objections: readonly string[];
   /** What it found odd and others may explain. */
   readonly remarks: readonly string[];
   /** Rows that came back as done, and whose card it could not read: they are unknown now. */
   readonly doubted: readonly RowOutcome[];
-  /** True when the journal says END: a later resume sends nothing. */
+  /** True when the op is finished: a later resume sends nothing. */
   readonly ended: boolean;
 }
 
@@ -168,7 +163,7 @@ export interface SendPermit {
   acknowledge(): void;
 }
 
-/** A run this process works on, under its lock. Disposing lets the lock go; nothing is lost by it. */
+/** A run that this process holds. Disposing lets it go; nothing is lost by it. */
 export interface Run extends AsyncDisposable {
   readonly op: string;
   readonly plan: RunPlan;
@@ -176,26 +171,24 @@ export interface Run extends AsyncDisposable {
   readonly total: Cents;
   readonly rows: Rows<RowState>;
   /**
-   * Takes one row to an outcome; safe to call for several rows at once. A row whose outcome is unknown is settled
-   * and looked for first. Resolves only after the outcome is durable, so it may be printed. Rejects with `guarded`
-   * when the journal cannot be written or another process has taken over: then nothing more was sent.
+   * Takes one row to an outcome; safe to call for several rows at once. A row whose outcome is unknown is looked for first.
+   * Resolves only after the outcome is durable, so it may be printed. Rejects with `guarded` when the journal cannot be written
+   * or another process has taken over: then nothing more was sent.
    */
   perform(row: number, permit?: SendPermit): Promise<RowOutcome>;
   /** Who has approved it, where it was held. */
   readonly approvedBy?: readonly string[] | undefined;
   /** It was held, and no command before this one has sent anything of it. */
   readonly isReleased?: boolean | undefined;
-  /** Audits, and closes the journal when no row is open or unknown. Call it after the last row came back. */
+  /** Verifies, and finishes the op when no row is open or unknown. Call it after the last row came back. */
   finish(): Promise<Finished>;
-  /** Whoever asks for it is refused, and not shown what came of it: it stays untold. */
-  leaveUntold(): void;
+  /** Whoever asks for it is refused, and not shown what came of it: it stays unacknowledged. */
+  leaveUnacknowledged(): void;
 }
 
 /** What the caller has read just before a run begins. */
 export interface ReadBefore {
-  /** Card and wallet of a single fund or withdraw; rows of these read them otherwise. */
-  readonly before?: Balances | undefined;
-  /** The wallet, of a bulk run that moves money. */
+  /** The wallet, of a run of many that moves money. */
   readonly wallet?: Cents | undefined;
 }
 
@@ -207,14 +200,14 @@ export interface PreparedRun {
   readonly requests: Rows<PlannedRequest>;
   /** Why it would be held for approval, in words; undefined where it would not. Nothing is written. */
   held(): Promise<string | undefined>;
-  /** As `Journal.begin`. */
+  /** Claims it: from here on the op is durable. Nothing is sent by it. Throws as `Journal.begin`. */
   begin(seen?: ReadBefore): Promise<Run>;
 }
 
 export interface ResumeOptions {
-  /** Send rows again of which no trace was found after settling. */
+  /** Send rows again of which no trace was found. */
   readonly resendAbsent?: boolean | undefined;
-  /** Why an op of another operator is taken over, in a journal that several people share. */
+  /** Why an op of another operator is taken over. */
   readonly reason?: string | undefined;
 }
 
@@ -222,79 +215,202 @@ export interface ResumeOptions {
 export interface OpView {
   /** Looks at rows and asks the service, and neither writes nor sends. Needs no disposing. */
   readonly run: Run;
-  /** What goes on with it. */
-  takeUp(): Promise<TakeUp>;
-  /**
-   * For dry runs: throws as `takeOver` for an op that is gone on with in another journal, whose records do not fit each other,
-   * or whose approvals are none. What a request for approval still needs is another matter.
-   */
-  refuse(): Promise<void>;
-  /** As `Journal.resume`; what was seen is read again under the lock. */
+  /** As `Journal.resume`; what was seen is read again when it is taken. */
   takeOver(options?: ResumeOptions): Promise<Run>;
 }
 
-/** The command that goes on with an operation. */
-export interface TakeUp {
-  readonly command: string;
-  /** Behind the op in a message: the operator and his machine, and how long a lease still keeps it; empty for one's own. */
-  readonly whose: string;
-  /** The same behind a verb; undefined for one's own that nobody has, and for what has ended. */
-  readonly hands?: string | undefined;
-  /** It is taken over, and not resumed: another operator has it. */
-  readonly isTakeover: boolean;
-  /** What may be done when the lease is over; none where no lease runs. */
-  readonly later: readonly string[];
+/** What an operation's idempotency key was found to be worth. */
+export interface Probed {
+  readonly operation: WriteName;
+  readonly capability: Capability;
+  /** What was done and seen, in one clause. */
+  readonly text: string;
 }
 
-/** All operations of this user. Every method throws `check_failed` for a damaged journal it must read. */
+/** One write of a probe, for whoever records and counts it. */
+export interface ProbeWrite {
+  readonly operation: WriteName;
+  readonly input: Values;
+  readonly key: string;
+}
+
+/** Called with each write of a probe; sends it by `send` and hands its attempt back. */
+export type AroundWrite = (write: ProbeWrite, send: () => Promise<Attempt>) => Promise<Attempt>;
+
+/** A probe that is ready: what it would send, and the sending. */
+export interface Probe {
+  /** What is sent at most, to a service that ignores keys; for guards and limits. */
+  readonly rows: Rows<PlannedRow>;
+  /** What a service that honours keys is sent. */
+  readonly requests: Rows<PlannedRequest>;
+  /** Uses keys twice, remembers for this account what they are worth, and terminates the cards it made. */
+  run(around: AroundWrite): Promise<readonly Probed[]>;
+}
+
+export type OpState =
+  /** A living process works on it. */
+  | 'running'
+  /** Held for approval. */
+  | 'pending'
+  /** Rows are left to send. */
+  | 'open'
+  /** Rows were sent without a trustworthy answer. */
+  | 'unknown'
+  | 'finished'
+  /** Every row is settled, and its command ended before it could say so: the same change is refused until a resume shows it. */
+  | 'unacknowledged'
+  /** Its request was rejected or expired: nothing of it was ever sent. */
+  | 'rejected';
+
+/** Who works on an op, or did last: user and machine. */
+export interface Holder {
+  readonly holder: string;
+  readonly host: string;
+  /** ms that a lease runs for yet; 0 where nobody works on it. */
+  readonly leftMs: number;
+}
+
+export interface OpSummary {
+  readonly op: string;
+  readonly command: string;
+  /** ISO 8601 UTC. */
+  readonly started_at: string;
+  /** Of the latest event. */
+  readonly last_at: string;
+  readonly profile: string;
+  readonly mode: 'sandbox' | 'test' | 'live';
+  readonly origin: string;
+  readonly state: OpState;
+  readonly rows: number;
+  readonly counts: Counts & { readonly open: number };
+  /** Sum of the planned amounts. */
+  readonly cents: Cents;
+  readonly movesMoney: boolean;
+  readonly heldBy: Holder;
+}
+
+export interface OpRow {
+  readonly row: number;
+  readonly state: RowResult | 'open';
+  readonly operation: WriteName;
+  readonly cardId?: string | undefined;
+  readonly last4?: string | undefined;
+  readonly amount?: Cents | undefined;
+  readonly label?: string | undefined;
+  readonly intent?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
+  readonly requestId?: string | undefined;
+  /** ISO 8601 UTC of the last time bytes may have left. */
+  readonly sentAt?: string | undefined;
+  /** When the service answered it, by its own clock, ms UTC. */
+  readonly serviceSentAt?: number | undefined;
+  /** Why it is not done, in one clause. */
+  readonly reason?: string | undefined;
+  /** What the last look saw. */
+  readonly found?: string | undefined;
+  readonly checkedAt?: string | undefined;
+  readonly resolved?: RecordedByHand | undefined;
+  readonly duplicate?: readonly string[] | undefined;
+}
+
+export interface RecordedByHand {
+  readonly as: 'done' | 'not-done';
+  readonly note: string;
+  /** ISO 8601 UTC. */
+  readonly at: string;
+  readonly who: string;
+}
+
+/** Something that happened to an op, for `ops show`. */
+export interface OpEvent {
+  /** ISO 8601 UTC. */
+  readonly at: string;
+  readonly row: number | undefined;
+  readonly kind: string;
+  readonly text: string;
+}
+
+export interface OpDetail extends OpSummary {
+  readonly rowsInDetail: readonly OpRow[];
+  readonly events: readonly OpEvent[];
+  readonly objections: readonly string[];
+}
+
+/** Rows of one operation by their numbers, in order: those of unknown outcome, and those a resume would send. */
+export interface Closing {
+  readonly unknown: readonly number[];
+  readonly unsent: readonly number[];
+}
+
+export interface Resolution {
+  readonly op: string;
+  /** When left out: as done every unknown row, as not-done every row that is not settled. */
+  readonly rows?: readonly number[] | undefined;
+  readonly as: 'done' | 'not-done';
+  readonly note: string;
+  /** With `done`, of one create: the card that it has made. */
+  readonly card?: string | undefined;
+  /** That card as the service shows it; left out where it could not be asked. */
+  readonly shownCard?: Values | undefined;
+  /** Told what would be recorded, before it is; what it throws ends it, and nothing was written. */
+  agree?(closing: Closing): Promise<void>;
+}
+
+export interface Resolved {
+  readonly detail: OpDetail;
+  /** What was recorded. */
+  readonly closed: Closing;
+  /** What is still to be settled or sent. */
+  readonly left: Closing;
+}
+
+/** A change of this journal that is done, for whoever reads a list that may be behind it. */
+export interface RecentChange {
+  readonly operation: WriteName;
+  readonly cardId: string | undefined;
+  readonly marker: string | undefined;
+  /** Cents. */
+  readonly amount: number;
+  /** ms UTC by the clock of the store. */
+  readonly at: number;
+  /** Balance of the card after it, cents, where it was told. */
+  readonly balance: number | undefined;
+  readonly input: Values;
+}
+
+/** The journal of an account. Every method throws `check_failed` for a damaged journal, `guarded` for one that cannot be used. */
 export interface Journal {
   /** Makes the requests of a plan, once. Throws `usage` for rows that cannot be sent. Nothing is written or sent. */
   prepare(plan: RunPlan): Promise<PreparedRun>;
+  /** Throws what a claim of the plan would be refused for now; writes nothing. */
+  refuse(plan: RunPlan): Promise<void>;
   /**
-   * Throws for a twin as `begin` does, before anything is asked or written; gives notice of rows that a run finished
-   * less than 24 hours ago has done.
-   */
-  refuseTwin(plan: RunPlan): Promise<void>;
-  /**
-   * Writes the plan down and makes it durable; nothing was sent before or by it. Throws `guarded` (14) for a twin
-   * whose outcome is unknown or was told to nobody, a bulk input that is not finished, also with `again`, or was
-   * finished less than 24 hours ago, rows that another operation which is not finished has too, or a folder that
-   * cannot be written; `usage` (2) for an idempotency key that was used with other bytes. With a key used before
-   * for the same bytes it resumes that run. Short for `prepare` and its `begin`.
+   * Claims the plan: durable, nothing sent. Throws `guarded` (14) for a change that is not settled or that another process works
+   * on, for the same file within 24 hours, for caps; `pending_approval` (17) where a rule holds it; `usage` (2) for a key or an
+   * intent that was used for another change. With a key used before for the same change it resumes that run.
    */
   begin(plan: RunPlan): Promise<Run>;
   /**
-   * The rows whose names were used before with the same values, by the numbers of this plan. Throws `usage` for a name that
-   * was used with other values, `guarded` where its row belongs to a run of many that is not finished. Changes nothing.
+   * The rows whose intents were used before with the same values, by the numbers of this plan. Throws `usage` for one that was
+   * used with other values, `guarded` where its row belongs to a run of many that is not finished. Changes nothing.
    */
   earlierUses(plan: RunPlan): Promise<ReadonlyMap<number, EarlierUse>>;
-  /**
-   * The command has shown these rows: an op of this operator all of whose rows are among them is over for him once the answer
-   * was written. Nothing is sent. Resolves to what its verification objects to, where its process had ended before that.
-   */
+  /** The command has shown these rows: an op all of whose rows are among them is acknowledged once the answer was written. */
   shown(uses: Iterable<EarlierUse>): Promise<CliError | undefined>;
-  /** Throws `usage` for an unknown op or another account's. The options tell what a resume would do with its rows. */
+  /** Throws `not_found` for an unknown op, `usage` for another account's. */
   look(op: string, options?: ResumeOptions): Promise<OpView>;
-  /** Short for `look` and its `takeOver`. Throws `guarded` when another process works on it. */
+  /** Short for `look` and its `takeOver`. Throws `guarded` while another process works on it. */
   resume(op: string, options?: ResumeOptions): Promise<Run>;
-  /** The run of many that was begun under a name, and when it ended, ms UTC; undefined for none that was written whole. */
+  /** The run of many that was begun under a name, and when it ended, ms UTC. */
   begunAs(name: string): Promise<{ readonly op: string; readonly ended: number | undefined } | undefined>;
-  /**
-   * Keeps other processes that use this journal from changing the same fleet at once; resolves to the letting go. Throws
-   * `guarded` while another one holds it.
-   */
+  /** Keeps other processes from changing the same fleet at once; resolves to the letting go. Throws `guarded` while one holds it. */
   holdFleet(fleet: string): Promise<() => Promise<void>>;
+  /** Done changes of this account in the last ten minutes, oldest first: they count beside a list, which may be behind. */
+  recent(): Promise<readonly RecentChange[]>;
+  /** Newest first. */
   list(): Promise<readonly OpSummary[]>;
-  /** Throws `usage` for the journal of one machine, which has no other operators. */
-  leases(): Promise<readonly OpLease[]>;
-  /** Brings what was left to the shared journal. Throws as `leases`. */
-  push(): Promise<BroughtBack>;
-  /** Whether the shared journal is whole, and has every operation that made a card. Changes nothing. Throws as `leases`. */
-  check(): Promise<CheckedJournal>;
   show(op: string): Promise<OpDetail>;
   resolve(resolution: Resolution): Promise<Resolved>;
   /** Makes a probe of idempotency keys ready; nothing is sent by it. Throws `guarded` for a live key. */
   probe(binId: string): Promise<Probe>;
-  /** Removes journals finished more than 90 days ago, and names that are older than 400 days; resolves to the ops. */
-  prune(options?: { readonly dryRun?: boolean }): Promise<readonly string[]>;
 }

@@ -2,7 +2,7 @@
 import { homedir, tmpdir } from 'node:os';
 import { isAbsolute } from 'node:path';
 import { type FolderFacts, foldersFor } from '../platform/folders.ts';
-import { type JournalUrl, parseJournalUrl } from '../team/journal-url.ts';
+import type { Environment } from '../platform/host.ts';
 import { needText, wrongly } from './given-values.ts';
 
 /** See scripts/library-client.d.cts. */
@@ -20,10 +20,11 @@ export interface FolderJournal {
 
 export interface DatabaseJournal {
   readonly kind: 'database';
-  readonly url: JournalUrl;
+  /** `postgres://…`; what it leaves out comes from the variables of PostgreSQL. */
+  readonly url: string;
+  readonly env: Environment;
   readonly account: string;
-  readonly passwordFile: string | undefined;
-  /** Where copies of ops lie while they are worked on. */
+  /** What is known of the service's idempotency keys lies there. */
   readonly stateFolder: string;
 }
 
@@ -42,14 +43,16 @@ export function chosenJournal(
     if (journal === undefined) return undefined;
     return { kind: 'folder', stateFolder: folderNamed('journal', journal) };
   }
-  const url = parseJournalUrl(journal, 'program');
   needText('journalAccount', journalAccount);
-  const passwordFile = journalPasswordFile ?? own.env['CARDWRIGHT_JOURNAL_PASSWORD_FILE'];
+  const passfile = journalPasswordFile;
   return {
     kind: 'database',
-    url,
+    url: journal,
+    env:
+      passfile === undefined
+        ? own.env
+        : { ...own.env, PGPASSFILE: pathNamed('journalPasswordFile', passfile, 'a file') },
     account: String(journalAccount),
-    passwordFile: passwordFile === undefined ? undefined : pathNamed('journalPasswordFile', passwordFile, 'a file'),
     stateFolder: journalFolder === undefined ? ownStateFolder(own) : folderNamed('journalFolder', journalFolder),
   };
 }
@@ -62,16 +65,7 @@ function pathNamed(name: string, value: unknown, of: string): string {
   return String(value);
 }
 
-/** State folder of the command line for this user, whatever the program names; undefined for a user who has none. */
-export function commandFolder(own: Pick<FolderFacts, 'env' | 'platform'>): string | undefined {
-  try {
-    return ownStateFolder(own);
-  } catch {
-    return undefined;
-  }
-}
-
-/** That of the command line for this user, so that its `journal push` brings what a program has left. */
+/** That of the command line for this user. */
 function ownStateFolder({ env, platform }: Pick<FolderFacts, 'env' | 'platform'>): string {
   const moved = env['CARDWRIGHT_CONFIG_DIR'];
   if (moved === undefined || isAbsolute(moved)) {

@@ -14,13 +14,7 @@ import { Secret } from '../core/secret.ts';
 import { verifyPayload } from '../events/verify.ts';
 import { checkBaseUrl } from '../profile/base-url.ts';
 import { keyMode, readKey } from '../profile/key.ts';
-import {
-  chosenJournal,
-  commandFolder,
-  type DatabaseJournal,
-  type FolderJournal,
-  type JournalOptions,
-} from './chosen-journal.ts';
+import { chosenJournal, type DatabaseJournal, type FolderJournal, type JournalOptions } from './chosen-journal.ts';
 import {
   type Check,
   checkOptions,
@@ -36,7 +30,6 @@ import {
   wrongly,
 } from './given-values.ts';
 import type { OwnProcess } from './journal.ts';
-import type { refuseMovedAccount } from './moved-account.ts';
 import { type Named, namedCalls } from './named-calls.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 import { openCalls } from './open-calls.ts';
@@ -173,19 +166,17 @@ function partsOf(options: Options) {
   });
   const notice = onWarning ?? (() => undefined);
   const named = namedCalls({ ...around, service, writeTotalMs: timeoutMs ?? WRITE_TOTAL_MS, notice }, journal);
-  return { service, named, sendOne: senderOf({ around, service, named, journal }) };
+  return { service, named, sendOne: senderOf({ service, named, journal }) };
 }
 
 interface Sending {
-  readonly around: Parameters<typeof refuseMovedAccount>[0];
   readonly service: Service;
   readonly named: Named;
   readonly journal: FolderJournal | DatabaseJournal | undefined;
 }
 
 /** One call, behind those of its card and its intent; it joins their queues at once. */
-function senderOf({ around, service, named, journal }: Sending) {
-  const commands = commandFolder(process);
+function senderOf({ service, named, journal }: Sending) {
   const oneAfterTheOther = oneAtATime();
   const sendUnnamed = async (operation: string, asked: Values, key?: string, signal?: AbortSignal) => {
     const how = { key, keyOfCaller: key !== undefined, signal, readsBalancesBefore: true };
@@ -195,16 +186,10 @@ function senderOf({ around, service, named, journal }: Sending) {
     const { idempotencyKey: key, intent, signal } = callingOf(calling);
     const asked = askedOf(operation, input);
     if (journal !== undefined && intent === undefined) refuseUnnamed(operation);
-    const isShared = journal?.kind === 'database' && intent !== undefined;
-    const sending = async () => {
-      if (commands !== undefined && !isShared && isJournaled(operation)) {
-        const moved = await import('./moved-account.ts');
-        await moved.refuseMovedAccount(around, commands);
-      }
-      return intent === undefined
+    const sending = async () =>
+      intent === undefined
         ? sendUnnamed(operation, asked, key, signal)
         : named.send({ operation: operation as never, input: asked as never, intent, key, signal });
-    };
     const inTurn = (name: string | undefined, work: typeof sending) =>
       name === undefined ? work() : oneAfterTheOther(name, work, signal);
     const card = movedCard(operation, asked);

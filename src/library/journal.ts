@@ -1,4 +1,5 @@
 /** `intent` of `cardwright/client`: one change of a program through a journal. Loaded when one is sent. */
+import { hostname, userInfo } from 'node:os';
 import type { Input, WriteName } from '../contract/calls.ts';
 import { isJournaled } from '../contract/journaled.ts';
 import type { Service } from '../contract/service.ts';
@@ -6,15 +7,15 @@ import { CliError } from '../core/errors.ts';
 import { intentFault } from '../core/intent-name.ts';
 import { accountPrint, keyPrint } from '../core/key-print.ts';
 import type { Secret } from '../core/secret.ts';
-import { readerOf } from '../journal/execution/run-context.ts';
-import { capabilitiesIn } from '../journal/idempotency-support.ts';
-import { createJournal } from '../journal/runs/journal.ts';
-import { localStore } from '../journal/store/local-store.ts';
-import type { OpStore } from '../journal/store/op-store.ts';
+import { capabilitiesIn } from '../journal/capabilities.ts';
+import type { Database, Transaction } from '../journal/database.ts';
+import { selfOf } from '../journal/holder.ts';
+import { createJournal, readerOf } from '../journal/journal.ts';
+import { hasJournal, openSqlite } from '../journal/sqlite.ts';
 import type { Journal } from '../journal/types.ts';
-import { createDisk } from '../journal/wal/storage.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { executeOnly, planOfOne, resultBefore } from '../writes/journaled-write.ts';
+import type { DatabaseJournal, FolderJournal } from './chosen-journal.ts';
 
 /** The process of the program, as far as a journal needs it. */
 export interface OwnProcess {
@@ -43,22 +44,26 @@ export interface NamedCall {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Where the ops of a call are kept. */
-interface Kept {
+/** Where the ops of a client are kept. */
+export interface Place {
   /** State folder of `cardwright`: what is known of the service's idempotency keys lies there. */
   readonly stateFolder: string;
-  readonly store: OpStore;
+  open(): Promise<Database>;
+  existing(): Promise<Database | undefined>;
+  readonly account?: (tx: Pick<Transaction, 'all'>) => Promise<string>;
+  keyPrint(salt: string): Promise<string>;
+  close(): Promise<void>;
 }
 
 /**
- * Carries the change out, or tells what an earlier call with the same name has done. Throws as `executeOnly`, and `usage`
- * before anything is opened.
+ * Makes the change, or tells what an earlier call with the same name has done. Throws as `executeOnly`, and `usage` before
+ * anything is opened.
  */
-export async function sendNamed(around: NamedCalls, call: NamedCall, kept: Kept): Promise<unknown> {
+export async function sendNamed(around: NamedCalls, call: NamedCall, place: Place): Promise<unknown> {
   const { intent } = call;
   const wanted = { ...call, input: call.input as Readonly<Record<string, unknown>>, marker: true, intentName: intent };
   const plan = planOfOne(wanted);
-  const journal = journalOf(around, kept, call.signal);
+  const journal = journalOf(around, place, call.signal);
   const reader = readerOf(around.service);
   const earlier = (await journal.earlierUses(plan)).get(1);
   if (earlier?.settled !== undefined) {
@@ -81,34 +86,89 @@ export function refuseUnkept({ operation, intent }: Pick<NamedCall, 'operation' 
   }
 }
 
-/** The files of a folder of this machine: `ops list` of a command line with the same state folder shows them. */
-export function folderStore(around: NamedCalls, stateFolder: string): OpStore {
-  const { clock, random, platform, pid, key, notice } = around;
-  return localStore({
+/** The journal of a folder of this machine: `ops list` of a command line with the same state folder shows its operations. */
+export function folderPlace(
+  { clock, random, platform, key, notice }: NamedCalls,
+  { stateFolder }: FolderJournal,
+): Place {
+  let database: Promise<Database> | undefined;
+  const open = () => {
+    database ??= openSqlite({ stateFolder, files: { platform, random, warn: notice }, clock }).catch(
+      (thrown: unknown) => {
+        database = undefined;
+        throw thrown;
+      },
+    );
+    return database;
+  };
+  return {
     stateFolder,
-    disk: createDisk({ platform, random, warn: notice, lock: { pid, clock, random } }),
-    random,
-    pid,
+    open,
+    existing: async () => (hasJournal(stateFolder) ? open() : undefined),
     keyPrint: async salt => keyPrint(key, salt),
-    accountPrint: async account => accountPrint(key, account),
-  });
+    close: async () => (await database?.catch(() => undefined))?.close(),
+  };
 }
 
-function journalOf(around: NamedCalls, { stateFolder, store }: Kept, signal = new AbortController().signal): Journal {
+/** A journal that several people share. Its connection is closed when nobody has used it for a while. */
+export async function databasePlace(around: NamedCalls, chosen: DatabaseJournal): Promise<Place> {
+  const { key, clock, random } = around;
+  const { stateFolder, account, url } = chosen;
+  const { openPostgres, postgresAddress } = await import('../journal/postgres.ts');
+  const { signal } = new AbortController();
+  const address = postgresAddress(url, chosen.env, userInfo().username);
+  let database: Promise<Database> | undefined;
+  const open = () => {
+    database ??= openPostgres({ address, env: chosen.env, clock, random, signal }).catch((thrown: unknown) => {
+      database = undefined;
+      throw thrown;
+    });
+    return database;
+  };
+  return {
+    stateFolder,
+    open,
+    existing: open,
+    account: async tx => {
+      const [row] = await tx.all<{ id: string }>('select id from account where id = ?', account);
+      if (row !== undefined) return row.id;
+      throw new CliError('usage', { message: `the shared journal has no account ${account}`, outcome: 'not_sent' });
+    },
+    keyPrint: async () => accountPrint(key, account),
+    async close() {
+      const opened = database;
+      database = undefined;
+      await (await opened?.catch(() => undefined))?.close();
+    },
+  };
+}
+
+function journalOf(around: NamedCalls, place: Place, signal = new AbortController().signal): Journal {
   const { service, clock, random, platform, pid, baseUrl, mode, writeTotalMs, notice } = around;
   return createJournal({
-    store,
+    database: place.open,
+    existing: place.existing,
+    account: place.account,
+    keyPrint: place.keyPrint,
+    self: selfOf({ holder: `${userName()}@${hostname()}`, pid }),
     clock,
     random,
-    pid,
-    begunAt: clock.now(),
     service: async () => service,
     acting: async () => ({ profile: 'client', mode, origin: baseUrl }),
-    capabilities: capabilitiesIn(stateFolder, { platform, random, warn: notice }),
+    capabilities: capabilitiesIn(place.stateFolder, { platform, random, warn: notice }),
     writeTotalMs,
     stop: signal,
     cut: signal,
     hold: () => () => undefined,
     notice,
   });
+}
+
+/** A container may run a program under an id without a name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'program';
+  }
 }

@@ -1,8 +1,7 @@
 /** Calls with an `intent`, through the journal that the options of the client name. What it takes is loaded by the first. */
 import { CliError } from '../core/errors.ts';
 import type { DatabaseJournal, FolderJournal } from './chosen-journal.ts';
-import type { NamedCall, NamedCalls } from './journal.ts';
-import type { SharedJournal } from './shared-journal.ts';
+import type { NamedCall, NamedCalls, Place } from './journal.ts';
 
 export interface Named {
   /** Throws as `sendNamed`, and `usage` without a journal: a promise without one is none. */
@@ -10,23 +9,49 @@ export interface Named {
   close(): Promise<void>;
 }
 
+/** A connection to a database that nobody uses is closed after this, ms: the program may end. */
+const IDLE_MS = 5_000;
+
 export function namedCalls(around: NamedCalls, chosen: FolderJournal | DatabaseJournal | undefined): Named {
-  let shared: Promise<SharedJournal> | undefined;
-  const opened = async (database: DatabaseJournal) =>
-    (await import('./shared-journal.ts')).sharedJournal(database, around);
+  let place: Promise<Place> | undefined;
+  const underWay = new Set<Promise<unknown>>();
+  let idle = new AbortController();
+
+  async function placeOf(named: FolderJournal | DatabaseJournal): Promise<Place> {
+    const { databasePlace, folderPlace } = await import('./journal.ts');
+    return named.kind === 'folder' ? folderPlace(around, named) : databasePlace(around, named);
+  }
+
+  async function closeWhenIdle(): Promise<void> {
+    idle = new AbortController();
+    const isIdle = await around.clock.sleep(IDLE_MS, idle.signal).then(
+      () => true,
+      () => false,
+    );
+    if (isIdle) await (await place)?.close();
+  }
+
   return {
     async send(call) {
       if (chosen === undefined) throw noJournal();
-      const { sendNamed, refuseUnkept, folderStore } = await import('./journal.ts');
+      const { sendNamed, refuseUnkept } = await import('./journal.ts');
       refuseUnkept(call);
-      const { stateFolder } = chosen;
-      if (chosen.kind === 'folder') {
-        return sendNamed(around, call, { stateFolder, store: folderStore(around, stateFolder) });
+      idle.abort();
+      place ??= placeOf(chosen);
+      const sending = sendNamed(around, call, await place);
+      underWay.add(sending);
+      try {
+        return await sending;
+      } finally {
+        underWay.delete(sending);
+        if (underWay.size === 0 && chosen.kind === 'database') void closeWhenIdle();
       }
-      shared ??= opened(chosen);
-      return (await shared).use(store => sendNamed(around, call, { stateFolder, store }));
     },
-    close: async () => (await shared)?.close(),
+    async close() {
+      await Promise.allSettled(underWay);
+      idle.abort();
+      await (await place)?.close();
+    },
   };
 }
 

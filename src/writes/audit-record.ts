@@ -4,8 +4,7 @@ import type { AuditLog } from '../audit/log.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import { toUsd } from '../core/money.ts';
-import type { RowOutcome } from '../journal/row-outcome.ts';
-import type { Decided } from '../journal/types.ts';
+import type { Decided, RowOutcome } from '../journal/types.ts';
 
 /** What only the caller knows. */
 export type Recorded = Omit<AuditFacts, 'profile' | 'mode' | 'origin' | 'of' | 'outcome'>;

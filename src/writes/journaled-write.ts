@@ -3,10 +3,9 @@ import type { WriteName } from '../contract/calls.ts';
 import { CALLS } from '../contract/raw.ts';
 import type { Reader } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
-import { type Cents, centsOf } from '../core/money.ts';
-import type { RowOutcome } from '../journal/row-outcome.ts';
-import type { Balances, EarlierUse, PlannedRow, ReadBefore, Run, RunPlan } from '../journal/types.ts';
-import { inputDigest } from '../journal/wal/op-id.ts';
+import type { Cents } from '../core/money.ts';
+import { inputDigest } from '../journal/digest.ts';
+import type { EarlierUse, PlannedRow, RowOutcome, Run, RunPlan } from '../journal/types.ts';
 import { afterwards } from './post-effect.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -22,8 +21,6 @@ export interface JournaledWrite {
   readonly asked?: Values | undefined;
   /** Exact text of the body, in the caller's words. */
   readonly body?: string | undefined;
-  /** See `RunPlan.unattended`. */
-  readonly unattended?: boolean | undefined;
 }
 
 export interface JournaledResult {
@@ -37,7 +34,7 @@ export interface JournaledResult {
 
 /** The run of one write. */
 export function planOfOne(wanted: JournaledWrite): RunPlan {
-  const { operation, input, key, marker, intentName, asked, body, unattended } = wanted;
+  const { operation, input, key, marker, intentName, asked, body } = wanted;
   const { amount, card_id: cardId } = input;
   // A request in the caller's own words is known by them, in `ops list` and in an error.
   const label = operation === 'api.write' ? `${input['method']} ${input['path']}` : input['label'];
@@ -53,8 +50,8 @@ export function planOfOne(wanted: JournaledWrite): RunPlan {
     ...(asked !== undefined && { asked }),
   };
   const command = operation === 'api.write' ? 'api' : operation.replace('.', ' ');
-  const more = { ...(key !== undefined && { key }), ...(unattended && { unattended }) };
-  return { command, rows: [row], digest: inputDigest([row]), bulk: false, marker, ...more };
+  const given = key === undefined ? {} : { key };
+  return { command, rows: [row], digest: inputDigest([row]), bulk: false, marker, ...given };
 }
 
 /**
@@ -112,16 +109,6 @@ function cardNotKnown(intent: string, op: string): CliError {
     outcome: 'done',
     op,
   });
-}
-
-/** The balances among what a command read before, for showing: they are evidence too. */
-export function readBeforeIn(before: unknown): ReadBefore {
-  const { card, wallet } = (before ?? {}) as { card?: unknown; wallet?: unknown };
-  if (typeof card !== 'number' || typeof wallet !== 'number') return {};
-  const [cardCents, walletCents] = [centsOf(card), centsOf(wallet)];
-  if (cardCents === undefined || walletCents === undefined) return {};
-  const balances: Balances = { card: cardCents, wallet: walletCents };
-  return { before: balances };
 }
 
 /** The resource as it is now. */

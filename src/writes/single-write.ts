@@ -37,8 +37,6 @@ export interface WriteOptions<Before> {
   readonly marker?: boolean | undefined;
   /** The question was asked already, for several targets at once. */
   readonly confirmed?: boolean;
-  /** Nobody typed it: beside the same change of unknown outcome nothing is sent, also where it could be repeated freely. */
-  readonly unattended?: boolean | undefined;
   /** False: what an earlier command with the same name has done is refused and not shown; who began it is still to see it. */
   readonly showsEarlier?: false | undefined;
   /** Told its op before that is begun; what it throws ends the command, and nothing was written or sent. */
@@ -144,7 +142,7 @@ async function throughJournal(
   settings: WriteSettings,
   { marker = true, key, before, begins, ...wanted }: Wanted,
 ): Promise<Prepared> {
-  const { executeOnly, planOfOne, readBeforeIn, resultBefore } = await import('./journaled-write.ts');
+  const { executeOnly, planOfOne, resultBefore } = await import('./journaled-write.ts');
   const plan: RunPlan = planOfOne({ ...wanted, marker, key });
   const { intentName: name, showsEarlier } = wanted;
   const journal = await settings.journal();
@@ -175,17 +173,17 @@ async function throughJournal(
     held: prepared.held,
     spending,
     // A key or a name of the caller leads to the run that has it.
-    ...(key === undefined && earlier === undefined && { check: () => journal.refuseTwin(plan) }),
+    ...(key === undefined && earlier === undefined && { check: () => journal.refuse(plan) }),
     async perform(admitted) {
       const open = async () => {
         if (earlier !== undefined) return journal.resume(earlier.op);
         seen = before && (await readBefore(before(await settings.reader())));
         await begins?.(prepared.op);
-        return prepared.begin(readBeforeIn(seen));
+        return prepared.begin();
       };
       const resumed = earlier?.op;
       const carryOut = async (run: Run) => {
-        if (showsEarlier === false && run.op !== prepared.op && run.isReleased !== true) run.leaveUntold();
+        if (showsEarlier === false && run.op !== prepared.op && run.isReleased !== true) run.leaveUnacknowledged();
         return executeOnly(run, wanted, await settings.reader());
       };
       const beginning = { lines: 'write', spending, resumed, open } as const;

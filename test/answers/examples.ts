@@ -10,7 +10,6 @@ import { OPERATIONS } from '../../src/contract/operations.ts';
 import { ADMIN_OPERATIONS } from '../../src/contract/sandbox/admin.ts';
 import { firstOf } from '../support/first-of.ts';
 import { ask } from '../support/sandbox-http.ts';
-import { someRequest } from '../support/some-request.ts';
 import { pipeline } from '../support/transcript.ts';
 import { type World, world } from '../support/world.ts';
 import { commands, objections } from './schema.ts';
@@ -21,7 +20,7 @@ const CARDS = [
   { bin_id: 'bin_1', amount: 25 },
 ];
 /** These look for both in the journal and the audit log. For others the service is asked itself, in a tenth of the time. */
-const OF_THE_JOURNAL = /^(?:ops|audit|journal|approvals|reconcile|statement|export|doctor|explain)\b/;
+const OF_THE_JOURNAL = /^(?:ops|audit|journal|reconcile|statement|export|doctor|explain)\b/;
 const HOOK = 'webhooks create --url https://example.com/hook --events *';
 const PURCHASE = 'sandbox simulate authorize --card card_1 --amount 20 --merchant Acme';
 const CHALLENGE = 'sandbox simulate challenge --card card_1 --amount 59 --merchant "Acme Ltd"';
@@ -91,7 +90,7 @@ const ANEW =
 
 /** Of those without an operation: they read, and keep no copy of the account for the next. */
 const READS_ALONE =
-  /^(?:help|completion (?:bash|zsh|fish|powershell)|commands|schema|explain|whoami|doctor|contract (?:show|openapi)|webhooks (?:events|sign|verify)|ops (?:list|show|locks)|audit (?:list|verify)|fleet validate|approvals (?:list|show))\b/;
+  /^(?:help|completion (?:bash|zsh|fish|powershell)|commands|schema|explain|whoami|doctor|contract (?:show|openapi)|webhooks (?:events|sign|verify)|ops (?:list|show)|audit (?:list|verify)|fleet validate)\b/;
 /** Brought up to date before they answer: a copy that is there would hide what an example needs. */
 const OF_A_COPY = /^tx (?:search|summary|chart)$/;
 
@@ -155,16 +154,6 @@ const TOLD: Record<string, Told> = {
   'journal status --account main --journal postgres://ana@db.example.com/journal --json': {
     not: 'the server is of the user',
   },
-  // Nothing is held here, and no key was made: test/transcripts/approvals tells that story.
-  'approvals show apr_00000000000000000000000001': { code: 2 },
-  'approvals approve apr_00000000000000000000000001': { code: 2 },
-  'approvals approve --file request.json': { code: 2 },
-  'approvals reject apr_00000000000000000000000001 --reason "the card is the wrong one" --yes': { code: 2 },
-  'approvals reject apr_00000000000000000000000001 --reason "budget is spent"': { typed: ['y'], code: 2 },
-  'approvals key create': { typed: ['correct horse', 'correct horse'] },
-  'approvals key create -q': { typed: ['correct horse', 'correct horse'], code: 2 },
-  'approvals key show': { code: 2 },
-  'approvals key show --json': { code: 2 },
   'profiles remove team': { typed: ['y'] },
   'sandbox snapshot remove before': { typed: ['y'] },
 };
@@ -186,7 +175,6 @@ for (const run of [
 TOLD['sandbox status -o env'] = { code: 12 };
 
 const FILES: Readonly<Record<string, string>> = {
-  'request.json': someRequest(),
   'team.csv': 'bin_id,amount,label\nbin_1,5,one\nbin_1,6,two\n',
   'key.txt': 'sk_test_0123456789abcdef\n',
   'event.json': '{"id":"evt_1","type":"card.created"}',

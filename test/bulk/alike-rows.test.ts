@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { alikeRows, joins, noteOfAlike } from '../../src/cli/bulk/alike-rows.ts';
 import { CliError } from '../../src/core/errors.ts';
-import type { RowOutcome } from '../../src/journal/row-outcome.ts';
+import type { RowOutcome } from '../../src/journal/types.ts';
 
 const unknown = (row: number, second: number, why = 'no answer'): RowOutcome => {
   const message = `cards.fund was sent at 2026-11-23T22:16:0${second}Z but ${why}`;

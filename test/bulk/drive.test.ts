@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DrivenOutcome, type DriveRow, drive } from '../../src/bulk/scheduler.ts';
 import { CliError, type ErrorKind } from '../../src/core/errors.ts';
-import type { RowOutcome } from '../../src/journal/row-outcome.ts';
-import type { SendPermit } from '../../src/journal/types.ts';
+import type { RowOutcome, SendPermit } from '../../src/journal/types.ts';
 
 /** Rows on the wire until the test lets them end. */
 function heldRun(outcomeOf: (row: number) => Omit<RowOutcome, 'row'> = () => ({ outcome: 'done' })) {

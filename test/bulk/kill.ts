@@ -1,8 +1,9 @@
 /** A run killed in the middle, the service with it, and taken up again: every card once, every cent in its place. */
-import { readdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type Home, home } from '../package/built.ts';
+import { opsIn } from '../support/journal-file.ts';
 
 const ROWS = 200;
 
@@ -34,8 +35,7 @@ export async function killedAndResumed(rows: number): Promise<void> {
   const { balance } = await json('wallet');
   await killedAfter(rows, here, ['--sandbox', 'cards', 'create', '--file', file, '--yes', '-o', 'csv']);
 
-  const ops = await readdir(join(here.folder, 'state', 'ops'));
-  const op = ops.find(name => /^op_/.test(name)) ?? '';
+  const [op = ''] = opsIn(join(here.folder, 'state'));
   const resumed = await json('ops', 'resume', op, '--yes');
   expect(resumed.page).toMatchObject({ done: ROWS, refused: 0, unknown: 0, not_sent: 0 });
   const { data } = await json('cards', 'list', '--all');

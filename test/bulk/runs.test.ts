@@ -19,7 +19,7 @@ test('a wallet that another command of this machine has used is no riddle: its o
     },
   });
   expect(code).toBe(0);
-  expect(err).toMatch(/explain: that is what other commands of this journal have moved meanwhile: op_\w{26}\n/);
+  expect(err).toMatch(/explain; other commands of this journal have used it meanwhile\n/);
 });
 
 test('the wallet is compared with what the done rows moved; somebody else who uses it is no objection', async () => {
@@ -34,7 +34,7 @@ test('the wallet is compared with what the done rows moved; somebody else who us
   });
   expect(code).toBe(0);
   expect(err).toContain(
-    'note: the wallet holds $974.00, $8.00 less than $1,000.00 before and the done rows explain: somebody else has used it meanwhile',
+    'note: the wallet holds $974.00, $8.00 less than $1,000.00 before and the done rows explain; somebody else has used it meanwhile',
   );
   const quiet = await here.creates('more.csv', [5, 6]);
   expect((await here.run(`cards create --file ${quiet} --yes -o csv`)).err).not.toContain('note:');
@@ -70,7 +70,7 @@ test('a lost answer is unknown: exit 11, and the same input is refused until it 
   expect(err).toContain('Do not run the command again');
   expect(err).toMatch(/try: cardwright ops resume op_/);
   const again = await here.run(`cards create --file ${file} --yes`);
-  expect([again.code, again.err.includes('is not finished')]).toEqual([14, true]);
+  expect([again.code, again.err.includes('cardwright ops resume op_')]).toEqual([14, true]);
   expect((await here.run(`cards create --file ${file} --yes --again`)).code).toBe(14);
   expect(here.proxy.posts().length).toBe(3);
   expect((await here.cards()).length).toBe(3);

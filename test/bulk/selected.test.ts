@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { READ_LAG } from '../../src/contract/spans.ts';
 import { scriptedWorld } from '../support/scripted-world.ts';
 import { world } from '../support/world.ts';
-import { serviceWorld } from './service-world.ts';
 
 const FUND = "cards fund --to 50 --where 'balance<20' --yes";
 const SLOW_DOWN = '{"match":{"operation":"cards.fund"},"times":99,"action":{"kind":"status","code":429}}';
@@ -55,17 +54,6 @@ describe('a run that brings cards to a balance', () => {
     expect((await here.run(line.replace('balance<20', 'balance<50'))).code).toBe(0);
     const [brought] = JSON.parse((await here.run('cards list --json')).out).data as { balance: number }[];
     expect(brought?.balance).toBe(operation === 'cards.fund' ? 50 : 2);
-  });
-
-  it('leaves out no doubt: a card with an unknown fund is in the way of every aim', async () => {
-    await using here = await serviceWorld();
-    await here.run('cards create --bin bin_1 --amount 5');
-    here.proxy.fail('POST', /fund/, 'drop-after');
-    const lost = await here.run('cards fund card_1 --amount 10');
-    expect(lost.code).toBe(11);
-    const other = await here.run("cards fund --to 50 --where 'balance<=15' --yes");
-    expect({ code: other.code, err: other.err }).toEqual({ code: 14, err: expect.stringContaining(opIn(lost.err)) });
-    expect((await here.cards()).map(({ balance }) => balance)).toEqual([15]);
   });
 });
 

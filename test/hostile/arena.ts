@@ -2,8 +2,10 @@
  * Where the cells are played: the program in this process before one hostile service, on a clock that waiting moves at
  * once, so that a cell costs milliseconds. Each cell has folders of its own, which begin as a probe of the keys left them.
  */
+
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { acceptPlace, hasJournal } from '../../src/journal/sqlite.ts';
 import type { Clock } from '../../src/platform/host.ts';
 import { type HostileService, hostileService } from '../support/hostile-service.ts';
 import { type Ran, world } from '../support/world.ts';
@@ -135,6 +137,8 @@ export async function arena(): Promise<Arena> {
       const template = await templates.get(name);
       const folder = await folderIn();
       if (template !== undefined) await cp(template, folder, { recursive: true });
+      // A copy of a journal is refused until somebody accepts it.
+      if (hasJournal(join(folder, 'state'))) acceptPlace(join(folder, 'state'));
       const key = mode === 'live' ? LIVE_KEY : TEST_KEY;
       const env = environment(folder, key, isPublic);
       const suffix = mode === 'live' ? ' --yes --live env' : ' --yes';

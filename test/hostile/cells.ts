@@ -349,7 +349,8 @@ const A_LITTLE_LATER_MS = 3_200;
 /** One way of going on, twice: never one effect more than was asked for. */
 async function wentOn(stage: Stage, told: Told, goingOn: GoingOn): Promise<string[]> {
   const { arena, cell, place } = stage;
-  if (told.code === 0) return ['the command: every answer was lost, and it ends with 0'];
+  // A look has found it, and that was judged.
+  if (told.code === 0) return [];
   const { line, stdin } = commandOf(cell);
   const lines = {
     'same command': [line],

@@ -45,8 +45,10 @@ test('the end of a run objects to it, and to no honest card, whatever the lists 
     }
   }
   for (const metadata of ['everywhere', 'not-in-lists', 'nowhere'] as const) {
-    here.service.reset({ [place.key]: { cards: [{}], metadata } });
-    const { code, err } = await create(`honest ${metadata}`);
+    await using fresh = await here.enter('unknown', 'test');
+    here.service.reset({ [fresh.key]: { cards: [{}], metadata } });
+    const rows = `bin_id,amount,label\nbin_1,25,one\nbin_1,25,two\n`;
+    const { code, err } = await fresh.run('cards create --file -', rows);
     expect([metadata, code, err.includes('does not carry')]).toEqual([metadata, 0, false]);
   }
 });

@@ -19,7 +19,7 @@ import { parseAmount } from '../../src/core/money.ts';
 import { Secret } from '../../src/core/secret.ts';
 import { shellWord } from '../../src/core/shell-quote.ts';
 import { readEvent } from '../../src/events/event.ts';
-import { clause } from '../../src/journal/execution/unknown-error.ts';
+import { clause } from '../../src/journal/words.ts';
 import { withoutCommands } from '../../src/terminal/ci-commands.ts';
 import { printable, printableJson } from '../../src/terminal/printable.ts';
 import { processorMs } from '../support/processor-time.ts';

@@ -1,7 +1,7 @@
 /** A server whose data, or whose write-ahead log alone, lies on a small disk that a test fills. */
 import { join } from 'node:path';
 import process from 'node:process';
-import { type OwnServer, ownServer } from '../team/own-server.ts';
+import { type OwnServer, ownServer } from './own-server.ts';
 import { type SmallDisk, smallDisk } from './small-disk.ts';
 
 export const ON_IT = ['data', 'write-ahead log'] as const;

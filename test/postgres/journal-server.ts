@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as rest } from 'node:timers/promises';
-import { asAdmin, openPostgres, type PostgresSettings, postgresAddress } from '../../src/journal-sql/postgres.ts';
-import { initJournal } from '../../src/journal-sql/shared.ts';
+import { asAdmin, openPostgres, type PostgresSettings, postgresAddress } from '../../src/journal/postgres.ts';
+import { initJournal } from '../../src/journal/shared.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { copyCluster, type Server, startAgain, startServer, stopServer } from './server.ts';
 

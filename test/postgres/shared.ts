@@ -7,7 +7,6 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import process from 'node:process';
 import { openPostgres, type PostgresSession, type PostgresValue } from '../../src/postgres/client.ts';
-import { SCHEMA_SQL } from '../../src/team/schema/print.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { onceARun } from '../support/once-a-run.ts';
 import { type Server, type Settings, startServer } from './server.ts';
@@ -26,6 +25,11 @@ export type Person = keyof typeof PEOPLE;
 
 /** Of every login role; over the socket nobody is asked for it. */
 export const PASSWORD = 'pässword of the tests';
+
+/** Roles that the login roles belong to. */
+export const SCHEMA_SQL = ['operator', 'approver', 'admin', 'auditor']
+  .map(role => `create role cardwright_${role} nologin;`)
+  .join('\n');
 
 const TEMPLATE = 'with_schema';
 

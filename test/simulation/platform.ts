@@ -577,10 +577,11 @@ type Sqlite = { DatabaseSync: new (path: string, options?: object) => Record<str
 /** A connection whose every statement is an effect. The system closes it with its process, which ends its transaction. */
 function simulated(engine: Sqlite): Sqlite {
   const EFFECTS = new Set(['exec', 'run', 'all', 'get', 'iterate']);
-  const wrapped = (object: Record<string, unknown>): unknown =>
+  const wrapped = (object: Record<string, unknown>, close?: () => void): unknown =>
     new Proxy(object, {
       get(target, name: string) {
         const found = target[name];
+        if (name === 'close' && close !== undefined) return close;
         if (typeof found !== 'function') return found;
         if (name === 'prepare') return (...asked: unknown[]) => wrapped(found.apply(target, asked));
         if (!EFFECTS.has(name)) return found.bind(target);
@@ -594,12 +595,12 @@ function simulated(engine: Sqlite): Sqlite {
       const close = database['close'] as () => void;
       const owned = { close: () => close.call(database) };
       who?.databases.add(owned);
-      database['close'] = () => {
+      const closed = () => {
         who?.databases.delete(owned);
         close.call(database);
       };
       // biome-ignore lint/correctness/noConstructorReturn: the connection is the engine's own
-      return wrapped(database) as DatabaseSync;
+      return wrapped(database, closed) as DatabaseSync;
     }
   }
   Object.setPrototypeOf(DatabaseSync.prototype, engine.DatabaseSync.prototype);

@@ -4,9 +4,10 @@
  */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { AppHost } from '../../src/app/app-host.ts';
+import { acceptPlace } from '../../src/journal/sqlite.ts';
 import { foldersFor } from '../../src/platform/folders.ts';
 import type { History, Step, Wish } from './history.ts';
 import { as, Chance, effect, isRunning, type Machine, Process, type Seam, START, sleep, World } from './platform.ts';
@@ -79,6 +80,12 @@ const BEGIN = 60_000;
 const prepared = new Map<string, Promise<string>>();
 
 /** The home that this history begins with; undefined: an empty one. */
+/** The folder below a home that has a journal. */
+function stateIn(home: string): string | undefined {
+  const found = readdirSync(home, { recursive: true, encoding: 'utf8' }).find(name => name.endsWith('journal.db'));
+  return found === undefined ? undefined : dirname(join(home, found));
+}
+
 function homeBefore(program: Program, { cap, probed, service }: History): Promise<string> | undefined {
   if (cap === 0 && !probed) return undefined;
   const keys = { keysMs: service.keysMs, repeated: service.repeated, metadata: 'everywhere', totals: true } as const;
@@ -148,7 +155,12 @@ class Player implements Played {
     this.#machines = history.machines.map((ahead, n) => {
       const home = join(base, isPrepared ? `prepared-${prepared.size}` : `home-${n}`);
       if (before === undefined) mkdirSync(home, { mode: 0o700 });
-      else cpSync(before, home, { recursive: true, preserveTimestamps: true });
+      else {
+        cpSync(before, home, { recursive: true, preserveTimestamps: true });
+        // A copy of a journal is refused until somebody accepts it.
+        const state = stateIn(home);
+        if (state !== undefined) acceptPlace(state);
+      }
       return { machine: { name: `desk-${n + 1}`, boot: `boot-${n + 1}`, ahead }, home, journal: n };
     });
   }

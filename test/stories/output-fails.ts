@@ -6,7 +6,6 @@ import { effectOf } from '../../src/cli/parsing/resolved-flags.ts';
 import { OutputError } from '../../src/core/errors.ts';
 import { commands } from '../answers/schema.ts';
 import { firstOf } from '../support/first-of.ts';
-import { someRequest } from '../support/some-request.ts';
 import { world } from '../support/world.ts';
 
 /** A line for every command that reads. */
@@ -36,9 +35,6 @@ const LINES: Readonly<Record<string, string>> = {
   'wait tx': 'wait tx --card CARD --until amount=20',
   'ops list': 'ops list',
   'ops show': 'ops show OP',
-  'approvals list': 'approvals list --json',
-  'approvals show': 'approvals show --file request.json',
-  'approvals key show': 'approvals key show',
   'audit list': 'audit list',
   'audit verify': 'audit verify',
   'audit export': 'audit export',
@@ -138,9 +134,6 @@ export function outputFails({ isWhole }: { readonly isWhole: boolean }): void {
       'version: 1\nfleet: ads\ncaps: {per_apply: 9, cards: 9}\ncards:\n  one: {amount: 5}\n',
     );
     await writeFile(join(here.folder, 'overrides.json'), '{"headers":{"idempotency_key":"X-Key"}}');
-    await writeFile(join(here.folder, 'request.json'), someRequest());
-    const typed = ['correct horse', 'correct horse'];
-    expect((await here.run('approvals key create', { terminal: 100, typed })).code).toBe(0);
     const id = async (line: string) => (await here.run(line)).out.trim();
     await here.run('webhooks create --url https://example.com/hook --events *');
     const card = await id('cards create --bin bin_1 --amount 60 -q');

@@ -1,13 +1,10 @@
 /** The same purchase in other words: the order of a list, a text that looks the same, a value that the service fills in. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/serving/start.ts';
-import { missing } from '../postgres/server.ts';
-import { type Database, database } from '../postgres/shared.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { world } from '../support/world.ts';
-import { team } from '../team/team.ts';
 
 const CATEGORIES = '--allow-category software --allow-category shopping';
 const CREATE = `cards create --bin bin_1 --amount 5 --label Café ${CATEGORIES}`;
@@ -102,28 +99,4 @@ test('an intent stands for the card in whichever words', async () => {
   }
   expect((await at.here.run(`${CREATE} --allow-category travel --intent po-1`)).code).toBe(2);
   expect(at.proxy.posts()).toHaveLength(1);
-});
-
-describe.skipIf(missing())('over a shared journal', () => {
-  let here: Database;
-  beforeAll(async () => {
-    here = await database();
-  });
-  afterAll(() => here.close());
-
-  it('another machine is refused in other words, and gets the card of an intent', async () => {
-    await using t = await team(here);
-    const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];
-    expect((await ana.run(`${CREATE} --intent po-1 -q`)).code).toBe(0);
-    expect(await ben.run(`${OTHERWISE[0]} --intent po-1 -q`)).toMatchObject({ code: 0, out: 'card_1\n' });
-    t.proxy.fail('POST', /\/cards$/, 'drop-after');
-    t.proxy.fail('GET', /\/cards\?/, ...Array<'drop-before'>(9).fill('drop-before'));
-    expect((await ana.run(CREATE)).code).toBe(11);
-    t.proxy.mend();
-    for (const line of OTHERWISE) {
-      const again = await ben.run(line);
-      expect({ line, code: again.code }).toEqual({ line, code: 14 });
-    }
-    expect(t.proxy.posts()).toHaveLength(2);
-  });
 });

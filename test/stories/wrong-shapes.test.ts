@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
 import { cents } from '../../src/core/money.ts';
 import { openCleanupLog } from '../../src/events/cleanup-log.ts';
-import { capabilitiesIn } from '../../src/journal/idempotency-support.ts';
+import { capabilitiesIn } from '../../src/journal/capabilities.ts';
 import { holdSpending } from '../../src/profile/spend-limits.ts';
 import { readFacts } from '../../src/sandbox/serving/server-files.ts';
 import { chance, freshFolder, jumpingClock } from '../profile/dependencies.ts';

@@ -32,26 +32,13 @@ export interface Examined {
   /** Faults of the sandbox's books; only asked for the sandbox profile. */
   readonly storeFaults: () => Promise<readonly string[]>;
   readonly audit: () => Promise<AuditLog>;
-  /**
-   * The state folder of this machine and those the configuration knows (docs/decisions/0015). Throws the `guarded` that the
-   * next operation with the key of a service would end with.
-   */
-  readonly stateFolder: () => Promise<StateFolder>;
   /** Limits that are set, and by whom. */
   readonly limits: () => Promise<readonly { readonly name: string; readonly value: string; readonly source: string }[]>;
-  /** None where operations are kept on this machine. */
-  readonly sharedJournal: () => Promise<readonly Finding[]>;
   /** Operations of this machine that are not over and that no process works on. */
   readonly leftRuns: () => Promise<readonly { readonly op: string; readonly unknown: number; readonly open: number }[]>;
+  /** Path of the journal of this machine; undefined where there is none. Throws what keeps it from use. */
+  readonly journal: () => Promise<string | undefined>;
   readonly files: FileFacts;
-}
-
-export interface StateFolder {
-  readonly folder: string;
-  readonly used: boolean;
-  readonly known: readonly { readonly folder: string }[] | 'damaged';
-  /** Operations whose journals are damaged. */
-  readonly damaged: readonly string[];
 }
 
 const OLDEST_NODE = [20, 19] as const;
@@ -63,9 +50,8 @@ export async function examine(about: Examined): Promise<readonly Finding[]> {
   const who = identity instanceof CliError ? undefined : identity;
   const rest = [
     ...(await fileFindings(about.files)),
-    await stateFinding(about, who),
+    await journalFinding(about),
     ...(who === undefined ? [] : [await runsFinding(about)]),
-    ...(await about.sharedJournal()),
     ...(who === undefined ? [] : await limitFindings(about)),
     await contractFinding(about, who),
     await storeFinding(about, who),
@@ -101,37 +87,12 @@ async function runsFinding({ leftRuns }: Examined): Promise<Finding> {
   return { check, status: 'warn', says: says.join(', '), hint: `cardwright ops resume ${first.op}` };
 }
 
-/** Where the journal, the limits of the day and the audit log are kept: without them a change could be made twice. */
-async function stateFinding({ stateFolder }: Examined, who: Identity | undefined): Promise<Finding> {
-  const check = 'state';
-  const standing = await stateFolder().catch(asError);
-  // The way to accept it is told by the refusal itself, with what must be looked at before.
-  if (standing instanceof CliError) {
-    const says = `${standing.message}. With the key of a service no money is moved until it is put back or accepted`;
-    return { check, status: who?.mode === 'sandbox' ? 'warn' : 'fail', says };
-  }
-  const { folder, used, known, damaged } = standing;
-  const [first] = damaged;
-  if (first !== undefined) {
-    const whose =
-      damaged.length === 1 ? `the journal of ${first} is` : `the journals of ${damaged.length} operations are`;
-    const says = `${whose} damaged: what was sent is not known; ${folder}`;
-    return { check, status: 'fail', says, hint: `cardwright ops show ${first}` };
-  }
-  if (known === 'damaged') {
-    return {
-      check,
-      status: 'warn',
-      says: `${folder}; which ones were used before cannot be read in known-states.json`,
-    };
-  }
-  const others = new Set(known.map(each => each.folder).filter(each => each !== folder));
-  const also = others.size === 0 ? '' : `; also used with this configuration: ${[...others].join(', ')}`;
-  return {
-    check,
-    status: 'ok',
-    says: used || also !== '' ? `${folder}${also}` : 'no key of a service was used with it yet',
-  };
+/** Where operations are kept: without them a change could be made twice. */
+async function journalFinding({ journal }: Examined): Promise<Finding> {
+  const check = 'journal';
+  const path = await journal().catch(asError);
+  if (path instanceof CliError) return failed(check, path);
+  return { check, status: 'ok', says: path ?? 'no operation was begun on this machine yet' };
 }
 
 function profileFinding({ profile, mode, baseUrl, chosenBy }: Identity): Finding {

@@ -1,6 +1,6 @@
 /** Rows of a run that came to the same: told in one line, `rows 3 to 9  unknown: …`. */
 import { rowsNamed } from '../../core/row-words.ts';
-import type { RowOutcome } from '../../journal/row-outcome.ts';
+import type { RowOutcome } from '../../journal/types.ts';
 
 export interface AlikeRows {
   readonly first: RowOutcome;

@@ -1,8 +1,7 @@
 /** Rows of an input whose intents were carried out before: they are shown as done, and the others are the run. */
 import { type Cents, cents } from '../../core/money.ts';
-import type { RowOutcome } from '../../journal/row-outcome.ts';
-import type { EarlierUse, PlannedRow, Rows } from '../../journal/types.ts';
-import { digestInOrder, inputDigest } from '../../journal/wal/op-id.ts';
+import { inputDigest } from '../../journal/digest.ts';
+import type { EarlierUse, PlannedRow, RowOutcome, Rows } from '../../journal/types.ts';
 import type { ReadRows } from './read-rows.ts';
 
 /** What is left to do of an input. `uses` is `Journal.earlierUses` of it. */
@@ -19,7 +18,6 @@ export function withoutDone(read: ReadRows, uses: ReadonlyMap<number, EarlierUse
     skipped: [...read.skipped, ...done],
     found: [...read.found, `${many} carried out before under the same intent: nothing is sent for them.`],
     digest: inputDigest(rows),
-    digestInOrder: digestInOrder(rows),
   };
 }
 

@@ -2,8 +2,7 @@
 import { type DriveRow, drive, isSignal } from '../../bulk/scheduler.ts';
 import type { CliError } from '../../core/errors.ts';
 import { dollars } from '../../core/money.ts';
-import type { RowOutcome } from '../../journal/row-outcome.ts';
-import type { PlannedRow, Run } from '../../journal/types.ts';
+import type { PlannedRow, RowOutcome, Run } from '../../journal/types.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 import { type RunRecord, recordedRow } from '../../writes/audit-record.ts';
 import type { Underway } from '../../writes/pipeline.ts';

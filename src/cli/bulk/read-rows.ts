@@ -7,9 +7,8 @@ import type { Item } from '../../contract/calls.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents } from '../../core/money.ts';
 import { sameCommandWith } from '../../core/same-command.ts';
-import type { RowOutcome } from '../../journal/row-outcome.ts';
-import type { PlannedRow, Rows } from '../../journal/types.ts';
-import { digestInOrder, inputDigest } from '../../journal/wal/op-id.ts';
+import { inputDigest } from '../../journal/digest.ts';
+import type { PlannedRow, RowOutcome, Rows } from '../../journal/types.ts';
 import type { Context } from '../context.ts';
 import { quote } from '../parsing/values.ts';
 import type { BulkDeclaration, BulkOperation } from './flags.ts';
@@ -30,8 +29,6 @@ export interface ReadRows {
   readonly found: readonly string[];
   /** Tells twins of this run: a run with the same digest makes the same changes. */
   readonly digest: string;
-  /** The same as older releases made it; of rows from a file. */
-  readonly digestInOrder?: string;
   /** The rows say where cards are to be and not what is to change: run again after its end, it moves nothing twice. */
   readonly aimed: boolean;
 }
@@ -79,8 +76,7 @@ export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows
   const skipped = faults.outcomes();
   const validity = skipped.length === 0 ? 'all valid' : `${skipped.length} wrong and skipped`;
   const found = [`${name}: ${counted} ${counted === 1 ? 'row' : 'rows'}, ${validity}.`, ...repeats.lines()];
-  const digests = { digest: inputDigest(rows), digestInOrder: digestInOrder(rows) };
-  return { name, rows, total: cents(total), skipped, found, ...digests, aimed: false };
+  return { name, rows, total: cents(total), skipped, found, digest: inputDigest(rows), aimed: false };
 }
 
 async function binsFor(ctx: Context, operation: BulkOperation): Promise<readonly Item<'bins.list'>[] | undefined> {

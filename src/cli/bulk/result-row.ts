@@ -1,7 +1,7 @@
 /** One row of a run as it is told: `row,outcome,card_id,last4,amount,error,request_id` (docs/design/cli.md, "Bulk"). */
 
 import { toUsd } from '../../core/money.ts';
-import type { RowOutcome } from '../../journal/row-outcome.ts';
+import type { RowOutcome } from '../../journal/types.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 import { SHORT_ID } from '../columns.ts';
 

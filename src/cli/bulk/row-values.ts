@@ -9,7 +9,7 @@ import { unguardFormula } from '../../core/csv-injection.ts';
 import { CliError } from '../../core/errors.ts';
 import { intentFault } from '../../core/intent-name.ts';
 import { type Cents, toCents } from '../../core/money.ts';
-import { MARKER_KEY } from '../../journal/execution/marker.ts';
+import { MARKER_KEY } from '../../journal/names.ts';
 import type { PlannedRow } from '../../journal/types.ts';
 import { escapeIn } from '../../terminal/printable.ts';
 import { parseValue, quote, usage } from '../parsing/values.ts';

@@ -94,7 +94,7 @@ async function guardedRows(ctx: Context, given: RowsToRun): Promise<Shown> {
     if (maxTotal !== undefined && total > maxTotal) throw overMaxTotal(read.name, total, maxTotal);
     refuseToldOf(ctx, wanted);
     // Before the wallet is looked at: for the rest of an unfinished run it may well be too low.
-    await journal.refuseTwin(plan);
+    await journal.refuse(plan);
     wallet = await tellSum(ctx, wanted);
   };
   const change: Change = {
@@ -141,7 +141,6 @@ function planFor({ command, read, noMarker, maxTotal, again, phased = false }: R
     command,
     rows: read.rows,
     digest: read.digest,
-    digestInOrder: read.digestInOrder,
     bulk: true,
     marker: !noMarker,
     again: again === true || read.aimed,

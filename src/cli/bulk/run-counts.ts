@@ -4,8 +4,7 @@
 import { CliError, type ErrorKind } from '../../core/errors.ts';
 import { type Cents, cents, dollars } from '../../core/money.ts';
 import { resolveCommand, riskOfResend, rowsNamed } from '../../core/row-words.ts';
-import type { RowOutcome } from '../../journal/row-outcome.ts';
-import type { TakeUp } from '../../journal/types.ts';
+import type { RowOutcome } from '../../journal/types.ts';
 import type { Standing } from '../../terminal/progress.ts';
 import { type AlikeRows, alikeRows, joins, noteOfAlike } from './alike-rows.ts';
 
@@ -212,23 +211,11 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
 export type AbsentRow = Pick<RowOutcome, 'row' | 'keyHonoured'>;
 
 /** How a person goes on with rows of which no look can tell what came of them; `absent` are those without a trace. */
-export function decisionNotes(
-  op: string,
-  rows: readonly number[],
-  absent: readonly AbsentRow[],
-  takeUp?: TakeUp,
-): readonly string[] {
+export function decisionNotes(op: string, rows: readonly number[], absent: readonly AbsentRow[]): readonly string[] {
   if (rows.length === 0) return [];
   const are = rows.length === 1 ? 'is' : 'are';
-  const { command, whose } = takeUp ?? { command: `cardwright ops resume ${op}`, whose: '' };
-  const told =
-    whose === ''
-      ? [
-          `Another resume finds out no more: ${rowsNamed(rows)} ${are} yours to decide. What was checked: cardwright ops show ${op}`,
-        ]
-      : [`Another look finds out no more of ${rowsNamed(rows)}. Take it over first: ${command}`];
   return [
-    ...told,
+    `Another resume finds out no more: ${rowsNamed(rows)} ${are} yours to decide. What was checked: cardwright ops show ${op}`,
     `It happened: ${resolveCommand(op, rows, 'done')}`,
     `It did not: ${resolveCommand(op, rows, 'not-done')}`,
     ...(absent.length > 0
@@ -236,7 +223,7 @@ export function decisionNotes(
           `No trace of ${rowsNamed(absent.map(({ row }) => row))}. This sends again what left none, under its own keys; ${riskOfResend(
             absent.every(({ keyHonoured }) => keyHonoured === true),
             'these',
-          )}: ${command} --resend-absent`,
+          )}: cardwright ops resume ${op} --resend-absent`,
         ]
       : []),
   ];

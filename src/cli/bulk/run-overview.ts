@@ -3,8 +3,7 @@ import { drive } from '../../bulk/scheduler.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, dollars } from '../../core/money.ts';
 import { capital, rowCount, rowsNamed } from '../../core/row-words.ts';
-import type { NextOfRow, RowOutcome } from '../../journal/row-outcome.ts';
-import type { OpView, Run, TakeUp } from '../../journal/types.ts';
+import type { NextOfRow, OpView, RowOutcome, Run } from '../../journal/types.ts';
 import type { Row } from '../../terminal/view.ts';
 import { type Answers, maybe, orNull, RESULT_ROW, RUN_PAGE, tells } from '../answer-fields.ts';
 import type { Context } from '../context.ts';
@@ -47,14 +46,13 @@ interface Looked {
   error: CliError | undefined;
   /** What the verification objected to at the end of the run. */
   objections: readonly string[];
-  takeUp: TakeUp;
 }
 
 /**
  * The rows as they are found; ends with 11 while a row stays unknown, with 15 where the end of the run was objected to, and
  * with 0 when all of them can be told.
  */
-export function runOverview(ctx: Context, { run, takeUp }: Pick<OpView, 'run' | 'takeUp'>): Shown {
+export function runOverview(ctx: Context, { run }: Pick<OpView, 'run'>): Shown {
   const rows = rowsOf(run, []);
   const doubted = new Set(rows.flatMap(({ row, doubted: isDoubted }) => (isDoubted ? [row] : [])));
   const looked: Looked = {
@@ -65,7 +63,6 @@ export function runOverview(ctx: Context, { run, takeUp }: Pick<OpView, 'run' | 
     counts: { done: 0, refused: 0, unknown: 0, not_sent: 0 },
     error: undefined,
     objections: [],
-    takeUp: { command: `cardwright ops resume ${run.op}`, whose: '', isTakeover: false, later: [] },
   };
   async function* batches() {
     const settings = { run, rows, concurrency: USUAL_WORKERS, keepGoing: true, stop: ctx.signal };
@@ -76,8 +73,6 @@ export function runOverview(ctx: Context, { run, takeUp }: Pick<OpView, 'run' | 
     ctx.signal.throwIfAborted();
     // It reads the journal alone.
     looked.objections = (await run.finish()).objections;
-    looked.takeUp = await takeUp();
-    for (const line of handsNotes(run.op, looked.takeUp)) ctx.notice(`note: ${line}`);
     ctx.notice(`Dry run: nothing was sent. ${summaryOf(looked)}`);
   }
   return {
@@ -115,13 +110,7 @@ function stepText(verb: string, { rows, cents: sum }: Step): string {
   return `${verb} ${rowCount(rows.length)}${sum > 0 ? ` (${dollars(cents(sum) as Cents)})` : ''}`;
 }
 
-/** Whose it is, until when, and the command that goes on with it; none for one's own that nobody has. */
-function handsNotes(op: string, { hands, command, later }: TakeUp): readonly string[] {
-  if (hands === undefined) return [];
-  return later.length === 0 ? [`${op} is ${hands}. To go on with it: ${command}`] : [`${op} is ${hands}`, ...later];
-}
-
-function summaryOf({ steps, found, takeUp, counts: { done, refused } }: Looked): string {
+function summaryOf({ steps, found, counts: { done, refused } }: Looked): string {
   const lines = (Object.keys(STEPS) as NextOfRow[]).flatMap(next => {
     const step = steps.get(next);
     return step === undefined ? [] : [stepText(STEPS[next], step)];
@@ -129,15 +118,11 @@ function summaryOf({ steps, found, takeUp, counts: { done, refused } }: Looked):
   const known = done - found.rows.length;
   if (found.rows.length > 0) lines.unshift(`${stepText('record', found)} that this look has found done`);
   const over = [...(known > 0 ? [`${known} done`] : []), ...(refused > 0 ? [`${refused} refused`] : [])];
-  const who = takeUp.isTakeover ? 'A takeover' : 'A resume';
-  const would = lines.length === 0 ? `${who} would send nothing.` : `${who} would: ${lines.join('; ')}.`;
+  const would = lines.length === 0 ? 'A resume would send nothing.' : `A resume would: ${lines.join('; ')}.`;
   return over.length === 0 ? would : `${would} Over: ${over.join(', ')}.`;
 }
 
-function failureOf(
-  { op, plan }: Run,
-  { steps, kept, error, absent, objections, takeUp }: Looked,
-): CliError | undefined {
+function failureOf({ op, plan }: Run, { steps, kept, error, absent, objections }: Looked): CliError | undefined {
   const decide = (steps.get('decide')?.rows ?? []).filter(row => !kept.has(row));
   const look = steps.get('look')?.rows ?? [];
   const unknown = [...decide, ...look].sort((one, other) => one - other);
@@ -149,9 +134,9 @@ function failureOf(
     message: `${rowsNamed(unknown)} of ${op} ${are} still unknown; this look sent nothing`,
     notes: [
       ...(look.length > 0 ? [`${capital(rowsNamed(look))}: a later look may tell.`] : []),
-      ...decisionNotes(op, decide, absent, takeUp),
+      ...decisionNotes(op, decide, absent),
     ],
-    hint: isStuck ? `cardwright ops show ${op}` : takeUp.command,
+    hint: isStuck ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`,
     outcome: 'unknown',
     op,
   });

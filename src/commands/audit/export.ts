@@ -3,15 +3,14 @@ import { wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { local, option } from '../../cli/parsing/flag.ts';
 import { brokenChain } from './broken.ts';
-import { AUDIT_COLUMNS, AUDIT_ENTRY, SHARED_LINE } from './columns.ts';
-import { brokenShared, SHARED, sharedChain } from './shared.ts';
+import { AUDIT_COLUMNS, AUDIT_ENTRY } from './columns.ts';
 
 /** The log as it is, line for line, so that its digests can be checked elsewhere. */
 export const exportAudit = command({
   path: 'audit export',
   summary: 'Print the audit log unchanged, one JSON object a line',
   answers: {
-    either: [{ list: AUDIT_ENTRY }, { list: SHARED_LINE }, { none: 'With --out, everything is in the file.' }],
+    either: [{ list: AUDIT_ENTRY }, { none: 'With --out, everything is in the file.' }],
   },
   about: [
     'The output is the file byte for byte, so that another program can check the chain. A broken log is printed too, with exit 15.',
@@ -20,14 +19,13 @@ export const exportAudit = command({
   ends: { check_failed: 'The chain is broken; the log is printed anyway.' },
   flags: {
     out: option(local('file', 'Write to a new file that only you can read.'), '<file>'),
-    shared: SHARED,
   },
   examples: [
     { does: 'Keep a copy elsewhere', run: 'audit export --out audit.jsonl' },
     { does: 'Into another program', run: 'audit export' },
   ],
-  async run(ctx, { out, shared = false }) {
-    const { content, entries, failure } = await (shared ? sharedLog(ctx) : localLog(ctx));
+  async run(ctx, { out }) {
+    const { content, entries, failure } = await localLog(ctx);
     if (out !== undefined) await ctx.createFile(out, content);
     return { content: out === undefined ? content : undefined, entries, failure };
   },
@@ -45,9 +43,4 @@ async function localLog(ctx: Context) {
   const log = await ctx.audit();
   const [content = '', { entries, flaw }] = await Promise.all([log.text(), log.read()]);
   return { content, entries: entries as readonly object[], failure: flaw && brokenChain(log.path, flaw) };
-}
-
-async function sharedLog(ctx: Context) {
-  const { text: content, entries, flaw, place } = await sharedChain(ctx);
-  return { content, entries: entries as readonly object[], failure: flaw && brokenShared(place, flaw) };
 }

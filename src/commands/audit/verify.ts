@@ -1,7 +1,6 @@
 import { orNull, tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { brokenChain } from './broken.ts';
-import { brokenShared, lackingShared, SHARED, sharedChain } from './shared.ts';
 
 /** Follows the chain from its first line to its last. */
 export const verifyAudit = command({
@@ -12,28 +11,19 @@ export const verifyAudit = command({
       ok: tells.yes('Always true; a broken chain, or one that lacks lines, is exit 15.'),
       lines: tells.count('Lines of the log.'),
       last: orNull(tells.text('Digest of the last line.')),
-      path: tells.text('File of the log; with --shared the account and the address of the journal.'),
+      path: tells.text('File of the log.'),
     },
   },
   about: [
     'Every line contains the digest of the line before it, and a file beside the log holds the last digest. A program that runs as this user can rewrite both, so keep exports on another machine.',
-    'With --shared the log of the account in a shared journal is checked, which the database writes: its owner can rewrite it. This machine knows the last line that it has seen: a log that lacks it is exit 15.',
   ],
   reach: 'files',
-  flags: { shared: SHARED },
-  ends: { check_failed: 'The chain is broken, or the shared journal lacks lines of it.' },
+  ends: { check_failed: 'The chain is broken.' },
   examples: [
     { does: 'In words', run: 'audit verify' },
     { does: 'For a script: exit 15 when it is broken', run: 'audit verify --json' },
-    { does: 'The log that several people share', run: 'audit verify --shared' },
   ],
-  async run(ctx, { shared = false }) {
-    if (shared) {
-      const { entries, flaw, behind, account, place } = await sharedChain(ctx, { warns: false });
-      if (flaw !== undefined) throw brokenShared(place, flaw);
-      if (behind !== undefined) throw await lackingShared(behind, { account, place });
-      return { ok: true, lines: entries.length, last: entries.at(-1)?.hash ?? null, path: place };
-    }
+  async run(ctx) {
     const log = await ctx.audit();
     const { entries, flaw } = await log.read();
     if (flaw !== undefined) throw brokenChain(log.path, flaw);

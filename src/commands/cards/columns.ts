@@ -3,7 +3,7 @@ import { columnsOf, SHORT_ID } from '../../cli/columns.ts';
 import type { Item } from '../../contract/calls.ts';
 import { CARD } from '../../contract/card.ts';
 import { centsOf, dollars } from '../../core/money.ts';
-import { MARKER_KEY } from '../../journal/execution/marker.ts';
+import { MARKER_KEY } from '../../journal/names.ts';
 
 export type CardRow = Item<'cards.list'>;
 

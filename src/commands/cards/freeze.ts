@@ -1,6 +1,4 @@
 import { command } from '../../cli/parsing/command.ts';
-import { OURS, option } from '../../cli/parsing/flag.ts';
-import { flag } from '../../contract/field.ts';
 import { FREEZING_ASKS } from '../../writes/guard.ts';
 import { cards } from './arguments.ts';
 import { changeState, STATE_ANSWERS, showState } from './state.ts';
@@ -14,28 +12,16 @@ export const freezeCards = command({
     'A frozen card keeps its balance and can be funded; new authorizations are declined. A card that is already frozen is a success with changed: false.',
     '--idle 30d chooses cards that are older than 30 days and had no transaction since, not even a decline. --where chooses cards that meet a condition, as in cards list.',
     FREEZING_ASKS,
-    'A freeze of ids never asks the database of a shared journal. Its audit log has the lines once a command connects, or journal push; --without-journal adds one that says so.',
+    'A freeze of ids never asks the database of a shared journal.',
   ],
   operation: 'cards.freeze',
   bulk: {},
   args: { cards },
-  flags: {
-    withoutJournal: option(
-      flag({
-        doc: 'Leave a line for the audit log of a shared journal; the next command brings it. Of ids alone: a freeze of many cards is kept as an operation, and goes without the database by --journal local.',
-        basis: OURS,
-      }),
-    ),
-  },
   examples: [
     { does: 'Freeze one card', run: 'cards freeze card_1' },
     { does: 'Two at once, a row each', run: 'cards freeze card_1 card_2' },
-    { does: 'While the database of a shared journal is away', run: 'cards freeze card_1 --without-journal' },
     { does: 'Every card without a transaction for 30 days', run: 'cards freeze --idle 30d --yes' },
   ],
-  async run(ctx, { withoutJournal, ...named }) {
-    if (withoutJournal && !ctx.dryRun) await ctx.noteForLater('cards.freeze', named.cards);
-    return changeState(ctx, 'cards.freeze', named);
-  },
+  run: (ctx, named) => changeState(ctx, 'cards.freeze', named),
   show: result => showState(result, { done: 'Frozen', already: 'Frozen already' }),
 });

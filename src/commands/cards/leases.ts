@@ -151,11 +151,7 @@ export function endLease(ctx: Context, lease: Lease): Promise<void> {
 /** `isReaping`: the reaper is no way on from its own failure. */
 export async function terminate(ctx: Context, cardId: string, { isReaping = false } = {}): Promise<void> {
   try {
-    await ctx.write(
-      'cards.terminate',
-      { card_id: cardId },
-      { intent: `Terminate ${cardId}`, confirmed: true, unattended: true },
-    );
+    await ctx.write('cards.terminate', { card_id: cardId }, { intent: `Terminate ${cardId}`, confirmed: true });
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     const { op, notes = [], hint: own = `cardwright cards get ${shellWord(cardId)}` } = error.facts;

@@ -5,7 +5,7 @@ import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
 import { flag } from '../../contract/field.ts';
-import type { Delivery } from '../../contract/service.ts';
+import type { Attempt } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents } from '../../core/money.ts';
 import { spendingOf } from '../../core/spending.ts';
@@ -103,10 +103,10 @@ async function probe(ctx: Context): Promise<Row[]> {
   try {
     const probed = await run(async ({ operation, input, key }, send) => {
       const ended = await ctx.recorder.begin(recordOf(operation, input, key));
-      const delivery = await send();
-      await ended(outcomeOfDelivery(delivery), learnedFrom(delivery.result));
-      if (!WITHOUT_EFFECT.includes(delivery.class)) unspent = cents(unspent - spentBy({ operation, input }));
-      return delivery;
+      const attempt = await send();
+      await ended(outcomeOfAttempt(attempt), learnedFrom(attempt.result));
+      if (!WITHOUT_EFFECT.includes(attempt.class)) unspent = cents(unspent - spentBy({ operation, input }));
+      return attempt;
     });
     return probed.map(({ operation, capability, text }) => ({
       operation,
@@ -119,9 +119,9 @@ async function probe(ctx: Context): Promise<Row[]> {
   }
 }
 
-const WITHOUT_EFFECT: readonly Delivery['class'][] = ['refused', 'not_sent', 'throttled'];
+const WITHOUT_EFFECT: readonly Attempt['class'][] = ['refused', 'not_sent', 'throttled'];
 
-function outcomeOfDelivery({ class: outcome, error }: Delivery): string {
+function outcomeOfAttempt({ class: outcome, error }: Attempt): string {
   return outcome === 'done' ? 'done' : (error?.facts.outcome ?? 'unknown');
 }
 

@@ -1,6 +1,6 @@
 /** What the journal of this machine knows of a service: operations without a known outcome, and cards that fleets have made. */
 import type { Context } from '../../cli/context.ts';
-import type { OpRow } from '../../journal/shown-ops.ts';
+import type { OpRow } from '../../journal/types.ts';
 
 export interface UnknownRow {
   readonly op: string;

@@ -34,10 +34,7 @@ export async function resumePlan(
     });
   }
   const seen = await (await ctx.journal()).look(op, { resendAbsent });
-  if (ctx.dryRun) {
-    await seen.refuse();
-    return runOverview(ctx, seen);
-  }
+  if (ctx.dryRun) return runOverview(ctx, seen);
   const begin = await resuming(ctx, seen, { resendAbsent });
   ctx.notice(`This plan was begun before; going on with ${op}.`);
   const telling = tellingOf(plan);

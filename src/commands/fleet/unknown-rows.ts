@@ -4,7 +4,7 @@ import type { Fleet } from '../../fleet/fleet-file.ts';
 import { createChain, type Scope } from '../../fleet/keys.ts';
 import { matchCards } from '../../fleet/match.ts';
 import type { Locked } from '../../fleet/step.ts';
-import type { OpRow } from '../../journal/shown-ops.ts';
+import type { OpRow } from '../../journal/types.ts';
 import type { UnknownRow } from './fleet-journal.ts';
 
 /** Each name once, with the operation that would settle it. */

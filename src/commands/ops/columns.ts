@@ -2,7 +2,7 @@
 import { maybe, tells } from '../../cli/answer-fields.ts';
 import { SHORT_ID } from '../../cli/columns.ts';
 import { toUsd } from '../../core/money.ts';
-import type { OpDetail, OpRow, OpState, OpSummary } from '../../journal/shown-ops.ts';
+import type { OpDetail, OpRow, OpState, OpSummary } from '../../journal/types.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 
 /** Every state, in the order in which help lists them. */
@@ -11,11 +11,9 @@ export const OP_STATES = [
   'pending',
   'open',
   'unknown',
-  'untold',
+  'unacknowledged',
   'finished',
   'rejected',
-  'damaged',
-  'newer',
 ] as const satisfies readonly OpState[];
 
 export const OP_COLUMNS: readonly Column[] = [
@@ -36,13 +34,15 @@ export const SHARED_OP_COLUMNS: readonly Column[] = [
 ];
 
 export function summaryRow({ op, command, state, rows, counts, cents, ...summary }: OpSummary): Row {
-  const { profile, mode, started_at, hands } = summary;
-  const of = hands && { holder: hands.holder, host: hands.host };
-  return { op, command, state, rows, ...counts, amount: toUsd(cents), profile, mode, started_at, ...of };
+  const { profile, mode, started_at, heldBy } = summary;
+  const { holder, host } = heldBy;
+  return { op, command, state, rows, ...counts, amount: toUsd(cents), profile, mode, started_at, holder, host };
 }
 
-export function detailRow({ rowsInDetail, origin, recorded: _, ...summary }: OpDetail): Row {
-  return { ...summaryRow(summary), origin, items: rowsInDetail.map(itemRow) };
+export function detailRow(detail: OpDetail): Row {
+  const { rowsInDetail, origin, events, objections } = detail;
+  const told = events.map(({ at, row, kind, text }) => withoutUndefined({ at, row, kind, text }));
+  return { ...summaryRow(detail), origin, items: rowsInDetail.map(itemRow), events: told, objections };
 }
 
 export function itemRow(row: OpRow): Row {
@@ -78,8 +78,8 @@ export const OP_ROW = {
   profile: tells.text('Profile.'),
   mode: tells.word('Kind of key.', ['sandbox', 'test', 'live']),
   started_at: tells.time('When it began.'),
-  holder: maybe(tells.text('In a shared journal: role that has it, or had it last.')),
-  host: maybe(tells.text('Machine of that role.')),
+  holder: tells.text('User who works on it, or did last.'),
+  host: tells.text('Machine of that user.'),
 } as const;
 
 export const OP_DETAIL = {
@@ -99,12 +99,21 @@ export const OP_DETAIL = {
       request_id: maybe(tells.text('Identifier of the request.')),
       sent_at: maybe(tells.time('When bytes last left.')),
       reason: maybe(tells.text('Why it was not done.')),
-      checks: maybe(tells.count('How often its effect was looked for.')),
-      checked_at: maybe(tells.time('When last.')),
+      checked_at: maybe(tells.time('When its effect was looked for last.')),
       found: maybe(tells.text('Result of the last look.')),
-      resolved: maybe(tells.json('What a person recorded: as, note, at; in a shared journal who, as role@machine.')),
+      resolved: maybe(tells.json('What a person recorded: as, note, at, who.')),
       duplicate: maybe(tells.texts('Cards made for this one row, when there are several.')),
     },
     'The rows.',
   ),
+  events: tells.rows(
+    {
+      at: tells.time('When it happened.'),
+      row: maybe(tells.count('Row that it is about.')),
+      kind: tells.text('resumed, resolved, approved, rejected.'),
+      text: tells.text('Who, and why.'),
+    },
+    'What happened to it beside its rows.',
+  ),
+  objections: tells.texts('What its verification objected to.'),
 } as const;

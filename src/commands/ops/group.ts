@@ -5,7 +5,4 @@ export const OP_COMMANDS: Leaves = {
   'ops show': async () => (await import('./show.ts')).showOp,
   'ops resume': async () => (await import('./resume.ts')).resumeOp,
   'ops resolve': async () => (await import('./resolve.ts')).resolveOp,
-  'ops locks': async () => (await import('./locks.ts')).lockedOps,
-  'ops takeover': async () => (await import('./takeover.ts')).takeoverOp,
-  'ops prune': async () => (await import('./prune.ts')).pruneOps,
 };

@@ -7,7 +7,7 @@ import { choice, integer, must, text } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
 import { capital, rowCount, rowsNamed, rowWords } from '../../core/row-words.ts';
 import { shellWord } from '../../core/shell-quote.ts';
-import type { Closing, Resolution, Resolved } from '../../journal/shown-ops.ts';
+import type { Closing, Resolution, Resolved } from '../../journal/types.ts';
 import { op } from './arguments.ts';
 import { OP_DETAIL } from './columns.ts';
 import { showDetail } from './show.ts';
@@ -28,7 +28,6 @@ export const resolveOp = command({
   about: [
     'Changes nothing at the service. Before a row is recorded as not done the service is read, as ops resume --dry-run reads it. Nothing is recorded (14) where a card carries the mark of the row. What cannot be found out is a warning, and recorded.',
     'The note is kept in the journal. What was recorded stays: a row that was declared not done is never sent by a resume.',
-    'An operation whose journal is damaged is recorded as a whole: its journal is moved to a folder of its own with the note, and it holds up no command then.',
     'With --card a create that is recorded as done names its card, which is looked up first where the service answers. A card with the mark of another row, of another BIN, or that another row is done with, is refused (14). The same command with the same --intent shows that card then. Recorded without it, it ends with 15.',
     'Without rows, done is recorded for every unknown row, and the rows that a resume would send stay open. Without rows, not-done is recorded for those as well: that is asked first, and needs --yes in a script.',
   ],
@@ -123,9 +122,7 @@ function whichOf({ unknown, unsent }: Closing): string {
 }
 
 /** What was recorded, and what of the operation is still to be settled. */
-function saidOf(op: string, as: 'done' | 'not-done', { closed, left, detail, aside }: Resolved): string[] {
-  if (aside !== undefined)
-    return [`Recorded. ${op} holds up no command now; its damaged journal and the note lie in ${aside}`];
+function saidOf(op: string, as: 'done' | 'not-done', { closed, left, detail }: Resolved): string[] {
   const lines: string[] = [];
   if (closed.unknown.length + closed.unsent.length > 0)
     lines.push(`Recorded as ${as === 'done' ? 'done' : 'not done'}: ${whichOf(closed)}.`);

@@ -2,11 +2,10 @@ import { ITEM_COLUMNS } from '../../cli/bulk/result-row.ts';
 import { command } from '../../cli/parsing/command.ts';
 import type { Shown } from '../../cli/shown.ts';
 import { dollars } from '../../core/money.ts';
-import { requestIdOf } from '../../journal/approvals/request-id.ts';
-import type { OpDetail, OpRow } from '../../journal/shown-ops.ts';
+import type { OpDetail, OpEvent, OpRow } from '../../journal/types.ts';
 import type { Row } from '../../terminal/view.ts';
 import { op } from './arguments.ts';
-import { detailRow, itemRow, OP_COLUMNS, OP_DETAIL, SHARED_OP_COLUMNS } from './columns.ts';
+import { detailRow, itemRow, OP_DETAIL, SHARED_OP_COLUMNS } from './columns.ts';
 
 /** Shows one operation: what was asked, what was sent when, what is known. */
 export const showOp = command({
@@ -25,14 +24,14 @@ export const showOp = command({
 });
 
 export function showDetail(detail: OpDetail): Shown {
-  const { op, command: asked, state, started_at, profile, mode, origin, rowsInDetail, cents, hands } = detail;
+  const { op, command: asked, state, started_at, profile, mode, origin, rowsInDetail, cents, heldBy } = detail;
   const [only] = rowsInDetail;
   const single = rowsInDetail.length === 1 && only !== undefined;
   return {
     data: detailRow(detail),
     noun: 'operation',
     idField: 'op',
-    columns: hands === undefined ? OP_COLUMNS : SHARED_OP_COLUMNS,
+    columns: SHARED_OP_COLUMNS,
     rows: { columns: ITEM_COLUMNS, rows: rowsInDetail.map(shownRow) },
     blocks: [
       {
@@ -42,7 +41,10 @@ export function showDetail(detail: OpDetail): Shown {
           ['Command', asked],
           ['State', state],
           ['Begun', started_at],
-          ...(hands === undefined ? [] : [['Holder', `${hands.holder} on ${hands.host}`] as const]),
+          [
+            'Holder',
+            `${heldBy.holder} on ${heldBy.host}${heldBy.leftMs > 0 ? `, working, lease ${Math.ceil(heldBy.leftMs / 1000)} s` : ''}`,
+          ],
           ['Profile', `${profile}, ${{ sandbox: 'sandbox', test: 'TEST', live: 'LIVE' }[mode]}, ${origin}`],
           ['Amount', dollars(cents)],
           ...(single ? rowPairs(only) : []),
@@ -50,7 +52,7 @@ export function showDetail(detail: OpDetail): Shown {
       },
       ...(single ? [] : [{ kind: 'table', columns: ITEM_COLUMNS, rows: rowsInDetail.map(shownRow) } as const]),
     ],
-    notes: [...(single ? [] : detail.recorded), ...nextSteps(detail)],
+    notes: [...detail.objections, ...detail.events.map(eventText), ...nextSteps(detail)],
   };
 }
 
@@ -59,8 +61,7 @@ function shownRow(row: OpRow): Row {
   const { resolved, operation } = row;
   if (resolved?.as !== 'done') return itemRow(row);
   const { who, at, note } = resolved;
-  const by = who === undefined ? '' : ` by ${who} at ${at}`;
-  return { ...itemRow(row), reason: `${operation} was declared done${by}: ${note}` };
+  return { ...itemRow(row), reason: `${operation} was declared done by ${who} at ${at}: ${note}` };
 }
 
 function rowPairs(row: OpRow): [string, string][] {
@@ -71,7 +72,12 @@ function rowPairs(row: OpRow): [string, string][] {
     ['Intent', row.intent],
     ['Sent', row.sentAt],
     ['Why', row.reason],
-    ['Checked', row.checks === undefined ? undefined : `${row.found} (${times(row.checks)}, last ${row.checkedAt})`],
+    [
+      'Checked',
+      row.found === undefined
+        ? undefined
+        : `${row.found}${row.checkedAt === undefined ? '' : ` (last ${row.checkedAt})`}`,
+    ],
     ['Resolved', row.resolved && resolvedText(row.resolved)],
     ['Key', row.idempotencyKey],
     ['Request', row.requestId],
@@ -79,17 +85,16 @@ function rowPairs(row: OpRow): [string, string][] {
   return pairs.filter((pair): pair is [string, string] => pair[1] !== undefined);
 }
 
-/** With who has recorded it, where that may be somebody else. */
 function resolvedText({ as, who, at, note }: NonNullable<OpRow['resolved']>): string {
-  return `${as}${who === undefined ? '' : ` by ${who} at ${at}`}: ${note}`;
+  return `${as} by ${who} at ${at}: ${note}`;
 }
 
-function times(count: number): string {
-  return count === 1 ? 'once' : `${count} times`;
+function eventText({ at, row, kind, text }: OpEvent): string {
+  return `${at}  ${row === undefined ? '' : `row ${row} `}${kind} ${text}`;
 }
 
 function nextSteps({ op, state }: OpDetail): readonly string[] {
-  if (state === 'pending') return [`What is asked of approvers: cardwright approvals show ${requestIdOf(op)}`];
+  if (state === 'pending') return [`It waits for approval: cardwright ops approve ${op}`];
   if (state !== 'unknown' && state !== 'open') return [];
   return [
     `Look and finish: cardwright ops resume ${op}`,

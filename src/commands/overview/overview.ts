@@ -9,7 +9,7 @@ import { OURS, option } from '../../cli/parsing/flag.ts';
 import { flag, integer } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
 import { cents } from '../../core/money.ts';
-import type { OpSummary } from '../../journal/shown-ops.ts';
+import type { OpSummary } from '../../journal/types.ts';
 import { accountRows, movesSince, newestReport, newestWallet } from '../../mirror/account-rows.ts';
 import type { Copy } from '../../mirror/mirror.ts';
 import { leftOutText } from '../tx/sums.ts';

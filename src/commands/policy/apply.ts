@@ -23,8 +23,7 @@ import { violation } from '../../contract/violation.ts';
 import { CliError } from '../../core/errors.ts';
 import { dollars, parseAmount, toUsd } from '../../core/money.ts';
 import { sameCommandWith } from '../../core/same-command.ts';
-import type { RowOutcome } from '../../journal/row-outcome.ts';
-import type { PlannedRow } from '../../journal/types.ts';
+import type { PlannedRow, RowOutcome } from '../../journal/types.ts';
 import { accountRows } from '../../mirror/account-rows.ts';
 import { cardValues } from '../../mirror/records.ts';
 import { leftOutText } from '../tx/sums.ts';
@@ -70,7 +69,7 @@ export const applyPolicy = command({
     const caps = { maxCards, maxShare: shareOf(maxShare) };
     const planned = await plannedChanges(ctx, { ...named, policy: onlyRule(named, rule) }, caps);
     const { runRows } = await import('../../cli/bulk/run-bulk.ts');
-    const { inputDigest } = await import('../../journal/wal/op-id.ts');
+    const { inputDigest } = await import('../../journal/digest.ts');
     const { rows, skipped, changes } = rowsOf(planned);
     const total = withdrawnBy(changes);
     const counted = countedText(changes);

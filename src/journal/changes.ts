@@ -1,0 +1,345 @@
+/**
+ * What becomes of an operation that was claimed: who holds it, that a change is about to be sent, what came of it, that it was told.
+ * Every write checks the epoch: a process that has lost its op to another one can write nothing more. `sent` is durable before the
+ * first byte leaves, an outcome before anybody is told.
+ */
+import type { WriteName } from '../contract/calls.ts';
+import { CliError } from '../core/errors.ts';
+import { appendLine, outcomeDigest } from './chain.ts';
+import { reserve, workedOn } from './claim.ts';
+import type { Database, Transaction } from './database.ts';
+import { LEASE_MS, type Self, whoWorks } from './holder.ts';
+import {
+  type Before,
+  type Change,
+  type ChangeState,
+  type Evidence,
+  type KeptError,
+  type Op,
+  opOf,
+  readOp,
+} from './records.ts';
+
+/** An op in our hands. */
+export interface HeldOp {
+  readonly database: Database;
+  readonly self: Self;
+  readonly op: Op;
+}
+
+/** Which operations take money from the wallet. */
+export const SPENDS: ReadonlySet<WriteName> = new Set<WriteName>(['cards.create', 'cards.fund']);
+
+/** What came of a change. */
+export interface Settling {
+  readonly state: ChangeState;
+  readonly card?: string | undefined;
+  readonly last4?: string | undefined;
+  readonly evidence: Evidence;
+  readonly error?: KeptError | undefined;
+  /** When the service says that a created card was made, ms UTC; NaN where it does not say. */
+  readonly madeAt?: number | undefined;
+  /** The key of its next sending, where a refusal is kept under this one. */
+  readonly nextKey?: string | undefined;
+}
+
+/**
+ * The card is ours alone until the change is settled: transfers of one card come one after the other, in the process and across
+ * processes, because its balance is their evidence. Resolves to the time of the store. Throws `guarded` where a transfer of the
+ * card is not settled and nobody works on it.
+ */
+export async function holdCard(
+  { database, self, op }: HeldOp,
+  { n, card }: Pick<Change, 'n' | 'card'>,
+  sleep: (ms: number) => Promise<void>,
+): Promise<number> {
+  for (let pause = 5; ; pause = Math.min(pause * 2, 250)) {
+    const step = await database.grouped(async tx => {
+      const now = await tx.now();
+      await refuseLost(tx, op);
+      await tx.run(
+        'insert into card_hold (account, card, op, n) values (?, ?, ?, ?) on conflict (account, card) do nothing',
+        op.account,
+        card ?? '',
+        op.id,
+        n,
+      );
+      const [held] = await tx.all<{ op: string; n: number; state: ChangeState }>(
+        'select h.op, h.n, c.state from card_hold h join change c on c.op = h.op and c.n = h.n where h.account = ? and h.card = ?',
+        op.account,
+        card ?? '',
+      );
+      if (held === undefined || (held.op === op.id && held.n === n)) return { now };
+      const other = await readOp(tx, held.op);
+      // Whoever waited for one that nobody settles would wait for ever.
+      const isLeft = other !== undefined && other.id !== op.id && whoWorks(other, self, now) === 'nobody';
+      if (other !== undefined && (held.state === 'unknown' || isLeft)) return { now, other };
+      return undefined;
+    });
+    if (step?.other !== undefined) throw transferUnsettled(card ?? '', step.other);
+    if (step !== undefined) return step.now;
+    await sleep(pause);
+  }
+}
+
+/** Lets the card of a change go that was not sent. */
+export function releaseCard({ database, op }: HeldOp, n: number): Promise<number> {
+  return database.grouped(tx => tx.run('delete from card_hold where op = ? and n = ?', op.id, n));
+}
+
+/** Durable before the first byte leaves. Throws `guarded` when another process has the op. */
+export function markSent({ database, op }: HeldOp, change: Change, before: Before | undefined): Promise<number> {
+  return database.grouped(async tx => {
+    const now = await tx.now();
+    await refuseLost(tx, op, now);
+    const changed = await tx.run(
+      `update change set state = 'sent', attempts = attempts + 1, sent_at = coalesce(sent_at, ?), last_sent_at = ?,
+        before = case when state = 'planned' then ? else coalesce(before, ?) end, idempotency_key = ?, error = null
+        where op = ? and n = ? and state in ('planned', 'sent', 'unknown')`,
+      now,
+      now,
+      before === undefined ? null : JSON.stringify(before),
+      before === undefined ? null : JSON.stringify(before),
+      change.key ?? null,
+      op.id,
+      change.n,
+    );
+    if (changed !== 1) throw taken(op.id);
+    change.state = 'sent';
+    change.attempts += 1;
+    change.sentAt ??= now;
+    change.lastSentAt = now;
+    change.before ??= before;
+    return now;
+  });
+}
+
+/**
+ * What came of a change; it may be told when this has resolved. Where an answer names a card that another change of this journal has
+ * made, nothing is written, and it resolves to that change.
+ */
+export function settle(
+  { database, self, op }: HeldOp,
+  change: Change,
+  settling: Settling,
+): Promise<MadeBy | undefined> {
+  return database.grouped(async tx => {
+    const now = await tx.now();
+    await refuseLost(tx, op, now);
+    const other = settling.evidence.via === 'answer' ? await madeByOther(tx, change, settling) : undefined;
+    if (other !== undefined) return other;
+    await writeSettled(tx, op, change, settling, { now, by: self.process });
+    return undefined;
+  });
+}
+
+export interface MadeBy {
+  readonly op: string;
+  readonly n: number;
+}
+
+async function madeByOther(
+  tx: Transaction,
+  { op, n, operation }: Change,
+  { card, madeAt = Number.NaN }: Settling,
+): Promise<MadeBy | undefined> {
+  if (operation !== 'cards.create' || card === undefined) return undefined;
+  const others = await tx.all<MadeBy & { readonly evidence: string }>(
+    "select op, n, evidence from change where card = ? and operation = 'cards.create' and state = 'done' and not (op = ? and n = ?)",
+    card,
+    op,
+    n,
+  );
+  // A service that was set back gives its ids anew: then the card is younger than what was done with it before.
+  return others.find(
+    ({ evidence }) => !(madeAt > ((JSON.parse(evidence) as Evidence).serviceAt ?? Number.POSITIVE_INFINITY) + 1_000),
+  );
+}
+
+export async function writeSettled(
+  tx: Transaction,
+  op: Pick<Op, 'id'>,
+  change: Change,
+  settling: Settling,
+  { now, by }: { readonly now: number; readonly by: string },
+): Promise<void> {
+  const { state, evidence, error, nextKey } = settling;
+  const card = settling.card ?? change.card;
+  const last4 = settling.last4 ?? change.last4;
+  const key = nextKey ?? change.key;
+  // What is sent later is sent anew: balances from before, and the age of its key, are read then.
+  const isUnsent =
+    (state === 'planned' && error?.kind !== 'insufficient_funds') ||
+    (state === 'not_sent' && error?.kind !== 'rate_limited');
+  await tx.run(
+    `update change set state = ?, card = ?, last4 = ?, evidence = ?, error = ?, idempotency_key = ?, decided_at = ?, decided_by = ?
+      ${isUnsent ? ', sent_at = null, last_sent_at = null, before = null' : ''} where op = ? and n = ?`,
+    state,
+    card ?? null,
+    last4 ?? null,
+    JSON.stringify(evidence),
+    error === undefined ? null : JSON.stringify(error),
+    key ?? null,
+    now,
+    by,
+    op.id,
+    change.n,
+  );
+  // An unknown transfer keeps its card: another one would blur the balance that is its evidence.
+  if (state !== 'unknown') await tx.run('delete from card_hold where op = ? and n = ?', op.id, change.n);
+  Object.assign(change, { state, card, last4, evidence, error, key, decidedAt: now, decidedBy: by });
+  if (isUnsent) Object.assign(change, { sentAt: undefined, lastSentAt: undefined, before: undefined });
+}
+
+/** Kinds of events that `ops show` tells. */
+export type EventKind = 'sent' | 'look' | 'resumed' | 'resolved' | 'verified' | 'set aside' | 'rejected' | 'approved';
+
+export async function addEvent(
+  tx: Transaction,
+  op: string,
+  { n, kind, text }: { readonly n?: number; readonly kind: EventKind; readonly text: string },
+): Promise<void> {
+  const [last] = await tx.all<{ seq: number | null }>('select max(seq) as seq from event where op = ?', op);
+  const row = [op, (last?.seq ?? 0) + 1, n ?? null, await tx.now(), kind, text] as const;
+  await tx.insert('event', ['op', 'seq', 'n', 'at', 'kind', 'facts'], [row]);
+}
+
+/**
+ * Nothing of the op is left to send or to find out: its cents are spent, its lease ends. `acknowledged` with it where nobody waits
+ * for an answer.
+ */
+export function finishOp(
+  { database, op }: HeldOp,
+  objections: readonly string[],
+  isAcknowledged: boolean,
+): Promise<void> {
+  return database.grouped(async tx => {
+    const now = await tx.now();
+    await refuseLost(tx, op);
+    await writeFinished(tx, op, now, objections, isAcknowledged);
+  });
+}
+
+export async function writeFinished(
+  tx: Transaction,
+  op: Op,
+  now: number,
+  objections: readonly string[],
+  isAcknowledged: boolean,
+): Promise<void> {
+  const [sum] = await tx.all<{ spent: number | null }>(
+    `select sum(amount) as spent from change where op = ? and state in ('done', 'unknown') and operation in ('cards.create', 'cards.fund')`,
+    op.id,
+  );
+  if (op.state === 'open') await reserve(tx, op, -1, Number(sum?.spent ?? 0));
+  await tx.run(
+    `update op set state = 'finished', finished = ?, acknowledged = ?, objections = ?, touched = ? where id = ?`,
+    now,
+    isAcknowledged ? now : null,
+    objections.length === 0 ? null : JSON.stringify(objections),
+    now,
+    op.id,
+  );
+  await appendLine(tx, op.account, { event: 'finished', op: op.id, outcome: await outcomeDigest(tx, op.id) });
+}
+
+/** The answer of the command was written: what it said of done rows is known. */
+export function acknowledge(database: Database, op: string): Promise<number> {
+  return database.grouped(async tx =>
+    tx.run('update op set acknowledged = ?, lease = 0 where id = ? and acknowledged is null', await tx.now(), op),
+  );
+}
+
+/** Lets an op go that is not over: whoever resumes it need not wait for the lease. */
+export function letGo({ database, op }: HeldOp): Promise<number> {
+  return database.grouped(tx => tx.run('update op set lease = 0 where id = ? and epoch = ?', op.id, op.epoch));
+}
+
+export function renewLease({ database, op }: HeldOp): Promise<number> {
+  return database.grouped(async tx =>
+    tx.run(
+      'update op set lease = ? where id = ? and epoch = ? and lease > 0',
+      (await tx.now()) + LEASE_MS,
+      op.id,
+      op.epoch,
+    ),
+  );
+}
+
+/**
+ * Takes an op up: epoch + 1. Throws `guarded` while another process works on it; `release` is asked for one that was held for
+ * approval, within the transaction.
+ */
+export function takeOp(
+  { database, self }: Omit<HeldOp, 'op'>,
+  id: string,
+  around: {
+    readonly release: (tx: Transaction, op: Op) => Promise<readonly string[]>;
+    readonly reason: string | undefined;
+  },
+): Promise<{ readonly op: Op; readonly approvedBy: readonly string[] }> {
+  return database.transaction(async tx => {
+    const [row] = await tx.all(`select * from op where id = ?${database.lock}`, id);
+    if (row === undefined) throw unknownOp(id);
+    const op = opOf(row);
+    const now = await tx.now();
+    if (whoWorks(op, self, now) !== 'nobody' && op.finished === undefined) throw workedOn(op, now);
+    const isPending = op.state === 'pending';
+    const approvedBy: readonly string[] = isPending ? await around.release(tx, op) : [];
+    if (isPending) await reserve(tx, op, 1);
+    const state = isPending ? 'open' : op.state;
+    const process = self.process;
+    const lease = now + LEASE_MS;
+    const acknowledged = op.finished === undefined ? null : (op.acknowledged ?? null);
+    await tx.run(
+      'update op set state = ?, epoch = epoch + 1, process = ?, holder = ?, lease = ?, touched = ?, acknowledged = ? where id = ?',
+      state,
+      process,
+      self.holder,
+      lease,
+      now,
+      acknowledged,
+      id,
+    );
+    const why = around.reason === undefined ? '' : `: ${around.reason}`;
+    await addEvent(tx, id, { kind: 'resumed', text: `by ${self.holder}${why}` });
+    await appendLine(tx, op.account, { event: 'resumed', op: id, who: self.holder });
+    return { op: { ...op, state, epoch: op.epoch + 1, process, holder: self.holder, lease }, approvedBy };
+  });
+}
+
+/** Throws where another process has taken the op; `now` renews its lease at the same time. */
+async function refuseLost(tx: Transaction, { id, epoch }: Op, now?: number): Promise<void> {
+  const held =
+    now === undefined
+      ? (await tx.all('select 1 as yes from op where id = ? and epoch = ?', id, epoch)).length
+      : await tx.run('update op set lease = ?, touched = ? where id = ? and epoch = ?', now + LEASE_MS, now, id, epoch);
+  if (held !== 1) throw taken(id);
+}
+
+export function unknownOp(op: string): CliError {
+  return new CliError('not_found', {
+    message: `this journal knows no operation ${op}`,
+    hint: 'cardwright ops list',
+    outcome: 'not_sent',
+  });
+}
+
+function taken(op: string): CliError {
+  return new CliError('guarded', {
+    reason: 'taken_over',
+    message: `another process has taken ${op} over. This command sends nothing more`,
+    hint: `cardwright ops show ${op}`,
+    op,
+  });
+}
+
+function transferUnsettled(card: string, op: Op): CliError {
+  return new CliError('guarded', {
+    reason: 'transfer_unsettled',
+    message: `a transfer of card ${card} is not settled: ${op.id}. Beside it the balance of the card would prove nothing, so this one was not sent`,
+    hint: `cardwright ops resume ${op.id}`,
+    outcome: 'not_sent',
+    op: op.id,
+  });
+}

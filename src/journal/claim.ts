@@ -1,0 +1,462 @@
+/**
+ * Who may begin. A claim is one transaction, and on an account claims come one after the other. It looks, in this order, at the
+ * caller's own key and intents, the same change again, the same file again, caps and approval; then the op is written down.
+ * Nothing was sent by it, and nothing may be sent before it (docs/design/reliability.md, "The claim").
+ */
+import { CALLS } from '../contract/raw.ts';
+import { DAY } from '../core/durations.ts';
+import { CliError } from '../core/errors.ts';
+import { sameCommandWith } from '../core/same-command.ts';
+import { appendLine, plannedDigest } from './chain.ts';
+import type { Database, Transaction } from './database.ts';
+import { intentDigest } from './digest.ts';
+import { LEASE_MS, type Self, whoWorks } from './holder.ts';
+import { type Change, changeOf, insertChanges, type KeptPlan, type Op, opOf, readOp } from './records.ts';
+import type { PlannedRow } from './types.ts';
+
+/** An operation that is wanted, before it is written down. */
+export interface Draft {
+  readonly op: string;
+  readonly origin: string;
+  readonly mode: Op['mode'];
+  readonly keyPrint: string;
+  readonly profile: string;
+  readonly command: string;
+  readonly digest: string;
+  readonly bulk: boolean;
+  readonly movesMoney: boolean;
+  readonly plan: KeptPlan;
+  readonly givenKey: string | undefined;
+  readonly again: boolean;
+  /** Cents that it may take from the wallet. */
+  readonly total: number;
+  /** Gone through several times. With `keyIsSpent` the caller's key is not sent: the service keeps a refusal under it. */
+  changes(keyIsSpent?: boolean): Iterable<Change>;
+  readonly rows: Iterable<PlannedRow>;
+}
+
+/** What rules may ask of a claim. */
+export interface Claimed extends Draft {
+  readonly account: string;
+  /** ms UTC by the clock of the store. */
+  readonly now: number;
+  /** UTC day whose caps it is counted in. */
+  readonly day: string;
+}
+
+/** Limits and approvals; each member runs within the transaction of a claim, or of what takes an op up. */
+export interface ClaimRules {
+  /** Throws `guarded` where a cap is exceeded: what is held and spent by then, and what is asked. */
+  caps(tx: Transaction, claimed: Claimed): Promise<void>;
+  /** Where a rule applies, writes the request down and resolves to the error (17) that ends the command; the op is pending then. */
+  approval(tx: Transaction, claimed: Claimed): Promise<CliError | undefined>;
+  /** Who has approved a pending op; throws `pending_approval` while approvals are missing, `guarded` where they do not hold. */
+  release(tx: Transaction, op: Op): Promise<readonly string[]>;
+  /** Why a plan would be held, in words; nothing is written. */
+  foresee(tx: Pick<Transaction, 'all' | 'now'>, claimed: Claimed): Promise<string | undefined>;
+}
+
+export interface Claiming {
+  readonly database: Database;
+  readonly self: Self;
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly useAccount: (tx: Transaction) => Promise<string>;
+  readonly rules: ClaimRules | undefined;
+}
+
+export type ClaimResult =
+  | { readonly kind: 'claimed'; readonly op: Op; readonly changes: readonly Change[] }
+  /** The caller's key or intent leads to an op that is there. */
+  | { readonly kind: 'earlier'; readonly op: string }
+  | { readonly kind: 'pending'; readonly error: CliError };
+
+type Step = ClaimResult | { readonly kind: 'elsewhere'; readonly error: CliError };
+
+/** How long work of another machine on the same change is waited for. */
+const PATIENCE_MS = 20_000;
+const PAUSE_MS = 250;
+
+/** Claims a draft. Throws `guarded` (14), `usage` (2). */
+export async function claim(claiming: Claiming, draft: Draft): Promise<ClaimResult> {
+  for (let waited = 0; ; waited += PAUSE_MS) {
+    const step = await claiming.database.transaction(tx => claimWithin(tx, claiming, draft));
+    if (step.kind !== 'elsewhere') return step;
+    if (waited >= PATIENCE_MS) throw step.error;
+    await claiming.sleep(PAUSE_MS);
+  }
+}
+
+/** Throws what a claim would be refused for now, without waiting. Nothing is written. */
+export async function foresee(
+  { database, self, rules }: Pick<Claiming, 'database' | 'self' | 'rules'>,
+  draft: Draft,
+  account: string | undefined,
+): Promise<string | undefined> {
+  return database.read(async tx => {
+    const claimed = { ...draft, account: account ?? '', ...(await moment(tx)) };
+    if (account !== undefined) {
+      const refused = await refusalOf(tx, self, claimed);
+      if (refused?.kind === 'elsewhere') throw refused.error;
+      if (refused !== undefined) return undefined;
+    }
+    return rules?.foresee(tx, claimed);
+  });
+}
+
+async function claimWithin(tx: Transaction, claiming: Claiming, draft: Draft): Promise<Step> {
+  const { self, rules, database } = claiming;
+  const account = await claiming.useAccount(tx);
+  await tx.all(`select id from account where id = ?${database.lock}`, account);
+  const claimed: Claimed = { ...draft, account, ...(await moment(tx)) };
+  const refused = await refusalOf(tx, self, claimed);
+  if (refused !== undefined) return refused;
+  const spentKey = await freeGivenKey(tx, claimed);
+  await rules?.caps(tx, claimed);
+  const { now, day } = claimed;
+  const op: Op = {
+    id: draft.op,
+    account,
+    origin: draft.origin,
+    mode: draft.mode,
+    keyPrint: draft.keyPrint,
+    profile: draft.profile,
+    command: draft.command,
+    digest: draft.digest,
+    bulk: draft.bulk,
+    movesMoney: draft.movesMoney,
+    plan: draft.plan,
+    givenKey: draft.givenKey,
+    state: 'open',
+    total: draft.total,
+    day,
+    holder: self.holder,
+    process: self.process,
+    epoch: 1,
+    lease: now + LEASE_MS,
+    created: now,
+    touched: now,
+    finished: undefined,
+    acknowledged: undefined,
+    objections: [],
+  };
+  const changes = [...draft.changes(spentKey)];
+  await insertOp(tx, op);
+  await insertChanges(tx, changes);
+  await reserve(tx, op, 1);
+  await insertIntents(tx, claimed);
+  const planned = { event: 'begun', op: op.id, command: op.command, who: self.holder, total: op.total } as const;
+  await appendLine(tx, account, { ...planned, changes: await plannedDigest(tx, op.id) });
+  const pending = await rules?.approval(tx, claimed);
+  if (pending !== undefined) {
+    await tx.run("update op set state = 'pending', lease = 0 where id = ?", op.id);
+    await reserve(tx, op, -1);
+    return { kind: 'pending', error: pending };
+  }
+  // Of a shared journal nothing is ever removed.
+  if (!database.isShared) await pruneFinished(tx, account, now);
+  return { kind: 'claimed', op, changes };
+}
+
+async function moment(tx: Pick<Transaction, 'now'>) {
+  const now = await tx.now();
+  return { now, day: new Date(now).toISOString().slice(0, 10) };
+}
+
+/** Steps 1 to 3; undefined where nothing speaks against it. */
+async function refusalOf(
+  tx: Pick<Transaction, 'all'>,
+  self: Self,
+  claimed: Claimed,
+): Promise<Exclude<Step, { kind: 'claimed' | 'pending' }> | undefined> {
+  return (
+    (await usedKey(tx, claimed)) ??
+    (await usedIntents(tx, self, claimed)) ??
+    (await unsettledSame(tx, self, claimed)) ??
+    (await sameFile(tx, claimed))
+  );
+}
+
+/** 1. The caller's own key: the run that was begun with it. Throws `usage` where that was another change. */
+async function usedKey(tx: Pick<Transaction, 'all'>, { account, givenKey, digest, bulk }: Claimed) {
+  if (givenKey === undefined) return undefined;
+  const [row] = await tx.all('select * from op where account = ? and given_key = ?', account, givenKey);
+  if (row === undefined) return undefined;
+  const op = opOf(row);
+  if (bulk) {
+    if (op.finished === undefined) return { kind: 'earlier', op: op.id } as const;
+    throw new CliError('guarded', {
+      reason: 'plan_used',
+      message: `this plan was applied before, at ${new Date(op.finished).toISOString()}: ${op.id}`,
+      notes: ['What is still to be done is in a new plan.'],
+      hint: `cardwright ops show ${op.id}`,
+      outcome: 'not_sent',
+      op: op.id,
+    });
+  }
+  if (op.digest !== digest) throw keyTaken(givenKey, op.id);
+  const [change] = (await tx.all('select * from change where op = ?', op.id)).map(changeOf);
+  // What was refused or never sent has left nothing under the key.
+  if (change?.state === 'refused' || change?.state === 'not_sent') return undefined;
+  return { kind: 'earlier', op: op.id } as const;
+}
+
+/** Takes the key away from an op that came to nothing; true where the service keeps its refusal under the key (A-97). */
+async function freeGivenKey(tx: Transaction, { account, givenKey, op }: Claimed): Promise<boolean> {
+  if (givenKey === undefined) return false;
+  const [row] = await tx.all<{ id: string; state: string }>(
+    'select o.id, c.state from op o join change c on c.op = o.id where o.account = ? and o.given_key = ? and o.id <> ?',
+    account,
+    givenKey,
+    op,
+  );
+  if (row === undefined) return false;
+  await tx.run('update op set given_key = null where id = ?', row.id);
+  return row.state === 'refused';
+}
+
+interface UsedIntent {
+  readonly name: string;
+  readonly op: string;
+  readonly n: number;
+  readonly digest: string;
+  readonly key_print: string;
+}
+
+/** Intents of an account by their names. */
+export async function intentsNamed(
+  tx: Pick<Transaction, 'all'>,
+  account: string,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, UsedIntent>> {
+  const found = new Map<string, UsedIntent>();
+  for (let from = 0; from < names.length; from += 400) {
+    const some = names.slice(from, from + 400);
+    const places = some.map(() => '?').join(', ');
+    const rows = await tx.all<UsedIntent>(
+      `select name, op, n, digest, key_print from intent where account = ? and name in (${places})`,
+      account,
+      ...some,
+    );
+    for (const row of rows) found.set(row.name, row);
+  }
+  return found;
+}
+
+/** Throws `usage` where an intent stands for another change, `guarded` where it was used with another API key. */
+export function refuseOtherUse(
+  row: PlannedRow,
+  used: UsedIntent,
+  { givenKey, keyPrint }: { readonly givenKey: string | undefined; readonly keyPrint: string },
+): void {
+  if (used.digest !== intentDigest(row, givenKey)) {
+    throw new CliError('usage', {
+      message: `the intent ${JSON.stringify(used.name)} was used for another change: ${used.op}. Nothing was sent`,
+      notes: ['The same intent means the same change. Another change needs another intent.'],
+      hint: `cardwright ops show ${used.op}`,
+      outcome: 'not_sent',
+      op: used.op,
+    });
+  }
+  if (used.key_print === keyPrint) return;
+  throw new CliError('guarded', {
+    message: `the intent ${JSON.stringify(used.name)} was used with another API key: ${used.op}`,
+    notes: ['Whether it is the same account cannot be told, so nothing was sent. Another change needs another intent.'],
+    hint: `cardwright ops show ${used.op}`,
+    outcome: 'not_sent',
+    op: used.op,
+  });
+}
+
+/** 1. Intents: the earlier result. */
+async function usedIntents(tx: Pick<Transaction, 'all'>, self: Self, claimed: Claimed) {
+  const { account, rows, bulk, givenKey, keyPrint, now } = claimed;
+  const named = [...rows].filter(row => row.intent !== undefined);
+  if (named.length === 0) return undefined;
+  const used = await intentsNamed(tx, account, [...new Set(named.map(row => row.intent as string))]);
+  for (const row of named) {
+    const earlier = used.get(row.intent as string);
+    if (earlier === undefined) continue;
+    refuseOtherUse(row, earlier, { givenKey: bulk ? undefined : givenKey, keyPrint });
+    const op = await readOp(tx, earlier.op);
+    if (bulk) throw begunMeanwhile(row, earlier.op);
+    if (op !== undefined && op.finished === undefined && whoWorks(op, self, now) !== 'nobody') {
+      return { kind: 'elsewhere', error: workedOn(op, now) } as const;
+    }
+    return { kind: 'earlier', op: earlier.op } as const;
+  }
+  return undefined;
+}
+
+/** 2. The same change in an op that is not settled, and on which no living process of this machine works. */
+async function unsettledSame(tx: Pick<Transaction, 'all'>, self: Self, claimed: Claimed) {
+  const { account, now } = claimed;
+  const open = await tx.all(
+    "select * from op where account = ? and (acknowledged is null or state <> 'finished') order by created",
+    account,
+  );
+  // One that was taken up again is no purchase of its own: whoever repeats its command means that one.
+  const others = open.map(opOf).filter(op => op.epoch > 1 || whoWorks(op, self, now) !== 'here');
+  if (others.length === 0) return undefined;
+  const wanted = new Set<string>();
+  for (const { digest, intent, operation } of claimed.changes()) {
+    // A state may be brought about twice without harm.
+    if (intent === undefined && CALLS[operation].repeat !== 'freely') wanted.add(digest);
+  }
+  if (wanted.size === 0) return undefined;
+  for (const other of others) {
+    const rows = await tx.all<{ n: number; digest: string; state: string }>(
+      `select n, digest, state from change where op = ? and intent is null
+        and state in ('planned', 'sent', 'unknown', ${other.acknowledged === undefined ? "'done'" : "'unknown'"})`,
+      other.id,
+    );
+    const same = rows.find(({ digest }) => wanted.has(digest));
+    if (same === undefined) continue;
+    if (other.state === 'pending' && other.digest === claimed.digest) return { kind: 'earlier', op: other.id } as const;
+    if (whoWorks(other, self, now) !== 'nobody') return { kind: 'elsewhere', error: workedOn(other, now) } as const;
+    throw unsettled(other, same, claimed.bulk);
+  }
+  return undefined;
+}
+
+/** 3. The same file within a day, where it moved money. */
+async function sameFile(tx: Pick<Transaction, 'all'>, { account, digest, bulk, movesMoney, again, now }: Claimed) {
+  if (!bulk || !movesMoney || again) return undefined;
+  const [same] = await tx.all<{ id: string; finished: number }>(
+    'select id, finished from op where account = ? and digest = ? and bulk = 1 and finished > ? order by finished desc',
+    account,
+    digest,
+    now - DAY,
+  );
+  if (same === undefined) return undefined;
+  throw new CliError('guarded', {
+    reason: 'finished_before',
+    message: `the same input was finished at ${new Date(same.finished).toISOString()}: ${same.id}. Nothing was sent`,
+    notes: [`If the same changes are meant once more: ${sameCommandWith('--again')}`],
+    hint: `cardwright ops show ${same.id}`,
+    outcome: 'not_sent',
+    op: same.id,
+  });
+}
+
+async function insertOp(tx: Transaction, op: Op): Promise<void> {
+  const columns: Readonly<Record<string, string | number | null>> = {
+    id: op.id,
+    account: op.account,
+    origin: op.origin,
+    mode: op.mode,
+    key_print: op.keyPrint,
+    profile: op.profile,
+    command: op.command,
+    digest: op.digest,
+    bulk: op.bulk ? 1 : 0,
+    moves_money: op.movesMoney ? 1 : 0,
+    plan: JSON.stringify(op.plan),
+    given_key: op.givenKey ?? null,
+    state: op.state,
+    total: op.total,
+    day: op.day,
+    holder: op.holder,
+    process: op.process,
+    epoch: op.epoch,
+    lease: op.lease,
+    created: op.created,
+    touched: op.touched,
+  };
+  await tx.insert('op', Object.keys(columns), [Object.values(columns)]);
+}
+
+function insertIntents(tx: Transaction, { account, rows, bulk, givenKey, keyPrint, op, now }: Claimed): Promise<void> {
+  const named = [...rows].filter(row => row.intent !== undefined);
+  const columns = ['account', 'name', 'digest', 'key_print', 'op', 'n', 'at'];
+  return tx.insert(
+    'intent',
+    columns,
+    named.map(row => {
+      const digest = intentDigest(row, bulk ? undefined : givenKey);
+      return [account, row.intent as string, digest, keyPrint, op, row.row, now];
+    }),
+  );
+}
+
+/** Holds what an op may take from the wallet, for the account and for its profile; -1 lets it go. */
+export async function reserve(
+  tx: Transaction,
+  { account, profile, day, total }: Pick<Op, 'account' | 'profile' | 'day' | 'total'>,
+  sign: 1 | -1,
+  spent = 0,
+): Promise<void> {
+  if (total === 0 && spent === 0) return;
+  for (const scope of ['account', `profile:${profile}`]) {
+    await tx.run(
+      `insert into spent (account, scope, day, held, spent) values (?, ?, ?, ?, ?)
+        on conflict (account, scope, day) do update set held = spent.held + excluded.held, spent = spent.spent + excluded.spent`,
+      account,
+      scope,
+      day,
+      sign * total,
+      spent,
+    );
+  }
+}
+
+const KEPT_DAYS = 90;
+
+/** Finished ops of long ago are removed with their changes; names stay, so that a purchase is made once. */
+async function pruneFinished(tx: Transaction, account: string, now: number): Promise<void> {
+  await tx.run(
+    'delete from op where account = ? and touched < ? and finished is not null and acknowledged is not null and given_key is null and not exists (select 1 from intent i where i.op = op.id)',
+    account,
+    now - KEPT_DAYS * DAY,
+  );
+}
+
+function keyTaken(key: string, op: string): CliError {
+  return new CliError('usage', {
+    message: `the idempotency key ${JSON.stringify(key)} was used before with other values; nothing was sent`,
+    notes: ['The same key means the same request. Another request needs another key.'],
+    hint: `cardwright ops show ${op}`,
+    outcome: 'not_sent',
+    idempotencyKey: key,
+    op,
+  });
+}
+
+function begunMeanwhile({ row, intent }: PlannedRow, op: string): CliError {
+  return new CliError('guarded', {
+    message: `row ${row}: the intent ${JSON.stringify(intent)} is in ${op}, which was begun meanwhile or is not finished. Nothing was sent`,
+    hint: `cardwright ops resume ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+export function workedOn(op: Op, now: number): CliError {
+  const seconds = Math.max(1, Math.ceil((op.lease - now) / 1000));
+  return new CliError('guarded', {
+    reason: 'worked_on',
+    message: `${op.holder} works on ${op.id} (${op.command}) now; its lease runs for ${seconds} s. Nothing was sent`,
+    hint: `cardwright ops show ${op.id}`,
+    outcome: 'not_sent',
+    op: op.id,
+  });
+}
+
+function unsettled(op: Op, { n, state }: { readonly n: number; readonly state: string }, bulk: boolean): CliError {
+  const which = op.bulk || bulk ? `row ${n} of ${op.id}` : op.id;
+  const how =
+    op.state === 'pending'
+      ? 'is held for approval'
+      : state === 'done'
+        ? 'is done, and its command ended before it said so'
+        : state === 'planned'
+          ? 'was begun and not sent'
+          : 'was sent without a trustworthy answer';
+  return new CliError('guarded', {
+    reason: 'same_change',
+    message: `the same change ${how}: ${which}. Nothing was sent`,
+    notes: ['This finishes it, and says what came of it. A second one that is meant has an --intent of its own:'],
+    hint: op.state === 'pending' ? `cardwright ops show ${op.id}` : `cardwright ops resume ${op.id}`,
+    outcome: 'not_sent',
+    op: op.id,
+  });
+}

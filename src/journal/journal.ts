@@ -1,0 +1,616 @@
+/** The journal of an account: plans are made, claimed and taken up here. What comes of their rows is a matter of `outcome.ts`. */
+
+import { LIMITS } from '../contract/limits.ts';
+import type { Overrides } from '../contract/overrides.ts';
+import { CALLS } from '../contract/raw.ts';
+import type { PlannedRequest, Reader, ReadOptions, Service } from '../contract/service.ts';
+import { CliError } from '../core/errors.ts';
+import { sameCommandWith } from '../core/same-command.ts';
+import { Secret } from '../core/secret.ts';
+import type { Clock, Randomness } from '../platform/host.ts';
+import { type Acting, findAccount, journalId, useAccount } from './account.ts';
+import { type Capabilities, type Capability, capabilityOf } from './capabilities.ts';
+import { acknowledge, type HeldOp, SPENDS, takeOp, unknownOp } from './changes.ts';
+import { type ClaimRules, claim, type Draft, foresee, intentsNamed, refuseOtherUse } from './claim.ts';
+import type { Database, Transaction } from './database.ts';
+import { rowDigest } from './digest.ts';
+import { holdFleet } from './fleet-hold.ts';
+import type { Self } from './holder.ts';
+import { lookOnce } from './look.ts';
+import { createMarkerIndex } from './marker-index.ts';
+import { attemptKey, isOp, MARKER_KEY, newOp, rowMarker } from './names.ts';
+import { detail, recentChanges, resolveRows, summaries } from './ops.ts';
+import { probeKeys, probeRequests, probeRows } from './probe.ts';
+import { type Change, type KeptPlan, type Op, readChanges, readOp } from './records.ts';
+import { type AfterAnswer, createRun, plannedOf } from './run.ts';
+import type {
+  EarlierUse,
+  Journal,
+  OpView,
+  PlannedRow,
+  PreparedRun,
+  ReadBefore,
+  ResumeOptions,
+  Rows,
+  Run,
+  RunPlan,
+} from './types.ts';
+import { recordedOutcome } from './words.ts';
+import type { Work } from './work.ts';
+
+export type { Acting } from './account.ts';
+export type { AfterAnswer } from './run.ts';
+
+export interface JournalDependencies {
+  /** Opens it, and makes it where there is none. */
+  readonly database: () => Promise<Database>;
+  /** Opens it to read; undefined where there is none. */
+  readonly existing: () => Promise<Database | undefined>;
+  readonly self: Self;
+  /** Print of the API key under the random value of the journal, or of a shared account; never the key. */
+  readonly keyPrint: (salt: string) => Promise<string>;
+  /** Of a shared journal: its account, by name. Left out, the accounts of one machine. */
+  readonly account?: ((tx: Pick<Transaction, 'all'>) => Promise<string>) | undefined;
+  /** Limits and approvals; when left out nothing is held. */
+  readonly rules?: ClaimRules | undefined;
+  readonly clock: Clock;
+  readonly random: Randomness;
+  readonly service: () => Promise<Service>;
+  readonly acting: () => Promise<Acting>;
+  /** Names that the service of the profile has for things; those of the interface when left out. */
+  readonly overrides?: (() => Promise<Overrides>) | undefined;
+  readonly capabilities: Capabilities;
+  /** Whether the embedded sandbox honours keys; taken for granted when left out. */
+  readonly sandboxHonoursKeys?: (() => Promise<boolean>) | undefined;
+  /** Whether a sandbox elsewhere honours keys, proved for the test key of this run. */
+  readonly statedForKey?: (() => Promise<boolean | undefined>) | undefined;
+  /** The clock of the service by its newest answer, ms UTC; undefined while none told the time. */
+  readonly serviceNow?: (() => number | undefined) | undefined;
+  /** `--timeout` or the total of one write, ms. */
+  readonly writeTotalMs: number;
+  /** No row is begun after it. */
+  readonly stop: AbortSignal;
+  /** Cuts off what is on the wire. */
+  readonly cut: AbortSignal;
+  /** Called when a run is open: the process must not end before it is let go. */
+  readonly hold: () => () => void;
+  readonly notice: (text: string) => void;
+  /** Keeps work until the answer of the command was written. At once when left out. */
+  readonly afterAnswer?: ((work: AfterAnswer) => void) | undefined;
+}
+
+const QUIET_MS = 150_000;
+
+export function createJournal(dependencies: JournalDependencies): Journal {
+  const { clock, random, self, rules, afterAnswer } = dependencies;
+
+  const printOf = async (database: Database): Promise<string> => {
+    const { mode } = await dependencies.acting();
+    if (mode === 'sandbox') return 'sandbox';
+    return dependencies.keyPrint(await database.read(journalId));
+  };
+
+  const accountIn = async (database: Database): Promise<string | undefined> => {
+    const { account } = dependencies;
+    if (account !== undefined) return database.read(account);
+    const [acting, print] = [await dependencies.acting(), await printOf(database)];
+    return database.read(tx => findAccount(tx, acting, print));
+  };
+
+  async function prepare(plan: RunPlan): Promise<PreparedRun> {
+    if (plan.rows.length === 0) throw new CliError('internal', { message: 'a run without rows' });
+    const service = await dependencies.service();
+    const op = newOp(random);
+    // What cannot be sent is refused here; of a file each row was looked at before.
+    if (!plan.bulk) for (const _ of changesOf(service, plan, op));
+    const requests: Rows<PlannedRequest> = {
+      length: plan.rows.length,
+      *[Symbol.iterator]() {
+        for (const { operation, request, key } of changesOf(service, plan, op)) {
+          yield { operation, ...request, idempotencyKey: key };
+        }
+      },
+    };
+    return {
+      op,
+      requests,
+      async held() {
+        const database = await dependencies.existing();
+        if (database === undefined || rules === undefined) return undefined;
+        return foresee({ database, self, rules }, await draftOf(database, plan, op), await accountIn(database));
+      },
+      begin: seen => begin(plan, op, seen),
+    };
+  }
+
+  async function draftOf(database: Database, plan: RunPlan, op: string): Promise<Draft> {
+    const service = await dependencies.service();
+    const { profile, mode, origin } = await dependencies.acting();
+    const keyPrint = await printOf(database);
+    const capability: Record<string, Capability> = {};
+    let [total, movesMoney] = [0, false];
+    for (const { operation, amount = 0 } of plan.rows) {
+      capability[operation] ??= await capabilityOf(dependencies, { origin, mode, keyPrint }, operation);
+      if (SPENDS.has(operation)) total += amount;
+      movesMoney ||= CALLS[operation].effect === 'moves-money' || CALLS[operation].effect === 'irreversible';
+    }
+    const kept: KeptPlan = {
+      marker: plan.marker,
+      rows: plan.rows.length,
+      markerPrefix: plan.markerPrefix,
+      phased: plan.phased,
+      maxTotal: plan.maxTotal,
+      wallet: plan.wallet,
+      capability,
+    };
+    const facts = { command: plan.command, digest: plan.digest, bulk: plan.bulk, givenKey: plan.key };
+    return {
+      op,
+      origin,
+      mode,
+      keyPrint,
+      profile,
+      ...facts,
+      movesMoney,
+      plan: kept,
+      again: plan.again === true,
+      total,
+      rows: plan.rows,
+      changes: keyIsSpent => changesOf(service, keyIsSpent === true ? { ...plan, key: undefined } : plan, op),
+    };
+  }
+
+  async function begin(wanted: RunPlan, op: string, { wallet }: ReadBefore = {}): Promise<Run> {
+    const plan = wallet === undefined ? wanted : { ...wanted, wallet };
+    const database = await dependencies.database();
+    const [acting, draft] = [await dependencies.acting(), await draftOf(database, plan, op)];
+    const result = await claim(
+      {
+        database,
+        self,
+        rules,
+        sleep: ms => clock.sleep(ms, dependencies.stop),
+        useAccount: async tx =>
+          (await dependencies.account?.(tx)) ?? useAccount(tx, acting, draft.keyPrint, self.holder),
+      },
+      draft,
+    );
+    if (result.kind === 'pending') throw result.error;
+    if (result.kind === 'earlier') return resume(result.op);
+    return runOf({ database, self, op: result.op }, result.changes, {
+      plan,
+      wallet: plan.wallet,
+      resendAbsent: plan.resendAbsent === true,
+    });
+  }
+
+  interface Around {
+    readonly plan?: RunPlan;
+    readonly wallet?: number | undefined;
+    readonly resendAbsent?: boolean;
+    readonly resumed?: boolean;
+    readonly lookOnly?: boolean;
+    readonly approvedBy?: readonly string[];
+    readonly isReleased?: boolean;
+  }
+
+  async function runOf(held: HeldOp, changes: readonly Change[], around: Around): Promise<Run> {
+    const { op } = held;
+    const { lookOnly = false, resumed = false, resendAbsent = false, approvedBy = [], isReleased = false } = around;
+    return createRun({
+      work: await workOf(held, { lookOnly, resumed, resendAbsent }),
+      changes,
+      plan: around.plan ?? planOf(op, changes),
+      wallet: around.wallet,
+      approvedBy,
+      isReleased,
+      afterAnswer,
+      release: lookOnly ? () => undefined : dependencies.hold(),
+    });
+  }
+
+  async function workOf(held: HeldOp, flags: Pick<Work, 'lookOnly' | 'resumed' | 'resendAbsent'>): Promise<Work> {
+    const { op } = held;
+    const service = await dependencies.service();
+    const plain = readerOf(service, () => ({
+      aside: dependencies.stop.aborted ? 'once' : 'patient',
+      signal: dependencies.cut,
+    }));
+    const reader = patientReader(plain, ms => clock.sleep(ms, dependencies.stop));
+    const capability = { ...op.plan.capability };
+    for (const operation of Object.keys(capability)) {
+      const account = { origin: op.origin, mode: op.mode, keyPrint: op.keyPrint };
+      capability[operation] = await capabilityOf(dependencies, account, operation as PlannedRow['operation']);
+    }
+    return {
+      ...held,
+      ...flags,
+      service,
+      before: patientReader(readerOf(service), ms => clock.sleep(ms, dependencies.stop)),
+      reader,
+      marked: createMarkerIndex(reader, { prefix: op.plan.markerPrefix ?? `${op.id}.`, since: op.created }),
+      clock,
+      random,
+      stop: dependencies.stop,
+      cut: dependencies.cut,
+      alone: !op.bulk,
+      exact: op.mode === 'sandbox',
+      serviceNow: dependencies.serviceNow ?? (() => undefined),
+      capability: operation => capability[operation] ?? { key: 'unknown' },
+      quietMs: op.mode === 'sandbox' ? 0 : Math.max(2 * dependencies.writeTotalMs, QUIET_MS),
+    };
+  }
+
+  /** An op of this account that may go on with our key. */
+  async function opNamed(database: Database | undefined, id: string): Promise<{ database: Database; op: Op }> {
+    const op = database === undefined || !isOp(id) ? undefined : await database.read(tx => readOp(tx, id));
+    if (database === undefined || op === undefined) throw unknownOp(id);
+    return { database, op };
+  }
+
+  async function refuseOther(database: Database, op: Op): Promise<void> {
+    const { mode, origin } = await dependencies.acting();
+    const isSame = op.mode === mode && (mode !== 'sandbox' || op.origin === origin);
+    if (!isSame) throw otherAccount(op);
+    if (database.isShared) return;
+    if ((await printOf(database)) !== op.keyPrint) throw otherKey(op);
+  }
+
+  async function look(id: string, options: ResumeOptions = {}): Promise<OpView> {
+    const { database, op } = await opNamed(await dependencies.existing(), id);
+    await refuseOther(database, op);
+    const changes = await database.read(tx => readChanges(tx, id));
+    const { resendAbsent = false } = options;
+    const run = await runOf({ database, self, op }, changes, { lookOnly: true, resumed: true, resendAbsent });
+    return { run, takeOver: given => resume(id, given ?? options) };
+  }
+
+  async function resume(id: string, { resendAbsent = false, reason }: ResumeOptions = {}): Promise<Run> {
+    const { database, op: seen } = await opNamed(await dependencies.existing(), id);
+    await refuseOther(database, seen);
+    const release = async (tx: Transaction, op: Op) => {
+      if (rules === undefined) throw unheld(op.id);
+      return rules.release(tx, op);
+    };
+    const { op, approvedBy } = await takeOp({ database, self }, id, { release, reason });
+    const changes = await database.read(tx => readChanges(tx, id));
+    const isReleased = seen.state === 'pending';
+    return runOf({ database, self, op }, changes, {
+      resumed: !isReleased,
+      resendAbsent,
+      approvedBy,
+      isReleased,
+      ...(isReleased && { wallet: op.plan.wallet }),
+    });
+  }
+
+  async function earlierUses(plan: RunPlan): Promise<ReadonlyMap<number, EarlierUse>> {
+    const uses = new Map<number, EarlierUse>();
+    const named = [...plan.rows].filter(row => row.intent !== undefined);
+    const database = named.length === 0 ? undefined : await dependencies.existing();
+    const account = database && (await accountIn(database));
+    if (database === undefined || account === undefined) return uses;
+    const keyPrint = await printOf(database);
+    const givenKey = plan.bulk ? undefined : plan.key;
+    await database.read(async tx => {
+      const used = await intentsNamed(tx, account, [...new Set(named.map(row => row.intent as string))]);
+      const ops = new Map<string, { op: Op; changes: ReadonlyMap<number, Change> }>();
+      for (const row of named) {
+        const earlier = used.get(row.intent as string);
+        if (earlier === undefined) continue;
+        refuseOtherUse(row, earlier, { givenKey, keyPrint });
+        let known = ops.get(earlier.op);
+        if (known === undefined) {
+          const op = await readOp(tx, earlier.op);
+          if (op === undefined) throw unknownOp(earlier.op);
+          known = { op, changes: new Map((await readChanges(tx, earlier.op)).map(change => [change.n, change])) };
+          ops.set(earlier.op, known);
+        }
+        const change = known.changes.get(earlier.n);
+        const isSettled = change !== undefined && ['done', 'refused', 'not_sent'].includes(change.state);
+        if (known.op.state === 'pending' && (plan.bulk || known.op.bulk)) throw unsettledIntent(row, earlier.op);
+        if ((plan.bulk || known.op.bulk) && !isSettled) throw unsettledIntent(row, earlier.op);
+        uses.set(row.row, {
+          intent: earlier.name,
+          op: earlier.op,
+          row: earlier.n,
+          bulk: known.op.bulk,
+          ...(isSettled && known.op.finished !== undefined && { settled: recordedOutcome(change, known.op) }),
+          ...(isSettled && plan.bulk && { settled: recordedOutcome(change, known.op) }),
+        });
+      }
+    });
+    return uses;
+  }
+
+  return {
+    prepare,
+    async refuse(plan) {
+      const database = await dependencies.existing();
+      if (database === undefined) return;
+      await foresee({ database, self, rules }, await draftOf(database, plan, newOp(random)), await accountIn(database));
+    },
+    begin: async plan => (await prepare(plan)).begin(),
+    earlierUses,
+    async shown(uses) {
+      const ops = new Set([...uses].filter(({ settled }) => settled !== undefined).map(({ op }) => op));
+      const database = ops.size === 0 ? undefined : await dependencies.existing();
+      if (database === undefined) return undefined;
+      for (const id of ops) {
+        const op = await database.read(tx => readOp(tx, id));
+        if (op === undefined || op.finished === undefined || op.acknowledged !== undefined || op.bulk) continue;
+        const told: AfterAnswer = async answer => {
+          if (answer === 'written') await acknowledge(database, id);
+        };
+        if (afterAnswer === undefined) await told('written');
+        else afterAnswer(told);
+        if (op.objections.length > 0) return objected(op);
+      }
+      return undefined;
+    },
+    look,
+    resume,
+    async begunAs(name) {
+      const database = await dependencies.existing();
+      const account = database && (await accountIn(database));
+      if (database === undefined || account === undefined) return undefined;
+      const [found] = await database.read(tx =>
+        tx.all<{ id: string; finished: number | null }>(
+          'select id, finished from op where account = ? and given_key = ?',
+          account,
+          name,
+        ),
+      );
+      return found && { op: found.id, ended: found.finished ?? undefined };
+    },
+    async holdFleet(fleet) {
+      const database = await dependencies.database();
+      const acting = await dependencies.acting();
+      const print = await printOf(database);
+      const use = async (tx: Transaction) =>
+        (await dependencies.account?.(tx)) ?? useAccount(tx, acting, print, self.holder);
+      return holdFleet({ database, self }, fleet, use);
+    },
+    async recent() {
+      const database = await dependencies.existing();
+      const account = database && (await accountIn(database));
+      return database === undefined || account === undefined ? [] : recentChanges(database, account);
+    },
+    async list() {
+      const database = await dependencies.existing();
+      return database === undefined ? [] : summaries(database, self);
+    },
+    async show(id) {
+      const { database } = await opNamed(await dependencies.existing(), id);
+      return detail(database, self, id);
+    },
+    async resolve(resolution) {
+      const { database } = await opNamed(await dependencies.existing(), resolution.op);
+      return resolveRows(database, self, resolution, async (op, changes) => {
+        if (resolution.as === 'not-done') await refuseThere({ database, op, changes });
+      });
+    },
+    async probe(binId) {
+      const service = await dependencies.service();
+      const { mode, origin } = await dependencies.acting();
+      if (mode === 'live') throw liveProbe();
+      const token = newOp(random).slice(3, 13);
+      return {
+        rows: probeRows(binId, token),
+        requests: probeRequests(service, binId, token),
+        async run(around) {
+          const keyPrint = await printOf(await dependencies.database());
+          const probed = await probeKeys({
+            service,
+            reader: readerOf(service),
+            binId,
+            token,
+            clock,
+            stop: dependencies.stop,
+            quietPeriodMs: mode === 'sandbox' ? 0 : Math.max(2 * dependencies.writeTotalMs, QUIET_MS),
+            around,
+          });
+          const found = Object.fromEntries(probed.map(({ operation, capability }) => [operation, capability]));
+          await dependencies.capabilities.remember({ origin, mode, keyPrint }, found);
+          return probed;
+        },
+      };
+    },
+  };
+
+  /** Throws `guarded` where a card carries the mark of a row that a person calls not done. */
+  async function refuseThere({
+    database,
+    op,
+    changes,
+  }: {
+    database: Database;
+    op: Op;
+    changes: readonly Change[];
+  }): Promise<void> {
+    const sent = changes.filter(({ state, operation }) => state !== 'planned' && operation === 'cards.create');
+    if (sent.length === 0) return;
+    const { mode, origin } = await dependencies.acting().catch(() => ({ mode: undefined, origin: undefined }));
+    if (mode !== op.mode || (mode === 'sandbox' && origin !== op.origin)) return;
+    const work = await workOf({ database, self, op }, { lookOnly: true, resumed: true, resendAbsent: false });
+    for (const change of sent) {
+      const seen = await lookOnce(work, change);
+      if (seen.found === 'there' || seen.found === 'several') throw isThere(op, change, seen.text);
+      if (seen.found === 'cannot tell') dependencies.notice(`warning: row ${change.n}: ${seen.text}`);
+    }
+  }
+}
+
+/** Made one by one, each time they are asked for: the same each time. */
+function* changesOf(service: Service, plan: RunPlan, op: string): Iterable<Change> {
+  for (const row of plan.rows) {
+    const { operation } = row;
+    const isCreate = operation === 'cards.create';
+    const input = isCreate && plan.marker ? withMarker(row, op) : row.input;
+    if (Object.values(input).some(value => value instanceof Secret)) {
+      throw new CliError('internal', { message: `${operation} carries a secret and must not be journaled` });
+    }
+    // The name of a run of many is no key of its rows.
+    const key = (plan.bulk ? undefined : plan.key) ?? attemptKey(op, { row: row.row, chain: row.keyChain }, 1);
+    const { method, path, body, idempotencyKey } = service.plan(operation, input as never, { key, body: row.body });
+    yield {
+      op,
+      n: row.row,
+      operation,
+      input,
+      request: { method, path, body },
+      facts: {
+        label: row.label,
+        aim: row.aim,
+        phase: row.phase,
+        needs: row.needs,
+        asked: row.asked,
+        chain: row.keyChain,
+      },
+      key: idempotencyKey,
+      marker: isCreate && plan.marker ? rowMarker(op, row) : undefined,
+      intent: row.intent,
+      digest: rowDigest(row),
+      card: row.cardId,
+      last4: undefined,
+      amount: row.amount ?? 0,
+      state: 'planned',
+      attempts: 0,
+      sentAt: undefined,
+      lastSentAt: undefined,
+      before: undefined,
+      evidence: {},
+      error: undefined,
+      decidedAt: undefined,
+      decidedBy: undefined,
+    };
+  }
+}
+
+const MOST_KEYS = LIMITS.metadataKeys.max;
+
+function withMarker({ row, input, marker }: PlannedRow, op: string): Readonly<Record<string, unknown>> {
+  const metadata = (input['metadata'] ?? {}) as Readonly<Record<string, unknown>>;
+  const refuse = (why: string) =>
+    new CliError('usage', { message: why, hint: sameCommandWith('--no-marker'), outcome: 'not_sent' });
+  if (Object.hasOwn(metadata, MARKER_KEY)) {
+    throw refuse(`the metadata key ${MARKER_KEY} is taken: it marks which operation made a card`);
+  }
+  if (Object.keys(metadata).length >= MOST_KEYS) {
+    throw refuse(
+      `${MOST_KEYS} metadata keys are the limit (§8), and one is needed to find the card again if its answer is lost`,
+    );
+  }
+  return { ...input, metadata: { ...metadata, [MARKER_KEY]: rowMarker(op, { row, marker }) } };
+}
+
+/** The plan of an op that is taken up. */
+function planOf(op: Op, changes: readonly Change[]): RunPlan {
+  return {
+    command: op.command,
+    rows: changes.map(plannedOf),
+    digest: op.digest,
+    bulk: op.bulk,
+    marker: op.plan.marker,
+    ...(op.givenKey !== undefined && { key: op.givenKey }),
+    ...(op.plan.markerPrefix !== undefined && { markerPrefix: op.plan.markerPrefix }),
+    ...(op.plan.phased === true && { phased: true }),
+  };
+}
+
+/** Reading operations alone, the bare results. */
+export function readerOf(service: Service, always: () => ReadOptions = () => ({})): Reader {
+  return {
+    read: async (operation, input, options) =>
+      (await service.send(operation, input as never, { ...always(), ...options })).result as never,
+    pages: (operation, input, options) => service.pages(operation, input, { ...always(), ...options }),
+  };
+}
+
+const MOST_LIMITED = 5;
+
+/** Waits for as long as the service asks it to: a rate limit must not make an effect unknown. */
+function patientReader(reader: Reader, sleep: (ms: number) => Promise<void>): Reader {
+  return {
+    pages: reader.pages,
+    async read(operation, input, options) {
+      for (let left = MOST_LIMITED; ; left -= 1) {
+        try {
+          return await reader.read(operation, input, options);
+        } catch (thrown) {
+          if (!(thrown instanceof CliError) || thrown.kind !== 'rate_limited' || left === 0) throw thrown;
+          await sleep(Math.max(1_000, thrown.facts.retryAfterMs ?? 0)).catch(() => {
+            throw thrown;
+          });
+        }
+      }
+    },
+  };
+}
+
+function otherAccount(op: Op): CliError {
+  return new CliError('usage', {
+    message: `${op.id} was begun ${op.mode === 'sandbox' ? 'in the sandbox' : `with a ${op.mode} key at ${op.origin}`}, profile ${op.profile}; this command acts for another account`,
+    hint:
+      op.mode === 'sandbox'
+        ? `cardwright --sandbox ops resume ${op.id}`
+        : `cardwright --profile ${op.profile} ops resume ${op.id}`,
+    outcome: 'not_sent',
+    op: op.id,
+  });
+}
+
+function otherKey(op: Op): CliError {
+  return new CliError('usage', {
+    message: `${op.id} was begun with another API key, profile ${op.profile}: whether this one is of the same account cannot be told`,
+    notes: ['With the key of another account it would move money of cards that are not its own, so nothing is sent.'],
+    hint: `cardwright ops show ${op.id}`,
+    outcome: 'not_sent',
+    op: op.id,
+  });
+}
+
+function unheld(op: string): CliError {
+  return new CliError('guarded', {
+    message: `${op} is held for approval, and this program knows no approvals`,
+    hint: `cardwright ops show ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+function unsettledIntent({ row, intent }: PlannedRow, op: string): CliError {
+  return new CliError('guarded', {
+    message: `row ${row}: the intent ${JSON.stringify(intent)} is in ${op}, which is not finished. Nothing was sent`,
+    hint: `cardwright ops resume ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+function objected({ id, objections }: Op): CliError {
+  return new CliError('check_failed', {
+    message: `the verification of ${id} objects`,
+    notes: objections,
+    hint: `cardwright ops show ${id}`,
+    outcome: 'done',
+    op: id,
+  });
+}
+
+function isThere(op: Op, { n }: Change, text: string): CliError {
+  return new CliError('guarded', {
+    message: `row ${n} of ${op.id} is done: ${text}. Nothing was recorded`,
+    hint: `cardwright ops resume ${op.id}`,
+    outcome: 'not_sent',
+    op: op.id,
+  });
+}
+
+function liveProbe(): CliError {
+  return new CliError('guarded', {
+    message: 'a probe sends every change twice, so it is not made with a live key',
+    hint: 'cardwright contract check --help',
+    outcome: 'not_sent',
+  });
+}

@@ -1,0 +1,193 @@
+/**
+ * The look: whether the effect of a change is there. A create by its marker, a transfer by the balance of its card (and the wallet,
+ * where nothing else of this journal moves it), a state by reading it. Lists and replicas may be behind, so it looks again for 8
+ * seconds before it says that something is not there. It only reads.
+ */
+import { type Balances, fixedDifferences } from '../contract/evidence.ts';
+import type { Reader } from '../contract/service.ts';
+import { READ_LAG_PAUSES } from '../contract/spans.ts';
+import { CliError } from '../core/errors.ts';
+import { type Cents, cents, centsOf, dollars } from '../core/money.ts';
+import { markerOf } from './names.ts';
+import type { Before, Change } from './records.ts';
+import { rest, rowOf, type Work } from './work.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+export interface Look {
+  /** `several`: more than one card carries the marker of the change. */
+  readonly found: 'there' | 'several' | 'not there' | 'cannot tell';
+  /** What was looked at and seen, in one clause. */
+  readonly text: string;
+  /** The service could not be reached, after all retries of a reading. */
+  readonly isAway?: boolean | undefined;
+  /** What is there: the card, or the balances of a transfer. */
+  readonly result?: Values | undefined;
+  readonly cards?: readonly Values[] | undefined;
+  /** Changes of card and wallet since before, cents; of the wallet where it is evidence. */
+  readonly moved?: { readonly card: number; readonly wallet: number | undefined } | undefined;
+}
+
+/** Looks until the effect is there, or for 8 seconds. Never throws for the service's sake: what cannot be read cannot be told. */
+export async function look(work: Work, change: Change): Promise<Look> {
+  const pauses = work.exact || work.lookOnly ? [] : READ_LAG_PAUSES;
+  for (const pause of [...pauses, undefined]) {
+    const seen = await lookOnce(work, change);
+    // Nobody answers: what could be read a moment later is read by the next command.
+    if (seen.found === 'there' || seen.found === 'several' || seen.isAway || pause === undefined) return seen;
+    if (await rest(work, pause)) continue;
+    return seen.found === 'not there'
+      ? { ...seen, found: 'cannot tell', text: `${seen.text}, and there was no time to look again` }
+      : seen;
+  }
+  throw new RangeError('a look has an end');
+}
+
+/** One look. */
+export async function lookOnce(work: Work, change: Change): Promise<Look> {
+  const { transfer, leadsTo } = rowOf(change.operation);
+  try {
+    if (change.operation === 'cards.create') return await lookForCard(work, change);
+    if (transfer !== undefined) return await lookForBalances(work, change);
+    if (leadsTo !== undefined) return await lookForState(work.reader, change, leadsTo.value);
+    return { found: 'cannot tell', text: 'there is no trace to look for' };
+  } catch (thrown) {
+    if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
+    const isAway = thrown.kind === 'unreachable';
+    return { found: 'cannot tell', text: `it could not be looked for: ${thrown.message}`, isAway };
+  }
+}
+
+async function lookForCard(work: Work, change: Change): Promise<Look> {
+  const marker = change.marker;
+  const binId = String(change.input['bin_id']);
+  if (marker === undefined) return { found: 'cannot tell', text: 'the card carries no marker to look for' };
+  const where = `cards of ${binId} with the marker ${marker}`;
+  const { cards, unreadable, doubt } = await work.marked(marker, binId);
+  const ids = cards.map(card => String(card['id']));
+  if (ids.length > 1) return { found: 'several', text: `${where}: ${ids.join(', ')}`, cards };
+  if (ids.length === 1) return { found: 'there', text: `${where}: ${ids[0]}`, cards, result: cards[0] };
+  const wallet = await walletMoved(work, change);
+  const none = wallet === undefined ? `${where}: none` : `${where}: none, wallet ${wallet.text}`;
+  if (unreadable.length > 0) {
+    return { found: 'cannot tell', text: `${none}, but ${unreadable.join(', ')} without metadata` };
+  }
+  if (doubt !== undefined) return { found: 'cannot tell', text: `${none}, but the list may be incomplete: ${doubt}` };
+  const moved = wallet === undefined ? undefined : { card: 0, wallet: wallet.change };
+  return { found: wallet === undefined || wallet.change === 0 ? 'not there' : 'cannot tell', text: none, moved };
+}
+
+/** What the wallet of a single create says; undefined where it is no evidence. */
+async function walletMoved(work: Work, { before }: Change) {
+  if (!work.alone || before?.wallet === undefined || (await othersMoved(work, before.at))) return undefined;
+  const now = await walletNow(work.reader);
+  return { change: now - before.wallet, text: arrow(before.wallet, now) };
+}
+
+async function lookForBalances(work: Work, change: Change): Promise<Look> {
+  const { before, card: cardId = '', amount, operation } = change;
+  const now = await balancesNow(work, cardId);
+  if (before?.card === undefined) return { found: 'cannot tell', text: 'the balances before are not known' };
+  const isAlone = before.wallet !== undefined && now.wallet !== undefined && !(await othersMoved(work, before.at));
+  const card = now.card - before.card;
+  const wallet = before.wallet === undefined || now.wallet === undefined ? undefined : now.wallet - before.wallet;
+  const wanted = operation === 'cards.fund' ? amount : -amount;
+  const walletText = wallet === undefined ? '' : `, wallet ${arrow(before.wallet ?? 0, now.wallet ?? 0)}`;
+  const others = wallet !== undefined && !isAlone ? ', which others of this journal moved too' : '';
+  const text = `card ${cardId} ${arrow(before.card, now.card)}${walletText}${others}`;
+  const result = {
+    card_id: cardId,
+    amount: amount / 100,
+    card_balance: now.card / 100,
+    ...(now.wallet !== undefined && { wallet_balance: now.wallet / 100 }),
+  };
+  const seen = { text, moved: { card, wallet: isAlone ? wallet : undefined }, result };
+  if (card === wanted && (!isAlone || wallet === -wanted)) return { ...seen, found: 'there' };
+  return { ...seen, found: card === 0 && (!isAlone || wallet === 0) ? 'not there' : 'cannot tell' };
+}
+
+async function lookForState(reader: Reader, { input }: Change, wanted: string): Promise<Look> {
+  const card = await reader.read('cards.get', { card_id: String(input['card_id']) });
+  const text = `card ${card.id}: ${card.status}`;
+  if (card.status === wanted) return { found: 'there', text, result: card };
+  // A terminated card is neither frozen nor active again.
+  return { found: card.status === 'terminated' ? 'cannot tell' : 'not there', text, result: card };
+}
+
+/**
+ * Whether another op of this journal may have moved the wallet since a time: then it is no evidence. Asked after the reading: what
+ * the reading shows was marked as sent before.
+ */
+export async function othersMoved({ database, op }: Work, since: number): Promise<boolean> {
+  const found = await database.read(tx =>
+    tx.all(
+      `select 1 as yes from change c join op o on o.id = c.op where o.account = ? and o.id <> ? and c.decided_at >= ?
+        and c.attempts > 0 and c.operation in ('cards.create', 'cards.fund', 'cards.withdraw', 'cards.terminate')
+       union all
+       select 1 as yes from change c join op o on o.id = c.op where o.account = ? and o.id <> ? and c.state = 'sent'
+        and c.last_sent_at > ? and c.operation in ('cards.create', 'cards.fund', 'cards.withdraw', 'cards.terminate')
+       limit 1`,
+      op.account,
+      op.id,
+      since,
+      op.account,
+      op.id,
+      since - RECENT_MS,
+    ),
+  );
+  return found.length > 0;
+}
+
+/** A change that was sent so long ago and never settled moves nothing any more. */
+const RECENT_MS = 600_000;
+
+/** What is read just before a change is sent first. Throws as reading does; nothing was sent then. */
+export async function readBefore(work: Work, change: Change, at: number): Promise<Before | undefined> {
+  const { before: reader, alone, exact, op } = work;
+  const { transfer, leadsTo } = rowOf(change.operation);
+  try {
+    if (change.operation === 'cards.create') {
+      return alone && !exact ? { at: op.created, wallet: await walletNow(reader) } : undefined;
+    }
+    if (transfer !== undefined) return { at, ...(await balancesNow({ reader, alone }, change.card ?? '')) };
+    if (leadsTo === undefined) return undefined;
+    const card = await reader.read('cards.get', { card_id: String(change.input['card_id']) });
+    return { at, status: card.status, last4: card.last4 };
+  } catch (thrown) {
+    // What the service says to the change itself counts.
+    if (thrown instanceof CliError && thrown.kind === 'not_found') return undefined;
+    throw thrown;
+  }
+}
+
+async function balancesNow({ reader, alone }: Pick<Work, 'reader' | 'alone'>, cardId: string): Promise<Balances> {
+  const [card, wallet] = await Promise.all([
+    reader.read('cards.get', { card_id: cardId }),
+    alone ? walletNow(reader) : undefined,
+  ]);
+  return { card: money(card.balance, 'balance of the card'), last4: card.last4, wallet };
+}
+
+export async function walletNow(reader: Reader): Promise<Cents> {
+  return money((await reader.read('wallet.get', {})).balance, 'balance of the wallet');
+}
+
+function money(value: number, what: string): Cents {
+  const amount = centsOf(value);
+  if (amount === undefined) throw new CliError('contract_mismatch', { message: `the ${what} is not an amount` });
+  return amount;
+}
+
+/** Why a card with the marker of a create is not what was asked for; undefined where it is. */
+export function otherwise(card: Values, change: Change): string | undefined {
+  return fixedDifferences(card, change.input)[0];
+}
+
+/** Whether a marker is the op's own, and not one that follows from an intention and that others may use. */
+export function isOwnMarker({ op, n, marker }: Change): boolean {
+  return marker === markerOf(op, n);
+}
+
+function arrow(was: number, is: number): string {
+  return `${dollars(cents(was))} -> ${dollars(cents(is))}`;
+}

@@ -1,0 +1,401 @@
+/** Operations as `ops list` and `ops show` tell them, what a person decides about their rows, and what others ask of the journal. */
+import type { WriteName } from '../contract/calls.ts';
+import { MINUTE } from '../core/durations.ts';
+import { CliError } from '../core/errors.ts';
+import { isoSeconds } from '../core/iso-time.ts';
+import { type Cents, cents } from '../core/money.ts';
+import { rowsNamed } from '../core/row-words.ts';
+import { addEvent, unknownOp, writeFinished, writeSettled } from './changes.ts';
+import { workedOn } from './claim.ts';
+import type { Database, SqlRow, Transaction } from './database.ts';
+import { hostOf, type Self, whoWorks } from './holder.ts';
+import { type Change, type Op, opOf, readChanges, readOp } from './records.ts';
+import { countsOf } from './run.ts';
+import type { Closing, OpDetail, OpRow, OpState, OpSummary, RecentChange, Resolution, Resolved } from './types.ts';
+import { clause } from './words.ts';
+
+type Reading = Pick<Transaction, 'all' | 'now'>;
+
+/** Every op, or those of one account; newest first. */
+export function summaries(database: Database, self: Self, account?: string): Promise<readonly OpSummary[]> {
+  return database.read(async tx => {
+    const where = account === undefined ? '' : 'where o.account = ?';
+    const rows = await tx.all(
+      `select o.*, c.* from op o left join (
+        select op as counted, count(*) as n,
+          count(case when state = 'done' then 1 end) as n_done,
+          count(case when state = 'refused' or (state = 'planned' and error like '%"insufficient_funds"%') then 1 end) as n_refused,
+          count(case when state in ('sent', 'unknown') then 1 end) as n_unknown,
+          count(case when state = 'not_sent' or (state = 'planned' and error is not null and error not like '%"insufficient_funds"%') then 1 end) as n_not_sent,
+          count(case when state = 'planned' and error is null then 1 end) as n_open,
+          count(case when state = 'planned' then 1 end) as n_planned,
+          sum(amount) as cents
+        from change group by op) c on c.counted = o.id ${where} order by o.created desc, o.id desc`,
+      ...(account === undefined ? [] : [account]),
+    );
+    const now = await tx.now();
+    return rows.map(row => summaryOf(row, self, now));
+  });
+}
+
+function summaryOf(row: SqlRow, self: Self, now: number): OpSummary {
+  const counts = {
+    done: Number(row['n_done'] ?? 0),
+    refused: Number(row['n_refused'] ?? 0),
+    unknown: Number(row['n_unknown'] ?? 0),
+    not_sent: Number(row['n_not_sent'] ?? 0),
+    open: Number(row['n_open'] ?? 0),
+  };
+  return summary(opOf(row), self, now, {
+    counts,
+    rows: Number(row['n'] ?? 0),
+    planned: Number(row['n_planned'] ?? 0),
+    cents: cents(Number(row['cents'] ?? 0)),
+  });
+}
+
+interface Counted {
+  readonly counts: OpSummary['counts'];
+  readonly rows: number;
+  readonly planned: number;
+  readonly cents: Cents;
+}
+
+function summary(op: Op, self: Self, now: number, { counts, rows, planned, cents: sum }: Counted): OpSummary {
+  return {
+    op: op.id,
+    command: op.command,
+    started_at: isoSeconds(op.created),
+    last_at: isoSeconds(op.touched),
+    profile: op.profile,
+    mode: op.mode,
+    origin: op.origin,
+    state: stateOf(op, self, now, { unknown: counts.unknown, planned, rejected: rejected(op) }),
+    rows,
+    counts,
+    cents: sum,
+    movesMoney: op.movesMoney,
+    heldBy: {
+      holder: op.holder.slice(0, op.holder.indexOf('@')),
+      host: hostOf(op.holder),
+      leftMs: op.finished === undefined ? Math.max(0, op.lease - now) : 0,
+    },
+  };
+}
+
+/** An approval that was rejected or expired leaves this among the objections of its op. */
+export const REJECTED = 'rejected: ';
+
+function rejected({ objections }: Op): boolean {
+  return objections[0]?.startsWith(REJECTED) === true;
+}
+
+function stateOf(
+  op: Op,
+  self: Self,
+  now: number,
+  { unknown, planned, rejected: isRejected }: { unknown: number; planned: number; rejected: boolean },
+): OpState {
+  if (op.state === 'pending') return 'pending';
+  if (isRejected) return 'rejected';
+  const works = whoWorks(op, self, now);
+  if (op.state === 'finished')
+    return op.acknowledged === undefined && works === 'nobody' ? 'unacknowledged' : 'finished';
+  if (works !== 'nobody') return 'running';
+  return unknown > 0 ? 'unknown' : planned > 0 ? 'open' : 'unacknowledged';
+}
+
+/** Throws `not_found` for an op that is not there. */
+export function detail(database: Database, self: Self, id: string): Promise<OpDetail> {
+  return database.read(async tx => {
+    const op = await readOp(tx, id);
+    if (op === undefined) throw unknownOp(id);
+    const changes = await readChanges(tx, id);
+    const events = await tx.all<{ at: number; n: number | null; kind: string; facts: string }>(
+      'select at, n, kind, facts from event where op = ? order by seq',
+      id,
+    );
+    return {
+      ...summary(op, self, await tx.now(), {
+        counts: countsOf(changes),
+        rows: changes.length,
+        planned: changes.filter(({ state }) => state === 'planned').length,
+        cents: cents(changes.reduce((sum, { amount }) => sum + amount, 0)),
+      }),
+      rowsInDetail: changes.map(rowOf),
+      events: events.map(({ at, n, kind, facts }) => ({ at: isoSeconds(at), row: n ?? undefined, kind, text: facts })),
+      objections: op.objections,
+    };
+  });
+}
+
+function rowOf(change: Change): OpRow {
+  const { n, operation, card, last4, amount, facts, intent, key, evidence, state, error, lastSentAt, decidedAt } =
+    change;
+  const shown = state === 'sent' ? 'unknown' : state === 'planned' ? 'open' : state;
+  const { resolved, lookedAt, duplicate } = evidence;
+  const reason = error?.message ?? (shown === 'unknown' ? clause(evidence.reason ?? UNANSWERED) : evidence.otherwise);
+  return {
+    row: n,
+    state: shown,
+    operation,
+    ...(card !== undefined && { cardId: card }),
+    ...(last4 !== undefined && { last4 }),
+    ...(amount > 0 && { amount: cents(amount) }),
+    ...(facts.label !== undefined && { label: facts.label }),
+    ...(intent !== undefined && { intent }),
+    ...(key !== undefined && { idempotencyKey: key }),
+    ...(evidence.requestId !== undefined && { requestId: evidence.requestId }),
+    ...(lastSentAt !== undefined && { sentAt: isoSeconds(lastSentAt) }),
+    ...(evidence.serviceAt !== undefined && { serviceSentAt: evidence.serviceAt }),
+    ...(reason !== undefined && { reason }),
+    ...(evidence.seen !== undefined && { found: evidence.seen }),
+    ...(lookedAt !== undefined && { checkedAt: isoSeconds(lookedAt) }),
+    ...(resolved !== undefined && { resolved: { ...resolved, at: isoSeconds(decidedAt ?? 0) } }),
+    ...(duplicate !== undefined && { duplicate }),
+  };
+}
+
+const UNANSWERED = 'the process ended before an answer was written down';
+
+/**
+ * Writes down what a person has found of rows. Throws `usage` where there is nothing to settle, `guarded` while another process
+ * works on the op, where `done` is said of rows that were never sent without naming them, and what `agree` throws.
+ */
+export async function resolveRows(
+  database: Database,
+  self: Self,
+  resolution: Resolution,
+  check: (op: Op, changes: readonly Change[]) => Promise<void>,
+): Promise<Resolved> {
+  const { op: id, agree } = resolution;
+  const seen = await database.read(async tx => ({ op: await readOp(tx, id), changes: await readChanges(tx, id) }));
+  if (seen.op === undefined) throw unknownOp(id);
+  if (seen.op.state === 'pending') throw stillHeld(id);
+  const first = chosenOf(seen.op, seen.changes, resolution);
+  refuseCard(first.chosen, resolution);
+  await check(seen.op, first.chosen);
+  await agree?.(first.closed);
+  const settled = await database.transaction(async tx => {
+    const [row] = await tx.all(`select * from op where id = ?${database.lock}`, id);
+    const op = row === undefined ? seen.op : opOf(row);
+    if (op === undefined) throw unknownOp(id);
+    const now = await tx.now();
+    if (whoWorks(op, self, now) !== 'nobody') throw workedOn(op, now);
+    const changes = await readChanges(tx, id);
+    const chosen = chosenOf(op, changes, resolution);
+    if (JSON.stringify(chosen.closed) !== JSON.stringify(first.closed)) throw changedMeanwhile(id);
+    await refuseCardOfOthers(tx, op, resolution);
+    const by = self.holder;
+    for (const change of chosen.chosen) {
+      const { as, note, card } = resolution;
+      await writeSettled(
+        tx,
+        op,
+        change,
+        {
+          state: as === 'done' ? 'done' : 'not_sent',
+          card,
+          evidence: { ...change.evidence, via: 'person', resolved: { as, note, who: by } },
+        },
+        { now, by },
+      );
+      await addEvent(tx, id, { n: change.n, kind: 'resolved', text: `${as} by ${by}: ${note}` });
+    }
+    await tx.run('update op set epoch = epoch + 1, touched = ? where id = ?', now, id);
+    if (chosen.left.unknown.length + chosen.left.unsent.length === 0)
+      await writeFinished(tx, op, now, op.objections, true);
+    return chosen;
+  });
+  return { detail: await detail(database, self, id), closed: settled.closed, left: settled.left };
+}
+
+function chosenOf({ id, finished }: Op, changes: readonly Change[], { rows, as }: Resolution) {
+  const isUnknown = ({ state }: Change) => state === 'unknown' || state === 'sent';
+  const open = changes.filter(change => isUnknown(change) || change.state === 'planned');
+  const settled = (rows ?? []).filter(row => !open.some(({ n }) => n === row));
+  if (settled.length > 0) throw nothingToResolve(id, settled);
+  // What never left did not happen by itself: `done` is believed of such a row only when the row is named.
+  const chosen = open.filter(change => rows?.includes(change.n) ?? (as === 'not-done' || isUnknown(change)));
+  if (chosen.length === 0 && open.length > 0)
+    throw neverSent(
+      id,
+      open.map(({ n }) => n),
+    );
+  if (open.length === 0 && finished !== undefined) throw nothingToResolve(id, []);
+  const closing = (some: readonly Change[]): Closing => ({
+    unknown: some.filter(isUnknown).map(({ n }) => n),
+    unsent: some.filter(change => !isUnknown(change)).map(({ n }) => n),
+  });
+  return { chosen, closed: closing(chosen), left: closing(open.filter(change => !chosen.includes(change))) };
+}
+
+/** The card of a create that is said to be done must be able to be that of the row. */
+function refuseCard(chosen: readonly Change[], { op, card, shownCard }: Resolution): void {
+  if (card === undefined) return;
+  const [change] = chosen;
+  if (change === undefined || chosen.length !== 1 || change.operation !== 'cards.create') {
+    throw new CliError('usage', {
+      message: `--card names the card of one create, and ${rowsNamed(chosen.map(({ n }) => n))} of ${op} is none. Nothing was recorded`,
+      hint: `cardwright ops show ${op}`,
+      outcome: 'not_sent',
+      op,
+    });
+  }
+  if (shownCard === undefined) return;
+  const metadata = (shownCard['metadata'] ?? {}) as Readonly<Record<string, unknown>>;
+  const marker = metadata['cardwright'];
+  const isOther = typeof marker === 'string' && marker !== change.marker;
+  const isOtherBin = typeof shownCard['bin_id'] === 'string' && shownCard['bin_id'] !== change.input['bin_id'];
+  if (!isOther && !isOtherBin) return;
+  throw otherCard(op, card, isOther ? `it carries the mark ${marker}` : `it is of the BIN ${shownCard['bin_id']}`);
+}
+
+async function refuseCardOfOthers(tx: Reading, { account }: Op, { op, card }: Resolution): Promise<void> {
+  if (card === undefined) return;
+  const [other] = await tx.all<{ op: string; n: number }>(
+    `select c.op, c.n from change c join op o on o.id = c.op
+      where c.card = ? and c.operation = 'cards.create' and c.state = 'done' and o.account = ?`,
+    card,
+    account,
+  );
+  if (other !== undefined) throw otherCard(op, card, `row ${other.n} of ${other.op} is done with it`);
+}
+
+function otherCard(op: string, card: string, why: string): CliError {
+  return new CliError('guarded', {
+    message: `${card} is not the card of ${op}: ${why}. Nothing was recorded`,
+    hint: `cardwright ops show ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+function stillHeld(op: string): CliError {
+  return new CliError('guarded', {
+    message: `${op} is held for approval: nothing of it was sent`,
+    hint: `cardwright ops show ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+function changedMeanwhile(op: string): CliError {
+  return new CliError('guarded', {
+    message: `another process has worked on ${op} since it was looked at. Nothing was recorded`,
+    hint: `cardwright ops show ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+function neverSent(op: string, rows: readonly number[]): CliError {
+  const [first] = rows;
+  return new CliError('guarded', {
+    message: `no row of ${op} is unknown; ${rowsNamed(rows)} ${rows.length === 1 ? 'was' : 'were'} not sent by it`,
+    notes: [
+      `A row that was done in another way is named: cardwright ops resolve ${op} ${first} --as done --note "how"`,
+      'A resume sends those that were not:',
+    ],
+    hint: `cardwright ops resume ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+function nothingToResolve(op: string, rows: readonly number[]): CliError {
+  const what =
+    rows.length === 0
+      ? `${op} has no row that is open or unknown`
+      : `${rowsNamed(rows)} of ${op} ${rows.length === 1 ? 'is' : 'are'} neither open nor unknown. Nothing was recorded`;
+  return new CliError('usage', { message: what, hint: `cardwright ops show ${op}`, outcome: 'not_sent', op });
+}
+
+/** So long a list may be behind what this journal has done. */
+const RECENT_MS = 10 * MINUTE;
+
+/** Done changes of an account in the last ten minutes, oldest first. */
+export function recentChanges(database: Database, account: string): Promise<readonly RecentChange[]> {
+  return database.read(async tx => {
+    const rows = await tx.all(
+      `select c.* from change c join op o on o.id = c.op where o.account = ? and c.state = 'done' and c.decided_at >= ?
+        order by c.decided_at, c.op, c.n`,
+      account,
+      (await tx.now()) - RECENT_MS,
+    );
+    return rows.map(row => {
+      const evidence = JSON.parse(String(row['evidence'] ?? '{}'));
+      return {
+        operation: String(row['operation']) as WriteName,
+        cardId: row['card'] === null ? undefined : String(row['card']),
+        marker: row['marker'] === null ? undefined : String(row['marker']),
+        amount: Number(row['amount']),
+        at: Number(row['decided_at']),
+        balance: evidence.balance,
+        input: JSON.parse(String(row['input'])),
+      };
+    });
+  });
+}
+
+/** What has left the wallet for a profile, by operation: creates and funds that are done or may be, sent at a time or later. */
+export function spentByOp(
+  database: Database,
+  { profile, since }: { readonly profile: string; readonly since: number },
+): Promise<ReadonlyMap<string, Cents>> {
+  return database.read(async tx => {
+    const rows = await tx.all<{ op: string; spent: number }>(
+      `select c.op, sum(c.amount) as spent from change c join op o on o.id = c.op
+        where o.profile = ? and o.touched >= ? and c.operation in ('cards.create', 'cards.fund')
+        and c.state in ('done', 'sent', 'unknown') and coalesce(c.last_sent_at, c.decided_at, o.created) >= ? group by c.op`,
+      profile,
+      since,
+      since,
+    );
+    return new Map(rows.map(({ op, spent }) => [op, cents(Number(spent))]));
+  });
+}
+
+/** After a sandbox was reset or restored: what the journal knows of its cards is not true any more. */
+export function setAsideSandbox(database: Database, origin: string): Promise<number> {
+  return database.transaction(async tx => {
+    const accounts = await tx.all<{ id: string }>(
+      "select id from account where mode = 'sandbox' and origin = ?",
+      origin,
+    );
+    let count = 0;
+    for (const { id } of accounts) {
+      await tx.run('delete from intent where account = ?', id);
+      await tx.run('delete from card_hold where account = ?', id);
+      await tx.run('delete from spent where account = ?', id);
+      count += await tx.run('delete from op where account = ?', id);
+    }
+    return count;
+  });
+}
+
+export interface RecentOp {
+  readonly op: string;
+  readonly command: string;
+  /** ms UTC. */
+  readonly at: number;
+  /** Name of the fleet that it applied. */
+  readonly fleet: string | undefined;
+}
+
+/** The newest first; only those that are not finished when asked so. */
+export function newestOps(
+  database: Database,
+  { unfinished, most }: { readonly unfinished: boolean; readonly most: number },
+): Promise<readonly RecentOp[]> {
+  const where = unfinished ? "where state <> 'finished' or acknowledged is null" : '';
+  return database.read(async tx => {
+    const rows = await tx.all(`select * from op ${where} order by touched desc limit ?`, most);
+    return rows.map(opOf).map(({ id, command, touched, plan }) => ({
+      op: id,
+      command,
+      at: touched,
+      fleet: /^fleet\/([^/]+)\/$/.exec(plan.markerPrefix ?? '')?.[1],
+    }));
+  });
+}

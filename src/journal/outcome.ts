@@ -1,0 +1,497 @@
+/**
+ * From evidence to an outcome: the only place that decides to look, to wait or to send again.
+ *
+ * | the answer to a change | first sending | after an ambiguous one |
+ * |---|---|---|
+ * | 2xx that shows the effect | read once; agrees: done. Else look | the same |
+ * | no byte left | again, up to 4 times; then not sent (12) | unknown |
+ * | 429 | wait as told (75 s in all), look; not there: again under the same key; at last 7 | look; else unknown |
+ * | 4xx in the form of the service | refused; in a word that is not known: look first | look; else unknown |
+ * | anything else, silence included | look; a key that is honoured and young: again under it, twice at most; else unknown (11) | the same |
+ *
+ * A look says `there`, `not there` or `cannot tell`, and `cannot tell` is unknown. Nothing is sent again before a look. Changes that
+ * may be repeated freely (a state) are sent again without a key that is honoured. `sent` is durable before a byte leaves, the
+ * outcome before it is told (docs/design/reliability.md).
+ */
+import { type Evidence, notMadeNow, otherThanAnswered } from '../contract/evidence.ts';
+import { REFUSALS } from '../contract/refusals.ts';
+import type { Attempt } from '../contract/service.ts';
+import { READ_LAG } from '../contract/spans.ts';
+import { SECOND } from '../core/durations.ts';
+import { CliError } from '../core/errors.ts';
+import { type Cents, cents, centsOf, dollars } from '../core/money.ts';
+import { between } from '../platform/jitter.ts';
+import { holdCard, markSent, releaseCard, type Settling, settle } from './changes.ts';
+import { isOwnMarker, type Look, look, lookOnce, otherwise, readBefore } from './look.ts';
+import { attemptKey, MARKER_KEY } from './names.ts';
+import { type Change, keptError } from './records.ts';
+import type { RowOutcome, SendPermit } from './types.ts';
+import { factsOf, named, recordedOutcome, unknownError } from './words.ts';
+import { isKeyUsable, rest, rowOf, type Work } from './work.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+const MOST_UNSENT = 4;
+const MOST_RESENT = 2;
+const MOST_REPEATED = 3;
+const MOST_CHAINED = 5;
+const THROTTLE_MS = 75 * SECOND;
+
+/** Takes one change to an outcome. A change must not be executed twice at once. */
+export async function executeChange(work: Work, change: Change, permit?: SendPermit): Promise<RowOutcome> {
+  if (['done', 'refused', 'not_sent'].includes(change.state)) return recorded(work, change);
+  if (work.lookOnly) return onlyLook(work, change);
+  try {
+    return await execute(work, change, permit);
+  } catch (thrown) {
+    // The journal could not take what came of it: what it says stands, and that is "sent".
+    if (!(thrown instanceof CliError) || change.state !== 'sent') throw thrown;
+    change.evidence = { ...change.evidence, reason: `it could not be written down: ${thrown.message}` };
+    return { ...factsOf(change), outcome: 'unknown', error: unknownError(work.op, change, undefined), stops: true };
+  }
+}
+
+async function execute(work: Work, change: Change, permit: SendPermit | undefined): Promise<RowOutcome> {
+  const row = rowOf(change.operation);
+  let isAmbiguous = change.state !== 'planned';
+  const settled = isAmbiguous ? undefined : await refusedBefore(work, change);
+  if (settled !== undefined) return settled;
+  const begun = isAmbiguous ? undefined : await begin(work, change);
+  if (begun !== undefined && 'outcome' in begun) return begun;
+  const times = { unsent: 0, resent: 0, throttled: 0, throttledMs: 0 };
+  let isThrottled = false;
+  // A change that was sent before is looked for first.
+  let attempt: Attempt | undefined;
+  let seen: Look | undefined;
+  for (let isFirst = true; ; isFirst = false) {
+    if (!isFirst || !isAmbiguous) {
+      const kept = await send(work, change, begun?.before, permit, isAmbiguous);
+      if ('outcome' in kept) return kept;
+      attempt = kept;
+      isThrottled ||= attempt.class === 'throttled';
+      switch (attempt.class) {
+        case 'done': {
+          permit?.acknowledge();
+          const why = await denied(work, change, attempt);
+          if (why === undefined) return { ...(await done(work, change, { attempt })), throttled: isThrottled };
+          isAmbiguous = true;
+          note(change, attempt, `the answer shows the effect, but ${why}`);
+          break;
+        }
+        case 'not_sent': {
+          if (isAmbiguous) return unknown(work, change, seen);
+          times.unsent += 1;
+          const isWorthIt = attempt.error?.kind === 'unreachable' && times.unsent < MOST_UNSENT;
+          if (isWorthIt && (await rest(work, pauseBefore(work, times.unsent)))) continue;
+          return notSent(work, change, attempt.error);
+        }
+        case 'refused': {
+          if (!isAmbiguous && attempt.plausible !== true) return refused(work, change, attempt, permit);
+          if (!isAmbiguous)
+            note(change, attempt, attempt.error?.message ?? 'it was refused in a word that is not known');
+          seen = await look(work, change);
+          if (isThere(seen)) return done(work, change, { seen });
+          // A key of the caller's may have been used by another command for the same change.
+          const isOwn = !isKeyOfOthers(work, change);
+          if (!isAmbiguous && isOwn && seen.found === 'not there') return refused(work, change, attempt, permit);
+          return unknown(work, change, seen);
+        }
+        case 'throttled': {
+          note(change, attempt, attempt.error?.message ?? 'it was answered 429');
+          // Longer each time: a service that names one second may mean many.
+          const pause = Math.max(attempt.retryAfterMs ?? 0, SECOND * 2 ** times.throttled);
+          times.throttledMs += pause;
+          times.throttled += 1;
+          const isOver = isAmbiguous || times.throttledMs > THROTTLE_MS || !(await rest(work, pause));
+          // Behind a long pause readings have caught up.
+          seen = pause < READ_LAG || isOver ? await look(work, change) : await lookOnce(work, change);
+          if (isThere(seen)) return { ...(await done(work, change, { seen })), throttled: true };
+          if (isAmbiguous || seen.found !== 'not there')
+            return { ...(await unknown(work, change, seen)), throttled: true };
+          if (isOver) return { ...(await notSent(work, change, attempt.error)), throttled: true };
+          countResent(change);
+          continue;
+        }
+        case 'ambiguous':
+          isAmbiguous = true;
+          note(change, attempt, attempt.error?.message ?? 'the answer proves nothing');
+      }
+    }
+    if (work.resendAbsent) await restUntilQuiet(work, change);
+    seen = await look(work, change);
+    if (isThere(seen)) return { ...(await done(work, change, { seen, attempt })), throttled: isThrottled };
+    const saidYes = attempt?.class === 'done';
+    const isFree = row.repeat === 'freely' && times.resent < MOST_REPEATED;
+    const isByKey = isKeyUsable(work, change) && isTraceable(change) && times.resent < MOST_RESENT;
+    const isAsked = work.resendAbsent && times.resent === 0;
+    const mayResend = seen.found === 'not there' && !saidYes && (isFree || isByKey || isAsked) && !work.stop.aborted;
+    if (!mayResend) return unknown(work, change, seen);
+    times.resent += 1;
+    countResent(change);
+  }
+}
+
+function countResent(change: Change): void {
+  change.evidence = { ...change.evidence, resent: (change.evidence.resent ?? 0) + 1 };
+}
+
+/** A refusal of an earlier command under another key: what was done in spite of it is not done again. */
+async function refusedBefore(work: Work, change: Change): Promise<RowOutcome | undefined> {
+  if (change.error?.kind !== 'insufficient_funds' || change.sentAt === undefined || work.stop.aborted) return undefined;
+  const seen = await lookOnce(work, change);
+  if (isThere(seen)) return done(work, change, { seen });
+  if (seen.found === 'cannot tell' && change.marker !== undefined) return unknown(work, change, seen);
+  if (seen.found === 'cannot tell' && change.before !== undefined) return unknown(work, change, seen);
+  change.before = undefined;
+  return undefined;
+}
+
+/** What comes before the first sending: the card is held, and what is evidence is read. */
+async function begin(work: Work, change: Change) {
+  if (work.stop.aborted) return stopped(work, change);
+  const isTransfer = rowOf(change.operation).transfer !== undefined;
+  try {
+    const at = isTransfer ? await holdCard(work, change, ms => work.clock.sleep(ms, work.stop)) : work.op.created;
+    const before = await readBefore(work, change, at);
+    const missed = before?.card === undefined ? undefined : missesAim(change, cents(before.card));
+    if (missed !== undefined) {
+      await settle(work, change, { state: 'refused', evidence: {}, error: keptError(missed) });
+      return { ...factsOf(change), outcome: 'refused' as const, error: named(change, missed) };
+    }
+    change.before = before;
+  } catch (thrown) {
+    if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
+    if (isTransfer) await releaseCard(work, change.n).catch(() => undefined);
+    if (work.stop.aborted) return stopped(work, change);
+    if (thrown.facts.reason === 'taken_over') throw thrown;
+    return notSent(work, change, thrown);
+  }
+  // A marker that follows from an intention may be on a card that another machine has made.
+  if (change.operation === 'cards.create' && change.marker !== undefined && !isOwnMarker(change) && work.resumed) {
+    const seen = await lookOnce(work, change);
+    if (isThere(seen)) return done(work, change, { seen });
+  }
+  return { before: change.before };
+}
+
+/** Durable first, then once over the wire. An outcome where it must not leave. */
+async function send(
+  work: Work,
+  change: Change,
+  before: Change['before'],
+  permit: SendPermit | undefined,
+  isAmbiguous: boolean,
+): Promise<Attempt | RowOutcome> {
+  if (work.stop.aborted) return isAmbiguous ? unknown(work, change, undefined) : stopped(work, change);
+  await markSent(work, change, before);
+  const may = permit?.acquire() ?? true;
+  if (may !== true && !(await may)) return withheld(work, change, isAmbiguous);
+  const { operation, request, key, input } = change;
+  const planned = { operation, ...request, idempotencyKey: key };
+  const evidence = evidenceOf(work, change);
+  return work.service.attempt(planned, input, { evidence, keyOfCaller: isKeyOfOthers(work, change), signal: work.cut });
+}
+
+/** Somebody else may have sent its key before: it is the caller's, or follows from an intention. */
+function isKeyOfOthers({ op }: Work, { key, facts }: Change): boolean {
+  return facts.chain !== undefined || (op.givenKey !== undefined && !op.bulk && key === op.givenKey);
+}
+
+function evidenceOf({ op, alone }: Work, { operation, before, marker, n }: Change): Evidence {
+  const mark = marker === undefined ? undefined : { key: MARKER_KEY, value: marker };
+  return {
+    ...(before?.card !== undefined && {
+      before: {
+        card: cents(before.card),
+        ...(before.wallet !== undefined && { wallet: cents(before.wallet) }),
+        ...(before.last4 !== undefined && { last4: before.last4 }),
+      },
+    }),
+    ...(before?.status !== undefined && { was: before.status }),
+    alone,
+    plannedAt: op.created,
+    ...(operation === 'cards.create' && mark !== undefined && { mark }),
+    ownKey: op.givenKey === undefined || n > 1,
+  };
+}
+
+/** Reads once what a success has changed; why it is not believed, undefined where the reading agrees. */
+async function denied(
+  work: Work,
+  change: Change,
+  { result, evidence, balances }: Attempt,
+): Promise<string | undefined> {
+  const { operation } = change;
+  const answer = (result ?? {}) as Values;
+  if (operation === 'cards.create') {
+    // Cards of a run of many are all compared with the list at its end.
+    if (!work.alone) return undefined;
+    const id = answer['id'];
+    try {
+      const card = await work.reader.read('cards.get', { card_id: String(id) });
+      const judged = evidence ?? evidenceOf(work, change);
+      const why = notMadeNow(card, judged) ?? otherThanAnswered(card, answer);
+      return why === undefined ? undefined : `a read of its id shows another card: ${why}`;
+    } catch (thrown) {
+      return unread(thrown);
+    }
+  }
+  const row = rowOf(operation);
+  if (row.transfer === undefined && row.leadsTo === undefined) return undefined;
+  const seen = await lookOnce(work, change);
+  if (seen.found === 'there') {
+    Object.assign(answer, row.transfer === undefined ? {} : onlyBalances(seen.result));
+    return undefined;
+  }
+  return isPartlySpent(change, seen, balances?.card) ? undefined : `a reading does not: ${seen.text}`;
+}
+
+/** The answer shows it in full, no wallet denies it, and some of what came onto the card is spent by now. */
+function isPartlySpent({ operation, amount, before }: Change, { moved }: Look, answered: Cents | undefined): boolean {
+  if (operation !== 'cards.fund' || moved === undefined || before?.card === undefined) return false;
+  if (moved.wallet !== undefined && moved.wallet !== -amount) return false;
+  return answered === before.card + amount && moved.card > 0 && moved.card < amount;
+}
+
+function onlyBalances(result: Values = {}): Values {
+  const { card_balance: card, wallet_balance: wallet } = result;
+  return { card_balance: card, ...(wallet !== undefined && { wallet_balance: wallet }) };
+}
+
+function unread(thrown: unknown): string {
+  if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
+  return `reading it back: ${thrown.message}`;
+}
+
+const isThere = ({ found }: Look) => found === 'there' || found === 'several';
+
+/** A created card that could not be told from another must not be made twice, whatever the key is worth. */
+const isTraceable = ({ operation, marker }: Change) => operation !== 'cards.create' || marker !== undefined;
+
+/** Why no answer could be trusted; kept with the outcome. */
+function note(change: Change, { requestId, status }: Attempt, reason: string): void {
+  change.evidence = {
+    ...change.evidence,
+    reason,
+    ...(requestId !== undefined && { requestId }),
+    ...(status !== undefined && { status }),
+  };
+}
+
+interface Shown {
+  readonly attempt?: Attempt | undefined;
+  readonly seen?: Look | undefined;
+}
+
+async function done(work: Work, change: Change, { attempt, seen }: Shown): Promise<RowOutcome> {
+  const { transfer, leadsTo } = rowOf(change.operation);
+  const isAnswered = attempt?.class === 'done' && seen === undefined;
+  const result = (isAnswered ? attempt.result : (seen?.result ?? seen?.cards?.[0])) as Values | undefined;
+  const cards = seen?.found === 'several' ? (seen.cards ?? []) : [];
+  const duplicate = cards.length > 1 ? oldestFirst(cards) : undefined;
+  const id = result?.['id'];
+  const isMade = change.operation === 'cards.create' && typeof id === 'string';
+  const unlike = isMade && seen !== undefined ? otherwise(result ?? {}, change) : undefined;
+  const balance = transfer === undefined ? result?.['balance'] : result?.['card_balance'];
+  const changed = leadsTo === undefined || change.before?.status !== leadsTo.value;
+  const last4 = typeof result?.['last4'] === 'string' ? (result['last4'] as string) : change.before?.last4;
+  const requestId = attempt?.requestId ?? change.evidence.requestId;
+  const settling: Settling = {
+    state: 'done',
+    card: duplicate?.[0] ?? (isMade ? id : undefined),
+    last4,
+    madeAt: Date.parse(String(result?.['created_at'] ?? '')),
+    evidence: {
+      via: isAnswered ? 'answer' : 'look',
+      changed,
+      ...(isAnswered && { serviceAt: work.serviceNow() }),
+      ...(change.evidence.resent !== undefined && { resent: change.evidence.resent }),
+      ...(requestId !== undefined && { requestId }),
+      ...(seen !== undefined && {
+        seen: seen.text,
+        lookedAt: work.clock.now(),
+        looks: (change.evidence.looks ?? 0) + 1,
+      }),
+      ...(duplicate !== undefined && { duplicate }),
+      ...(unlike !== undefined && {
+        otherwise: `the card of this operation (it carries its marker) was made, but ${unlike}`,
+      }),
+      ...(typeof balance === 'number' && { balance: centsOf(balance) }),
+    },
+  };
+  const other = await settle(work, change, settling);
+  if (other !== undefined) {
+    const whose =
+      other.op === change.op
+        ? `row ${other.n} was answered with`
+        : `row ${other.n} of ${other.op} has made: it is no new one`;
+    const why = `the answer names the card ${String(id)}, which ${whose}`;
+    note(change, attempt ?? { class: 'ambiguous' }, why);
+    return unknown(work, change, undefined);
+  }
+  return { ...recorded(work, change), changed, reread: !isAnswered, ...(result !== undefined && { result }) };
+}
+
+function oldestFirst(cards: readonly Values[]): readonly string[] {
+  const age = (card: Values) => String(card['created_at'] ?? '');
+  return [...cards].sort((one, other) => (age(one) < age(other) ? -1 : 1)).map(card => String(card['id']));
+}
+
+async function refused(
+  work: Work,
+  change: Change,
+  attempt: Attempt,
+  permit: SendPermit | undefined,
+): Promise<RowOutcome> {
+  const error = attempt.error ?? new CliError('refused', { message: `${change.operation} was refused` });
+  const refusal = attempt.refusal === undefined ? undefined : REFUSALS[attempt.refusal];
+  const isKept = refusal !== undefined && 'storedForKey' in refusal;
+  const isPlausible = attempt.plausible === true ? { plausible: true } : {};
+  const evidence = { ...change.evidence, requestId: attempt.requestId, status: attempt.status, ...isPlausible };
+  // The wallet may hold enough when the run is resumed; some services keep a refusal under its key, so that goes under another.
+  const isOpen = work.op.bulk && error.kind === 'insufficient_funds';
+  const { chain } = change.facts;
+  const nextKey = attemptKey(work.op.id, { row: change.n, chain }, change.attempts + 1);
+  const mayGoOn = isKept && chain !== undefined && change.attempts < MOST_CHAINED && !work.stop.aborted;
+  await settle(work, change, {
+    state: isOpen || mayGoOn ? 'planned' : 'refused',
+    evidence,
+    error: keptError(error),
+    ...((isOpen || mayGoOn) && change.key !== undefined && { nextKey }),
+  });
+  // A key that follows from an intention may hold the refusal of an earlier apply.
+  if (mayGoOn && (await coversAmount(work, change))) return execute(work, change, permit);
+  return {
+    ...factsOf(change),
+    outcome: 'refused',
+    error: named(change, error.with({ outcome: 'refused' })),
+    ...(error.kind === 'not_authenticated' && { stops: true }),
+  };
+}
+
+/** Whether the wallet that was too low covers a change by now; true for another refusal. */
+async function coversAmount({ reader }: Work, { error, amount }: Change): Promise<boolean> {
+  if (error?.kind !== 'insufficient_funds') return true;
+  try {
+    return (centsOf((await reader.read('wallet.get', {})).balance) ?? 0) >= amount;
+  } catch (thrown) {
+    if (thrown instanceof CliError && thrown.kind !== 'internal') return false;
+    throw thrown;
+  }
+}
+
+const STOPPING: readonly string[] = ['not_authenticated', 'usage', 'contract_mismatch', 'rate_limited'];
+
+/** Nothing of it was done. In a run of many it stays open for a resume. */
+async function notSent(work: Work, change: Change, thrown: CliError | undefined): Promise<RowOutcome> {
+  const given = thrown ?? new CliError('unreachable', { message: `${change.operation} was not sent` });
+  const isLimited = given.kind === 'rate_limited';
+  const error = isLimited ? given : given.with({ outcome: 'not_sent' });
+  const state = work.op.bulk ? 'planned' : 'not_sent';
+  await settle(work, change, { state, evidence: {}, error: keptError(error) });
+  return {
+    ...factsOf(change),
+    outcome: 'not_sent',
+    error: named(change, error),
+    ...(STOPPING.includes(error.kind) && { stops: true }),
+  };
+}
+
+/** It was written down and must not leave: the run has stopped. */
+async function withheld(work: Work, change: Change, isAmbiguous: boolean): Promise<RowOutcome> {
+  if (isAmbiguous) return unknown(work, change, undefined);
+  await settle(work, change, { state: 'planned', evidence: {} });
+  return { ...factsOf(change), outcome: 'not_sent', error: named(change, stopError(work, change)) };
+}
+
+function stopped(work: Work, change: Change): RowOutcome {
+  return { ...factsOf(change), outcome: 'not_sent', error: named(change, stopError(work, change)), stops: true };
+}
+
+function stopError({ stop }: Work, { operation }: Change): CliError {
+  const reason: unknown = stop.aborted ? stop.reason : undefined;
+  if (reason instanceof CliError) return reason.with({ outcome: 'not_sent' });
+  return new CliError('unreachable', { message: `${operation} was not sent`, outcome: 'not_sent' });
+}
+
+async function unknown(work: Work, change: Change, seen: Look | undefined): Promise<RowOutcome> {
+  const isAbsent = seen?.found === 'not there';
+  await settle(work, change, {
+    state: 'unknown',
+    evidence: {
+      ...change.evidence,
+      ...(seen !== undefined && {
+        seen: seen.text,
+        absent: isAbsent,
+        lookedAt: work.clock.now(),
+        looks: (change.evidence.looks ?? 0) + 1,
+      }),
+    },
+  });
+  return told(work, change, seen);
+}
+
+function told(work: Work, change: Change, seen: Look | undefined): RowOutcome {
+  const isLooked = (work.resumed || work.lookOnly) && seen !== undefined;
+  const isAbsent = isLooked && seen.found === 'not there' && !work.resendAbsent;
+  const isKeyHonoured = work.capability(change.operation).key === 'honoured';
+  const error = unknownError(work.op, change, seen, { isLooked, isAbsent, isKeyHonoured });
+  return {
+    ...factsOf(change),
+    outcome: 'unknown',
+    error,
+    ...(isLooked && { next: 'decide' as const }),
+    ...(isAbsent && { absent: true, keyHonoured: isKeyHonoured }),
+  };
+}
+
+/** For dry runs: what a resume would do with it. */
+async function onlyLook(work: Work, change: Change): Promise<RowOutcome> {
+  if (change.state === 'planned') return { ...factsOf(change), outcome: 'not_sent', next: 'send' };
+  const seen = await look(work, change);
+  if (isThere(seen)) {
+    const result = seen.result ?? seen.cards?.[0];
+    const id = result?.['id'];
+    return {
+      ...factsOf(change),
+      outcome: 'done',
+      reread: true,
+      ...(result !== undefined && { result }),
+      ...(typeof id === 'string' && { cardId: id }),
+    };
+  }
+  const left = told(work, change, seen);
+  const mayResend =
+    seen.found === 'not there' &&
+    (isKeyUsable(work, change) || rowOf(change.operation).repeat === 'freely' || work.resendAbsent);
+  return mayResend && isTraceable(change) ? { ...left, next: 'send_again', absent: undefined } : left;
+}
+
+function recorded(work: Work, change: Change): RowOutcome {
+  const outcome = recordedOutcome(change, work.op);
+  if (outcome === undefined) throw new CliError('internal', { message: `row ${change.n} has no outcome` });
+  return outcome;
+}
+
+/** What was sent may be on its way yet: sending it again for a person's word waits until nothing can be. */
+async function restUntilQuiet(work: Work, { lastSentAt }: Change): Promise<void> {
+  const left = (lastSentAt ?? 0) + work.quietMs - work.clock.now();
+  if (left > 0) await rest(work, Math.min(left, work.quietMs));
+}
+
+function pauseBefore({ random }: Work, nth: number): number {
+  return between(random, 250 * 2 ** nth, 500 * 2 ** nth);
+}
+
+/** Why a change that brings a card to a balance must not be sent any more. */
+function missesAim({ facts: { aim }, operation, amount, card }: Change, balance: Cents): CliError | undefined {
+  if (aim === undefined) return undefined;
+  const isFund = operation === 'cards.fund';
+  if (isFund ? balance + amount <= aim : balance - amount >= aim) return undefined;
+  const [moved, side] = isFund ? ['more', 'above'] : ['less', 'below'];
+  return new CliError('guarded', {
+    message: `${card} has changed since it was chosen: it has ${dollars(balance)}, and ${dollars(cents(amount))} ${moved} would be ${side} ${dollars(cents(aim))}`,
+    notes: ['Run the command again for what is still needed.'],
+    outcome: 'not_sent',
+  });
+}

@@ -1,0 +1,315 @@
+/**
+ * Finds out what the idempotency key is worth, by using one twice (docs/design/reliability.md, section 3). Writes and
+ * cleans up.
+ */
+import type { WriteName } from '../contract/calls.ts';
+import type { Attempt, PlannedRequest, Reader, Service } from '../contract/service.ts';
+import { withoutCardNumbers } from '../core/card-numbers.ts';
+import { CliError } from '../core/errors.ts';
+import { type Cents, cents, toCents } from '../core/money.ts';
+import type { Clock } from '../platform/host.ts';
+import type { Capability } from './capabilities.ts';
+import { createMarkerIndex } from './marker-index.ts';
+import { MARKER_KEY, markerOf } from './names.ts';
+import type { AroundWrite, PlannedRow, Probed } from './types.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+export interface Probing {
+  readonly service: Service;
+  readonly reader: Reader;
+  /** A card is issued from it. */
+  readonly binId: string;
+  /** Random text for keys, marker and label. */
+  readonly token: string;
+  readonly clock: Clock;
+  /** Ends the waiting; what was made is terminated all the same. */
+  readonly stop: AbortSignal;
+  /** How long to wait before the last look, ms: an effect may show late. */
+  readonly quietPeriodMs: number;
+  readonly around: AroundWrite;
+}
+
+type Move = 'cards.fund' | 'cards.withdraw';
+
+const DOLLAR: Cents = cents(100);
+const MOVED: Readonly<Record<Move, Cents>> = { 'cards.fund': DOLLAR, 'cards.withdraw': cents(50) };
+const MOVES: readonly Move[] = ['cards.fund', 'cards.withdraw'];
+
+/** What a probe sends at most to a service that ignores keys: both cards, and each of them ended. */
+export function probeRows(binId: string, token: string): readonly PlannedRow[] {
+  const create = { operation: 'cards.create', input: createInput(binId, token), amount: DOLLAR } as const;
+  const moves = MOVES.flatMap(operation => {
+    const amount = MOVED[operation];
+    const row = { operation, input: { card_id: NEW_CARD, amount }, amount };
+    return [row, row];
+  });
+  const end = { operation: 'cards.terminate', input: { card_id: NEW_CARD } } as const;
+  return [create, create, ...moves, end, end].map((row, index) => ({ row: index + 1, ...row }));
+}
+
+/** Stands for the id of the card that is not made yet. */
+const NEW_CARD = 'NEW_CARD';
+
+/** The requests of a probe of a service that honours keys, as they would be sent. */
+export function probeRequests(service: Service, binId: string, token: string): readonly PlannedRequest[] {
+  const rows = probeRows(binId, token).slice(0, -1);
+  return rows.map(({ operation, input }) => service.plan(operation, input as never, { key: keyOf(token, operation) }));
+}
+
+/**
+ * Creates a $1.00 card twice with one key, funds and withdraws twice with one key, terminates what it made. Throws
+ * the service's refusal when the very first request fails; what was made until then is terminated all the same. A
+ * card is touched only when it carries the marker or the label of this probe.
+ */
+export async function probeKeys(probing: Probing): Promise<readonly Probed[]> {
+  const made = new Set<string>();
+  try {
+    const created = await probeCreate(probing, made);
+    const [card] = made;
+    const moved =
+      card === undefined ? MOVES.map(operation => notTried(operation)) : await probeMoves(probing, made, card);
+    return await lookAgain(probing, made, [created, ...moved]);
+  } finally {
+    await endAll(probing, made);
+  }
+}
+
+/** A finding, and how often the effect showed. */
+interface Tried {
+  readonly operation: WriteName;
+  readonly finding: Finding;
+  /** Balance of the card after it; undefined where it was not read. */
+  readonly left?: Cents | undefined;
+  /** So long the key was remembered, ms. */
+  readonly proved?: number | undefined;
+}
+
+function notTried(operation: WriteName): Tried {
+  const text = 'not tried: no card that is provably the one of this probe';
+  return { operation, finding: { key: 'unknown', text } };
+}
+
+/** Each under a key of its own: the one of the first card would be refused for the second. All are tried. */
+async function endAll(probing: Probing, cards: Iterable<string>): Promise<void> {
+  const left: unknown[] = [];
+  for (const [nth, card] of [...cards].entries()) {
+    // By number: with an id of the service a key would be longer than the 64 characters it may have (A-98).
+    const each = { ...probing, token: `${probing.token}_${nth}` };
+    await first(each, 'cards.terminate', { card_id: card }).catch((thrown: unknown) => left.push(thrown));
+  }
+  if (left.length > 0) throw left[0];
+}
+
+function createInput(binId: string, token: string): Values {
+  const metadata = { [MARKER_KEY]: markerOf(nameOf(token), 1) };
+  return { bin_id: binId, amount: DOLLAR, label: labelOf(token), metadata };
+}
+
+function nameOf(token: string): string {
+  return `probe_${token}`;
+}
+
+function labelOf(token: string): string {
+  return `cardwright probe ${token}`;
+}
+
+function keyOf(token: string, operation: WriteName): string {
+  return `probe_${token}_${operation}`;
+}
+
+async function probeCreate(probing: Probing, made: Set<string>): Promise<Tried> {
+  const { binId, token } = probing;
+  const operation = 'cards.create';
+  const input = createInput(binId, token);
+  const answered = await first(probing, operation, input).catch(async (thrown: unknown) => {
+    // It may have been made all the same.
+    await marked(probing, made).catch(() => undefined);
+    throw thrown;
+  });
+  const answeredAt = probing.clock.monotonic();
+  const id = (answered.result as Values | undefined)?.['id'];
+  const before = await seen(() => marked(probing, made));
+  if (before !== 1 || typeof id !== 'string' || !made.has(id)) {
+    if (typeof id === 'string' && !made.has(id) && (await isOurs(probing, id))) made.add(id);
+    return { operation, finding: { key: 'unknown', text: notFound(before, id, made) } };
+  }
+  const proved = await laterBy(probing, answeredAt);
+  const again = await use(probing, operation, input);
+  const effects = await seen(() => marked(probing, made));
+  return { operation, finding: findingOf({ first: answered, second: again, effects, shown: ['id'] }), proved };
+}
+
+function notFound(effects: number | string, id: unknown, made: ReadonlySet<string>): string {
+  if (typeof effects === 'string') return `the marker could not be looked for: ${effects}`;
+  const known = typeof id === 'string' && made.has(id);
+  const left = known || typeof id !== 'string' ? '' : `; card ${id} of the answer is not touched`;
+  return `the list of cards does not show the marker of the new card${left}`;
+}
+
+/** Cards with the marker of this probe, as the list shows them; adds them to those it has made. */
+async function marked({ reader, binId, token, clock }: Probing, made: Set<string>): Promise<number> {
+  const op = nameOf(token);
+  const { cards } = await createMarkerIndex(reader, { prefix: `${op}.`, since: clock.now() })(markerOf(op, 1), binId);
+  for (const { id } of cards) made.add(String(id));
+  return new Set(cards.map(({ id }) => String(id))).size;
+}
+
+/** Whether a card that the list does not show carries the label of this probe, which nobody else can know. */
+async function isOurs({ reader, token }: Probing, id: string): Promise<boolean> {
+  const card = await reader.read('cards.get', { card_id: id }).catch(passFailure);
+  // Where its digits look like a card number, the reading is masked.
+  return card?.label === withoutCardNumbers(labelOf(token));
+}
+
+async function probeMoves(probing: Probing, made: Set<string>, card: string): Promise<readonly Tried[]> {
+  const tried: Tried[] = [];
+  for (const operation of MOVES) tried.push(await probeMove(probing, operation, card));
+  // The last look at the list tells whether a card came late.
+  await seen(() => marked(probing, made));
+  return tried;
+}
+
+async function probeMove(probing: Probing, operation: Move, card: string): Promise<Tried> {
+  const { reader } = probing;
+  const amount = MOVED[operation];
+  const input = { card_id: card, amount };
+  const balance = async () => balanceOf(reader, card);
+  const before = await seen(balance);
+  const answered = await first(probing, operation, input);
+  const answeredAt = probing.clock.monotonic();
+  const once = await seen(balance);
+  if (typeof before === 'string' || typeof once === 'string' || Math.abs(once - before) !== amount) {
+    const text = 'the first request was answered with a success, and the balance of the card does not show it';
+    return { operation, finding: { key: 'unknown', text } };
+  }
+  const proved = await laterBy(probing, answeredAt);
+  const second = await use(probing, operation, input);
+  const after = await seen(balance);
+  const effects = typeof after === 'string' ? after : Math.abs(after - before) / amount;
+  const finding = findingOf({ first: answered, second, effects, shown: ['card_balance', 'wallet_balance'] });
+  return { operation, finding, left: typeof after === 'string' ? undefined : after, proved };
+}
+
+/** A key that is used again at once proves nothing of one that is used again a moment later. */
+const PROVED_MS = 2_000;
+
+/** Waits until a key is worth using again, and resolves to how old its first answer is then, ms. */
+async function laterBy({ clock, quietPeriodMs, stop }: Probing, answeredAt: number): Promise<number> {
+  const left = Math.min(PROVED_MS, quietPeriodMs) - (clock.monotonic() - answeredAt);
+  if (left > 0) await clock.sleep(left, stop);
+  return clock.monotonic() - answeredAt;
+}
+
+/** What shows only now was not seen before: whoever learns from half of it sends money twice. */
+async function lookAgain(probing: Probing, made: Set<string>, tried: readonly Tried[]): Promise<readonly Probed[]> {
+  const { clock, quietPeriodMs, stop, reader } = probing;
+  if (quietPeriodMs > 0) await clock.sleep(quietPeriodMs, stop);
+  const [card] = made;
+  const cards = await seen(() => marked(probing, made));
+  const left = card === undefined ? 'there is no card' : await seen(async () => balanceOf(reader, card));
+  const last = tried.findLast(each => each.left !== undefined)?.left;
+  return tried.map(({ operation, finding, proved }) => {
+    const isCreate = operation === 'cards.create';
+    const stands = isCreate ? cards === 1 : left === last;
+    if (finding.key !== 'honoured' || stands) return probedAs(operation, finding, clock.now(), proved);
+    if (cards === 2 && isCreate)
+      return probedAs(operation, { key: 'ignored', text: 'a second card came late' }, clock.now());
+    const text = 'the effect of the second request showed late, or could not be read again';
+    return probedAs(operation, { key: 'unknown', text }, clock.now());
+  });
+}
+
+function probedAs(operation: WriteName, { key, text }: Finding, at: number, proved?: number): Probed {
+  const capability: Capability =
+    key === 'honoured' ? { key, ttl_ms: null, proved_ms: proved, at } : key === 'ignored' ? { key, at } : { key };
+  return { operation, text, capability };
+}
+
+/** What was read, or why it could not be. */
+async function seen<T extends number>(read: () => Promise<T>): Promise<T | string> {
+  try {
+    return await read();
+  } catch (thrown) {
+    passFailure(thrown);
+    return (thrown as CliError).message;
+  }
+}
+
+/** A look that fails shows nothing; a bug does not pass as one. */
+function passFailure(thrown: unknown): undefined {
+  if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
+  return undefined;
+}
+
+/** The first use of a key. Throws when it was not answered with a success: then there is nothing to compare. */
+async function first(probing: Probing, operation: WriteName, input: Values): Promise<Attempt> {
+  const attempt = await use(probing, operation, input);
+  if (attempt.class === 'done') return attempt;
+  throw attempt.error ?? new CliError('internal', { message: `${operation}: no error` });
+}
+
+/** The same bytes under the same key each time. A throttled request is asked for again as everywhere, no other is. */
+const THROTTLE_MS = 75_000;
+
+async function use(
+  { service, token, around, clock, stop }: Probing,
+  operation: WriteName,
+  input: Values,
+): Promise<Attempt> {
+  const key = keyOf(token, operation);
+  const planned = service.plan(operation, input as never, { key });
+  return around({ operation, input, key }, async () => {
+    for (let waited = 0; ; ) {
+      const attempt = await service.attempt(planned, input);
+      const pause = attempt.retryAfterMs ?? 1_000;
+      if (attempt.class !== 'throttled' || waited + pause > THROTTLE_MS) return attempt;
+      await clock.sleep(pause, stop);
+      waited += pause;
+    }
+  });
+}
+
+async function balanceOf(reader: Reader, cardId: string): Promise<Cents> {
+  return toCents((await reader.read('cards.get', { card_id: cardId })).balance);
+}
+
+interface UsedTwice {
+  readonly first: Attempt;
+  readonly second: Attempt;
+  /** Effects that reading has shown, or why it could not be read. */
+  readonly effects: number | string;
+  /** Members of an answer that tell one effect from another: the id of a card, or its balance and the wallet's. */
+  readonly shown: readonly string[];
+}
+
+interface Finding {
+  readonly key: 'honoured' | 'ignored' | 'unknown';
+  /** What was seen, in one clause. */
+  readonly text: string;
+}
+
+/**
+ * `honoured` takes a second success with the result of the first, and one effect by reading. Two effects are `ignored`,
+ * whatever was answered: a service that refuses, throttles or loses the second request has shown neither.
+ */
+function findingOf({ first, second, effects, shown }: UsedTwice): Finding {
+  if (typeof effects === 'string') return unknown(`the effect could not be read: ${effects}`);
+  if (effects === 2) return { key: 'ignored', text: 'one key used twice: 2 effects' };
+  if (effects !== 1) return unknown(`one key used twice: ${effects} effects show, where 1 or 2 can be explained`);
+  if (second.class !== 'done') return unknown(`the second request was not answered with a success: ${whyOf(second)}`);
+  const [one, other] = [first, second].map(({ result }) => (result ?? {}) as Values);
+  const lacking = shown.find(name => one?.[name] === undefined || other?.[name] === undefined);
+  if (lacking !== undefined) return unknown(`the answers do not show ${lacking}, so a replay cannot be recognized`);
+  const different = shown.find(name => one?.[name] !== other?.[name]);
+  if (different !== undefined) return unknown(`the second answer shows another ${different} than the first`);
+  return { key: 'honoured', text: 'one key used twice: 1 effect, and the second answer repeats the first' };
+}
+
+function unknown(text: string): Finding {
+  return { key: 'unknown', text };
+}
+
+function whyOf({ class: outcome, error }: Attempt): string {
+  return error?.message ?? outcome;
+}

@@ -1,0 +1,264 @@
+/** Operations and changes as the tables keep them, and as the rest of the journal reads them. */
+import type { WriteName } from '../contract/calls.ts';
+import { CliError, type ErrorKind, type ServiceRefusal } from '../core/errors.ts';
+import type { Capability } from './capabilities.ts';
+import type { SqlRow, SqlValue, Transaction } from './database.ts';
+import type { Held } from './holder.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** What else was planned. */
+export interface KeptPlan {
+  readonly marker: boolean;
+  readonly rows: number;
+  readonly markerPrefix?: string | undefined;
+  readonly phased?: boolean | undefined;
+  readonly maxTotal?: number | undefined;
+  readonly wallet?: number | undefined;
+  /** What the idempotency key was worth when it was planned, by operation. */
+  readonly capability: Readonly<Record<string, Capability>>;
+}
+
+export interface Op extends Held {
+  readonly id: string;
+  readonly account: string;
+  readonly origin: string;
+  readonly mode: 'sandbox' | 'test' | 'live';
+  readonly keyPrint: string;
+  readonly profile: string;
+  readonly command: string;
+  readonly digest: string;
+  readonly bulk: boolean;
+  readonly movesMoney: boolean;
+  readonly plan: KeptPlan;
+  readonly givenKey: string | undefined;
+  readonly state: 'pending' | 'open' | 'finished';
+  readonly total: number;
+  readonly day: string;
+  readonly epoch: number;
+  readonly created: number;
+  readonly touched: number;
+  readonly finished: number | undefined;
+  readonly acknowledged: number | undefined;
+  readonly objections: readonly string[];
+}
+
+export type ChangeState = 'planned' | 'sent' | 'done' | 'refused' | 'not_sent' | 'unknown';
+
+/** Balances or the state that were read just before a change was sent first; cents. */
+export interface Before {
+  readonly card?: number | undefined;
+  readonly wallet?: number | undefined;
+  readonly status?: string | undefined;
+  readonly last4?: string | undefined;
+  /** When they were read, ms UTC by the clock of the store. */
+  readonly at: number;
+}
+
+/** What showed an effect, or what the last look saw. */
+export interface Evidence {
+  /** What showed it: the answer with a reading, a look, or a person. */
+  readonly via?: 'answer' | 'look' | 'person' | undefined;
+  readonly status?: number | undefined;
+  readonly requestId?: string | undefined;
+  /** False when the card was in the wanted state already. */
+  readonly changed?: boolean | undefined;
+  /** Last look: what was seen, in one clause; how often it was looked; when last, ms UTC. */
+  readonly seen?: string | undefined;
+  readonly looks?: number | undefined;
+  readonly lookedAt?: number | undefined;
+  /** The look was complete, and the effect is not there. */
+  readonly absent?: boolean | undefined;
+  /** Why no answer could be trusted, in one clause. */
+  readonly reason?: string | undefined;
+  /** Cards with the marker of this change, when there are several. */
+  readonly duplicate?: readonly string[] | undefined;
+  /** It happened, and is not what was asked for: in words. */
+  readonly otherwise?: string | undefined;
+  /** Balance of the card after it, cents. */
+  readonly balance?: number | undefined;
+  /** What a person recorded. */
+  readonly resolved?: { readonly as: 'done' | 'not-done'; readonly note: string; readonly who: string } | undefined;
+  /** The clock of the service when it answered, ms UTC. */
+  readonly serviceAt?: number | undefined;
+  /** It was refused in a word that nobody knows. */
+  readonly plausible?: boolean | undefined;
+  /** How often it was sent again, because a look did not find it. */
+  readonly resent?: number | undefined;
+}
+
+/** Why a change is not done. */
+export interface KeptError {
+  readonly kind: ErrorKind;
+  readonly message: string;
+  readonly status?: number | undefined;
+  readonly service?: ServiceRefusal | undefined;
+  readonly hint?: string | undefined;
+}
+
+export interface Facts {
+  readonly label?: string | undefined;
+  readonly aim?: number | undefined;
+  readonly phase?: number | undefined;
+  readonly needs?: readonly number[] | undefined;
+  readonly asked?: Values | undefined;
+  readonly chain?: string | undefined;
+}
+
+/** One change of an op. Its state is what the database has; the journal writes it first and changes it here then. */
+export interface Change {
+  readonly op: string;
+  readonly n: number;
+  readonly operation: WriteName;
+  readonly input: Values;
+  readonly request: { readonly method: string; readonly path: string; readonly body: string | undefined };
+  readonly facts: Facts;
+  key: string | undefined;
+  readonly marker: string | undefined;
+  readonly intent: string | undefined;
+  readonly digest: string;
+  /** The card it is about; of a create the one that was made. */
+  card: string | undefined;
+  last4: string | undefined;
+  readonly amount: number;
+  state: ChangeState;
+  attempts: number;
+  sentAt: number | undefined;
+  lastSentAt: number | undefined;
+  before: Before | undefined;
+  evidence: Evidence;
+  error: KeptError | undefined;
+  decidedAt: number | undefined;
+  decidedBy: string | undefined;
+}
+
+const CHANGE_COLUMNS = [
+  'op',
+  'n',
+  'operation',
+  'input',
+  'request',
+  'facts',
+  'idempotency_key',
+  'marker',
+  'intent',
+  'digest',
+  'card',
+  'amount',
+  'state',
+] as const;
+
+/** Writes new changes down, all planned. */
+export function insertChanges(tx: Transaction, changes: Iterable<Change>): Promise<void> {
+  function* rows(): Iterable<readonly SqlValue[]> {
+    for (const each of changes) {
+      yield [
+        each.op,
+        each.n,
+        each.operation,
+        JSON.stringify(each.input),
+        JSON.stringify(each.request),
+        JSON.stringify(each.facts),
+        each.key ?? null,
+        each.marker ?? null,
+        each.intent ?? null,
+        each.digest,
+        each.card ?? null,
+        each.amount,
+        each.state,
+      ];
+    }
+  }
+  return tx.insert('change', CHANGE_COLUMNS, rows());
+}
+
+export async function readOp(tx: Pick<Transaction, 'all'>, id: string): Promise<Op | undefined> {
+  const [row] = await tx.all('select * from op where id = ?', id);
+  return row === undefined ? undefined : opOf(row);
+}
+
+export async function readChanges(tx: Pick<Transaction, 'all'>, op: string): Promise<Change[]> {
+  return (await tx.all('select * from change where op = ? order by n', op)).map(changeOf);
+}
+
+export function opOf(row: SqlRow): Op {
+  return {
+    id: text(row['id']),
+    account: text(row['account']),
+    origin: text(row['origin']),
+    mode: text(row['mode']) as Op['mode'],
+    keyPrint: text(row['key_print']),
+    profile: text(row['profile']),
+    command: text(row['command']),
+    digest: text(row['digest']),
+    bulk: row['bulk'] === 1,
+    movesMoney: row['moves_money'] === 1,
+    plan: JSON.parse(text(row['plan'])),
+    givenKey: maybeText(row['given_key']),
+    state: text(row['state']) as Op['state'],
+    total: Number(row['total']),
+    day: text(row['day']),
+    holder: text(row['holder']),
+    process: text(row['process']),
+    epoch: Number(row['epoch']),
+    lease: Number(row['lease']),
+    created: Number(row['created']),
+    touched: Number(row['touched']),
+    finished: maybeNumber(row['finished']),
+    acknowledged: maybeNumber(row['acknowledged']),
+    objections: row['objections'] === null ? [] : JSON.parse(text(row['objections'])),
+  };
+}
+
+export function changeOf(row: SqlRow): Change {
+  return {
+    op: text(row['op']),
+    n: Number(row['n']),
+    operation: text(row['operation']) as WriteName,
+    input: JSON.parse(text(row['input'])),
+    request: JSON.parse(text(row['request'])),
+    facts: JSON.parse(text(row['facts'])),
+    key: maybeText(row['idempotency_key']),
+    marker: maybeText(row['marker']),
+    intent: maybeText(row['intent']),
+    digest: text(row['digest']),
+    card: maybeText(row['card']),
+    last4: maybeText(row['last4']),
+    amount: Number(row['amount']),
+    state: text(row['state']) as ChangeState,
+    attempts: Number(row['attempts']),
+    sentAt: maybeNumber(row['sent_at']),
+    lastSentAt: maybeNumber(row['last_sent_at']),
+    before: maybeJson(row['before']),
+    evidence: maybeJson(row['evidence']) ?? {},
+    error: maybeJson(row['error']),
+    decidedAt: maybeNumber(row['decided_at']),
+    decidedBy: maybeText(row['decided_by']),
+  };
+}
+
+/** An error as it is kept: no key, no body, nothing that is secret. */
+export function keptError({ kind, message, facts }: CliError): KeptError {
+  return {
+    kind,
+    message,
+    ...(facts.httpStatus !== undefined && { status: facts.httpStatus }),
+    ...(facts.service !== undefined && { service: facts.service }),
+    ...(facts.hint !== undefined && { hint: facts.hint }),
+  };
+}
+
+type Cell = SqlRow[string] | undefined;
+
+function text(value: Cell): string {
+  if (typeof value === 'string') return value;
+  throw new CliError('check_failed', {
+    message: 'the journal holds a row that this build cannot read',
+    hint: 'cardwright doctor',
+    outcome: 'not_sent',
+  });
+}
+
+const maybeText = (value: Cell) => (value === null || value === undefined ? undefined : text(value));
+const maybeNumber = (value: Cell) => (value === null || value === undefined ? undefined : Number(value));
+const maybeJson = (value: Cell) => (value === null || value === undefined ? undefined : JSON.parse(text(value)));

@@ -1,0 +1,195 @@
+/** An operation in the hands of this process: its rows to their outcomes, its end, and the letting go. */
+import { CliError } from '../core/errors.ts';
+import { type Cents, cents } from '../core/money.ts';
+import { acknowledge, finishOp, letGo, renewLease, settle } from './changes.ts';
+import { pidIn, RENEW_MS } from './holder.ts';
+import { executeChange } from './outcome.ts';
+import type { Change } from './records.ts';
+import type {
+  Counts,
+  Finished,
+  PlannedRow,
+  RowOutcome,
+  RowResult,
+  RowState,
+  Run,
+  RunPlan,
+  SendPermit,
+} from './types.ts';
+import { verify } from './verify.ts';
+import { named, recordedOutcome, unknownError } from './words.ts';
+import type { Work } from './work.ts';
+
+/** What is left to do for an op once its answer was written, or was lost on the way to whoever reads it. */
+export type AfterAnswer = (answer: 'written' | 'lost') => Promise<void>;
+
+export interface RunSettings {
+  readonly work: Work;
+  readonly changes: readonly Change[];
+  readonly plan: RunPlan;
+  readonly wallet: number | undefined;
+  readonly approvedBy: readonly string[];
+  readonly isReleased: boolean;
+  /** Keeps work until the answer was written; done at once when left out. */
+  readonly afterAnswer: ((work: AfterAnswer) => void) | undefined;
+  /** Lets the process end. */
+  readonly release: () => void;
+}
+
+export function createRun(settings: RunSettings): Run {
+  const { work, changes, plan, afterAnswer } = settings;
+  const { op, database, lookOnly } = work;
+  const byRow = new Map(changes.map(change => [change.n, change]));
+  let isLeft = false;
+  let isEnded = op.finished !== undefined;
+  const renewal = lookOnly
+    ? undefined
+    : setInterval(() => void renewLease(work).catch(() => undefined), RENEW_MS).unref();
+
+  const acknowledgeLater = () => {
+    if (isLeft || lookOnly) return;
+    const told: AfterAnswer = async answer => {
+      if (answer === 'written') await acknowledge(database, op.id);
+    };
+    afterAnswer?.(told);
+  };
+
+  async function finish(): Promise<Finished> {
+    const counts = countsOf(changes);
+    const sums = { counts, cents: centsDone(changes) };
+    if (isEnded) {
+      acknowledgeLater();
+      return { ...sums, objections: op.objections, remarks: [], doubted: [], ended: true };
+    }
+    let verified: Awaited<ReturnType<typeof verify>>;
+    try {
+      verified = await verify(work, changes, settings.wallet);
+    } catch (thrown) {
+      if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
+      return {
+        ...sums,
+        objections: [],
+        remarks: [`it could not be verified: ${thrown.message}`],
+        doubted: [],
+        ended: false,
+      };
+    }
+    for (const { change, card } of verified.misnamed) {
+      await settle(work, change, { state: 'done', card, evidence: { ...change.evidence, via: 'look' } });
+    }
+    const doubted: RowOutcome[] = [];
+    for (const change of verified.doubted) doubted.push(await doubt(work, change));
+    const { objections, remarks } = verified;
+    const isOver = changes.every(({ state }) => state === 'done' || state === 'refused' || state === 'not_sent');
+    if (isOver) {
+      await finishOp(work, objections, afterAnswer === undefined && !isLeft);
+      isEnded = true;
+    }
+    acknowledgeLater();
+    return { counts: countsOf(changes), cents: centsDone(changes), objections, remarks, doubted, ended: isOver };
+  }
+
+  return {
+    op: op.id,
+    plan,
+    total: totalOf(changes),
+    approvedBy: settings.approvedBy.length > 0 ? settings.approvedBy : undefined,
+    isReleased: settings.isReleased,
+    rows: rowsOf(changes, work),
+    async perform(row: number, permit?: SendPermit): Promise<RowOutcome> {
+      const change = byRow.get(row);
+      if (change === undefined) throw new CliError('internal', { message: `${op.id} has no row ${row}` });
+      return executeChange(work, change, permit);
+    },
+    finish,
+    leaveUnacknowledged() {
+      isLeft = true;
+    },
+    async [Symbol.asyncDispose]() {
+      clearInterval(renewal);
+      settings.release();
+      if (lookOnly || (isEnded && !isLeft)) return;
+      // Whoever resumes it waits for the lease otherwise.
+      await letGo(work).catch(() => undefined);
+    },
+  };
+}
+
+/** A card that was answered and that nothing shows: whether it exists is not known. */
+async function doubt(work: Work, change: Change): Promise<RowOutcome> {
+  const evidence = { ...change.evidence, reason: `the answer named card ${change.card}, and no reading shows it` };
+  await settle(work, change, { state: 'unknown', evidence });
+  return {
+    row: change.n,
+    outcome: 'unknown',
+    cardId: change.card,
+    error: named(change, unknownError(work.op, change, undefined)),
+  };
+}
+
+export function countsOf(changes: Iterable<Change>): Counts & { readonly open: number } {
+  const counts = { done: 0, refused: 0, unknown: 0, not_sent: 0, open: 0 };
+  for (const { state, error } of changes) {
+    if (state === 'sent') counts.unknown += 1;
+    else if (state !== 'planned') counts[state] += 1;
+    else if (error === undefined) counts.open += 1;
+    else counts[error.kind === 'insufficient_funds' ? 'refused' : 'not_sent'] += 1;
+  }
+  return counts;
+}
+
+function centsDone(changes: Iterable<Change>): Cents {
+  let sum = 0;
+  for (const { state, amount } of changes) if (state === 'done') sum += amount;
+  return cents(sum);
+}
+
+function totalOf(changes: Iterable<Change>): Cents {
+  let sum = 0;
+  for (const { amount } of changes) sum += amount;
+  return cents(sum);
+}
+
+function rowsOf(changes: readonly Change[], work: Work): Run['rows'] {
+  return {
+    length: changes.length,
+    *[Symbol.iterator](): Iterator<RowState> {
+      for (const change of changes) {
+        const { n, state, decidedAt, decidedBy, evidence } = change;
+        const shown: RowResult | 'open' = state === 'planned' ? 'open' : state === 'sent' ? 'unknown' : state;
+        const isByHand = evidence.resolved !== undefined;
+        yield {
+          row: n,
+          state: shown,
+          cardId: change.operation === 'cards.create' ? undefined : change.card,
+          planned: plannedOf(change),
+          outcome: shown === 'open' ? undefined : recordedOutcome(change, work.op),
+          decided:
+            decidedAt === undefined || isByHand
+              ? undefined
+              : { at: decidedAt, pid: decidedBy === undefined ? undefined : pidIn(decidedBy) },
+        };
+      }
+    },
+  };
+}
+
+/** A change as it was planned. */
+export function plannedOf({ n, operation, input, amount, card, intent, marker, facts }: Change): PlannedRow {
+  const { aim, label, asked, chain, phase, needs } = facts;
+  return {
+    row: n,
+    operation,
+    input,
+    ...(amount > 0 && { amount: cents(amount) }),
+    ...(aim !== undefined && { aim: cents(aim) }),
+    ...(card !== undefined && operation !== 'cards.create' && { cardId: card }),
+    ...(label !== undefined && { label }),
+    ...(intent !== undefined && { intent }),
+    ...(asked !== undefined && { asked }),
+    ...(chain !== undefined && { keyChain: chain }),
+    ...(marker !== undefined && { marker }),
+    ...(phase !== undefined && { phase }),
+    ...(needs !== undefined && { needs }),
+  };
+}

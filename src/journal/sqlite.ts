@@ -1,0 +1,337 @@
+/**
+ * The journal of one machine: SQLite in `<state>/journal.db`, WAL, every commit synced. Writes of one turn share a commit.
+ * A file that is newer, damaged, a copy, or on a file system of a network is refused before anything is sent.
+ */
+import { existsSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { CliError } from '../core/errors.ts';
+import { shellWord } from '../core/shell-quote.ts';
+import { bound, plainRow } from '../engine/bind.ts';
+import type { Connection, SqlRow, Statement } from '../engine/connection.ts';
+import { engineCode, isBusy, isDamage, isFull, losesAll, violates } from '../engine/faults.ts';
+import { connectTo } from '../engine/open.ts';
+import { makeFolders } from '../files/make-folders.ts';
+import { networkFileSystem } from '../files/network-file-system.ts';
+import { privateFile } from '../files/private-at-once.ts';
+import { type FileDependencies, preparePrivateFolder } from '../files/private-files.ts';
+import type { Clock } from '../platform/host.ts';
+import type { Database, SqlValue, Transaction } from './database.ts';
+import { SCHEMA_VERSION, TABLES } from './schema.ts';
+
+export const JOURNAL_FILE = 'journal.db';
+
+export interface SqliteSettings {
+  readonly stateFolder: string;
+  readonly files: FileDependencies;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** How long another process that writes is waited for. */
+const PATIENCE_MS = 20_000;
+
+/** Whether this machine has a journal. Nothing is opened. */
+export function hasJournal(stateFolder: string): boolean {
+  return existsSync(join(stateFolder, JOURNAL_FILE));
+}
+
+/**
+ * Opens the journal of this machine and makes it where there is none. Throws `guarded` (14) for a folder that cannot be
+ * written, a network file system, a copy and the state of an earlier build, `check_failed` (15) for a file that is damaged
+ * or newer. `memory` as folder keeps nothing.
+ */
+export async function openSqlite({ stateFolder, files, clock }: SqliteSettings): Promise<Database> {
+  const path = stateFolder === 'memory' ? 'memory' : join(stateFolder, JOURNAL_FILE);
+  if (path !== 'memory') await refusePlace(stateFolder, path, files);
+  let connection: Connection | undefined;
+  try {
+    if (path !== 'memory') privateFile(path, files.platform);
+    connection = connectTo(path);
+    const database = new SqliteDatabase(connection, path, clock);
+    await database.prepare();
+    return database;
+  } catch (thrown) {
+    connection?.close();
+    throw inWords(thrown, path);
+  }
+}
+
+/** Moves a damaged journal out of the way, beside its folder; resolves to where it is now. Its operations are not guessed at. */
+export function setAsideJournal(stateFolder: string, stamp: string): string {
+  const path = join(stateFolder, JOURNAL_FILE);
+  const aside = join(stateFolder, `damaged-${stamp}`);
+  makeFolders(aside, 0o700);
+  for (const end of ['', '-wal', '-shm'])
+    if (existsSync(`${path}${end}`)) renameSync(`${path}${end}`, join(aside, `${JOURNAL_FILE}${end}`));
+  return aside;
+}
+
+async function refusePlace(stateFolder: string, path: string, files: FileDependencies): Promise<void> {
+  const old = ['ops', 'intents'].map(name => join(stateFolder, name)).find(existsSync);
+  if (old !== undefined && !existsSync(path)) {
+    throw new CliError('guarded', {
+      message: `${old} holds operations of an earlier build, which this one cannot read`,
+      notes: ['Finish them with that build first; then move its folder away:'],
+      hint: `mv ${shellWord(old)} ${shellWord(`${old}-earlier`)}`,
+      outcome: 'not_sent',
+    });
+  }
+  await preparePrivateFolder(stateFolder, files);
+  const network = await networkFileSystem(stateFolder, files.platform);
+  if (network === undefined) return;
+  throw new CliError('guarded', {
+    message: `${stateFolder} is on a network file system (${network}), where locks and syncs do not keep a journal whole`,
+    notes: ['A shared journal is a PostgreSQL database: cardwright journal init --help'],
+    hint: 'export XDG_STATE_HOME=/a/folder/of/this/machine',
+    outcome: 'not_sent',
+  });
+}
+
+interface Job {
+  readonly kind: 'alone' | 'grouped' | 'read';
+  run(tx: Transaction): Promise<unknown>;
+  resolve(value: never): void;
+  reject(thrown: unknown): void;
+}
+
+class SqliteDatabase implements Database {
+  readonly isShared = false;
+  readonly lock = '';
+  readonly shown: string;
+  readonly #connection: Connection;
+  readonly #path: string;
+  readonly #statements = new Map<string, Statement>();
+  readonly #queue: Job[] = [];
+  readonly #tx: Transaction;
+  #isDraining = false;
+  #closed: Promise<void> | undefined;
+
+  constructor(connection: Connection, path: string, clock: Pick<Clock, 'now'>) {
+    this.#connection = connection;
+    this.#path = path;
+    this.shown = path;
+    this.#tx = {
+      all: async <Row = SqlRow>(statement: string, ...values: readonly SqlValue[]) =>
+        this.#prepared(statement)
+          .all(...values.map(bound))
+          .map(plainRow) as Row[],
+      run: async (statement, ...values) => Number(this.#prepared(statement).run(...values.map(bound)).changes),
+      insert: async (table, columns, rows) => {
+        const places = columns.map(() => '?').join(', ');
+        const statement = this.#prepared(`insert into ${table} (${columns.join(', ')}) values (${places})`);
+        for (const row of rows) statement.run(...row.map(bound));
+      },
+      now: async () => clock.now(),
+    };
+  }
+
+  /** Settings of the connection, and the tables where there are none. */
+  async prepare(): Promise<void> {
+    const connection = this.#connection;
+    await this.#patiently(() => connection.exec('pragma foreign_keys = on; pragma temp_store = memory'));
+    // Looked at before anything is changed: switching to WAL would already write to a file of somebody else.
+    const isMade = await this.#patiently(() => this.#refuseOther());
+    if (this.#path !== 'memory') {
+      await this.#patiently(() => connection.exec('pragma journal_mode = wal; pragma synchronous = full'));
+    }
+    if (!isMade) await this.transaction(tx => this.#make(tx));
+  }
+
+  /** True where the tables are there; throws for those of another number or another place. */
+  #refuseOther(): boolean {
+    const names = this.#connection.prepare("select name from sqlite_master where type = 'table'").all() as {
+      name: string;
+    }[];
+    if (names.length === 0) return false;
+    if (!names.some(({ name }) => name === 'meta')) throw notOurs(this.#path);
+    const [meta] = this.#connection.prepare('select version, place from meta').all() as {
+      version: number;
+      place: string;
+    }[];
+    if (meta === undefined) throw notOurs(this.#path);
+    if (Number(meta.version) !== SCHEMA_VERSION) throw otherVersion(this.#path, Number(meta.version));
+    if (this.#path !== 'memory' && meta.place !== placeOf(this.#path)) throw copied(this.#path);
+    return true;
+  }
+
+  async #make(tx: Transaction): Promise<void> {
+    // Another process may have been quicker.
+    const [there] = await tx.all("select name from sqlite_master where type = 'table' and name = 'meta'");
+    if (there !== undefined) return;
+    for (const table of TABLES) this.#connection.exec(table);
+    const journal = Buffer.from(globalThis.crypto.getRandomValues(new Uint8Array(16))).toString('hex');
+    const place = this.#path === 'memory' ? '' : placeOf(this.#path);
+    await tx.insert(
+      'meta',
+      ['journal', 'version', 'created', 'place'],
+      [[journal, SCHEMA_VERSION, await tx.now(), place]],
+    );
+  }
+
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#queued('alone', work);
+  }
+
+  grouped<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#queued('grouped', work);
+  }
+
+  read<T>(work: (tx: Pick<Transaction, 'all' | 'now'>) => Promise<T>): Promise<T> {
+    return this.#queued('read', work);
+  }
+
+  async close(): Promise<void> {
+    this.#closed ??= this.#queued('read', async () => undefined)
+      .catch(() => undefined)
+      .then(() => this.#connection.close());
+    await this.#closed;
+  }
+
+  #queued<T>(kind: Job['kind'], work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({ kind, run: work, resolve, reject });
+      if (this.#isDraining) return;
+      this.#isDraining = true;
+      // What else this turn wants to write joins it.
+      setImmediate(() => void this.#drain());
+    });
+  }
+
+  async #drain(): Promise<void> {
+    for (let job = this.#queue[0]; job !== undefined; job = this.#queue[0]) {
+      const { kind } = job;
+      let count = 1;
+      if (kind === 'grouped') while (this.#queue[count]?.kind === 'grouped') count += 1;
+      await this.#commit(this.#queue.splice(0, count));
+    }
+    this.#isDraining = false;
+  }
+
+  /** One transaction of one job, or of several grouped ones. */
+  async #commit(jobs: readonly Job[]): Promise<void> {
+    const [first] = jobs;
+    const settled: (() => void)[] = [];
+    try {
+      await this.#patiently(() => this.#connection.exec(first?.kind === 'read' ? 'begin' : 'begin immediate'));
+      for (const job of jobs) {
+        if (jobs.length > 1) this.#connection.exec('savepoint job');
+        try {
+          const value = await job.run(this.#tx);
+          settled.push(() => job.resolve(value as never));
+          if (jobs.length > 1) this.#connection.exec('release job');
+        } catch (thrown) {
+          if (losesAll(thrown) || isDamage(thrown) || isBusy(thrown) || jobs.length === 1) throw thrown;
+          this.#connection.exec('rollback to job; release job');
+          settled.push(() => job.reject(thrown));
+        }
+      }
+      this.#connection.exec('commit');
+    } catch (thrown) {
+      this.#rollBack();
+      for (const job of jobs) job.reject(inWords(thrown, this.#path));
+      return;
+    }
+    for (const tell of settled) tell();
+  }
+
+  #rollBack(): void {
+    try {
+      if (this.#connection.isTransaction) this.#connection.exec('rollback');
+    } catch {
+      // The engine has taken it back by itself, or the file is lost; the next statement says so.
+    }
+  }
+
+  #prepared(text: string): Statement {
+    let statement = this.#statements.get(text);
+    if (statement === undefined) {
+      statement = this.#connection.prepare(text);
+      this.#statements.set(text, statement);
+    }
+    return statement;
+  }
+
+  /** Tries again while another process writes. */
+  async #patiently<T>(work: () => T): Promise<T> {
+    for (let waited = 0, pause = 1; ; waited += pause, pause = Math.min(pause * 2, 50)) {
+      try {
+        return work();
+      } catch (thrown) {
+        if (!isBusy(thrown) || waited >= PATIENCE_MS) throw thrown;
+        await new Promise(resolve => void setTimeout(resolve, pause));
+      }
+    }
+  }
+}
+
+/** Tells a file from its copy: a copy is another file, or was made at another time. */
+function placeOf(path: string): string {
+  const { ino, birthtimeMs } = statSync(path);
+  return `${ino}:${Math.round(birthtimeMs)}`;
+}
+
+/** An error of the engine in the user's words; anything else as it is. */
+function inWords(thrown: unknown, path: string): unknown {
+  if (engineCode(thrown) === undefined || violates(thrown)) return thrown;
+  if (isDamage(thrown)) {
+    return new CliError('check_failed', {
+      message: `the journal ${path} is damaged: what it says of operations cannot be trusted`,
+      notes: [
+        'Put it back from a backup and run: cardwright journal accept',
+        'Without one, look at cards and wallet first; then a new journal begins with: cardwright journal accept --set-aside',
+      ],
+      hint: 'cardwright journal accept --help',
+      outcome: 'not_sent',
+      cause: thrown,
+    });
+  }
+  const why = isFull(thrown)
+    ? 'the disk is full'
+    : isBusy(thrown)
+      ? 'another process has been writing it for 20 seconds'
+      : (thrown as Error).message;
+  return new CliError('guarded', {
+    message: `the journal ${path} cannot be written: ${why}`,
+    hint: 'cardwright doctor',
+    outcome: 'not_sent',
+    cause: thrown,
+  });
+}
+
+function notOurs(path: string): CliError {
+  return new CliError('check_failed', {
+    message: `${path} is a database, and no journal of cardwright`,
+    hint: `mv ${shellWord(path)} ${shellWord(`${path}.other`)}`,
+    outcome: 'not_sent',
+  });
+}
+
+function otherVersion(path: string, version: number): CliError {
+  const isNewer = version > SCHEMA_VERSION;
+  return new CliError('check_failed', {
+    message: `the journal ${path} has schema ${version}, and this build knows ${SCHEMA_VERSION}: ${isNewer ? 'a newer build has made it' : 'an earlier build has made it'}`,
+    hint: isNewer ? 'cardwright --version' : `mv ${shellWord(path)} ${shellWord(`${path}.earlier`)}`,
+    outcome: 'not_sent',
+  });
+}
+
+function copied(path: string): CliError {
+  return new CliError('guarded', {
+    message: `${path} is a copy, or was put back from a backup: what was done since, or elsewhere, is not in it`,
+    notes: ['With two journals the same change could be made twice. If this one alone is used from now on:'],
+    hint: 'cardwright journal accept',
+    outcome: 'not_sent',
+  });
+}
+
+/** Says that a copied or restored journal is the one that counts from now on. Who asks a person first is the caller. */
+export function acceptPlace(stateFolder: string): void {
+  const path = join(stateFolder, JOURNAL_FILE);
+  const connection = connectTo(path);
+  try {
+    connection.prepare('update meta set place = ?').run(bound(placeOf(path)) as string);
+  } catch (thrown) {
+    throw inWords(thrown, path);
+  } finally {
+    connection.close();
+  }
+}

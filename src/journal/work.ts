@@ -1,0 +1,68 @@
+/** What the changes of one run share: the op in our hands, the service, time, and what a look needs. */
+import type { WriteName } from '../contract/calls.ts';
+import type { Operation } from '../contract/operation.ts';
+import { CALLS } from '../contract/raw.ts';
+import type { Reader, Service } from '../contract/service.ts';
+import { KEY_TRUST } from '../contract/spans.ts';
+import { DAY } from '../core/durations.ts';
+import type { Clock, Randomness } from '../platform/host.ts';
+import type { Capability } from './capabilities.ts';
+import type { HeldOp } from './changes.ts';
+import type { MarkerIndex } from './marker-index.ts';
+import type { Change } from './records.ts';
+
+export interface Work extends HeldOp {
+  readonly service: Service;
+  /** Readings before a change is sent. */
+  readonly before: Reader;
+  /** Readings that belong to a write: also made when the run is stopped, and patient with a rate limit. */
+  readonly reader: Reader;
+  readonly marked: MarkerIndex;
+  readonly clock: Clock;
+  readonly random: Randomness;
+  /** No change is begun after it. */
+  readonly stop: AbortSignal;
+  /** Cuts off what is on the wire; comes after `stop`. */
+  readonly cut: AbortSignal;
+  /** It is the only change of its run: the wallet is evidence too. */
+  readonly alone: boolean;
+  /** Readings are never behind: the built-in sandbox. */
+  readonly exact: boolean;
+  /** `--resend-absent`. */
+  readonly resendAbsent: boolean;
+  /** Neither writes nor sends: for dry runs. */
+  readonly lookOnly: boolean;
+  /** It was begun by an earlier command. */
+  readonly resumed: boolean;
+  /** The clock of the service by its newest answer, ms UTC. */
+  readonly serviceNow: () => number | undefined;
+  readonly capability: (operation: WriteName) => Capability;
+  /** Time after which nothing of a request can be on its way any more, ms. */
+  readonly quietMs: number;
+}
+
+export function rowOf(operation: WriteName): Operation {
+  return CALLS[operation];
+}
+
+/** Waits, unless the run is stopped; true when the time is over. */
+export async function rest({ clock, stop }: Pick<Work, 'clock' | 'stop'>, ms: number): Promise<boolean> {
+  if (stop.aborted) return false;
+  try {
+    await clock.sleep(ms, stop);
+    return true;
+  } catch (thrown) {
+    if (stop.aborted) return false;
+    throw thrown;
+  }
+}
+
+/** Whether the service is known to honour the key of a change, and surely remembers it still. */
+export function isKeyUsable({ capability, clock }: Pick<Work, 'capability' | 'clock'>, change: Change): boolean {
+  const known = capability(change.operation);
+  if (known.key !== 'honoured' || change.key === undefined || rowOf(change.operation).repeat === 'never') return false;
+  const life = known.ttl_ms === null ? KEY_TRUST : Math.min(known.ttl_ms, DAY) / 2;
+  const age = clock.now() - (change.sentAt ?? clock.now());
+  // A clock that was set back proves nothing.
+  return age >= 0 && age < life;
+}

@@ -1,4 +1,0 @@
-/** The whole of `check.test.ts`. */
-import { journalCheck } from './check.ts';
-
-journalCheck({ isWhole: true });

@@ -1,4 +1,0 @@
-/** The whole of `two-machines.test.ts`. */
-import { twoMachines } from './two-machines.ts';
-
-twoMachines({ isWhole: true });
