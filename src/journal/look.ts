@@ -3,12 +3,12 @@
  * where nothing else of this journal moves it), a state by reading it. Lists and replicas may be behind, so it looks again for 8
  * seconds before it says that something is not there. It only reads.
  */
-import { type Balances, fixedDifferences } from '../contract/evidence.ts';
+import { type Balances, fixedDifferences, proofOfCard } from '../contract/evidence.ts';
 import type { Reader } from '../contract/service.ts';
 import { READ_LAG_PAUSES } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, centsOf, dollars } from '../core/money.ts';
-import { markerOf } from './names.ts';
+import { MARKER_KEY, markerOf } from './names.ts';
 import type { Before, Change } from './records.ts';
 import { rest, rowOf, type Work } from './work.ts';
 
@@ -63,6 +63,8 @@ async function lookForCard(work: Work, change: Change): Promise<Look> {
   const binId = String(change.input['bin_id']);
   if (marker === undefined) return { found: 'cannot tell', text: 'the card carries no marker to look for' };
   const where = `cards of ${binId} with the marker ${marker}`;
+  const named = await namedCard(work.reader, change.evidence.made, marker);
+  if (named !== undefined) return { found: 'there', text: `${where}: ${String(named['id'])}`, result: named };
   const { cards, unreadable, doubt } = await work.marked(marker, binId);
   const ids = cards.map(card => String(card['id']));
   if (ids.length > 1) return { found: 'several', text: `${where}: ${ids.join(', ')}`, cards };
@@ -75,6 +77,18 @@ async function lookForCard(work: Work, change: Change): Promise<Look> {
   if (doubt !== undefined) return { found: 'cannot tell', text: `${none}, but the list may be incomplete: ${doubt}` };
   const moved = wallet === undefined ? undefined : { card: 0, wallet: wallet.change };
   return { found: wallet === undefined || wallet.change === 0 ? 'not there' : 'cannot tell', text: none, moved };
+}
+
+/** The card that the answer named, where it carries the marker: it may be of another BIN than was asked for. */
+async function namedCard(reader: Reader, id: string | undefined, marker: string): Promise<Values | undefined> {
+  if (id === undefined) return undefined;
+  try {
+    const card = await reader.read('cards.get', { card_id: id });
+    return card.metadata?.[MARKER_KEY] === marker ? card : undefined;
+  } catch (thrown) {
+    if (thrown instanceof CliError && thrown.kind !== 'internal') return undefined;
+    throw thrown;
+  }
 }
 
 /** What the wallet of a single create says; undefined where it is no evidence. */
@@ -179,8 +193,11 @@ function money(value: number, what: string): Cents {
 }
 
 /** Why a card with the marker of a create is not what was asked for; undefined where it is. */
-export function otherwise(card: Values, change: Change): string | undefined {
-  return fixedDifferences(card, change.input)[0];
+export function otherwise(card: Values, { input, sentAt = 0 }: Change, isNew: boolean): string | undefined {
+  const differences = isNew
+    ? proofOfCard(card, input, { alone: false, plannedAt: sentAt }).differences
+    : fixedDifferences(card, input);
+  return differences.find(each => each.startsWith('its ') || each.includes('active'));
 }
 
 /** Whether a marker is the op's own, and not one that follows from an intention and that others may use. */

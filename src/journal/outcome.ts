@@ -243,7 +243,9 @@ async function denied(
     Object.assign(answer, row.transfer === undefined ? {} : onlyBalances(seen.result));
     return undefined;
   }
-  return isPartlySpent(change, seen, balances?.card) ? undefined : `a reading does not: ${seen.text}`;
+  if (!isPartlySpent(change, seen, balances?.card)) return `a reading does not: ${seen.text}`;
+  Object.assign(answer, onlyBalances(seen.result));
+  return undefined;
 }
 
 /** The answer shows it in full, no wallet denies it, and some of what came onto the card is spent by now. */
@@ -269,12 +271,13 @@ const isThere = ({ found }: Look) => found === 'there' || found === 'several';
 const isTraceable = ({ operation, marker }: Change) => operation !== 'cards.create' || marker !== undefined;
 
 /** Why no answer could be trusted; kept with the outcome. */
-function note(change: Change, { requestId, status }: Attempt, reason: string): void {
+function note(change: Change, { requestId, status, made }: Attempt, reason: string): void {
   change.evidence = {
     ...change.evidence,
     reason,
     ...(requestId !== undefined && { requestId }),
     ...(status !== undefined && { status }),
+    ...(made !== undefined && { made }),
   };
 }
 
@@ -291,7 +294,9 @@ async function done(work: Work, change: Change, { attempt, seen }: Shown): Promi
   const duplicate = cards.length > 1 ? oldestFirst(cards) : undefined;
   const id = result?.['id'];
   const isMade = change.operation === 'cards.create' && typeof id === 'string';
-  const unlike = isMade && seen !== undefined ? otherwise(result ?? {}, change) : undefined;
+  // What was spent of a card, or changed, since an earlier command says nothing.
+  const isNew = !work.resumed && change.evidence.made !== undefined;
+  const unlike = isMade && seen !== undefined ? otherwise(result ?? {}, change, isNew) : undefined;
   const balance = transfer === undefined ? result?.['balance'] : result?.['card_balance'];
   const changed = leadsTo === undefined || change.before?.status !== leadsTo.value;
   const last4 = typeof result?.['last4'] === 'string' ? (result['last4'] as string) : change.before?.last4;
@@ -404,8 +409,11 @@ async function withheld(work: Work, change: Change, isAmbiguous: boolean): Promi
   return { ...factsOf(change), outcome: 'not_sent', error: named(change, stopError(work, change)) };
 }
 
-function stopped(work: Work, change: Change): RowOutcome {
-  return { ...factsOf(change), outcome: 'not_sent', error: named(change, stopError(work, change)), stops: true };
+/** Nothing of it was sent. A run of many keeps it for a resume; a single one is over, and may be typed again. */
+async function stopped(work: Work, change: Change): Promise<RowOutcome> {
+  const error = stopError(work, change);
+  if (!work.op.bulk) await settle(work, change, { state: 'not_sent', evidence: {}, error: keptError(error) });
+  return { ...factsOf(change), outcome: 'not_sent', error: named(change, error), stops: true };
 }
 
 function stopError({ stop }: Work, { operation }: Change): CliError {

@@ -81,6 +81,8 @@ export interface Evidence {
   readonly resolved?: { readonly as: 'done' | 'not-done'; readonly note: string; readonly who: string } | undefined;
   /** The clock of the service when it answered, ms UTC. */
   readonly serviceAt?: number | undefined;
+  /** The card that an answer named which was not believed. */
+  readonly made?: string | undefined;
   /** It was refused in a word that nobody knows. */
   readonly plausible?: boolean | undefined;
   /** How often it was sent again, because a look did not find it. */

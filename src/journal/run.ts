@@ -50,6 +50,8 @@ export function createRun(settings: RunSettings): Run {
     if (isLeft || lookOnly) return;
     const told: AfterAnswer = async answer => {
       if (answer === 'written') await acknowledge(database, op.id);
+      // Nobody was told: the same change is refused until a resume has shown it.
+      else await letGo(work);
     };
     afterAnswer?.(told);
   };

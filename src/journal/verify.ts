@@ -43,7 +43,10 @@ async function verifyOne(work: Work, change: Change | undefined): Promise<Verifi
   if (change === undefined || change.marker === undefined || change.before?.wallet === undefined) return NOTHING;
   if (change.evidence.duplicate !== undefined || change.evidence.via === 'person') return NOTHING;
   for (const pause of [...READ_LAG_PAUSES, undefined]) {
-    const moved = change.before.wallet - (await walletNow(work.reader));
+    const wallet = await walletNow(work.reader).catch(() => undefined);
+    // The card itself was read before.
+    if (wallet === undefined) return NOTHING;
+    const moved = change.before.wallet - wallet;
     if (moved === change.amount || (await othersMoved(work, change.before.at))) return NOTHING;
     const { cards } = await work.marked(change.marker, String(change.input['bin_id']));
     const ids = cards.map(card => String(card['id']));

@@ -85,7 +85,6 @@ const LINES: Readonly<Record<string, string>> = {
   'completion zsh': 'completion zsh',
   'completion fish': 'completion fish',
   'completion powershell': 'completion powershell',
-  'journal init': 'journal init --print-sql',
   commands: 'commands',
   schema: 'schema cards list',
   'help options': 'help options',

@@ -105,11 +105,6 @@ test('what a purchase took meanwhile is no doubt, and the balance that was read 
   expect((await run('cards fund --file - --yes', { spent: 2_800 }, FILE)).code).toBe(11);
 });
 
-test('a reading that fails leaves it unknown', async () => {
-  const { code, err } = await run(FUND, { failing: 1 });
-  expect({ code, err }).toMatchObject({ code: 11, err: expect.stringContaining('reading it back: ') });
-});
-
 test('whoever stops the run while the write is in the air is told what came of it', async () => {
   const stopping = new AbortController();
   const onWrite = () => stopping.abort(stoppedBy('interrupted'));
