@@ -198,6 +198,7 @@ async function playAll(
       });
       if (result === undefined) break;
       failed.push(...result.failed);
+      if (!values.mistakes) for (const { seed, broken } of result.failed) print(`seed ${seed}: ${broken[0]}`);
       played += result.played;
       cpuMs += result.cpuMs;
       for (const [what, times] of result.counts) counts.set(what, (counts.get(what) ?? 0) + times);

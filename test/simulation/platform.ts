@@ -574,36 +574,35 @@ const files = new Proxy(fs, {
 
 type Sqlite = { DatabaseSync: new (path: string, options?: object) => Record<string, unknown> };
 
-/** A connection whose every statement is an effect. The system closes it with its process, which ends its transaction. */
+const STATEMENTS = new Set(['exec', 'run', 'all', 'get', 'iterate']);
+
+/** A connection, or a statement of it, whose every use is an effect. */
+function watched(object: Record<string, unknown>, onClose: () => void): object {
+  return new Proxy(object, {
+    get(target, name: string) {
+      const found = target[name];
+      if (typeof found !== 'function') return found;
+      return (...asked: unknown[]) => {
+        if (name === 'close') onClose();
+        if (name === 'prepare') return watched(found.apply(target, asked), onClose);
+        return STATEMENTS.has(name) ? effectNow(() => found.apply(target, asked)) : found.apply(target, asked);
+      };
+    },
+  });
+}
+
+/** The system closes a connection with its process, which ends its transaction. */
 function simulated(engine: Sqlite): Sqlite {
-  const EFFECTS = new Set(['exec', 'run', 'all', 'get', 'iterate']);
-  const wrapped = (object: Record<string, unknown>, close?: () => void): unknown =>
-    new Proxy(object, {
-      get(target, name: string) {
-        const found = target[name];
-        if (name === 'close' && close !== undefined) return close;
-        if (typeof found !== 'function') return found;
-        if (name === 'prepare') return (...asked: unknown[]) => wrapped(found.apply(target, asked));
-        if (!EFFECTS.has(name)) return found.bind(target);
-        return (...asked: unknown[]) => effectNow(() => found.apply(target, asked));
-      },
-    });
   class DatabaseSync {
     constructor(path: string, options?: object) {
       const who = current;
       const database = effectNow(() => new engine.DatabaseSync(path, { ...options, timeout: 1 }));
-      const close = database['close'] as () => void;
-      const owned = { close: () => close.call(database) };
+      const owned = { close: () => (database['close'] as () => void).call(database) };
       who?.databases.add(owned);
-      const closed = () => {
-        who?.databases.delete(owned);
-        close.call(database);
-      };
       // biome-ignore lint/correctness/noConstructorReturn: the connection is the engine's own
-      return wrapped(database, closed) as DatabaseSync;
+      return watched(database, () => who?.databases.delete(owned)) as DatabaseSync;
     }
   }
-  Object.setPrototypeOf(DatabaseSync.prototype, engine.DatabaseSync.prototype);
   return { ...engine, DatabaseSync: DatabaseSync as unknown as Sqlite['DatabaseSync'] };
 }
 

@@ -4,10 +4,9 @@
  */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { AppHost } from '../../src/app/app-host.ts';
-import { acceptPlace } from '../../src/journal/sqlite.ts';
 import { foldersFor } from '../../src/platform/folders.ts';
 import type { History, Step, Wish } from './history.ts';
 import { as, Chance, effect, isRunning, type Machine, Process, type Seam, START, sleep, World } from './platform.ts';
@@ -74,41 +73,13 @@ const base = (() => {
 })();
 process.on('exit', () => rmSync(base, { recursive: true, force: true }));
 
-/** ms at which a history begins; what was prepared was prepared before. */
+/** ms at which a history begins; what is prepared is prepared before. */
 const BEGIN = 60_000;
-/** Homes as they are before a history, by what was prepared in them. */
-const prepared = new Map<string, Promise<string>>();
-
-/** The home that this history begins with; undefined: an empty one. */
-/** The folder below a home that has a journal. */
-function stateIn(home: string): string | undefined {
-  const found = readdirSync(home, { recursive: true, encoding: 'utf8' }).find(name => name.endsWith('journal.db'));
-  return found === undefined ? undefined : dirname(join(home, found));
-}
-
-function homeBefore(program: Program, { cap, probed, service }: History): Promise<string> | undefined {
-  if (cap === 0 && !probed) return undefined;
-  const keys = { keysMs: service.keysMs, repeated: service.repeated, metadata: 'everywhere', totals: true } as const;
-  const behind = { list: 0, card: 0, wallet: 0, fresh: 0 };
-  const honest = { wallet: 1_000_000, diesAt: 0, behind, ignoresFilters: false, others: [], ...keys };
-  const history = { noise: 7, wishes: [], service: honest, lies: [], machines: [0], probed, cap, steps: [] };
-  const name = JSON.stringify(history);
-  if (!prepared.has(name)) prepared.set(name, new Player(program, history, undefined, undefined, true).prepare());
-  return prepared.get(name);
-}
-
-const believed = (history: History): History => ({
-  ...history,
-  probed: true,
-  service: { ...history.service, keysMs: null, repeated: 0 },
-});
-
 /** Exit codes that promise that nothing happened. */
 const NOTHING = new Set([2, 3, 4, 5, 6, 7, 10, 12, 14, 17]);
 
 export async function play(program: Program, history: History, seam?: Seam): Promise<Played> {
-  const before = await homeBefore(program, seam?.believesKeys ? believed(history) : history);
-  const player = new Player(program, history, before, seam);
+  const player = new Player(program, history, seam);
   try {
     await player.play();
   } finally {
@@ -143,7 +114,7 @@ class Player implements Played {
 
   readonly program: Program;
   readonly history: History;
-  constructor(program: Program, history: History, before?: string, seam: Seam = {}, isPrepared = false) {
+  constructor(program: Program, history: History, seam: Seam = {}) {
     this.program = program;
     this.history = history;
     this.#chance = new Chance(history.noise);
@@ -153,14 +124,8 @@ class Player implements Played {
     this.#world.listener = this.#service;
     this.#world.seam = seam;
     this.#machines = history.machines.map((ahead, n) => {
-      const home = join(base, isPrepared ? `prepared-${prepared.size}` : `home-${n}`);
-      if (before === undefined) mkdirSync(home, { mode: 0o700 });
-      else {
-        cpSync(before, home, { recursive: true, preserveTimestamps: true });
-        // A copy of a journal is refused until somebody accepts it.
-        const state = stateIn(home);
-        if (state !== undefined) acceptPlace(state);
-      }
+      const home = join(base, `home-${n}`);
+      mkdirSync(home, { mode: 0o700 });
       return { machine: { name: `desk-${n + 1}`, boot: `boot-${n + 1}`, ahead }, home, journal: n };
     });
   }
@@ -175,7 +140,9 @@ class Player implements Played {
   }
 
   async play(): Promise<void> {
-    this.#world.now = BEGIN;
+    for (const n of this.history.machines.keys()) await this.#prepare(n);
+    this.#world.now = Math.max(this.#world.now, BEGIN);
+    this.#service.begin();
     let before: Promise<void> = Promise.resolve();
     for (const step of this.history.steps) {
       if (!step.beside) await before;
@@ -190,19 +157,17 @@ class Player implements Played {
     this.#judgeFiles();
   }
 
-  /** What was done on the first machine before anything is meant. */
-  async prepare(): Promise<string> {
-    const [home = ''] = this.#machines.map(each => each.home);
+  /** What is done on a machine before anything is meant, while the service is honest. */
+  async #prepare(n: number): Promise<void> {
     const { cap, probed } = this.history;
     if (cap > 0) {
-      await this.#run(0, `login --profile work --base-url ${ADDRESS} --key-stdin`, {
+      await this.#run(n, `login --profile work --base-url ${ADDRESS} --key-stdin`, {
         stdin: `${API_KEY}\n`,
         bare: true,
       });
-      await this.#run(0, `profiles set work max_per_day ${cap / 100}.00`, { bare: true });
+      await this.#run(n, `profiles set work max_per_day ${cap / 100}.00`, { bare: true });
     }
-    if (probed) await this.#run(0, 'contract check --probe-idempotency --yes --json');
-    return home;
+    if (probed || this.#world.seam.believesKeys) await this.#run(n, 'contract check --probe-idempotency --yes --json');
   }
 
   /** Time that somebody lets pass; what runs goes on meanwhile. */
@@ -601,8 +566,7 @@ class Player implements Played {
     });
     await this.#turns.until(() => isOver);
     if (forgets && who.wasKilled && [...this.#world.running].every(({ home }) => home !== who.home)) {
-      rmSync(who.home, { recursive: true });
-      cpSync(before, who.home, { recursive: true });
+      putBack(before, who.home);
     }
     if (forgets) rmSync(before, { recursive: true });
     // Whoever should have died has told nobody.
@@ -746,6 +710,19 @@ const TOLD: Readonly<Record<string, Purchase['told']>> = {
   not_sent: 'no',
   unknown: 'open',
 };
+
+/** Files have the content that they had; they stay the files that they are. */
+function putBack(before: string, now: string): void {
+  for (const entry of readdirSync(now, { withFileTypes: true })) {
+    const [old, path] = [join(before, entry.name), join(now, entry.name)];
+    if (!existsSync(old)) rmSync(path, { recursive: true });
+    else if (entry.isDirectory()) putBack(old, path);
+    else writeFileSync(path, readFileSync(old));
+  }
+  for (const name of readdirSync(before)) {
+    if (!existsSync(join(now, name))) cpSync(join(before, name), join(now, name), { recursive: true });
+  }
+}
 
 const isMoney = (change: string) => change === 'create' || change === 'fund' || change === 'withdraw';
 

@@ -168,6 +168,8 @@ export const SAYING_NAMES = Object.keys(SAYINGS) as Saying[];
 /** Believed where they come first; so they come behind nothing that was done. */
 export const DEFINITE: ReadonlySet<Saying> = new Set(['400 insufficient funds', '400 invalid request', '401', '404']);
 
+const NOT_BEHIND = { list: 0, card: 0, wallet: 0, fresh: 0 };
+
 const isTransfer = ({ request }: View) => request.change === 'fund' || request.change === 'withdraw';
 const centsOf = (amount: unknown) => Math.round(Number(amount) * 100);
 
@@ -180,6 +182,7 @@ export class Service implements Listener {
   /** Requests that changed something, or were to. */
   changes = 0;
   requests = 0;
+  isHonest = true;
 
   readonly world: World;
   readonly settings: Settings;
@@ -190,10 +193,18 @@ export class Service implements Listener {
     this.settings = settings;
     this.lies = lies;
     this.happened = happened;
-    this.wallet = settings.wallet;
+    this.wallet = 1_000_000;
     for (const n of [1, 2]) this.#add(`card_${n}`, { label: `long ago ${n}` }, 10_000, -86_400_000);
-    for (const { at, cents, card } of settings.others)
-      world.after(60_000 + at, undefined, () => this.#spend(cents, card));
+  }
+
+  /** From now on it lies, and its books are those of the history. */
+  begin(): void {
+    this.isHonest = false;
+    this.effects.length = 0;
+    this.changes = 0;
+    this.wallet = this.settings.wallet;
+    const { world } = this;
+    for (const { at, cents, card } of this.settings.others) world.after(at, undefined, () => this.#spend(cents, card));
   }
 
   latency(): number {
@@ -233,7 +244,7 @@ export class Service implements Listener {
   #answer(wire: Wire, request: Request): void {
     const { world } = this;
     this.changes += 1;
-    const lie = this.lies.find(({ nth }) => nth === this.changes);
+    const lie = this.isHonest ? undefined : this.lies.find(({ nth }) => nth === this.changes);
     if (lie !== undefined) {
       this.happened(`says ${lie.says}`);
       this.happened(`does ${lie.does}`);
@@ -277,17 +288,18 @@ export class Service implements Listener {
   /** Once for a key, as long as it is known. */
   #once(request: Request): Answer {
     const { settings, world } = this;
+    const keysMs = this.isHonest && world.seam.believesKeys ? null : settings.keysMs;
     const key = request.headers['x-idempotency-key'];
     const id = `${request.method} ${request.path} ${key}`;
-    const instance = settings.diesAt > 0 && this.changes >= settings.diesAt ? 1 : 0;
-    const kept = key === undefined || settings.keysMs === 0 ? undefined : this.#kept.get(id);
+    const instance = settings.diesAt > 0 && !this.isHonest && this.changes >= settings.diesAt ? 1 : 0;
+    const kept = key === undefined || keysMs === 0 ? undefined : this.#kept.get(id);
     const isKnown =
-      kept !== undefined &&
-      kept.instance === instance &&
-      (settings.keysMs === null || world.now - kept.at <= settings.keysMs);
+      kept !== undefined && kept.instance === instance && (keysMs === null || world.now - kept.at <= keysMs);
     if (kept !== undefined) this.happened(isKnown ? 'a key is repeated' : 'a key is repeated that is forgotten');
     if (kept !== undefined && isKnown) {
-      return settings.repeated === 0 ? kept.answer : refused(settings.repeated, 'idempotency_key_reused');
+      return settings.repeated === 0 || world.seam.believesKeys
+        ? kept.answer
+        : refused(settings.repeated, 'idempotency_key_reused');
     }
     const answer = this.#objection(request) ?? this.#do(request);
     this.#kept.set(id, { answer, at: world.now, instance });
@@ -365,7 +377,7 @@ export class Service implements Listener {
   }
 
   #read({ method, path, query, card: id }: Request): Answer {
-    const { behind } = this.settings;
+    const { behind } = this.isHonest ? { behind: NOT_BEHIND } : this.settings;
     const at = this.world.now;
     if (id !== '' && method === 'GET') {
       const card = this.cards.get(id);
