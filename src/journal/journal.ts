@@ -197,8 +197,10 @@ export function createJournal(dependencies: JournalDependencies): Journal {
   async function runOf(held: HeldOp, changes: readonly Change[], around: Around): Promise<Run> {
     const { op } = held;
     const { lookOnly = false, resumed = false, resendAbsent = false, approvedBy = [], isReleased = false } = around;
+    const work = await workOf(held, { lookOnly, resumed, resendAbsent });
+    work.markers.isHidden = changes.some(({ evidence }) => evidence.unmarked === true);
     return createRun({
-      work: await workOf(held, { lookOnly, resumed, resendAbsent }),
+      work,
       changes,
       plan: around.plan ?? planOf(op, changes),
       wallet: around.wallet,
@@ -235,6 +237,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
       cut: dependencies.cut,
       alone: !op.bulk,
       exact: op.mode === 'sandbox',
+      markers: { isHidden: false },
       serviceNow: dependencies.serviceNow ?? (() => undefined),
       capability: operation => capability[operation] ?? { key: 'unknown' },
       quietMs: op.mode === 'sandbox' ? 0 : Math.max(2 * dependencies.writeTotalMs, QUIET_MS),

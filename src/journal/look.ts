@@ -3,7 +3,7 @@
  * where nothing else of this journal moves it), a state by reading it. Lists and replicas may be behind, so it looks again for 8
  * seconds before it says that something is not there. It only reads.
  */
-import { type Balances, fixedDifferences, proofOfCard } from '../contract/evidence.ts';
+import { type Balances, fixedDifferences } from '../contract/evidence.ts';
 import type { Reader } from '../contract/service.ts';
 import { READ_LAG_PAUSES } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
@@ -192,12 +192,18 @@ function money(value: number, what: string): Cents {
   return amount;
 }
 
-/** Why a card with the marker of a create is not what was asked for; undefined where it is. */
-export function otherwise(card: Values, { input, sentAt = 0 }: Change, isNew: boolean): string | undefined {
-  const differences = isNew
-    ? proofOfCard(card, input, { alone: false, plannedAt: sentAt }).differences
-    : fixedDifferences(card, input);
-  return differences.find(each => each.startsWith('its ') || each.includes('active'));
+/** What of a card with the marker of a create is otherwise than was asked for; of a new one its balance and state too. */
+export function otherwise(card: Values, { input, amount }: Change, isNew: boolean): readonly string[] {
+  const fixed = fixedDifferences(card, input);
+  if (!isNew) return fixed;
+  const holds = typeof card['balance'] === 'number' ? centsOf(card['balance']) : undefined;
+  return [
+    ...fixed,
+    ...(holds === undefined || holds === amount
+      ? []
+      : [`it holds ${dollars(cents(holds))}, and ${dollars(cents(amount))} was asked for`]),
+    ...(card['status'] === 'active' ? [] : ['it is not active']),
+  ];
 }
 
 /** Whether a marker is the op's own, and not one that follows from an intention and that others may use. */

@@ -26,7 +26,7 @@ import { isOwnMarker, type Look, look, lookOnce, otherwise, readBefore } from '.
 import { attemptKey, MARKER_KEY } from './names.ts';
 import { type Change, keptError } from './records.ts';
 import type { RowOutcome, SendPermit } from './types.ts';
-import { factsOf, named, recordedOutcome, unknownError } from './words.ts';
+import { doneOtherwise, factsOf, named, recordedOutcome, unknownError } from './words.ts';
 import { isKeyUsable, rest, rowOf, type Work } from './work.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -73,7 +73,10 @@ async function execute(work: Work, change: Change, permit: SendPermit | undefine
         case 'done': {
           permit?.acknowledge();
           const why = await denied(work, change, attempt);
-          if (why === undefined) return { ...(await done(work, change, { attempt })), throttled: isThrottled };
+          if (why === undefined) {
+            const isHidden = await hidesMarker(work, change, attempt);
+            return { ...(await done(work, change, { attempt, isHidden })), throttled: isThrottled };
+          }
           isAmbiguous = true;
           note(change, attempt, `the answer shows the effect, but ${why}`);
           break;
@@ -92,6 +95,7 @@ async function execute(work: Work, change: Change, permit: SendPermit | undefine
           seen = await look(work, change);
           if (isThere(seen)) return done(work, change, { seen });
           // A key of the caller's may have been used by another command for the same change.
+          if (!isAmbiguous && isChainTaken(work, change, attempt, seen)) return refused(work, change, attempt, permit);
           const isOwn = !isKeyOfOthers(work, change);
           if (!isAmbiguous && isOwn && seen.found === 'not there') return refused(work, change, attempt, permit);
           return unknown(work, change, seen);
@@ -149,6 +153,10 @@ async function refusedBefore(work: Work, change: Change): Promise<RowOutcome | u
 /** What comes before the first sending: the card is held, and what is evidence is read. */
 async function begin(work: Work, change: Change) {
   if (work.stop.aborted) return stopped(work, change);
+  if (work.markers.isHidden && change.operation === 'cards.create' && !isOwnMarker(change)) {
+    const message = 'a card of this run does not show its marker; no further card is made';
+    return notSent(work, change, new CliError('contract_mismatch', { message }));
+  }
   const isTransfer = rowOf(change.operation).transfer !== undefined;
   try {
     const at = isTransfer ? await holdCard(work, change, ms => work.clock.sleep(ms, work.stop)) : work.op.created;
@@ -190,6 +198,12 @@ async function send(
   const planned = { operation, ...request, idempotencyKey: key };
   const evidence = evidenceOf(work, change);
   return work.service.attempt(planned, input, { evidence, keyOfCaller: isKeyOfOthers(work, change), signal: work.cut });
+}
+
+/** A key of a chain was used with other bytes, and the list, which is never behind, does not show the card: the next key is tried. */
+function isChainTaken({ exact }: Work, { facts, operation }: Change, { refusal }: Attempt, { found }: Look): boolean {
+  const isTaken = refusal === 'idempotency_key_reused' && facts.chain !== undefined;
+  return isTaken && exact && operation === 'cards.create' && found === 'not there';
 }
 
 /** Somebody else may have sent its key before: it is the caller's, or follows from an intention. */
@@ -265,6 +279,22 @@ function unread(thrown: unknown): string {
   return `reading it back: ${thrown.message}`;
 }
 
+/**
+ * Whether the card of a create with a marker of an intention does not show it. The first card is read, and each whose answer shows
+ * none: an answer may repeat what was asked, and a reading show nothing of it.
+ */
+async function hidesMarker(work: Work, change: Change, { result }: Attempt): Promise<boolean> {
+  const { marker } = change;
+  if (change.operation !== 'cards.create' || marker === undefined || isOwnMarker(change)) return false;
+  try {
+    const card = await work.reader.read('cards.get', { card_id: String((result as Values | undefined)?.['id']) });
+    work.markers.isHidden ||= card.metadata?.[MARKER_KEY] !== marker;
+  } catch (thrown) {
+    if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
+  }
+  return work.markers.isHidden;
+}
+
 const isThere = ({ found }: Look) => found === 'there' || found === 'several';
 
 /** A created card that could not be told from another must not be made twice, whatever the key is worth. */
@@ -282,11 +312,12 @@ function note(change: Change, { requestId, status, made }: Attempt, reason: stri
 }
 
 interface Shown {
+  readonly isHidden?: boolean;
   readonly attempt?: Attempt | undefined;
   readonly seen?: Look | undefined;
 }
 
-async function done(work: Work, change: Change, { attempt, seen }: Shown): Promise<RowOutcome> {
+async function done(work: Work, change: Change, { attempt, seen, isHidden = false }: Shown): Promise<RowOutcome> {
   const { transfer, leadsTo } = rowOf(change.operation);
   const isAnswered = attempt?.class === 'done' && seen === undefined;
   const result = (isAnswered ? attempt.result : (seen?.result ?? seen?.cards?.[0])) as Values | undefined;
@@ -295,8 +326,9 @@ async function done(work: Work, change: Change, { attempt, seen }: Shown): Promi
   const id = result?.['id'];
   const isMade = change.operation === 'cards.create' && typeof id === 'string';
   // What was spent of a card, or changed, since an earlier command says nothing.
-  const isNew = !work.resumed && change.evidence.made !== undefined;
-  const unlike = isMade && seen !== undefined ? otherwise(result ?? {}, change, isNew) : undefined;
+  const isOthers = change.operation === 'cards.create' && !isOwnMarker(change);
+  const isNew = isOthers || (!work.resumed && change.evidence.made !== undefined);
+  const unlike = isMade && seen !== undefined ? otherwise(result ?? {}, change, isNew) : [];
   const balance = transfer === undefined ? result?.['balance'] : result?.['card_balance'];
   const changed = leadsTo === undefined || change.before?.status !== leadsTo.value;
   const last4 = typeof result?.['last4'] === 'string' ? (result['last4'] as string) : change.before?.last4;
@@ -309,6 +341,7 @@ async function done(work: Work, change: Change, { attempt, seen }: Shown): Promi
     evidence: {
       via: isAnswered ? 'answer' : 'look',
       changed,
+      ...(isHidden && { unmarked: true }),
       ...(isAnswered && { serviceAt: work.serviceNow() }),
       ...(change.evidence.resent !== undefined && { resent: change.evidence.resent }),
       ...(requestId !== undefined && { requestId }),
@@ -318,8 +351,9 @@ async function done(work: Work, change: Change, { attempt, seen }: Shown): Promi
         looks: (change.evidence.looks ?? 0) + 1,
       }),
       ...(duplicate !== undefined && { duplicate }),
-      ...(unlike !== undefined && {
-        otherwise: `the card of this operation (it carries its marker) was made, but ${unlike}`,
+      ...(unlike.length > 0 && {
+        otherwise: `${String(id)} was made by ${isOthers ? 'another apply' : 'this operation (it carries its marker)'}, but ${unlike.join('; ')}`,
+        ...(isOthers && typeof balance === 'number' && { amount: centsOf(balance) }),
       }),
       ...(typeof balance === 'number' && { balance: centsOf(balance) }),
     },
@@ -334,7 +368,10 @@ async function done(work: Work, change: Change, { attempt, seen }: Shown): Promi
     note(change, attempt ?? { class: 'ambiguous' }, why);
     return unknown(work, change, undefined);
   }
-  return { ...recorded(work, change), changed, reread: !isAnswered, ...(result !== undefined && { result }) };
+  const outcome = { ...recorded(work, change), changed, reread: !isAnswered, ...(result !== undefined && { result }) };
+  if (!isHidden) return outcome;
+  const message = `${change.card} was made and does not show its marker; no further card is made`;
+  return { ...outcome, error: doneOtherwise(change, message), stops: true };
 }
 
 function oldestFirst(cards: readonly Values[]): readonly string[] {
@@ -357,7 +394,8 @@ async function refused(
   const isOpen = work.op.bulk && error.kind === 'insufficient_funds';
   const { chain } = change.facts;
   const nextKey = attemptKey(work.op.id, { row: change.n, chain }, change.attempts + 1);
-  const mayGoOn = isKept && chain !== undefined && change.attempts < MOST_CHAINED && !work.stop.aborted;
+  const isTaken = attempt.refusal === 'idempotency_key_reused';
+  const mayGoOn = (isKept || isTaken) && chain !== undefined && change.attempts < MOST_CHAINED && !work.stop.aborted;
   await settle(work, change, {
     state: isOpen || mayGoOn ? 'planned' : 'refused',
     evidence,

@@ -83,6 +83,10 @@ export interface Evidence {
   readonly serviceAt?: number | undefined;
   /** The card that an answer named which was not believed. */
   readonly made?: string | undefined;
+  /** What a card holds that another apply has made, where another amount was asked for; cents. */
+  readonly amount?: number | undefined;
+  /** The card that it made does not show its marker. */
+  readonly unmarked?: boolean | undefined;
   /** It was refused in a word that nobody knows. */
   readonly plausible?: boolean | undefined;
   /** How often it was sent again, because a look did not find it. */

@@ -26,7 +26,14 @@ export async function verify(work: Work, changes: readonly Change[], wallet: num
   const creates = changes.filter(({ operation, state }) => operation === 'cards.create' && state === 'done');
   const recorded = creates.flatMap(({ n, evidence: { duplicate } }) => (duplicate ? duplicateNotes(n, duplicate) : []));
   const listed =
-    creates.length === 0 ? NOTHING : work.alone ? await verifyOne(work, creates[0]) : await compareCards(work, creates);
+    creates.length === 0
+      ? NOTHING
+      : work.alone
+        ? await verifyOne(work, creates[0])
+        : await compareCards(
+            work,
+            creates.filter(({ evidence }) => evidence.unmarked !== true),
+          );
   const money = await compareWallet(work, changes, wallet);
   return {
     objections: [...new Set([...recorded, ...listed.objections, ...money.objections])],

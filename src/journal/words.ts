@@ -11,7 +11,8 @@ import type { RowOutcome } from './types.ts';
 
 /** What every outcome of a change says. */
 export function factsOf(change: Change): Omit<RowOutcome, 'outcome'> {
-  const { n, card, last4, amount, evidence, before } = change;
+  const { n, card, last4, evidence, before } = change;
+  const amount = evidence.amount ?? change.amount;
   return {
     row: n,
     cardId: card,

@@ -34,6 +34,8 @@ export interface Work extends HeldOp {
   readonly lookOnly: boolean;
   /** It was begun by an earlier command. */
   readonly resumed: boolean;
+  /** Whether a created card did not show a marker that follows from an intention: no further card is made then. */
+  readonly markers: { isHidden: boolean };
   /** The clock of the service by its newest answer, ms UTC. */
   readonly serviceNow: () => number | undefined;
   readonly capability: (operation: WriteName) => Capability;

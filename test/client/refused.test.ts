@@ -15,7 +15,7 @@ const hook = { id: 'wh_1', url: 'https://a.example/', events: ['card.frozen'] };
 const subscribe = { url: 'https://a.example', events: ['card.frozen'] } as never;
 const frozen = { ...CARD, status: 'frozen' };
 /** Every pause between looks, until nothing more is expected to show. */
-const PATIENT = [250, 500, 1_000, 2_000, 4_000];
+const PATIENT = [250, 500, 1_000, 2_000, 5_000];
 
 /** Pauses pass at once and are kept; deadlines never end. */
 function pausing(pauses: number[]): Clock {

@@ -104,11 +104,7 @@ const OF_OTHERS = [
   'webhooks listen',
   'webhooks expect',
   'sandbox exec',
-  'journal status',
-  'journal push',
-  'journal check',
-  'ops locks',
-];
+        ];
 
 const FULL = { message: 'cannot write standard output: no space is left (ENOSPC)' };
 const full = { onOut: () => Promise.reject(new OutputError('check_failed', FULL)) };
