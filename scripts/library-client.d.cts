@@ -32,7 +32,6 @@ export interface ClientOptions {
    */
   readonly journal?: string;
   /** Account of a shared journal, which must be at `baseUrl`; its admins list the print of `apiKey`. */
-  readonly journalAccount?: string;
   /**
    * Absolute path of a file with the password for a shared journal, which nobody else may read. When left out, that of
    * `CARDWRIGHT_JOURNAL_PASSWORD_FILE`; it is read when the server asks for a password.

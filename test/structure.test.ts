@@ -13,7 +13,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'main.ts': ['app', 'cli', 'core'],
   'loader.ts': ['platform'],
   // `cardwright/client`, for programs.
-  library: ['client', 'contract', 'core', 'events', 'journal', 'platform', 'profile', 'writes'],
+  library: ['approvals', 'limits', 'client', 'contract', 'core', 'events', 'journal', 'platform', 'profile', 'writes'],
   app: [
     'approvals',
     'audit',
@@ -56,7 +56,19 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'platform',
   ],
   // The context hands out the cleanup log of `events` by its type.
-  cli: ['writes', 'bulk', 'mirror', 'terminal', 'contract', 'journal', 'audit', 'events', 'core', 'platform'],
+  cli: [
+    'approvals',
+    'writes',
+    'bulk',
+    'mirror',
+    'terminal',
+    'contract',
+    'journal',
+    'audit',
+    'events',
+    'core',
+    'platform',
+  ],
   // The one order of every change; the journal, the audit log and the limits are handed in.
   writes: ['terminal', 'contract', 'journal', 'audit', 'limits', 'core'],
   // Reads inputs of rows and drives the rows of a run; what one row takes is behind the journal's types.

@@ -4,9 +4,8 @@ import type { AuditDependencies } from '../audit/log.ts';
 import type { Context } from '../cli/context.ts';
 import type { DestinationSettings } from '../cli/reveal-destinations.ts';
 import type { PlannedRequest, Reader } from '../contract/service.ts';
-import type { HoldSpending } from '../core/spending.ts';
+import type { Spending } from '../core/spending.ts';
 import type { AfterAnswer } from '../journal/run.ts';
-import type { JournaledSince } from '../profile/spend-limits.ts';
 import { createRecorder } from '../writes/audit-record.ts';
 import { createPipeline } from '../writes/pipeline.ts';
 import { confirmWithPerson } from '../writes/question.ts';
@@ -14,7 +13,6 @@ import { createWriter } from '../writes/single-write.ts';
 import { type Connections, once } from './connections.ts';
 import type { RunLimits } from './limits.ts';
 import type { Opening } from './opening.ts';
-import type { JournalPlace } from './shared-journal.ts';
 import type { RunTerminal } from './terminal.ts';
 
 export interface WriteParts {
@@ -27,7 +25,17 @@ export interface WriteParts {
 export interface ContextWrites {
   readonly context: Pick<
     Context,
-    'planned' | 'ops' | 'write' | 'confirmCount' | 'pipeline' | 'ask' | 'journal' | 'audit' | 'recorder'
+    | 'planned'
+    | 'ops'
+    | 'write'
+    | 'confirmCount'
+    | 'pipeline'
+    | 'ask'
+    | 'journal'
+    | 'approvals'
+    | 'journalAdmin'
+    | 'audit'
+    | 'recorder'
   >;
   /** What may show card details; opened when they are first asked for. */
   readonly gate: () => Promise<DestinationSettings>;
@@ -40,7 +48,8 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
   const { host, globals } = opening;
   const { opened, terminal, reader, limits } = parts;
   const { notice, warn, prompts, canAsk, maskInLog } = terminal;
-  const confirm = async (question: string) => canAsk && prompts.confirm(question, { flag: '--yes' });
+  const confirm = async (question: string) =>
+    canAsk && prompts.confirm(question, { flag: 'cardwright journal init --key' });
   const around = { host, globals, opened, notice, keys: opening.keys, waiting: terminal.waiting, confirm };
   const planned: PlannedRequest[] = [];
   const ops: string[] = [];
@@ -60,7 +69,18 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
   const journal = once(async () => {
     const { journalFor } = await import('./journal.ts');
     const keep = (work: AfterAnswer) => void afterAnswer.push(work);
-    return journalFor({ host, globals, opened, notice, place: await place(), rules: undefined, afterAnswer: keep });
+    const { rulesFor } = await import('./approvals.ts');
+    const found = await place();
+    const rules = rulesFor({ host, opened, limits, place: found, notice });
+    return journalFor({ host, globals, opened, notice, place: found, rules, afterAnswer: keep });
+  });
+  const approvals = once(async () => {
+    const { approvalsFor } = await import('./approvals.ts');
+    return approvalsFor({ host, opened, limits, place: await place(), notice });
+  });
+  const journalAdmin = once(async () => {
+    const { journalAdmin: adminOf } = await import('./journal-admin.ts');
+    return adminOf({ ...around, place, reader });
   });
   const kept = auditDependencies(opening, warn);
   const audit = once(async () => {
@@ -73,7 +93,12 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
     return revealFor({ ...settings, limits, host, globals, opened, kept, recorder, notice, maskInLog });
   });
   const readOnly = async () => (await limits.strictest()).read_only?.source;
-  const pipeline = createPipeline({ ...settings, recorder, holdSpending: spendingOf(opening, parts, place), readOnly });
+  const checkSpending = async (spending: Spending) => {
+    const { overLimit } = await import('../limits/limits.ts');
+    const refused = overLimit(await limits.strictest(), spending);
+    if (refused !== undefined) throw refused;
+  };
+  const pipeline = createPipeline({ ...settings, recorder, checkSpending, readOnly });
   const writer = createWriter({ ...settings, notice, pipeline, journal, planned, onOp: op => void ops.push(op) });
   return {
     context: {
@@ -84,40 +109,13 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
       pipeline,
       ask: question => confirmWithPerson(settings, question),
       journal,
+      approvals,
+      journalAdmin,
       audit,
       recorder,
     },
     gate,
     afterAnswer,
-  };
-}
-
-/** Holds the profile's spend limits while money is on its way. */
-function spendingOf(
-  { host, globals }: Opening,
-  { opened, terminal: { warn } }: WriteParts,
-  place: () => Promise<JournalPlace>,
-): HoldSpending {
-  return async (spending, resumed) => {
-    const { holdSpending } = await import('../profile/spend-limits.ts');
-    const [{ profile }, settings] = await Promise.all([opened.identity(), opened.settings()]);
-    const { platform, random, clock, pid } = host;
-    const files = { platform, random, warn };
-    const lock = { pid, clock, random, isRunning: (other: number) => host.isRunning(other) };
-    const journaled = async (asked: JournaledSince) => {
-      const { spentByProfile } = await import('./journal.ts');
-      return spentByProfile(await place(), { profile, ...asked });
-    };
-    const around = {
-      profile,
-      settings,
-      stateFolder: host.folders.state,
-      files,
-      lock,
-      journaled,
-      dryRun: globals.dryRun,
-    };
-    return holdSpending(around, spending, resumed);
   };
 }
 

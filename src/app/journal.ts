@@ -1,13 +1,12 @@
 /** The journal of a run: the file of this machine, or the database that several people share. Opened when it is first asked for. */
 import { keyPrint } from '../core/key-print.ts';
-import type { Cents } from '../core/money.ts';
 import { capabilitiesIn } from '../journal/capabilities.ts';
 import type { ClaimRules } from '../journal/claim.ts';
 import type { Database } from '../journal/database.ts';
 import { selfOf } from '../journal/holder.ts';
 import { createJournal } from '../journal/journal.ts';
 import { knownStatesIn, noteKnownState } from '../journal/known-states.ts';
-import { newestOps, type RecentOp, spentByOp } from '../journal/ops.ts';
+import { newestOps, type RecentOp } from '../journal/ops.ts';
 import type { AfterAnswer } from '../journal/run.ts';
 import { hasJournal, openSqlite } from '../journal/sqlite.ts';
 import type { Journal } from '../journal/types.ts';
@@ -15,7 +14,7 @@ import type { AppHost } from './app-host.ts';
 import type { JournalAround, JournalPlace, SharedAround } from './shared-journal.ts';
 
 /** The file of this machine. */
-export function localPlace({ host, opened, notice }: JournalAround): JournalPlace {
+export function localPlace({ host, globals, opened, notice }: JournalAround): JournalPlace {
   const { platform, random, clock, folders, machine } = host;
   const files = { platform, random, warn: (text: string) => notice(`warning: ${text}`) };
   let database: Promise<Database> | undefined;
@@ -32,6 +31,8 @@ export function localPlace({ host, opened, notice }: JournalAround): JournalPlac
     async open() {
       const opening = await open();
       if ((await opened.identity()).mode === 'sandbox') return opening;
+      const { refuseLocal } = await import('./shared-journal.ts');
+      await refuseLocal({ host, globals, opened, notice });
       noted ??= noteKnownState(opening, stateFolders, knownStatesIn(stateFolders, files));
       await noted;
       return opening;
@@ -45,8 +46,8 @@ export function localPlace({ host, opened, notice }: JournalAround): JournalPlac
 export async function placeFor(around: SharedAround): Promise<JournalPlace> {
   const address = await sharedAddress(around);
   if (address === undefined || (await around.opened.identity()).mode === 'sandbox') return localPlace(around);
-  const { placeOfShared } = await import('./shared-journal.ts');
-  return placeOfShared(around, address, localPlace(around));
+  const { sharedPlace } = await import('./shared-journal.ts');
+  return sharedPlace(around, address);
 }
 
 /** Undefined where operations are kept on this machine. */
@@ -74,7 +75,11 @@ export function journalFor({ host, globals, opened, notice, place, rules, afterA
     account: place.account,
     keyPrint: place.keyPrint,
     rules,
-    self: selfOf({ holder: `${host.user}@${host.machine}`, pid, isRunning: other => host.isRunning(other) }),
+    self: selfOf({
+      holder: `${place.user ?? host.user}@${host.machine}`,
+      pid,
+      isRunning: other => host.isRunning(other),
+    }),
     clock,
     random,
     service: opened.service,
@@ -94,15 +99,6 @@ export function journalFor({ host, globals, opened, notice, place, rules, afterA
     notice,
     afterAnswer,
   });
-}
-
-/** What a profile has spent, as the journal has it. Nothing is changed. */
-export async function spentByProfile(
-  place: JournalPlace,
-  asked: { readonly profile: string; readonly since: number },
-): Promise<ReadonlyMap<string, Cents>> {
-  const database = await place.existing();
-  return database === undefined ? new Map() : spentByOp(database, asked);
 }
 
 /** Path of the journal of this machine, for `doctor`; undefined where there is none. Throws what keeps it from use. */

@@ -23,6 +23,7 @@ import type { CompletionShell } from './completion/completion-stubs.ts';
 import type { Finding } from './finding.ts';
 import type { RevealOptions, RunWithCard } from './reveal-options.ts';
 import type { SandboxServers } from './sandbox-servers.ts';
+import type { Approvals, JournalAdmin } from './shared-journal.ts';
 import type { Shown } from './shown.ts';
 
 /** Profiles as commands see them: never a key, only its hint. */
@@ -192,6 +193,10 @@ export interface Context {
   diagnose(): Promise<readonly Finding[]>;
   /** Money operations and bulk runs of this machine; opened lazily, nothing is read before it is asked. */
   journal(): Promise<Journal>;
+  /** Operations that wait for persons, and the key of this user. */
+  approvals(): Promise<Approvals>;
+  /** Making, checking and accepting a journal. */
+  journalAdmin(): Promise<JournalAdmin>;
   /** Card details behind the gate. */
   reveal(cardId: string, options: RevealOptions): Promise<Shown>;
   /** Card details into the environment of one program and nowhere else. Resolves to its exit code. */

@@ -56,8 +56,8 @@ export const login = command({
 });
 
 /** Nothing is sent here: whether the service and the shared journal know the key is told before a change is refused. */
-function nextSteps({ journal, journal_url_file }: ProfileRow['settings']): readonly string[] {
-  const isShared = (journal !== undefined && journal !== 'local') || journal_url_file !== undefined;
+function nextSteps({ journal }: ProfileRow['settings']): readonly string[] {
+  const isShared = journal !== undefined && journal !== 'local';
   if (!isShared) return ['Next: cardwright whoami'];
   return [
     'Changes over the shared journal of this profile need a key that its account lists; doctor looks whether it does.',

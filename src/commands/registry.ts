@@ -73,8 +73,14 @@ export const REGISTRY: Registry = [
   {
     name: 'ops',
     heading: 'Safety',
-    summary: 'the journal of money operations: list, show, resume, resolve',
+    summary: 'the journal of money operations: list, show, resume, resolve, approve, reject, keys',
     leaves: async () => (await import('./ops/group.ts')).OP_COMMANDS,
+  },
+  {
+    name: 'journal',
+    heading: 'Safety',
+    summary: 'the journal itself: a shared one, its checks, going on after a restore',
+    leaves: async () => (await import('./journal/group.ts')).JOURNAL_COMMANDS,
   },
   {
     name: 'audit',

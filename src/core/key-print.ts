@@ -6,16 +6,10 @@ import { createHash, createHmac } from 'node:crypto';
 import type { Secret } from './secret.ts';
 
 const SALTED_DIGITS = 8;
-const ACCOUNT_DIGITS = 16;
 
 /** Print of a key under a random value that never leaves this machine: 8 hexadecimal digits. */
 export function keyPrint(key: Secret, salt: string): string {
   return createHmac('sha256', salt).update(key.expose()).digest('hex').slice(0, SALTED_DIGITS);
-}
-
-/** Print of a key as the members of an account know it: 16 hexadecimal digits, the same on every machine. */
-export function accountPrint(key: Secret, account: string): string {
-  return createHmac('sha256', key.expose()).update(`journal:${account}`).digest('hex').slice(0, ACCOUNT_DIGITS);
 }
 
 /** What a sandbox keeps of an API key: its SHA-256, hexadecimal. */

@@ -59,17 +59,7 @@ const KEPT = {
   journal: {
     means: 'shared journal that operations are kept in, without a password',
     form: 'an address, local, or none',
-    example: 'postgres://ana@db.example.com/journal',
-  },
-  journal_url_file: {
-    means: 'file that holds that address, with a password if need be',
-    form: 'a path, or none',
-    example: './journal.url',
-  },
-  journal_account: {
-    means: 'account in the shared journal',
-    form: 'a name, or none',
-    example: 'main',
+    example: 'postgres://db.example.com/cards',
   },
   sandbox_token_file: {
     means: 'file with the admin token of the sandbox at this address; commands of the sandbox go there',

@@ -1,4 +1,4 @@
-/** What an operation or a run would take from the wallet, and what a limit of the profile holds for it. */
+/** What an operation or a run would take from the wallet. */
 import { type Cents, cents } from './money.ts';
 
 export interface Spending {
@@ -11,19 +11,6 @@ export interface Spending {
   /** What it moves is known to nobody here. */
   readonly untold?: boolean;
 }
-
-/** An amount held against the limit of the day. What is never released stays counted until the day is over. */
-export interface SpendHold {
-  /** The operation it is for: from then on the journal knows what was spent, and a resume is not counted twice. */
-  nameOp(op: string): Promise<void>;
-  /** Ends it; `unspent` is what certainly did not leave the wallet. */
-  end(unspent: Cents): Promise<void>;
-  /** Nothing was begun: what was held before is held again, of an op that another process works on too. */
-  abandon(): Promise<void>;
-}
-
-/** Throws `guarded` (14) naming limit, used and asked; nothing was sent then. `resumed` is an op taken up again. */
-export type HoldSpending = (spending: Spending, resumed?: string) => Promise<SpendHold>;
 
 interface SpendingRow {
   readonly operation: string;

@@ -269,8 +269,10 @@ export function createJournal(dependencies: JournalDependencies): Journal {
   }
 
   async function resume(id: string, { resendAbsent = false, reason }: ResumeOptions = {}): Promise<Run> {
-    const { database, op: seen } = await opNamed(await dependencies.existing(), id);
-    await refuseOther(database, seen);
+    const { database: there, op: seen } = await opNamed(await dependencies.existing(), id);
+    await refuseOther(there, seen);
+    // Taking it up is a change: it needs the journal as a claim does.
+    const database = await dependencies.database();
     const release = async (tx: Transaction, op: Op) => {
       if (rules === undefined) throw unheld(op.id);
       return rules.release(tx, op);

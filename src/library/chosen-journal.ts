@@ -8,7 +8,6 @@ import { needText, wrongly } from './given-values.ts';
 /** See scripts/library-client.d.cts. */
 export interface JournalOptions {
   readonly journal?: string;
-  readonly journalAccount?: string;
   readonly journalPasswordFile?: string;
   readonly journalFolder?: string;
 }
@@ -23,7 +22,6 @@ export interface DatabaseJournal {
   /** `postgres://…`; what it leaves out comes from the variables of PostgreSQL. */
   readonly url: string;
   readonly env: Environment;
-  readonly account: string;
   /** What is known of the service's idempotency keys lies there. */
   readonly stateFolder: string;
 }
@@ -34,16 +32,15 @@ export function chosenJournal(
   own: Pick<FolderFacts, 'env' | 'platform'>,
 ): FolderJournal | DatabaseJournal | undefined {
   const { journal, ...ofDatabase } = options;
-  const { journalAccount, journalPasswordFile, journalFolder } = ofDatabase;
+  const { journalPasswordFile, journalFolder } = ofDatabase;
   const isDatabase = typeof journal === 'string' && /^postgres(?:ql)?:/i.test(journal);
   if (!isDatabase) {
-    for (const [name, value] of Object.entries({ journalAccount, journalPasswordFile, journalFolder })) {
+    for (const [name, value] of Object.entries({ journalPasswordFile, journalFolder })) {
       if (value !== undefined) throw wrongly(`${name} is for a journal in a database: journal: "postgres://…"`);
     }
     if (journal === undefined) return undefined;
     return { kind: 'folder', stateFolder: folderNamed('journal', journal) };
   }
-  needText('journalAccount', journalAccount);
   const passfile = journalPasswordFile;
   return {
     kind: 'database',
@@ -52,7 +49,6 @@ export function chosenJournal(
       passfile === undefined
         ? own.env
         : { ...own.env, PGPASSFILE: pathNamed('journalPasswordFile', passfile, 'a file') },
-    account: String(journalAccount),
     stateFolder: journalFolder === undefined ? ownStateFolder(own) : folderNamed('journalFolder', journalFolder),
   };
 }

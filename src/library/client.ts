@@ -61,7 +61,6 @@ const OPTIONS = {
   timeoutMs: needMilliseconds,
   onWarning: needFunction,
   journal: needText,
-  journalAccount: needText,
   journalPasswordFile: needText,
   journalFolder: needText,
 } as const satisfies Readonly<Record<keyof Options, Check>>;

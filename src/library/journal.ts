@@ -1,18 +1,21 @@
 /** `intent` of `cardwright/client`: one change of a program through a journal. Loaded when one is sent. */
 import { hostname, userInfo } from 'node:os';
+import { readApprovers } from '../approvals/request.ts';
 import type { Input, WriteName } from '../contract/calls.ts';
 import { isJournaled } from '../contract/journaled.ts';
 import type { Service } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import { intentFault } from '../core/intent-name.ts';
-import { accountPrint, keyPrint } from '../core/key-print.ts';
+import { keyPrint } from '../core/key-print.ts';
 import type { Secret } from '../core/secret.ts';
 import { capabilitiesIn } from '../journal/capabilities.ts';
 import type { Database, Transaction } from '../journal/database.ts';
 import { selfOf } from '../journal/holder.ts';
 import { createJournal, readerOf } from '../journal/journal.ts';
+import { claimRules } from '../journal/rules.ts';
 import { hasJournal, openSqlite } from '../journal/sqlite.ts';
 import type { Journal } from '../journal/types.ts';
+import { managedFilePath, readManagedLimits } from '../limits/managed-file.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { executeOnly, planOfOne, resultBefore } from '../writes/journaled-write.ts';
 import type { DatabaseJournal, FolderJournal } from './chosen-journal.ts';
@@ -51,6 +54,8 @@ export interface Place {
   open(): Promise<Database>;
   existing(): Promise<Database | undefined>;
   readonly account?: (tx: Pick<Transaction, 'all'>) => Promise<string>;
+  /** Of a shared journal: the role that this program works as. */
+  readonly user?: string;
   keyPrint(salt: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -112,45 +117,45 @@ export function folderPlace(
 
 /** A journal that several people share. Its connection is closed when nobody has used it for a while. */
 export async function databasePlace(around: NamedCalls, chosen: DatabaseJournal): Promise<Place> {
-  const { key, clock, random } = around;
-  const { stateFolder, account, url } = chosen;
-  const { openPostgres, postgresAddress } = await import('../journal/postgres.ts');
+  const { key, clock, random, platform, mode, baseUrl, notice } = around;
+  const { stateFolder, url, env } = chosen;
+  const [{ postgresAddress }, { sharedPlace }] = await Promise.all([
+    import('../journal/postgres.ts'),
+    import('../journal/shared-place.ts'),
+  ]);
   const { signal } = new AbortController();
-  const address = postgresAddress(url, chosen.env, userInfo().username);
-  let database: Promise<Database> | undefined;
-  const open = () => {
-    database ??= openPostgres({ address, env: chosen.env, clock, random, signal }).catch((thrown: unknown) => {
-      database = undefined;
-      throw thrown;
-    });
-    return database;
-  };
-  return {
+  const files = { platform, random, warn: notice };
+  const place = sharedPlace({
+    postgres: { address: postgresAddress(url, env, userName()), env, clock, random, signal },
+    acting: async () => ({ profile: 'client', mode, origin: baseUrl }),
+    key: async () => key,
     stateFolder,
-    open,
-    existing: open,
-    account: async tx => {
-      const [row] = await tx.all<{ id: string }>('select id from account where id = ?', account);
-      if (row !== undefined) return row.id;
-      throw new CliError('usage', { message: `the shared journal has no account ${account}`, outcome: 'not_sent' });
-    },
-    keyPrint: async () => accountPrint(key, account),
-    async close() {
-      const opened = database;
-      database = undefined;
-      await (await opened?.catch(() => undefined))?.close();
-    },
-  };
+    files,
+    local: async () => (hasJournal(stateFolder) ? openSqlite({ stateFolder, files, clock }) : undefined),
+    confirm: async () => false,
+  });
+  return { ...place, stateFolder };
 }
 
 function journalOf(around: NamedCalls, place: Place, signal = new AbortController().signal): Journal {
   const { service, clock, random, platform, pid, baseUrl, mode, writeTotalMs, notice } = around;
+  const managed = async () =>
+    readManagedLimits({ path: managedFilePath(platform), administrator: 0, platform }, new URL(baseUrl).origin);
   return createJournal({
+    rules: claimRules({
+      isShared: place.user !== undefined,
+      sources: async () => (await managed()).sources,
+      async approvers() {
+        const { approvers, path } = await managed();
+        return approvers && readApprovers(approvers.join('\n'), path);
+      },
+      requester: `${userName()}@${hostname()}`,
+    }),
     database: place.open,
     existing: place.existing,
     account: place.account,
     keyPrint: place.keyPrint,
-    self: selfOf({ holder: `${userName()}@${hostname()}`, pid }),
+    self: selfOf({ holder: `${place.user ?? userName()}@${hostname()}`, pid }),
     clock,
     random,
     service: async () => service,

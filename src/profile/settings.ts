@@ -34,10 +34,6 @@ export interface ProfileSettings extends Partial<Record<KeptSetting, SettingValu
   readonly policy?: string;
   /** `local`, or the address of a shared journal, without a password. */
   readonly journal?: string;
-  /** Absolute path of a file that holds that address. */
-  readonly journal_url_file?: string;
-  /** Name of the account in the shared journal. */
-  readonly journal_account?: string;
   /** Absolute path of a file that holds the admin token of a sandbox at the profile's address. */
   readonly sandbox_token_file?: string;
   /** `off`: no copy of this account on this machine. */
@@ -92,7 +88,9 @@ export function isAbsolutePath(text: string): boolean {
 
 /** The address itself is judged when it is used; a password has no place in a profile. */
 function parseJournal(text: string): string | undefined {
-  return text === 'local' || /^postgres(?:ql)?:\/\/[^:@/?#\s]+@[^\s]+$/.test(text) ? text : undefined;
+  if (text === 'local') return text;
+  const isAddress = /^postgres(?:ql)?:\/\/\S+$/.test(text) && URL.canParse(text) && new URL(text).password === '';
+  return isAddress ? text : undefined;
 }
 
 const onOff = { home: 'settings', parse: parseSwitch } as const;
@@ -115,8 +113,6 @@ export const PROFILE_SETTINGS = {
   approve_within_hours: limit('approve_within_hours'),
   approvers_file: { home: 'settings', ...path },
   journal: { home: 'settings', parse: parseJournal },
-  journal_url_file: { home: 'settings', ...path },
-  journal_account: { home: 'settings', parse: text => (/^[A-Za-z0-9][\w.-]{0,63}$/.test(text) ? text : undefined) },
   sandbox_token_file: { home: 'settings', ...path },
   mirror: { home: 'settings', parse: text => (text === 'on' || text === 'off' ? text : undefined) },
   mirror_months: { home: 'settings', parse: parseMonths },
@@ -169,14 +165,7 @@ export function isStoredSetting(name: string, value: unknown): boolean {
 }
 
 /** What the limits of a profile would be weakened by, besides a looser limit: who approves, and which service or journal they are held against. */
-const WEAKENING: ReadonlySet<SettingName> = new Set([
-  'approvers_file',
-  'journal',
-  'journal_url_file',
-  'journal_account',
-  'contract',
-  'base_url',
-]);
+const WEAKENING: ReadonlySet<SettingName> = new Set(['approvers_file', 'journal', 'contract', 'base_url']);
 
 /** Whether a setting in place of another one allows more than the limits of the profile do now. */
 export function loosens(

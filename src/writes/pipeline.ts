@@ -9,22 +9,20 @@
  * | guard | live key, read-only profile, `--live` | nothing was sent |
  * | confirm | the question to a person | nothing was sent |
  * | audit begin | a line that it begins; with a live key nothing goes on without it | nothing was sent |
- * | hold | the limits of the profile; what may be spent is held for the day | nothing was sent |
+ * | limits | those of one operation and of one run | nothing was sent |
  * | approval | a rule holds the plan until other persons agree; of an op that was held, whether they have | nothing was sent |
- * | journal | the plan is durable, or the op is taken over | nothing was sent |
+ * | journal | the limit of the day; the plan is durable, or the op is taken over | nothing was sent |
  * | carry out | the requests | as each of them says |
- * | audit end | what became of it; what is held is let go | |
+ * | audit end | what became of it | |
  *
- * Whatever refuses it, in whatever stage, the audit log has a line of it. A plan that waits for approval is durable. What
- * was reserved of the limit of the day is given back; its resume is measured against the limits anew. The journal asks for
- * approval itself, in `open`, because no other way leads to a run (`journal/runs/approval-gate.ts`).
+ * Whatever refuses it, in whatever stage, the audit log has a line of it. A plan that waits for approval is durable; its resume
+ * is measured against the limits anew. The journal holds limits and approvals itself, in its claim: no other way leads to a run.
  */
 import type { WriteName } from '../contract/calls.ts';
 import { CALLS } from '../contract/raw.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
-import { type Cents, cents } from '../core/money.ts';
-import type { HoldSpending, SpendHold, Spending } from '../core/spending.ts';
+import type { Spending } from '../core/spending.ts';
 import type { Run } from '../journal/types.ts';
 import type { LimitSource } from '../limits/limits.ts';
 import {
@@ -58,7 +56,7 @@ export interface Change {
 export interface Beginning<R extends Run | undefined> {
   /** What it would take from the wallet; nothing is held for what takes nothing. */
   readonly spending: Spending;
-  /** An op that is taken up again: what it holds already is not counted twice. */
+  /** An op that is taken up again. */
   readonly resumed?: string | undefined;
   /**
    * What the lines are of: one `write`, a `run` with a line for each row, or nothing of its own, because each of its
@@ -88,8 +86,6 @@ export interface Ending {
   readonly failure?: unknown;
   /** What the answer told of what was made. */
   readonly learned?: Learned | undefined;
-  /** What certainly did not leave the wallet, of writes without an op; of an op the journal knows. */
-  readonly unspent?: Cents;
 }
 
 /** A change that nothing refused and somebody agreed to. Nothing was written or sent yet. */
@@ -124,7 +120,8 @@ export interface PipelineSettings {
   readonly live: string | undefined;
   readonly dryRun: boolean;
   readonly recorder: Recorder;
-  readonly holdSpending: HoldSpending;
+  /** Throws `guarded` for what a limit without a memory refuses; the day is counted where an op is claimed. */
+  readonly checkSpending: (spending: Spending) => Promise<void>;
 }
 
 export function createPipeline(settings: PipelineSettings): Pipeline {
@@ -144,15 +141,12 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
 
   async function begin<R extends Run | undefined>(change: Change, beginning: Beginning<R>): Promise<Underway<R>> {
     const lines = await beginLines(recorder, change, beginning);
-    let hold: SpendHold | undefined;
     try {
-      hold = await holdFor(settings.holdSpending, beginning);
-      const run = await opened(beginning, hold);
+      await settings.checkSpending(beginning.spending);
+      const run = await beginning.open();
       if (run !== undefined && beginning.resumed !== undefined) await recordEarlier(recorder, run);
-      return { run, rows: lines.rows, end: ending => end(change, { run, lines, hold }, ending) };
+      return { run, rows: lines.rows, end: ending => end(change, { run, lines }, ending) };
     } catch (thrown) {
-      // Nothing was sent. An amount that cannot be let go stays counted.
-      await hold?.abandon().catch(() => undefined);
       await lines.unsent(thrown);
       throw thrown;
     }
@@ -162,8 +156,7 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
     async foresee(change, spending) {
       await change.check?.();
       await guard(change);
-      // In a dry run this only measures: `holdSpending` of `profile/spend-limits.ts` knows it.
-      await holdFor(settings.holdSpending, { spending });
+      await settings.checkSpending(spending);
     },
     async admit(change) {
       try {
@@ -205,15 +198,6 @@ async function beginLines(
   return { rows, end, unsent };
 }
 
-/** Money that comes back to the wallet, and changes of state, are held against no limit. */
-async function holdFor(
-  holdSpending: HoldSpending,
-  { spending, resumed }: Pick<Beginning<undefined>, 'spending' | 'resumed'>,
-): Promise<SpendHold | undefined> {
-  if (spending.total === 0 && !spending.untold) return undefined;
-  return holdSpending(spending, resumed);
-}
-
 /** Rows that were decided before and have no line, because their process was killed before it wrote one. */
 async function recordEarlier(recorder: Recorder, { op, plan, rows }: Run): Promise<void> {
   const earlier: EarlierRow[] = [];
@@ -226,27 +210,13 @@ async function recordEarlier(recorder: Recorder, { op, plan, rows }: Run): Promi
   await recorder.recordEarlier({ operation: operation ?? plan.command, op }, earlier);
 }
 
-/** From here on the journal says what the op has spent. */
-async function opened<R extends Run | undefined>(beginning: Beginning<R>, hold: SpendHold | undefined): Promise<R> {
-  const run = await beginning.open();
-  if (run === undefined || run.op === beginning.resumed) return run;
-  try {
-    await hold?.nameOp(run.op);
-    return run;
-  } catch (thrown) {
-    await run[Symbol.asyncDispose]();
-    throw thrown;
-  }
-}
-
 interface Held {
   readonly run: Run | undefined;
   readonly lines: Lines;
-  readonly hold: SpendHold | undefined;
 }
 
-async function end({ audited }: Change, { run, lines, hold }: Held, ending: Ending): Promise<void> {
-  const { failure, unspent = cents(0) } = ending;
+async function end({ audited }: Change, { run, lines }: Held, ending: Ending): Promise<void> {
+  const { failure } = ending;
   const { approvedBy } = run ?? {};
   const learned = { ...ending.learned, ...(approvedBy && { approved_by: approvedBy.join(', ') }) };
   let lost: unknown;
@@ -258,8 +228,6 @@ async function end({ audited }: Change, { run, lines, hold }: Held, ending: Endi
     }
   };
   await attempt('its journal could not be let go', () => run?.[Symbol.asyncDispose]());
-  // An amount that cannot be let go stays counted.
-  await attempt('the limit of the day could not be saved', () => hold?.end(unspent));
   if (failure !== undefined) return lines.end(outcomeOf(failure), { ...learned, ...whyOf(failure) });
   await lines.end('done', learned);
   // What became of the write comes before what became of its files.

@@ -35,7 +35,7 @@ it.each([
   [TIMEOUT, () => createClient({ baseUrl, apiKey, timeoutMs: '5000' } as never)],
   [TIMEOUT, () => createClient({ baseUrl, apiKey, timeoutMs: null } as never)],
   [
-    'jornal is not known here; known: baseUrl, apiKey, live, socketPath, timeoutMs, onWarning, journal, journalAccount, journalPasswordFile, journalFolder',
+    'jornal is not known here; known: baseUrl, apiKey, live, socketPath, timeoutMs, onWarning, journal, journalPasswordFile, journalFolder',
     () => createClient({ baseUrl, apiKey, jornal: '/folder' } as never),
   ],
   ['live must be true or false', () => createClient({ baseUrl, apiKey, live: 'true' } as never)],

@@ -60,7 +60,7 @@ it('nothing goes past the journal of a client: what takes an intent is refused w
   await using proxy = await startFaultProxy({ target: sandbox.url });
   await using folder = await temporaryFolder();
   const options = { baseUrl: proxy.url, apiKey: sandbox.key.expose() };
-  const database = { journal: 'postgres://ana@127.0.0.1:1/db', journalAccount: 'main', journalFolder: folder.path };
+  const database = { journal: 'postgres://ana@127.0.0.1:1/db', journalFolder: folder.path };
   await using free = createClient(options);
   await free.send('cards.create', { bin_id: 'bin_1', amount: 10 });
   for (const journal of [{ journal: folder.path }, database]) {

@@ -3,14 +3,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
-import { cents } from '../../src/core/money.ts';
 import { openCleanupLog } from '../../src/events/cleanup-log.ts';
 import { capabilitiesIn } from '../../src/journal/capabilities.ts';
-import { holdSpending } from '../../src/profile/spend-limits.ts';
 import { readFacts } from '../../src/sandbox/serving/server-files.ts';
-import { chance, freshFolder, jumpingClock } from '../profile/dependencies.ts';
+import { chance, freshFolder } from '../profile/dependencies.ts';
 
-const DAY = { day: '1970-01-01', spent: 0, held: { op_1: 100 } };
 const CAPABILITIES = {
   version: 2,
   accounts: [
@@ -44,23 +41,6 @@ function* spoiled(value: unknown): Iterable<unknown> {
 const files = { platform: process.platform, random: chance, warn: () => undefined };
 
 const READERS: Record<string, { whole: unknown; at: string; read(folder: string, path: string): Promise<unknown> }> = {
-  'the limit of the day': {
-    whole: DAY,
-    at: 'spend/team.json',
-    read: stateFolder =>
-      holdSpending(
-        {
-          profile: 'team',
-          settings: { max_per_day: '50.00' },
-          stateFolder,
-          files,
-          lock: { pid: process.pid, clock: jumpingClock(), random: chance },
-          journaled: async () => new Map(),
-        },
-        { largest: cents(100), total: cents(100), cards: 1, bins: new Set(), untold: false },
-        'op_1',
-      ),
-  },
   'what keys are worth': {
     whole: CAPABILITIES,
     at: 'capabilities.json',

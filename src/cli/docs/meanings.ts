@@ -35,7 +35,7 @@ const NEXT: Readonly<Record<ErrorKind, string>> = {
   guarded: 'The message names the guard. Nothing was sent, so nothing has to be undone.',
   check_failed: 'The message names what did not hold; cardwright doctor looks at everything else.',
   differs: 'Read what differs. cardwright fleet apply carries it out, after somebody has looked.',
-  pending_approval: 'cardwright approvals approve <id> by somebody else; then cardwright ops resume <op>.',
+  pending_approval: 'cardwright ops approve <op> by a person at a terminal; then cardwright ops resume <op>.',
   interrupted: 'cardwright ops list shows whether something was under way; cardwright ops resume <op> goes on.',
   terminated: 'cardwright ops list shows whether something was under way; cardwright ops resume <op> goes on.',
 };

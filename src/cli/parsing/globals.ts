@@ -72,13 +72,6 @@ export const GLOBALS = [
     env: 'CARDWRIGHT_CONTRACT',
   },
   { name: 'journal', value: 'url|local', means: 'shared journal to keep operations in, or that of this machine' },
-  {
-    name: 'approval',
-    value: 'files',
-    repeats: true,
-    means: 'approvals of other persons for a held operation, separated by commas, or once for each',
-  },
-  { name: 'approval-out', value: 'file', means: 'where the request of an operation that is held is written' },
   { name: 'color', value: 'when', choices: ['always', 'auto', 'never'], means: 'colour: always, auto or never' },
   { name: 'accessible', means: 'no redrawing, one field a line' },
   { name: 'help', short: 'h', means: 'help for the command', shown: true },
@@ -119,9 +112,6 @@ export interface Globals {
   readonly timeoutMs: number | undefined;
   readonly contract: string | undefined;
   readonly journal: string | undefined;
-  /** Files of `--approval`. */
-  readonly approval: readonly string[];
-  readonly approvalOut: string | undefined;
   readonly colour: 'always' | 'auto' | 'never';
   readonly accessible: boolean;
   /** Typed options that a command to copy must have as well. */
@@ -190,8 +180,6 @@ export function readGlobals(typed: Typed, env: Environment): Globals {
     timeoutMs: timeout === undefined ? undefined : parseDuration(timeout, '--timeout'),
     contract: typeof typed['contract'] === 'string' ? typed['contract'] : word('contract', 'CARDWRIGHT_CONTRACT'),
     journal: word('journal'),
-    approval: list('approval') ?? [],
-    approvalOut: word('approvalOut'),
     colour,
     accessible: typed['accessible'] === true,
     repeated: repeatedOptions(typed),

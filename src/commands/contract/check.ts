@@ -7,9 +7,9 @@ import { usage } from '../../cli/parsing/values.ts';
 import { flag } from '../../contract/field.ts';
 import type { Attempt } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
-import { type Cents, cents } from '../../core/money.ts';
+import { cents } from '../../core/money.ts';
 import { spendingOf } from '../../core/spending.ts';
-import type { PlannedRow, Probe } from '../../journal/types.ts';
+import type { Probe } from '../../journal/types.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 import { learnedFrom, recordOf } from '../../writes/audit-record.ts';
 import { bestBin } from '../bins/rank.ts';
@@ -99,13 +99,11 @@ async function probe(ctx: Context): Promise<Row[]> {
   const spending = spendingOf(rows);
   // Each of its writes has lines of its own.
   const underway = await admitted.begin({ lines: 'none', spending, open: async () => undefined });
-  let unspent = spending.total;
   try {
     const probed = await run(async ({ operation, input, key }, send) => {
       const ended = await ctx.recorder.begin(recordOf(operation, input, key));
       const attempt = await send();
       await ended(outcomeOfAttempt(attempt), learnedFrom(attempt.result));
-      if (!WITHOUT_EFFECT.includes(attempt.class)) unspent = cents(unspent - spentBy({ operation, input }));
       return attempt;
     });
     return probed.map(({ operation, capability, text }) => ({
@@ -115,18 +113,12 @@ async function probe(ctx: Context): Promise<Row[]> {
       detail: text,
     }));
   } finally {
-    await underway.end({ unspent });
+    await underway.end({});
   }
 }
 
-const WITHOUT_EFFECT: readonly Attempt['class'][] = ['refused', 'not_sent', 'throttled'];
-
 function outcomeOfAttempt({ class: outcome, error }: Attempt): string {
   return outcome === 'done' ? 'done' : (error?.facts.outcome ?? 'unknown');
-}
-
-function spentBy({ operation, input }: Pick<PlannedRow, 'operation' | 'input'>): Cents {
-  return spendingOf([{ operation, input, amount: cents(Number(input['amount'] ?? 0)) }]).total;
 }
 
 function mismatch(wrong: readonly Row[]): CliError {

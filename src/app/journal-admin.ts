@@ -1,0 +1,222 @@
+/** The administration of a journal: making a shared one, looking at it, going on after a restore, taking a person out. */
+import { readApproverLine } from '../approvals/request.ts';
+import { usage } from '../cli/parsing/values.ts';
+import type { InitWishes, JournalAdmin, JournalCheck, JournalState } from '../cli/shared-journal.ts';
+import type { Reader } from '../contract/service.ts';
+import { findAccount, journalId } from '../journal/account.ts';
+import { appendLine, checkChain } from '../journal/chain.ts';
+import type { Database, Transaction } from '../journal/database.ts';
+import { selfOf } from '../journal/holder.ts';
+import { isOp } from '../journal/names.ts';
+import { summaries } from '../journal/ops.ts';
+import { asAdmin } from '../journal/postgres.ts';
+import { journalLimits } from '../journal/rules.ts';
+import { initJournal, leaveJournal, setRules } from '../journal/shared.ts';
+import type { SharedPlace } from '../journal/shared-place.ts';
+import { acceptPlace, hasJournal, setAsideJournal } from '../journal/sqlite.ts';
+import { isLimitName, limitWords, parseLimit } from '../limits/limits.ts';
+import { sharedAddress } from './journal.ts';
+import { type JournalPlace, postgresSettings, type SharedAround, sharedPlace } from './shared-journal.ts';
+
+export interface AdminAround extends SharedAround {
+  readonly place: () => Promise<JournalPlace>;
+  readonly reader: () => Promise<Reader>;
+}
+
+/** So far an accepted journal leaps ahead: every machine that has seen what was lost counts as having seen less. */
+const LEAP = 1_000_000;
+
+export function journalAdmin(around: AdminAround): JournalAdmin {
+  const { host } = around;
+
+  async function shared(): Promise<SharedPlace> {
+    const address = await sharedAddress(around);
+    if (address === undefined)
+      throw usage(
+        'no shared journal is named: --journal, CARDWRIGHT_JOURNAL_URL or the profile names one',
+        'cardwright journal init --help',
+      );
+    return sharedPlace(around, address);
+  }
+
+  async function accountHere(database: Database, place: JournalPlace): Promise<string | undefined> {
+    if (isShared(place)) return (await place.listed())?.account;
+    const { profile, mode, baseUrl: origin } = await around.opened.identity();
+    const print = mode === 'sandbox' ? 'sandbox' : await place.keyPrint(await database.read(journalId));
+    return database.read(tx => findAccount(tx, { profile, mode, origin }, print));
+  }
+
+  async function check(place: JournalPlace): Promise<JournalCheck> {
+    const database = await place.existing();
+    const account = database && (await accountHere(database, place));
+    if (database === undefined || account === undefined)
+      throw usage('there is no journal of this account yet', 'cardwright journal status');
+    const { lines, flaws } = await database.read(tx => checkChain(tx, account));
+    const strangers: { card_id: string; marker: string }[] = [];
+    for await (const { data } of (await around.reader()).pages('cards.list', {})) {
+      for (const card of data) {
+        const marker = markerOf(card);
+        if (marker !== undefined && isOp(marker.split('.')[0] ?? '')) strangers.push({ card_id: card.id, marker });
+      }
+    }
+    const known = await database.read(async tx => {
+      const rows = await tx.all<{ marker: string }>('select marker from change where marker is not null');
+      return new Set(rows.map(({ marker }) => marker));
+    });
+    return {
+      place: database.shown,
+      account,
+      lines,
+      flaws,
+      strangers: strangers.filter(({ marker }) => !known.has(marker)),
+    };
+  }
+
+  return {
+    async init(text, wishes) {
+      const settings = postgresSettings(around, text);
+      const { did, journal, isNew } = await initJournal(settings);
+      const done = [...did, `The journal ${journal} is ${isNew ? 'made' : 'as it was'}.`];
+      done.push(...(await asAdmin(settings, tx => setWishes(tx, wishes))));
+      if (!wishes.key) return done;
+      const account = await (await sharedPlace(around, text)).listKey();
+      return [...done, `The API key of this run is listed for the account ${account}.`];
+    },
+    async status(): Promise<JournalState> {
+      const place = await around.place();
+      const nothing = {
+        journal: undefined,
+        account: undefined,
+        keyListed: undefined,
+        auditLine: undefined,
+        seenLine: undefined,
+      };
+      const database = await place.existing();
+      if (database === undefined)
+        return {
+          place: host.folders.state,
+          shared: false,
+          ...nothing,
+          unfinished: 0,
+          lockedBy: [],
+          limits: [],
+          approvers: [],
+        };
+      const account = await accountHere(database, place);
+      const journal = await database.read(journalId);
+      const self = selfOf({
+        holder: `${place.user ?? host.user}@${host.machine}`,
+        pid: host.pid,
+        isRunning: other => host.isRunning(other),
+      });
+      const ops = await summaries(database, self, account);
+      const found = await database.read(async tx => {
+        const [row] = await tx.all<{ seq: number }>('select audit_seq as seq from account where id = ?', account ?? '');
+        const { limits } = await journalLimits(tx, account ?? '');
+        const approvers = await tx.all<{ person: string; keyid: string }>(
+          "select person, keyid from approver where account in (?, '') and removed is null order by person",
+          account ?? '',
+        );
+        return { seq: row?.seq, limits, approvers };
+      });
+      const seen = isShared(place) ? await place.seen.read() : [];
+      return {
+        place: database.shown,
+        shared: isShared(place),
+        journal,
+        account,
+        keyListed: isShared(place) ? account !== undefined : undefined,
+        auditLine: found.seq,
+        seenLine: seen.find(each => each.journal === journal && each.account === account)?.seq,
+        unfinished: ops.filter(({ state }) => state !== 'finished' && state !== 'rejected').length,
+        lockedBy: isShared(place) ? await lockedBy(database) : [],
+        limits: Object.entries(found.limits).map(
+          ([name, value]) => `${name} ${isLimitName(name) ? limitWords(name, value) : value}`,
+        ),
+        approvers: found.approvers.map(({ person, keyid }) => `${person} (${keyid})`),
+      };
+    },
+    check: async () => check(await around.place()),
+    async accept({ setAside, agree }) {
+      if ((await sharedAddress(around)) === undefined) return acceptLocal(setAside, agree);
+      if (setAside)
+        throw usage(
+          '--set-aside is for the journal of one machine; a shared one is put back by an admin of its database',
+        );
+      const place = await shared();
+      const found = await check(place);
+      await agree(found);
+      const { account, strangers } = found;
+      const database = await place.existing();
+      const who = `${place.user}@${host.machine}`;
+      const seq = await database.transaction(tx =>
+        appendLine(tx, account, { event: 'accepted', who, text: `${strangers.length} cards of no operation` }, LEAP),
+      );
+      const listed = await place.listed();
+      if (listed !== undefined) await place.seen.note({ ...listed, shown: database.shown, seq });
+      return [`${database.shown} is the journal from now on, on every machine.`];
+    },
+    leave: async role => {
+      const address = await sharedAddress(around);
+      if (address === undefined)
+        throw usage('no shared journal is named: --journal, CARDWRIGHT_JOURNAL_URL or the profile names one');
+      return leaveJournal(postgresSettings(around, address), role);
+    },
+  };
+
+  async function acceptLocal(setAside: boolean, agree: (found: JournalCheck | undefined) => Promise<void>) {
+    const { state } = host.folders;
+    if (!hasJournal(state)) throw usage('this machine has no journal yet', 'cardwright journal status');
+    await agree(undefined);
+    if (setAside) {
+      const stamp = new Date(host.clock.now()).toISOString().replace(/[:.]/g, '-');
+      return [`The damaged journal is in ${setAsideJournal(state, stamp)}; a new one begins with the next change.`];
+    }
+    acceptPlace(state);
+    return [`The journal in ${state} is the one of this machine from now on.`];
+  }
+}
+
+function isShared(place: JournalPlace): place is SharedPlace {
+  return 'listKey' in place;
+}
+
+function markerOf(card: object): string | undefined {
+  const { metadata } = card as { readonly metadata?: Readonly<Record<string, unknown>> | null };
+  const marker = metadata?.['cardwright'];
+  return typeof marker === 'string' ? marker : undefined;
+}
+
+/** Sessions in whose transaction the account is locked at this moment. */
+async function lockedBy(database: Database): Promise<readonly string[]> {
+  const rows = await database.read(tx =>
+    tx.all<{ pid: number; role: string }>(
+      `select distinct a.pid, a.usename::text as role from pg_locks l join pg_stat_activity a on a.pid = l.pid
+        join pg_class c on c.oid = l.relation where c.relname = 'account' and l.mode = 'RowShareLock' and a.pid <> pg_backend_pid()`,
+    ),
+  );
+  return rows.map(({ pid, role }) => `${role} (session ${pid})`);
+}
+
+/** Rules and approvers of everybody who uses the journal. Throws `usage` for a wish that cannot be read; nothing is changed then. */
+async function setWishes(tx: Transaction, { limits, approvers }: InitWishes): Promise<readonly string[]> {
+  const rules = limits.map(text => {
+    const [, name = '', value = ''] = /^([a-z_]+)=(.*)$/s.exec(text) ?? [];
+    if (!isLimitName(name) || (value !== 'none' && parseLimit(name, value) === undefined))
+      throw usage(
+        `--limit takes a limit and its value, such as max_per_day=500.00, and not ${JSON.stringify(text)}`,
+        'cardwright journal init --help',
+      );
+    return { name, value: value === 'none' ? undefined : value };
+  });
+  const people = approvers.map(line => {
+    const approver = readApproverLine(line);
+    if (approver === undefined)
+      throw usage(
+        `--approver takes the line of a key, "person ed25519 key", and not ${JSON.stringify(line)}`,
+        'cardwright ops keys show -q',
+      );
+    return approver;
+  });
+  return setRules(tx, rules, people);
+}

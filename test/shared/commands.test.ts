@@ -1,0 +1,181 @@
+import { expect, test } from 'vitest';
+import { journalServer } from '../postgres/journal-server.ts';
+import { missing } from '../postgres/server.ts';
+import { team } from './team.ts';
+
+const without = missing() !== undefined;
+const CREATE = 'cards create --bin auto --amount 5 --yes --json';
+
+test.skipIf(without)('two commands set it up, and two machines make one purchase of one name', async () => {
+  await using server = await journalServer();
+  await using t = await team(server);
+  const admin = await t.machine('postgres');
+  const init = await admin.run(`journal init ${server.url('postgres')} --key`);
+  expect(init).toMatchObject({ code: 0 });
+  expect(init.out).toContain('listed');
+  const [ana, bo] = [await t.machine('ana'), await t.machine('bo')];
+  const both = await Promise.all([ana.run(`${CREATE} --intent order-1`), bo.run(`${CREATE} --intent order-1`)]);
+  expect(both.map(({ code }) => code)).toEqual([0, 0]);
+  expect(new Set(both.map(({ out }) => JSON.parse(out).id)).size).toBe(1);
+  expect(await t.cards()).toHaveLength(1);
+  expect((await bo.run(CREATE)).code).toBe(0);
+  const { data } = JSON.parse((await ana.run('ops list --json')).out);
+  expect(data).toHaveLength(2);
+  const status = JSON.parse((await ana.run('journal status --json')).out);
+  expect(status).toMatchObject({ shared: true, key_listed: true, unfinished: 0, locked_by: [] });
+  expect((await ana.run('journal check --json')).code).toBe(0);
+});
+
+test.skipIf(without)('a key that is not listed sends nothing, and at a terminal it is asked', async () => {
+  await using server = await journalServer();
+  await using t = await team(server);
+  const ana = await t.machine('ana');
+  const refused = await ana.run(CREATE);
+  expect(refused.code).toBe(14);
+  expect(refused.err).toContain('journal init');
+  expect(await t.cards()).toEqual([]);
+  expect((await ana.run('cards create --bin auto --amount 5 --yes', { terminal: 100, typed: ['y'] })).code).toBe(0);
+  expect((await ana.run(CREATE)).code).toBe(0);
+});
+
+test.skipIf(without)('limits of the journal hold for everybody, and name it', async () => {
+  await using server = await journalServer();
+  await using t = await team(server);
+  const admin = await t.machine('postgres');
+  expect((await admin.run(`journal init ${server.url('postgres')} --key --limit max_per_day=12.00`)).code).toBe(0);
+  const [ana, bo] = [await t.machine('ana'), await t.machine('bo')];
+  expect((await ana.run(CREATE)).code).toBe(0);
+  expect((await bo.run(CREATE)).code).toBe(0);
+  const refused = await bo.run(CREATE);
+  expect(refused.code).toBe(14);
+  expect(refused.err).toContain('max_per_day of journal');
+  expect((await ana.run(`journal init ${server.url('ana')} --limit max_per_day=none`)).code).toBe(14);
+  expect((await admin.run(`journal init ${server.url('postgres')} --limit max_per_day=oops`)).code).toBe(2);
+});
+
+test.skipIf(without)('one asks, another approves at a terminal, and it is sent once', async () => {
+  await using server = await journalServer();
+  await using t = await team(server);
+  const [ana, bo] = [await t.machine('ana'), await t.machine('bo')];
+  const typed = (...words: string[]) => ({ terminal: 100, typed: words });
+  const keyOf = async (machine: typeof bo) => {
+    expect((await machine.run('ops keys create', typed('correct horse', 'correct horse'))).code).toBe(0);
+    return (await machine.run('ops keys show -q')).out.trim();
+  };
+  const admin = await t.machine('postgres');
+  const line = await keyOf(bo);
+  expect(line.startsWith('bo ed25519 ')).toBe(true);
+  const init = `journal init ${server.url('postgres')} --key --limit approve_above=20.00 --approver '${line}' --approver '${await keyOf(ana)}'`;
+  expect((await admin.run(init)).code).toBe(0);
+  const create = 'cards create --bin auto --amount 25 --yes --intent big --json';
+  const held = await ana.run(create);
+  expect(held.code).toBe(17);
+  const { op, approval } = JSON.parse(held.err.trim().split('\n').at(-1) ?? '').error;
+  expect(approval).toMatchObject({ id: op, needed: 1, have: 0 });
+  expect(JSON.parse((await bo.run('ops list --json')).out).data).toMatchObject([{ op, state: 'pending' }]);
+  // Neither without a terminal, nor by --yes, nor by who has asked.
+  expect((await bo.run(`ops approve ${op}`)).code).toBe(3);
+  expect((await bo.run(`ops approve ${op} --yes`, typed('25.00', 'correct horse'))).code).toBe(2);
+  expect((await bo.run(`ops approve ${op}`, typed('24.00'))).code).toBe(3);
+  expect((await bo.run(`ops approve ${op}`, typed('25.00', 'wrong'))).code).toBe(3);
+  expect((await ana.run(`ops approve ${op}`, typed('25.00', 'correct horse'))).code).toBe(14);
+  expect((await ana.run(create)).code).toBe(17);
+  expect(await t.cards()).toEqual([]);
+  expect((await bo.run(`ops approve ${op}`, typed('25.00', 'correct horse'))).code).toBe(0);
+  const sent = await ana.run(create);
+  expect(sent).toMatchObject({ code: 0 });
+  const again = await ana.run(create);
+  expect(again).toMatchObject({ code: 0 });
+  expect(JSON.parse(again.out).id).toBe(JSON.parse(sent.out).id);
+  expect(await t.cards()).toHaveLength(1);
+  expect((await bo.run(`ops approve ${op}`, typed('25.00', 'correct horse'))).code).toBe(2);
+  expect((await ana.run('journal check')).code).toBe(0);
+});
+
+test.skipIf(without)('a machine that worked alone brings its names, and finishes first what it has begun', async () => {
+  await using server = await journalServer();
+  await using t = await team(server);
+  const admin = await t.machine('postgres');
+  expect((await admin.run(`journal init ${server.url('postgres')} --key`)).code).toBe(0);
+  const ana = await t.machine('ana', { CARDWRIGHT_JOURNAL_URL: undefined });
+  const shared = { env: { CARDWRIGHT_JOURNAL_URL: server.url('ana') } };
+  const first = await ana.run(`${CREATE} --intent order-7`);
+  expect(first.code).toBe(0);
+  const again = await ana.run(`${CREATE} --intent order-7`, shared);
+  expect(again.code).toBe(0);
+  expect(JSON.parse(again.out).id).toBe(JSON.parse(first.out).id);
+  const bo = await t.machine('bo');
+  expect(JSON.parse((await bo.run(`${CREATE} --intent order-7`)).out).id).toBe(JSON.parse(first.out).id);
+  expect((await bo.run('journal check')).code).toBe(0);
+  // Beside the shared journal nothing is begun here.
+  for (const line of [CREATE, `${CREATE} --journal local`]) {
+    const beside = await ana.run(line);
+    expect([line, beside.code]).toEqual([line, 14]);
+    expect(beside.err).toContain('shared journal');
+  }
+  expect((await ana.run(CREATE, shared)).code).toBe(0);
+  expect(await t.cards()).toHaveLength(2);
+});
+
+test.skipIf(without)('behind a restore nothing is sent until it is accepted, and what was lost is named', async () => {
+  await using server = await journalServer();
+  await using t = await team(server);
+  const admin = await t.machine('postgres');
+  expect((await admin.run(`journal init ${server.url('postgres')} --key`)).code).toBe(0);
+  const [ana, bo] = [await t.machine('ana'), await t.machine('bo')];
+  expect((await bo.run(CREATE)).code).toBe(0);
+  await server.backup();
+  const lost = JSON.parse((await ana.run(`${CREATE} --intent lost`)).out).id;
+  expect((await bo.run(CREATE)).code).toBe(0);
+  await server.restore();
+  for (const machine of [ana, bo]) {
+    const refused = await machine.run(`${CREATE} --intent lost`);
+    expect(refused.code).toBe(14);
+    expect(refused.err).toContain('journal accept');
+  }
+  expect((await ana.run('cards list')).code).toBe(0);
+  expect((await ana.run(`cards freeze ${lost} --yes`)).code).toBe(0);
+  const check = await ana.run('journal check --json');
+  expect(check.code).toBe(15);
+  expect(JSON.parse(check.out).strangers.map((each: { card_id: string }) => each.card_id)).toContain(lost);
+  expect((await ana.run('journal accept')).code).toBe(3);
+  const accepted = await ana.run('journal accept --yes');
+  expect(accepted.code).toBe(0);
+  expect(accepted.err).toContain(lost);
+  expect((await ana.run(CREATE)).code).toBe(0);
+  expect((await bo.run(CREATE)).code).toBe(0);
+  expect(await t.cards()).toHaveLength(5);
+});
+
+test.skipIf(without)('while the database is away changes are refused, and reading and freezing go on', async () => {
+  await using server = await journalServer();
+  await using t = await team(server);
+  const admin = await t.machine('postgres');
+  expect((await admin.run(`journal init ${server.url('postgres')} --key`)).code).toBe(0);
+  const ana = await t.machine('ana');
+  const { id } = JSON.parse((await ana.run(CREATE)).out);
+  await server.stop('SIGKILL');
+  const refused = await ana.run(CREATE, { onPause: () => undefined });
+  expect(refused.code).toBe(14);
+  expect((await ana.run('cards list')).code).toBe(0);
+  expect((await ana.run(`cards freeze ${id}`)).code).toBe(0);
+  expect((await t.cards()).map(({ status }) => status)).toEqual(['frozen']);
+  await server.start();
+  expect((await ana.run(CREATE)).code).toBe(0);
+  expect(await t.cards()).toHaveLength(2);
+});
+
+test.skipIf(without)('what a colleague changes by SQL is found by the check', async () => {
+  await using server = await journalServer();
+  await using t = await team(server);
+  const admin = await t.machine('postgres');
+  expect((await admin.run(`journal init ${server.url('postgres')} --key`)).code).toBe(0);
+  const ana = await t.machine('ana');
+  expect((await ana.run(CREATE)).code).toBe(0);
+  expect((await ana.run('journal check')).code).toBe(0);
+  await server.sql('set local role cardwright_operator');
+  await server.sql("update change set state = 'refused'");
+  const check = await ana.run('journal check --json');
+  expect(check.code).toBe(15);
+  expect(check.out).toContain('was changed since it ended');
+});

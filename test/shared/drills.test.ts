@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import { openPostgres } from '../../src/journal/postgres.ts';
+import { journalServer, settingsAt } from '../postgres/journal-server.ts';
+import { missing } from '../postgres/server.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
+import { team } from './team.ts';
+
+const without = missing() !== undefined;
+const CREATE = 'cards create --bin auto --amount 5 --yes --json';
+
+async function ready(server: Awaited<ReturnType<typeof journalServer>>, t: Awaited<ReturnType<typeof team>>) {
+  const admin = await t.machine('postgres');
+  expect((await admin.run(`journal init ${server.url('postgres')} --key`)).code).toBe(0);
+  return admin;
+}
+
+test.skipIf(without)('four machines at once make four purchases, and one of one name', async () => {
+  await using server = await journalServer();
+  await using t = await team(server, { wallet: 1000 });
+  await ready(server, t);
+  const machines = await Promise.all(Array.from({ length: 4 }, (_, n) => t.machine(n % 2 === 0 ? 'ana' : 'bo')));
+  const made = await Promise.all(machines.map((one, n) => one.run(`${CREATE} --label job-${n}`)));
+  expect(made.map(({ code }) => code)).toEqual(machines.map(() => 0));
+  expect(await t.cards()).toHaveLength(4);
+  const named = await Promise.all(machines.map(one => one.run(`${CREATE} --intent order`)));
+  expect(named.map(({ code }) => code)).toEqual(machines.map(() => 0));
+  expect(new Set(named.map(({ out }) => JSON.parse(out).id)).size).toBe(1);
+  expect(await t.cards()).toHaveLength(5);
+  const [card] = await t.cards();
+  const funds = await Promise.all(
+    machines.map((one, n) => one.run(`cards fund ${card?.id} --amount ${n + 1} --yes --json`)),
+  );
+  expect(funds.map(({ code }) => code)).toEqual(machines.map(() => 0));
+  expect((await t.cards()).find(({ id }) => id === card?.id)?.balance).toBe(5 + 10);
+  expect((await machines[0]?.run('journal check'))?.code).toBe(0);
+});
+
+test.skipIf(without)('a standby that lacked something refuses until it is accepted', async () => {
+  await using server = await journalServer();
+  await using t = await team(server);
+  await ready(server, t);
+  const ana = await t.machine('ana');
+  expect((await ana.run(CREATE)).code).toBe(0);
+  await server.backup();
+  expect((await ana.run(`${CREATE} --intent lost`)).code).toBe(0);
+  await server.restore('promoted');
+  const refused = await ana.run(`${CREATE} --intent lost`);
+  expect(refused.code).toBe(14);
+  // A resume is a change too.
+  const { data } = JSON.parse((await ana.run('ops list --json')).out);
+  expect(data).toHaveLength(1);
+  expect((await ana.run(`ops resume ${data[0].op}`)).code).toBe(14);
+  expect((await ana.run('journal accept --yes')).code).toBe(0);
+  expect((await ana.run(`ops resume ${data[0].op}`)).code).toBe(0);
+  expect(await t.cards()).toHaveLength(2);
+});
+
+test.skipIf(without)(
+  'a database that goes away between sending and recording leaves it unknown, and anybody settles it',
+  async () => {
+    await using server = await journalServer();
+    await using t = await team(server);
+    await using proxy = await startFaultProxy({ target: t.sandbox.url });
+    const through = { CARDWRIGHT_BASE_URL: proxy.url };
+    const admin = await t.machine('postgres', through);
+    expect((await admin.run(`journal init ${server.url('postgres')} --key`)).code).toBe(0);
+    const [ana, bo] = [await t.machine('ana', through), await t.machine('bo', through)];
+    proxy.fail('POST', /\/cards$/, 'held-answer');
+    const running = ana.run(CREATE, { onPause: () => undefined });
+    await proxy.posted(1);
+    await server.stop('SIGKILL');
+    proxy.release();
+    const ended = await running;
+    expect([11, 14]).toContain(ended.code);
+    expect(ended.err).not.toContain('"outcome":"not_sent"');
+    expect(await t.cards()).toHaveLength(1);
+    await server.start();
+    // The lease of the process that could not let it go is over.
+    await server.sql('update op set lease = 0');
+    const { data } = JSON.parse((await bo.run('ops list --json')).out);
+    expect(data).toHaveLength(1);
+    const settled = await bo.run(`ops resume ${data[0].op} --reason "ana has gone home" --json`);
+    expect(settled.code).toBe(0);
+    expect(await t.cards()).toHaveLength(1);
+  },
+);
+
+test.skipIf(without)('a session that holds the account is named, and a locked account sends nothing', async () => {
+  await using server = await journalServer();
+  await using t = await team(server);
+  await ready(server, t);
+  const ana = await t.machine('ana');
+  expect((await ana.run(CREATE)).code).toBe(0);
+  const holder = await openPostgres(settingsAt(server.url('bo')));
+  let release: () => void = () => undefined;
+  const held = new Promise<void>(resolve => {
+    release = resolve;
+  });
+  let locked: () => void = () => undefined;
+  const isLocked = new Promise<void>(resolve => {
+    locked = resolve;
+  });
+  const holding = holder.transaction(async tx => {
+    await tx.all('select id from account for update');
+    locked();
+    await held;
+  });
+  await isLocked;
+  await expect
+    .poll(async () => JSON.parse((await ana.run('journal status --json')).out).locked_by.join(), { timeout: 10_000 })
+    .toContain('bo');
+  release();
+  await holding;
+  await holder.close();
+  expect((await ana.run(CREATE)).code).toBe(0);
+});

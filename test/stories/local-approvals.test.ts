@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import { realClock } from '../support/clocks.ts';
+import { ask } from '../support/sandbox-http.ts';
+import { world } from '../support/world.ts';
+
+const CREATE = 'cards create --bin auto --amount 25 --yes --json';
+
+async function withRule() {
+  const here = await world({ served: true, wallet: 500, env: { CARDWRIGHT_PROFILE: 'team' } });
+  const login = `login --profile team --base-url ${here.sandbox.url} --key-stdin`;
+  expect((await here.run(login, { stdin: here.sandbox.key.expose(), env: { CARDWRIGHT_PROFILE: '' } })).code).toBe(0);
+  expect((await here.run('profiles set team approve_above 20')).code).toBe(0);
+  const typed = (...words: string[]) => ({ terminal: 100, typed: words });
+  const cards = async () => (await ask(here.sandbox, { path: '/cards' })).json.data as unknown[];
+  return { here, typed, cards };
+}
+
+const errorOf = (err: string) => JSON.parse(err.trim().split('\n').at(-1) ?? '').error;
+
+test('an agent asks, a person at a terminal of the same machine approves, and it is sent once', async () => {
+  const { here, typed, cards } = await withRule();
+  await using _ = here;
+  // Nobody could approve it: it is refused, and not held for ever.
+  const nobody = await here.run(CREATE);
+  expect(nobody.code).toBe(14);
+  expect(nobody.err).toContain('ops keys create');
+  expect((await here.run('ops keys create')).code).toBe(3);
+  expect((await here.run('ops keys create', typed('correct horse', 'correct horse'))).code).toBe(0);
+  expect((await here.run('ops keys create', typed('correct horse', 'correct horse'))).code).toBe(2);
+  expect(JSON.parse((await here.run('ops keys list --json')).out).data).toMatchObject([{ person: 'tester' }]);
+  const dry = await here.run(`${CREATE} --dry-run`);
+  expect(dry.all).toContain('approve_above');
+  const held = await here.run(CREATE);
+  expect(held.code).toBe(17);
+  const { op, hint, approval } = errorOf(held.err);
+  expect(hint).toBe(`cardwright ops approve ${op}`);
+  expect(approval).toMatchObject({ needed: 1, have: 0, command: hint });
+  // The same request again is the same request.
+  expect(errorOf((await here.run(CREATE)).err).op).toBe(op);
+  expect((await here.run(`ops resume ${op}`)).code).toBe(17);
+  expect((await here.run(`ops approve ${op}`)).code).toBe(3);
+  expect(await cards()).toEqual([]);
+  const approved = await here.run(`ops approve ${op}`, typed('25.00', 'correct horse'));
+  expect(approved.code).toBe(0);
+  expect(approved.all).toContain('$25.00');
+  expect((await here.run(CREATE)).code).toBe(0);
+  expect(await cards()).toHaveLength(1);
+  // Approved once is sent once: the next one is held anew.
+  expect((await here.run(CREATE)).code).toBe(17);
+  expect(await cards()).toHaveLength(1);
+});
+
+test('a resume releases it, a rejected one is never sent, and an intent stays used', async () => {
+  const { here, typed, cards } = await withRule();
+  await using _ = here;
+  await here.run('ops keys create', typed('correct horse', 'correct horse'));
+  const first = errorOf((await here.run(`${CREATE} --intent one`)).err).op;
+  const second = errorOf((await here.run(`${CREATE} --intent two`)).err).op;
+  expect(first).not.toBe(second);
+  expect((await here.run(`ops reject ${second} --reason "not in the budget"`)).code).toBe(0);
+  expect((await here.run(`ops approve ${second}`, typed('25.00', 'correct horse'))).code).toBe(2);
+  expect((await here.run(`ops resume ${second}`)).code).not.toBe(17);
+  expect((await here.run(`${CREATE} --intent two`)).code).not.toBe(0);
+  expect(JSON.parse((await here.run(`ops show ${second} --json`)).out).state).toBe('rejected');
+  expect(await cards()).toEqual([]);
+  expect((await here.run(`ops approve ${first}`, typed('25.00', 'correct horse'))).code).toBe(0);
+  expect((await here.run(`ops resume ${first}`)).code).toBe(0);
+  expect((await here.run(`ops resume ${first}`)).code).toBe(0);
+  expect(await cards()).toHaveLength(1);
+  expect((await here.run('journal check')).code).toBe(0);
+});
+
+test('a request that has expired is told, rejected and asked anew', async () => {
+  const { here, typed, cards } = await withRule();
+  await using _ = here;
+  await here.run('ops keys create', typed('correct horse', 'correct horse'));
+  const { op } = errorOf((await here.run(CREATE)).err);
+  const later = { clock: { ...realClock, now: () => Date.parse('2026-12-30T00:00:00Z') } };
+  const told = await here.run(CREATE, later);
+  expect(told.code).toBe(14);
+  expect(told.err).toContain(`ops reject ${op}`);
+  expect((await here.run(`ops reject ${op} --reason expired`, later)).code).toBe(0);
+  expect((await here.run(CREATE, later)).code).toBe(17);
+  expect(await cards()).toEqual([]);
+});
