@@ -101,12 +101,13 @@ export async function noteKnownState(
     ),
   );
   const id = (meta?.journal ?? '').slice(0, 16);
-  const known = await knownStates.read();
-  const last = known === 'damaged' ? undefined : known.at(-1);
-  const isKnown = known !== 'damaged' && known.some(each => each.id === id);
-  if (meta?.used === 0 && !isKnown && (known === 'damaged' || last !== undefined))
-    throw fresh(stateFolder, last, knownStates);
-  if (!isKnown) await knownStates.add(id);
+  if (meta?.used === 0) {
+    const known = await knownStates.read();
+    const last = known === 'damaged' ? undefined : known.at(-1);
+    const isKnown = known !== 'damaged' && known.some(each => each.id === id);
+    if (!isKnown && (known === 'damaged' || last !== undefined)) throw fresh(stateFolder, last, knownStates);
+  }
+  await knownStates.add(id);
 }
 
 function fresh(stateFolder: string, last: KnownState | undefined, { path }: KnownStates): CliError {

@@ -184,13 +184,6 @@ test('a fleet: the apply tells it, and does not ask for the id of a card that sh
 });
 
 describe('a service that gives no metadata back', () => {
-  test('works, and it is said', async () => {
-    await using s = await scriptedWorld();
-    s.service.script = without(s);
-    const { code, err } = await s.run(CREATE);
-    expect(code).toBe(0);
-    expect(err).toContain('the service does not give the metadata of a new card back');
-  });
 
   test('a lease is refused there: the card is neither used nor terminated', async () => {
     await using s = await scriptedWorld();

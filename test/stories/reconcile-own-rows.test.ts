@@ -5,7 +5,7 @@ import { type World, world } from '../support/world.ts';
 async function lost(operation: string, line: string): Promise<{ readonly here: World; readonly op: string }> {
   const here = await world({ dialect: 'keys-ignored' });
   await here.run('cards create --bin bin_1 --amount 100 --label ads -q');
-  const rule = { match: { operation }, phase: 'after_commit', action: { kind: 'reset' }, times: 1 };
+  const rule = { match: { operation }, phase: 'before', action: { kind: 'reset' }, times: 9 };
   await here.run('sandbox faults add - -q', { stdin: JSON.stringify(rule) });
   const ran = await here.run(`${line} --json`);
   expect(ran.code).toBe(11);
