@@ -3,8 +3,8 @@
  * crash there may be many of them, and an account may have thousands of cards.
  */
 
-import { CLOCK_MARGIN_MS } from '../contract/evidence.ts';
 import type { Reader } from '../contract/service.ts';
+import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 
 import { MARKER_KEY } from './names.ts';
@@ -79,8 +79,8 @@ async function readMarked(reader: Reader, plan: MarkedPlan, binId: string): Prom
   for await (const { data } of reader.pages('cards.list', { bin_id: binId, per_page: 100 }, { onDoubt })) {
     for (const card of data) {
       keep(card);
-      // A card made before the plan cannot be ours.
-      const old = Date.parse(card.created_at ?? '') < plan.since - CLOCK_MARGIN_MS;
+      // A card made a day before the plan cannot be ours, however far the clocks are apart.
+      const old = Date.parse(card.created_at ?? '') < plan.since - DAY;
       if (card.metadata === undefined && !old) unmarked.push(card.id);
     }
   }

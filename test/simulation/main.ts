@@ -127,12 +127,12 @@ const lawOf = (broken: string) =>
 async function replayFound(text: string): Promise<number> {
   const program = await opened(text);
   let failed = 0;
-  for (const { name, isBroken = false, history } of FOUND) {
+  for (const { name, history } of FOUND) {
     const played = await play(program, history);
     const broken = played.broken.length > 0;
-    print(`${broken ? 'BROKEN' : 'kept'}${broken === isBroken ? '' : ', and was not said to be'}: ${name}`);
+    print(`${broken ? 'BROKEN' : 'kept'}: ${name}`);
     if (broken && values.raw) show(played);
-    if (broken && !isBroken) failed += 1;
+    if (broken) failed += 1;
   }
   return failed === 0 ? 0 : 1;
 }
