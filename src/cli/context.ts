@@ -152,7 +152,7 @@ export interface Context {
 
   /** The clock of the service, ms UTC, by its newest answer; this machine's while none told the time. */
   serviceNow(): number;
-  /** The same, with a reading request where no answer came yet: `--from 1d` is a day of the service. */
+  /** The same, with a reading request where no answer came yet: `--since 1d` is a day of the service. */
   askServiceTime(): Promise<number>;
   /**
    * Hides texts in the log of a CI job, before they are printed or handed on: `::add-mask::` lines on standard error

@@ -37,7 +37,13 @@ const GONE: readonly (readonly [old: string, why: string, now: string])[] = [
 ];
 
 /** Options by their old names, of every command. */
-const MOVED_OPTIONS: Readonly<Record<string, string>> = {};
+const MOVED_OPTIONS: Readonly<Record<string, string>> = {
+  '--from': '--since',
+  '--to': '--until',
+  '--events': '--event',
+  '--for': '--wait-timeout',
+  '--within': '--wait-timeout',
+};
 
 /** The refusal of words that begin with an old name; undefined for any others. */
 export function movedTo(words: readonly string[]): CliError | undefined {

@@ -2,8 +2,11 @@ import { orNull, tells } from '../cli/answer-fields.ts';
 import { endingsOf } from '../cli/docs/exit-kinds.ts';
 import { wholeListing } from '../cli/listing.ts';
 import { type Command, command, commandsOf } from '../cli/parsing/command.ts';
+import { OURS, option, optionalArgument } from '../cli/parsing/flag.ts';
 import { effectOf, flagsOf } from '../cli/parsing/resolved-flags.ts';
-import type { AnyField } from '../contract/field.ts';
+import { quote, usage } from '../cli/parsing/values.ts';
+import { type AnyField, flag, text } from '../contract/field.ts';
+import { nearest } from '../core/nearest.ts';
 import { REGISTRY } from './registry.ts';
 
 const EFFECT_WORDS = ['read', 'reversible', 'moves-money', 'irreversible', 'reveals-secret'];
@@ -13,6 +16,12 @@ const PART = {
   needed: tells.yes('Whether it must be given.'),
   choices: orNull(tells.texts('The words it takes.')),
   doc: tells.text('What it means.'),
+} as const;
+
+const NAME_ROW = {
+  path: tells.text('Words of the command.'),
+  summary: tells.text('What it does.'),
+  effect: tells.word('What running it may do.', EFFECT_WORDS),
 } as const;
 
 const COMMAND_ROW = {
@@ -42,14 +51,28 @@ const COMMAND_ROW = {
 export const listCommands = command({
   path: 'commands',
   summary: 'List every command: as data with its options, choices, effect and exit codes',
-  answers: { list: COMMAND_ROW },
+  answers: { either: [{ list: COMMAND_ROW }, { list: NAME_ROW }] },
+  args: { group: optionalArgument(text({ doc: 'Only commands of this group, such as cards.', basis: OURS })) },
+  flags: { names: option(flag({ doc: 'Path, summary and effect alone.', basis: OURS })) },
   examples: [
     { does: 'What there is', run: 'commands' },
-    { does: 'The whole tree, for a program', run: 'commands --json' },
+    { does: 'One group, for a program', run: 'commands cards --json' },
+    { does: 'All of them in short', run: 'commands --names --json' },
   ],
-  async run() {
-    const groups = await Promise.all(REGISTRY.map(commandsOf));
-    return groups.flat().map(describe);
+  async run(_ctx, { group, names }) {
+    const groups = group === undefined ? REGISTRY : REGISTRY.filter(({ name }) => name === group);
+    if (groups.length === 0) {
+      const near = nearest(
+        group ?? '',
+        REGISTRY.map(({ name }) => name),
+      );
+      const meant = near === undefined ? '' : ` Did you mean ${quote(near)}?`;
+      throw usage(`there is no group ${quote(group ?? '')}.${meant}`, 'cardwright --help');
+    }
+    const found = (await Promise.all(groups.map(commandsOf))).flat();
+    return found.map(each =>
+      names ? { path: each.path, summary: each.summary, effect: effectOf(each) } : describe(each),
+    );
   },
   show: rows => ({
     listing: wholeListing({ data: rows, page: { total: rows.length } }, { noun: 'command' }),

@@ -146,7 +146,7 @@ export const REGISTRY: Registry = [
     name: 'completion',
     heading: 'For scripts',
     summary: 'shell completion: install it, or print its script',
-    leaves: async () => (await import('./completion/group.ts')).COMPLETION_COMMANDS,
+    leaves: alone('completion', async () => (await import('./completion.ts')).completion),
   },
   {
     name: 'commands',

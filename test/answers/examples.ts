@@ -20,8 +20,8 @@ const CARDS = [
   { bin_id: 'bin_1', amount: 25 },
 ];
 /** These look for both in the journal and the audit log. For others the service is asked itself, in a tenth of the time. */
-const OF_THE_JOURNAL = /^(?:ops|audit|journal|reconcile|statement|export|doctor|explain)\b/;
-const HOOK = 'webhooks create --url https://example.com/hook --events *';
+const OF_THE_JOURNAL = /^(?:ops|audit|journal|books|doctor|explain)\b/;
+const HOOK = 'webhooks create --url https://example.com/hook --event *';
 const PURCHASE = 'sandbox simulate authorize --card card_1 --amount 20 --merchant Acme';
 const CHALLENGE = 'sandbox simulate challenge --card card_1 --amount 59 --merchant "Acme Ltd"';
 const DEPOSIT = 'sandbox simulate deposit --currency btc --amount 10';
@@ -120,7 +120,7 @@ const TOLD: Record<string, Told> = {
   'cards details card_1': { typed: ['LAST4'] },
   'cards exec card_1 -- ./checkout.sh': { typed: ['LAST4'] },
   'cards terminate card_1': { typed: ['LAST4'] },
-  "wait tx --type decline --from now --until 'amount=59'": { not: 'waits for what is still to come' },
+  "wait tx --type decline --since now --until 'amount=59'": { not: 'waits for what is still to come' },
   // Nothing has tried to deliver it yet.
   'sandbox deliveries redeliver dlv_1': { code: 6 },
   'login --profile team --base-url https://api.example.com/v1 --key-command -- /usr/bin/pass show cards/key': {
@@ -219,7 +219,7 @@ async function asGiven(here: World, run: string): Promise<string> {
 
 /** Named formats, pages to read, and texts that are the answer as they stand. */
 const NOT_AS_ROWS =
-  /(?: (?:-o|--json|--jq|-q|--print|--print-sql)\b|^(?:help|explain|completion|schema|commands|export|api|fleet (?:plan|validate|import)|cards exec|contract openapi|sandbox exec)\b)/;
+  /(?: (?:-o|--json|--jq|-q|--print|--print-sql)\b|^(?:help|explain|completion|schema|commands|books export|api|fleet (?:plan|validate|import)|cards exec|contract openapi|sandbox exec)\b)/;
 
 /** How many fields the lines of a pipe have: one number for all of them, for who counts columns. */
 function fieldCounts(out: string): readonly number[] {
@@ -260,7 +260,7 @@ async function tryOne(here: World, path: string, run: string): Promise<void> {
 }
 
 /** `json.test.ts` judges most commands; these have no one answer. */
-const NO_ONE_ANSWER = /^(?:cards (?:details|exec)|login|export|3ds wait|tx tail|3ds watch|webhooks verify)$/;
+const NO_ONE_ANSWER = /^(?:cards (?:details|exec)|login|books export|3ds wait|tx tail|3ds watch|webhooks verify)$/;
 
 /** The first example whose answer is nothing but what the command promises as JSON; none where one has been judged. */
 function judgedRun(path: string, runs: readonly string[]): string | undefined {

@@ -116,8 +116,8 @@ describe('other kinds', () => {
     expect(facts.message).toContain(part);
   });
 
-  it('a day after --to is its end, after --from its beginning', () => {
-    const [from, to] = ['--from', '--to'].map(name => parseValue(name, time(doc), '2026-11-01', settings));
+  it('a day after --until is its end, after --since its beginning', () => {
+    const [from, to] = ['--since', '--until'].map(name => parseValue(name, time(doc), '2026-11-01', settings));
     expect(Date.parse(String(to)) - Date.parse(String(from))).toBeGreaterThan(22 * 3_600_000);
   });
 });

@@ -34,7 +34,7 @@ export const MORE: readonly Case[] = [
   ['cardwright cards freeze card_one card_tw\t', ['cardwright', 'cards', 'freeze', 'card_one', 'card_two']],
   ['cardwright cards get --profile te\t', ['cardwright', 'cards', 'get', '--profile', 'team']],
   ['cardwright -p te\t', ['cardwright', '-p', 'team']],
-  ['cardwright webhooks create --events card.fu\t', ['cardwright', 'webhooks', 'create', '--events', 'card.funded']],
+  ['cardwright webhooks create --event card.fu\t', ['cardwright', 'webhooks', 'create', '--event', 'card.funded']],
   ['cardwright --contract=my\t', ['cardwright', '--contract=my file.json']],
   [
     'cardwright cards exec card_one --reveal -- oth\t',

@@ -45,7 +45,7 @@ describe('what people read', () => {
 
   it('a secret that was made and not shown is no secret one chose', async () => {
     await using here = await world({ dialect: 'minimal', terminal: 80 });
-    const { all } = await here.run('webhooks create --url https://example.com/a --events *');
+    const { all } = await here.run('webhooks create --url https://example.com/a --event *');
     expect(all).toContain('not shown by the service');
     expect(all).toContain('--secret-file');
   });

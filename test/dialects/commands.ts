@@ -56,7 +56,7 @@ export const LINES: readonly string[] = [
   '3ds list --json',
   'sandbox simulate answer tds_1 --right --json',
   '3ds list --json',
-  'webhooks create --url https://example.com/a --events card.created,card.frozen --json',
+  'webhooks create --url https://example.com/a --event card.created,card.frozen --json',
   'webhooks list --json',
   'webhooks get wh_1 --json',
   'webhooks update wh_1 --disable --json',

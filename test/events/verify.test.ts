@@ -128,8 +128,8 @@ it.each([
     `webhooks verify --payload payload --signature ${byAnybody} --secret-file secret`,
     'webhooks listen --secret-file secret --wait-timeout 1s',
     'webhooks expect card.created --secret-file secret --wait-timeout 1s',
-    'webhooks create --url https://example.com/hook --events card.created --secret-file secret',
-    'webhooks create --url https://example.com/hook --events card.created --secret-stdin',
+    'webhooks create --url https://example.com/hook --event card.created --secret-file secret',
+    'webhooks create --url https://example.com/hook --event card.created --secret-stdin',
   ]) {
     const { code, err } = await here.run(line, { stdin: secret });
     expect([line, code]).toEqual([line, 2]);

@@ -20,7 +20,7 @@ export interface Filled {
 
 export async function filled(sandbox: Inspected): Promise<Filled> {
   const { run } = sandbox;
-  await run('--sandbox webhooks create --url http://127.0.0.1:9/hook --events * --yes -q');
+  await run('--sandbox webhooks create --url http://127.0.0.1:9/hook --event * --yes -q');
   const card = await run(`--sandbox cards create --bin auto --amount 50 --label '${LONG}' --yes -q`);
   const busy = await run(
     "--sandbox cards create --bin auto --amount 300 --label '珈琲店 مقهى' --metadata team=ads --yes -q",

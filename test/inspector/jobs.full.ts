@@ -37,7 +37,7 @@ describe.skipIf(noBrowser !== undefined)('with the keyboard alone', () => {
     browser = await launched();
     context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
     const { port } = receiver.address() as AddressInfo;
-    await sandbox.run(`--sandbox webhooks create --url http://127.0.0.1:${port}/hook --events * --yes -q`);
+    await sandbox.run(`--sandbox webhooks create --url http://127.0.0.1:${port}/hook --event * --yes -q`);
     card = (await sandbox.run('--sandbox cards create --bin auto --amount 50 --yes -q')).trim();
     page = await context.newPage();
     said = complaintsOf(page);

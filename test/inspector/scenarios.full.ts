@@ -17,7 +17,7 @@ describe.skipIf(noBrowser !== undefined)('in the page', () => {
     sandbox = await inspected(['--data', 'load', '--cards', '3000', '--transactions', '100', '--seed', '7']);
     const file = join(sandbox.place.folder, 'signing-secret');
     await writeFile(file, SECRET, { mode: 0o600 });
-    await sandbox.run(`--sandbox webhooks create --url http://127.0.0.1:9/hook --events * --yes --secret-file ${file}`);
+    await sandbox.run(`--sandbox webhooks create --url http://127.0.0.1:9/hook --event * --yes --secret-file ${file}`);
     browser = await launched();
     page = await browser.newPage();
     said = complaintsOf(page);

@@ -110,7 +110,7 @@ export function startedSandbox({ isWhole }: { readonly isWhole: boolean }): void
         const { url, api_key_file } = JSON.parse(String(said)) as { url: string; api_key_file: string };
         const env = { CARDWRIGHT_BASE_URL: url, CARDWRIGHT_API_KEY_FILE: api_key_file };
         expect((await run('sandbox clock set real')).code).toBe(0);
-        expect((await run(`webhooks create --url ${there.url} --events deposit.confirmed --yes -q`, env)).code).toBe(0);
+        expect((await run(`webhooks create --url ${there.url} --event deposit.confirmed --yes -q`, env)).code).toBe(0);
         expect((await run('sandbox simulate deposit --currency eth --amount 20 -q')).code).toBe(0);
         // The last request there is: from now on an hour is a moment.
         expect((await run('sandbox clock set scaled --rate 100000')).code).toBe(0);
@@ -132,7 +132,7 @@ export function startedSandbox({ isWhole }: { readonly isWhole: boolean }): void
         await once(child.stdout ?? child, 'data');
         // Of a test before this one it may be so fast that five days, which end a subscription, are four seconds.
         expect((await run('sandbox clock set real')).code).toBe(0);
-        const created = await run(`--sandbox webhooks create --url ${there.url} --events deposit.pending --yes -q`);
+        const created = await run(`--sandbox webhooks create --url ${there.url} --event deposit.pending --yes -q`);
         expect(created.code).toBe(0);
         expect((await run('sandbox simulate deposit --currency eth --amount 20 -q')).code).toBe(0);
         const { fired } = JSON.parse((await run('sandbox clock advance 2d --json')).out) as {

@@ -191,7 +191,7 @@ export const STORIES: readonly Story[] = [
   { words: ['cards', 'get', 'card_quote', '--json', '--debug'] },
   { words: ['3ds', 'list', '--json', '--debug'], out: ['code'] },
   {
-    words: ['webhooks', 'create', '--url', 'https://example.com/h', '--events', '*', '--json', '--debug'],
+    words: ['webhooks', 'create', '--url', 'https://example.com/h', '--event', '*', '--json', '--debug'],
     out: ['secret'],
   },
   { words: ['api', 'GET', '/cards/card_1/details', '--debug'] },
@@ -212,7 +212,7 @@ export const MORE_STORIES: readonly Story[] = [
   { words: ['cards', 'details', 'card_quote', '--reveal', '--print', '--debug'] },
   { words: ['cards', 'fund', 'card_quote', '--amount', '5', '--debug'] },
   {
-    words: ['webhooks', 'create', '--url', 'https://example.com/h', '--events', '*', '--secret-stdin', '--dry-run'],
+    words: ['webhooks', 'create', '--url', 'https://example.com/h', '--event', '*', '--secret-stdin', '--dry-run'],
     stdin: CANARIES.secret,
   },
   { words: ['api', 'GET', '/3ds/challenges', '--paginate', '--json', '--debug'] },

@@ -153,7 +153,7 @@ export async function stage(mode: Mode): Promise<Stage> {
     here.run(`${line.trim()} --profile ${name}`, { ...how, env: { ...front.env, ...how.env } });
   const writes = async () => {
     if (mode !== 'sandbox') return front.asked.filter(({ method }) => method !== 'GET').length;
-    const { out } = await here.run('audit list --json --sandbox');
+    const { out } = await here.run('audit list --all --json --sandbox');
     const { data } = JSON.parse(out) as { data: { event: string; of?: number; outcome?: string }[] };
     // What was refused before it was sent has its lines too.
     const unsent = data.filter(({ of, outcome }) => of !== undefined && outcome === 'not_sent').length;

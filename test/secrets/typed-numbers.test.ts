@@ -33,7 +33,7 @@ describe('typed', () => {
     `cards fund card_old --amount ${grouped(' ')}`,
     `cards freeze --file ${NUMBER}`,
     `cards lease --amount 5 --ttl ${NUMBER} -- true`,
-    `tx list --from ${NUMBER}`,
+    `tx list --since ${NUMBER}`,
     `tx list --card ${NUMBER}`,
     `ops show ${NUMBER}`,
     `explain ${NUMBER}`,

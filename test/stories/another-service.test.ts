@@ -61,7 +61,7 @@ describe('a service that is not ours', () => {
     ['wallet', { balance: 995 }],
     ['wallet addresses', { data: [{ currency: 'btc', network: 'bitcoin' }] }],
     ['3ds list', { data: [{ id: 'O-1', otp: '001122' }] }],
-    ['webhooks create --url https://example.com/hook --events card.created', { id: 'H-1', secret: 'whsec_other' }],
+    ['webhooks create --url https://example.com/hook --event card.created', { id: 'H-1', secret: 'whsec_other' }],
     ['webhooks list', { data: [{ id: 'H-1' }] }],
     ['webhooks get H-1', { id: 'H-1', events: ['card.created'] }],
     ['webhooks update H-1 --status disabled', { id: 'H-1', status: 'disabled' }],

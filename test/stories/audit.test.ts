@@ -22,7 +22,8 @@ interface Line {
 }
 
 const fileOf = (here: World) => join(here.folder, 'state', 'audit.jsonl');
-const lines = async (here: World) => (JSON.parse((await here.run('audit list --json')).out) as { data: Line[] }).data;
+const lines = async (here: World) =>
+  (JSON.parse((await here.run('audit list --all --json')).out) as { data: Line[] }).data.toReversed();
 
 test('every write has a line before and one after, whatever became of it; reads have none', async () => {
   await using here = await world({ wallet: 50 });
@@ -34,7 +35,7 @@ test('every write has a line before and one after, whatever became of it; reads 
   await here.run('cards fund card_1 --amount 5 --dry-run');
   await here.run('cards list');
   await here.run('cards terminate card_1');
-  await here.run('webhooks create --url https://example.com/h --events card.created');
+  await here.run('webhooks create --url https://example.com/h --event card.created');
   const told = (await lines(here)).map(({ event, operation, outcome, of }) => [
     event,
     operation,
@@ -92,7 +93,7 @@ test('a row of a file leaves the line that the same single command leaves, and t
   // Who froze it, and out of which file.
   await writeFile(join(here.folder, 'freeze.csv'), 'card_id\ncard_2\n');
   expect((await here.run('cards freeze --file freeze.csv --yes')).code).toBe(0);
-  const about = JSON.parse((await here.run('audit list --card card_2 --json')).out).data as Line[];
+  const about = JSON.parse((await here.run('audit list --card card_2 --json')).out).data.toReversed() as Line[];
   expect(about.at(-1)).toMatchObject({ operation: 'cards.freeze', outcome: 'done', user: 'tester', host: 'desk' });
   expect((await here.run('audit list --card card_2')).out).toContain('tester');
   expect((await here.run('audit verify')).code).toBe(0);
@@ -104,9 +105,9 @@ test('several ids, a lease and a resume leave lines about each card', async () =
   await here.run('cards terminate card_1 --yes');
   expect((await here.run('cards unfreeze card_1 card_2')).code).toBe(9);
   const about = async (card: string) =>
-    (JSON.parse((await here.run(`audit list --card ${card} --event outcome --json`)).out).data as Line[]).map(
-      ({ operation, outcome, reason }) => [operation, outcome, reason],
-    );
+    (
+      JSON.parse((await here.run(`audit list --card ${card} --event outcome --json`)).out).data.toReversed() as Line[]
+    ).map(({ operation, outcome, reason }) => [operation, outcome, reason]);
   expect((await about('card_1')).at(-1)).toEqual(['cards.unfreeze', 'refused', 'card_terminated']);
   expect((await here.run('cards lease --amount 5 --reveal --yes -- true')).code).toBe(0);
   expect(await about('card_3')).toEqual(
@@ -187,9 +188,13 @@ test('list narrows to a card, an event and the last lines', async () => {
   await here.run('cards freeze card_2');
   const listed = async (flags: string) =>
     (JSON.parse((await here.run(`audit list --json ${flags}`)).out) as { data: Line[] }).data.map(({ seq }) => seq);
-  expect(await listed('--card card_2')).toEqual([4, 5, 6]);
-  expect(await listed('--event write')).toEqual([1, 3, 5]);
-  expect(await listed('--limit 2')).toEqual([5, 6]);
+  expect(await listed('--card card_2')).toEqual([6, 5, 4]);
+  expect(await listed('--event write')).toEqual([5, 3, 1]);
+  expect(await listed('--limit 2')).toEqual([6, 5]);
+  expect(await listed('--operation cards.freeze')).toEqual([6, 5]);
+  expect(await listed('--by tester --limit 1')).toEqual([6]);
+  expect(await listed('--by somebody')).toEqual([]);
+  expect(await listed('--until 2000-01-01')).toEqual([]);
 });
 
 describe('a log that is damaged while a write is under way', () => {

@@ -37,7 +37,7 @@ it('a chart ends today by the clock of the service, and says what is later on ev
   await done('sandbox clock set frozen --at 2026-11-20T14:03:11Z -q');
   for (const format of ['table', 'json']) {
     expect((await done(`tx chart -o ${format}`)).err).toBe(
-      '2 records are dated after today and left out; --to shows them\n',
+      '2 records are dated after today and left out; --until shows them\n',
     );
   }
 });

@@ -31,17 +31,17 @@ describe.each(['bash', 'zsh', 'powershell'] as const)('in %s', shell => {
     const start = join(home, START_FILES[shell]);
     await mkdir(dirname(start), { recursive: true });
     if (before !== undefined) await writeFile(start, before, { mode: 0o640 });
-    const first = await here.run(`completion install --shell ${shell} --yes --json`, env);
+    const first = await here.run(`completion ${shell} --install --yes --json`, env);
     expect({ code: first.code, err: first.err }).toEqual({ code: 0, err: '' });
     expect(JSON.parse(first.out)).toMatchObject({ shell, changed: true });
     const installed = await readFile(start);
     expect(installed.subarray(0, before?.length ?? 0)).toEqual(Buffer.from(before ?? ''));
     if (before !== undefined) expect((await lstat(start)).mode & 0o777).toBe(0o640);
-    expect(JSON.parse((await here.run(`completion install --shell ${shell} --yes --json`, env)).out)).toMatchObject({
+    expect(JSON.parse((await here.run(`completion ${shell} --install --yes --json`, env)).out)).toMatchObject({
       changed: false,
     });
     expect(await readFile(start)).toEqual(installed);
-    await here.run(`completion uninstall --shell ${shell} --yes`, env);
+    await here.run(`completion ${shell} --uninstall --yes`, env);
     expect(await bytesOf(start)).toEqual(before === undefined ? undefined : Buffer.from(before));
   });
 
@@ -51,9 +51,9 @@ describe.each(['bash', 'zsh', 'powershell'] as const)('in %s', shell => {
     const start = join(home, START_FILES[shell]);
     await mkdir(dirname(start), { recursive: true });
     await writeFile(start, 'alias x=y');
-    await here.run(`completion install --shell ${shell} --yes`, env);
+    await here.run(`completion ${shell} --install --yes`, env);
     await writeFile(start, 'alias z=w\n', { flag: 'a' });
-    await here.run(`completion uninstall --shell ${shell} --yes`, env);
+    await here.run(`completion ${shell} --uninstall --yes`, env);
     expect(await readFile(start, 'utf8')).toBe('alias x=y\nalias z=w\n');
   });
 });
@@ -62,13 +62,13 @@ it('shows what it will change, asks, and takes No for an answer', async () => {
   await using here = await world({ terminal: 100 });
   const { home, env } = await homeIn(here);
   await writeFile(join(home, '.zshrc'), 'autoload x\n');
-  const no = await here.run('completion install --shell zsh', { ...env, typed: ['n'] });
+  const no = await here.run('completion zsh --install', { ...env, typed: ['n'] });
   expect(no.code).toBe(3);
   expect(no.err).toContain(`change ${join(home, '.zshrc')}`);
   expect(no.err).toContain('    fi');
   expect(no.err).toContain('Nothing was changed.');
   expect(await readFile(join(home, '.zshrc'), 'utf8')).toBe('autoload x\n');
-  const yes = await here.run('completion install --shell zsh', { ...env, typed: ['y'] });
+  const yes = await here.run('completion zsh --install', { ...env, typed: ['y'] });
   expect({ code: yes.code, out: yes.out }).toEqual({
     code: 0,
     out: expect.stringContaining('Installed the completion for zsh.'),
@@ -78,9 +78,9 @@ it('shows what it will change, asks, and takes No for an answer', async () => {
 it('changes nothing in a dry run, nor where nobody can be asked', async () => {
   await using here = await world();
   const { home, env } = await homeIn(here);
-  const dry = await here.run('completion install --shell bash --dry-run --json', env);
+  const dry = await here.run('completion bash --install --dry-run --json', env);
   expect(JSON.parse(dry.out)).toMatchObject({ changed: false, files: [{ action: 'create' }, { action: 'create' }] });
-  expect((await here.run('completion install --shell bash', env)).code).toBe(3);
+  expect((await here.run('completion bash --install', env)).code).toBe(3);
   expect(await bytesOf(join(home, '.bashrc'))).toBeUndefined();
   expect(await bytesOf(join(home, '.local'))).toBeUndefined();
 });
@@ -89,7 +89,7 @@ it('puts the script of every shell where it says, and only its own is taken away
   await using here = await world();
   const { home, env } = await homeIn(here);
   for (const shell of COMPLETION_SHELLS) {
-    const { files } = JSON.parse((await here.run(`completion install --shell ${shell} --yes --json`, env)).out) as {
+    const { files } = JSON.parse((await here.run(`completion ${shell} --install --yes --json`, env)).out) as {
       files: { path: string }[];
     };
     const [{ path } = { path: '' }] = files;
@@ -98,7 +98,7 @@ it('puts the script of every shell where it says, and only its own is taken away
   }
   const fish = join(home, '.config', 'fish', 'completions', 'cardwright.fish');
   await writeFile(fish, 'complete -c cardwright -a mine\n');
-  const other = await here.run('completion uninstall --shell fish --yes', env);
+  const other = await here.run('completion fish --uninstall --yes', env);
   expect({ code: other.code, err: other.err }).toEqual({ code: 14, err: expect.stringContaining('is not a script') });
   expect(await readFile(fish, 'utf8')).toBe('complete -c cardwright -a mine\n');
 });
@@ -107,10 +107,10 @@ it('brings an older block up to date in its place', async () => {
   await using here = await world();
   const { home, env } = await homeIn(here);
   const start = join(home, '.bashrc');
-  await here.run('completion install --shell bash --yes', env);
+  await here.run('completion bash --install --yes', env);
   const block = await readFile(start, 'utf8');
   await writeFile(start, `a\n${block.replace('[ -r', '[ -f')}b\n`);
-  await here.run('completion install --shell bash --yes', env);
+  await here.run('completion bash --install --yes', env);
   expect(await readFile(start, 'utf8')).toBe(`a\n${block}b\n`);
 });
 
@@ -121,10 +121,10 @@ describe('a start file that must stay what it is', () => {
     await mkdir(join(home, 'dotfiles'));
     await writeFile(join(home, 'dotfiles', 'bashrc'), 'x=1\n');
     await symlink(join('dotfiles', 'bashrc'), join(home, '.bashrc'));
-    await here.run('completion install --shell bash --yes', env);
+    await here.run('completion bash --install --yes', env);
     expect(await readlink(join(home, '.bashrc'))).toBe(join('dotfiles', 'bashrc'));
     expect(await readFile(join(home, 'dotfiles', 'bashrc'), 'utf8')).toContain('# >>> cardwright completion >>>');
-    await here.run('completion uninstall --shell bash --yes', env);
+    await here.run('completion bash --uninstall --yes', env);
     expect(await readlink(join(home, '.bashrc'))).toBe(join('dotfiles', 'bashrc'));
     expect(await readFile(join(home, 'dotfiles', 'bashrc'), 'utf8')).toBe('x=1\n');
   });
@@ -142,7 +142,7 @@ describe('a start file that must stay what it is', () => {
     const start = join(home, '.bashrc');
     await spoil(start);
     const before = { state: (await lstat(start)).mode, bytes: await bytesOf(start) };
-    const { code, err } = await here.run('completion install --shell bash --yes', env);
+    const { code, err } = await here.run('completion bash --install --yes', env);
     expect(code).toBe(14);
     expect(err).toContain('it was not changed');
     expect(err).toContain('[ -r ');
@@ -154,11 +154,12 @@ describe('a start file that must stay what it is', () => {
 it('takes the shell from SHELL, and asks for it where that is another one', async () => {
   await using here = await world();
   const { home } = await homeIn(here);
-  const as = (shell: string) => here.run('completion install --dry-run --json', { env: { HOME: home, SHELL: shell } });
+  const as = (shell: string) =>
+    here.run('completion --install --dry-run --json', { env: { HOME: home, SHELL: shell } });
   expect(JSON.parse((await as('/usr/bin/fish')).out)).toMatchObject({ shell: 'fish' });
   const other = await as('/bin/tcsh');
-  expect({ code: other.code, err: other.err }).toEqual({ code: 2, err: expect.stringContaining('--shell') });
-  expect((await here.run('completion install --shell bash', { env: { HOME: '' } })).code).toBe(2);
+  expect({ code: other.code, err: other.err }).toEqual({ code: 2, err: expect.stringContaining('bash, zsh') });
+  expect((await here.run('completion bash --install', { env: { HOME: '' } })).code).toBe(2);
 });
 
 /** What the shell does at its start and at TAB, in one line. */
@@ -188,7 +189,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('a program that was removed, and
     if (missing !== undefined) return skip(missing);
     await using here = await world();
     const { home, env } = await homeIn(here);
-    expect((await here.run(`completion install --shell ${shell} --yes`, env)).code).toBe(0);
+    expect((await here.run(`completion ${shell} --install --yes`, env)).code).toBe(0);
     // Without a terminal bash says that there is none, whatever stands in its files.
     const ended = spawnSync(shell, TABS[shell], {
       cwd: home,

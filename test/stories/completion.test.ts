@@ -138,7 +138,7 @@ it('never offers a secret', async () => {
   const created = await here.run('cards create --bin bin_1 --amount 5', ON_A_TERMINAL);
   const id = /card_\d+/.exec(created.out)?.[0];
   const { number } = JSON.parse((await here.run(`cards details ${id} --reveal --print --json`)).out) as Shown;
-  await here.run('webhooks create --url https://a.example/hook-s3cr3t --events card.created', ON_A_TERMINAL);
+  await here.run('webhooks create --url https://a.example/hook-s3cr3t --event card.created', ON_A_TERMINAL);
   const lines = await Promise.all(
     [`cards get ''`, `webhooks get ''`, `-p ''`, `ops show ''`, `bins get ''`].map(line => offered(here, line)),
   );

@@ -10,7 +10,7 @@ it('an import says how many addresses this sandbox will deliver to', async () =>
     return ran;
   };
   await run('sandbox export none.ndjson', 0);
-  for (const path of ['one', 'two']) await run(`webhooks create --url https://example.com/${path} --events '*' -q`, 0);
+  for (const path of ['one', 'two']) await run(`webhooks create --url https://example.com/${path} --event '*' -q`, 0);
   await run('sandbox export two.ndjson', 0);
   const asked = await run('sandbox import two.ndjson', 3);
   expect(asked.err).toContain('by two.ndjson, and deliver to the addresses of its 2 webhook subscriptions');

@@ -134,7 +134,7 @@ describe('a live key', () => {
     ['cards unfreeze card_1 --yes', guarded],
     ['cards freeze card_1', guarded],
     ['cards freeze card_1 --live prod', sent],
-    ['webhooks create --url https://example.com/h --events card.created --yes', guarded],
+    ['webhooks create --url https://example.com/h --event card.created --yes', guarded],
     ['webhooks delete wh_1 --yes', guarded],
     ['cards details card_1 --reveal --print', guarded],
     ['cards details card_1 --reveal --print --live prod', guarded],

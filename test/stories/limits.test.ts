@@ -47,7 +47,7 @@ test('a person at a terminal types the name of the profile, and each change is a
   expect((await run('profiles set team max_per_call none --yes', { typed: ['team'] })).code).toBe(0);
   expect((await run('profiles set team policy none')).code).toBe(0);
   const { data } = JSON.parse((await run('audit list --event limit --json')).out);
-  expect(data).toMatchObject([
+  expect(data.toReversed()).toMatchObject([
     { limit: 'max_per_call', before: 'none', after: '50.00', profile: 'team', operation: 'profiles.set' },
     { limit: 'max_per_call', before: '50.00', after: '60.00' },
     { limit: 'max_per_call', before: '60.00', after: 'none' },

@@ -43,7 +43,7 @@ describe('webhooks listen in the sandbox', () => {
         };
         const result = await whileListening(
           here,
-          { line: 'webhooks listen --events card.*', told: { ...told, onOut } },
+          { line: 'webhooks listen --event card.*', told: { ...told, onOut } },
           () => here.run('cards create --bin bin_1 --amount 25 --label x'),
         );
         expect(result.code).toBe(130);

@@ -47,8 +47,8 @@ it('asks the service nothing with --offline, not even the time or for short ids'
   const lines = [
     'cards list --all --offline',
     `cards get ${id} --offline`,
-    'tx list --from 60d --offline --all',
-    'tx summary --from 60d --by card --offline',
+    'tx list --since 60d --offline --all',
+    'tx summary --since 60d --by card --offline',
     `tx search a --card ${id} --offline`,
     'cards search a --offline',
     "books query 'select count(*) from tx' --offline",

@@ -81,10 +81,7 @@ const LINES: Readonly<Record<string, string>> = {
   'contract check': 'contract check --contract overrides.json',
   'contract show': 'contract show',
   'contract openapi': 'contract openapi',
-  'completion bash': 'completion bash',
-  'completion zsh': 'completion zsh',
-  'completion fish': 'completion fish',
-  'completion powershell': 'completion powershell',
+  completion: 'completion bash',
   commands: 'commands',
   schema: 'schema cards list',
   'help options': 'help options',
@@ -130,7 +127,7 @@ export function outputFails({ isWhole }: { readonly isWhole: boolean }): void {
     );
     await writeFile(join(here.folder, 'overrides.json'), '{"headers":{"idempotency_key":"X-Key"}}');
     const id = async (line: string) => (await here.run(line)).out.trim();
-    await here.run('webhooks create --url https://example.com/hook --events *');
+    await here.run('webhooks create --url https://example.com/hook --event *');
     const card = await id('cards create --bin bin_1 --amount 60 -q');
     await here.run(`sandbox simulate authorize --card ${card} --amount 20 --merchant Acme`);
     await here.run(`sandbox simulate challenge --card ${card} --amount 10 --merchant Acme`);
@@ -156,7 +153,7 @@ export function outputFails({ isWhole }: { readonly isWhole: boolean }): void {
     ['cards terminate card_2 card_3 --yes -o id', 'try: cardwright ops list'],
     ['cards create --file rows.csv --yes -q', /every row is done, but .*\n.*\n {2}try: cardwright ops resume op_/],
     ['api POST /cards/card_1/fund -F amount:=4 --yes', /carried out/],
-    ['webhooks create --url https://example.com/hook --events * -q', 'carried out for wh_1'],
+    ['webhooks create --url https://example.com/hook --event * -q', 'carried out for wh_1'],
     ['sandbox faults add rule.json -q', /carried out/],
   ];
 

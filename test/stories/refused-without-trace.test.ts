@@ -87,7 +87,7 @@ test('a new webhook is refused when no subscription for its address is listed, a
   await using service = await refusing();
   await using here = await world({ env: service.env });
   const url = 'https://example.com/hook';
-  const line = `webhooks create --url ${url} --events card.created --yes --json`;
+  const line = `webhooks create --url ${url} --event card.created --yes --json`;
   const made = { id: 'wh_1', url: 'https://EXAMPLE.com/hook', events: ['card.created'], status: 'active' };
   for (const [list, odd, proved] of [
     [[], 6, 6],

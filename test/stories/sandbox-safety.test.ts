@@ -141,7 +141,7 @@ describe('webhooks', () => {
     await using here = await receiver();
     const env = { ...server.env, CARDWRIGHT_BASE_URL: server.row.url, CARDWRIGHT_API_KEY: key, CARDWRIGHT_PROFILE: '' };
     for (const url of ['https://192.0.2.1/hook', here.url]) {
-      const made = await place.run(`webhooks create --url ${url} --events card.created -q --json --yes`, { env });
+      const made = await place.run(`webhooks create --url ${url} --event card.created -q --json --yes`, { env });
       expect(made.code, made.err).toBe(0);
     }
     expect((await place.run('cards create --bin auto --amount 5 -q', { env })).code).toBe(0);

@@ -46,7 +46,7 @@ it('leaves words alone that only begin like one, and the secret of a webhook tha
     const { code, err } = await here.run(`cards create --bin bin_1 --amount 5 --label ${label} -q`);
     expect({ label, code, err }).toMatchObject({ code: 0 });
   }
-  const created = await here.run('webhooks create --url https://example.com/a --events "*" --secret-stdin', {
+  const created = await here.run('webhooks create --url https://example.com/a --event "*" --secret-stdin', {
     stdin: `whsec_chosen_by_me_0123456789\n`,
   });
   expect(created).toMatchObject({ code: 0 });

@@ -93,8 +93,8 @@ test('a beginning that several ids have is refused with them, in every argument 
     'sandbox simulate authorize --card card_2 --amount 5 --merchant Acme',
     'sandbox simulate challenge --card card_1 --amount 5',
     'sandbox simulate challenge --card card_2 --amount 5',
-    'webhooks create --url https://example.com/a --events *',
-    'webhooks create --url https://example.com/b --events *',
+    'webhooks create --url https://example.com/a --event *',
+    'webhooks create --url https://example.com/b --event *',
   ])
     expect([line, (await here.run(line)).code]).toEqual([line, 0]);
   await writeFile(join(here.folder, 'event.json'), '{}');

@@ -28,7 +28,7 @@ let refused = 0;
 const env = { CARDWRIGHT_API_KEY: '', CARDWRIGHT_BASE_URL: '', CARDWRIGHT_PROFILE: 'team' };
 // The look for what may be behind waits longest.
 const run = (line: string) => here.run(line, { env, onPause: () => undefined, longestPause: READ_LAG });
-const lines = async () => (JSON.parse((await run('audit list --json')).out) as { data: Line[] }).data;
+const lines = async () => (JSON.parse((await run('audit list --all --json')).out) as { data: Line[] }).data.toReversed();
 const ops = () => opsIn(join(here.folder, 'state'));
 
 beforeAll(async () => {

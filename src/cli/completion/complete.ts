@@ -148,8 +148,8 @@ async function optionCandidates({ current, line, ask }: Place): Promise<readonly
  * the only candidate, and put them into an order of their own, so an option that could is never among them.
  */
 function unused(options: readonly KnownOption[], { used }: Walked): readonly Candidate[] {
-  return options.flatMap(({ long = '', description, repeats, typedOnly, hidden }) =>
-    hidden || typedOnly || (used.has(long) && !repeats) ? [] : [{ value: long, means: description }],
+  return options.flatMap(({ long = '', description, repeats, typedOnly }) =>
+    typedOnly || (used.has(long) && !repeats) ? [] : [{ value: long, means: description }],
   );
 }
 

@@ -1,5 +1,5 @@
 /**
- * Where a shell looks for its completions and what has to stand there (`completion install`). bash, zsh and PowerShell
+ * Where a shell looks for its completions and what has to stand there (`completion --install`). bash, zsh and PowerShell
  * are told in a file they read at their start, by a block between two marks; fish looks into a folder by itself.
  */
 import { isAbsolute, join } from 'node:path';

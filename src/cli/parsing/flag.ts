@@ -36,8 +36,6 @@ export interface OwnFlag<Value = unknown, Needed extends boolean = boolean> {
   readonly eachTime?: true;
   /** Can make something happen twice: completion never inserts it. */
   readonly typedOnly?: true;
-  /** Older names without dashes, `within`: taken and never shown. */
-  readonly aliases?: readonly string[];
   /** Type of the value; never there. */
   readonly [typed]?: Value;
 }
@@ -63,14 +61,6 @@ export function eachTime<V, Needed extends boolean>(flag: OwnFlag<V, Needed>): O
 /** A flag that is typed by hand or not at all: what it allows can happen a second time. */
 export function typedOnly<V, Needed extends boolean>(flag: OwnFlag<V, Needed>): OwnFlag<V, Needed> {
   return { ...flag, typedOnly: true };
-}
-
-/** The same flag, which older names mean too. */
-export function alsoNamed<V, Needed extends boolean>(
-  flag: OwnFlag<V, Needed>,
-  ...aliases: readonly string[]
-): OwnFlag<V, Needed> {
-  return { ...flag, aliases };
 }
 
 /** A place or a setting of this machine; see `FieldFacts.local`. */

@@ -24,8 +24,6 @@ export interface ResolvedFlag {
   readonly eachTime: boolean;
   /** Completion never inserts it. */
   readonly typedOnly: boolean;
-  /** `--within`: older names that mean the same and are never shown. */
-  readonly aliases: readonly string[];
 }
 
 interface RawRow {
@@ -64,7 +62,6 @@ export function flagsOf(command: Command): readonly ResolvedFlag[] {
       repeats,
       eachTime,
       typedOnly: own.typedOnly === true,
-      aliases: (own.aliases ?? []).map(flagName),
       placeholder: placeholder(own.field, own.placeholder),
     };
   });

@@ -183,7 +183,7 @@ export class Node extends Commander {
   }
 
   #addOptions(flags: readonly ResolvedFlag[]): void {
-    const own = flags.flatMap(flag => this.#flagOptions(flag));
+    const own = flags.map(flag => this.#flag(flag));
     const globals = (GLOBALS as readonly GlobalOption[]).map(option => this.#global(option));
     for (const option of [...own, ...globals]) {
       if (option.global?.name === 'help') this.addHelpOption(option);
@@ -198,21 +198,17 @@ export class Node extends Commander {
     return this.#takesValue(made, option.repeats ? (text, before) => joined(text, before as string) : once(made.long));
   }
 
-  /** The option itself, and one for each of its older names, whose value is the same. */
-  #flagOptions(flag: ResolvedFlag): readonly KnownOption[] {
-    const { key, name, short, placeholder, field, repeats, aliases } = flag;
-    return [short === undefined ? name : `${short}, ${name}`, ...aliases].map((flags, index) => {
-      const made = new KnownOption(placeholder === '' ? flags : `${flags} ${placeholder}`, field.doc);
-      Object.assign(made, { flag, repeats, typedOnly: flag.typedOnly });
-      // Otherwise `--no-marker` would be kept as `marker: false`, under another name than the flag's.
-      made.negate = false;
-      made.attributeName = () => key;
-      if (index > 0) made.hideHelp();
-      const choices = field.choices ?? field.item?.choices;
-      if (choices !== undefined) made.choices(choices);
-      if (repeats) return this.#takesValue(made, (text, before) => [...((before as string[] | undefined) ?? []), text]);
-      return placeholder === '' ? made : this.#takesValue(made, once(name));
-    });
+  #flag(flag: ResolvedFlag): KnownOption {
+    const { key, name, short, placeholder, field, repeats } = flag;
+    const made = new KnownOption(`${short === undefined ? '' : `${short}, `}${name} ${placeholder}`.trim(), field.doc);
+    Object.assign(made, { flag, repeats, typedOnly: flag.typedOnly });
+    // Otherwise `--no-marker` would be kept as `marker: false`, under another name than the flag's.
+    made.negate = false;
+    made.attributeName = () => key;
+    const choices = field.choices ?? field.item?.choices;
+    if (choices !== undefined) made.choices(choices);
+    if (repeats) return this.#takesValue(made, (text, before) => [...((before as string[] | undefined) ?? []), text]);
+    return placeholder === '' ? made : this.#takesValue(made, once(name));
   }
 
   #takesValue(option: KnownOption, read: (text: string, before: unknown) => unknown): KnownOption {
@@ -318,7 +314,7 @@ function refusal({ code, message }: CommanderError, node: Node): CliError {
     if (now !== undefined) return usage(`${option} is ${now} now`, see);
     const near = nearest(
       option,
-      node.known.flatMap(({ long, hidden }) => (long === undefined || hidden ? [] : [long])),
+      node.known.flatMap(({ long }) => long ?? []),
     );
     return usage(`unknown option ${quote(option)}.${near === undefined ? '' : ` Did you mean "${near}"?`}`, see);
   }

@@ -37,7 +37,7 @@ export function parseValue(name: string, field: AnyField, text: string, settings
     case 'flag':
       return checked(name, field, text, { true: true, false: false }[text], 'true or false');
     case 'time': {
-      const iso = parseTimeWord(text, settings.now, name === '--to');
+      const iso = parseTimeWord(text, settings.now, name === '--until');
       return checked(name, field, text, iso, 'a time such as 2026-11-01, 2026-11-01T14:00:00Z, yesterday or 7d');
     }
     default:

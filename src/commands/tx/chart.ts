@@ -41,11 +41,11 @@ export const chartTransactions = command({
       by: tells.word('What is charted by.', CHARTED_BY),
       total: tells.usd('Spent in all, also in groups beyond --top, USD.'),
       groups: tells.count('Groups there are.'),
-      later: tells.count('Records that are dated after today and are left out; with --to none are.'),
+      later: tells.count('Records that are dated after today and are left out; with --until none are.'),
     },
   },
   about: [
-    'Spent is what was settled less what was refunded. Days are those of your time zone, a week begins on Monday; spans without a record are there too; records dated after today are counted and left out, unless --to is given. A card, merchant or label has a line of its own: a level a day, · where nothing moved, ▿ where more was refunded than spent; over 30 days it joins neighbours.',
+    'Spent is what was settled less what was refunded. Days are those of your time zone, a week begins on Monday; spans without a record are there too; records dated after today are counted and left out, unless --until is given. A card, merchant or label has a line of its own: a level a day, · where nothing moved, ▿ where more was refunded than spent; over 30 days it joins neighbours.',
     'Lines and bars are on a terminal alone; --accessible and pipes get the numbers.',
     CONDITION_VALUES,
   ],
@@ -55,20 +55,20 @@ export const chartTransactions = command({
     top: option(integer({ doc: 'Most cards, merchants or labels.', basis: OURS, min: 1, defaults: USUAL_TOP })),
     card: 'query.card_id',
     type: 'query.type',
-    from: 'query.from',
-    to: 'query.to',
+    since: 'query.from',
+    until: 'query.to',
     merchant: option(text({ doc: 'Only those whose merchant contains this.', basis: OURS })),
     label: option(text({ doc: 'Only those of cards whose label contains this.', basis: OURS })),
     where: CONDITIONS,
     offline: OFFLINE,
   },
   examples: [
-    { does: 'Week by week', run: 'tx chart --by week --from 90d' },
+    { does: 'Week by week', run: 'tx chart --by week --since 90d' },
     { does: 'Where the money goes, and how it went', run: 'tx chart --by merchant --top 5' },
     { does: 'Months as data', run: 'tx chart --by month --json' },
   ],
-  async run(ctx, { by = 'day', top = USUAL_TOP, card, type, from, to, merchant, label, where }) {
-    refuseBackwards({ from, to });
+  async run(ctx, { by = 'day', top = USUAL_TOP, card, type, since, until, merchant, label, where }) {
+    refuseBackwards({ since, until });
     const test = allOf(where ?? [], { shape: TRANSACTION, now: () => ctx.serviceNow(), flag: '--where' });
     const labels = by === 'label' || label !== undefined ? await labelsOf(ctx) : new Map<string, string>();
     const chart = new Chart(by);
@@ -76,9 +76,9 @@ export const chartTransactions = command({
     const today = () => dayOf(ctx.serviceNow());
     let later = 0;
     let leftOut = 0;
-    const pages = (await ctx.reader()).pages('transactions.list', { card_id: card, type, from, to });
+    const pages = (await ctx.reader()).pages('transactions.list', { card_id: card, type, from: since, to: until });
     for await (const { data } of pagesWithProgress(pages, { noun: 'transaction', progress: ctx.progress })) {
-      const last = to === undefined ? today() : Number.POSITIVE_INFINITY;
+      const last = until === undefined ? today() : Number.POSITIVE_INFINITY;
       for (const record of data) {
         if (merchant !== undefined && !contains(record.merchant, merchant)) continue;
         if (label !== undefined && !contains(labels.get(record.card_id ?? ''), label)) continue;
@@ -179,7 +179,7 @@ function showChart({ by, groups, of, total, later }: Charted): Shown {
 }
 
 function laterText(later: number): string {
-  return `${later === 1 ? '1 record is' : `${later} records are`} dated after today and left out; --to shows them`;
+  return `${later === 1 ? '1 record is' : `${later} records are`} dated after today and left out; --until shows them`;
 }
 
 /** What one character of the lines stands for, where that is not a day. */

@@ -23,8 +23,8 @@ export const listTransactions = command({
   flags: {
     card: 'query.card_id',
     type: 'query.type',
-    from: 'query.from',
-    to: 'query.to',
+    since: 'query.from',
+    until: 'query.to',
     page: 'query.page',
     ...PAGING_FLAGS,
     merchant: option(text({ doc: 'Only those whose merchant contains this.', basis: OURS })),
@@ -34,12 +34,12 @@ export const listTransactions = command({
   },
   examples: [
     { does: 'The newest', run: 'tx list' },
-    { does: 'Declines of the last week', run: 'tx list --type decline --from 7d --all' },
+    { does: 'Declines of the last week', run: 'tx list --type decline --since 7d --all' },
     { does: 'What one merchant took, twenty dollars and more', run: "tx list --merchant acme --where 'amount>=20'" },
     { does: 'One object a line', run: 'tx list --card card_1 --all -o ndjson' },
   ],
-  async run(ctx, { card, type, from, to, page, all, limit, merchant, label, where }) {
-    refuseBackwards({ from, to });
+  async run(ctx, { card, type, since, until, page, all, limit, merchant, label, where }) {
+    refuseBackwards({ since, until });
     const keep: ((row: Row) => boolean)[] = [];
     if (where !== undefined)
       keep.push(allOf(where, { shape: TRANSACTION, now: () => ctx.serviceNow(), flag: '--where' }));
@@ -50,7 +50,7 @@ export const listTransactions = command({
     }
     const reader = await ctx.reader();
     const sorted = ctx.sorted && page === undefined;
-    const pages = reader.pages('transactions.list', { card_id: card, type, from, to, page });
+    const pages = reader.pages('transactions.list', { card_id: card, type, from: since, to: until, page });
     const wish = {
       noun: 'transaction',
       all,

@@ -24,8 +24,8 @@ export const searchTransactions = command({
   flags: {
     card: 'query.card_id',
     type: 'query.type',
-    from: 'query.from',
-    to: 'query.to',
+    since: 'query.from',
+    until: 'query.to',
     mcc: option(text({ doc: 'Only of this merchant category.', basis: OURS }), '<mcc>'),
     ...SEARCH_FLAGS,
     offline: OFFLINE,
@@ -36,15 +36,15 @@ export const searchTransactions = command({
     { does: 'Everything at one merchant', run: 'tx search acme --all' },
     {
       does: 'Large ones of this year, without asking the service',
-      run: 'tx search acme --min 500 --from 2026-01-01 --offline',
+      run: 'tx search acme --min 500 --since 2026-01-01 --offline',
     },
     { does: 'A part in the middle of a word', run: 'tx search cme --like' },
   ],
-  async run(ctx, { words, card, type, from, to, mcc, min, max, label, like, all, limit, offline, maxAge: age }) {
-    refuseBackwards({ from, to });
+  async run(ctx, { words, card, type, since, until, mcc, min, max, label, like, all, limit, offline, maxAge: age }) {
+    refuseBackwards({ since, until });
     const mirror = await ctx.mirror();
     const copy = offline ? await mirror.read() : await mirror.readFresh(maxAge(age));
-    const query = { words, card_id: card, type, from, to, mcc, min, max, label, like };
+    const query = { words, card_id: card, type, from: since, to: until, mcc, min, max, label, like };
     return searched(copy, copy => copy.transactions(query), { noun: 'transaction', all, limit });
   },
   show: listing => ({ listing, noun: 'transaction', columns: TRANSACTION_COLUMNS }),

@@ -33,17 +33,17 @@ export const summarizeTransactions = command({
     'At a terminal a bar is drawn beside each sum, unless you give --accessible.',
   ],
   operation: 'transactions.list',
-  flags: { by, card: 'query.card_id', type: 'query.type', from: 'query.from', to: 'query.to', offline: OFFLINE },
+  flags: { by, card: 'query.card_id', type: 'query.type', since: 'query.from', until: 'query.to', offline: OFFLINE },
   examples: [
-    { does: 'What was spent, day by day', run: 'tx summary --from 30d' },
+    { does: 'What was spent, day by day', run: 'tx summary --since 30d' },
     { does: 'Where the money goes', run: 'tx summary --by merchant' },
     { does: 'The sums of each card as data', run: 'tx summary --by card --json' },
   ],
-  async run(ctx, { by = 'day', card, type, from, to }) {
-    refuseBackwards({ from, to });
+  async run(ctx, { by = 'day', card, type, since, until }) {
+    refuseBackwards({ since, until });
     const reader = await ctx.reader();
     const summary = new Summary(by);
-    const pages = reader.pages('transactions.list', { card_id: card, type, from, to });
+    const pages = reader.pages('transactions.list', { card_id: card, type, from: since, to: until });
     for await (const { data } of pagesWithProgress(pages, { noun: 'transaction', progress: ctx.progress })) {
       for (const record of data) summary.add(record);
     }

@@ -79,7 +79,7 @@ function keyOf({ created_at, merchant, card_id, type }: Transaction, by: Groupin
   return { merchant, card: card_id, type }[by] ?? null;
 }
 
-/** `2026-11-20`, of the zone of this process, as `--from 2026-11-20` means it. */
+/** `2026-11-20`, of the zone of this process, as `--since 2026-11-20` means it. */
 function localDay(time: string): string {
   const at = new Date(time);
   const two = (part: number) => String(part).padStart(2, '0');

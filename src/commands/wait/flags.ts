@@ -1,6 +1,6 @@
 /** What the commands that wait have in common. */
 import type { Context } from '../../cli/context.ts';
-import { alsoNamed, OURS, option } from '../../cli/parsing/flag.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
 import { integer, text } from '../../contract/field.ts';
 import { REQUEST_TOTAL_MS } from '../../core/durations.ts';
@@ -18,10 +18,7 @@ export const WAIT_TIMEOUT = option(
 /** Ends of a live view. */
 export const LIVE_FLAGS = {
   count: option(integer({ doc: 'End after this many.', basis: OURS, min: 1 })),
-  waitTimeout: alsoNamed(
-    option(text({ doc: 'End after this time; no limit by default.', basis: OURS }), '<duration>'),
-    'for',
-  ),
+  waitTimeout: option(text({ doc: 'End after this time; no limit by default.', basis: OURS }), '<duration>'),
 } as const;
 
 /**

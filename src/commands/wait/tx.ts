@@ -14,7 +14,7 @@ export const waitTransaction = command({
   summary: 'Wait for a transaction that meets a condition',
   answers: { one: TRANSACTION },
   about: [
-    'Takes the newest that matches, even if it was there before; --from now takes only a new one. Reads the newest page at once and then at most once a second. If none comes in time, that is exit 8.',
+    'Takes the newest that matches, even if it was there before; --since now takes only a new one. Reads the newest page at once and then at most once a second. If none comes in time, that is exit 8.',
     CONDITION_VALUES,
   ],
   operation: 'transactions.list',
@@ -22,22 +22,26 @@ export const waitTransaction = command({
   flags: {
     card: 'query.card_id',
     type: 'query.type',
-    from: 'query.from',
+    since: 'query.from',
     until: CONDITIONS,
     waitTimeout: WAIT_TIMEOUT,
   },
   examples: [
     { does: 'A settlement', run: 'wait tx --card card_1 --type settlement --wait-timeout 5m' },
-    { does: 'A new decline of $59', run: "wait tx --type decline --from now --until 'amount=59'" },
+    { does: 'A new decline of $59', run: "wait tx --type decline --since now --until 'amount=59'" },
   ],
-  async run(ctx, { card, type, from, until, waitTimeout: typed }) {
+  async run(ctx, { card, type, since, until, waitTimeout: typed }) {
     const now = () => ctx.serviceNow();
     const test = allOf(until ?? [], { shape: TRANSACTION, flag: '--until', now });
     const timeoutMs = waitTimeout(ctx, typed);
     const reader = await ctx.reader();
     let newest: Transaction | undefined;
     const look = async (signal: AbortSignal) => {
-      for await (const { data } of reader.pages('transactions.list', { card_id: card, type, from }, { signal })) {
+      for await (const { data } of reader.pages(
+        'transactions.list',
+        { card_id: card, type, from: since },
+        { signal },
+      )) {
         newest = data[0];
         return data.find(row => test(row as Readonly<Record<string, unknown>>));
       }

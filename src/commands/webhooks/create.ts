@@ -23,18 +23,21 @@ export const createWebhook = command({
   operation: 'webhooks.create',
   flags: {
     url: 'body.url',
-    events: 'body.events',
+    event: 'body.events',
     secretFile: option(local('file', 'File that holds the signing secret.'), '<file>'),
     secretStdin: option(flag({ doc: 'Read the signing secret from standard input.', basis: OURS })),
   },
   examples: [
-    { does: 'Two events', run: 'webhooks create --url https://example.com/hook --events card.created,card.frozen' },
+    {
+      does: 'Two events',
+      run: 'webhooks create --url https://example.com/hook --event card.created --event card.frozen',
+    },
     {
       does: 'All events, with your own secret',
-      run: "webhooks create --url https://example.com/hook --events '*' --secret-file secret.txt",
+      run: "webhooks create --url https://example.com/hook --event '*' --secret-file secret.txt",
     },
   ],
-  async run(ctx, { url, events, secretFile, secretStdin }) {
+  async run(ctx, { url, event: events, secretFile, secretStdin }) {
     const secret = await readSecret(ctx, secretFile, secretStdin ?? false);
     const body = { url: checkEndpoint(url), events: checkEvents(events), secret };
     const { result } = await ctx.write('webhooks.create', body, { intent: `Subscribe ${url}` });

@@ -1,7 +1,7 @@
 import { allOf, CONDITION_VALUES, CONDITIONS } from '../../cli/condition.ts';
 import { wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { alsoNamed, argument, OURS, option } from '../../cli/parsing/flag.ts';
+import { argument, OURS, option } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
 import { quote } from '../../cli/parsing/values.ts';
 import { EVENTS, eventsMatching } from '../../contract/events.ts';
@@ -35,10 +35,7 @@ export const expectEvents = command({
   args: { event: argument(text({ doc: 'Event, or a pattern such as card.*', basis: OURS })) },
   flags: {
     where: CONDITIONS,
-    waitTimeout: alsoNamed(
-      option(text({ doc: `How long to wait; ${DEFAULT_WAIT} by default.`, basis: OURS }), '<duration>'),
-      'within',
-    ),
+    waitTimeout: option(text({ doc: `How long to wait; ${DEFAULT_WAIT} by default.`, basis: OURS }), '<duration>'),
     count: option(integer({ doc: 'How many must come; 1 by default.', basis: OURS, min: 1 })),
     noOther: option(flag({ doc: 'Fail if any other event comes within the time.', basis: OURS })),
     ...SESSION_FLAGS,

@@ -38,7 +38,7 @@ export const listenWebhooks = command({
   ends: SESSION_ENDS,
   flags: {
     ...SESSION_FLAGS,
-    events: EVENT_PATTERNS,
+    event: EVENT_PATTERNS,
     forwardTo: option(
       list(local('address', 'Address.'), {
         doc: 'Forward the bytes to [pattern=]url: https, or this machine.',
@@ -62,7 +62,7 @@ export const listenWebhooks = command({
     },
     { does: 'While a test runs', run: 'webhooks listen -o ndjson -- ./checkout.sh' },
   ],
-  async run(ctx, { reap, forwardTo, failUnforwarded, until, count, waitTimeout: typed, ...asked }) {
+  async run(ctx, { reap, forwardTo, failUnforwarded, until, count, waitTimeout: typed, event: events, ...more }) {
     if (reap) return { listing: undefined, reaped: await reapListeners(ctx), exit: () => 0 };
     const { createForwarder, targetOf } = await import('../../events/forward.ts');
     const { authorities } = await import('../../platform/trust.ts');
@@ -84,7 +84,11 @@ export const listenWebhooks = command({
           ctx.notice(`${isDelivered ? '→' : 'not passed on:'} ${event} ${target} ${outcome}${tries}`);
       },
     });
-    const options = { ...asked, relay: failUnforwarded ? (arrived: Arrived) => forwarder.relay(arrived) : undefined };
+    const options = {
+      ...more,
+      events,
+      relay: failUnforwarded ? (arrived: Arrived) => forwarder.relay(arrived) : undefined,
+    };
     async function* batches(): AsyncGenerator<readonly Row[]> {
       let left = count ?? Number.POSITIVE_INFINITY;
       try {

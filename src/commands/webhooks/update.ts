@@ -10,14 +10,14 @@ export const updateWebhook = command({
   summary: 'Change the endpoint, the events or the status of a subscription',
   operation: 'webhooks.update',
   args: { webhook },
-  flags: { url: 'body.url', events: 'body.events', status: 'body.status' },
+  flags: { url: 'body.url', event: 'body.events', status: 'body.status' },
   examples: [
     { does: 'Switch it off for a while', run: 'webhooks update wh_1 --status disabled' },
-    { does: 'Everything from now on', run: "webhooks update wh_1 --events '*'" },
+    { does: 'Everything from now on', run: "webhooks update wh_1 --event '*'" },
   ],
-  async run(ctx, { webhook, url, events, status }) {
+  async run(ctx, { webhook, url, event: events, status }) {
     if (url === undefined && events === undefined && status === undefined) {
-      throw usage('webhooks update needs --url, --events or --status', 'cardwright webhooks update --help');
+      throw usage('webhooks update needs --url, --event or --status', 'cardwright webhooks update --help');
     }
     const body = { webhook_id: webhook, url: url && checkEndpoint(url), status, events: events && checkEvents(events) };
     return (await ctx.write('webhooks.update', body, { intent: `Change ${webhook}` })).result;

@@ -94,7 +94,7 @@ function Subscriptions({ items }: { readonly items: readonly Subscription[] }) {
       empty={
         <p>
           No subscription. Your code makes one, or you:{' '}
-          <code>cardwright --sandbox webhooks create --url http://127.0.0.1:3000/hook --events '*'</code>
+          <code>cardwright --sandbox webhooks create --url http://127.0.0.1:3000/hook --event '*'</code>
         </p>
       }
     />

@@ -1,0 +1,109 @@
+import { tells } from '../cli/answer-fields.ts';
+import type { PlannedFile } from '../cli/completion/completion-places.ts';
+import { COMPLETION_SHELLS, type CompletionShell, completionStub } from '../cli/completion/completion-stubs.ts';
+import { confirmed } from '../cli/confirm.ts';
+import type { Context } from '../cli/context.ts';
+import { command } from '../cli/parsing/command.ts';
+import { OURS, option, optionalArgument } from '../cli/parsing/flag.ts';
+import { usage } from '../cli/parsing/values.ts';
+import type { Shown } from '../cli/shown.ts';
+import { choice, flag } from '../contract/field.ts';
+import type { Environment } from '../platform/host.ts';
+
+const FILES_CHANGED = {
+  shell: tells.word('The shell.', COMPLETION_SHELLS),
+  changed: tells.yes('False if there was nothing to change, and in a dry run.'),
+  files: tells.rows(
+    {
+      path: tells.text('The file.'),
+      action: tells.word('What happens to it.', ['create', 'change', 'remove', 'none']),
+    },
+    'Files it takes.',
+  ),
+};
+
+/** Prints the completion script of a shell, or puts it where the shell looks for it and takes it away again. */
+export const completion = command({
+  path: 'completion',
+  summary: 'Print the completion script of a shell, install or uninstall it',
+  answers: { either: [{ text: 'The script.' }, { one: FILES_CHANGED }] },
+  effect: 'reversible',
+  effectSays: 'prints; with --install or --uninstall changes files of your shell, and asks first',
+  ends: { not_confirmed: 'Declined, or --yes was needed because nobody could be asked. Nothing was changed.' },
+  about: [
+    'Without a name it is the shell of the variable SHELL. For fish the script goes into its completions folder. For bash, zsh and PowerShell a few marked lines are added to their start-up file. The change is shown first.',
+    'You can install again: it changes nothing, or updates an older script. For a symbolic link the file behind it is changed. A read-only file is not changed; the lines to add are shown. --uninstall restores your files byte for byte.',
+  ],
+  args: { shell: optionalArgument(choice(COMPLETION_SHELLS, { doc: 'Which shell.', basis: OURS })) },
+  flags: {
+    install: option(flag({ doc: 'Put it where the shell looks for it.', basis: OURS })),
+    uninstall: option(flag({ doc: 'Take it away again.', basis: OURS })),
+  },
+  examples: [
+    { does: 'For the shell you use', run: 'completion --install --yes' },
+    { does: 'Only look', run: 'completion zsh --install --dry-run' },
+    { does: 'The script, for a file of your own', run: 'completion bash > ~/.local/share/cardwright.bash' },
+  ],
+  async run(ctx, { shell: named, install, uninstall }) {
+    if (install && uninstall) throw usage('--install and --uninstall exclude each other');
+    const shell = shellOf(named, ctx.env);
+    if (!install && !uninstall) return { script: completionStub(shell) };
+    return changeFiles(ctx, shell, install ? 'install' : 'uninstall');
+  },
+  show: result =>
+    'script' in result
+      ? { noun: 'script', columns: [], data: result.script, prose: result.script }
+      : shownFiles(result),
+});
+
+interface Outcome {
+  readonly shell: CompletionShell;
+  readonly wanted: 'install' | 'uninstall';
+  readonly changed: boolean;
+  readonly files: readonly PlannedFile[];
+}
+
+const DOES = { create: 'make', change: 'change', remove: 'remove', none: 'leave' } as const;
+
+/** The shell that is named, else the one of `SHELL`. Throws `usage` when that is none of ours. */
+function shellOf(named: CompletionShell | undefined, env: Environment): CompletionShell {
+  const found = named ?? COMPLETION_SHELLS.find(shell => shell === env['SHELL']?.split('/').at(-1));
+  if (found !== undefined) return found;
+  throw usage(`SHELL does not name a known shell; give one: ${COMPLETION_SHELLS.join(', ')}`);
+}
+
+/** Shows what would be changed, asks, and changes it; in a dry run it is only shown. */
+async function changeFiles(ctx: Context, shell: CompletionShell, wanted: Outcome['wanted']): Promise<Outcome> {
+  const places = await ctx.completionFiles();
+  const planned = await places.plan(shell, wanted);
+  const due = planned.filter(({ action }) => action !== 'none');
+  if (due.length === 0 || ctx.dryRun) return { shell, wanted, changed: false, files: planned };
+  if (!ctx.yes) for (const file of due) for (const line of linesOf(file)) ctx.notice(line);
+  await confirmed(ctx, {
+    intent: `${wanted === 'install' ? 'Install' : 'Uninstall'} the completion for ${shell}`,
+    question: wanted === 'install' ? 'Make these changes?' : 'Take it away?',
+    command: `cardwright completion ${shell} --${wanted} --yes`,
+  });
+  return { shell, wanted, changed: true, files: await places.carryOut(shell, wanted) };
+}
+
+/** Lines that go into a file of the user's own are shown; a file of ours is what `completion <shell>` prints. */
+function linesOf({ path, action, text }: PlannedFile): readonly string[] {
+  const lines = action === 'change' || text.split('\n').length < 6 ? text.trimEnd().split('\n') : [];
+  return [`${DOES[action]} ${path}`, ...(action === 'remove' ? [] : lines.map(line => `    ${line}`))];
+}
+
+function shownFiles({ shell, wanted, changed, files }: Outcome): Shown {
+  const rows = files.map(({ path, action }) => ({ path, action }));
+  const done = wanted === 'install' ? 'Installed' : 'Uninstalled';
+  return {
+    data: { shell, changed, files: rows },
+    noun: 'file',
+    columns: [],
+    blocks: [
+      { kind: 'line', text: changed ? `${done} the completion for ${shell}.` : `Nothing was changed for ${shell}.` },
+      { kind: 'pairs', pairs: rows.map(({ path, action }) => [DOES[action], path]) },
+    ],
+    notes: changed && wanted === 'install' ? ['It works in the next shell you open.'] : [],
+  };
+}
