@@ -70,8 +70,8 @@ async function main(records, cards) {
 async function bundled(outfile) {
   const contents = `
     export { openForSync } from './mirror/file.ts';
-    export { storeRecords } from './mirror/store-records.ts';
-    export { storeCards } from './mirror/store-cards.ts';
+    export { storeRecords } from './mirror/store.ts';
+    export { storeCards } from './mirror/store.ts';
     export { growOnce } from './platform/v8-heap.ts';`;
   await build({
     stdin: { contents, resolveDir: join(root, 'src'), loader: 'ts' },

@@ -11,7 +11,7 @@ import type { Journal, OpRow } from '../journal/types.ts';
 import { mirrorPath } from '../mirror/file.ts';
 import { createMirror, type Mirror } from '../mirror/mirror.ts';
 import type { OwnOperation } from '../mirror/own-rows.ts';
-import type { Line, QueryRequest } from '../mirror/query-child.ts';
+import type { Line, QueryRequest } from '../mirror/query.ts';
 import { checkBaseUrl } from '../profile/base-url.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { SignOfLife } from '../terminal/sign-of-life.ts';
@@ -100,7 +100,7 @@ function isLarge(path: string): boolean {
 
 /** Answers a query in a process of its own: asked on standard input, answered on standard output. */
 export async function answerQuery({ streams }: AppHost): Promise<void> {
-  const { runQuery } = await import('../mirror/query-child.ts');
+  const { runQuery } = await import('../mirror/query.ts');
   const asked = JSON.parse(await streams.stdin.readAll(LONGEST_QUESTION)) as QueryRequest;
   await runQuery(asked, (line: Line) => streams.stdout.write(`${JSON.stringify(line)}\n`));
 }

@@ -123,7 +123,7 @@ async function checkFile(host: AppHost, setting: string, path: string): Promise<
     readOverrides(text, path);
   }
   if (setting === 'policy') {
-    const { readPolicy } = await import('../books/policy/read.ts');
+    const { readPolicy } = await import('../books/policy-file.ts');
     const { readYaml } = await import('../terminal/yaml-text.ts');
     readPolicy(readYaml(text), path);
   }

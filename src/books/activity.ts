@@ -1,6 +1,6 @@
 /** What the records of a card say of its use: when it was used last, what it spent, how much of its limit is used. */
 import { DAY } from '../core/durations.ts';
-import { effectOf, isChangingRecord, spentBy } from './effect.ts';
+import { effectOf, isChangingRecord, spentBy } from './records.ts';
 import { purchaseOf, type TxRow } from './rows.ts';
 
 /** Columns of a record that activity is counted from. */

@@ -1,18 +1,20 @@
 /** From residuals and evidence to findings: structure first, then own unknown rows, then what balances alone show. */
-import { type Finding, finding, findingOf } from './finding.ts';
-import type { Guess } from './guess.ts';
-import type { LateRow } from './late-rows.ts';
-import { rowName } from './position.ts';
-import type { NewRecord, RecordSums } from './purchases.ts';
-import type { Residuals } from './residuals.ts';
+import { finding, type Finding, findingOf, isOfOthers } from './findings.ts';
+import { type Guess, search } from './search.ts';
+import { type LateRow, rowsDone, type UnknownRow } from './own-rows.ts';
+import {
+  type CardChange,
+  type Cause,
+  operatorCause,
+  recordCause,
+  type Residuals,
+  rowName,
+  Unexplained,
+} from './position.ts';
+import type { NewRecord, RecordSums, Structure } from './records.ts';
 import type { CardRow, MoveRow } from './rows.ts';
-import { search } from './search.ts';
-import type { Structure } from './structure.ts';
-import { isOpen, withUncertain } from './uncertain.ts';
-import { type Cause, operatorCause, recordCause, Unexplained } from './unexplained.ts';
-import { rowsDone, type UnknownRow } from './unknown-rows.ts';
 
-export interface Evidence {
+interface Evidence {
   readonly records: Pick<RecordSums, 'structure' | 'fresh' | 'hasChangingRecords'>;
   readonly moves: readonly MoveRow[];
   /** Own rows that an earlier checkpoint counts as done, with their cards. */
@@ -400,4 +402,42 @@ function markerIn(card: Pick<CardRow, 'metadata'> | undefined): string | undefin
   if (card === undefined || !card.metadata.includes('"cardwright"')) return undefined;
   const value = (JSON.parse(card.metadata) as Readonly<Record<string, unknown>>)['cardwright'];
   return typeof value === 'string' ? value : undefined;
+}
+
+// Which amounts of other spenders are not certain, because holds may have had a part of them.
+
+/**
+ * The findings, with those marked whose amount may have been another. `rest` is what they leave. An amount is certain where
+ * its card has no hold to hide a part, where nothing else could have the difference, or where all of them leave no cent.
+ */
+function withUncertain(findings: readonly Finding[], rest: Unexplained): readonly Finding[] {
+  const named = findings.filter(isMove);
+  const blurred = [...rest.changes.values()].filter(each => isBlurred(each, rest));
+  const wallet = rest.fromWallet();
+  const isWalletBlurred = wallet.least < wallet.most;
+  const leavesNothing = rest.wallet === 0 && named.every(each => each.candidates.every(card => rest.of(card) === 0));
+  if (leavesNothing || blurred.length + Number(isWalletBlurred) < 2) return findings;
+  const cards = new Set(blurred.map(({ card_id }) => card_id));
+  const isProvisional = [...rest.changes.values()].some(
+    each => isOpen(each) && (each.isOver || cards.has(each.card_id)),
+  );
+  return findings.map(each =>
+    isMove(each) && each.candidates.some(card => cards.has(card))
+      ? { ...each, isAbout: true, isProvisional: each.isProvisional || isProvisional }
+      : each,
+  );
+}
+
+/** What an ended card gave back is seen in the wallet alone and has findings of its own. */
+function isMove(found: Finding): boolean {
+  return isOfOthers(found) && found.class !== 'other_terminated';
+}
+
+function isBlurred({ card_id, isOver, low, high }: CardChange, rest: Unexplained): boolean {
+  return !isOver && low < high && rest.isTouched(card_id);
+}
+
+/** A purchase on it may still close, and show what was held. */
+function isOpen({ low, high }: CardChange): boolean {
+  return high > 0 || low === -Infinity;
 }

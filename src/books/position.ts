@@ -1,6 +1,7 @@
-/** An account at one instant: wallet, balances, sums of records and of own moves. */
-import type { CardSums } from './purchases.ts';
+/** An account at one instant, and what two instants leave unexplained: of each card, of the wallet, of what was spent. */
+import type { CardSums } from './records.ts';
 import type { CardRow, CheckpointCardRow, CheckpointRow, CountingRules, MoveRow, WalletRow } from './rows.ts';
+import { CliError } from '../core/errors.ts';
 
 /** A card at an instant; all sums are from its beginning, integer cents. */
 export interface CardPosition {
@@ -47,7 +48,7 @@ function deviations({ total_spent, cards_total_balance, balance }: CountingRules
   return Number(total_spent !== 'net') + Number(cards_total_balance !== 'all') + Number(balance !== 'available');
 }
 
-export interface Observed {
+interface Observed {
   readonly at: number;
   readonly wallet: WalletRow;
   readonly cards: readonly Pick<CardRow, 'card_id' | 'status' | 'balance_cents' | 'gone_at'>[];
@@ -139,4 +140,260 @@ export function positionOfCheckpoint(checkpoint: CheckpointRow, rows: Iterable<C
     cards,
     carried: carried_cents,
   };
+}
+
+// What two positions of an account leave unexplained
+
+/** Changes of a card between two positions, integer cents, each with its own sign as in `CardPosition`. */
+export interface CardChange {
+  readonly card_id: string;
+  readonly isOver: boolean;
+  readonly isNew: boolean;
+  /** Terminated since the base. */
+  readonly hasEnded: boolean;
+  readonly opening: number;
+  readonly closing: number;
+  readonly created: number;
+  readonly funded: number;
+  readonly withdrawn: number;
+  readonly settled: number;
+  readonly refunded: number;
+  readonly holds: number;
+  /** A terminated card: what its sums say went back to the wallet. */
+  readonly returned: number;
+  /** Δbalance - (own - settled + refunded - Δholds); 0 on a terminated card, whose rest shows in the wallet. */
+  readonly residual: number;
+  /** Bounds within which holds alone explain `residual`, or on a terminated card its part of the wallet's. */
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Bounds are inclusive: within them holds that were released explain a residual. */
+export interface Residuals {
+  readonly cards: ReadonlyMap<string, CardChange>;
+  /** Δtotal_spent less what records spent. */
+  readonly spent: number;
+  readonly wallet: number;
+  readonly walletLow: number;
+  readonly walletHigh: number;
+  /** Δ(total_deposited - total_spent - wallet - Σ balances - Σ holds). */
+  readonly identity: number;
+  readonly deposits: number;
+}
+
+/**
+ * The sums of the books. Throws `internal` when they do not add up to nothing, which is a bug of ours and
+ * never of the account: every amount stands in exactly two of them.
+ */
+export function residualsBetween(base: Position, now: Position, rules: CountingRules): Residuals {
+  const cards = new Map<string, CardChange>();
+  let spentByRecords = 0;
+  let own = 0;
+  let returned = 0;
+  let balances = 0;
+  let holds = 0;
+  let ofCards = 0;
+  let [walletLow, walletHigh] = [0, 0];
+  for (const card_id of new Set([...now.cards.keys(), ...base.cards.keys()])) {
+    const change = changeOf(base.cards.get(card_id), now.cards.get(card_id), { card_id, rules });
+    cards.set(card_id, change);
+    spentByRecords += change.settled - change.refunded;
+    own += change.created + change.funded - change.withdrawn;
+    returned += change.returned;
+    balances += change.closing - change.opening;
+    holds += change.holds;
+    ofCards += change.residual;
+    if (change.isOver) {
+      walletLow += change.low;
+      walletHigh += change.high;
+    }
+  }
+  const refundedInAll = (position: Position) =>
+    [...position.cards.values()].reduce((sum, each) => sum + each.refunded, 0);
+  // A gross total is made net by the refunds that are listed, so that one set of sums serves both.
+  const spent = now.spent - base.spent - (rules.total_spent === 'gross' ? refundedInAll(now) - refundedInAll(base) : 0);
+  const deposits = now.deposited - base.deposited;
+  const wallet = now.wallet - base.wallet - (deposits - own + returned);
+  const identity = deposits - spent - (now.wallet - base.wallet) - balances - holds;
+  const found = { spent: spent - spentByRecords, wallet, identity };
+  const rest = found.identity + found.spent + found.wallet + ofCards;
+  if (rest !== 0 || ![spentByRecords, own, returned, balances, holds].every(Number.isSafeInteger)) {
+    throw new CliError('internal', { message: `the sums of the books leave ${rest} cents, and must leave none` });
+  }
+  const { carried } = base;
+  return { cards, ...found, walletLow: walletLow - carried, walletHigh: walletHigh - carried, deposits };
+}
+
+const NO_CARD: Omit<CardPosition, 'card_id' | 'status'> = {
+  balance: 0,
+  settled: 0,
+  refunded: 0,
+  holds: 0,
+  created: 0,
+  funded: 0,
+  withdrawn: 0,
+  unverified: 0,
+  unbounded: false,
+};
+
+function changeOf(
+  old: CardPosition | undefined,
+  now: CardPosition | undefined,
+  { card_id, rules }: { readonly card_id: string; readonly rules: CountingRules },
+): CardChange {
+  const a = old ?? { ...NO_CARD, card_id, status: 'unlisted' };
+  // A card that was in the base and is named by nobody now is gone: its money went back, or the wallet will show it.
+  const b = now ?? { ...a, status: 'terminated', balance: 0, holds: 0 };
+  const isOver = b.status === 'terminated';
+  const holds = countedHolds(b, rules) - countedHolds(a, rules);
+  const [created, funded, withdrawn] = [b.created - a.created, b.funded - a.funded, b.withdrawn - a.withdrawn];
+  const [settled, refunded] = [b.settled - a.settled, b.refunded - a.refunded];
+  const rest = b.balance - a.balance - (created + funded - withdrawn - settled + refunded - holds);
+  const isOpen = b.unbounded && countsHolds(b, rules);
+  const wasOpen = a.unverified === 2 && countsHolds(a, rules);
+  return {
+    card_id,
+    isOver,
+    isNew: old === undefined || old.status === 'unlisted',
+    hasEnded: isOver && a.status !== 'terminated',
+    opening: a.balance,
+    closing: b.balance,
+    created,
+    funded,
+    withdrawn,
+    settled,
+    refunded,
+    holds,
+    returned: isOver ? -rest : 0,
+    residual: isOver ? 0 : rest,
+    low: isOpen ? -Infinity : a.unverified > 0 ? -countedHolds(a, rules) : 0,
+    high: wasOpen ? Infinity : countedHolds(b, rules),
+  };
+}
+
+/** A balance that includes holds falls at the settlement: then the holds of a card that is not over count nowhere. */
+function countsHolds({ status }: CardPosition, { balance }: CountingRules): boolean {
+  return balance === 'available' || status === 'terminated';
+}
+
+function countedHolds(card: CardPosition, rules: CountingRules): number {
+  return countsHolds(card, rules) ? card.holds : 0;
+}
+
+// What is left of the residuals while causes are taken out of them one after the other.
+
+/** What a cause adds to the residuals, integer cents. On a terminated card `card` shows in the wallet instead. */
+export interface Cause {
+  readonly card_id: string;
+  readonly card: number;
+  readonly spent: number;
+  readonly wallet: number;
+}
+
+export class Unexplained {
+  spent: number;
+  wallet: number;
+  readonly #residuals: Residuals;
+  readonly #cards = new Map<string, number>();
+  /** Absolute cents that are left on the cards. */
+  #onCards = 0;
+  /** Cards whose rest lies outside of what holds explain. */
+  readonly outside = new Set<string>();
+
+  constructor(residuals: Residuals) {
+    this.#residuals = residuals;
+    this.spent = residuals.spent;
+    this.wallet = residuals.wallet;
+    for (const { card_id, residual } of residuals.cards.values()) if (residual !== 0) this.#set(card_id, residual);
+  }
+
+  get changes(): ReadonlyMap<string, CardChange> {
+    return this.#residuals.cards;
+  }
+
+  of(card: string): number {
+    return this.#cards.get(card) ?? 0;
+  }
+
+  /** Cards with a rest, in bounds or not. */
+  withRest(): Iterable<readonly [string, number]> {
+    return this.#cards;
+  }
+
+  isOver(card: string): boolean {
+    return this.changes.get(card)?.isOver ?? false;
+  }
+
+  /** Whether holds alone could leave such a rest on a card that is not terminated. */
+  fits(card: string, rest: number): boolean {
+    const change = this.changes.get(card);
+    return change === undefined ? rest === 0 : rest >= change.low && rest <= change.high;
+  }
+
+  fitsWallet(rest: number): boolean {
+    return rest >= this.#residuals.walletLow && rest <= this.#residuals.walletHigh;
+  }
+
+  /** Its balance is not what records and own rows say, or was not before something explained it. */
+  isTouched(card: string): boolean {
+    return this.of(card) !== 0 || this.changes.get(card)?.residual !== 0;
+  }
+
+  /**
+   * Whether others may have moved so much to the card unseen. Somebody may withdraw just what a hold released; that they
+   * fund just what a hold of the first checkpoint was too high by is chance.
+   */
+  mayHide(card: string, amount: number): boolean {
+    return amount < 0 || this.isTouched(card);
+  }
+
+  /** Bounds of what other spenders may have taken out of the wallet, integer cents, inclusive. */
+  fromWallet(): { readonly least: number; readonly most: number } {
+    const { walletLow, walletHigh } = this.#residuals;
+    return { least: walletLow - this.wallet, most: walletHigh - this.wallet };
+  }
+
+  /** How many of the sums nothing explains so far. */
+  count(): number {
+    return this.outside.size + Number(this.spent !== 0) + Number(!this.fitsWallet(this.wallet));
+  }
+
+  take({ card_id, card, spent, wallet }: Cause, times: 1 | -1 = 1): void {
+    this.spent -= spent * times;
+    this.wallet -= wallet * times;
+    if (this.isOver(card_id)) this.wallet -= card * times;
+    else if (card !== 0) this.#set(card_id, this.of(card_id) - card * times);
+  }
+
+  /** Absolute cents that are left, within bounds or not. */
+  size(): number {
+    return Math.abs(this.spent) + Math.abs(this.wallet) + this.#onCards;
+  }
+
+  /** Takes the causes together when that leaves less unexplained; otherwise nothing changes. */
+  takeIfLess(...causes: readonly Cause[]): boolean {
+    const count = this.count();
+    for (const cause of causes) this.take(cause);
+    if (this.count() < count) return true;
+    for (const cause of causes) this.take(cause, -1);
+    return false;
+  }
+
+  #set(card: string, rest: number): void {
+    this.#onCards += Math.abs(rest) - Math.abs(this.of(card));
+    if (rest === 0) this.#cards.delete(card);
+    else this.#cards.set(card, rest);
+    if (this.fits(card, rest)) this.outside.delete(card);
+    else this.outside.add(card);
+  }
+}
+
+/** Records on a card show `amount` less spent than the account did: a settlement is missing, or a refund too many. */
+export function recordCause(card_id: string, amount: number): Cause {
+  return { card_id, card: -amount, spent: amount, wallet: 0 };
+}
+
+/** Somebody else moved `amount` from the wallet to the card, or back when it is negative. */
+export function operatorCause(card_id: string, amount: number): Cause {
+  return { card_id, card: amount, spent: 0, wallet: -amount };
 }

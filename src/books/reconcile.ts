@@ -1,20 +1,21 @@
 /** One reconciliation: two positions, what explains their difference, the verdict and the checkpoint that is kept. */
 import { cents } from '../core/money.ts';
 import { type Classified, classify } from './classify.ts';
-import { type Finding, finding, findingOf, isOfOthers } from './finding.ts';
-import { type LateRow, residualsSince } from './late-rows.ts';
+import { type Finding, finding, findingOf, isOfOthers } from './findings.ts';
+import { type LateRow, residualsSince } from './own-rows.ts';
 import {
   ALL_RULES,
+  type CardChange,
   type CardPosition,
   NOTHING_YET,
   type Position,
   positionOf,
   positionOfCheckpoint,
+  type Residuals,
+  Unexplained,
 } from './position.ts';
-import type { RecordSums } from './purchases.ts';
-import type { CardChange, Residuals } from './residuals.ts';
+import type { RecordSums } from './records.ts';
 import type { CardRow, CheckpointCardRow, CheckpointRow, CountingRules, MoveRow, WalletRow } from './rows.ts';
-import { Unexplained } from './unexplained.ts';
 
 export const VERDICTS = ['baseline', 'balanced', 'provisional', 'unexplained'] as const;
 export type Verdict = (typeof VERDICTS)[number];

@@ -1,15 +1,22 @@
-/**
- * The fewest causes that leave the least unexplained: at most one record cause and one operator cause, then a kind for
- * each card. Causes that explain equally much are all candidates of one exact amount.
- */
-import type { Guess } from './guess.ts';
-import { sharedMoves } from './shared-moves.ts';
-import { type Cause, operatorCause, recordCause, type Unexplained } from './unexplained.ts';
+/** The fewest causes that explain sums that nothing else does, and every card that each may be about. */
+import { type Cause, operatorCause, recordCause, type Unexplained } from './position.ts';
+
+/** A cause that the sums point at, and every card that it may be about. */
+export interface Guess {
+  readonly kind: 'record' | 'operator';
+  /** Cents, signed as in `recordCause` and `operatorCause`; the same for every candidate. */
+  readonly amount: number;
+  readonly candidates: readonly string[];
+  /** Where one card alone cannot have had it all: what is taken from each, by the cards in their order. */
+  readonly shares?: ReadonlyMap<string, number>;
+}
+
+// The fewest causes that leave the least unexplained
 
 /** Beyond this many cards every kind for every card takes too long, and the cards are given one kind together. */
 const MOST_CARDS = 8;
 
-export interface Hints {
+interface Hints {
   /** Cards whose records point at a missing one. */
   readonly likely: ReadonlySet<string>;
   /** Cards that somebody else made: of equals the first that operators are taken to have funded. */
@@ -197,4 +204,63 @@ function shared(rest: Unexplained, kind: Guess['kind'], cards: readonly string[]
   if (hiding.length > 0) return [...guesses(), { kind, amount: more, candidates: hiding }];
   // Operators of a wallet that also holds releases need not add up to it; records always add up.
   return kind === 'operator' && rest.fitsWallet(-more) ? guesses() : undefined;
+}
+
+// Money that other spenders moved on several cards while holds blur some of them.
+
+interface Bounds {
+  readonly card: string;
+  /** What others may have moved to the card, integer cents: negative back to the wallet. Inclusive. */
+  readonly least: number;
+  readonly most: number;
+}
+
+/** As little as possible on each card. Empty where no such moves explain the sums. */
+function sharedMoves(rest: Unexplained): readonly Guess[] {
+  if (rest.spent !== 0) return [];
+  const cards = boundsOf(rest);
+  const moved = new Map(cards.map(each => [each.card, nearest(0, each)]));
+  const sum = [...moved.values()].reduce((total, amount) => total + amount, 0);
+  // Nothing left the wallet: then what left one card came to another, to the cent.
+  const wanted = rest.wallet === 0 ? { least: 0, most: 0 } : rest.fromWallet();
+  const more = nearest(sum, wanted) - sum;
+  const own = [...moved].flatMap(([card, amount]) => (amount === 0 ? [] : [moveTo(card, amount)]));
+  if (more === 0) return own;
+  const room = new Map(
+    cards.map(({ card, least, most }) => [card, (more > 0 ? most : least) - (moved.get(card) ?? 0)]),
+  );
+  const whole = [...room.values()].reduce((total, amount) => total + amount, 0);
+  if (rest.wallet === 0 || Math.abs(whole) < Math.abs(more)) return [];
+  return [...own, spread(more, room)];
+}
+
+/** Cards that others may have moved money on. */
+function boundsOf(rest: Unexplained): Bounds[] {
+  return [...rest.changes.values()]
+    .filter(({ card_id, isOver, high }) => !isOver && (high > 0 || rest.isTouched(card_id)))
+    .map(({ card_id, low, high }) => ({
+      card: card_id,
+      least: rest.of(card_id) - high,
+      most: rest.mayHide(card_id, 1) ? rest.of(card_id) - low : 0,
+    }));
+}
+
+function nearest(amount: number, { least, most }: Pick<Bounds, 'least' | 'most'>): number {
+  return Math.max(least, Math.min(most, amount));
+}
+
+const moveTo = (card: string, amount: number): Guess => ({ kind: 'operator', amount, candidates: [card] });
+
+/** One amount and every card that may have some of it; the sums take it from one after the other. */
+function spread(more: number, room: ReadonlyMap<string, number>): Guess {
+  const candidates = [...room].filter(([, amount]) => amount !== 0).map(([card]) => card);
+  const shares = new Map<string, number>();
+  let left = more;
+  for (const card of candidates) {
+    const has = room.get(card) ?? 0;
+    const share = more > 0 ? Math.min(left, has) : Math.max(left, has);
+    if (share !== 0) shares.set(card, share);
+    left -= share;
+  }
+  return { kind: 'operator', amount: more, candidates, shares };
 }

@@ -3,7 +3,7 @@
  * checkpoints. Amounts are integer cents, times ms UTC.
  */
 import { createHash } from 'node:crypto';
-import { effectOf } from './effect.ts';
+import { effectOf } from './records.ts';
 import type { Period, WallClock } from './period.ts';
 import { rowName } from './position.ts';
 import type { CardRow, CheckpointCardRow, CheckpointRow, MoveRow, TxRow, WalletRow } from './rows.ts';

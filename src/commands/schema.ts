@@ -31,7 +31,7 @@ export const printSchema = command({
     const { commandSchema } = await import('../cli/docs/answers.ts');
     const { errorSchema } = await import('../cli/docs/error-answer.ts');
     const path = words.join(' ');
-    if (path === MIRROR) return viewsOf(await import('../mirror/views.ts'));
+    if (path === MIRROR) return viewsOf(await import('../mirror/schema.ts'));
     if (path === ERROR) return { ...DIALECT, ...errorSchema() };
     if (path !== '') return { ...DIALECT, ...commandSchema(named(path, commands)) };
     const all = commands.map(each => [each.path, commandSchema(each)] as const);
@@ -51,7 +51,7 @@ export const printSchema = command({
 });
 
 /** The views of the mirror, without how they are made. */
-function viewsOf({ VIEWS }: typeof import('../mirror/views.ts')) {
+function viewsOf({ VIEWS }: typeof import('../mirror/schema.ts')) {
   return { title: 'Views of the mirror', views: VIEWS.map(({ name, says, columns }) => ({ name, says, columns })) };
 }
 

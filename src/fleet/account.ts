@@ -1,7 +1,8 @@
-/** What the account holds, as far as a fleet is concerned: a few fields of a card, and the cards that are not ours counted. */
-import { type Cents, centsOf } from '../core/money.ts';
-import type { Fleet } from './fleet-file.ts';
-import { type Mark, markOf } from './names.ts';
+/** The account as far as a fleet is concerned: its cards, which of them is which of the file, and where they differ. */
+import { type Cents, centsOf, plainAmount } from '../core/money.ts';
+import { type BinWish, type Fleet, type Mark, markOf, markText, type Wish } from './fleet-file.ts';
+import { CliError } from '../core/errors.ts';
+import { shellWord } from '../core/shell-quote.ts';
 
 /** The metadata key of the journal's markers. */
 export const MARKER_KEY = 'cardwright';
@@ -97,7 +98,7 @@ export function observedCard(card: ListedCard): ObservedCard | undefined {
 }
 
 /** Ids that a file names. */
-export function namedIds({ wishes, retired }: Fleet): ReadonlySet<string> {
+function namedIds({ wishes, retired }: Fleet): ReadonlySet<string> {
   const ids = new Set<string>(retired.map(({ card }) => card));
   for (const { pin, replaced } of wishes) {
     if (pin !== undefined) ids.add(pin);
@@ -172,4 +173,269 @@ export class AccountCards {
 
 function isOlder(one: Dated, other: Dated): boolean {
   return one.at === other.at ? one.id < other.id : one.at < other.at;
+}
+
+// Cards of an account in which no card shows any metadata
+
+/** Takes every card of the list. */
+export class UnmarkedCards {
+  readonly #named: ReadonlySet<string>;
+  readonly #byLabel = new Map<string, string>();
+  #isShown = false;
+
+  constructor(fleet: Fleet) {
+    this.#named = namedIds(fleet);
+  }
+
+  add({ id, status, label, metadata }: ListedCard): void {
+    if (Object.keys(metadata ?? {}).length > 0) {
+      this.#isShown = true;
+      this.#byLabel.clear();
+    }
+    if (this.#isShown || status === 'terminated' || this.#named.has(id)) return;
+    const text = label ?? '';
+    const known = this.#byLabel.get(text);
+    if (known === undefined || id < known) this.#byLabel.set(text, id);
+  }
+
+  /** Id of a card with this label that the file does not name; undefined where some card shows metadata. */
+  withLabel(label: string): string | undefined {
+    return this.#byLabel.get(label);
+  }
+}
+
+// Where a card differs from what is wanted.
+
+/**
+ * `fixed`: the service cannot change it, so it is blocked or replaced. `drift`: it changed at the service. `note`: metadata
+ * of the file that the card was made without; never a reason for a change.
+ */
+export interface Difference {
+  readonly name: string;
+  /** Null where there is no card. */
+  readonly card: string | null;
+  readonly field: string;
+  readonly class: 'fixed' | 'drift' | 'note';
+  /** Text, USD, a list, or null. */
+  readonly is: unknown;
+  readonly wanted: unknown;
+}
+
+/** Fields that a card has for good, and notes; its state is another matter. */
+export function differencesOf(wish: Wish, card: ObservedCard, bins: readonly ObservedBin[]): readonly Difference[] {
+  const { name } = wish;
+  const found: Difference[] = [];
+  const fixed = (field: string, is: unknown, wanted: unknown) =>
+    found.push({ name, card: card.id, field, class: 'fixed', is, wanted });
+  if (wish.label !== undefined && !isSameText(wish.label, card.label)) {
+    fixed('label', card.label, wish.label);
+  }
+  if (wish.limit !== undefined && wish.limit !== card.limit) fixed('limit', usdOf(card.limit), usdOf(wish.limit));
+  const { categories } = wish;
+  if (categories !== undefined && !isSameSet(categories, card.categories ?? [])) {
+    fixed('categories', card.categories ?? [], categories);
+  }
+  if (wish.autoFreezeAt !== undefined && wish.autoFreezeAt !== (card.autoFreezeAt ?? null)) {
+    fixed('auto_freeze_at', usdOf(card.autoFreezeAt), usdOf(wish.autoFreezeAt));
+  }
+  if (!isWantedBin(wish.bin, card.bin, bins)) fixed('bin', card.bin ?? null, binText(wish.bin));
+  for (const [key, wanted] of Object.entries(wish.metadata)) {
+    const is = card.metadata?.[key];
+    if (is !== wanted && card.metadata !== undefined) {
+      found.push({ name, card: card.id, field: `metadata.${key}`, class: 'note', is: is ?? null, wanted });
+    }
+  }
+  return found;
+}
+
+function usdOf(amount: number | null | undefined): number | null {
+  return amount === null || amount === undefined ? null : amount / 100;
+}
+
+function isSameText(one: string, other: string): boolean {
+  return one === other || one.normalize('NFC') === other.normalize('NFC');
+}
+
+function isSameSet(one: readonly string[], other: readonly string[]): boolean {
+  if (one.length === other.length && one.every((each, index) => each === other[index])) return true;
+  const [a, b] = [new Set(one), new Set(other)];
+  return a.size === b.size && [...a].every(each => b.has(each));
+}
+
+function isWantedBin(wanted: BinWish, bin: string | undefined, bins: readonly ObservedBin[]): boolean {
+  if (wanted.by === 'auto') return true;
+  if (wanted.by === 'id') return wanted.id === bin;
+  const known = bins.find(({ id }) => id === bin);
+  return known !== undefined && matchesNeeds(wanted, known);
+}
+
+/** Whether a BIN has the features and takes the transaction; what it is best for only ranks it. */
+function matchesNeeds(
+  { needs, minTransaction }: Extract<BinWish, { by: 'criteria' }>,
+  { features, maxTransaction }: ObservedBin,
+): boolean {
+  const takes = minTransaction === undefined || (maxTransaction ?? 0) >= minTransaction;
+  return takes && needs.every(need => features.has(need));
+}
+
+function binText(bin: BinWish): string {
+  if (bin.by === 'id') return bin.id;
+  if (bin.by === 'auto') return 'auto';
+  const least = bin.minTransaction === undefined ? [] : [`min_transaction ${plainAmount(bin.minTransaction)}`];
+  return [...bin.needs, ...least].join(', ');
+}
+
+// Which card is which
+
+/** The cards of one name. */
+export interface Matched {
+  readonly wish: Wish;
+  /** The card there is: pinned, or its highest generation that is not terminated. */
+  readonly present: ObservedCard | undefined;
+  /** Older cards of the name that are not terminated. */
+  readonly predecessors: readonly ObservedCard[];
+  /** Highest generation ever; 0 for none. */
+  readonly highest: number;
+  /** It had a card, and somebody terminated it. */
+  readonly ended: ObservedCard | undefined;
+}
+
+export interface Match {
+  readonly matched: readonly Matched[];
+  /** Cards of this fleet whose name is no longer in the file, not terminated and not retired. */
+  readonly left: readonly ObservedCard[];
+  /** Cards of this fleet that are not terminated, pinned ones too. */
+  readonly live: number;
+  /** Pins that are not in the account. */
+  readonly lost: readonly Wish[];
+}
+
+/** Throws `check_failed` where one card stands for two, or two for one: nothing is planned then. */
+export function matchCards(fleet: Fleet, { cards }: Account): Match {
+  const byName = new Map<string, ObservedCard[]>();
+  for (const card of cards.values()) {
+    if (card.mark?.fleet !== fleet.name) continue;
+    const name = fleet.moved.get(card.mark.name) ?? card.mark.name;
+    const same = byName.get(name);
+    if (same === undefined) byName.set(name, [card]);
+    else same.push(card);
+  }
+  const retired = new Set(fleet.retired.map(({ card }) => card));
+  const pinned = new Map(fleet.wishes.flatMap(wish => (wish.pin === undefined ? [] : [[wish.pin, wish] as const])));
+  const broken: string[] = [];
+  const [matched, lost]: [Matched[], Wish[]] = [[], []];
+  const live = new Set<string>();
+  for (const wish of fleet.wishes) {
+    const marked = byName.get(wish.name) ?? [];
+    byName.delete(wish.name);
+    broken.push(...duplicatesIn(marked));
+    for (const card of marked) {
+      const owner = pinned.get(card.id);
+      if (owner !== undefined && owner !== wish)
+        broken.push(`${card.id} is ${wish.name} by its marker and ${owner.name} by its pin`);
+    }
+    const found = matchOne(wish, marked, { fleet: fleet.name, cards, retired, broken });
+    if (wish.pin !== undefined && !cards.has(wish.pin)) lost.push(wish);
+    else matched.push(found);
+    for (const card of [...(found.present === undefined ? [] : [found.present]), ...found.predecessors])
+      live.add(card.id);
+  }
+  const left: ObservedCard[] = [];
+  for (const marked of byName.values()) {
+    broken.push(...duplicatesIn(marked));
+    for (const card of marked) {
+      if (card.status === 'terminated') continue;
+      live.add(card.id);
+      if (!retired.has(card.id) && !pinned.has(card.id)) left.push(card);
+    }
+  }
+  for (const id of retired) if (isLive(cards.get(id))) live.add(id);
+  if (broken.length > 0) throw notOneForOne(fleet.name, broken);
+  return { matched, left, live: live.size, lost };
+}
+
+function isLive(card: ObservedCard | undefined): boolean {
+  return card !== undefined && card.status !== 'terminated';
+}
+
+interface Around {
+  readonly fleet: string;
+  readonly cards: Account['cards'];
+  readonly retired: ReadonlySet<string>;
+  readonly broken: string[];
+}
+
+function matchOne(wish: Wish, marked: readonly ObservedCard[], { fleet, cards, retired, broken }: Around): Matched {
+  const generation = (card: ObservedCard) => card.mark?.generation ?? 0;
+  const highest = marked.reduce((most, card) => Math.max(most, generation(card)), 0);
+  const isUsable = (card: ObservedCard) => isLive(card) && !retired.has(card.id);
+  // By generation and by id: the order of the list says nothing.
+  const newest = [...marked].sort((a, b) => generation(b) - generation(a) || (a.id < b.id ? -1 : 1));
+  const usable = newest.filter(isUsable);
+  const pin = wish.pin === undefined ? undefined : cards.get(wish.pin);
+  if (pin?.mark !== undefined && pin.mark.fleet !== fleet) {
+    broken.push(`${wish.name} is pinned to ${pin.id}, which is ${markText(pin.mark)}`);
+  }
+  if (pin !== undefined && isLive(pin)) {
+    const others = usable.filter(card => card !== pin);
+    if (others.length > 0) {
+      broken.push(`${wish.name} is ${pin.id} by its pin and ${others.map(({ id }) => id).join(', ')} by its marker`);
+    }
+    return { wish, present: pin, predecessors: [], highest, ended: undefined };
+  }
+  const [present, ...predecessors] = [...usable, ...adoptedBefore(wish, marked, cards).filter(isUsable)];
+  const ended = present === undefined ? (pin ?? newest[0]) : undefined;
+  return { wish, present, predecessors, highest, ended };
+}
+
+/** Cards that `replace` names and that carry no marker: they were adopted by their ids. */
+function adoptedBefore(
+  { replaced, isOneOfSeveral }: Wish,
+  marked: readonly ObservedCard[],
+  cards: Account['cards'],
+): readonly ObservedCard[] {
+  if (isOneOfSeveral) return [];
+  const named = replaced.map(({ card }) => cards.get(card)).filter(card => card !== undefined);
+  return named.filter(card => card.mark === undefined && !marked.includes(card));
+}
+
+/** Two cards that are not terminated with one marker: all are named, and the surplus ones with the way to end them. */
+function duplicatesIn(marked: readonly ObservedCard[]): readonly string[] {
+  if (marked.length < 2) return [];
+  const byMark = new Map<string, ObservedCard[]>();
+  for (const card of marked) {
+    if (!isLive(card) || card.mark === undefined) continue;
+    const key = String(card.mark.generation);
+    byMark.set(key, [...(byMark.get(key) ?? []), card]);
+  }
+  return [...byMark.values()].filter(same => same.length > 1).flatMap(surplusText);
+}
+
+function surplusText(same: readonly ObservedCard[]): readonly string[] {
+  const [kept, ...surplus] = [...same].sort(keptFirst);
+  if (kept?.mark === undefined) return [];
+  const ids = [kept, ...surplus].map(({ id }) => id).join(', ');
+  return [
+    `${same.length} cards carry the marker ${markText(kept.mark)}: ${ids}. ${kept.id} stays`,
+    ...surplus.flatMap(({ id, status }) => [
+      ...(status === 'active' ? [`cardwright cards freeze ${shellWord(id)}`] : []),
+      `cardwright cards terminate ${shellWord(id)}`,
+    ]),
+  ];
+}
+
+/** The older card stays; one that somebody has frozen is the surplus one already. */
+function keptFirst(one: ObservedCard, other: ObservedCard): number {
+  const [isActive, otherIsActive] = [one, other].map(({ status }) => status === 'active');
+  if (isActive !== otherIsActive) return isActive ? -1 : 1;
+  if (one.createdAt !== other.createdAt) return one.createdAt < other.createdAt ? -1 : 1;
+  return one.id < other.id ? -1 : 1;
+}
+
+function notOneForOne(fleet: string, broken: readonly string[]): CliError {
+  return new CliError('check_failed', {
+    message: `the cards of ${fleet} are not one for one; nothing was planned`,
+    notes: broken,
+    outcome: 'not_sent',
+  });
 }

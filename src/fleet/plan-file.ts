@@ -1,9 +1,181 @@
-/** A plan file read back: its form is checked here, what it says is checked against the account. */
+/** A plan as a file: an assertion of what an apply will send, and why it may not be sent any more. */
+import { createHash } from 'node:crypto';
+import { cents, type Cents, centsOf, dollars, sumCents, toCents, toUsd } from '../core/money.ts';
+import { type Account, type CardRecords, type Difference, matchCards, type Matched } from './account.ts';
+import { type Fleet, LEAST_AT_ONCE, MOST_AT_ONCE } from './fleet-file.ts';
+import {
+  type Allowed,
+  type Deed,
+  fundChain,
+  GUARDED_CLASSES,
+  type GuardedSteps,
+  type Locked,
+  type NumberedStep,
+  PHASES,
+  type Planned,
+  type Scope,
+} from './step.ts';
 import { CliError } from '../core/errors.ts';
 import { isObject } from '../core/objects.ts';
 import { shellWord } from '../core/shell-quote.ts';
-import { type PlanDocument, planIdOf } from './plan-document.ts';
-import { GUARDED_CLASSES, PHASES } from './step.ts';
+import { DAY, HOUR } from '../core/durations.ts';
+
+/** What a plan holds for: another account, service or file makes it void. */
+interface Bound {
+  readonly origin: string;
+  readonly mode: string;
+  /** Digest of the contract's overrides. */
+  readonly contract: string;
+  /** Digest of the bytes of the file. */
+  readonly file: string;
+  /** The oldest card ids, three at most. */
+  readonly witness: readonly string[];
+  /** Of cardwright. */
+  readonly version: string;
+}
+
+/** Counts of each deed, and USD. */
+type Totals = Readonly<Record<Deed, number>> & {
+  readonly spend: number;
+  readonly returns: number;
+  readonly wallet: number;
+  readonly wallet_after: number;
+};
+
+/** The JSON of a plan, in the order it is written. */
+export interface PlanDocument {
+  readonly plan: 1;
+  /** `plan_` and a digest of everything else. */
+  readonly id: string;
+  readonly fleet: string;
+  /** ISO 8601 UTC, by the clock of the service. */
+  readonly created_at: string;
+  readonly expires_at: string;
+  readonly bound: Bound;
+  readonly caps: { readonly per_apply: number; readonly cards: number; readonly wallet_reserve: number };
+  readonly totals: Totals;
+  readonly allowed: Allowed;
+  readonly steps: readonly NumberedStep[];
+  readonly differences: readonly Difference[];
+  readonly blocked: readonly string[];
+  readonly held_back: readonly GuardedSteps[];
+  readonly unknown: readonly Locked[];
+  readonly to_retire: readonly { readonly card: string; readonly name: string; readonly balance: number }[];
+  readonly notes: readonly string[];
+  readonly cards_after: number;
+  readonly as_wanted: number;
+  readonly strangers: number;
+}
+
+interface Circumstances {
+  readonly fleet: Fleet;
+  readonly account: Account;
+  readonly scope: Scope;
+  readonly allowed: Allowed;
+  /** The text of the file. */
+  readonly content: string;
+  /** The contract's overrides, as they are. */
+  readonly overrides: unknown;
+  readonly version: string;
+  /** How long it may be applied, ms. */
+  readonly lifeMs: number;
+}
+
+/** The same for the same plan at the same time of the service. */
+export function planDocument(planned: Planned, around: Circumstances): PlanDocument {
+  const { fleet, account, scope, allowed, content, overrides, version, lifeMs } = around;
+  const { caps } = fleet;
+  const created = wholeSeconds(account.now);
+  return withId({
+    plan: 1,
+    id: '',
+    fleet: fleet.name,
+    created_at: isoOf(created),
+    expires_at: isoOf(created + lifeMs),
+    bound: {
+      origin: scope.origin,
+      mode: scope.mode,
+      contract: digestOf(JSON.stringify(overrides)),
+      file: digestOf(content),
+      witness: account.witness,
+      version,
+    },
+    caps: { per_apply: toUsd(caps.perApply), cards: caps.cards, wallet_reserve: toUsd(caps.walletReserve) },
+    totals: totalsOf(planned.steps, account.wallet),
+    allowed,
+    steps: planned.steps,
+    differences: planned.differences,
+    blocked: planned.blocked,
+    held_back: planned.heldBack,
+    unknown: planned.locked,
+    to_retire: planned.toRetire.map(({ card, name, balance }) => ({ card, name, balance: toUsd(balance) })),
+    notes: planned.notes,
+    cards_after: planned.cardsAfter,
+    as_wanted: planned.asWanted,
+    strangers: account.strangers,
+  });
+}
+
+/** The document with the id that its other members have. */
+export function withId(document: PlanDocument): PlanDocument {
+  return { ...document, id: planIdOf(document) };
+}
+
+const ID_DIGITS = 32;
+
+/** The digest of everything but the id. */
+function planIdOf({ id: _, ...rest }: PlanDocument): string {
+  return `plan_${createHash('sha256').update(JSON.stringify(rest)).digest('hex').slice(0, ID_DIGITS)}`;
+}
+
+function digestOf(text: string): string {
+  return `sha256:${createHash('sha256').update(text).digest('hex')}`;
+}
+
+/** Whether anything is to be done or decided. */
+export function differs({ steps, blocked, held_back: heldBack }: PlanDocument): boolean {
+  return steps.length + blocked.length + heldBack.length > 0;
+}
+
+/** Cents that the steps take from the wallet. */
+function spendingOfSteps(steps: readonly NumberedStep[]): Cents {
+  return sumCents(steps.map(spentBy));
+}
+
+function spentBy(step: NumberedStep): Cents {
+  if (step.do === 'create') return toCents(step.body.amount);
+  return step.do === 'fund' ? toCents(step.amount) : cents(0);
+}
+
+/** Cents that come back to the wallet. */
+export function returnsOf(step: NumberedStep): Cents {
+  if (step.do === 'withdraw') return toCents(step.amount);
+  return step.do === 'terminate' ? toCents(step.returns) : cents(0);
+}
+
+function totalsOf(steps: readonly NumberedStep[], wallet: Cents): Totals {
+  const count = (deed: Deed) => steps.filter(step => step.do === deed).length;
+  const counts = Object.fromEntries((Object.keys(PHASES) as Deed[]).map(deed => [deed, count(deed)]));
+  const spend = spendingOfSteps(steps);
+  const returns = sumCents(steps.map(returnsOf));
+  return {
+    ...(counts as Record<Deed, number>),
+    spend: toUsd(spend),
+    returns: toUsd(returns),
+    wallet: toUsd(wallet),
+    wallet_after: toUsd(cents(wallet + returns - spend)),
+  };
+}
+
+function wholeSeconds(ms: number): number {
+  return Math.floor(ms / 1_000) * 1_000;
+}
+
+function isoOf(ms: number): string {
+  return new Date(ms).toISOString().replace('.000Z', 'Z');
+}
+
+// A plan file read back
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -120,4 +292,151 @@ function formFault(document: Values): string | undefined {
   if (foreign !== undefined) return `${JSON.stringify(foreign)} is no member of one`;
   const wrong = Object.keys(DOCUMENT).find(name => DOCUMENT[name]?.(document[name]) !== true);
   return wrong === undefined ? undefined : `its ${wrong} is not of the form`;
+}
+
+// Why a plan must not be carried out any more
+
+const LONGEST_LIFE_MS = 7 * DAY;
+
+/** What is there now. */
+interface Now {
+  /** The plan as it would be made now, with the same numbers allowed and the same BINs. */
+  readonly fresh: PlanDocument;
+  readonly fleet: Fleet;
+  readonly account: Account;
+  readonly records: ReadonlyMap<string, CardRecords>;
+  readonly scope: Scope;
+}
+
+/** Reasons that need no look at the account: another file, service or fleet. */
+export function foreignReasons(
+  plan: PlanDocument,
+  { fleet, bound }: Pick<PlanDocument, 'fleet' | 'bound'>,
+): readonly string[] {
+  const names: Readonly<Partial<Record<keyof Bound, string>>> = {
+    origin: 'it was made for another service',
+    mode: 'it was made for another mode',
+    contract: 'the overrides of the contract have changed since it was made',
+    file: 'the file has changed since the plan was made',
+  };
+  const other = (Object.keys(names) as (keyof Bound)[]).filter(name => plan.bound[name] !== bound[name]);
+  return [
+    ...(plan.fleet === fleet ? [] : [`it is of the fleet ${plan.fleet}, and the file is of ${fleet}`]),
+    ...other.map(name => names[name] ?? name),
+  ];
+}
+
+/** Empty where its steps may be sent as they are. */
+export function staleReasons(plan: PlanDocument, now: Now): readonly string[] {
+  return [
+    ...timeReasons(plan, now.account.now),
+    ...witnessReasons(plan, now.account),
+    ...formReasons(plan, now.fresh),
+    ...stepReasons(plan, now.fresh),
+    ...topUpReasons(plan, now),
+  ];
+}
+
+function timeReasons({ created_at, expires_at }: PlanDocument, now: number): readonly string[] {
+  const [created, expires] = [Date.parse(created_at), Date.parse(expires_at)];
+  if (now >= expires) return [`it has expired at ${expires_at}`];
+  if (created > now + HOUR) return [`it was made at ${created_at}, which lies ahead`];
+  return expires - created > LONGEST_LIFE_MS ? ['it is to be valid for more than seven days'] : [];
+}
+
+/** The account has no id, so its oldest cards stand for it. */
+function witnessReasons(
+  { bound: { witness } }: PlanDocument,
+  { witness: here, witnessed }: Account,
+): readonly string[] {
+  if (witness.length === 0) return here.length === 0 ? [] : ['it was made for an account without cards'];
+  const gone = witness.filter(id => !witnessed.has(id));
+  return gone.length === 0 ? [] : [`it is of another account: ${gone.join(', ')} is not there`];
+}
+
+function formReasons({ steps, totals, caps }: PlanDocument, fresh: PlanDocument): readonly string[] {
+  const isNumbered = steps.every(({ row, phase, do: deed }, index) => row === index + 1 && phase === PHASES[deed]);
+  const inOrder = steps.every(({ phase }, index) => index === 0 || phase >= (steps[index - 1]?.phase ?? 0));
+  const isSum = centsOf(totals.spend) === spendingOfSteps(steps);
+  const isWhole = isNumbered && inOrder && isSum && JSON.stringify(caps) === JSON.stringify(fresh.caps);
+  return isWhole ? [] : ['it is not as a plan is made'];
+}
+
+const isTopUp = ({ do: deed }: NumberedStep) => deed === 'fund';
+const named = ({ do: deed, name }: NumberedStep) => `${name}: ${deed}`;
+
+/** All steps but top-ups must be what they would be now, byte for byte; their numbers aside. */
+function stepReasons(plan: PlanDocument, fresh: PlanDocument): readonly string[] {
+  const text = ({ row: _, ...step }: NumberedStep) => JSON.stringify(step);
+  const [then, now] = [plan, fresh].map(
+    ({ steps }) => new Map(steps.filter(step => !isTopUp(step)).map(step => [text(step), step])),
+  );
+  const gone = [...(then ?? [])].filter(([key]) => now?.has(key) !== true).map(([, step]) => step);
+  const come = [...(now ?? [])].filter(([key]) => then?.has(key) !== true).map(([, step]) => step);
+  const changed = new Set(come.map(named));
+  const repeated = plan.steps.filter(step => !isTopUp(step)).length !== (then?.size ?? 0);
+  return [
+    ...gone.map(step =>
+      changed.has(named(step)) ? `${named(step)} is another by now` : `${named(step)} is no longer to be done`,
+    ),
+    ...come
+      .filter(step => !gone.some(each => named(each) === named(step)))
+      .map(step => `${named(step)} is to be done as well`),
+    ...(repeated ? ['a step stands there twice'] : []),
+  ];
+}
+
+/** A top-up is sent as it was planned where the card has no more than it had; the rest is for the next plan. */
+function topUpReasons(plan: PlanDocument, now: Now): readonly string[] {
+  const matched = new Map(matchCards(now.fleet, now.account).matched.map(each => [each.wish.name, each]));
+  const unfrozen = new Set(plan.steps.flatMap(step => (step.do === 'unfreeze' ? [step.card] : [])));
+  const seen = new Set<string>();
+  const reasons: string[] = [];
+  for (const step of plan.steps) {
+    if (step.do !== 'fund') continue;
+    const why = seen.has(step.card)
+      ? 'is there twice'
+      : topUpReason(step, { now, matched: matched.get(step.name), unfrozen });
+    seen.add(step.card);
+    if (why !== undefined) reasons.push(`${named(step)} ${why}`);
+  }
+  return reasons;
+}
+
+interface TopUpNow {
+  readonly now: Now;
+  readonly matched: Matched | undefined;
+  readonly unfrozen: ReadonlySet<string>;
+}
+
+type Fund = Extract<NumberedStep, { readonly do: 'fund' | 'withdraw' }>;
+
+function topUpReason(step: Fund, { now, matched, unfrozen }: TopUpNow): string | undefined {
+  const card = matched?.present;
+  const { wish } = matched ?? {};
+  if (card === undefined || wish === undefined || card.id !== step.card) return 'is of a card that is gone';
+  if (card.last4 !== step.last4) return 'is not as a plan is made';
+  if (wish.floor === undefined || wish.topUpTo === undefined) return 'is not in the file';
+  const isActive = card.status === 'active' || (card.status === 'frozen' && unfrozen.has(card.id));
+  if (!isActive) return `is of a card that is ${card.status}`;
+  const [amount, before] = [centsOf(step.amount), centsOf(step.seen.balance)];
+  if (amount === undefined || before === undefined) return 'has no amount';
+  if (card.balance > before) return `is of a card that has ${dollars(card.balance)}, more than ${dollars(before)}`;
+  const fits =
+    before < wish.floor && before + amount <= wish.topUpTo && amount >= LEAST_AT_ONCE && amount <= MOST_AT_ONCE;
+  const { transaction } = step.seen;
+  const chain = fundChain(now.scope, { card: card.id, balance: before, transaction, amount });
+  if (!fits || step.key !== `${chain}.1`) return 'is not as a plan is made';
+  const used = now.records.get(card.id)?.usedThisMonth;
+  if (wish.monthlyCap === undefined) return undefined;
+  if (used === undefined || used + card.balance + amount > wish.monthlyCap) {
+    return `would take its month beyond ${dollars(wish.monthlyCap)}`;
+  }
+  return undefined;
+}
+
+/** Cents of a step's amount; nothing for a change of state. */
+export function amountOf(step: NumberedStep) {
+  if (step.do === 'create') return toCents(step.body.amount);
+  return 'amount' in step ? toCents(step.amount) : cents(0);
 }

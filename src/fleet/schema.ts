@@ -1,8 +1,7 @@
 /** The form of a fleet file as JSON Schema, for editors: the limits are those of the contract's rows. */
 import { LIMITS } from '../contract/limits.ts';
 import { cents, plainAmount } from '../core/money.ts';
-import { BIN_NEEDS, CARD_STATES } from './fleet-file.ts';
-import { LONGEST_FLEET, LONGEST_NAME, NAME_PATTERN } from './names.ts';
+import { BIN_NEEDS, CARD_STATES, LONGEST_FLEET, LONGEST_NAME, NAME_PATTERN } from './fleet-file.ts';
 import { MOST_COUNT } from './read.ts';
 
 type Schema = Readonly<Record<string, unknown>>;

@@ -1,6 +1,8 @@
-/** What an apply would do, step by step. */
-import type { Cents } from '../core/money.ts';
-import type { Difference } from './compare.ts';
+/** The steps of a plan: what they are, their keys, how much a top-up is, and what they are made from. */
+import { cents, type Cents } from '../core/money.ts';
+import type { Account, CardRecords, Difference, Match, ObservedCard } from './account.ts';
+import { createHash } from 'node:crypto';
+import { type BinWish, type Fleet, LEAST_AT_ONCE, MOST_AT_ONCE, type Wish } from './fleet-file.ts';
 
 /** In the order they are done: money comes back before it is spent, and a card has its money before it is unfrozen. */
 export const PHASES = { freeze: 1, withdraw: 2, terminate: 3, create: 4, fund: 5, unfreeze: 6 } as const;
@@ -31,7 +33,7 @@ export interface CreateBody {
 }
 
 /** Money of a card as it was seen. */
-export interface ObservedMoney {
+interface ObservedMoney {
   /** USD. */
   readonly balance: number;
   /** Id of its newest record; empty for none. */
@@ -121,4 +123,121 @@ export interface Planned {
   readonly asWanted: number;
   /** Cards of the fleet that are not terminated, when all is done. */
   readonly cardsAfter: number;
+}
+
+// Idempotency keys that follow from the intention
+
+/** Where a fleet lives: the same key means another card elsewhere. */
+export interface Scope {
+  /** Base address, or `embedded`. */
+  readonly origin: string;
+  readonly mode: string;
+  readonly fleet: string;
+}
+
+/** Without letters that are taken for digits, as the ids of operations. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const DIGITS = 26;
+
+/** 26 digits of base 32. */
+function digestOf(parts: readonly (string | number)[]): string {
+  const bytes = createHash('sha256').update(JSON.stringify(parts)).digest();
+  let bits = BigInt(`0x${bytes.subarray(0, 17).toString('hex')}`);
+  let text = '';
+  for (let digit = 0; digit < DIGITS; digit += 1) {
+    text = `${ALPHABET[Number(bits & 31n)]}${text}`;
+    bits >>= 5n;
+  }
+  return text;
+}
+
+/** The chain of keys of one card of a fleet; `.1`, `.2` … follow. */
+export function createChain({ origin, mode, fleet }: Scope, name: string, generation: number): string {
+  return `fc_${digestOf(['create', origin, mode, fleet, name, generation])}`;
+}
+
+/** The version of a card's money, and what is moved because of it. */
+interface MoneyVersion {
+  readonly card: string;
+  /** Cents seen on the card. */
+  readonly balance: Cents;
+  /** Id of the newest record seen; empty for none. */
+  readonly transaction: string;
+  readonly amount: Cents;
+}
+
+/** The chain of keys of one top-up. */
+export function fundChain({ origin, mode }: Scope, { card, balance, transaction, amount }: MoneyVersion): string {
+  return `ff_${digestOf(['fund', origin, mode, card, balance, transaction, amount])}`;
+}
+
+/** The chain of keys of one withdrawal. */
+export function withdrawChain({ origin, mode }: Scope, { card, balance, transaction, amount }: MoneyVersion): string {
+  return `fw_${digestOf(['withdraw', origin, mode, card, balance, transaction, amount])}`;
+}
+
+// What of a card must be as it was when its step was planned.
+
+/** Digest of what must not have changed of a card since it was planned; its balance may. */
+export function stateDigest(card: ObservedCard): string {
+  const metadata = Object.entries(card.metadata ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+  const { id, status, bin, limit, label, categories, autoFreezeAt } = card;
+  const seen = [id, status, bin ?? null, limit ?? null, label, categories ?? null, autoFreezeAt ?? null, metadata];
+  return `sha256:${createHash('sha256').update(JSON.stringify(seen)).digest('hex')}`;
+}
+
+// How much a card is topped up with
+
+type TopUp =
+  | { readonly due: false }
+  /** Below its floor; what the cap of the month leaves is less than can be sent. */
+  | { readonly due: true; readonly amount: undefined }
+  | { readonly due: true; readonly amount: Cents };
+
+/** Whether the balance is below the floor of the file: only then are its records read. */
+export function isBelowFloor({ floor, topUpTo }: Wish, balance: Cents): boolean {
+  return floor !== undefined && topUpTo !== undefined && balance < floor;
+}
+
+/** Brings the balance to `top_up_to`, within one request and the cap of the month; never beyond either. */
+export function topUpOf(wish: Wish, balance: Cents, { usedThisMonth }: Pick<CardRecords, 'usedThisMonth'>): TopUp {
+  const { topUpTo, monthlyCap } = wish;
+  if (!isBelowFloor(wish, balance) || topUpTo === undefined) return { due: false };
+  const room = monthlyCap === undefined ? MOST_AT_ONCE : monthlyCap - usedThisMonth - balance;
+  const amount = Math.min(topUpTo - balance, MOST_AT_ONCE, room);
+  return amount < LEAST_AT_ONCE ? { due: true, amount: undefined } : { due: true, amount: cents(amount) };
+}
+
+// What a plan is made from, and what its parts hand over before it is decided which of it may be done.
+
+/** Exact numbers that a person has allowed. */
+export type Allowed = Readonly<Partial<Record<GuardedClass, number>>>;
+
+export interface PlanInput {
+  readonly fleet: Fleet;
+  /** What the file was called, for faults that only the account can tell. */
+  readonly file: string;
+  readonly account: Account;
+  /** Which card is which, where it was found out already. */
+  readonly match?: Match | undefined;
+  /** Records of the cards that `cardsToRead` names. */
+  readonly records: ReadonlyMap<string, CardRecords>;
+  readonly scope: Scope;
+  readonly allowed: Allowed;
+  readonly locked: readonly Locked[];
+  /** The BIN for a new card that takes so much a month; undefined where none fits. */
+  pickBin(
+    bin: Exclude<BinWish, { by: 'id' }>,
+    wanted: { readonly name: string; readonly least: Cents },
+  ): string | undefined;
+}
+
+/** A wanted step of a class that is held back, or of the removal guard; dropped unless its number was allowed. */
+export interface Candidate {
+  readonly step: Step;
+  readonly class?: Exclude<GuardedClass, 'removals'> | undefined;
+  /** Counts for the removal guard. */
+  readonly removes?: boolean;
+  /** Goes with the removal guard without counting: the card that takes the place of a frozen one. */
+  readonly follows?: boolean;
 }

@@ -1,9 +1,9 @@
 /** What the books ask of a copy for an overview and a policy: its cards, what its records say of their use. */
 import { Activities, type ActivityRecord, oldestCounted } from '../books/activity.ts';
-import type { FactSources } from '../books/policy/facts.ts';
+import type { FactSources } from '../books/policy-file.ts';
 import type { CardRow, MoveRow, ReportRow, TxRow, WalletRow } from '../books/rows.ts';
 import { isInDollars } from '../contract/currency.ts';
-import type { MirrorDatabase } from './database.ts';
+import type { MirrorDatabase } from './file.ts';
 import { hasFolded } from './fold.ts';
 
 export type UseRecord = ActivityRecord & Pick<TxRow, 'merchant'>;

@@ -2,11 +2,10 @@
  * Leaves out what is older than a profile wants to keep. Records of closed purchases are added to sums a card, which the
  * books go on from; what they were one by one is gone from this machine.
  */
-import { effectOf } from '../books/effect.ts';
+import { effectOf } from '../books/records.ts';
 import { CliError } from '../core/errors.ts';
 import { isoTime } from '../core/iso-time.ts';
-import type { MirrorDatabase } from './database.ts';
-import type { KeptCheckpoint } from './kept-checkpoint.ts';
+import type { KeptCheckpoint, MirrorDatabase } from './file.ts';
 import { IS_IN_OTHER_CURRENCY, IS_PENDING } from './schema.ts';
 
 export interface Folding {

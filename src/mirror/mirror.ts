@@ -1,6 +1,5 @@
-/** The mirror of an account as commands use it: brought up to date, looked at, read, put aside. */
-
-import { existsSync } from 'node:fs';
+/** The copy of an account as commands use it: whose it is, brought up to date, looked at, read, put aside. */
+import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ExportRow } from '../books/rows.ts';
 import type { Reader } from '../contract/service.ts';
@@ -10,28 +9,40 @@ import { isoTime } from '../core/iso-time.ts';
 import { withLock } from '../files/lock.ts';
 import { privateFolder } from '../files/private-at-once.ts';
 import type { Clock, Environment, Randomness } from '../platform/host.ts';
-import { type Account, bindAccount, checkOrigin } from './account.ts';
-import { copyReader, type Found, findCards, findTransactions } from './copy.ts';
-import type { MirrorDatabase } from './database.ts';
-import { keepExport } from './exports.ts';
-import { Damaged, damagedCopy, moveAway, openForReading, openForSync, removeMirror } from './file.ts';
+import {
+  type CardQuery,
+  copyReader,
+  findCards,
+  findTransactions,
+  type Found,
+  type TransactionQuery,
+} from './search.ts';
+import {
+  Damaged,
+  damagedCopy,
+  type MirrorDatabase,
+  moveAway,
+  openForReading,
+  openForSync,
+  removeMirror,
+} from './file.ts';
+import { keepExport } from './statement-rows.ts';
 import { hasMovedSince, type OwnOperation } from './own-rows.ts';
 import { PacedReader } from './paced-reader.ts';
 import { type QueryAnswer, queryCopy } from './query.ts';
 import { rateFor } from './rate.ts';
 import {
-  type ReconcileOptions,
-  type Reconciliation,
   reconcileCheckpoints,
   reconcileCopy,
   reconcileMirror,
+  type ReconcileOptions,
+  type Reconciliation,
 } from './reconcile.ts';
-import type { Card, Transaction } from './records.ts';
-import type { CardQuery, TransactionQuery } from './search.ts';
-import { type MirrorStatus, mirrorStatus } from './status.ts';
-import { openWindows, type SyncParts, type SyncReport, syncMirror } from './sync.ts';
+import type { Card, Transaction } from './store.ts';
+import { openWindows, syncMirror, type SyncParts, type SyncReport } from './sync.ts';
+import { foldedRecords } from './fold.ts';
 
-export interface SyncOptions {
+interface SyncOptions {
   readonly full?: boolean | undefined;
   /** Requests a minute; when left out 300, and no limit for the sandbox of this user. */
   readonly rate?: number | undefined;
@@ -314,4 +325,186 @@ function noMirror(): CliError {
     hint: 'cardwright books sync',
     outcome: 'not_sent',
   });
+}
+
+// Whose mirror it is
+
+interface Account {
+  readonly profile: string;
+  readonly mode: string;
+  /** Base address of the service, or `embedded`. */
+  readonly origin: string;
+  /** Tells one key from another, under a random value. Undefined for the embedded sandbox, whose key is another one in each process. */
+  readonly keyPrint: ((salt: string) => Promise<string>) | undefined;
+}
+
+const LOOKED_FOR = 25;
+/** Pages in which known transactions are looked for: they lie close together. */
+const MOST_PAGES = 10;
+
+/** Throws `guarded` where the file is of another origin or mode. Nothing is sent, and the key is not asked for. */
+function checkOrigin(db: MirrorDatabase, account: Account): void {
+  const [origin, mode] = [db.fact('origin'), db.fact('mode')];
+  if (origin === undefined || (origin === account.origin && mode === account.mode)) return;
+  throw another(
+    account,
+    `it is a copy of ${origin} (${mode}), and the profile speaks to ${account.origin} (${account.mode})`,
+  );
+}
+
+/**
+ * Binds a new file, or checks the binding of an old one. With another key the newest known transactions are looked for;
+ * throws `guarded` when none is there.
+ */
+async function bindAccount(db: MirrorDatabase, account: Account, parts: { ask: PacedReader; random: Randomness }) {
+  checkOrigin(db, account);
+  if (account.keyPrint === undefined) {
+    db.commit(() => bindPlace(db, account));
+    return;
+  }
+  const salt = db.fact('salt') ?? Buffer.from(parts.random.bytes(16)).toString('hex');
+  const print = await account.keyPrint(salt);
+  const known = db.fact('key_print');
+  if (known === print) return;
+  if (known !== undefined && !(await showsTheSame(db, parts.ask))) {
+    throw another(
+      account,
+      'the key was changed, and none of the newest transactions known here is there: another account?',
+      { isAsked: true },
+    );
+  }
+  db.commit(() => {
+    bindPlace(db, account);
+    db.setFact('salt', salt);
+    db.setFact('key_print', print);
+  });
+}
+
+function bindPlace(db: MirrorDatabase, { origin, mode }: Account): void {
+  db.setFact('origin', origin);
+  db.setFact('mode', mode);
+}
+
+async function showsTheSame(db: MirrorDatabase, ask: PacedReader): Promise<boolean> {
+  const newest = db.all<{ tx_id: string; at_ms: number }>(
+    'select tx_id, at_ms from record where gone_at is null order by at_ms desc limit ?',
+    LOOKED_FOR,
+  );
+  const [last] = newest;
+  const first = newest.at(-1);
+  if (first === undefined || last === undefined) return showsTheSameCards(db, ask);
+  const ids = new Set(newest.map(({ tx_id }) => tx_id));
+  for (let page = 1; page <= MOST_PAGES; page += 1) {
+    const { rows } = await ask.transactions({ from: first.at_ms - 1, to: last.at_ms + 1 }, page);
+    if (rows.some(({ id }) => ids.has(id))) return true;
+    if (rows.length === 0) return false;
+  }
+  return false;
+}
+
+async function showsTheSameCards(db: MirrorDatabase, ask: PacedReader): Promise<boolean> {
+  const cards = db.all<{ card_id: string }>(
+    'select card_id from card where gone_at is null order by created_ms desc limit ?',
+    LOOKED_FOR,
+  );
+  for (const { card_id } of cards) {
+    try {
+      await ask.read('cards.get', { card_id });
+      return true;
+    } catch (error) {
+      if (!(error instanceof CliError) || error.kind !== 'not_found') throw error;
+    }
+  }
+  // Of an account without cards nothing is known that could be another's.
+  return cards.length === 0;
+}
+
+/** `isAsked`: requests that read were sent before it was seen. */
+function another({ profile }: Account, why: string, { isAsked = false } = {}): CliError {
+  return new CliError('guarded', {
+    message: `the mirror of profile ${profile} is of another account: ${why}`,
+    notes: ['Nothing was written. The hint moves the old copy aside; nothing is deleted.'],
+    hint: 'cardwright books reset',
+    ...(!isAsked && { outcome: 'not_sent' as const }),
+  });
+}
+
+// What a copy holds, how old it is, and what it found out about the service.
+
+interface MirrorStatus {
+  readonly path: string;
+  readonly exists: boolean;
+  /** Bytes, with what is not yet written back. */
+  readonly size: number;
+  readonly as_of: string | null;
+  readonly cards: number;
+  readonly transactions: number;
+  readonly gone: number;
+  readonly merchants: number;
+  readonly changes: number;
+  readonly moves: number;
+  readonly open_windows: number;
+  /** Older records of closed purchases were left out; null where all are kept. */
+  readonly kept_since: string | null;
+  /** Records that were left out and are counted in sums alone. */
+  readonly folded: number;
+  readonly last_exact_cut: string | null;
+  /** What was found out about the service; null while nobody knows. */
+  readonly totals: string | null;
+  readonly filters: string | null;
+  readonly order: string | null;
+  /** Fields that the contract does not know: how often each was seen on a new record. */
+  readonly unknown_fields: Readonly<Record<string, number>>;
+}
+
+type Opening = Parameters<typeof openForReading>[0];
+
+/** What the copy holds and how old it is. Nothing is sent. Throws `check_failed` where the file is damaged. */
+async function mirrorStatus(place: Opening): Promise<MirrorStatus> {
+  const { path } = place;
+  const db = await openForReading(place).catch(error => {
+    throw error instanceof Damaged ? damagedCopy(path, error) : error;
+  });
+  const count = (table: string) => db?.get<{ n: number }>(`select count(*) as n from ${table}`)?.n ?? 0;
+  try {
+    const asOf = db?.number('as_of');
+    const unknown = db?.all<{ name: string; times: number }>(
+      `select of || '.' || name as name, times from unknown_field order by 1`,
+    );
+    const checkpoint = db?.get<{ cut_id: string }>(
+      'select cut_id from checkpoint where exact = 1 order by sync desc, at_ms desc limit 1',
+    );
+    return {
+      path,
+      exists: db !== undefined,
+      size: ['', '-wal'].map(part => sizeOf(path + part)).reduce((sum, size) => sum + size, 0),
+      as_of: asOf === undefined ? null : isoTime(asOf),
+      cards: count('card where gone_at is null'),
+      transactions: count('record where gone_at is null'),
+      gone: count('record where gone_at is not null'),
+      merchants: count('merchant'),
+      changes: count('record_change'),
+      moves: count('move'),
+      open_windows: count('open_window'),
+      ...keptOf(db),
+      last_exact_cut: checkpoint?.cut_id ?? null,
+      totals: db?.fact('totals') ?? null,
+      filters: db?.fact('filters') ?? null,
+      order: db?.fact('order') ?? null,
+      unknown_fields: Object.fromEntries((unknown ?? []).map(({ name, times }) => [name, times])),
+    };
+  } finally {
+    db?.close();
+  }
+}
+
+/** A copy of an older program has folded nothing yet. */
+function keptOf(db: MirrorDatabase | undefined): Pick<MirrorStatus, 'kept_since' | 'folded'> {
+  const since = db?.number('kept_since');
+  if (db === undefined || since === undefined) return { kept_since: null, folded: 0 };
+  return { kept_since: isoTime(since), folded: foldedRecords(db) };
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

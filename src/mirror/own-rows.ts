@@ -5,8 +5,8 @@
  */
 import type { MoveRow } from '../books/rows.ts';
 import { HOUR, MINUTE, SECOND } from '../core/durations.ts';
-import type { MirrorDatabase } from './database.ts';
-import type { SyncRun } from './run.ts';
+import type { MirrorDatabase } from './file.ts';
+import type { SyncRun } from './windows.ts';
 
 /** One operation of the journal of this machine. */
 export interface OwnOperation {

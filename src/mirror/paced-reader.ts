@@ -5,7 +5,7 @@ import type { Reader } from '../contract/service.ts';
 import { MINUTE } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import type { Clock } from '../platform/host.ts';
-import type { Transaction } from './records.ts';
+import type { Transaction } from './store.ts';
 
 export interface PacedReaderParts {
   readonly reader: Reader;

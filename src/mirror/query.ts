@@ -1,11 +1,12 @@
-/** SQL on a copy, in a process of its own that is killed at the timeout: the engine cannot be interrupted. */
+/** SQL on a copy, in a process of its own that reads only and is killed at the timeout: the engine cannot be interrupted. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { CliError } from '../core/errors.ts';
 import type { Environment } from '../platform/host.ts';
-import type { Line, QueryRequest } from './query-child.ts';
+import type { GuardedConnection } from '../engine/connection.ts';
+import { connectToRead } from '../engine/open.ts';
 
-export interface QueryParts {
+interface QueryParts {
   /** The words that start this program once more, the hidden word of the query with them. */
   readonly program: readonly [string, ...string[]];
   readonly env: Environment;
@@ -100,4 +101,154 @@ function ended(): CliError {
     hint: 'cardwright books query --help',
     outcome: 'not_sent',
   });
+}
+
+// The process that runs one statement of somebody else on a copy
+
+/** What it is asked, as JSON on standard input. */
+export interface QueryRequest {
+  readonly path: string;
+  readonly sql: string;
+}
+
+export type Line =
+  | { readonly columns: readonly string[] }
+  | { readonly rows: readonly (readonly unknown[])[] }
+  | { readonly end: true }
+  | { readonly refused: string };
+
+const HEAP_BYTES = 256 * 1024 * 1024;
+const LONGEST_VALUE = 1_000_000;
+const ROWS_A_LINE = 200;
+
+/** SQLite's numbers of the actions that are allowed, and of its answers. */
+const PRAGMA = 19;
+const READ = 20;
+const SELECT = 21;
+const FUNCTION = 31;
+const RECURSIVE = 33;
+const [OK, DENY] = [0, 1];
+
+/** Tables that say whose copy it is and how far it got; nothing in them is about the account. */
+const HIDDEN: ReadonlySet<string> = new Set(['facts', 'copied_op']);
+const FORBIDDEN_FUNCTION = /^(?:load_extension|randomblob|zeroblob|fts[345]\w*)$/i;
+
+/** Whether a statement may do this. */
+function isAllowed(action: number, first: string | null, second: string | null): boolean {
+  if (action === SELECT || action === RECURSIVE) return true;
+  if (action === READ) return !HIDDEN.has((first ?? '').toLowerCase());
+  if (action === PRAGMA) return (first ?? '').toLowerCase() === 'table_info';
+  return action === FUNCTION && !FORBIDDEN_FUNCTION.test(second ?? '');
+}
+
+/** Runs the statement; lines go to `write`, which may make it wait. Never rejects for the sake of the statement. */
+export async function runQuery({ path, sql }: QueryRequest, write: (line: Line) => Promise<void>): Promise<void> {
+  const wrong = notOneStatement(sql);
+  if (wrong !== undefined) return write({ refused: wrong });
+  let connection: GuardedConnection | undefined;
+  try {
+    connection = guarded(path);
+    await writeRows(connection, sql, write);
+  } catch (error) {
+    await write({ refused: error instanceof Error ? error.message : String(error) });
+  } finally {
+    connection?.close();
+  }
+}
+
+function guarded(path: string): GuardedConnection {
+  const connection = connectToRead(path);
+  connection.exec('pragma query_only = on');
+  connection.exec('pragma trusted_schema = off');
+  connection.exec('pragma cell_size_check = on');
+  connection.exec(`pragma hard_heap_limit = ${HEAP_BYTES}`);
+  connection.exec('pragma temp_store = memory');
+  connection.enableDefensive?.(true);
+  if (connection.limits === undefined) connection.setLimit?.(0, LONGEST_VALUE);
+  else connection.limits.length = LONGEST_VALUE;
+  connection.setAuthorizer((action, first, second) => (isAllowed(action, first, second) ? OK : DENY));
+  return connection;
+}
+
+async function writeRows(connection: GuardedConnection, sql: string, write: (line: Line) => Promise<void>) {
+  const statement = connection.prepare(sql);
+  statement.setReadBigInts(true);
+  statement.setReturnArrays(true);
+  await write({ columns: distinct(statement.columns().map(({ name }) => name)) });
+  let rows: (readonly unknown[])[] = [];
+  for (const row of statement.iterate()) {
+    rows.push(row.map(plain));
+    if (rows.length < ROWS_A_LINE) continue;
+    await write({ rows });
+    rows = [];
+  }
+  if (rows.length > 0) await write({ rows });
+  await write({ end: true });
+}
+
+/** Columns of the same name become `name`, `name_2`. */
+function distinct(names: readonly string[]): string[] {
+  const taken = new Set<string>();
+  return names.map(name => {
+    let free = name;
+    for (let number = 2; taken.has(free); number += 1) free = `${name}_${number}`;
+    taken.add(free);
+    return free;
+  });
+}
+
+/** As JSON can hold it: bytes as hex, numbers beyond what JSON numbers hold as text. */
+function plain(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
+  return value;
+}
+
+// Where the first statement of SQL text ends.
+
+/** Quotes that open and the one that closes each. */
+const CLOSING: Readonly<Record<string, string>> = { "'": "'", '"': '"', '`': '`', '[': ']' };
+
+/** What is wrong with the text as one statement: nothing in it, or something behind it. Undefined when it is one. */
+export function notOneStatement(sql: string): string | undefined {
+  if (sql.includes('\0')) return 'a NUL character stands in it';
+  let isBegun = false;
+  let isEnded = false;
+  for (let at = 0; at < sql.length; ) {
+    const skipped = skipBlank(sql, at);
+    if (skipped > at) {
+      at = skipped;
+      continue;
+    }
+    const character = sql[at] ?? '';
+    if (character === ';') {
+      isEnded ||= isBegun;
+      at += 1;
+      continue;
+    }
+    if (isEnded) return 'one statement at a time: something stands behind the first one';
+    isBegun = true;
+    at = skipToken(sql, at);
+  }
+  return isBegun ? undefined : 'there is no statement in it';
+}
+
+/** Behind white space and comments; a comment without an end goes to the end. */
+function skipBlank(sql: string, at: number): number {
+  if (/\s/.test(sql[at] ?? '')) return at + 1;
+  if (sql.startsWith('--', at)) return endOf(sql, sql.indexOf('\n', at), 1);
+  if (sql.startsWith('/*', at)) return endOf(sql, sql.indexOf('*/', at + 2), 2);
+  return at;
+}
+
+function skipToken(sql: string, at: number): number {
+  const closing = CLOSING[sql[at] ?? ''];
+  if (closing === undefined) return at + 1;
+  // A doubled quote stands for itself; read as two quoted texts side by side it ends in the same place.
+  return endOf(sql, sql.indexOf(closing, at + 1), 1);
+}
+
+function endOf(sql: string, found: number, length: number): number {
+  return found < 0 ? sql.length : found + length;
 }

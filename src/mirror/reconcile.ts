@@ -1,20 +1,28 @@
-/** Holds the copy against the last exact checkpoint, and keeps the checkpoint and the report of it. */
-import type { LateRow } from '../books/late-rows.ts';
-import { type Reconciled, reconcile } from '../books/reconcile.ts';
-import type { CardRow, CheckpointCardRow, CheckpointRow, MoveRow, TxChangeRow, WalletRow } from '../books/rows.ts';
+/** Holds the copy, or one of its checkpoints, against an earlier checkpoint, and keeps the result with its report. */
+import type { LateRow } from '../books/own-rows.ts';
+import { reconcile, type Reconciled } from '../books/reconcile.ts';
+import {
+  type CardRow,
+  type CheckpointCardRow,
+  type CheckpointRow,
+  type MoveRow,
+  purchaseOf,
+  type SummedRow,
+  type TxChangeRow,
+  type WalletRow,
+} from '../books/rows.ts';
 import type { Checkpoint } from '../books/statement-lines.ts';
-import { MINUTE } from '../core/durations.ts';
+import { MINUTE, SECOND } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { randomName } from '../core/random-name.ts';
 import type { Randomness } from '../platform/host.ts';
 import { newestWallet } from './account-rows.ts';
-import type { MirrorDatabase } from './database.ts';
-import { cardsAt, movesAt, recordSumsAt, walletAt } from './earlier-checkpoint.ts';
+import type { KeptCheckpoint, MirrorDatabase } from './file.ts';
 import { foldOlder, refuseFolded } from './fold.ts';
-import { type Instant, type InstantParts, keptInstant, readInstant } from './instant.ts';
-import type { KeptCheckpoint } from './kept-checkpoint.ts';
-import { type LeftOut, leftOutSince } from './other-currencies.ts';
-import { recordSums } from './record-sums.ts';
+import { type LeftOut, leftOutSince } from './statement-rows.ts';
+import { allRows, foldedSums, recordSums } from './record-sums.ts';
+import { openWindows, syncMirror, type SyncParts } from './sync.ts';
+import { addUp, before, type RecordSums } from '../books/records.ts';
 
 export interface ReconcileOptions {
   /** Id of a checkpoint, or ms UTC: the last checkpoint at or before. The last exact one when left out. */
@@ -265,4 +273,187 @@ function insert(db: MirrorDatabase, table: string, row: object): void {
   const entries = Object.entries(row) as [string, string | number | null][];
   const [names, marks] = [entries.map(([name]) => name).join(', '), entries.map(() => '?').join(', ')];
   db.run(`insert into ${table} (${names}) values (${marks})`, ...entries.map(([, value]) => value));
+}
+
+// Reads wallet, balances and records of one instant, as far as a service that gives no snapshot lets one.
+
+interface Instant {
+  readonly wallet: WalletRow;
+  /** ms UTC by the service. */
+  readonly at: number;
+  /** Number of the sync that read it. */
+  readonly sync: number;
+}
+
+interface InstantParts extends SyncParts {
+  readonly signal: AbortSignal;
+}
+
+const LONGEST_PAUSE_MS = 30 * SECOND;
+
+/**
+ * Syncs until the wallet is the same before and after and agrees with the balances, waiting 1, 2, 4 … 30 s between. Two
+ * readings that are equal and still disagree are an instant too: nothing moves, and two numbers of the service differ.
+ * Throws `wait_expired` when something moved each time, naming it.
+ */
+async function readInstant(parts: InstantParts, patienceMs: number): Promise<Instant> {
+  const { db, clock, signal } = parts;
+  const deadline = clock.monotonic() + patienceMs;
+  let before: string | undefined;
+  for (let pause = SECOND; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    await syncMirror({ ...parts, full: parts.full && before === undefined, readsCards: true });
+    const wallet = newestWallet(db);
+    if (wallet === undefined) throw new RangeError('a sync kept no wallet');
+    const moved = movedIn(db);
+    const isWhole = openWindows(db) === 0;
+    const shown = JSON.stringify([wallet, db.all('select card_id, status, balance_cents from card order by card_id')]);
+    const isStill = moved.length === 0 && isWhole;
+    if (isStill && (agrees(db, wallet) || shown === before)) {
+      return { wallet, at: db.number('as_of') ?? 0, sync: db.number('finished_sync') ?? 0 };
+    }
+    before = isStill ? shown : (before ?? '');
+    const left = deadline - clock.monotonic();
+    if (left <= 0) throw stillMoving(patienceMs, isWhole ? moved : ['transactions']);
+    await clock.sleep(Math.min(pause, left), signal);
+  }
+}
+
+/**
+ * The instant of the last sync, without asking. Throws `wait_expired` where the account moved while it was read, or a
+ * later sync did not come to its end: what was read then is of no one instant.
+ */
+function keptInstant(db: MirrorDatabase): Instant {
+  const wallet = newestWallet(db);
+  const [at, sync] = [db.number('as_of'), db.number('finished_sync')];
+  if (wallet === undefined || at === undefined || sync === undefined) throw new RangeError('a copy without a sync');
+  const isOne = db.number('sync') === sync && openWindows(db) === 0 && db.fact('moved') === '';
+  if (isOne) return { wallet, at, sync };
+  throw new CliError('wait_expired', {
+    message: 'the account moved while the mirror was synced, or a sync was stopped; there is no verdict',
+    hint: 'cardwright books sync',
+    outcome: 'not_sent',
+  });
+}
+
+function movedIn(db: MirrorDatabase): string[] {
+  return (db.fact('moved') ?? '').split(' ').filter(Boolean);
+}
+
+/** Whether balances and states of the cards are those that the wallet counts, frozen cards with or without (A-63). */
+function agrees(db: MirrorDatabase, { cards_total_balance_cents, cards_active }: WalletRow): boolean {
+  const sums = db.get<{ sum: number; active: number; count: number }>(
+    `select coalesce(sum(balance_cents), 0) as sum,
+      coalesce(sum(case when status = 'active' then balance_cents end), 0) as active,
+      coalesce(sum(status = 'active'), 0) as count
+      from card where status <> 'terminated' and gone_at is null`,
+  );
+  const { sum = 0, active = 0, count = 0 } = sums ?? {};
+  const total = cards_total_balance_cents;
+  return (total === null || total === sum || total === active) && (cards_active === null || cards_active === count);
+}
+
+function stillMoving(patienceMs: number, moved: readonly string[]): CliError {
+  const what = moved.length === 0 ? 'balances of cards' : moved.map(name => name.replace(/_cents$/, '')).join(', ');
+  return new CliError('wait_expired', {
+    message: `the account moved at each reading for ${Math.round(patienceMs / SECOND)} s: ${what}; there is no verdict`,
+    notes: ['What was read is kept in the mirror.'],
+    hint: 'cardwright books reconcile --wait-timeout 10m',
+    outcome: 'not_sent',
+  });
+}
+
+// A copy as it stood at a checkpoint that was kept, put together from what the copy knows now and what has changed si
+
+/** The wallet as that checkpoint saw it. */
+function walletAt(db: MirrorDatabase, to: KeptCheckpoint): WalletRow {
+  const seen = db.get<WalletRow>(
+    `select * from wallet_state where balance_cents = ? and total_deposited_cents = ? and total_spent_cents = ?
+      order by at_ms <= ? desc, rowid desc limit 1`,
+    ...[to.wallet_cents, to.total_deposited_cents, to.total_spent_cents, to.at_ms],
+  );
+  if (seen !== undefined) return seen;
+  throw new CliError('check_failed', { message: `the mirror no longer holds the wallet of ${to.cut_id}` });
+}
+
+/** Cards that were listed then, with their state and balance of then. */
+function cardsAt(db: MirrorDatabase, to: KeptCheckpoint): CardRow[] {
+  const then = new Map(
+    db
+      .all<CheckpointCardRow>('select * from checkpoint_card where cut_id = ?', to.cut_id)
+      .filter(({ status }) => status !== 'unlisted')
+      .map(row => [row.card_id, row]),
+  );
+  return db.all<CardRow>('select * from cards').flatMap(card => {
+    const was = then.get(card.card_id);
+    if (was === undefined) return [];
+    return [{ ...card, status: was.status, balance_cents: was.balance_cents, gone_at: null }];
+  });
+}
+
+/** Own rows that were known then, with what was known of them. */
+function movesAt(db: MirrorDatabase, to: KeptCheckpoint): MoveRow[] {
+  const counted = JSON.parse(to.counted_rows) as Readonly<Record<string, string>>;
+  const rows = db.all<MoveRow & { readonly done_sync: number | null }>(
+    `select op, row, operation, card_id, cents, outcome, at_ms, done_sync from move where first_sync <= ?
+      order by at_ms, op, row`,
+    to.sync,
+  );
+  return rows.map(({ done_sync, ...row }) => {
+    const wasDone = row.outcome === 'done' && done_sync !== null && done_sync <= to.sync;
+    // A row that the sums showed to be done was unknown then, whatever was said of it later.
+    const wasUnknown = `${row.op}.${row.row}` in counted || row.outcome === 'done';
+    return { ...row, outcome: wasDone ? 'done' : wasUnknown ? 'unknown' : row.outcome };
+  });
+}
+
+interface Span {
+  readonly from: KeptCheckpoint | undefined;
+  readonly to: KeptCheckpoint;
+  readonly terminated: ReadonlySet<string>;
+}
+
+/** Records that were known at `to`, as they were, compared with `from`. */
+function recordSumsAt(db: MirrorDatabase, { from, to, terminated }: Span): RecordSums {
+  const changes = from === undefined ? [] : changesBetween(db, from, to);
+  const totals = { cards: foldedSums(db), hasRows: false };
+  return addUp(rowsAt(db, from, to), { since: from?.at_ms, changes, terminated, totals });
+}
+
+function changesBetween(db: MirrorDatabase, from: KeptCheckpoint, to: KeptCheckpoint): TxChangeRow[] {
+  return db.all<TxChangeRow>(
+    `select tx_id, field, old, new, max(seen, ? + 1) as seen from record_change where rowid > ? and rowid <= ?
+      order by rowid`,
+    ...[from.at_ms, from.changes, to.changes],
+  );
+}
+
+function rowsAt(db: MirrorDatabase, from: KeptCheckpoint | undefined, to: KeptCheckpoint): Iterable<SummedRow> {
+  const later = new Map<string, TxChangeRow[]>();
+  const changes = db.all<TxChangeRow>('select * from record_change where rowid > ? order by rowid', to.changes);
+  for (const change of changes) later.set(change.tx_id, [...(later.get(change.tx_id) ?? []), change]);
+  const rows = thenRows(allRows(db, from, to.sync), later, from?.at_ms ?? 0);
+  // A record that was of another purchase then stands in another place now.
+  const hasMoved = changes.some(({ field }) => field === 'authorization_id');
+  return hasMoved ? [...rows].sort((a, b) => byPurchase(a, b)) : rows;
+}
+
+function* thenRows(
+  rows: Iterable<SummedRow>,
+  later: ReadonlyMap<string, readonly TxChangeRow[]>,
+  since: number,
+): Generator<SummedRow> {
+  for (const row of rows) {
+    const changes = later.get(row.tx_id);
+    if (changes === undefined) yield row;
+    else {
+      const was = before(row, changes);
+      // When it went, told as `allRows` tells it.
+      yield { ...was, gone_at: was.gone_at !== null && was.gone_at >= since ? since + 1 : was.gone_at };
+    }
+  }
+}
+
+function byPurchase(a: SummedRow, b: SummedRow): number {
+  const order = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);
+  return order(purchaseOf(a), purchaseOf(b)) || a.at_ms - b.at_ms || order(a.tx_id, b.tx_id);
 }

@@ -2,12 +2,10 @@
  * The records of a copy as the books add them up. What cards settled and refunded is summed by SQLite; record by record
  * are read the purchases that may hold money or that moved since the base.
  */
-import { effectOf } from '../books/effect.ts';
-import { addUp, type CardSums, type ReadingOptions, type RecordSums } from '../books/purchases.ts';
+import { addUp, type CardSums, effectOf, type ReadingOptions, type RecordSums } from '../books/records.ts';
 import type { SummedRow } from '../books/rows.ts';
-import type { MirrorDatabase } from './database.ts';
+import type { KeptCheckpoint, MirrorDatabase } from './file.ts';
 import { hasFolded } from './fold.ts';
-import type { KeptCheckpoint } from './kept-checkpoint.ts';
 import { IS_IN_OTHER_CURRENCY, IS_PENDING } from './schema.ts';
 
 /** Of all records as they are now, compared with a checkpoint, or with nothing. */

@@ -1,17 +1,50 @@
 /**
- * Reads spans of time complete. A span ends in the past, so new rows cannot shift its pages; what still moves is seen by
- * the counts of the service, or by its first page read again, and is then read in halves.
+ * Reads records complete, in spans of time that end in the past, or page by page where a service ignores times. Counts
+ * tell what moved.
  */
+import type { Clock } from '../platform/host.ts';
+import type { MirrorDatabase } from './file.ts';
+import { type Filter, isLastPage, type PacedReader } from './paced-reader.ts';
+import { missRecords, type Span, storeRecords, timeOf, type Transaction, walletValues, type Writing } from './store.ts';
 import type { PageFacts } from '../contract/operation.ts';
-import { DAY, MINUTE, SECOND } from '../core/durations.ts';
-import { type Filter, isLastPage } from './paced-reader.ts';
-import { type Transaction, timeOf } from './records.ts';
-import { FiltersIgnored, type SyncRun } from './run.ts';
-import { missRecords, type Span, storeRecords } from './store-records.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../core/durations.ts';
+import { foldedRecords } from './fold.ts';
+import { IS_PENDING } from './schema.ts';
+import { type EffectColumns, spentBy } from '../books/records.ts';
+import { foldedSums } from './record-sums.ts';
+
+export interface SyncRun extends Writing {
+  readonly db: MirrorDatabase;
+  readonly ask: PacedReader;
+  readonly clock: Clock;
+  /** Everything before it was read in this sync from closed windows; ms of the service. */
+  readonly end: number;
+  readonly tally: SyncCounts;
+  readonly warn: (text: string) => void;
+  /** Rows read so far, for the progress. */
+  readonly onRows: (rows: number) => void;
+}
+
+interface SyncCounts {
+  /** Windows read complete. */
+  windows: number;
+}
+
+/** Whether less than `ms` has passed since then. A clock that went back says nothing of it: false. */
+export function isWithin(ms: number, { since, now }: { readonly since: number | undefined; readonly now: number }) {
+  return since !== undefined && now >= since && now - since < ms;
+}
+
+/** The service takes no notice of from and to. */
+export class FiltersIgnored extends Error {
+  override readonly name = 'FiltersIgnored';
+}
+
+// Reads spans of time complete.
 
 /** Pages that a window aims at, and rows of a page. */
-export const AIM_PAGES = 40;
-export const PAGE_ROWS = 25;
+const AIM_PAGES = 40;
+const PAGE_ROWS = 25;
 /** A span of more rows is read in halves at once. */
 const LARGE_ROWS = 2.5 * AIM_PAGES * PAGE_ROWS;
 /** Times a span that moved is read again. */
@@ -30,7 +63,7 @@ interface Part extends Span {
   readonly type?: 'authorization' | undefined;
 }
 
-export interface WindowOptions {
+interface WindowOptions {
   readonly type?: 'authorization' | undefined;
   /** Told in the commit of each part that is complete, with its end. */
   readonly onPart?: (to: number) => void;
@@ -40,7 +73,7 @@ export interface WindowOptions {
  * Reads a span and commits what it holds, in parts where it is large or moves. A part that moved each time stays open:
  * its rows are kept, and the next sync tries it again. Resolves to the number of pages. Throws `FiltersIgnored`.
  */
-export async function readWindow(run: SyncRun, span: Span, { type, onPart }: WindowOptions = {}): Promise<number> {
+async function readWindow(run: SyncRun, span: Span, { type, onPart }: WindowOptions = {}): Promise<number> {
   const parts: Part[] = [{ ...span, tries: 0, type }];
   let pages = 0;
   for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
@@ -216,4 +249,261 @@ async function tailOnce(run: SyncRun): Promise<number> {
     return run.db.commit(() => missRecords(run, { ...since, ids: seen }));
   }
   return 0;
+}
+
+// Reads the list of a service that takes no notice of from and to
+
+/** Pages of nothing new that end a walk. */
+const QUIET_PAGES = 2;
+const OVERLAP_MS = 72 * HOUR;
+/** Readings in which known records were missing, until they are gone. */
+const ROUNDS = 2;
+
+/** `full`: to the end of the list, whatever is known. */
+export async function walkAll(run: SyncRun, { full }: { readonly full: boolean }): Promise<void> {
+  const { db } = run;
+  db.commit(() => db.setFact('filters', 'ignored'));
+  for (let round = 1; round <= ROUNDS; round += 1) if ((await walkOnce(run, full)) === 0) return;
+}
+
+/** Resolves to how many known records were missing for the first time, which only a complete walk can tell. */
+async function walkOnce(run: SyncRun, full: boolean): Promise<number> {
+  const { db } = run;
+  let known = oldEnough(run);
+  let mayStop = !full && db.fact('walked') === 'yes' && db.fact('order') !== 'other';
+  let [quiet, previous] = [0, Number.POSITIVE_INFINITY];
+  const seen = new Set<string>();
+  let [first, last]: (number | undefined)[] = [];
+  for (let number = 1; ; number += 1) {
+    const { rows, facts } = await run.ask.transactions({}, number);
+    const before = seen.size;
+    const times = rows.map(({ created_at }) => timeOf(created_at) ?? run.now);
+    const isOrdered = times.every((at, index) => at <= (times[index - 1] ?? previous));
+    previous = times.at(-1) ?? previous;
+    for (const { id } of rows) seen.add(id);
+    if (number === 1) first = facts.total;
+    last = facts.total ?? last;
+    if (!isOrdered && mayStop) {
+      run.warn('the service takes no notice of from and to and lists transactions in no order of time: all are read');
+      db.commit(() => db.setFact('order', 'other'));
+      mayStop = false;
+    }
+    const moved = rows.length === 0 ? 0 : db.commit(() => storeRecords(run, rows));
+    run.onRows(seen.size - before);
+    // A settlement may name an authorization further behind.
+    if (moved > 0) known = oldEnough(run);
+    quiet = moved === 0 && times.every(at => at < known) ? quiet + 1 : 0;
+    // Records that are gone, or dated back, are seen by the count alone.
+    if (mayStop && quiet >= QUIET_PAGES && (facts.total ?? countOf(db)) === countOf(db)) return 0;
+    const standing = { number, rows: rows.length, fresh: seen.size - before, distinct: seen.size };
+    if (isLastPage(facts, standing)) break;
+  }
+  const isComplete = first === undefined || (first === last && first === seen.size);
+  return db.commit(() => {
+    db.setFact('walked', 'yes');
+    if (!isComplete) return 0;
+    run.tally.windows += 1;
+    return missRecords(run, { from: 0, to: run.end, ids: seen });
+  });
+}
+
+/** Records that are listed, also those that are counted in sums alone. */
+function countOf(db: SyncRun['db']): number {
+  const here = db.get<{ count: number }>('select count(*) as count from record where gone_at is null');
+  return (here?.count ?? 0) + foldedRecords(db);
+}
+
+/** Records before this are not expected to change: older than the overlap and than every authorization that may. */
+function oldEnough(run: SyncRun): number {
+  const asOf = run.db.number('as_of') ?? run.end;
+  const [oldest = Number.POSITIVE_INFINITY] = dueTimes(run, Number.MAX_SAFE_INTEGER);
+  return Math.min(asOf - OVERLAP_MS, oldest);
+}
+
+// Reads authorizations again that may have changed since
+
+/** `since`: the closed windows of this run began there; everything from there on has just been read. */
+export async function readLateUpdates(run: SyncRun, since: number): Promise<void> {
+  for (const span of spansOf(run, dueTimes(run, since))) await readWindow(run, span, { type: 'authorization' });
+}
+
+/** Times of the authorizations before `since` that may have changed, ms, oldest first. */
+function dueTimes({ db, end, sync }: SyncRun, since: number): number[] {
+  const finished = db.number('finished_sync') ?? 0;
+  const rows = db.all<{ at_ms: number }>(
+    `select at_ms from record
+      where ${IS_PENDING} and gone_at is null and at_ms < ?
+    union
+    select a.at_ms from record s join record a on a.tx_id = s.authorization_id
+      where s.first_sync > ? and s.type in ('settlement', 'refund') and a.type = 'authorization'
+        and a.gone_at is null and (a.at_ms < ? or s.at_ms >= ?) and (s.first_sync = ? or a.status is not 'settled')
+    order by 1`,
+    since,
+    finished,
+    since,
+    end,
+    sync,
+  );
+  return rows.map(({ at_ms }) => at_ms);
+}
+
+/** Spans that hold them all: neighbours share one page; never more pages than everything since the oldest has. */
+function spansOf({ db, end }: SyncRun, times: readonly number[]): Span[] {
+  const [oldest] = times;
+  if (oldest === undefined) return [];
+  const between = (from: number, to: number) =>
+    db.get<{ count: number }>(
+      `select count(*) as count from record where type = 'authorization' and gone_at is null and at_ms between ? and ?`,
+      from,
+      to,
+    )?.count ?? 0;
+  const groups: { from: number; to: number }[] = [];
+  for (const at of times) {
+    const last = groups.at(-1);
+    if (last !== undefined && between(last.from, at) <= PAGE_ROWS) last.to = at;
+    else groups.push({ from: at, to: at });
+  }
+  const all = Math.ceil(between(oldest, end) / PAGE_ROWS);
+  return (groups.length <= all ? groups : everything(db, oldest, end)).map(wholeSeconds);
+}
+
+/** All authorizations since a time, in spans of as many pages as a window aims at. */
+function everything(db: SyncRun['db'], from: number, to: number): { from: number; to: number }[] {
+  const starts = db.all<{ at_ms: number }>(
+    `select at_ms from (
+      select at_ms, row_number() over (order by at_ms) as number from record
+        where type = 'authorization' and gone_at is null and at_ms between ? and ?
+    ) where number % ? = 1 order by at_ms`,
+    from,
+    to,
+    AIM_PAGES * PAGE_ROWS,
+  );
+  return starts.map(({ at_ms }, index) => ({ from: at_ms, to: starts[index + 1]?.at_ms ?? to }));
+}
+
+/** Services may keep parts of a ms, or checkpoint times to the second. */
+function wholeSeconds({ from, to }: Span): Span {
+  const floor = (ms: number) => Math.floor(ms / SECOND) * SECOND;
+  return { from: floor(from) - 1, to: floor(to) + 2 * SECOND - 1 };
+}
+
+// Compares how many records the service counts with how many are here.
+
+const AUDITED_DAYS = 35;
+const READ_AT_ONCE = AIM_PAGES * PAGE_ROWS;
+
+/** Audits everything up to the end of this run, and once a day each of the last 35 days. */
+export async function auditCounts(run: SyncRun): Promise<void> {
+  const { db, now } = run;
+  if (db.fact('totals') !== 'told') return;
+  const beginning = db.get<{ at_ms: number | null }>('select min(at_ms) as at_ms from record')?.at_ms ?? run.end;
+  const since = db.number('kept_since');
+  // From the beginning of time: a record may be dated back behind every one that is known.
+  if (since === undefined) await auditSpan(run, { from: 0, to: run.end }, await totalUpTo(run));
+  else {
+    const kept = { from: since, to: run.end };
+    await auditSpan(run, kept, await totalOf(run, kept));
+  }
+  const last = db.number('days_at');
+  if (!isWithin(DAY, { since: last, now })) {
+    // The first sync has just read them.
+    if (last !== undefined) await auditDays(run, beginning);
+    db.commit(() => db.setFact('days_at', now));
+  }
+}
+
+async function auditDays(run: SyncRun, beginning: number): Promise<void> {
+  for (let day = 1; day <= AUDITED_DAYS; day += 1) {
+    const span = { from: run.end - day * DAY, to: run.end - (day - 1) * DAY - 1 };
+    if (span.to < beginning) return;
+    await auditSpan(run, span, await totalOf(run, span));
+  }
+}
+
+/** Everything up to the end, without a beginning: older rows than any known one are counted too. */
+async function totalUpTo(run: SyncRun): Promise<number | undefined> {
+  const { facts } = await run.ask.transactions({ to: run.end }, 1);
+  return facts.total;
+}
+
+async function totalOf(run: SyncRun, span: Span): Promise<number | undefined> {
+  const { facts } = await run.ask.transactions(span, 1);
+  return facts.total;
+}
+
+async function auditSpan(run: SyncRun, span: Span, total: number | undefined): Promise<void> {
+  const here = countHere(run, span);
+  if (total === undefined || total === here) return;
+  const { from, to } = span;
+  if (Math.max(total, here) <= READ_AT_ONCE || to - from <= 2 * SECOND) {
+    await readWindow(run, span);
+    return;
+  }
+  const middle = Math.floor((from + to) / 2);
+  const older = { from, to: middle };
+  const ofOlder = await totalOf(run, older);
+  await auditSpan(run, older, ofOlder);
+  await auditSpan(run, { from: middle + 1, to }, ofOlder === undefined ? undefined : total - ofOlder);
+}
+
+function countHere({ db }: SyncRun, { from, to }: Span): number {
+  return (
+    db.get<{ count: number }>(
+      'select count(*) as count from record where at_ms between ? and ? and gone_at is null',
+      from,
+      to,
+    )?.count ?? 0
+  );
+}
+
+// Where a service keeps a purchase in one changing record, a late refund changes a record of long ago, and no list sa
+
+/** First stretch that is read again; each one before it is twice as long, for most refunds come soon. */
+const FIRST_STRETCH_MS = 7 * DAY;
+
+/**
+ * Reads older and older records again until the sum is as far from `total_spent` as it was at the last sync. `since`:
+ * everything from there on has just been read. A difference that no record explains is looked for once.
+ */
+export async function readWhatChangedBehind(run: SyncRun, { since, spent }: { since: number; spent: number | null }) {
+  const { db } = run;
+  if (spent === null || !mayBeSingle(db)) return;
+  const known = db.number('spent_gap') ?? 0;
+  const isFound = () => gapOf(db, spent) === known;
+  if (isFound() || (await isMoving(run, spent))) return;
+  const oldest = db.get<{ at: number | null }>('select min(at_ms) as at from record')?.at ?? since;
+  if (db.fact('filters') === 'ignored') await walkAll(run, { full: true });
+  else {
+    let [to, stretch] = [since, FIRST_STRETCH_MS];
+    while (to > oldest && !isFound()) {
+      const from = Math.max(to - stretch, oldest - 1);
+      await readWindow(run, { from, to });
+      [to, stretch] = [from, 2 * stretch];
+    }
+  }
+  db.commit(() => db.setFact('spent_gap', gapOf(db, spent)));
+}
+
+/** A purchase is one changing record, or nothing says yet that its settlement is one of its own. */
+function mayBeSingle(db: MirrorDatabase): boolean {
+  if (db.fact('single') !== undefined) return true;
+  const settled = `select 1 from record where type = 'settlement' and authorization_id <> tx_id limit 1`;
+  return db.get(settled) === undefined;
+}
+
+/** What the wallet counts as spent less what the records do, cents. Services that count gross differ by their refunds. */
+function gapOf(db: MirrorDatabase, spent: number): number {
+  let gap = spent;
+  const rows = db.each<EffectColumns>(
+    `select tx_id, type, status, cents, currency, authorization_id from record
+      where type in ('settlement', 'refund') and gone_at is null`,
+  );
+  for (const row of rows) gap -= spentBy(row);
+  for (const { settled, refunded } of foldedSums(db).values()) gap -= settled - refunded;
+  return gap;
+}
+
+/** Something was settled while this sync read: the next one compares. */
+async function isMoving({ ask }: SyncRun, spent: number): Promise<boolean> {
+  return walletValues(await ask.read('wallet.get', {})).total_spent_cents !== spent;
 }

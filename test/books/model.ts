@@ -3,9 +3,9 @@
  * account or of the view are planted by hand; random steps come from a seed.
  */
 
-import type { LateRow } from '../../src/books/late-rows.ts';
+import type { LateRow } from '../../src/books/own-rows.ts';
 import { rowName } from '../../src/books/position.ts';
-import { addUp } from '../../src/books/purchases.ts';
+import { addUp } from '../../src/books/records.ts';
 import { type Reconciled, reconcile } from '../../src/books/reconcile.ts';
 import { type CardRow, type MoveRow, purchaseOf, type TxChangeRow, type TxRow } from '../../src/books/rows.ts';
 import type { Cents } from '../../src/core/money.ts';

@@ -1,5 +1,5 @@
 /** Twenty kinds of faults, planted in an account or in what its lists show, and what must be said of each. */
-import type { FindingClass } from '../../src/books/finding.ts';
+import type { FindingClass } from '../../src/books/findings.ts';
 import type { Reconciled } from '../../src/books/reconcile.ts';
 import { Account, type Authorization, type Card, live, type Random, Reader, randomOf, type Shown } from './model.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { effectOf, isPending } from '../../src/books/effect.ts';
-import { addUp, before, type ReadingOptions } from '../../src/books/purchases.ts';
+import { addUp, before, effectOf, isPending, type ReadingOptions } from '../../src/books/records.ts';
 import type { TxChangeRow, TxRow } from '../../src/books/rows.ts';
 import { DAY, NOW, record } from './rows.ts';
 

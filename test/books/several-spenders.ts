@@ -1,5 +1,5 @@
 /** Several other spenders between two checkpoints: what is said of them, held against what they did. */
-import type { Finding } from '../../src/books/finding.ts';
+import type { Finding } from '../../src/books/findings.ts';
 import { Account, type Counting, live, Reader, randomOf } from './model.ts';
 
 export interface Spenders {

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { type PlanDocument, withId } from '../../src/fleet/plan-document.ts';
+import { type PlanDocument, withId } from '../../src/fleet/plan-file.ts';
 import { ask } from '../support/sandbox-http.ts';
 import { type World, world } from '../support/world.ts';
 

@@ -1,8 +1,7 @@
 /** The page of a plan for a pull request: it fits, every part is whole, and what is left out is counted. */
 import { expect, test } from 'vitest';
-import type { PlanDocument } from '../../src/fleet/plan-document.ts';
-import { planLines } from '../../src/fleet/plan-lines.ts';
-import { planMarkdown } from '../../src/fleet/plan-markdown.ts';
+import type { PlanDocument } from '../../src/fleet/plan-file.ts';
+import { planLines, planMarkdown } from '../../src/fleet/plan-page.ts';
 
 const NO_STEPS = { freeze: 0, withdraw: 0, terminate: 0, create: 0, fund: 0, unfreeze: 0 };
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { walletAfterText } from '../../src/fleet/plan-lines.ts';
+import { walletAfterText } from '../../src/fleet/plan-page.ts';
 
 const NONE = { create: 0, fund: 0, returns: 0 };
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cardValues } from '../../src/mirror/records.ts';
+import { cardValues } from '../../src/mirror/store.ts';
 
 it.each([
   ['4242', '4242'],

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { addUp, type RecordSums } from '../../src/books/purchases.ts';
+import { addUp, type RecordSums } from '../../src/books/records.ts';
 import type { TxChangeRow } from '../../src/books/rows.ts';
-import type { KeptCheckpoint } from '../../src/mirror/kept-checkpoint.ts';
+import type { KeptCheckpoint } from '../../src/mirror/file.ts';
 import { allRows, recordSums } from '../../src/mirror/record-sums.ts';
 import { MovingService } from './moving-service.ts';
 import { syncing } from './syncing.ts';

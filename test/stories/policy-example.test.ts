@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readPolicy } from '../../src/books/policy/read.ts';
+import { readPolicy } from '../../src/books/policy-file.ts';
 import { readYaml } from '../../src/terminal/yaml-text.ts';
 import { world } from '../support/world.ts';
 

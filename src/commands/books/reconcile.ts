@@ -1,4 +1,4 @@
-import { FINDING_CLASSES } from '../../books/finding.ts';
+import { FINDING_CLASSES } from '../../books/findings.ts';
 import { orNull, tells } from '../../cli/answer-fields.ts';
 import { OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';

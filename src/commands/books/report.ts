@@ -1,6 +1,6 @@
 /** The report of a reconciliation: its JSON, a promise to scripts, and how it is shown. */
-import { type Finding, nextCommand, sentence } from '../../books/finding.ts';
-import type { CardChange } from '../../books/residuals.ts';
+import { type Finding, nextCommand, sentence } from '../../books/findings.ts';
+import type { CardChange } from '../../books/position.ts';
 import type { Shown } from '../../cli/shown.ts';
 import { CliError } from '../../core/errors.ts';
 import { cents, dollars, plainAmount, toCents, toUsd, type Usd } from '../../core/money.ts';

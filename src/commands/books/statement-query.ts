@@ -81,7 +81,7 @@ export async function statementFor<T>(
   const [{ pendingRows, statementRows }, { statementOf }, { leftOutOfPeriod }] = await Promise.all([
     import('../../mirror/statement-rows.ts'),
     import('../../books/statement.ts'),
-    import('../../mirror/other-currencies.ts'),
+    import('../../mirror/statement-rows.ts'),
   ]);
   const rows = statementRows(db, period, { unreconciled: asked.unreconciled ?? false });
   const statement = statementOf({

@@ -12,13 +12,18 @@ import { flag, text } from '../../contract/field.ts';
 import { fromWholeList } from '../../contract/whole-list.ts';
 import { CliError } from '../../core/errors.ts';
 import { cents } from '../../core/money.ts';
-import { MARKER_KEY, type ObservedCard, observedCard } from '../../fleet/account.ts';
-import { differencesOf } from '../../fleet/compare.ts';
-import type { Fleet, Wish } from '../../fleet/fleet-file.ts';
+import { differencesOf, MARKER_KEY, observedCard, type ObservedCard } from '../../fleet/account.ts';
+import {
+  type Fleet,
+  isName,
+  isSecretName,
+  LONGEST_FLEET,
+  LONGEST_NAME,
+  markText,
+  secretsIn,
+  type Wish,
+} from '../../fleet/fleet-file.ts';
 import { entryText, type NewEntry, nameFor, starterText, withEntries } from '../../fleet/insert.ts';
-import { isName, LONGEST_FLEET, LONGEST_NAME, markText } from '../../fleet/names.ts';
-import { isSecretName } from '../../fleet/reading.ts';
-import { secretsIn } from '../../fleet/secrets-in-text.ts';
 import { parsedFleet, USUAL_FILE } from './read-file.ts';
 
 const USUAL_FLEET = 'cards';

@@ -1,21 +1,37 @@
-/** A plan of a fleet, from its file and the account as it is now. Reads alone. */
+/** A plan of a fleet, from its file, the account as it is now and the journal of this machine. Reads alone. */
 import type { Context } from '../../cli/context.ts';
 import { CliError } from '../../core/errors.ts';
-import { type Cents, centsOf, dollars, toCents } from '../../core/money.ts';
+import { cents, type Cents, centsOf, dollars, toCents } from '../../core/money.ts';
 import { shellWord } from '../../core/shell-quote.ts';
-import type { Account, CardRecords } from '../../fleet/account.ts';
-import type { Scope } from '../../fleet/keys.ts';
-import { matchCards } from '../../fleet/match.ts';
+import {
+  type Account,
+  AccountCards,
+  type CardRecords,
+  type ListedCard,
+  MARKER_KEY,
+  matchCards,
+  type ObservedBin,
+  UnmarkedCards,
+} from '../../fleet/account.ts';
+import {
+  type Allowed,
+  createChain,
+  type Locked,
+  type NumberedStep,
+  type PlanInput,
+  type Scope,
+} from '../../fleet/step.ts';
 import { cardsToRead, planFleet } from '../../fleet/plan.ts';
-import { type PlanDocument, planDocument } from '../../fleet/plan-document.ts';
-import type { Allowed, PlanInput } from '../../fleet/plan-input.ts';
-import type { NumberedStep } from '../../fleet/step.ts';
-import type { UnmarkedCards } from '../../fleet/unmarked.ts';
+import { planDocument, type PlanDocument } from '../../fleet/plan-file.ts';
 import { type Bin, binFor, rankBins } from '../bins/rank.ts';
-import { readFleetJournal } from './fleet-journal.ts';
-import { readAccount, readRecords } from './read-account.ts';
 import type { NamedFleet } from './read-file.ts';
-import { lockedNames } from './unknown-rows.ts';
+import { Activities } from '../../books/activity.ts';
+import { effectOf } from '../../books/records.ts';
+import { pagesWithProgress } from '../../cli/listing.ts';
+import { fromWholeList, incompleteList } from '../../contract/whole-list.ts';
+import { BIN_NEEDS, type Fleet } from '../../fleet/fleet-file.ts';
+import { recordValues } from '../../mirror/store.ts';
+import type { OpRow } from '../../journal/types.ts';
 
 export interface PlanOptions {
   readonly allowed: Allowed;
@@ -140,4 +156,205 @@ export function refuseLowWallet({ totals, caps }: PlanDocument): void {
     hint: 'cardwright wallet addresses',
     outcome: 'not_sent',
   });
+}
+
+// The account as a fleet sees it
+
+/** Cards that are read one by one where the list shows no metadata. */
+const MOST_SINGLE_READS = 200;
+const AT_ONCE = 8;
+
+interface AccountRead {
+  readonly account: Account;
+  readonly bins: readonly Bin[];
+  /** False where the service does not show markers: a card of the fleet could not be told from another. */
+  readonly showsMarkers: boolean;
+  readonly unmarked: UnmarkedCards;
+}
+
+interface AccountAsked {
+  /** Ids of an earlier plan's witness. */
+  readonly witness?: readonly string[] | undefined;
+  /** Cards that were made with a marker. */
+  readonly marked: ReadonlySet<string>;
+}
+
+/**
+ * Throws `contract_mismatch` for a list that may be incomplete, for a card not seen would be made a second time, and for
+ * balances that are no amounts. Reads alone.
+ */
+async function readAccount(ctx: Context, fleet: Fleet, asked: AccountAsked): Promise<AccountRead> {
+  const [{ data: bins }, wallet] = await Promise.all([ctx.read('bins.list', {}), ctx.read('wallet.get', {})]);
+  const { cards, showsMarkers, unmarked } = await readCards(ctx, fleet, asked);
+  const now = await ctx.askServiceTime();
+  const account = cards.account({ bins: bins.map(observedBin), wallet: toCents(wallet.balance), now });
+  return { account, bins, showsMarkers, unmarked };
+}
+
+interface CardsRead {
+  readonly cards: AccountCards;
+  readonly showsMarkers: boolean;
+  readonly unmarked: UnmarkedCards;
+}
+
+async function readCards(ctx: Context, fleet: Fleet, { witness, marked }: AccountAsked): Promise<CardsRead> {
+  const isBare = ({ id, metadata }: ListedCard) =>
+    metadata === undefined || (marked.has(id) && metadata?.[MARKER_KEY] === undefined);
+  const { progress } = ctx;
+  // Always the whole list: between two filters a card can change its state and be in neither.
+  const list = {
+    reader: await ctx.reader(),
+    operation: 'cards.list',
+    input: { per_page: 100 },
+    because: TWICE,
+  } as const;
+  const { cards, bare, unmarked } = await fromWholeList(list, async pages => {
+    const read = {
+      cards: new AccountCards(fleet, witness),
+      bare: [] as ListedCard[],
+      unmarked: new UnmarkedCards(fleet),
+    };
+    for await (const list of pagesWithProgress(pages, { noun: 'card', progress })) {
+      for (const card of list.data) {
+        if (isBare(card)) read.bare.push(card);
+        else added(read, card);
+      }
+    }
+    return read;
+  });
+  if (bare.length > MOST_SINGLE_READS) {
+    const many = `it shows no metadata, and ${bare.length} cards are too many to read one by one`;
+    throw incompleteList('cards.list', `${many}. ${TWICE}`);
+  }
+  let shown = true;
+  for (const { id } of bare) {
+    const card = await ctx.read('cards.get', { card_id: id });
+    if (isBare(card)) shown = false;
+    added({ cards, unmarked }, card);
+  }
+  return { cards, showsMarkers: shown, unmarked };
+}
+
+const TWICE = 'A card that is not seen would be made a second time';
+
+function added({ cards, unmarked }: Pick<CardsRead, 'cards' | 'unmarked'>, card: ListedCard): void {
+  unmarked.add(card);
+  if (cards.add(card)) return;
+  throw new CliError('contract_mismatch', {
+    message: `the balance of ${card.id} is not an amount`,
+    outcome: 'not_sent',
+  });
+}
+
+function observedBin(bin: Bin): ObservedBin {
+  return {
+    id: bin.id,
+    maxMonthly: centsOf(bin.max_monthly ?? Number.NaN),
+    maxTransaction: centsOf(bin.max_transaction ?? Number.NaN),
+    features: new Set(BIN_NEEDS.filter(need => bin[need] === true)),
+  };
+}
+
+/** The records of each card, read for those few that something depends on. */
+async function readRecords(ctx: Context, ids: readonly string[], now: number): Promise<Map<string, CardRecords>> {
+  const records = new Map<string, CardRecords>();
+  const left = [...ids];
+  const worker = async () => {
+    for (let id = left.shift(); id !== undefined; id = left.shift()) records.set(id, await recordsOf(ctx, id, now));
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, ids.length) }, worker));
+  return records;
+}
+
+async function recordsOf(ctx: Context, id: string, now: number): Promise<CardRecords> {
+  const activities = new Activities(now);
+  let newest: { readonly id: string; readonly at: number } | undefined;
+  let [held, lastUse] = [0, Number.NEGATIVE_INFINITY];
+  const pages = (await ctx.reader()).pages('transactions.list', { card_id: id });
+  for await (const { data } of pages) {
+    for (const record of data) {
+      const { at_ms: at, ...values } = recordValues(record);
+      const when = at ?? 0;
+      const row = { ...values, tx_id: record.id, at_ms: when };
+      activities.add({ ...row, card_id: id });
+      held += effectOf(row).pending;
+      if (row.type !== 'decline') lastUse = Math.max(lastUse, when);
+      if (newest === undefined || when > newest.at || (when === newest.at && record.id > newest.id)) {
+        newest = { id: record.id, at: when };
+      }
+    }
+  }
+  return {
+    newest: newest?.id ?? '',
+    usedThisMonth: cents(activities.monthUsed(id)),
+    holdsOpen: held > 0,
+    lastUse: lastUse === Number.NEGATIVE_INFINITY ? undefined : lastUse,
+  };
+}
+
+// What the journal of this machine knows of a service
+
+interface UnknownRow {
+  readonly op: string;
+  readonly row: OpRow;
+}
+
+interface FleetJournal {
+  readonly unknown: readonly UnknownRow[];
+  /** Ids of cards that applies have made; each carries a marker, where the service keeps it. */
+  readonly made: ReadonlySet<string>;
+}
+
+/** Reads the journal alone. `origin` is the base address. */
+async function readFleetJournal(ctx: Context, origin: string): Promise<FleetJournal> {
+  const journal = await ctx.journal();
+  const { profile } = await ctx.identity();
+  const unknown: UnknownRow[] = [];
+  const made = new Set<string>();
+  for (const { op, command, state, profile: of } of await journal.list()) {
+    const isDoubted = state === 'unknown' && of === profile;
+    if (!isDoubted && command !== 'fleet apply') continue;
+    const { rowsInDetail, origin: at } = await journal.show(op);
+    if (at !== origin) continue;
+    for (const row of rowsInDetail) {
+      if (isDoubted && row.state === 'unknown') unknown.push({ op, row });
+      const { operation, cardId, state: is } = row;
+      if (command === 'fleet apply' && operation === 'cards.create' && is === 'done' && cardId !== undefined) {
+        made.add(cardId);
+      }
+    }
+  }
+  return { unknown, made };
+}
+
+// Names of a fleet of which this machine has an operation without a known outcome.
+
+/** Each name once, with the operation that would settle it. */
+function lockedNames(unknown: readonly UnknownRow[], around: Around): readonly Locked[] {
+  if (unknown.length === 0) return [];
+  const nameOf = namesBy(around);
+  const locked = new Map<string, string>();
+  for (const { op, row } of unknown) {
+    const name = nameOf(row);
+    if (name !== undefined) locked.set(name, op);
+  }
+  return [...locked].map(([name, op]) => ({ name, op })).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+interface Around {
+  readonly fleet: Fleet;
+  readonly account: Account;
+  readonly scope: Scope;
+}
+
+/** By the card of a row, or by the key of a create. */
+function namesBy({ fleet, account, scope }: Around): (row: OpRow) => string | undefined {
+  const { matched, left } = matchCards(fleet, account);
+  const names = new Map<string, string>();
+  for (const { wish, present, predecessors, highest } of matched) {
+    names.set(createChain(scope, wish.name, highest + 1), wish.name);
+    for (const card of [...(present === undefined ? [] : [present]), ...predecessors]) names.set(card.id, wish.name);
+  }
+  for (const card of left) if (card.mark !== undefined) names.set(card.id, card.mark.name);
+  return ({ cardId, idempotencyKey }) => names.get(cardId ?? '') ?? names.get(idempotencyKey?.split('.')[0] ?? '');
 }

@@ -4,14 +4,10 @@ import { quote, usage } from '../../cli/parsing/values.ts';
 import { DAY, durationOf, HOUR } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
-import { differs, type PlanDocument } from '../../fleet/plan-document.ts';
-import { readPlanFile } from '../../fleet/plan-file.ts';
-import type { Allowed } from '../../fleet/plan-input.ts';
-import { planMarkdown } from '../../fleet/plan-markdown.ts';
-import { planText } from '../../fleet/plan-text.ts';
-import { GUARDED_CLASSES } from '../../fleet/step.ts';
+import { differs, type PlanDocument, readPlanFile } from '../../fleet/plan-file.ts';
+import { type Allowed, GUARDED_CLASSES } from '../../fleet/step.ts';
+import { planMarkdown, planText } from '../../fleet/plan-page.ts';
 import { makePlan, refuseOverCaps } from './make-plan.ts';
-import type { ExitCode, PlanFlags, ShownPlan } from './plan-options.ts';
 import { fleetOf } from './read-file.ts';
 
 /** A day: the plan of a pull request is applied when it is merged. */
@@ -111,4 +107,26 @@ function failureOf(document: PlanDocument, { exitCode, word, out }: Asked): CliE
 function nextCommand(word: string, out: string | undefined): string {
   if (out === undefined) return `cardwright fleet plan ${word} --out plan.json`;
   return `cardwright fleet apply ${word} --plan ${shellWord(out)}`;
+}
+
+export const EXIT_CODES = ['any', 'drift'] as const;
+type ExitCode = (typeof EXIT_CODES)[number];
+
+interface PlanFlags {
+  readonly file?: string | undefined;
+  readonly out?: string | undefined;
+  readonly md?: boolean | undefined;
+  readonly noAmounts?: boolean | undefined;
+  readonly exitCode?: ExitCode | undefined;
+  readonly allow?: readonly string[] | undefined;
+  readonly expires?: string | undefined;
+  readonly show?: string | undefined;
+}
+
+export interface ShownPlan {
+  /** The JSON. */
+  readonly data: Readonly<Record<string, unknown>>;
+  /** The page for people. */
+  readonly page: string;
+  readonly failure: CliError | undefined;
 }

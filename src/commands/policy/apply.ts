@@ -1,14 +1,14 @@
-import { evaluatePolicy } from '../../books/policy/evaluate.ts';
 import {
   brokenCaps,
   type Caps,
   type CapsBroken,
-  type JudgedAgain,
+  evaluatePolicy,
   judgedAgain,
-  type PlannedChange,
+  type JudgedAgain,
   planChanges,
+  type PlannedChange,
   withdrawnBy,
-} from '../../books/policy/plan.ts';
+} from '../../books/policy.ts';
 import type { CardRow } from '../../books/rows.ts';
 import { RUN_ANSWER } from '../../cli/answer-fields.ts';
 import type { BulkOperation } from '../../cli/bulk/flags.ts';
@@ -25,10 +25,18 @@ import { dollars, parseAmount, toUsd } from '../../core/money.ts';
 import { sameCommandWith } from '../../core/same-command.ts';
 import type { PlannedRow, RowOutcome } from '../../journal/types.ts';
 import { accountRows } from '../../mirror/account-rows.ts';
-import { cardValues } from '../../mirror/records.ts';
+import { cardValues } from '../../mirror/store.ts';
 import { leftOutText } from '../tx/sums.ts';
-import { flagsThatAllow, USUAL_CARDS, USUAL_SHARE } from './caps.ts';
-import { type NamedPolicy, onlyRule, POLICY_FORMAT, policyFile, policyOf } from './read-file.ts';
+import {
+  flagsThatAllow,
+  type NamedPolicy,
+  onlyRule,
+  POLICY_FORMAT,
+  policyFile,
+  policyOf,
+  USUAL_CARDS,
+  USUAL_SHARE,
+} from './read-file.ts';
 
 /** Cards shown one by one before the question. */
 const SHOWN_CARDS = 20;

@@ -1,7 +1,5 @@
-import type { Evaluation, Finding } from '../../books/policy/evaluate.ts';
-import { evaluatePolicy } from '../../books/policy/evaluate.ts';
-import { brokenCaps, planChanges } from '../../books/policy/plan.ts';
-import { SEVERITIES } from '../../books/policy/policy.ts';
+import { brokenCaps, evaluatePolicy, type Evaluation, type Finding, planChanges } from '../../books/policy.ts';
+import { SEVERITIES } from '../../books/policy-file.ts';
 import { orNull, tells } from '../../cli/answer-fields.ts';
 import { SHORT_ID } from '../../cli/columns.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
@@ -14,8 +12,15 @@ import { dollars, toUsd } from '../../core/money.ts';
 import { accountRows } from '../../mirror/account-rows.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 import { leftOutText } from '../tx/sums.ts';
-import { flagsThatAllow, USUAL_CARDS, USUAL_SHARE } from './caps.ts';
-import { type NamedPolicy, POLICY_FORMAT, policyFile, policyOf } from './read-file.ts';
+import {
+  flagsThatAllow,
+  type NamedPolicy,
+  POLICY_FORMAT,
+  policyFile,
+  policyOf,
+  USUAL_CARDS,
+  USUAL_SHARE,
+} from './read-file.ts';
 
 const FAIL_ON = ['error', 'warning', 'none'] as const;
 type FailOn = (typeof FAIL_ON)[number];

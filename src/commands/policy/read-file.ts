@@ -1,13 +1,12 @@
 /** The policy of a command: the file that was named, else the one that the profile names. Never one of the folder. */
-
-import type { Policy } from '../../books/policy/policy.ts';
-import { readPolicy } from '../../books/policy/read.ts';
+import { type Policy, readPolicy } from '../../books/policy-file.ts';
 import type { Context } from '../../cli/context.ts';
 import { local, optionalArgument } from '../../cli/parsing/flag.ts';
 import { quote, usage } from '../../cli/parsing/values.ts';
 import { CliError } from '../../core/errors.ts';
 import { nearest } from '../../core/nearest.ts';
 import { shellWord } from '../../core/shell-quote.ts';
+import type { CapsBroken } from '../../books/policy.ts';
 
 const MOST_BYTES = 1_048_576;
 
@@ -58,4 +57,14 @@ async function settingOf(ctx: Context): Promise<string> {
     hint: 'cardwright policy check policy.yaml',
     outcome: 'not_sent',
   });
+}
+
+export const USUAL_CARDS = 20;
+/** Percent of the cards that are not terminated. */
+export const USUAL_SHARE = 30;
+
+/** `--max-cards 27`, for what a plan would touch. */
+export function flagsThatAllow({ touched, of, broken }: CapsBroken): readonly string[] {
+  const share = Math.ceil((touched * 100) / Math.max(1, of));
+  return broken.map(cap => (cap === 'maxCards' ? `--max-cards ${touched}` : `--max-share ${share}%`));
 }

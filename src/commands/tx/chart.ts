@@ -1,5 +1,4 @@
-import { dayOf, dayText } from '../../books/insight/calendar.ts';
-import { CHARTED_BY, Chart, type ChartedBy, type ChartGroup } from '../../books/insight/chart.ts';
+import { Chart, CHARTED_BY, type ChartedBy, type ChartGroup, dayOf, dayText } from '../../books/spending.ts';
 import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
 import { allOf, CONDITION_VALUES, CONDITIONS } from '../../cli/condition.ts';
 import type { Context } from '../../cli/context.ts';

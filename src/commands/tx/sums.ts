@@ -1,5 +1,5 @@
 /** Adds transactions up by day, merchant, card or type, in cents. */
-import { effectOf } from '../../books/effect.ts';
+import { effectOf } from '../../books/records.ts';
 import type { Item } from '../../contract/calls.ts';
 import { isInDollars } from '../../contract/currency.ts';
 import { type Cents, cents, toCents, toUsd } from '../../core/money.ts';

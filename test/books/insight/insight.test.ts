@@ -1,11 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Activities } from '../../../src/books/activity.ts';
-import { type AttentionRows, attentionOf } from '../../../src/books/insight/attention.ts';
-import { dayOf, dayText, firstDay, startOfDay } from '../../../src/books/insight/calendar.ts';
-import { CHARTED_BY, Chart } from '../../../src/books/insight/chart.ts';
-import { countCards, isAlarming, oldestMove, openHolds } from '../../../src/books/insight/overview.ts';
-import { Spending } from '../../../src/books/insight/spending.ts';
+import { attentionOf, type AttentionRows, countCards, isAlarming, oldestMove, openHolds } from '../../../src/books/insight.ts';
+import { Chart, CHARTED_BY, dayOf, dayText, firstDay, Spending, startOfDay } from '../../../src/books/spending.ts';
 import type { CardRow, MoveRow, TxRow } from '../../../src/books/rows.ts';
 import { cents } from '../../../src/core/money.ts';
 import { card, DAY, NOW, record } from '../rows.ts';

@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Activities } from '../../../src/books/activity.ts';
-import { evaluatePolicy } from '../../../src/books/policy/evaluate.ts';
-import type { FactSources } from '../../../src/books/policy/facts.ts';
-import {
-  brokenCaps,
-  judgedAgain,
-  type PlannedChange,
-  planChanges,
-  withdrawnBy,
-} from '../../../src/books/policy/plan.ts';
-import { readPolicy } from '../../../src/books/policy/read.ts';
+import { brokenCaps, evaluatePolicy, judgedAgain, planChanges, type PlannedChange, withdrawnBy } from '../../../src/books/policy.ts';
+import { type FactSources, readPolicy } from '../../../src/books/policy-file.ts';
 import type { CardRow, TxRow } from '../../../src/books/rows.ts';
 import { CliError } from '../../../src/core/errors.ts';
 import { cents } from '../../../src/core/money.ts';

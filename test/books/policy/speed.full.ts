@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Activities } from '../../../src/books/activity.ts';
-import { evaluatePolicy } from '../../../src/books/policy/evaluate.ts';
-import { readPolicy } from '../../../src/books/policy/read.ts';
+import { evaluatePolicy } from '../../../src/books/policy.ts';
+import { readPolicy } from '../../../src/books/policy-file.ts';
 import { readYaml } from '../../../src/terminal/yaml-text.ts';
 import { card, DAY, NOW, record } from '../rows.ts';
 

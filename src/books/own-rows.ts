@@ -1,12 +1,49 @@
-/**
- * Own rows that came to be known as done since a checkpoint and were sent before it: their outcome was unknown when it was made,
- * or their journal was not read. What they did stands in the balances of the checkpoint and in none of its own sums.
- */
-import { type Position, rowName } from './position.ts';
-import { type Residuals, residualsBetween } from './residuals.ts';
+/** Own rows of unknown outcome that the sums show to be done, and rows that came to be known as done after a checkpoint. */
+import { operatorCause, type Position, type Residuals, residualsBetween, rowName, Unexplained } from './position.ts';
 import type { CountingRules, MoveRow } from './rows.ts';
-import { operatorCause, Unexplained } from './unexplained.ts';
-import { rowsDone, takeAll, type UnknownRow } from './unknown-rows.ts';
+
+/** An own row of unknown outcome, and what it would have moved from the wallet to the card, integer cents. */
+export interface UnknownRow {
+  /** `<op>.<row>` */
+  readonly row: string;
+  readonly card: string;
+  readonly amount: number;
+}
+
+/** All choices of so many rows are tried. */
+const MOST_CHOICES = 10;
+
+/**
+ * Rows that together leave the least unexplained: all choices of a few rows, else one row after the other. `rest` is
+ * left as it came.
+ */
+export function rowsDone(rest: Unexplained, unknown: readonly UnknownRow[]): readonly UnknownRow[] {
+  const start = rest.count();
+  if (unknown.length === 0 || start === 0) return [];
+  if (unknown.length > MOST_CHOICES) return oneByOne(rest, unknown);
+  let best: { count: number; size: number; rows: readonly UnknownRow[] } = { count: start, size: 0, rows: [] };
+  for (let choice = 1; choice < 2 ** unknown.length; choice++) {
+    const rows = unknown.filter((_, index) => Math.floor(choice / 2 ** index) % 2 === 1);
+    takeAll(rest, rows);
+    const [count, size] = [rest.count(), rest.size()];
+    takeAll(rest, rows, -1);
+    if (count < best.count || (count === best.count && count < start && size < best.size)) best = { count, size, rows };
+  }
+  return best.rows;
+}
+
+function oneByOne(rest: Unexplained, unknown: readonly UnknownRow[]): readonly UnknownRow[] {
+  const done = unknown.filter(({ card, amount }) => rest.takeIfLess(operatorCause(card, amount)));
+  takeAll(rest, done, -1);
+  return done;
+}
+
+/** Takes what the rows did out of what is unexplained; with -1 puts it back. */
+function takeAll(rest: Unexplained, rows: readonly UnknownRow[], times: 1 | -1 = 1): void {
+  for (const { card, amount } of rows) rest.take(operatorCause(card, amount), times);
+}
+
+// Own rows that came to be known as done since a checkpoint and were sent before it
 
 /**
  * What a checkpoint says of an own row that is done now and that it does not count. `may_be_in`: sent before the checkpoint, and the
@@ -15,7 +52,7 @@ import { rowsDone, takeAll, type UnknownRow } from './unknown-rows.ts';
 export type LateRow = 'may_be_in' | 'not_in';
 
 /** All choices of so many rows are tried. */
-const MOST_CHOICES = 8;
+const MOST_LATE_CHOICES = 8;
 
 interface LateMove {
   readonly card: string;
@@ -24,7 +61,7 @@ interface LateMove {
   readonly move: MoveRow;
 }
 
-export interface LateEvidence {
+interface LateEvidence {
   readonly rules: CountingRules;
   readonly moves: readonly MoveRow[];
   /** By `<op>.<row>`. */
@@ -74,7 +111,7 @@ interface Judging {
 /** The rows whose effect the base has already. What is unexplained is left as it came. */
 function alreadyIn(judging: Judging, rows: readonly LateMove[]): readonly LateMove[] {
   const [all, none] = [new Set(rows), new Set<LateMove>()];
-  if (rows.length > MOST_CHOICES) {
+  if (rows.length > MOST_LATE_CHOICES) {
     let best = better(judged(judging, all), judged(judging, none));
     for (const row of rows) best = better(best, judged(judging, flipped(best.rows, row)));
     return [...best.rows];

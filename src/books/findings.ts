@@ -1,6 +1,6 @@
 /** A finding of a reconciliation: its class, its exact amount, the cards it may be about, and what to do next. */
 import { cents, dollars } from '../core/money.ts';
-import type { Structure } from './structure.ts';
+import type { Structure } from './records.ts';
 
 export const FINDING_CLASSES = [
   'fx',

@@ -1,9 +1,10 @@
-/** What of an account needs attention, most pressing kind first. */
-import { DAY } from '../../core/durations.ts';
-import { type Cents, cents, dollars } from '../../core/money.ts';
-import { type FactSources, factNamed } from '../policy/facts.ts';
-import type { CardRow, MoveRow, ReportRow } from '../rows.ts';
-import { dayOf, dayText } from './calendar.ts';
+/** The numbers of an overview, and what of an account needs attention, most pressing kind first. */
+import { DAY } from '../core/durations.ts';
+import { cents, type Cents, dollars } from '../core/money.ts';
+import { factNamed, type FactSources } from './policy-file.ts';
+import type { CardRow, MoveRow, ReportRow, WalletRow } from './rows.ts';
+import { dayOf, dayText } from './spending.ts';
+import { CARD_STATUSES } from '../contract/card.ts';
 
 /** In the order in which they are told. */
 export const ATTENTION_KINDS = [
@@ -18,7 +19,7 @@ export const ATTENTION_KINDS = [
   'expires',
   'idle',
 ] as const;
-export type AttentionKind = (typeof ATTENTION_KINDS)[number];
+type AttentionKind = (typeof ATTENTION_KINDS)[number];
 
 export interface Attention {
   readonly kind: AttentionKind;
@@ -54,7 +55,7 @@ export interface AttentionRows {
   readonly known: FactSources;
 }
 
-export const IDLE_DAYS = 30;
+const IDLE_DAYS = 30;
 const EXPIRY_DAYS = 30;
 const NEAR_LIMIT = 80_00;
 const MANY_DECLINES = 5;
@@ -77,25 +78,25 @@ export function attentionOf(rows: AttentionRows): readonly Attention[] {
 }
 
 /** Its use of this month's limit, hundredths of a percent, when that is 80 % and more; undefined otherwise. */
-export function nearLimitUse(card: CardRow, known: FactSources): number | undefined {
+function nearLimitUse(card: CardRow, known: FactSources): number | undefined {
   const use = numberOf('limit_use', card, known);
   return isAlive(card) && use !== undefined && use >= NEAR_LIMIT ? use : undefined;
 }
 
 /** Days until it expires, when they are 30 or fewer; undefined otherwise. */
-export function daysToExpiry(card: CardRow, known: FactSources): number | undefined {
+function daysToExpiry(card: CardRow, known: FactSources): number | undefined {
   const days = numberOf('expires_days', card, known);
   return isAlive(card) && days !== undefined && days <= EXPIRY_DAYS ? days : undefined;
 }
 
 /** Days without an authorization or settlement, when they are 30 and more; undefined otherwise. */
-export function idleDays(card: CardRow, known: FactSources): number | undefined {
+function idleDays(card: CardRow, known: FactSources): number | undefined {
   const days = numberOf('unused_days', card, known);
   return isAlive(card) && days !== undefined && days >= IDLE_DAYS ? days : undefined;
 }
 
 /** Neither ended nor unknown to the service. */
-export function isAlive({ status, gone_at }: CardRow): boolean {
+function isAlive({ status, gone_at }: CardRow): boolean {
   return status !== 'terminated' && gone_at === null;
 }
 
@@ -223,4 +224,47 @@ function idleGroup(count: number, text: string): Attention {
 
 function countOf(days: number): string {
   return `${days} ${days === 1 ? 'day' : 'days'}`;
+}
+
+// The numbers of an overview
+
+export interface CardCounts {
+  readonly active: number;
+  readonly frozen: number;
+  readonly terminated: number;
+  /** In a state that the interface does not name. */
+  readonly other: number;
+  readonly idle: number;
+  readonly near_limit: number;
+  readonly expiring: number;
+}
+
+export function countCards(cards: readonly CardRow[], known: FactSources): CardCounts {
+  const count = (test: (card: CardRow) => boolean) => cards.filter(test).length;
+  return {
+    active: count(card => isAlive(card) && card.status === 'active'),
+    frozen: count(card => isAlive(card) && card.status === 'frozen'),
+    terminated: count(card => card.gone_at === null && card.status === 'terminated'),
+    other: count(card => isAlive(card) && !CARD_STATUSES.some(status => status === card.status)),
+    idle: count(card => idleDays(card, known) !== undefined),
+    near_limit: count(card => nearLimitUse(card, known) !== undefined),
+    expiring: count(card => daysToExpiry(card, known) !== undefined),
+  };
+}
+
+/** What open authorizations hold, by I10; null where the wallet does not tell every number. */
+export function openHolds(wallet: WalletRow): Cents | null {
+  const { balance_cents, total_deposited_cents, total_spent_cents, cards_total_balance_cents } = wallet;
+  if (total_deposited_cents === null || total_spent_cents === null || cards_total_balance_cents === null) return null;
+  return cents(total_deposited_cents - total_spent_cents - balance_cents - cards_total_balance_cents);
+}
+
+/** The oldest own move that the attention list asks for, ms UTC. */
+export function oldestMove(now: number): number {
+  return now - 30 * DAY;
+}
+
+/** Whether anything makes `--check` fail. */
+export function isAlarming(attention: readonly Attention[]): boolean {
+  return attention.some(({ severity }) => severity === 'error');
 }

@@ -1,0 +1,407 @@
+/**
+ * What transaction records say: the effect of each on its card (A-40, A-41, A-44, A-45), what those of one purchase
+ * show, and their sums.
+ */
+import { isInDollars } from '../contract/currency.ts';
+import { purchaseOf, type SummedRow, type TxChangeRow } from './rows.ts';
+
+/** Columns of a record that decide its effect; `cents` is never negative. */
+export interface EffectColumns {
+  readonly tx_id: string;
+  readonly type: string;
+  readonly status: string | null;
+  readonly cents: number;
+  readonly authorization_id: string | null;
+  /** USD when left out. */
+  readonly currency?: string | null;
+}
+
+/** Integer cents, each 0 or the record's amount. */
+interface Effect {
+  readonly settled: number;
+  readonly refunded: number;
+  /** Authorized and still pending; an upper bound of the hold, as partial reversals leave no trace. */
+  readonly pending: number;
+  readonly declined: number;
+}
+
+const NOTHING: Effect = { settled: 0, refunded: 0, pending: 0, declined: 0 };
+const KNOWN_TYPES: ReadonlySet<string> = new Set(['authorization', 'settlement', 'refund', 'decline']);
+
+/** A record that is its own authorization: a purchase in one changing record (A-40). */
+export function isChangingRecord({ tx_id, authorization_id }: EffectColumns): boolean {
+  return authorization_id === tx_id;
+}
+
+/** Types that the interface does not name count as nothing. */
+function isKnownType(type: string): boolean {
+  return KNOWN_TYPES.has(type);
+}
+
+/** Other services write the state in upper case, or call it authorized (A-44). */
+export function isPending({ status }: { readonly status: string | null }): boolean {
+  return status === 'pending' || (status !== null && /^(?:pending|authorized)$/i.test(status));
+}
+
+/**
+ * An authorization counts as long as it is pending: settled, it has a record of its own; reversed, it is nothing. A
+ * refund that is its own authorization is a purchase in one changing record: both settled and given back. An amount in
+ * another currency is no amount of dollars, and nobody tells the rate: it counts as nothing.
+ */
+export function effectOf(record: EffectColumns): Effect {
+  const { type, cents } = record;
+  if (!isInDollars(record)) return NOTHING;
+  if (type === 'settlement') return { ...NOTHING, settled: cents };
+  if (type === 'refund') return { ...NOTHING, refunded: cents, settled: isChangingRecord(record) ? cents : 0 };
+  if (type === 'decline') return { ...NOTHING, declined: cents };
+  return type === 'authorization' && isPending(record) ? { ...NOTHING, pending: cents } : NOTHING;
+}
+
+/** Settled less refunded: what the record took off its card for good, negative for a refund. */
+export function spentBy(record: EffectColumns): number {
+  const { settled, refunded } = effectOf(record);
+  return settled - refunded;
+}
+
+// What the structure of records shows before any balance is looked at.
+
+type StructureKind =
+  | 'fx'
+  | 'tip'
+  | 'over_settled'
+  | 'partial'
+  | 'force_post'
+  | 'late_refund'
+  | 'fee'
+  | 'duplicate'
+  | 'over_refund'
+  | 'record_changed'
+  | 'record_gone'
+  | 'record_moved'
+  /** An authorization is settled and no settlement of it is listed: where a missing record is looked for first. */
+  | 'settlement_not_listed';
+
+/** Something that records show by themselves, before any balance is looked at. */
+export interface Structure {
+  readonly kind: StructureKind;
+  readonly card_id: string;
+  /** Signed effect on the card, integer cents; of `record_changed` the new effect less the old one. */
+  readonly cents: number;
+  readonly records: readonly string[];
+  /** `record_moved`: the card the record belongs to. */
+  readonly other_card?: string;
+  /** The base has no such record: that it went or changed is only wrong where the sums miss it. */
+  readonly isAfterBase?: boolean;
+}
+
+// What the records of one purchase say by themselves
+
+interface Surroundings {
+  /** The record came or changed after the base. */
+  readonly isNew: (row: SummedRow) => boolean;
+  readonly terminated: ReadonlySet<string>;
+}
+
+/** Restaurants and bars, parking, hairdressers, taxis: where a settlement is higher by a tip. */
+const TIPPED: ReadonlySet<string> = new Set(['5811', '5812', '5813', '5814', '7230', '7297', '4121']);
+const LATE_MS = 30 * 86_400_000;
+
+/** `rows` are the records of one purchase in the order of their time. */
+function remarksOn(rows: readonly SummedRow[], surroundings: Surroundings): readonly Structure[] {
+  const authorization = rows.find(row => row.type === 'authorization' && row.authorization_id === null);
+  const settlements = rows.filter(row => row.type === 'settlement');
+  const refunds = rows.filter(row => row.type === 'refund' && !isChangingRecord(row));
+  const found = [
+    ...settledOtherwise(authorization, settlements, surroundings),
+    ...lateRefunds(settlements, refunds, surroundings),
+    ...notListed(authorization, settlements, surroundings),
+    ...onOtherCard(authorization, [...settlements, ...refunds], surroundings),
+  ];
+  // What the sums of a first checkpoint cannot show either is said of all purchases, not of the new ones alone.
+  found.push(...overRefunded(authorization, settlements, refunds));
+  const doubled = rows.length < 2 ? [] : [...twice(settlements, surroundings), ...twice(refunds, surroundings)];
+  // More is settled than authorized because a record stands there twice: one fault is said once.
+  const isOver = ({ kind }: Structure) => kind === 'over_settled' || kind === 'tip';
+  return [...(doubled.length > 0 ? found.filter(each => !isOver(each)) : found), ...doubled];
+}
+
+const sum = (rows: readonly SummedRow[]) => rows.reduce((total, row) => total + row.cents, 0);
+const idsOf = (rows: readonly SummedRow[]) => rows.map(row => row.tx_id);
+
+function structure(kind: StructureKind, row: SummedRow, cents: number, records: readonly SummedRow[]): Structure[] {
+  return row.card_id === null ? [] : [{ kind, card_id: row.card_id, cents, records: idsOf(records) }];
+}
+
+function settledOtherwise(
+  authorization: SummedRow | undefined,
+  settlements: readonly SummedRow[],
+  { isNew }: Surroundings,
+): Structure[] {
+  const [first] = settlements;
+  const last = settlements.at(-1);
+  if (first === undefined || last === undefined) return [];
+  const isTouched = settlements.some(isNew) || (authorization !== undefined && isNew(authorization));
+  if (!isTouched || isChangingRecord(first)) return [];
+  if (authorization === undefined) return structure('force_post', first, -sum(settlements), settlements);
+  const settled = sum(settlements);
+  const { cents: amount, status } = authorization;
+  const over = settled - amount;
+  const records = [authorization, ...settlements];
+  if (over === 0) return [];
+  if (over < 0 && isPending(authorization)) return [];
+  if (over < 0 && (status === 'expired' || status === 'reversed')) {
+    return structure('force_post', last, -settled, records);
+  }
+  const kind = isForeign([authorization, ...settlements]) && Math.abs(over) * 100 <= amount * 6 ? 'fx' : undefined;
+  return structure(kind ?? (over < 0 ? 'partial' : overKind(authorization, over)), last, -over, records);
+}
+
+function overKind({ mcc, cents }: SummedRow, over: number): 'tip' | 'over_settled' {
+  return mcc !== null && TIPPED.has(mcc) && over * 100 <= cents * 30 ? 'tip' : 'over_settled';
+}
+
+function isForeign(rows: readonly SummedRow[]): boolean {
+  return rows.some(row => row.merchant_country !== null && row.merchant_country.toUpperCase() !== 'US');
+}
+
+function lateRefunds(
+  settlements: readonly SummedRow[],
+  refunds: readonly SummedRow[],
+  { isNew, terminated }: Surroundings,
+): Structure[] {
+  const settledAt = settlements.at(-1)?.at_ms;
+  return refunds
+    .filter(isNew)
+    .filter(
+      ({ at_ms, card_id }) =>
+        (settledAt !== undefined && at_ms - settledAt > LATE_MS) || (card_id !== null && terminated.has(card_id)),
+    )
+    .flatMap(row => structure('late_refund', row, row.cents, [row]));
+}
+
+function notListed(
+  authorization: SummedRow | undefined,
+  settlements: readonly SummedRow[],
+  { isNew }: Surroundings,
+): Structure[] {
+  if (authorization?.status !== 'settled' || settlements.length > 0 || !isNew(authorization)) return [];
+  return structure('settlement_not_listed', authorization, -authorization.cents, [authorization]);
+}
+
+function onOtherCard(
+  authorization: SummedRow | undefined,
+  records: readonly SummedRow[],
+  { isNew }: Surroundings,
+): Structure[] {
+  const card = authorization?.card_id ?? null;
+  if (card === null) return [];
+  return records
+    .filter(row => row.card_id !== null && row.card_id !== card && isNew(row))
+    .flatMap(row => structure('record_moved', row, -spentBy(row), [row]).map(each => ({ ...each, other_card: card })));
+}
+
+/** I9. Nothing is said of a purchase whose settlements are older than what the mirror keeps. */
+function overRefunded(
+  authorization: SummedRow | undefined,
+  settlements: readonly SummedRow[],
+  refunds: readonly SummedRow[],
+): Structure[] {
+  const [first] = refunds;
+  if (first === undefined || (authorization === undefined && settlements.length === 0)) return [];
+  const over = sum(refunds) - settlements.reduce((total, row) => total + effectOf(row).settled, 0);
+  return over > 0 ? structure('over_refund', first, over, [...settlements, ...refunds]) : [];
+}
+
+/** Equal in card, authorization, amount and second. Purchases without an authorization share none. */
+function twice(rows: readonly SummedRow[], { isNew }: Surroundings): Structure[] {
+  const seen = new Map<string, SummedRow>();
+  const found: Structure[] = [];
+  for (const row of rows) {
+    const key = `${row.card_id} ${row.cents} ${Math.floor(row.at_ms / 1000)}`;
+    const first = seen.get(key);
+    if (first !== undefined && (isNew(row) || isNew(first))) {
+      found.push(...structure('duplicate', row, -spentBy(row), [first, row]));
+    }
+    seen.set(key, row);
+  }
+  return found;
+}
+
+// Goes through records purchase by purchase
+
+/** Sums of all records of a card, integer cents. */
+export interface CardSums {
+  settled: number;
+  refunded: number;
+  /** Upper bound of what is held: max(0, amount - its settlements) over pending authorizations. */
+  holds: number;
+  /** A pending purchase does not show what it had authorized, so that nothing bounds its hold (A-40, one record). */
+  unbounded: boolean;
+}
+
+/** A settlement or refund that came after the base. */
+export interface NewRecord {
+  readonly tx_id: string;
+  readonly card_id: string;
+  /** Settled less refunded, integer cents. */
+  readonly spent: number;
+}
+
+export interface RecordSums {
+  readonly cards: ReadonlyMap<string, CardSums>;
+  readonly structure: readonly Structure[];
+  readonly fresh: readonly NewRecord[];
+  /** Some purchase is one changing record (A-40). */
+  readonly hasChangingRecords: boolean;
+}
+
+export interface ReadingOptions {
+  /** ms UTC: records first seen later are new. Undefined for a first checkpoint, which remarks on structure alone. */
+  readonly since: number | undefined;
+  /** Changes seen after `since`. */
+  readonly changes?: readonly TxChangeRow[];
+  /** Cards that are terminated, for refunds that come after. */
+  readonly terminated?: ReadonlySet<string>;
+  /** What is known without the rows; nothing when left out. */
+  readonly totals?: CardTotals;
+}
+
+interface CardTotals {
+  /** Settled and refunded, a card, integer cents. */
+  readonly cards: ReadonlyMap<string, Pick<CardSums, 'settled' | 'refunded'>>;
+  /** The rows are in them already, and add what they hold alone. */
+  readonly hasRows: boolean;
+}
+
+/**
+ * Adds up rows that come purchase by purchase (`purchaseOf`). Rows that are gone count as nothing and are named; rows in
+ * another currency than USD count as nothing.
+ * Records without a card count on no card. Where sums are known with their rows, purchases that are not among the rows
+ * must be closed, and be as they were at the base.
+ */
+export function addUp(rows: Iterable<SummedRow>, options: ReadingOptions): RecordSums {
+  const reading = new Reading(options);
+  let purchase: SummedRow[] = [];
+  let key: string | undefined;
+  for (const row of rows) {
+    const own = purchaseOf(row);
+    if (own !== key && purchase.length > 0) {
+      reading.take(purchase);
+      purchase = [];
+    }
+    key = own;
+    purchase.push(row);
+  }
+  if (purchase.length > 0) reading.take(purchase);
+  return reading;
+}
+
+/** Columns of a record that are no text. */
+const NUMBERS: ReadonlySet<string> = new Set(['cents', 'at_ms', 'gone_at']);
+
+/** A record as it was before the first of these changes; they come in their order. */
+export function before<Row extends SummedRow>(row: Row, changes: readonly TxChangeRow[]): Row {
+  const old: Record<string, unknown> = {};
+  for (const { field, old: value } of changes) {
+    if (field in old) continue;
+    old[field] = NUMBERS.has(field) && value !== null ? Number(value) : value;
+  }
+  return { ...row, ...old };
+}
+
+const NO_SUMS: Readonly<CardSums> = { settled: 0, refunded: 0, holds: 0, unbounded: false };
+
+class Reading implements RecordSums {
+  readonly cards = new Map<string, CardSums>();
+  readonly structure: Structure[] = [];
+  readonly fresh: NewRecord[] = [];
+  hasChangingRecords = false;
+  readonly #since: number | undefined;
+  readonly #terminated: ReadonlySet<string>;
+  readonly #changes = new Map<string, TxChangeRow[]>();
+  readonly #addsRows: boolean;
+
+  constructor({ since, changes = [], terminated = new Set(), totals }: ReadingOptions) {
+    this.#since = since;
+    this.#terminated = terminated;
+    this.#addsRows = totals?.hasRows !== true;
+    for (const [card, sums] of totals?.cards ?? []) this.cards.set(card, { ...NO_SUMS, ...sums });
+    for (const change of [...changes].sort((a, b) => a.seen - b.seen)) {
+      const known = this.#changes.get(change.tx_id);
+      if (known === undefined) this.#changes.set(change.tx_id, [change]);
+      else known.push(change);
+    }
+  }
+
+  take(rows: readonly SummedRow[]): void {
+    const isListed = (row: SummedRow) => row.gone_at === null && isInDollars(row);
+    const listed = rows.every(isListed) ? rows : rows.filter(isListed);
+    for (const row of listed) this.#count(row, listed);
+    if (this.#since === undefined) {
+      this.structure.push(...remarksOn(listed, { isNew: () => false, terminated: this.#terminated }));
+      return;
+    }
+    const since = this.#since;
+    const isNew = (row: SummedRow) => row.first_seen > since || this.#changes.has(row.tx_id);
+    if (!rows.some(row => isNew(row) || (row.gone_at ?? 0) > since)) return;
+    const compared = rows.flatMap(row => this.#compare(row, since));
+    const moved = new Set(compared.flatMap(each => (each.kind === 'record_moved' ? each.records : [])));
+    const remarks = remarksOn(listed, { isNew, terminated: this.#terminated });
+    // A record that left the card of its authorization is one finding.
+    const others = remarks.filter(({ kind, records }) => kind !== 'record_moved' || !records.some(id => moved.has(id)));
+    this.structure.push(...compared, ...others);
+  }
+
+  #count(row: SummedRow, purchase: readonly SummedRow[]): void {
+    if (row.card_id === null) return;
+    const sums = this.#sumsOf(row.card_id);
+    const { settled, refunded, pending } = effectOf(row);
+    if (this.#addsRows) {
+      sums.settled += settled;
+      sums.refunded += refunded;
+    }
+    if (pending > 0) sums.holds += openHold(row, purchase);
+    if (!isChangingRecord(row)) return;
+    this.hasChangingRecords = true;
+    if (isPending(row)) sums.unbounded = true;
+  }
+
+  #sumsOf(card: string): CardSums {
+    const known = this.cards.get(card);
+    if (known !== undefined) return known;
+    const sums = { ...NO_SUMS };
+    this.cards.set(card, sums);
+    return sums;
+  }
+
+  /** What is otherwise than it was when the base was made, or first seen. */
+  #compare(row: SummedRow, since: number): readonly Structure[] {
+    const { tx_id, card_id } = row;
+    if (card_id === null) return [];
+    const spent = spentBy(row);
+    const isAfterBase = row.first_seen > since;
+    const shared = { card_id, records: [tx_id], ...(isAfterBase && { isAfterBase }) };
+    if (row.gone_at !== null) {
+      return row.gone_at > since && spent !== 0 ? [{ ...shared, kind: 'record_gone', cents: -spent }] : [];
+    }
+    if (isAfterBase && spent !== 0) this.fresh.push({ tx_id, card_id, spent });
+    if (isAfterBase && !isKnownType(row.type) && row.cents !== 0 && isInDollars(row)) {
+      return [{ card_id, records: [tx_id], kind: 'fee', cents: -row.cents }];
+    }
+    const changes = this.#changes.get(tx_id);
+    if (changes === undefined || isChangingRecord(row)) return [];
+    const was = before(row, changes);
+    if (was.card_id !== card_id && was.card_id !== null && spent !== 0) {
+      return [{ ...shared, kind: 'record_moved', other_card: was.card_id, cents: -spent }];
+    }
+    const cents = spentBy(was) - spent;
+    return cents === 0 ? [] : [{ ...shared, kind: 'record_changed', cents }];
+  }
+}
+
+/** What a pending authorization may still hold at most. */
+function openHold(authorization: SummedRow, purchase: readonly SummedRow[]): number {
+  let left: number = authorization.cents;
+  for (const row of purchase) if (row.type === 'settlement') left -= row.cents;
+  return Math.max(0, left);
+}

@@ -1,0 +1,499 @@
+/** What of an answer goes into the copy, and what of it had changed. Free texts lose what looks like a card number or a key. */
+import type { CardRow, TxRow, WalletRow } from '../books/rows.ts';
+import type { Item, Result } from '../contract/calls.ts';
+import { CARD } from '../contract/card.ts';
+import { TRANSACTION } from '../contract/resources.ts';
+import { withoutCardNumbers } from '../core/card-numbers.ts';
+import { type Cents, toCents } from '../core/money.ts';
+import { REDACTED, withoutPatterns } from '../core/redaction.ts';
+import type { MirrorDatabase } from './file.ts';
+import type { SqlValue } from '../engine/connection.ts';
+
+export type Transaction = Item<'transactions.list'>;
+export type Card = Item<'cards.list'>;
+export type Wallet = Result<'wallet.get'>;
+export type Challenge = Item<'challenges.list'>;
+
+type KeptRow = 'first_seen' | 'gone_at';
+
+/** Columns of a transaction that may be seen to change. Both times are null where the service does not tell them. */
+type RecordValues = Omit<TxRow, KeptRow | 'tx_id' | 'at_ms' | 'created_at'> & {
+  readonly at_ms: number | null;
+  readonly created_at: string | null;
+};
+
+type CardValues = Omit<CardRow, KeptRow | 'card_id'> & {
+  readonly created_at: string | null;
+  readonly expires_at: string | null;
+};
+
+type WalletValues = Omit<WalletRow, 'at_ms'>;
+
+export interface ChallengeValues {
+  readonly challenge_id: string;
+  readonly card_id: string | null;
+  readonly merchant: string | null;
+  readonly cents: Cents | null;
+  readonly status: string | null;
+  readonly expires_ms: number | null;
+}
+
+export function recordValues(record: Transaction): RecordValues {
+  return {
+    card_id: id(record.card_id),
+    type: word(record.type) ?? '',
+    status: word(record.status),
+    cents: toCents(record.amount),
+    currency: word(record.currency),
+    merchant: word(record.merchant),
+    mcc: word(record.mcc),
+    merchant_country: word(record.merchant_country),
+    authorization_id: id(record.authorization_id),
+    decline_reason: word(record.decline_reason),
+    at_ms: timeOf(record.created_at),
+    created_at: timeText(record.created_at),
+  };
+}
+
+/** Null where a service shows more than four digits: what is left of a masked text names no card. */
+function lastDigits(last4: string | null | undefined): string | null {
+  const shown = word(last4);
+  return shown === null || shown.includes(REDACTED) ? null : shown.slice(-4);
+}
+
+export function cardValues(card: Card): CardValues {
+  return {
+    bin_id: id(card.bin_id),
+    network: word(card.network),
+    last4: lastDigits(card.last4),
+    label: word(card.label),
+    status: word(card.status) ?? '',
+    balance_cents: amountOf(card.balance),
+    spending_limit_cents: amountOf(card.spending_limit),
+    auto_freeze_cents: amountOf(card.auto_freeze_at),
+    allowed_categories: JSON.stringify((card.allowed_categories ?? []).map(each => word(each) ?? '')),
+    metadata: JSON.stringify(cleanMetadata(card.metadata ?? {})),
+    created_ms: timeOf(card.created_at),
+    created_at: word(card.created_at),
+    expires_ms: timeOf(card.expires_at),
+    expires_at: word(card.expires_at),
+  };
+}
+
+export function walletValues(wallet: Wallet): WalletValues {
+  return {
+    balance_cents: toCents(wallet.balance),
+    pending_deposits_cents: amountOf(wallet.pending_deposits),
+    total_deposited_cents: amountOf(wallet.total_deposited),
+    total_spent_cents: amountOf(wallet.total_spent),
+    cards_active: wallet.cards_active ?? null,
+    cards_total_balance_cents: amountOf(wallet.cards_total_balance),
+  };
+}
+
+/** Without the code. */
+export function challengeValues(challenge: Challenge): ChallengeValues {
+  return {
+    challenge_id: storable(challenge.id),
+    card_id: id(challenge.card_id),
+    merchant: word(challenge.merchant),
+    cents: amountOf(challenge.amount),
+    status: word(challenge.status),
+    expires_ms: timeOf(challenge.expires_at),
+  };
+}
+
+const KNOWN_CARD = new Set(Object.keys(CARD));
+const KNOWN_TRANSACTION = new Set(Object.keys(TRANSACTION));
+
+/** Names of fields that the contract does not know; one that may be a value itself is told as `(other)`. */
+function unknownNames(row: object, of: 'card' | 'tx'): string[] {
+  const known = of === 'card' ? KNOWN_CARD : KNOWN_TRANSACTION;
+  return Object.keys(row)
+    .filter(name => !known.has(name))
+    .map(name => (/^[A-Za-z_][A-Za-z_]{0,39}\d{0,2}$/.test(name) ? name : '(other)'));
+}
+
+/** ms UTC of ISO text; null where there is none or none that can be read. */
+export function timeOf(text: string | null | undefined): number | null {
+  if (text == null) return null;
+  // Times are UTC, also where the service leaves the zone out (A-137).
+  const isLocal = /T[\d:.]+$/.test(text);
+  const at = Date.parse(isLocal ? `${text}Z` : text);
+  return Number.isFinite(at) ? at : null;
+}
+
+function amountOf(usd: number | null | undefined): Cents | null {
+  return usd == null ? null : toCents(usd);
+}
+
+/** An id as the service wrote it: another text would be another record. */
+function id(value: string | null | undefined): string | null {
+  return value == null ? null : storable(value);
+}
+
+/** Names and words: masked, for a service or a person may put anything anywhere. */
+function word(value: string | null | undefined): string | null {
+  if (value == null) return null;
+  const known = MASKED.get(value);
+  if (known !== undefined) return known;
+  const masked = storable(withoutPatterns(withoutCardNumbers(value)));
+  if (MASKED.size >= MOST_MASKED) MASKED.clear();
+  if (value.length <= LONGEST_MASKED) MASKED.set(value, masked);
+  return masked;
+}
+
+/** Types, states, codes and merchants come again and again, and to look for secrets in them is half of the work. */
+const MASKED = new Map<string, string>();
+const MOST_MASKED = 10_000;
+const LONGEST_MASKED = 100;
+
+/** A time as services write it has no room for a secret. */
+function timeText(value: string | null | undefined): string | null {
+  return value != null && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z$/.test(value) ? value : word(value);
+}
+
+/** The engine takes neither NUL nor half a character. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '\ufffd').toWellFormed();
+}
+
+function cleanMetadata(metadata: Readonly<Record<string, unknown>>): Record<string, string> {
+  const entries = Object.entries(metadata).map(([name, value]) => [word(name) ?? '', word(String(value)) ?? '']);
+  return Object.fromEntries(entries);
+}
+
+// Writes transaction records
+
+export interface Counts {
+  new: number;
+  changed: number;
+  gone: number;
+}
+
+/** What a batch is written by. */
+export interface Writing {
+  readonly db: MirrorDatabase;
+  /** Number of the sync under way. */
+  readonly sync: number;
+  /** Instant of the service, ms. */
+  readonly now: number;
+  readonly counts: { readonly transactions: Counts; readonly cards: Counts };
+}
+
+type Stored = Omit<RecordValues, 'merchant'> & {
+  readonly id: number;
+  readonly merchant: string | null;
+  readonly missed: number;
+  readonly gone_at: number | null;
+};
+
+const FIELDS = [
+  'card_id',
+  'type',
+  'status',
+  'cents',
+  'currency',
+  'merchant',
+  'mcc',
+  'merchant_country',
+  'authorization_id',
+  'decline_reason',
+  'at_ms',
+] as const satisfies readonly (keyof RecordValues)[];
+
+const STORED = `select r.id, r.card_id, r.type, r.status, r.cents, r.currency, m.name as merchant, r.mcc,
+  r.merchant_country, r.authorization_id, r.decline_reason, r.at_ms, r.created_at, r.missed, r.gone_at
+  from record r left join merchant m on m.id = r.merchant where r.tx_id = ?`;
+
+/** Stores rows as they came. Returns how many were new or other than known. Call it inside a commit. */
+export function storeRecords(writing: Writing, rows: readonly Transaction[]): number {
+  let moved = 0;
+  const since = writing.db.number('kept_since');
+  for (const row of rows) if (!isFolded(writing.db, row, since) && storeRecord(writing, row)) moved += 1;
+  return moved;
+}
+
+/** A record of a closed purchase that is older than what is kept: its sums are here already. */
+function isFolded(db: MirrorDatabase, { id, created_at }: Transaction, since: number | undefined): boolean {
+  const at = since === undefined ? null : timeOf(created_at);
+  if (since === undefined || at === null || at >= since) return false;
+  return db.get('select 1 from record where tx_id = ?', txId(id)) === undefined;
+}
+
+function txId(id: string): string {
+  return id.replaceAll('\0', '\ufffd').toWellFormed();
+}
+
+function storeRecord(writing: Writing, row: Transaction): boolean {
+  const { db } = writing;
+  const values = recordValues(row);
+  const tx = txId(row.id);
+  if (values.authorization_id === tx && db.fact('single') === undefined) db.setFact('single', 'yes');
+  // Most records of a first reading are new: to insert without looking halves what SQLite is asked.
+  if (insert(writing, tx, values)) {
+    countUnknown(db, 'tx', row);
+    writing.counts.transactions.new += 1;
+    return true;
+  }
+  const stored = db.get<Stored>(STORED, tx);
+  if (stored === undefined) throw new RangeError(`the record ${tx} is neither new nor known`);
+  const at_ms = values.at_ms ?? stored.at_ms;
+  const changed = FIELDS.filter(field => (field === 'at_ms' ? at_ms : values[field]) !== stored[field]);
+  const isBack = stored.gone_at !== null;
+  if (stored.missed > 0 || isBack) db.run('update record set missed = 0, gone_at = null where id = ?', stored.id);
+  if (changed.length === 0 && !isBack) return false;
+  for (const field of changed) {
+    note(writing, tx, { field, old: stored[field], new: field === 'at_ms' ? at_ms : values[field] });
+  }
+  if (isBack) note(writing, tx, { field: 'gone_at', old: stored.gone_at, new: null });
+  if (changed.length > 0) {
+    db.run(
+      `update record set card_id = ?, type = ?, status = ?, cents = ?, currency = ?, merchant = ?, mcc = ?,
+        merchant_country = ?, authorization_id = ?, decline_reason = ?, at_ms = ?, created_at = ? where id = ?`,
+      ...columnsOf(writing, values),
+      at_ms,
+      values.created_at,
+      stored.id,
+    );
+  }
+  writing.counts.transactions.changed += 1;
+  return true;
+}
+
+/** Whether the record is new; one that is known stays as it is. */
+function insert(writing: Writing, tx: string, values: RecordValues): boolean {
+  const { db, sync, now } = writing;
+  const added = db.run(
+    `insert into record (tx_id, card_id, type, status, cents, currency, merchant, mcc, merchant_country,
+      authorization_id, decline_reason, at_ms, created_at, first_seen, first_sync)
+      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (tx_id) do nothing`,
+    tx,
+    ...columnsOf(writing, values),
+    values.at_ms ?? now,
+    values.created_at,
+    now,
+    sync,
+  );
+  return added > 0;
+}
+
+function columnsOf({ db }: Writing, values: RecordValues) {
+  const { card_id, type, status, cents, currency, mcc, merchant_country, authorization_id, decline_reason } = values;
+  const merchant = values.merchant === null ? null : merchantId(db, values.merchant);
+  return [card_id, type, status, cents, currency, merchant, mcc, merchant_country, authorization_id, decline_reason];
+}
+
+const MOST_MERCHANTS = 10_000;
+
+function merchantId(db: MirrorDatabase, name: string): number {
+  const { merchants } = db;
+  const known = merchants.get(name) ?? merchantRow(db, name);
+  if (merchants.size >= MOST_MERCHANTS) merchants.clear();
+  merchants.set(name, known);
+  return known;
+}
+
+function merchantRow(db: MirrorDatabase, name: string): number {
+  const known = db.get<{ id: number }>('select id from merchant where name = ?', name);
+  if (known !== undefined) return known.id;
+  const made = db.get<{ id: number }>('insert into merchant (name) values (?) returning id', name)?.id ?? 0;
+  db.run('insert into merchant_words (rowid, name) values (?, ?)', made, name);
+  return made;
+}
+
+interface Change {
+  readonly field: string;
+  readonly old: string | number | null;
+  readonly new: string | number | null;
+}
+
+function note({ db, now }: Writing, tx: string, change: Change): void {
+  const asText = (value: string | number | null) => (value === null ? null : String(value));
+  db.run(
+    'insert into record_change (tx_id, field, old, new, seen) values (?, ?, ?, ?, ?)',
+    tx,
+    change.field,
+    asText(change.old),
+    asText(change.new),
+    now,
+  );
+}
+
+/** Counts fields that the contract does not know, by name. */
+function countUnknown(db: MirrorDatabase, of: 'card' | 'tx', row: object): void {
+  for (const name of unknownNames(row, of)) {
+    db.run(
+      `insert into unknown_field (of, name, times) values (?, ?, 1)
+        on conflict (of, name) do update set times = times + 1`,
+      of,
+      name,
+    );
+  }
+}
+
+/** Times, both included. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A complete reading of a span: which known records should have been in it. */
+interface CompleteReading extends Span {
+  readonly ids: ReadonlySet<string>;
+  /** The reading asked for this type alone. */
+  readonly type?: string | undefined;
+}
+
+/**
+ * Counts the known records that a complete reading lacked; at the second time in a row a record is gone. Returns how many
+ * are missing for the first time.
+ */
+export function missRecords(writing: Writing, { from, to, ids, type }: CompleteReading): number {
+  const { db, now } = writing;
+  const known = db.all<{ id: number; tx_id: string; missed: number; type: string }>(
+    'select id, tx_id, missed, type from record where at_ms between ? and ? and gone_at is null',
+    from,
+    to,
+  );
+  let first = 0;
+  for (const record of known) {
+    if (ids.has(record.tx_id) || (type !== undefined && record.type !== type)) continue;
+    if (record.missed === 0) {
+      db.run('update record set missed = 1 where id = ?', record.id);
+      first += 1;
+      continue;
+    }
+    db.run('update record set missed = missed + 1, gone_at = ? where id = ?', now, record.id);
+    note(writing, record.tx_id, { field: 'gone_at', old: null, new: now });
+    writing.counts.transactions.gone += 1;
+  }
+  return first;
+}
+
+// Writes cards, the wallet and open challenges, and what of them had changed.
+
+const COLUMNS = [
+  'bin_id',
+  'network',
+  'last4',
+  'label',
+  'status',
+  'balance_cents',
+  'spending_limit_cents',
+  'auto_freeze_cents',
+  'allowed_categories',
+  'metadata',
+  'created_ms',
+  'created_at',
+  'expires_ms',
+  'expires_at',
+] as const satisfies readonly (keyof CardValues)[];
+
+type StoredCard = CardValues & { readonly id: number; readonly gone_at: number | null };
+
+/** Stores cards as they came. Call it inside a commit. */
+export function storeCards(writing: Writing, cards: readonly Card[]): void {
+  for (const card of cards) storeCard(writing, card);
+}
+
+function storeCard(writing: Writing, card: Card): void {
+  const { db, counts, now } = writing;
+  const values = cardValues(card);
+  const cardId = card.id.replaceAll('\0', '\ufffd').toWellFormed();
+  const stored = db.get<StoredCard>(`select id, gone_at, ${COLUMNS.join(', ')} from card where card_id = ?`, cardId);
+  if (stored === undefined) {
+    const marks = COLUMNS.map(() => '?').join(', ');
+    const row = db.get<{ id: number }>(
+      `insert into card (card_id, first_seen, ${COLUMNS.join(', ')}) values (?, ?, ${marks}) returning id`,
+      cardId,
+      now,
+      ...COLUMNS.map(name => values[name]),
+    );
+    index(db, row?.id ?? 0, values);
+    observe(writing, cardId, values);
+    countUnknown(db, 'card', card);
+    counts.cards.new += 1;
+    return;
+  }
+  const changed = COLUMNS.filter(name => values[name] !== stored[name]);
+  if (changed.length === 0 && stored.gone_at === null) return;
+  db.run(
+    `update card set gone_at = null, ${COLUMNS.map(name => `${name} = ?`).join(', ')} where id = ?`,
+    ...COLUMNS.map((name): SqlValue => values[name]),
+    stored.id,
+  );
+  if (changed.some(name => name === 'label' || name === 'last4' || name === 'metadata')) index(db, stored.id, values);
+  if (changed.some(name => name === 'status' || name === 'balance_cents')) observe(writing, cardId, values);
+  counts.cards.changed += 1;
+}
+
+function index(db: MirrorDatabase, id: number, { label, last4, metadata }: CardValues): void {
+  db.run('delete from card_words where rowid = ?', id);
+  const words = Object.entries(JSON.parse(metadata) as Record<string, string>)
+    .flat()
+    .join(' ');
+  db.run(
+    'insert into card_words (rowid, label, last4, metadata) values (?, ?, ?, ?)',
+    id,
+    label ?? '',
+    last4 ?? '',
+    words,
+  );
+}
+
+function observe({ db, now }: Writing, cardId: string, { status, balance_cents }: CardValues): void {
+  db.run(
+    'insert into card_state (card_id, at_ms, status, balance_cents) values (?, ?, ?, ?)',
+    cardId,
+    now,
+    status,
+    balance_cents,
+  );
+}
+
+/** The service does not know the card any more. */
+export function storeGoneCard({ db, counts, now }: Writing, cardId: string): void {
+  counts.cards.gone += db.run('update card set gone_at = ? where card_id = ? and gone_at is null', now, cardId);
+}
+
+const WALLET_COLUMNS = [
+  'balance_cents',
+  'pending_deposits_cents',
+  'total_deposited_cents',
+  'total_spent_cents',
+  'cards_active',
+  'cards_total_balance_cents',
+] as const satisfies readonly (keyof WalletValues)[];
+
+/** Stores the wallet where it is another than at the last reading. */
+export function storeWallet({ db, now }: Writing, wallet: Wallet): void {
+  const values = walletValues(wallet);
+  const last = db.get<WalletValues>('select * from wallet_state order by rowid desc limit 1');
+  if (last !== undefined && WALLET_COLUMNS.every(name => last[name] === values[name])) return;
+  db.run(
+    `insert into wallet_state (at_ms, ${WALLET_COLUMNS.join(', ')}) values (?, ?, ?, ?, ?, ?, ?)`,
+    now,
+    ...WALLET_COLUMNS.map(name => values[name]),
+  );
+}
+
+/** Stores open challenges; those that are open no more stay as they were seen last. */
+export function storeChallenges({ db, now }: Writing, challenges: readonly Challenge[]): void {
+  for (const challenge of challenges) {
+    const { challenge_id, card_id, merchant, cents, status, expires_ms } = challengeValues(challenge);
+    db.run(
+      `insert into challenge (challenge_id, card_id, merchant, cents, status, expires_ms, first_seen, last_seen)
+        values (?, ?, ?, ?, ?, ?, ?, ?)
+        on conflict (challenge_id) do update set status = excluded.status, last_seen = excluded.last_seen`,
+      challenge_id,
+      card_id,
+      merchant,
+      cents,
+      status,
+      expires_ms,
+      now,
+      now,
+    );
+  }
+}
