@@ -1,18 +1,18 @@
 /** From residuals and evidence to findings: structure first, then own unknown rows, then what balances alone show. */
-import { finding, type Finding, findingOf, isOfOthers } from './findings.ts';
-import { type Guess, search } from './search.ts';
+import { type Finding, finding, findingOf, isOfOthers } from './findings.ts';
 import { type LateRow, rowsDone, type UnknownRow } from './own-rows.ts';
 import {
   type CardChange,
   type Cause,
   operatorCause,
-  recordCause,
   type Residuals,
+  recordCause,
   rowName,
   Unexplained,
 } from './position.ts';
 import type { NewRecord, RecordSums, Structure } from './records.ts';
 import type { CardRow, MoveRow } from './rows.ts';
+import { type Guess, search } from './search.ts';
 
 interface Evidence {
   readonly records: Pick<RecordSums, 'structure' | 'fresh' | 'hasChangingRecords'>;

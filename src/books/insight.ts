@@ -1,10 +1,11 @@
 /** The numbers of an overview, and what of an account needs attention, most pressing kind first. */
+
+import { CARD_STATUSES } from '../contract/card.ts';
 import { DAY } from '../core/durations.ts';
-import { cents, type Cents, dollars } from '../core/money.ts';
-import { factNamed, type FactSources } from './policy-file.ts';
+import { type Cents, cents, dollars } from '../core/money.ts';
+import { type FactSources, factNamed } from './policy-file.ts';
 import type { CardRow, MoveRow, ReportRow, WalletRow } from './rows.ts';
 import { dayOf, dayText } from './spending.ts';
-import { CARD_STATUSES } from '../contract/card.ts';
 
 /** In the order in which they are told. */
 export const ATTENTION_KINDS = [

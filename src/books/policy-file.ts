@@ -1,9 +1,10 @@
 /** A policy file: rules over facts of cards, read whole, every fault with its place. */
-import { type Cents, centsOf, parseAmount } from '../core/money.ts';
-import type { CardRow } from './rows.ts';
+
+import { CARD_STATUSES } from '../contract/card.ts';
 import { DAY } from '../core/durations.ts';
-import type { Activities } from './activity.ts';
 import { glob } from '../core/glob.ts';
+import { type Cents, centsOf, parseAmount } from '../core/money.ts';
+import { nearest } from '../core/nearest.ts';
 import {
   faultyFile,
   plainOf,
@@ -13,8 +14,8 @@ import {
   type YamlPosition,
   type YamlText,
 } from '../terminal/yaml-tree.ts';
-import { CARD_STATUSES } from '../contract/card.ts';
-import { nearest } from '../core/nearest.ts';
+import type { Activities } from './activity.ts';
+import type { CardRow } from './rows.ts';
 
 /** From the worst to the mildest. */
 export const SEVERITIES = ['error', 'warning', 'info'] as const;

@@ -1,6 +1,5 @@
 /** Cards held against a policy, and the changes that it asks for within its caps. Nothing is sent here. */
-import { cents, type Cents, toUsd } from '../core/money.ts';
-import type { CardRow } from './rows.ts';
+import { type Cents, cents, toUsd } from '../core/money.ts';
 import {
   type FactKind,
   type FactSources,
@@ -10,6 +9,7 @@ import {
   SEVERITIES,
   type Severity,
 } from './policy-file.ts';
+import type { CardRow } from './rows.ts';
 
 /** One change of one card; the amount is what is withdrawn. */
 type Change = { readonly do: 'freeze' } | { readonly do: 'withdraw'; readonly keep: Cents; readonly amount: Cents };

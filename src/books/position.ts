@@ -1,7 +1,8 @@
 /** An account at one instant, and what two instants leave unexplained: of each card, of the wallet, of what was spent. */
+
+import { CliError } from '../core/errors.ts';
 import type { CardSums } from './records.ts';
 import type { CardRow, CheckpointCardRow, CheckpointRow, CountingRules, MoveRow, WalletRow } from './rows.ts';
-import { CliError } from '../core/errors.ts';
 
 /** A card at an instant; all sums are from its beginning, integer cents. */
 export interface CardPosition {

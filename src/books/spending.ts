@@ -1,6 +1,6 @@
 /** What was spent: by days of the zone of this process, by card, merchant or label, and where it grew. */
 import { DAY } from '../core/durations.ts';
-import { cents, type Cents } from '../core/money.ts';
+import { type Cents, cents } from '../core/money.ts';
 import { type EffectColumns, effectOf } from './records.ts';
 
 /** Number of the day that an instant (ms UTC) falls on here. */

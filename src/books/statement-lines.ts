@@ -3,9 +3,9 @@
  * checkpoints. Amounts are integer cents, times ms UTC.
  */
 import { createHash } from 'node:crypto';
-import { effectOf } from './records.ts';
 import type { Period, WallClock } from './period.ts';
 import { rowName } from './position.ts';
+import { effectOf } from './records.ts';
 import type { CardRow, CheckpointCardRow, CheckpointRow, MoveRow, TxRow, WalletRow } from './rows.ts';
 
 export interface Line {

@@ -1,8 +1,9 @@
 /** The account as far as a fleet is concerned: its cards, which of them is which of the file, and where they differ. */
-import { type Cents, centsOf, plainAmount } from '../core/money.ts';
-import { type BinWish, type Fleet, type Mark, markOf, markText, type Wish } from './fleet-file.ts';
+
 import { CliError } from '../core/errors.ts';
+import { type Cents, centsOf, plainAmount } from '../core/money.ts';
 import { shellWord } from '../core/shell-quote.ts';
+import { type BinWish, type Fleet, type Mark, markOf, markText, type Wish } from './fleet-file.ts';
 
 /** The metadata key of the journal's markers. */
 export const MARKER_KEY = 'cardwright';

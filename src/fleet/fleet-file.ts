@@ -1,11 +1,12 @@
 /** What a fleet file says: names and markers, values read strictly, fields of a card. */
-import { amountBehindNoise, cents, type Cents, parseAmount, plainAmount } from '../core/money.ts';
-import type { YamlEntry, YamlFault, YamlNode, YamlPosition } from '../terminal/yaml-tree.ts';
-import { withoutCardNumbers } from '../core/card-numbers.ts';
-import { SECRET_NAMES } from '../contract/secret-names.ts';
-import { nearest } from '../core/nearest.ts';
+
 import { CREATE_CARD } from '../contract/card.ts';
 import { LIMITS } from '../contract/limits.ts';
+import { SECRET_NAMES } from '../contract/secret-names.ts';
+import { withoutCardNumbers } from '../core/card-numbers.ts';
+import { amountBehindNoise, type Cents, cents, parseAmount, plainAmount } from '../core/money.ts';
+import { nearest } from '../core/nearest.ts';
+import type { YamlEntry, YamlFault, YamlNode, YamlPosition } from '../terminal/yaml-tree.ts';
 
 /** Features a card's BIN must have; `BIN_NEEDS` of the contract's BIN. */
 export const BIN_NEEDS = ['apple_pay', 'google_pay', '3ds'] as const;

@@ -1,7 +1,11 @@
 /** A plan as a file: an assertion of what an apply will send, and why it may not be sent any more. */
 import { createHash } from 'node:crypto';
-import { cents, type Cents, centsOf, dollars, sumCents, toCents, toUsd } from '../core/money.ts';
-import { type Account, type CardRecords, type Difference, matchCards, type Matched } from './account.ts';
+import { DAY, HOUR } from '../core/durations.ts';
+import { CliError } from '../core/errors.ts';
+import { type Cents, cents, centsOf, dollars, sumCents, toCents, toUsd } from '../core/money.ts';
+import { isObject } from '../core/objects.ts';
+import { shellWord } from '../core/shell-quote.ts';
+import { type Account, type CardRecords, type Difference, type Matched, matchCards } from './account.ts';
 import { type Fleet, LEAST_AT_ONCE, MOST_AT_ONCE } from './fleet-file.ts';
 import {
   type Allowed,
@@ -15,10 +19,6 @@ import {
   type Planned,
   type Scope,
 } from './step.ts';
-import { CliError } from '../core/errors.ts';
-import { isObject } from '../core/objects.ts';
-import { shellWord } from '../core/shell-quote.ts';
-import { DAY, HOUR } from '../core/durations.ts';
 
 /** What a plan holds for: another account, service or file makes it void. */
 interface Bound {

@@ -1,5 +1,5 @@
 /** A plan for people: a line for each thing that it says, on a terminal and in Markdown. */
-import { cents, type Cents, centsOf, dollars, toCents } from '../core/money.ts';
+import { type Cents, cents, centsOf, dollars, toCents } from '../core/money.ts';
 import { printable } from '../terminal/printable.ts';
 import type { Difference } from './account.ts';
 import { byName } from './plan.ts';

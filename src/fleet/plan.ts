@@ -2,7 +2,10 @@
  * What is to be done so that the account has the cards of the file: one function of the file, the cards, the BINs and
  * the time.
  */
+
+import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
+import { cents, plainAmount, toUsd } from '../core/money.ts';
 import {
   type Account,
   type CardRecords,
@@ -10,12 +13,13 @@ import {
   differencesOf,
   MARKER_KEY,
   type Match,
-  matchCards,
   type Matched,
+  matchCards,
   type ObservedBin,
   type ObservedCard,
 } from './account.ts';
 import { type Fleet, LEAST_AT_ONCE, markText, type Retired, type Wish } from './fleet-file.ts';
+import { faultAt, faultyFleet } from './read.ts';
 import {
   type Allowed,
   type Candidate,
@@ -31,16 +35,13 @@ import {
   PHASES,
   type PlanInput,
   type Planned,
-  stateDigest,
   type Step,
-  topUpOf,
+  stateDigest,
   type ToRetire,
+  topUpOf,
   type Why,
   withdrawChain,
 } from './step.ts';
-import { faultAt, faultyFleet } from './read.ts';
-import { cents, plainAmount, toUsd } from '../core/money.ts';
-import { DAY } from '../core/durations.ts';
 
 /** Cards whose records decide something: below their floor, or retired and frozen. */
 export function cardsToRead(fleet: Fleet, account: Account, match?: Match): readonly string[] {

@@ -1,4 +1,6 @@
 /** A fleet file from its YAML tree, its cards written out one by one: every fault at once, each with its place. */
+
+import { LIMITS } from '../contract/limits.ts';
 import type { CliError } from '../core/errors.ts';
 import { cents, plainAmount } from '../core/money.ts';
 import {
@@ -13,20 +15,19 @@ import {
   type Caps,
   type Fleet,
   isName,
-  type Layer,
   LAYER_FIELDS,
+  type Layer,
   LONGEST_FLEET,
   LONGEST_NAME,
   mergedLayer,
   Reading,
-  readLayer,
   type Replaced,
   type Retired,
+  readLayer,
   secretsIn,
   shown,
   type Wish,
 } from './fleet-file.ts';
-import { LIMITS } from '../contract/limits.ts';
 
 export const MOST_COUNT = 1_000;
 const MOST_CARDS = 100_000;

@@ -1,7 +1,8 @@
 /** The steps of a plan: what they are, their keys, how much a top-up is, and what they are made from. */
-import { cents, type Cents } from '../core/money.ts';
-import type { Account, CardRecords, Difference, Match, ObservedCard } from './account.ts';
+
 import { createHash } from 'node:crypto';
+import { type Cents, cents } from '../core/money.ts';
+import type { Account, CardRecords, Difference, Match, ObservedCard } from './account.ts';
 import { type BinWish, type Fleet, LEAST_AT_ONCE, MOST_AT_ONCE, type Wish } from './fleet-file.ts';
 
 /** In the order they are done: money comes back before it is spent, and a card has its money before it is unfrozen. */

@@ -1,13 +1,14 @@
 /** The file of a copy: opened, made, refused or moved aside, and used by statements that are kept ready. */
+
+import { existsSync, renameSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { CheckpointRow } from '../books/rows.ts';
 import { CliError } from '../core/errors.ts';
 import { bound, plainRow } from '../engine/bind.ts';
 import type { Connection, SqlRow, SqlValue, Statement } from '../engine/connection.ts';
 import { engineCode, isBusy, isDamage } from '../engine/faults.ts';
 import { closeConnection, connectTo } from '../engine/open.ts';
-import { existsSync, renameSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { privateFile, privateFolder } from '../files/private-at-once.ts';
 import type { Clock } from '../platform/host.ts';
 import { APPLICATION_ID, SCHEMA, TABLES, VIEWS } from './schema.ts';

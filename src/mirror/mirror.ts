@@ -10,14 +10,6 @@ import { withLock } from '../files/lock.ts';
 import { privateFolder } from '../files/private-at-once.ts';
 import type { Clock, Environment, Randomness } from '../platform/host.ts';
 import {
-  type CardQuery,
-  copyReader,
-  findCards,
-  findTransactions,
-  type Found,
-  type TransactionQuery,
-} from './search.ts';
-import {
   Damaged,
   damagedCopy,
   type MirrorDatabase,
@@ -26,21 +18,29 @@ import {
   openForSync,
   removeMirror,
 } from './file.ts';
-import { keepExport } from './statement-rows.ts';
+import { foldedRecords } from './fold.ts';
 import { hasMovedSince, type OwnOperation } from './own-rows.ts';
 import { PacedReader } from './paced-reader.ts';
 import { type QueryAnswer, queryCopy } from './query.ts';
 import { rateFor } from './rate.ts';
 import {
+  type ReconcileOptions,
+  type Reconciliation,
   reconcileCheckpoints,
   reconcileCopy,
   reconcileMirror,
-  type ReconcileOptions,
-  type Reconciliation,
 } from './reconcile.ts';
+import {
+  type CardQuery,
+  copyReader,
+  type Found,
+  findCards,
+  findTransactions,
+  type TransactionQuery,
+} from './search.ts';
+import { keepExport } from './statement-rows.ts';
 import type { Card, Transaction } from './store.ts';
-import { openWindows, syncMirror, type SyncParts, type SyncReport } from './sync.ts';
-import { foldedRecords } from './fold.ts';
+import { openWindows, type SyncParts, type SyncReport, syncMirror } from './sync.ts';
 
 interface SyncOptions {
   readonly full?: boolean | undefined;

@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { CliError } from '../core/errors.ts';
-import type { Environment } from '../platform/host.ts';
 import type { GuardedConnection } from '../engine/connection.ts';
 import { connectToRead } from '../engine/open.ts';
+import type { Environment } from '../platform/host.ts';
 
 interface QueryParts {
   /** The words that start this program once more, the hidden word of the query with them. */

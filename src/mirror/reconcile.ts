@@ -1,6 +1,7 @@
 /** Holds the copy, or one of its checkpoints, against an earlier checkpoint, and keeps the result with its report. */
 import type { LateRow } from '../books/own-rows.ts';
-import { reconcile, type Reconciled } from '../books/reconcile.ts';
+import { type Reconciled, reconcile } from '../books/reconcile.ts';
+import { addUp, before, type RecordSums } from '../books/records.ts';
 import {
   type CardRow,
   type CheckpointCardRow,
@@ -19,10 +20,9 @@ import type { Randomness } from '../platform/host.ts';
 import { newestWallet } from './account-rows.ts';
 import type { KeptCheckpoint, MirrorDatabase } from './file.ts';
 import { foldOlder, refuseFolded } from './fold.ts';
-import { type LeftOut, leftOutSince } from './statement-rows.ts';
 import { allRows, foldedSums, recordSums } from './record-sums.ts';
-import { openWindows, syncMirror, type SyncParts } from './sync.ts';
-import { addUp, before, type RecordSums } from '../books/records.ts';
+import { type LeftOut, leftOutSince } from './statement-rows.ts';
+import { openWindows, type SyncParts, syncMirror } from './sync.ts';
 
 export interface ReconcileOptions {
   /** Id of a checkpoint, or ms UTC: the last checkpoint at or before. The last exact one when left out. */

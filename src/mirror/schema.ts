@@ -2,7 +2,7 @@
  * The tables and views in the file of a copy. Only these columns are written: no number, code, key or raw answer. The
  * views are a promise.
  */
-import { ACCOUNT_CURRENCY } from '../contract/currency.ts';
+
 import type {
   CardObservationRow,
   CardRow,
@@ -14,6 +14,7 @@ import type {
   TxRow,
   WalletRow,
 } from '../books/rows.ts';
+import { ACCOUNT_CURRENCY } from '../contract/currency.ts';
 import type { ChallengeValues } from './store.ts';
 
 /** Marks the file as ours ("cwb1"); stands in its header. */

@@ -2,14 +2,15 @@
  * Transactions and cards of a copy, found by words and filters and read as the service would show them. No SQL of a
  * caller passes.
  */
-import { CliError } from '../core/errors.ts';
-import { type Cents, toUsd } from '../core/money.ts';
-import type { SqlValue } from '../engine/connection.ts';
-import type { MirrorDatabase } from './file.ts';
+
 import type { CardRow, TxRow } from '../books/rows.ts';
 import { LIMITS } from '../contract/limits.ts';
 import type { ListPage } from '../contract/operation.ts';
 import type { Reader } from '../contract/service.ts';
+import { CliError } from '../core/errors.ts';
+import { type Cents, toUsd } from '../core/money.ts';
+import type { SqlValue } from '../engine/connection.ts';
+import type { MirrorDatabase } from './file.ts';
 import type { Card, Transaction } from './store.ts';
 
 export interface TransactionQuery {

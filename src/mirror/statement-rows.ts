@@ -1,7 +1,8 @@
 /** What a statement reads of a copy: exact checkpoints, records and own rows; and what exports were made of it. */
-import { before, isChangingRecord, isPending, spentBy } from '../books/records.ts';
+
 import type { Period } from '../books/period.ts';
 import { rowName } from '../books/position.ts';
+import { before, isChangingRecord, isPending, spentBy } from '../books/records.ts';
 import type { CardRow, CheckpointCardRow, ExportRow, MoveRow, TxChangeRow, TxRow, WalletRow } from '../books/rows.ts';
 import type { Checkpoint, PostedRow, PostedStep, StatementInput, StatementRecords } from '../books/statement-lines.ts';
 import type { KeptCheckpoint, MirrorDatabase } from './file.ts';

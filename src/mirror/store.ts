@@ -6,8 +6,8 @@ import { TRANSACTION } from '../contract/resources.ts';
 import { withoutCardNumbers } from '../core/card-numbers.ts';
 import { type Cents, toCents } from '../core/money.ts';
 import { REDACTED, withoutPatterns } from '../core/redaction.ts';
-import type { MirrorDatabase } from './file.ts';
 import type { SqlValue } from '../engine/connection.ts';
+import type { MirrorDatabase } from './file.ts';
 
 export type Transaction = Item<'transactions.list'>;
 export type Card = Item<'cards.list'>;

@@ -1,8 +1,29 @@
 /** One sync: the copy is brought up to what the service shows. Each step is committed, so a killed one goes on there. */
 import { createHash } from 'node:crypto';
+import { LIMITS } from '../contract/limits.ts';
+import type { PageFacts } from '../contract/operation.ts';
+import { incompleteList } from '../contract/whole-list.ts';
 import { HOUR, MINUTE, SECOND } from '../core/durations.ts';
+import { CliError } from '../core/errors.ts';
 import { isoTime } from '../core/iso-time.ts';
 import type { Clock } from '../platform/host.ts';
+import type { MirrorDatabase } from './file.ts';
+import { copyOwnRows, type OwnOperation } from './own-rows.ts';
+import { isLastPage, type PacedReader } from './paced-reader.ts';
+import {
+  type Card,
+  type Challenge,
+  type Counts,
+  challengeValues,
+  recordValues,
+  storeCards,
+  storeChallenges,
+  storeGoneCard,
+  storeRecords,
+  storeWallet,
+  type Wallet,
+  walletValues,
+} from './store.ts';
 import {
   auditCounts,
   FiltersIgnored,
@@ -15,27 +36,6 @@ import {
   type SyncRun,
   walkAll,
 } from './windows.ts';
-import type { MirrorDatabase } from './file.ts';
-import { copyOwnRows, type OwnOperation } from './own-rows.ts';
-import { isLastPage, type PacedReader } from './paced-reader.ts';
-import {
-  type Card,
-  type Challenge,
-  challengeValues,
-  type Counts,
-  recordValues,
-  storeCards,
-  storeChallenges,
-  storeGoneCard,
-  storeRecords,
-  storeWallet,
-  type Wallet,
-  walletValues,
-} from './store.ts';
-import { LIMITS } from '../contract/limits.ts';
-import type { PageFacts } from '../contract/operation.ts';
-import { incompleteList } from '../contract/whole-list.ts';
-import { CliError } from '../core/errors.ts';
 
 export interface SyncParts {
   readonly db: MirrorDatabase;

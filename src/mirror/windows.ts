@@ -2,16 +2,17 @@
  * Reads records complete, in spans of time that end in the past, or page by page where a service ignores times. Counts
  * tell what moved.
  */
-import type { Clock } from '../platform/host.ts';
-import type { MirrorDatabase } from './file.ts';
-import { type Filter, isLastPage, type PacedReader } from './paced-reader.ts';
-import { missRecords, type Span, storeRecords, timeOf, type Transaction, walletValues, type Writing } from './store.ts';
+
+import { type EffectColumns, spentBy } from '../books/records.ts';
 import type { PageFacts } from '../contract/operation.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../core/durations.ts';
+import type { Clock } from '../platform/host.ts';
+import type { MirrorDatabase } from './file.ts';
 import { foldedRecords } from './fold.ts';
-import { IS_PENDING } from './schema.ts';
-import { type EffectColumns, spentBy } from '../books/records.ts';
+import { type Filter, isLastPage, type PacedReader } from './paced-reader.ts';
 import { foldedSums } from './record-sums.ts';
+import { IS_PENDING } from './schema.ts';
+import { missRecords, type Span, storeRecords, type Transaction, timeOf, type Writing, walletValues } from './store.ts';
 
 export interface SyncRun extends Writing {
   readonly db: MirrorDatabase;

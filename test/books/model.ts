@@ -5,8 +5,8 @@
 
 import type { LateRow } from '../../src/books/own-rows.ts';
 import { rowName } from '../../src/books/position.ts';
-import { addUp } from '../../src/books/records.ts';
 import { type Reconciled, reconcile } from '../../src/books/reconcile.ts';
+import { addUp } from '../../src/books/records.ts';
 import { type CardRow, type MoveRow, purchaseOf, type TxChangeRow, type TxRow } from '../../src/books/rows.ts';
 import type { Cents } from '../../src/core/money.ts';
 

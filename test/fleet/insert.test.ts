@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cents } from '../../src/core/money.ts';
-import { type NewEntry, nameFor, starterText, withEntries } from '../../src/fleet/insert.ts';
 import { isName } from '../../src/fleet/fleet-file.ts';
+import { type NewEntry, nameFor, starterText, withEntries } from '../../src/fleet/insert.ts';
 import { planFleet } from '../../src/fleet/plan.ts';
 import { readYaml } from '../../src/terminal/yaml-text.ts';
 import { fleetOf, inputOf, MemoryAccount } from './memory-account.ts';

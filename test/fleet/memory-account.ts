@@ -5,8 +5,8 @@ import { cents, toCents, toUsd } from '../../src/core/money.ts';
 import { type Account, AccountCards, type CardRecords, type ListedCard } from '../../src/fleet/account.ts';
 import type { Fleet } from '../../src/fleet/fleet-file.ts';
 import { cardsToRead, planFleet } from '../../src/fleet/plan.ts';
-import type { Allowed, NumberedStep, PlanInput, Planned } from '../../src/fleet/step.ts';
 import { readFleet } from '../../src/fleet/read.ts';
+import type { Allowed, NumberedStep, PlanInput, Planned } from '../../src/fleet/step.ts';
 import { readYaml } from '../../src/terminal/yaml-text.ts';
 
 export const NOW = Date.parse('2026-11-23T12:00:00Z');

@@ -33,6 +33,8 @@ it.skipIf(requires('hledger'))(
         'sandbox simulate authorize --card card_1 --amount 30 --merchant "Café" --mcc 5812 -q',
       );
       await done(here, `sandbox simulate settle ${hold} --amount 33.5 -q`);
+      // Looked at before and after, what a colleague moves is of this month.
+      await done(here, 'books reconcile');
       await done(here, 'cards fund card_1 --amount 7 --yes -q', colleague);
       await done(here, 'books reconcile');
       await done(here, `sandbox clock set frozen --at ${month}-20T10:00:00Z -q`);
@@ -71,4 +73,5 @@ it.skipIf(requires('hledger'))(
     await writeFile(path, (await readFile(path, 'utf8')).replace('33.50', '33.51'));
     expect(hledger('check').status).not.toBe(0);
   },
+  240_000,
 );

@@ -12,7 +12,7 @@ import { flag, text } from '../../contract/field.ts';
 import { fromWholeList } from '../../contract/whole-list.ts';
 import { CliError } from '../../core/errors.ts';
 import { cents } from '../../core/money.ts';
-import { differencesOf, MARKER_KEY, observedCard, type ObservedCard } from '../../fleet/account.ts';
+import { differencesOf, MARKER_KEY, type ObservedCard, observedCard } from '../../fleet/account.ts';
 import {
   type Fleet,
   isName,

@@ -1,7 +1,12 @@
 /** A plan of a fleet, from its file, the account as it is now and the journal of this machine. Reads alone. */
+
+import { Activities } from '../../books/activity.ts';
+import { effectOf } from '../../books/records.ts';
 import type { Context } from '../../cli/context.ts';
+import { pagesWithProgress } from '../../cli/listing.ts';
+import { fromWholeList, incompleteList } from '../../contract/whole-list.ts';
 import { CliError } from '../../core/errors.ts';
-import { cents, type Cents, centsOf, dollars, toCents } from '../../core/money.ts';
+import { type Cents, cents, centsOf, dollars, toCents } from '../../core/money.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import {
   type Account,
@@ -13,6 +18,9 @@ import {
   type ObservedBin,
   UnmarkedCards,
 } from '../../fleet/account.ts';
+import { BIN_NEEDS, type Fleet } from '../../fleet/fleet-file.ts';
+import { cardsToRead, planFleet } from '../../fleet/plan.ts';
+import { type PlanDocument, planDocument } from '../../fleet/plan-file.ts';
 import {
   type Allowed,
   createChain,
@@ -21,17 +29,10 @@ import {
   type PlanInput,
   type Scope,
 } from '../../fleet/step.ts';
-import { cardsToRead, planFleet } from '../../fleet/plan.ts';
-import { planDocument, type PlanDocument } from '../../fleet/plan-file.ts';
+import type { OpRow } from '../../journal/types.ts';
+import { recordValues } from '../../mirror/store.ts';
 import { type Bin, binFor, rankBins } from '../bins/rank.ts';
 import type { NamedFleet } from './read-file.ts';
-import { Activities } from '../../books/activity.ts';
-import { effectOf } from '../../books/records.ts';
-import { pagesWithProgress } from '../../cli/listing.ts';
-import { fromWholeList, incompleteList } from '../../contract/whole-list.ts';
-import { BIN_NEEDS, type Fleet } from '../../fleet/fleet-file.ts';
-import { recordValues } from '../../mirror/store.ts';
-import type { OpRow } from '../../journal/types.ts';
 
 export interface PlanOptions {
   readonly allowed: Allowed;

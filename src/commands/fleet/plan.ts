@@ -3,8 +3,8 @@ import { command } from '../../cli/parsing/command.ts';
 import { eachTime, local, OURS, option } from '../../cli/parsing/flag.ts';
 import { choice, flag, text } from '../../contract/field.ts';
 import { GUARDED_CLASSES, PHASES } from '../../fleet/step.ts';
-import { EXIT_CODES, type ShownPlan } from './run-plan.ts';
 import { FLEET_FORMAT, fleetFile } from './read-file.ts';
+import { EXIT_CODES, type ShownPlan } from './run-plan.ts';
 
 /** `--allow`, of plan alone: an apply takes the numbers from its plan or asks for them. */
 const ALLOW = eachTime(

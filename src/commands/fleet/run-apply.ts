@@ -2,11 +2,22 @@
  * `fleet apply`: a reviewed plan made again and compared, or a plan made, shown and asked about; then sent through the
  * journal.
  */
+
+import { driveRun } from '../../cli/bulk/drive-run.ts';
+import { RESULT_COLUMNS } from '../../cli/bulk/result-row.ts';
+import { resuming } from '../../cli/bulk/resume-run.ts';
+import { runOverview } from '../../cli/bulk/run-overview.ts';
 import type { Context } from '../../cli/context.ts';
+import { showPlanned } from '../../cli/dry-run.ts';
 import type { Shown } from '../../cli/shown.ts';
+import type { WriteName } from '../../contract/calls.ts';
 import { CliError } from '../../core/errors.ts';
-import { cents, type Cents, dollars, toCents, toUsd } from '../../core/money.ts';
+import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
+import { sameCommandWith } from '../../core/same-command.ts';
 import { shellWord } from '../../core/shell-quote.ts';
+import { spendingOf } from '../../core/spending.ts';
+import { MARKER_KEY } from '../../fleet/account.ts';
+import { type Fleet, markPrefix } from '../../fleet/fleet-file.ts';
 import {
   amountOf,
   foreignReasons,
@@ -16,25 +27,15 @@ import {
   returnsOf,
   staleReasons,
 } from '../../fleet/plan-file.ts';
-import type { Allowed, CreateBody, NumberedStep } from '../../fleet/step.ts';
 import { countsText, planText } from '../../fleet/plan-page.ts';
-import { type MadePlan, makePlan, type PlanOptions, refuseLowWallet, refuseOverCaps } from './make-plan.ts';
-import { fleetOf, type NamedFleet, USUAL_FILE } from './read-file.ts';
-import { USUAL_LIFE_MS } from './run-plan.ts';
-import { driveRun } from '../../cli/bulk/drive-run.ts';
-import { RESULT_COLUMNS } from '../../cli/bulk/result-row.ts';
-import { showPlanned } from '../../cli/dry-run.ts';
-import { sameCommandWith } from '../../core/same-command.ts';
-import { spendingOf } from '../../core/spending.ts';
-import { type Fleet, markPrefix } from '../../fleet/fleet-file.ts';
+import type { Allowed, CreateBody, NumberedStep } from '../../fleet/step.ts';
 import type { PlannedRow, PreparedRun, RowOutcome, Run, RunPlan } from '../../journal/types.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 import { tellPending } from '../../writes/pending-notice.ts';
 import type { Change } from '../../writes/pipeline.ts';
-import { resuming } from '../../cli/bulk/resume-run.ts';
-import { runOverview } from '../../cli/bulk/run-overview.ts';
-import type { WriteName } from '../../contract/calls.ts';
-import { MARKER_KEY } from '../../fleet/account.ts';
+import { type MadePlan, makePlan, type PlanOptions, refuseLowWallet, refuseOverCaps } from './make-plan.ts';
+import { fleetOf, type NamedFleet, USUAL_FILE } from './read-file.ts';
+import { USUAL_LIFE_MS } from './run-plan.ts';
 
 interface ApplyFlags {
   readonly file?: string | undefined;

@@ -5,8 +5,8 @@ import { DAY, durationOf, HOUR } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import { differs, type PlanDocument, readPlanFile } from '../../fleet/plan-file.ts';
-import { type Allowed, GUARDED_CLASSES } from '../../fleet/step.ts';
 import { planMarkdown, planText } from '../../fleet/plan-page.ts';
+import { type Allowed, GUARDED_CLASSES } from '../../fleet/step.ts';
 import { makePlan, refuseOverCaps } from './make-plan.ts';
 import { fleetOf } from './read-file.ts';
 

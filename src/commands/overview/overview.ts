@@ -1,6 +1,6 @@
 import {
-  type Attention,
   ATTENTION_KINDS,
+  type Attention,
   attentionOf,
   type CardCounts,
   countCards,
@@ -9,22 +9,22 @@ import {
   oldestMove,
   openHolds,
 } from '../../books/insight.ts';
+import type { WalletRow } from '../../books/rows.ts';
 import { dayText, Spending } from '../../books/spending.ts';
 import { orNull, tells } from '../../cli/answer-fields.ts';
 import type { Context } from '../../cli/context.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { option, OURS } from '../../cli/parsing/flag.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
+import type { Shown } from '../../cli/shown.ts';
 import { flag, integer } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
-import { cents, type Cents, dollars, toUsd } from '../../core/money.ts';
+import { type Cents, cents, dollars, toUsd } from '../../core/money.ts';
 import type { OpSummary } from '../../journal/types.ts';
 import { accountRows, movesSince, newestReport, newestWallet } from '../../mirror/account-rows.ts';
 import type { Copy } from '../../mirror/mirror.ts';
-import { leftOutText } from '../tx/sums.ts';
-import type { WalletRow } from '../../books/rows.ts';
-import type { Shown } from '../../cli/shown.ts';
 import type { Block, Column } from '../../terminal/view.ts';
+import { leftOutText } from '../tx/sums.ts';
 
 const USUAL_DAYS = 30;
 const MOST_DAYS = 366;

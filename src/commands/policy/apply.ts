@@ -3,10 +3,10 @@ import {
   type Caps,
   type CapsBroken,
   evaluatePolicy,
-  judgedAgain,
   type JudgedAgain,
-  planChanges,
+  judgedAgain,
   type PlannedChange,
+  planChanges,
   withdrawnBy,
 } from '../../books/policy.ts';
 import type { CardRow } from '../../books/rows.ts';

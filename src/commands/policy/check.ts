@@ -1,4 +1,4 @@
-import { brokenCaps, evaluatePolicy, type Evaluation, type Finding, planChanges } from '../../books/policy.ts';
+import { brokenCaps, type Evaluation, evaluatePolicy, type Finding, planChanges } from '../../books/policy.ts';
 import { SEVERITIES } from '../../books/policy-file.ts';
 import { orNull, tells } from '../../cli/answer-fields.ts';
 import { SHORT_ID } from '../../cli/columns.ts';

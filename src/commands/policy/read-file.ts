@@ -1,4 +1,6 @@
 /** The policy of a command: the file that was named, else the one that the profile names. Never one of the folder. */
+
+import type { CapsBroken } from '../../books/policy.ts';
 import { type Policy, readPolicy } from '../../books/policy-file.ts';
 import type { Context } from '../../cli/context.ts';
 import { local, optionalArgument } from '../../cli/parsing/flag.ts';
@@ -6,7 +8,6 @@ import { quote, usage } from '../../cli/parsing/values.ts';
 import { CliError } from '../../core/errors.ts';
 import { nearest } from '../../core/nearest.ts';
 import { shellWord } from '../../core/shell-quote.ts';
-import type { CapsBroken } from '../../books/policy.ts';
 
 const MOST_BYTES = 1_048_576;
 

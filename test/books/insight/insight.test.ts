@@ -1,9 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Activities } from '../../../src/books/activity.ts';
-import { attentionOf, type AttentionRows, countCards, isAlarming, oldestMove, openHolds } from '../../../src/books/insight.ts';
-import { Chart, CHARTED_BY, dayOf, dayText, firstDay, Spending, startOfDay } from '../../../src/books/spending.ts';
+import {
+  type AttentionRows,
+  attentionOf,
+  countCards,
+  isAlarming,
+  oldestMove,
+  openHolds,
+} from '../../../src/books/insight.ts';
 import type { CardRow, MoveRow, TxRow } from '../../../src/books/rows.ts';
+import { CHARTED_BY, Chart, dayOf, dayText, firstDay, Spending, startOfDay } from '../../../src/books/spending.ts';
 import { cents } from '../../../src/core/money.ts';
 import { card, DAY, NOW, record } from '../rows.ts';
 

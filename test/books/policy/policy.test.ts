@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { Activities } from '../../../src/books/activity.ts';
-import { brokenCaps, evaluatePolicy, judgedAgain, planChanges, type PlannedChange, withdrawnBy } from '../../../src/books/policy.ts';
+import {
+  brokenCaps,
+  evaluatePolicy,
+  judgedAgain,
+  type PlannedChange,
+  planChanges,
+  withdrawnBy,
+} from '../../../src/books/policy.ts';
 import { type FactSources, readPolicy } from '../../../src/books/policy-file.ts';
 import type { CardRow, TxRow } from '../../../src/books/rows.ts';
 import { CliError } from '../../../src/core/errors.ts';
