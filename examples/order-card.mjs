@@ -1,17 +1,16 @@
 // A card for an order, once, whichever machine runs this and how often: node order-card.mjs order-4711
 //
 // The journal is a PostgreSQL database that all of these machines share ("A journal for several machines" in the guide).
-// Its password is in the file that CARDWRIGHT_JOURNAL_PASSWORD_FILE names.
+// Its password comes from PGPASSWORD or ~/.pgpass.
 import process from 'node:process';
 import { createClient } from 'cardwright/client';
 
 const [order] = process.argv.slice(2);
-const { CARD_SERVICE, CARD_KEY, JOURNAL_URL, JOURNAL_ACCOUNT } = process.env;
+const { CARD_SERVICE, CARD_KEY, JOURNAL_URL } = process.env;
 const client = createClient({
   baseUrl: CARD_SERVICE,
   apiKey: CARD_KEY,
   journal: JOURNAL_URL,
-  journalAccount: JOURNAL_ACCOUNT,
 });
 try {
   const card = await client.send('cards.create', { bin_id: 'bin_1', amount: 10 }, { intent: order });

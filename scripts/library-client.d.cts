@@ -31,11 +31,7 @@ export interface ClientOptions {
    * journal that several machines share, without a password: `postgres://role@host/database?sslmode=verify-full`.
    */
   readonly journal?: string;
-  /** Account of a shared journal, which must be at `baseUrl`; its admins list the print of `apiKey`. */
-  /**
-   * Absolute path of a file with the password for a shared journal, which nobody else may read. When left out, that of
-   * `CARDWRIGHT_JOURNAL_PASSWORD_FILE`; it is read when the server asks for a password.
-   */
+  /** Absolute path of a password file in the form of `.pgpass`, in place of `PGPASSFILE`. */
   readonly journalPasswordFile?: string;
   /**
    * Absolute path of a folder of this machine where what a shared journal could not be told yet is kept. When left out, the

@@ -133,27 +133,28 @@ const TOLD: Record<string, Told> = {
   // No server of accounts is there: test/stories/sandbox-accounts.test.ts has one.
   'sandbox account ana': { code: 6 },
   'sandbox account job-17 --seed 7 --data empty --json': { code: 6 },
-  // No journal is named here: test/package/shared-journal.test.ts has a server.
-  'journal status --account main': { code: 2 },
-  // Without a shared journal nobody else works on these operations.
-  'journal push': { code: 2 },
-  'journal move --to shared': { code: 2 },
-  'journal move --to shared --journal postgres://ana@db.example.com/journal': { code: 2 },
-  'journal move --to local': { code: 2 },
-  'journal move --to local --mine': { code: 2 },
-  'journal check': { code: 2 },
-  'journal check --json': { code: 2 },
-  'audit verify --shared': { code: 2 },
-  'audit list --shared --limit 20': { code: 2 },
-  'journal push --json': { code: 2 },
-  'cards freeze card_1 --without-journal': { code: 2 },
-  'ops locks': { code: 2 },
-  'ops locks --json': { code: 2 },
-  'ops takeover op_00000000000000000000000001 --reason "ana is on holiday"': { code: 2 },
-  'ops takeover op_00000000000000000000000001 --reason "ana is on holiday" --dry-run': { code: 2 },
-  'journal status --account main --journal postgres://ana@db.example.com/journal --json': {
+  // test/shared has a server.
+  'journal init postgres://admin@db.example.com/cards': { not: 'the server is of the user' },
+  'journal init postgres://admin@db.example.com/cards --key': { not: 'the server is of the user' },
+  'journal init postgres://admin@db.example.com/cards --limit max_per_day=500.00 --limit approve_above=100.00': {
     not: 'the server is of the user',
   },
+  'journal leave bo': { code: 2 },
+  'journal leave bo --json': { code: 2 },
+  'journal accept': { typed: ['y'] },
+  'journal accept --set-aside': { typed: ['y'] },
+  // test/stories/local-approvals.test.ts has an operation that waits.
+  'ops approve op_00000000000000000000000001': { code: 2 },
+  'ops approve op_00000000000000000000000001 -q': { code: 2 },
+  'ops reject op_00000000000000000000000001 --reason "not in the budget"': { code: 2 },
+  'ops reject op_00000000000000000000000001 --reason expired': { code: 2 },
+  'ops keys create': { typed: ['correct horse', 'correct horse'] },
+  'ops keys create -q': { typed: ['correct horse', 'correct horse'] },
+  'ops keys show -q': { code: 2 },
+  'ops keys show --json': { code: 2 },
+  'audit verify --shared': { code: 2 },
+  'audit list --shared --limit 20': { code: 2 },
+  'cards freeze card_1 --without-journal': { code: 2 },
   'profiles remove team': { typed: ['y'] },
   'sandbox snapshot remove before': { typed: ['y'] },
 };

@@ -19,7 +19,10 @@ export const acceptJournal = command({
     'With --set-aside a damaged journal of this machine is moved out of the way, and a new one begins empty: look at cards and wallet first.',
   ],
   flags: { setAside: option(flag({ doc: 'Move a damaged journal of this machine aside.', basis: OURS })) },
-  examples: [{ does: 'After a restore of the database', run: 'journal accept' }],
+  examples: [
+    { does: 'After a restore of the database', run: 'journal accept' },
+    { does: 'Where the journal of this machine is damaged', run: 'journal accept --set-aside' },
+  ],
   async run(ctx, { setAside = false }) {
     if (ctx.dryRun) throw usage('journal check is the dry run of journal accept');
     return (await ctx.journalAdmin()).accept({

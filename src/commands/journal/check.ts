@@ -21,7 +21,10 @@ export const checkJournal = command({
     'Follows the chain of audit lines from its beginning, holds each operation against the line that it was begun with and the one that it ended with, and reads the list of cards.',
     'A colleague with the rights of an operator can change rows of a shared journal by SQL, as they hold the API key anyway. This finds it; it cannot keep them from it.',
   ],
-  examples: [{ does: 'After a restore, or from time to time', run: 'journal check' }],
+  examples: [
+    { does: 'After a restore, or from time to time', run: 'journal check' },
+    { does: 'As data', run: 'journal check --json' },
+  ],
   run: async ctx => (await ctx.journalAdmin()).check(),
   show: found => {
     const count = found.flaws.length + found.strangers.length;

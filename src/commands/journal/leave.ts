@@ -17,7 +17,10 @@ export const leaveJournal = command({
     'Run by an admin of the database: PGUSER=admin cardwright journal leave bo. Replace the API key at the service too.',
   ],
   args: { role: argument(text({ doc: 'Login role of the person or the runner.', basis: OURS })) },
-  examples: [{ does: 'Bo leaves', run: 'journal leave bo' }],
+  examples: [
+    { does: 'Bo leaves', run: 'journal leave bo' },
+    { does: 'As data', run: 'journal leave bo --json' },
+  ],
   async run(ctx, { role }) {
     if (ctx.dryRun) throw usage('journal leave sends nothing to the service; it has no dry run');
     return (await ctx.journalAdmin()).leave(role);

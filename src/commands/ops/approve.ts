@@ -32,7 +32,10 @@ export const approveOp = command({
     'When enough persons have approved it, the same command or ops resume sends it. In a shared journal nobody approves their own request.',
   ],
   args: { op },
-  examples: [{ does: 'What ops list shows as pending', run: 'ops approve op_00000000000000000000000001' }],
+  examples: [
+    { does: 'What ops list shows as pending', run: 'ops approve op_00000000000000000000000001' },
+    { does: 'And its id alone', run: 'ops approve op_00000000000000000000000001 -q' },
+  ],
   async run(ctx, { op: id }) {
     if (ctx.dryRun) throw usage('ops approve sends nothing to the service; ops show is its dry run');
     if (ctx.yes) throw usage('ops approve is answered at a terminal alone, and not by --yes');

@@ -20,7 +20,10 @@ export const rejectOp = command({
   ],
   args: { op },
   flags: { reason: needs(must(text({ doc: 'Why.', basis: OURS, maxLength: 200 })), '<text>') },
-  examples: [{ does: 'Not this one', run: 'ops reject op_00000000000000000000000001 --reason "not in the budget"' }],
+  examples: [
+    { does: 'Not this one', run: 'ops reject op_00000000000000000000000001 --reason "not in the budget"' },
+    { does: 'A request that has expired', run: 'ops reject op_00000000000000000000000001 --reason expired' },
+  ],
   async run(ctx, { op: id, reason }) {
     if (ctx.dryRun) throw usage('ops reject sends nothing to the service; it has no dry run');
     return (await ctx.approvals()).reject(id, reason);

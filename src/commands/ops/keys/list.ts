@@ -12,7 +12,10 @@ export const listApprovers = command({
   about: [
     'Those of the limits of an administrator where they name any; else those of the shared journal, of the approvers_file of the profile, or of the journal of this machine.',
   ],
-  examples: [{ does: 'Who may approve', run: 'ops keys list' }],
+  examples: [
+    { does: 'Who may approve', run: 'ops keys list' },
+    { does: 'As data', run: 'ops keys list --json' },
+  ],
   run: async ctx => (await (await ctx.approvals()).approvers()).map(({ person, keyid }) => ({ person, keyid })),
   show: rows => ({
     listing: wholeListing({ data: rows, page: { total: rows.length } }, { noun: 'key' }),
