@@ -79,7 +79,7 @@ export function saysNo({ isWhole }: { readonly isWhole: boolean }): void {
       expect({ code, effects: s.service.effects }).toEqual({ code: 0, effects: [action] });
     });
 
-    test('a purchase in between, on a run of one: the wallet tells', async () => {
+    test('a purchase in between, on a run of one: card and wallet do not agree', async () => {
       await using s = await scriptedWorld();
       s.service.script = write => {
         write.execute();
@@ -87,7 +87,7 @@ export function saysNo({ isWhole }: { readonly isWhole: boolean }): void {
         if (found !== undefined) found.cents -= 300;
         return { status: 200, body: {} };
       };
-      expect((await s.run(line)).code).toBe(0);
+      expect((await s.run(line)).code).toBe(11);
     });
 
     test('moved twice: not called done', async () => {

@@ -184,7 +184,6 @@ test('a fleet: the apply tells it, and does not ask for the id of a card that sh
 });
 
 describe('a service that gives no metadata back', () => {
-
   test('a lease is refused there: the card is neither used nor terminated', async () => {
     await using s = await scriptedWorld();
     s.service.script = without(s);

@@ -144,7 +144,7 @@ describe('cards lease', () => {
     expect(err).toMatch(/The leased card card_1 may still hold money[\s\S]*ops resume op_/);
     await here.run('sandbox clock advance --by 30m');
     const reaped = await here.run('cards lease --reap --yes');
-    expect(reaped.code).toBe(14);
+    expect(reaped.code).toBe(11);
     expect(reaped.err).toMatch(/ops resume op_/);
     expect(await left(here)).toHaveLength(1);
   });

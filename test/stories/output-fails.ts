@@ -97,11 +97,7 @@ const LINES: Readonly<Record<string, string>> = {
  * Their output comes from deliveries, from another program or from a database; test/package/streams.test.ts has a real
  * full disk.
  */
-const OF_OTHERS = [
-  'webhooks listen',
-  'webhooks expect',
-  'sandbox exec',
-        ];
+const OF_OTHERS = ['webhooks listen', 'webhooks expect', 'sandbox exec'];
 
 const FULL = { message: 'cannot write standard output: no space is left (ENOSPC)' };
 const full = { onOut: () => Promise.reject(new OutputError('check_failed', FULL)) };
