@@ -8,7 +8,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 if (existsSync(join(root, 'test', 'contract', 'judges', 'node_modules', 'ajv'))) {
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-  const args = [vitest, 'run', '--config', 'vitest.judges.config.ts'];
+  const args = [vitest, 'run', '--config', 'vitest.full.config.ts', 'test/contract/judges'];
   process.exitCode = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' }).status ?? 1;
 } else {
   // A judge that is skipped has judged nothing.

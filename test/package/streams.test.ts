@@ -1,4 +1,178 @@
-/** Output that is slow, full or closed; `streams.full.ts` has more formats and sizes. */
-import { streams } from './streams.ts';
+import { closeSync, openSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import process from 'node:process';
+import { describe, expect, it } from 'vitest';
+import { CARD, json, type Served, serve } from '../client/served.ts';
+import { firstOf } from '../support/first-of.ts';
+import { isWhole } from '../support/whole.ts';
+import { ended, home } from './built.ts';
 
-streams({ isWhole: false });
+const PAGES = 50;
+const LABEL = 'a label of some length, so that a page is large: '.repeat(8);
+
+/** 5,000 cards in pages of 100, about 4 MB as JSON. */
+function manyCards(): Promise<Served> {
+  return serve(({ url }, response) => {
+    const page = Number(new URL(url, 'http://localhost').searchParams.get('page') ?? 1);
+    const data = Array.from({ length: 100 }, (_, row) => ({ ...CARD, id: `card_${page}_${row}`, label: LABEL }));
+    json(response, 200, { data, meta: { page, per_page: 100, total: PAGES * 100, has_more: page < PAGES } });
+  });
+}
+
+describe('output', () => {
+  it('reaches a slow reader whole', async () => {
+    await using place = await home();
+    const service = await manyCards();
+    try {
+      const child = place.start(['cards', 'list', '--all', '--json'], { baseUrl: service.baseUrl });
+      // Nobody reads before the last page was asked for: the pipe is full by then, many times over.
+      child.stdout?.pause();
+      const errors = ended(child);
+      child.stdout?.pause();
+      while (service.seen.length < PAGES) await new Promise(resolve => setImmediate(resolve));
+      child.stdout?.resume();
+      const { code, out, err } = await errors;
+      expect({ code, err }).toEqual({ code: 0, err: '' });
+      expect(out.length).toBeGreaterThan(2_500_000);
+      const { data } = JSON.parse(out) as { data: { id: string }[] };
+      expect(data).toHaveLength(PAGES * 100);
+      expect(data.at(-1)?.id).toBe(`card_${PAGES}_99`);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it.each(firstOf(['json', 'ndjson', 'tsv', 'id'], { isWhole }))(
+    'as %s ends quietly when the reader leaves',
+    async format => {
+      await using place = await home();
+      const service = await manyCards();
+      try {
+        const child = place.start(['cards', 'list', '--all', '-o', format], { baseUrl: service.baseUrl });
+        child.stdout?.once('data', () => child.stdout?.destroy());
+        const { code, signal, err } = await ended(child);
+        expect({ code, signal, err }).toEqual({ code: 0, signal: null, err: '' });
+        // Rows that nobody reads are not asked for either.
+        if (format === 'ndjson') expect(service.seen.length).toBeLessThan(PAGES);
+      } finally {
+        await service.close();
+      }
+    },
+  );
+
+  it.skipIf(process.platform !== 'linux').each(firstOf(['--sandbox cards list', '--version', '--help'], { isWhole }))(
+    'that cannot be written fails: %s to a full disk',
+    async line => {
+      await using place = await home();
+      const full = openSync('/dev/full', 'w');
+      try {
+        const child = place.start(line.split(' '), { stdio: ['ignore', full, 'pipe'] });
+        const { code, err } = await ended(child);
+        expect({ code, err: err.split('\n')[0] }).toEqual({
+          code: 15,
+          err: 'error: cannot write standard output: no space is left (ENOSPC)',
+        });
+        expect(err).not.toMatch(/\n\s+at /);
+      } finally {
+        closeSync(full);
+      }
+    },
+  );
+
+  it.skipIf(!isWhole || process.platform !== 'linux')(
+    'of several megabytes that cannot be written fails as well',
+    async () => {
+      await using place = await home();
+      const service = await manyCards();
+      const full = openSync('/dev/full', 'w');
+      try {
+        const stdio = ['ignore', full, 'pipe'] as const;
+        const child = place.start(['cards', 'list', '--all', '-o', 'json'], { baseUrl: service.baseUrl, stdio });
+        const { code, err } = await ended(child);
+        expect(code).toBe(15);
+        const message = 'cannot write standard output: no space is left (ENOSPC)';
+        expect(JSON.parse(err)).toMatchObject({ error: { message } });
+      } finally {
+        closeSync(full);
+        await service.close();
+      }
+    },
+  );
+
+  it.skipIf(process.platform !== 'linux')('that cannot be written after a change says what was changed', async () => {
+    await using place = await home();
+    const toFull = async (line: string) => {
+      const full = openSync('/dev/full', 'w');
+      const child = place.start(`--sandbox ${line}`.split(' '), { stdio: ['ignore', full, 'pipe'] });
+      const { code, err } = await ended(child);
+      closeSync(full);
+      return { code, err };
+    };
+    const lastError = (err: string) => JSON.parse(err.trim().split('\n').at(-1) ?? '').error as unknown;
+    const one = await toFull('cards create --bin auto --amount 5 --label full --json');
+    expect([one.code, lastError(one.err)]).toMatchObject([
+      15,
+      {
+        outcome: 'done',
+        message: expect.stringMatching(/carried out for card_\w+, but .*cannot write standard output: .*ENOSPC/),
+      },
+    ]);
+    const file = join(place.folder, 'two.csv');
+    await writeFile(file, 'bin_id,amount,label\nauto,7,full\nauto,6,full\n');
+    // CSV has a header, so that it is found out before the first row.
+    const csv = await toFull(`cards create --file ${file} --yes -o csv`);
+    const [, op = ''] = /^(op_\w+)/m.exec(csv.err) ?? [];
+    expect([csv.code, csv.err.split('\n').slice(2)]).toEqual([
+      14,
+      [
+        'error: stopped after 0 of 2: 0 done, 2 not started',
+        '  The results cannot be shown as requested: cannot write standard output: no space is left (ENOSPC)',
+        `  try: cardwright --sandbox ops resume ${op}`,
+        'No request was sent.',
+        '',
+      ],
+    ]);
+    const resumed = await toFull(`ops resume ${op} --json`);
+    expect([resumed.code, lastError(resumed.err)]).toMatchObject([
+      15,
+      {
+        outcome: 'done',
+        hint: `cardwright --sandbox ops resume ${op}`,
+        message: expect.stringContaining('every row is done'),
+      },
+    ]);
+    const { out } = await place.run(['--sandbox', 'cards', 'list', '--label', 'full', '--jq', '.data | length']);
+    expect(out).toBe('3\n');
+  });
+
+  it.skipIf(process.platform !== 'linux')('that is closed loses no id of what was made', async () => {
+    await using place = await home();
+    const create = '--sandbox cards create --bin auto --amount 5'.split(' ');
+    const withOutput = async (how: string) => {
+      const child = place.start([...create, '-q'], { through: ['/bin/sh', '-c', `"$@" ${how}`, 'sh'] });
+      const { code, out, err } = await ended(child);
+      return { code, out, err: err.replace(/card_[a-z2-7]{24}/, 'card_1') };
+    };
+    const note = 'note: standard output is closed, or the null device: cards create was carried out for card_1\n';
+    expect(await withOutput('>&-')).toEqual({ code: 0, out: '', err: note });
+    expect(await withOutput('>/dev/null')).toEqual({ code: 0, out: '', err: '' });
+    const read = async (how: string, words = '--sandbox wallet') => {
+      const through = ['/bin/sh', '-c', `"$@" ${how}`, 'sh'];
+      const { code, err } = await ended(place.start(words.split(' '), { through }));
+      return { code, err };
+    };
+    const shown = 'note: standard output is closed, or the null device: nothing was shown\n';
+    expect(await read('>&-')).toEqual({ code: 0, err: shown });
+    expect(await read('>&-', '--sandbox wallet -q')).toEqual({ code: 0, err: '' });
+    expect(await read('>/dev/null')).toEqual({ code: 0, err: '' });
+  });
+
+  it('does not wait for a standard input nobody reads', async () => {
+    await using place = await home();
+    const child = place.start(['--sandbox', 'wallet', '--json']);
+    const { code, out } = await ended(child);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toHaveProperty('balance');
+  });
+});

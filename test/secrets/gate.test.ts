@@ -1,4 +1,49 @@
-/** What a pipe says is no answer; `gate.full.ts` says it to every command that reveals. */
-import { gate } from './gate.ts';
+/** The gate in front of card numbers, in real processes: what a pipe says is no answer. */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ended, type Home, home, ROOT } from '../package/built.ts';
+import { isWhole } from '../support/whole.ts';
 
-gate({ isWhole: false });
+const PROGRAM = join(ROOT, 'bin', 'cardwright.js');
+let place: Home;
+let card: string;
+beforeAll(async () => {
+  place = await home();
+  card = (await place.run(['--sandbox', 'cards', 'create', '--bin', 'auto', '--amount', '5', '-q'])).out.trim();
+});
+afterAll(() => place[Symbol.asyncDispose]());
+
+/** Runs a shell line in which `$run` is the program. */
+function shell(line: string) {
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    CARDWRIGHT_CONFIG_DIR: place.folder,
+    run: `${process.execPath} ${PROGRAM} --sandbox`,
+    card,
+  };
+  return ended(spawn('bash', ['-c', line], { env, stdio: ['ignore', 'pipe', 'pipe'] }));
+}
+
+describe.each(['cards details $card', 'cards details $card --print', 'cards exec $card -- env'])('%s', words => {
+  const isFirst = words === 'cards details $card';
+  const ways: readonly (readonly [string, string])[] = [
+    ['yes |', `yes | $run ${words}; echo "exit \${PIPESTATUS[1]}"`],
+    ['the right digits in a pipe', `printf '%s\\n' 0000 | $run ${words}; echo "exit \${PIPESTATUS[1]}"`],
+    ['a here-document', `$run ${words} <<EOF\ny\ny\nEOF\necho "exit $?"`],
+    ['/dev/null', `$run ${words} </dev/null; echo "exit $?"`],
+    ['closed standard input', `$run ${words} <&-; echo "exit $?"`],
+    ['no terminal at all', `setsid $run ${words} </dev/null; echo "exit $?"`],
+  ];
+  it.each(isWhole || isFirst ? ways : ways.slice(0, 2))('is refused with %s', async (_, line) => {
+    const { out, err } = await shell(line);
+    expect(out).toBe('exit 3\n');
+    expect(err).toContain('No request was sent.');
+    expect(err).not.toMatch(/\d{13,19}/);
+  });
+});
+
+it('no reveal was recorded by any of them', async () => {
+  const { out } = await place.run(['--sandbox', 'audit', 'list', '--event', 'reveal', '--json']);
+  expect(JSON.parse(out)).toMatchObject({ data: [] });
+});

@@ -1,4 +1,375 @@
-/** Waits for codes and states; `waiting.full.ts` has each kind of them in trouble. */
-import { waiting } from './waiting.ts';
+/** Waiting for codes, cards and transactions while something happens in the sandbox. */
 
-waiting({ isWhole: false });
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { CliError } from '../../src/core/errors.ts';
+import { json, serve } from '../client/served.ts';
+import { firstOf } from '../support/first-of.ts';
+import { isWhole } from '../support/whole.ts';
+import { type World, world } from '../support/world.ts';
+
+const CARD = 'cards create --bin bin_1 --amount 100 -q';
+
+async function withCard(): Promise<World> {
+  const here = await world();
+  expect((await here.run(CARD)).code).toBe(0);
+  return here;
+}
+
+const opens = (here: World, merchant = 'Acme Ltd', amount = 59) =>
+  here.run(`sandbox simulate challenge --card card_1 --amount ${amount} --merchant "${merchant}" -q`);
+
+/** Runs things in the pauses, one a pause. */
+function inPauses(...steps: readonly (() => Promise<unknown>)[]) {
+  const left = [...steps];
+  const pauses: number[] = [];
+  return {
+    pauses,
+    async onPause(ms: number) {
+      pauses.push(ms);
+      await left.shift()?.();
+    },
+  };
+}
+
+describe('3ds wait', () => {
+  it('prints the code alone once the challenge opens, asking once a second at most', async () => {
+    await using here = await withCard();
+    const nothing = async () => undefined;
+    const { pauses, onPause } = inPauses(nothing, nothing, () => opens(here));
+    const requests = async () => {
+      const { out } = await here.run('sandbox requests --json');
+      return (JSON.parse(out).data as { operation: string }[]).map(({ operation }) => operation);
+    };
+    const before = (await requests()).filter(name => name === 'cards.get').length;
+    const { code, out } = await here.run('3ds wait --card card_1 --print otp', { onPause });
+    expect(code).toBe(0);
+    expect(out).toMatch(/^\d{6}\n$/);
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(1_000);
+    const asked = await requests();
+    // One look a pause; the card itself was looked up once, in a pause of its own.
+    expect(asked.filter(name => name === 'challenges.list')).toHaveLength(pauses.length);
+    expect(asked.filter(name => name === 'cards.get')).toHaveLength(before + 1);
+  });
+
+  it('ignores a code that expired by the clock of the service, and prints none', async () => {
+    await using here = await withCard();
+    await opens(here);
+    await here.run('sandbox clock advance --by 6m');
+    const { code, out, err } = await here.run('3ds wait --card card_1 --wait-timeout 3s --print otp', {
+      onPause: () => undefined,
+    });
+    expect({ code, out }).toEqual({ code: 8, out: '' });
+    expect(err).toContain('no challenge came within 3s');
+    expect(err).not.toMatch(/\d{6}/);
+  });
+
+  it('--new leaves out what was open before', async () => {
+    await using here = await withCard();
+    await opens(here, 'Old shop');
+    const { onPause } = inPauses(() => opens(here, 'New shop'));
+    const { out } = await here.run('3ds wait --new --json', { onPause });
+    expect(JSON.parse(out)).toMatchObject({ merchant: 'New shop' });
+  });
+
+  it('refuses several, without their codes, and takes the newest when asked', async () => {
+    await using here = await withCard();
+    await opens(here, 'Acme');
+    await here.run('sandbox clock advance --by 10s');
+    await opens(here, 'Acme two', 12);
+    const several = await here.run('3ds wait --merchant acme --print otp');
+    expect(several.code).toBe(2);
+    expect(several.out).toBe('');
+    expect(several.err).toContain('Acme two  $12.00');
+    expect(several.err).not.toMatch(/\b\d{6}\b/);
+    const latest = await here.run('3ds wait --merchant acme --latest --json');
+    expect(JSON.parse(latest.out)).toMatchObject({ merchant: 'Acme two' });
+    const one = await here.run('3ds wait --amount 12 --json');
+    expect(JSON.parse(one.out)).toMatchObject({ merchant: 'Acme two' });
+  });
+
+  it('hides the code in the log of GitHub Actions before it prints it', async () => {
+    await using here = await withCard();
+    await opens(here);
+    const env = { GITHUB_ACTIONS: 'true' };
+    const { all, out } = await here.run('3ds wait --print otp', { env });
+    const otp = out.trim();
+    expect(all).toBe(`::add-mask::${otp}\n${otp}\n`);
+    expect((await here.run('3ds list', { env })).err).toBe(`::add-mask::${otp}\n`);
+    expect((await here.run('3ds wait --print otp')).err).toBe('');
+  });
+
+  it('says at once that a card is not there', async () => {
+    await using here = await world();
+    const { code } = await here.run('3ds wait --card card_9', { onPause: () => undefined });
+    expect(code).toBe(5);
+  });
+
+  it('ends with 130 at Ctrl-C', async () => {
+    await using here = await withCard();
+    const stopping = new AbortController();
+    const onPause = () => stopping.abort(new CliError('interrupted', { message: 'stopped by Ctrl-C' }));
+    const { code, out } = await here.run('3ds wait', { signal: stopping.signal, onPause });
+    expect({ code, out }).toEqual({ code: 130, out: '' });
+  });
+});
+
+describe('which code 3ds wait takes', () => {
+  const wait = '3ds wait --card card_1 --json';
+
+  it('is that of a purchase that began shortly before it', async () => {
+    await using here = await withCard();
+    await opens(here);
+    await here.run('sandbox clock advance --by 20s');
+    const { code, out } = await here.run(wait);
+    expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 0, merchant: 'Acme Ltd' });
+  });
+
+  it('is never that of an earlier test, which it names without its code', async () => {
+    await using here = await withCard();
+    await opens(here, 'Old shop');
+    await here.run('sandbox clock advance --by 33s');
+    const alone = await here.run(`${wait} --wait-timeout 2s`, { onPause: () => undefined });
+    expect({ code: alone.code, out: alone.out }).toEqual({ code: 8, out: '' });
+    expect(alone.err).toContain('not taken because it was open before: tds_1  card_1  Old shop  $59.00');
+    expect(alone.err).not.toMatch(/\b\d{6}\b/);
+    const { onPause } = inPauses(() => opens(here, 'New shop'));
+    expect(JSON.parse((await here.run(wait, { onPause })).out)).toMatchObject({ merchant: 'New shop' });
+  });
+
+  it('may be named by the start of the test, or be any that is open', async () => {
+    await using here = await withCard();
+    await opens(here, 'Old shop');
+    await here.run('sandbox clock advance --by 2m');
+    for (const also of ['--since 3m', '--since 2026-11-20T14:03:00Z', '--any']) {
+      expect(JSON.parse((await here.run(`${wait} ${also}`)).out), also).toMatchObject({ merchant: 'Old shop' });
+    }
+    for (const not of ['--since 1m', '--since 2026-11-20T14:04:00Z', '--new']) {
+      const { code } = await here.run(`${wait} ${not} --wait-timeout 1s`, { onPause: () => undefined });
+      expect(code, not).toBe(8);
+    }
+    for (const wrong of ['--since soon', '--since 1m --any', '--new --any']) {
+      expect((await here.run(`${wait} ${wrong}`)).code, wrong).toBe(2);
+    }
+  });
+});
+
+describe('a wait while the service is in trouble', () => {
+  const CHALLENGE = {
+    id: 'tds_9',
+    card_id: 'card_9',
+    merchant: 'Acme',
+    amount: 59,
+    otp: '048213',
+    status: 'pending',
+    expires_at: '2026-11-20T14:08:11Z',
+  };
+  const ANSWERS: Readonly<Record<string, unknown>> = {
+    '3ds': { data: [CHALLENGE] },
+    cards: { id: 'card_9', status: 'active', balance: 5, last4: '4242' },
+    wallet: { balance: 5, currency: 'USD' },
+    transactions: { data: [{ id: 'txn_9', type: 'settlement', amount: 5, card_id: 'card_9' }] },
+  };
+
+  const TROUBLES: Readonly<Record<string, (response: ServerResponse) => unknown>> = {
+    'a 429': response => response.writeHead(429).end(),
+    'a 429 that asks for two seconds': response => response.writeHead(429, { 'retry-after': '2' }).end(),
+    'a 503': response => json(response, 503, { error: 'overloaded', message: 'later', code: 503 }),
+    'a reset': response => response.socket?.resetAndDestroy(),
+  };
+
+  /** Runs a line against a service whose first requests end in trouble. */
+  async function against(line: string, trouble: string, requests: number) {
+    await using here = await world();
+    let left = requests;
+    const service = await serve((seen, response) => {
+      response.sendDate = false;
+      left -= 1;
+      if (left >= 0) return void TROUBLES[trouble]?.(response);
+      const word = Object.keys(ANSWERS).find(each => seen.url.includes(each)) ?? '';
+      json(response, 200, ANSWERS[word]);
+    });
+    const env = { CARDWRIGHT_PROFILE: undefined, CARDWRIGHT_API_KEY: 'sk_test_trouble_01' };
+    try {
+      const place = { ...env, CARDWRIGHT_BASE_URL: service.baseUrl };
+      return await here.run(line, { env: place, onPause: () => undefined });
+    } finally {
+      await service.close();
+    }
+  }
+
+  const WAITS = [
+    '3ds wait --print otp --wait-timeout 10m',
+    'wait card card_9 --until status=active --wait-timeout 10m',
+    "wait wallet --until 'balance>=5' --wait-timeout 10m",
+    'wait tx --type settlement --wait-timeout 10m',
+    '3ds watch --card card_9 --count 1',
+    'tx tail --last 1 --count 1',
+  ];
+
+  it.each(firstOf(WAITS, { isWhole }))('goes on from the first look on: %s', async line => {
+    for (const trouble of Object.keys(TROUBLES)) {
+      const { code, out, err } = await against(line, trouble, 7);
+      expect({ trouble, code, said: err.includes('still waiting') }).toEqual({ trouble, code: 0, said: true });
+      expect(out).not.toBe('');
+    }
+  });
+
+  it('ends with what was wrong and both limits when it never gets better', async () => {
+    const { code, err } = await against('3ds wait --wait-timeout 4s --timeout 9s --json', 'a 503', 1_000);
+    const { error } = JSON.parse(err.trim().split('\n').at(-1) ?? '');
+    expect({ code, error }).toMatchObject({
+      code: 12,
+      error: { kind: 'unreachable', evidence: { wait_timeout_ms: 4_000, timeout_ms: 9_000 } },
+    });
+    expect(error.message).toContain('the wait is over, and the service could not be asked at its end');
+  });
+
+  it('is an error at once where nobody answers at all', async () => {
+    await using here = await world();
+    const gone = await serve(() => undefined);
+    await gone.close();
+    const env = {
+      CARDWRIGHT_PROFILE: undefined,
+      CARDWRIGHT_API_KEY: 'sk_test_trouble_01',
+      CARDWRIGHT_BASE_URL: gone.baseUrl,
+    };
+    for (const line of WAITS) {
+      const { code, err } = await here.run(line, { env, onPause: () => undefined });
+      expect({ line, code, waited: err.includes('still waiting') }).toEqual({ line, code: 12, waited: false });
+    }
+  });
+
+  it('says which limit is which when the one of a request alone is given', async () => {
+    await using here = await withCard();
+    const { err } = await here.run(
+      '3ds wait --timeout 9s',
+      inPauses(() => opens(here)),
+    );
+    expect(err).toBe('waiting up to 2m00s (--wait-timeout); --timeout 9s bounds one request\n');
+    const over = await here.run('3ds wait --merchant nobody --timeout 9s --wait-timeout 3s', {
+      onPause: () => undefined,
+    });
+    expect(over.err).toContain('Limits: --wait-timeout 3s for the whole wait, --timeout 9s for one request.');
+  });
+});
+
+describe('3ds watch', () => {
+  it('adds a line for each challenge until Ctrl-C', async () => {
+    await using here = await withCard();
+    const stopping = new AbortController();
+    const steps = inPauses(
+      () => opens(here),
+      async () => undefined,
+      () => opens(here, 'CloudHost GmbH', 12),
+      async () => stopping.abort(new CliError('interrupted', { message: 'stopped by Ctrl-C' })),
+    );
+    const told = { terminal: 100, signal: stopping.signal, onPause: steps.onPause };
+    const { code, out, err } = await here.run('3ds watch --card card_1', told);
+    const [first = '', second = '', ...rest] = out.split('\n');
+    expect(first).toMatch(/^\d\d:\d\d:\d\d {2}tds_1 {2}Acme Ltd {2}\$59\.00 {2}code \d{6} {2}expires in [45]m\d\ds$/);
+    expect(second).toMatch(/tds_2 {2}CloudHost GmbH {2}\$12\.00 {2}code \d{6}/);
+    expect({ code, rest }).toEqual({ code: 130, rest: [''] });
+    expect(err).toMatch(/^Watching \w+ ending \d{4} every 2 s\. Ctrl-C stops\.\n2 challenges in \d+s\.\n$/);
+  });
+
+  it('ends with 0 after the wished count, and gives objects', async () => {
+    await using here = await withCard();
+    const { onPause } = inPauses(() => opens(here));
+    const { code, out } = await here.run('3ds watch --count 1 -o ndjson', { onPause });
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ id: 'tds_1', status: 'pending' });
+  });
+});
+
+describe('tx tail', () => {
+  const pays = (here: World, amount: number) =>
+    here.run(`sandbox simulate authorize --card card_1 --amount ${amount} --merchant Shop -q`);
+
+  it('shows what is new, oldest first, over as many pages as it takes', async () => {
+    await using here = await withCard();
+    await pays(here, 1);
+    const many = async () => {
+      for (let amount = 2; amount <= 31; amount += 1) {
+        await here.run('sandbox clock advance --by 1s');
+        await pays(here, amount / 10);
+      }
+    };
+    const { onPause } = inPauses(many);
+    const { code, out } = await here.run('tx tail --card card_1 --count 30 -o ndjson', { onPause });
+    const amounts = out
+      .trim()
+      .split('\n')
+      .map(line => (JSON.parse(line) as { amount: number }).amount);
+    expect(code).toBe(0);
+    expect(amounts).toEqual(Array.from({ length: 30 }, (_, index) => (index + 2) / 10));
+  });
+
+  it('finds those of one moment wherever the service puts them', async () => {
+    await using here = await withCard();
+    await pays(here, 1);
+    const many = async () => {
+      for (let amount = 2; amount <= 12; amount += 1) await pays(here, amount);
+    };
+    const { onPause } = inPauses(many);
+    const { out } = await here.run('tx tail --count 11 --wait-timeout 10s -o ndjson', { onPause });
+    expect(out.trim().split('\n')).toHaveLength(11);
+  });
+
+  it('begins with the last ones when asked', async () => {
+    await using here = await withCard();
+    for (const amount of [1, 2, 3]) await pays(here, amount);
+    const { out } = await here.run('tx tail --last 2 --wait-timeout 1s -o ndjson', { onPause: () => undefined });
+    expect(
+      out
+        .trim()
+        .split('\n')
+        .map(line => (JSON.parse(line) as { amount: number }).amount),
+    ).toEqual([2, 3]);
+  });
+});
+
+describe('wait', () => {
+  it('card: gives the card once it is so', async () => {
+    await using here = await withCard();
+    const { onPause } = inPauses(() => here.run('cards freeze card_1'));
+    const { code, out } = await here.run('wait card card_1 --until status=frozen --json', { onPause });
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ id: 'card_1', status: 'frozen' });
+  });
+
+  it('card: ends at once when it cannot become so any more', async () => {
+    await using here = await withCard();
+    await here.run('cards terminate card_1 --yes');
+    const { code, err } = await here.run('wait card card_1 --until status=active');
+    expect(code).toBe(8);
+    expect(err).toContain('can no longer become so');
+  });
+
+  it('wallet: says how it stood last', async () => {
+    await using here = await withCard();
+    const told = { onPause: () => undefined };
+    const { code, out, err } = await here.run("wait wallet --until 'balance>=5000' --wait-timeout 3s --json", told);
+    expect({ code, out }).toEqual({ code: 8, out: '' });
+    expect(JSON.parse(err)).toMatchObject({ error: { kind: 'wait_expired', evidence: { last: { balance: 900 } } } });
+  });
+
+  it('tx: waits for one that fits', async () => {
+    await using here = await withCard();
+    const pay = (amount: number) =>
+      here.run(`sandbox simulate authorize --card card_1 --amount ${amount} --merchant A -q`);
+    await pay(5);
+    const { onPause } = inPauses(() => pay(7));
+    const { out } = await here.run("wait tx --card card_1 --until 'amount=7' --json", { onPause });
+    expect(JSON.parse(out)).toMatchObject({ amount: 7 });
+    const none = await here.run('wait tx --type refund --wait-timeout 2s', { onPause: () => undefined });
+    expect(none.code).toBe(8);
+    expect(none.err).toContain('no refund came within 2s');
+  });
+
+  it('refuses a field that is not there before anything is asked', async () => {
+    await using here = await world();
+    expect((await here.run('wait wallet --until colour=red')).code).toBe(2);
+    expect((await here.run('wait wallet --until balance=1 --wait-timeout soon')).code).toBe(2);
+  });
+});

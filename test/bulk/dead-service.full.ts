@@ -1,4 +1,0 @@
-/** The whole of `dead-service.test.ts`. */
-import { deadService } from './dead-service.ts';
-
-deadService({ isWhole: true });

@@ -1,4 +1,0 @@
-/** The whole of `fold.test.ts`. */
-import { foldedCopy } from './fold.ts';
-
-foldedCopy({ isWhole: true });

@@ -1,4 +1,0 @@
-/** The whole of `yaml.test.ts`. */
-import { yamlHolds } from './yaml.ts';
-
-yamlHolds({ isWhole: true });

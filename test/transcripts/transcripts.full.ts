@@ -1,4 +1,0 @@
-/** Every story. */
-import { everyStory } from './transcripts.ts';
-
-everyStory({ isWhole: true });
