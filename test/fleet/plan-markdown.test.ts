@@ -1,7 +1,7 @@
 /** The page of a plan for a pull request: it fits, every part is whole, and what is left out is counted. */
 import { expect, test } from 'vitest';
 import type { PlanDocument } from '../../src/fleet/plan-file.ts';
-import { planLines, planMarkdown } from '../../src/fleet/plan-page.ts';
+import { planLines, planMarkdown, planText } from '../../src/fleet/plan-page.ts';
 
 const NO_STEPS = { freeze: 0, withdraw: 0, terminate: 0, create: 0, fund: 0, unfreeze: 0 };
 
@@ -75,4 +75,12 @@ test('a limit that is no whole number of cents is shown as it came', () => {
   const [difference] = document.differences;
   const odd = { ...document, differences: [{ ...difference, is: 400.001 }] } as unknown as PlanDocument;
   expect(planLines(odd)[0]?.why).toBe('limit 400.001 -> $5.00, fixed at creation');
+});
+
+test('on a terminal no line of a card is wider than 100 columns, and no word of it is lost', () => {
+  const plan = planOf({ creates: 2, blocked: 3 });
+  const lines = planText(plan).split('\n');
+  expect(lines.filter(line => /^[-+~!? ]/.test(line) && line.length > 100)).toEqual([]);
+  const shown = lines.join(' ').replace(/\s+/g, ' ');
+  for (const { why } of planLines(plan)) expect(shown).toContain(why);
 });
