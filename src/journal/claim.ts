@@ -4,7 +4,7 @@
  * Nothing was sent by it, and nothing may be sent before it (docs/design/reliability.md, "The claim").
  */
 import { CALLS } from '../contract/raw.ts';
-import { DAY } from '../core/durations.ts';
+import { DAY, MINUTE } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { sameCommandWith } from '../core/same-command.ts';
 import { appendLine, plannedDigest } from './chain.ts';
@@ -172,7 +172,8 @@ async function refusalOf(
     (await usedKey(tx, claimed)) ??
     (await usedIntents(tx, self, claimed)) ??
     (await unsettledSame(tx, self, claimed)) ??
-    (await sameFile(tx, claimed))
+    (await sameFile(tx, claimed)) ??
+    (await madeMoments(tx, claimed))
   );
 }
 
@@ -336,6 +337,34 @@ async function sameFile(tx: Pick<Transaction, 'all'>, { account, digest, bulk, m
     outcome: 'not_sent',
     op: same.id,
   });
+}
+
+/** So long a list may be behind what this journal has done. */
+const RECENT_MS = 10 * MINUTE;
+
+/** A card whose marker follows from an intention, which this journal has made moments ago: the list that was planned by is behind. */
+async function madeMoments(tx: Pick<Transaction, 'all'>, { account, now, plan, changes }: Claimed) {
+  if (plan.markerPrefix === undefined) return undefined;
+  const made = await tx.all<{ marker: string; op: string; card: string }>(
+    `select c.marker, c.op, c.card from change c join op o on o.id = c.op
+      where o.account = ? and c.operation = 'cards.create' and c.state = 'done' and c.decided_at >= ?`,
+    account,
+    now - RECENT_MS,
+  );
+  const byMarker = new Map(made.map(each => [each.marker, each]));
+  for (const { marker } of byMarker.size === 0 ? [] : changes()) {
+    const earlier = marker === undefined ? undefined : byMarker.get(marker);
+    if (earlier === undefined) continue;
+    throw new CliError('guarded', {
+      reason: 'made_moments_ago',
+      message: `${earlier.card} was made for ${marker} by ${earlier.op} moments ago, and the list of cards did not show it yet. Nothing was sent`,
+      notes: ['The list may be behind for some seconds: make the plan anew.'],
+      hint: `cardwright cards get ${earlier.card}`,
+      outcome: 'not_sent',
+      op: earlier.op,
+    });
+  }
+  return undefined;
 }
 
 async function insertOp(tx: Transaction, op: Op): Promise<void> {
