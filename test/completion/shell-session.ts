@@ -141,14 +141,12 @@ export function plain(bytes: string): string {
 }
 
 async function plant(folder: string, cards: readonly PlantedCard[]): Promise<void> {
-  const now = Date.now();
-  const rows = cards.map(card => ({ about: 'visa 4242', status: 'active', seen: now, ...card }));
-  const bins = ['bin_one', 'bin_two'].map(id => ({ id, about: 'visa credit', seen: now }));
-  const section = (rows: readonly object[]) => ({ listed: now, asked: now, rows });
-  const text = JSON.stringify({
-    place: JSON.stringify(['sandbox', null, null, null, null]),
-    sections: { card: section(rows), bin: section(bins), webhook: section([]) },
-  });
+  const shown = {
+    card: cards.map(card => ({ about: 'visa 4242', status: 'active', ...card })),
+    bin: ['bin_one', 'bin_two'].map(id => ({ id, about: 'visa credit' })),
+    webhook: [],
+  };
+  const text = JSON.stringify({ place: JSON.stringify(['sandbox', null, null, null, null]), shown });
   const place = join(folder, 'cardwright', 'cache', 'completion');
   await mkdir(place, { recursive: true, mode: 0o700 });
   await writeFile(join(place, 'sandbox.json'), text, { mode: 0o600 });

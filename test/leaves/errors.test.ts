@@ -56,6 +56,7 @@ describe('the JSON error', () => {
     });
     expect(JSON.stringify(errorDocument(error))).toBe(
       '{"error":{"kind":"insufficient_funds","message":"the wallet is too low","hint":"cardwright wallet addresses",' +
+        '"notes":["a line for people"],' +
         '"exit_code":10,"retryable":false,"outcome":"refused","operation":"cards.fund","http_status":400,' +
         '"service":{"error":"insufficient_funds","message":"Too low.","code":400,"request_id":"req_1"},' +
         '"idempotency_key":"key_1","op":"op_1"}}',
