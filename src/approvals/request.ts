@@ -106,7 +106,7 @@ function forged(op: string, why: string): CliError {
   return new CliError('check_failed', {
     message: `${op} was changed in the journal by something else than cardwright: ${why}. Nothing was sent`,
     reason: 'approval_changed',
-    hint: `cardwright ops reject ${op}`,
+    hint: `cardwright ops reject ${op} --reason changed`,
     outcome: 'not_sent',
     op,
   });

@@ -115,8 +115,8 @@ export function createJournal(dependencies: JournalDependencies): Journal {
       op,
       requests,
       async held() {
-        const database = await dependencies.existing();
-        if (database === undefined || rules === undefined) return undefined;
+        if (rules === undefined) return undefined;
+        const database = (await dependencies.existing()) ?? nothingKept(clock);
         return foresee({ database, self, rules }, await draftOf(database, plan, op), await accountIn(database));
       },
       begin: seen => begin(plan, op, seen),
@@ -550,6 +550,21 @@ function patientReader(reader: Reader, sleep: (ms: number) => Promise<void>): Re
         }
       }
     },
+  };
+}
+
+/** A journal that is not there yet: limits are measured against nothing. */
+function nothingKept(clock: Clock): Database {
+  const tx = { all: async () => [], now: async () => clock.now() };
+  const never = () => Promise.reject(new CliError('internal', { message: 'nothing is written before a claim' }));
+  return {
+    isShared: false,
+    shown: '',
+    lock: '',
+    transaction: never,
+    grouped: never,
+    read: work => work(tx),
+    close: async () => undefined,
   };
 }
 

@@ -34,7 +34,7 @@ export const acceptJournal = command({
         const question = setAside
           ? 'Begin an empty journal in place of the damaged one?'
           : 'Go on with this journal as it is? What was done since is not in it.';
-        const command = `cardwright journal accept${setAside ? ' --set-aside' : ''} --yes`;
+        const command = setAside ? 'cardwright journal accept --set-aside --yes' : 'cardwright journal accept --yes';
         await confirmed(ctx, { intent: 'Go on with this journal', question, command });
       },
     });
