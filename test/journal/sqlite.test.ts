@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
-import { acceptPlace, openSqlite } from '../../src/journal/sqlite.ts';
+import { afterAll, expect, test } from 'vitest';
+import { SCHEMA_VERSION } from '../../src/journal/schema.ts';
+import { acceptPlace, openSqlite, setAsideJournal } from '../../src/journal/sqlite.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'journal-'));
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const settings = (stateFolder: string) => ({
   stateFolder,
@@ -34,4 +35,40 @@ test('writes of one turn are whole each, survive a second opening, and a copy is
   const accepted = await openSqlite(settings(join(folder, 'b')));
   expect(await accepted.read(tx => tx.all('select count(*) as n from account'))).toEqual([{ n: 3 }]);
   await accepted.close();
+});
+
+test('a journal of a newer build is refused and stays as it is', async () => {
+  const database = await openSqlite(settings(join(folder, 'newer')));
+  await database.transaction(tx => tx.run('update meta set version = ?', SCHEMA_VERSION + 1));
+  await database.close();
+  await expect(openSqlite(settings(join(folder, 'newer')))).rejects.toMatchObject({
+    kind: 'check_failed',
+    message: expect.stringContaining('newer'),
+  });
+});
+
+test('a damaged journal is refused, and a new one begins only when it is set aside', async () => {
+  const place = join(folder, 'damaged');
+  const database = await openSqlite(settings(place));
+  await database.close();
+  const bytes = readFileSync(join(place, 'journal.db'));
+  bytes.fill(0xa5, 0, 4_096);
+  writeFileSync(join(place, 'journal.db'), bytes);
+  // What is not in the file yet stands in its write-ahead log.
+  for (const end of ['-wal', '-shm']) rmSync(join(place, `journal.db${end}`), { force: true });
+  await expect(openSqlite(settings(place))).rejects.toMatchObject({ kind: 'check_failed' });
+  await expect(openSqlite(settings(place))).rejects.toMatchObject({ kind: 'check_failed' });
+  const aside = setAsideJournal(place, '20261120');
+  expect(readFileSync(join(aside, 'journal.db')).equals(bytes)).toBe(true);
+  await (await openSqlite(settings(place))).close();
+});
+
+test('state of an earlier build is refused in one sentence that says how to move it away', async () => {
+  const place = join(folder, 'earlier');
+  mkdirSync(join(place, 'ops'), { recursive: true, mode: 0o700 });
+  chmodSync(place, 0o700);
+  await expect(openSqlite(settings(place))).rejects.toMatchObject({
+    kind: 'guarded',
+    facts: { hint: expect.stringContaining('mv ') },
+  });
 });
