@@ -29,7 +29,7 @@ describe.skipIf(noBrowser !== undefined)('another page', () => {
     port = (other.address() as AddressInfo).port;
     sandbox = await inspected(['--data', 'demo', '--seed', '7']);
     await sandbox.run('--sandbox webhooks create --url http://127.0.0.1:9/hook --event * --yes -q');
-    const [card] = (await sandbox.run('sandbox cards --q search -o id')).split('\n');
+    const [card] = (await sandbox.run('--sandbox cards list --label search -o id')).split('\n');
     await sandbox.run(`sandbox simulate challenge --card ${card} --amount 5 -q`);
     browser = await launched(['--host-resolver-rules=MAP *.test 127.0.0.1']);
     context = await browser.newContext();

@@ -132,7 +132,7 @@ describe.skipIf(noBrowser !== undefined)('what the page shows of a request', () 
   });
 
   it('tells every field of a form what it is for', async () => {
-    const [card] = (await sandbox.run('sandbox cards -o id')).split('\n');
+    const [card] = (await sandbox.run('--sandbox cards list -o id')).split('\n');
     await page.goto(`${sandbox.origin}/_sandbox/#/cards/${card}`);
     const fields = page.locator('form[data-form] :is(input, select, textarea)');
     await fields.first().waitFor();

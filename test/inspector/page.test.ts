@@ -59,7 +59,7 @@ describe.skipIf(noBrowser !== undefined)('the inspector', () => {
   });
 
   it('shows what was done in it at once, however long the view took to be answered', async () => {
-    const [card] = (await sandbox.run('sandbox cards --q search -o id')).split('\n');
+    const [card] = (await sandbox.run('--sandbox cards list --label search -o id')).split('\n');
     const page = await browser.newPage();
     await page.clock.install();
     // Others who change something are followed after a rest, twenty times as long.
@@ -80,7 +80,7 @@ describe.skipIf(noBrowser !== undefined)('the inspector', () => {
   });
 
   it('text from outside stays text, and nothing of it turns the line around', async () => {
-    const [card] = (await sandbox.run('sandbox cards --q search -o id')).split('\n');
+    const [card] = (await sandbox.run('--sandbox cards list --label search -o id')).split('\n');
     const page = await browser.newPage();
     const said = complaintsOf(page);
     await page.goto(await sandbox.address(card));

@@ -32,7 +32,7 @@ describe.skipIf(noBrowser !== undefined)('in the page', () => {
   it('one list goes through 3,000 cards, with few rows in the document', async () => {
     await page.keyboard.press('c');
     await page.getByText('3,000 in all').waitFor();
-    const { data } = (await sandbox.json('sandbox cards --all --json')) as { data: { last4: string }[] };
+    const { data } = (await sandbox.json('--sandbox cards list --all --json')) as { data: { last4: string }[] };
     const list = page.locator('.long');
     for (const part of [0, 0.5, 1]) {
       await list.evaluate((box, to) => box.scrollTo(0, box.scrollHeight * to), part);

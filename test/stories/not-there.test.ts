@@ -13,7 +13,6 @@ const ROWS: readonly [line: string, hint: string][] = [
   ['sandbox deliveries show del_9', 'sandbox deliveries list'],
   ['sandbox why txn_9', 'tx list'],
   ['sandbox requests req_9', 'sandbox requests'],
-  ['sandbox card card_9', 'cards list'],
   ['sandbox timeline card_9', 'cards list'],
   ['sandbox simulate authorize --card card_9 --amount 5', 'cards list'],
   ['sandbox simulate settle txn_9', 'tx list --type authorization'],

@@ -8,7 +8,6 @@ import { BIN_COLUMNS } from '../../src/commands/bins/columns.ts';
 import { CARD_COLUMNS } from '../../src/commands/cards/columns.ts';
 import { OP_COLUMNS } from '../../src/commands/ops/columns.ts';
 import { PROFILE_COLUMNS } from '../../src/commands/profiles/columns.ts';
-import { ACT_COLUMNS } from '../../src/commands/sandbox/acts.ts';
 import { DELIVERY_COLUMNS } from '../../src/commands/sandbox/deliveries/columns.ts';
 import { FAULT_COLUMNS } from '../../src/commands/sandbox/faults/columns.ts';
 import { SNAPSHOT_COLUMNS } from '../../src/commands/sandbox/snapshot/shown.ts';
@@ -32,7 +31,6 @@ const TABLES: Readonly<Record<string, readonly Column[]>> = {
   fault: FAULT_COLUMNS,
   snapshot: SNAPSHOT_COLUMNS,
   event: RECEIVED_COLUMNS,
-  act: ACT_COLUMNS,
 };
 const WIDTHS = [40, 60, 80, 120, 200];
 /** What a row is, how it stands and what it is worth. */
