@@ -90,7 +90,7 @@ type Served = Awaited<ReturnType<typeof serve>>;
 async function serve({ host, version, notice }: ServerFacts, options: PrivateSandboxOptions, folder: string) {
   const { assemble, randomSeed } = await import('../sandbox/serving/assemble.ts');
   const { privateFolder } = await import('../files/private-at-once.ts');
-  const { storeFile, storeFolder } = await import('../sandbox/serving/private-socket.ts');
+  const { storeFile, storeFolder } = await import('../sandbox/serving/embedded.ts');
   const { Secret } = await import('../core/secret.ts');
   const { clock, pid, platform, random } = host;
   // Where `--sandbox` looks under CARDWRIGHT_CONFIG_DIR: in the program it is this very store.

@@ -40,7 +40,7 @@ export async function startDaemon({
   const log = join(folders.state, 'sandbox.log');
   const files = { platform: host.platform, random: host.noise, warn: () => undefined };
   for (const folder of [folders.state, folders.data]) await preparePrivateFolder(folder, files);
-  const { storeFile } = await import('../sandbox/serving/private-socket.ts');
+  const { storeFile } = await import('../sandbox/serving/embedded.ts');
   const bytes = await stat(storeFile(folders.data)).then(
     found => found.size,
     () => 0,

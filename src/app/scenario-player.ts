@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { CliError } from '../core/errors.ts';
-import type { ScenarioPlayer, ScenarioRun, Stage } from '../sandbox/service/scenario-player.ts';
+import type { ScenarioPlayer, ScenarioRun, Stage } from '../sandbox/service/service.ts';
 import type { StepDone } from '../scenario/run.ts';
 import type { AppHost } from './app-host.ts';
 import { errorInLastLine, jsonOf, lastLine } from './child-error.ts';

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { durationOf } from '../../src/core/durations.ts';
 import { finishMove } from '../../src/sandbox/admin/advance-clock.ts';
-import { runTimersUntil } from '../../src/sandbox/service/live-timers.ts';
-import { beginAdvance } from '../../src/sandbox/store/advances.ts';
+import { runTimersUntil } from '../../src/sandbox/service/service.ts';
+import { beginAdvance } from '../../src/sandbox/store/counters.ts';
 import { fakeService, NOON } from '../support/fake-service.ts';
 import { ask, type Served } from '../support/sandbox-http.ts';
 import { expectSameInTwoSteps } from './clock-steps.ts';

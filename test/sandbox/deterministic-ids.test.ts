@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest';
 import { deterministicIds } from '../../src/sandbox/calls/deterministic-ids.ts';
 import type { IdSource } from '../../src/sandbox/calls/handler.ts';
-import { libraryHost } from '../../src/sandbox/serving/library-host.ts';
-import { clearSystemTables } from '../../src/sandbox/store/meta.ts';
-import { openStore } from '../../src/sandbox/store/open.ts';
+import { libraryHost } from '../../src/sandbox/serving/library.ts';
+import { clearSystemTables, openStore } from '../../src/sandbox/store/open.ts';
 
 async function openChance(seed: number, ids: 'derived' | 'counted' = 'derived') {
   const fill = async () => undefined;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { cents } from '../../src/core/money.ts';
 import { Refused } from '../../src/sandbox/calls/handler.ts';
-import { createCard } from '../../src/sandbox/handlers/create-card.ts';
+import { createCard } from '../../src/sandbox/handlers/cards.ts';
 import { HANDLERS } from '../../src/sandbox/handlers/table.ts';
-import { cardNumber, TEST_RANGES } from '../../src/sandbox/rules/card-numbers.ts';
+import { cardNumber, TEST_RANGES } from '../../src/sandbox/rules/money.ts';
 import { DAY, DomainWorld, START } from '../support/domain-world.ts';
 
 const refused = (work: Promise<unknown>) =>

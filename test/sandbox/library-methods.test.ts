@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { ADMIN_OPERATIONS } from '../../src/contract/sandbox/admin.ts';
 import { ADMIN_METHODS, OF_STARTED } from '../../src/contract/sandbox/methods.ts';
-import { sandboxMethods } from '../../src/sandbox/serving/library-methods.ts';
+import { sandboxMethods } from '../../src/sandbox/serving/library.ts';
 import type { RunningSandbox } from '../../src/sandbox/serving/library-types.ts';
 
 type Asked = readonly [method: string, path: string, body: object | undefined];

@@ -1,7 +1,7 @@
 /** A program without types is told of an option that is none, in place of a sandbox other than it asked for. */
 import { expect, it } from 'vitest';
 import { DIALECT_NAMES } from '../../src/contract/sandbox/faults.ts';
-import { checkOptions } from '../../src/sandbox/serving/library-options.ts';
+import { checkOptions } from '../../src/sandbox/serving/library.ts';
 
 it.each<[object, string]>([
   [{ rateLimit: false }, 'startSandbox has no option "rateLimit"; there are store, listen, '],

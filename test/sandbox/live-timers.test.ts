@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { runTimersUntil } from '../../src/sandbox/service/live-timers.ts';
-import type { ServiceParts } from '../../src/sandbox/service/service.ts';
+import { runTimersUntil, type ServiceParts } from '../../src/sandbox/service/service.ts';
 import { StoreBusy } from '../../src/sandbox/store/sql.ts';
 
 it('tells of a store that stays busy once, of one that is busy again once more, and of every other error', async () => {

@@ -21,7 +21,7 @@ export const MISTAKES: readonly Planted[] = [
   },
   {
     name: 'more can be refunded than settled',
-    file: 'handlers/simulate-authorizations.ts',
+    file: 'handlers/simulate.ts',
     is: 'if (asked === 0 || asked > left) {',
     becomes: 'if (asked === 0) {',
   },
@@ -51,13 +51,13 @@ export const MISTAKES: readonly Planted[] = [
   },
   {
     name: 'an expiry keeps the hold',
-    file: 'account/timed.ts',
+    file: 'account/challenges.ts',
     is: "await release(call, row, { amount: row.held, ending: 'expired' });",
     becomes: 'void release;',
   },
   {
     name: 'a deposit is credited twice',
-    file: 'handlers/simulate-deposits.ts',
+    file: 'handlers/simulate.ts',
     is: "if (deposit.status !== 'pending') throw",
     becomes: "if (deposit.status === 'failed') throw",
   },

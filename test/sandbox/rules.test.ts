@@ -3,13 +3,28 @@ import { describe, expect, test } from 'vitest';
 import { checkDigit } from '../../src/core/card-numbers.ts';
 import { type Cents, cents } from '../../src/core/money.ts';
 import { Refused } from '../../src/sandbox/calls/handler.ts';
-import { cardNumber, TEST_RANGES } from '../../src/sandbox/rules/card-numbers.ts';
-import { allowsMcc, authorizationDue, CATEGORIES, isCategory } from '../../src/sandbox/rules/categories.ts';
-import { COINS, cryptoAmount, depositAddress } from '../../src/sandbox/rules/crypto.ts';
 import { cardExpiry, inclusiveRange, isExpired, isoTime, monthOf } from '../../src/sandbox/rules/dates.ts';
-import { type Asking, declineReason, type Standing } from '../../src/sandbox/rules/declines.ts';
+import {
+  type Asking,
+  allowsMcc,
+  authorizationDue,
+  CATEGORIES,
+  declineReason,
+  isCategory,
+  type Standing,
+} from '../../src/sandbox/rules/declines.ts';
 import { checkEndpoint, checkedEvents } from '../../src/sandbox/rules/endpoints.ts';
-import { destinationOf, mustFreeze, splitSettlement, statusAfter } from '../../src/sandbox/rules/money.ts';
+import {
+  COINS,
+  cardNumber,
+  cryptoAmount,
+  depositAddress,
+  destinationOf,
+  mustFreeze,
+  splitSettlement,
+  statusAfter,
+  TEST_RANGES,
+} from '../../src/sandbox/rules/money.ts';
 
 const NOW = Date.parse('2026-11-20T14:00:00Z');
 const at = (text: string) => Date.parse(text);

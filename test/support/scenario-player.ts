@@ -1,5 +1,5 @@
 /** A player of scenarios that plays none: what it is asked and what it answers is known. */
-import type { ScenarioPlayer, ScenarioRun, Stage } from '../../src/sandbox/service/scenario-player.ts';
+import type { ScenarioPlayer, ScenarioRun, Stage } from '../../src/sandbox/service/service.ts';
 
 export interface NotingPlayer extends ScenarioPlayer {
   readonly played: { readonly text: string; readonly stage: Stage }[];

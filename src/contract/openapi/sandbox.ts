@@ -11,6 +11,7 @@ import { errorSchema } from './schemas.ts';
 
 const TAGS = {
   health: 'Whether it is there, and whether it is the one.',
+  accounts: 'Accounts of a server of many.',
   status: 'What the sandbox holds.',
   reset: 'Starting over.',
   simulate: 'What merchants, card holders and the chain do.',

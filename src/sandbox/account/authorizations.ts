@@ -5,23 +5,21 @@
 import type { Cents } from '../../core/money.ts';
 import { Refused } from '../calls/handler.ts';
 import { schedule, unschedule } from '../clock/timers.ts';
-import { authorizationDue } from '../rules/categories.ts';
 import { monthOf } from '../rules/dates.ts';
-import { type Asking, type DeclineFacts, declineReason, type Standing } from '../rules/declines.ts';
+import { type Asking, authorizationDue, type DeclineFacts, declineReason, type Standing } from '../rules/declines.ts';
 import { destinationOf, splitSettlement, statusAfter } from '../rules/money.ts';
-import { binById } from '../store/bins.ts';
+import { binById } from '../store/account.ts';
 import type { CardRow } from '../store/cards.ts';
-import { keepDeclineFacts } from '../store/decline-facts.ts';
 import {
   authorizationById,
   type DeclineReason,
   insertTransaction,
+  keepDeclineFacts,
   type TransactionRow,
   updateAuthorization,
   usedBetween,
 } from '../store/transactions.ts';
-import { type Act, afterDecrease, cardOf, minus, moveOnCard, plus } from './acting.ts';
-import { categoriesOf, wireTransaction } from './objects.ts';
+import { type Act, afterDecrease, cardOf, categoriesOf, minus, moveOnCard, plus, wireTransaction } from './ledger.ts';
 
 export const AUTHORIZATION_EXPIRY = 'authorization.expiry';
 
@@ -48,7 +46,7 @@ export async function authorize(act: Act, card: CardRow, purchase: Purchase): Pr
 }
 
 /** Runs the checks of A-48. `counted` is when the authorization was made, which decides its month (A-161). */
-export async function checkPurchase(
+async function checkPurchase(
   act: Act,
   card: CardRow,
   purchase: Asking & { readonly counted?: number },
@@ -113,7 +111,7 @@ function factsText({ asking, standing }: DeclineFacts): string {
 }
 
 /** What every record of a purchase says; no sums yet. */
-export async function record({ idSource, now }: Act, card: CardRow, { amount, merchant, mcc, country }: Purchase) {
+async function record({ idSource, now }: Act, card: CardRow, { amount, merchant, mcc, country }: Purchase) {
   return {
     id: await idSource.id('txn'),
     card_id: card.id,
@@ -210,7 +208,62 @@ export async function refund(act: Act, authorization: TransactionRow, amount: Ce
 }
 
 /** Writes an authorization back; one that is no longer pending has nothing left to expire. */
-export async function changeAuthorization({ sql, account }: Act, row: TransactionRow): Promise<void> {
+async function changeAuthorization({ sql, account }: Act, row: TransactionRow): Promise<void> {
   await updateAuthorization(sql, account, row);
   if (row.status !== 'pending') await unschedule(sql, { account, kind: AUTHORIZATION_EXPIRY, ref: row.id });
+}
+
+// What merchants do beside the usual course: ask for more, post without asking, give back what nobody paid.
+
+/**
+ * Raises a pending authorization after the checks of A-48, the total against the limit of one transaction. Approved:
+ * no record, no event, the same due time. Declined: a decline, and the authorization stays as it is.
+ */
+export async function increment(act: Act, authorization: TransactionRow, amount: Cents): Promise<TransactionRow> {
+  const card = await cardOf(act, authorization.card_id);
+  const { merchant, mcc, merchant_country: country, created_at: counted } = authorization;
+  const asking = { amount, merchant, mcc, country };
+  const raising = { ...asking, already: authorization.amount, counted };
+  const { reason, standing } = await checkPurchase(act, card, raising);
+  if (reason !== undefined) return decline(act, card, { ...asking, reason }, { asking: raising, standing });
+  const raised: TransactionRow = {
+    ...authorization,
+    amount: plus(authorization.amount, amount),
+    held: plus(authorization.held, amount),
+  };
+  await changeAuthorization(act, raised);
+  const moves = { card: -amount, hold: amount };
+  const moved = await moveOnCard(act, card, { kind: 'increment', ref: raised.id, moves });
+  await afterDecrease(act, moved.card);
+  return raised;
+}
+
+/** A settlement nobody authorized: posted whatever the state of the card, never declined (A-160). */
+export async function forcePost(act: Act, card: CardRow, purchase: Purchase): Promise<TransactionRow> {
+  const row = await postUnlinked(act, card, { purchase, type: 'settlement' });
+  const sink = destinationOf(card.status);
+  const moves = { [sink]: -row.amount, network: row.amount };
+  const moved = await moveOnCard(act, card, { kind: 'settle', ref: row.id, moves });
+  await act.emit('transaction.settled', wireTransaction(row));
+  if (sink === 'card') await afterDecrease(act, moved.card);
+  return row;
+}
+
+/** A refund without a purchase, to the card, or to the wallet once the card is terminated (A-156). */
+export async function unlinkedRefund(act: Act, card: CardRow, purchase: Purchase): Promise<TransactionRow> {
+  const row = await postUnlinked(act, card, { purchase, type: 'refund' });
+  const moves = { network: -row.amount, [destinationOf(card.status)]: row.amount };
+  await moveOnCard(act, card, { kind: 'refund', ref: row.id, moves });
+  await act.emit('transaction.refunded', wireTransaction(row));
+  return row;
+}
+
+async function postUnlinked(
+  act: Act,
+  card: CardRow,
+  { purchase, type }: { readonly purchase: Purchase; readonly type: 'settlement' | 'refund' },
+): Promise<TransactionRow> {
+  const row: TransactionRow = { ...(await record(act, card, purchase)), type, status: 'completed' };
+  await insertTransaction(act.sql, act.account, row);
+  return row;
 }

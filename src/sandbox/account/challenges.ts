@@ -1,18 +1,28 @@
 /** 3DS challenges: opened, answered, run out (docs/design/sandbox.md, section 9). */
 import { CHALLENGE_ATTEMPTS, CHALLENGE_LIFE } from '../../contract/spans.ts';
 import type { Cents } from '../../core/money.ts';
-import { schedule, unschedule } from '../clock/timers.ts';
+import { schedule, type TimerActions, type TimerCall, unschedule } from '../clock/timers.ts';
 import { isExpired } from '../rules/dates.ts';
+import { blockInterval, COINS, cryptoAmount } from '../rules/money.ts';
+import {
+  type ChallengeRow,
+  type Currency,
+  challengeById,
+  type DepositRow,
+  depositById,
+  insertChallenge,
+  insertDeposit,
+  updateChallenge,
+  updateDeposit,
+} from '../store/account.ts';
 import type { CardRow } from '../store/cards.ts';
-import { type ChallengeRow, insertChallenge, updateChallenge } from '../store/challenges.ts';
-import type { TransactionRow } from '../store/transactions.ts';
-import { type Act, cardOf } from './acting.ts';
-import { authorize, decline, type Purchase } from './authorizations.ts';
-import { wireChallenge } from './objects.ts';
+import { authorizationById, type TransactionRow } from '../store/transactions.ts';
+import { AUTHORIZATION_EXPIRY, authorize, decline, type Purchase, release } from './authorizations.ts';
+import { type Act, cardOf, post, wireChallenge, wireDeposit } from './ledger.ts';
 
-export const CHALLENGE_EXPIRY = 'challenge.expiry';
+const CHALLENGE_EXPIRY = 'challenge.expiry';
 
-export interface Opening {
+interface Opening {
   readonly merchant: string;
   readonly amount: Cents;
   /** Authorization that runs when the right code comes. */
@@ -21,7 +31,7 @@ export interface Opening {
   readonly life?: number;
 }
 
-export interface Ended {
+interface Ended {
   readonly challenge: ChallengeRow;
   /** What became of the attached authorization, when there is one. */
   readonly transaction?: TransactionRow | undefined;
@@ -98,3 +108,107 @@ async function runAttached(act: Act, challenge: ChallengeRow): Promise<Transacti
 function attachedTo({ purchase }: ChallengeRow): Purchase | undefined {
   return purchase === null ? undefined : (JSON.parse(purchase) as Purchase);
 }
+
+// Crypto deposits: seen, counted, credited exactly once (docs/design/sandbox.md, section 9).
+
+const DEPOSIT_CONFIRMATION = 'deposit.confirmation';
+
+interface Detected {
+  readonly currency: Currency;
+  readonly amount: Cents;
+  /** `manual` stays pending until it is confirmed by hand; else a confirmation comes with every block. */
+  readonly confirmations?: 'timed' | 'manual';
+}
+
+/** A deposit is seen; its USD value is fixed now (A-67). */
+export async function detectDeposit(act: Act, { currency, amount, confirmations }: Detected): Promise<DepositRow> {
+  const { sql, account, now, idSource } = act;
+  const id = await idSource.id('dep');
+  const [chain] = COINS[currency].networks;
+  const row: DepositRow = {
+    id,
+    currency,
+    network: chain.name,
+    crypto_amount: cryptoAmount(currency, amount),
+    amount,
+    status: 'pending',
+    tx_hash: await idSource.digits('tx', 64),
+    confirmations: 0,
+    required_confirmations: chain.confirmations,
+    created_at: now,
+    confirmed_at: null,
+  };
+  await insertDeposit(sql, account, row);
+  if (confirmations !== 'manual') await awaitBlock(act, row);
+  await act.emit('deposit.pending', wireDeposit(row));
+  return row;
+}
+
+/** The timer's block on top of a pending deposit; the next one is awaited. */
+async function countBlock(act: Act, deposit: DepositRow): Promise<DepositRow> {
+  const row = await countConfirmations(act, deposit, 1);
+  if (row.status === 'pending') await awaitBlock(act, row);
+  return row;
+}
+
+/** Blocks on top of a pending deposit; the last one needed credits it. A timer that is set stays as it is. */
+export async function countConfirmations(act: Act, deposit: DepositRow, add: number): Promise<DepositRow> {
+  const confirmations = deposit.confirmations + add;
+  if (confirmations >= deposit.required_confirmations) return confirmDeposit(act, deposit);
+  const row = { ...deposit, confirmations };
+  await updateDeposit(act.sql, act.account, row);
+  return row;
+}
+
+/** A pending deposit that never comes: it is not credited and no block counts for it any more. */
+export async function failDeposit({ sql, account }: Act, deposit: DepositRow): Promise<DepositRow> {
+  const row: DepositRow = { ...deposit, status: 'failed' };
+  await updateDeposit(sql, account, row);
+  await unschedule(sql, { account, kind: DEPOSIT_CONFIRMATION, ref: row.id });
+  return row;
+}
+
+/** Credits a pending deposit to the wallet. */
+export async function confirmDeposit(act: Act, deposit: DepositRow): Promise<DepositRow> {
+  const { sql, account, now } = act;
+  const { amount } = deposit;
+  const row: DepositRow = {
+    ...deposit,
+    status: 'confirmed',
+    confirmations: deposit.required_confirmations,
+    confirmed_at: now,
+  };
+  await updateDeposit(sql, account, row);
+  await unschedule(sql, { account, kind: DEPOSIT_CONFIRMATION, ref: row.id });
+  await post(sql, { account, kind: 'deposit', ref: row.id, at: now, moves: { crypto: -amount, wallet: amount } });
+  await act.emit('deposit.confirmed', wireDeposit(row));
+  return row;
+}
+
+async function awaitBlock({ sql, account, now }: Act, { id, currency, network }: DepositRow): Promise<void> {
+  const dueAt = now + blockInterval(currency, network);
+  await schedule(sql, { account, kind: DEPOSIT_CONFIRMATION, ref: id, dueAt });
+}
+
+// What happens by itself (docs/design/sandbox.md, section 6), under the same rules as what is asked for.
+
+async function expireAuthorization(call: TimerCall): Promise<void> {
+  const row = await authorizationById(call.sql, call.account, call.ref);
+  if (row?.status === 'pending') await release(call, row, { amount: row.held, ending: 'expired' });
+}
+
+async function expireChallenge(call: TimerCall): Promise<void> {
+  const row = await challengeById(call.sql, call.account, call.ref);
+  if (row?.status === 'pending') await failChallenge(call, row, 'expired');
+}
+
+async function addConfirmation(call: TimerCall): Promise<void> {
+  const row = await depositById(call.sql, call.account, call.ref);
+  if (row?.status === 'pending') await countBlock(call, row);
+}
+
+export const TIMER_ACTIONS = {
+  [AUTHORIZATION_EXPIRY]: expireAuthorization,
+  [CHALLENGE_EXPIRY]: expireChallenge,
+  [DEPOSIT_CONFIRMATION]: addConfirmation,
+} as const satisfies TimerActions;

@@ -3,12 +3,21 @@
  * sum to 0; entries are only ever added. The balances on wallet and card rows are caches that move with them, never
  * alone.
  */
+
+import { CARD } from '../../contract/card.ts';
+import type { CompleteOf } from '../../contract/field.ts';
+import type { BIN, CHALLENGE, DEPOSIT, TRANSACTION, WEBHOOK } from '../../contract/resources.ts';
 import { CliError } from '../../core/errors.ts';
-import { type Cents, cents, plainAmount, sumCents } from '../../core/money.ts';
-import { Refused } from '../calls/handler.ts';
+import { type Cents, cents, plainAmount, sumCents, toUsd } from '../../core/money.ts';
+import { type Call, encodedAs, Refused, wireObject } from '../calls/handler.ts';
+import { isoTime } from '../rules/dates.ts';
+import { mustFreeze } from '../rules/money.ts';
+import { type BinRow, type ChallengeRow, type DepositRow, walletOf } from '../store/account.ts';
+import { type CardRow, cardById, keepDocument, setCardStatus } from '../store/cards.ts';
+import type { WebhookRow } from '../store/deliveries.ts';
 import { insertEntry, insertPosting, moveCard, moveWallet } from '../store/ledger.ts';
 import type { Sql } from '../store/sql.ts';
-import { walletOf } from '../store/wallet.ts';
+import type { TransactionRow } from '../store/transactions.ts';
 
 export type EntryKind =
   | 'deposit'
@@ -24,7 +33,7 @@ export type EntryKind =
   | 'terminate';
 
 /** What moves in which account, cents; those left out do not move. `card` and `hold` are the entry's card's. */
-export interface Movement {
+interface Movement {
   readonly wallet?: number;
   readonly card?: number;
   readonly hold?: number;
@@ -34,7 +43,7 @@ export interface Movement {
   readonly adjust?: number;
 }
 
-export interface Entry {
+interface Entry {
   readonly account: string;
   readonly kind: EntryKind;
   /** Transaction, deposit or card it is about. */
@@ -50,7 +59,7 @@ export interface Entry {
 }
 
 /** Balances after an entry; those of a card when the entry moved one. */
-export interface Balances {
+interface Balances {
   readonly wallet: Cents;
   readonly card: { readonly balance: Cents; readonly hold: Cents } | undefined;
 }
@@ -108,4 +117,163 @@ function postingsOf({ account, card, moves }: Entry): readonly { ledger: string;
   if (moves.network) add('ext:network', moves.network);
   if (moves.adjust) add('ext:adjust', moves.adjust);
   return postings;
+}
+
+// What handlers, timers and data sets share: the surroundings of one change, and the card it is about.
+
+/** One change in its open transaction. A handler's call and a timer's call both are one. */
+export type Act = Pick<Call, 'sql' | 'account' | 'now' | 'idSource' | 'emit'>;
+
+/** Throws `not_found` for a card that is not there, or not this account's. */
+export async function cardOf({ sql, account }: Pick<Act, 'sql' | 'account'>, id: string): Promise<CardRow> {
+  const card = await cardById(sql, account, id);
+  if (card === undefined) throw new Refused('not_found', `no card ${id}`);
+  return card;
+}
+
+/** The same, and throws `card_terminated` when it has ended (A-108). */
+export async function livingCard(act: Pick<Act, 'sql' | 'account'>, id: string): Promise<CardRow> {
+  const card = await cardOf(act, id);
+  if (card.status === 'terminated') throw new Refused('card_terminated', `card ${id} is terminated`);
+  return card;
+}
+
+export interface Moved {
+  readonly card: CardRow;
+  readonly wallet: Cents;
+}
+
+/** Posts an entry about a card; the card comes back with its new balances. */
+export async function moveOnCard(
+  { sql, account, now }: Act,
+  card: CardRow,
+  entry: Pick<Entry, 'kind' | 'ref' | 'moves' | 'isCovered'>,
+): Promise<Moved> {
+  const after: Balances = await post(sql, { ...entry, account, at: now, card: card.id });
+  const moved: CardRow = { ...card, ...after.card };
+  await keepDocument(sql, account, cardDocument(moved));
+  return { card: moved, wallet: after.wallet };
+}
+
+/**
+ * Freezes an active card whose balance has just decreased below its line, after the event of what decreased it
+ * (A-163, A-84). Call it after every decrease and after nothing else.
+ */
+export async function afterDecrease(act: Act, card: CardRow): Promise<CardRow> {
+  return mustFreeze(card) ? changeStatus(act, card, 'frozen') : card;
+}
+
+/** Freezes or unfreezes, with its event. */
+export async function changeStatus(act: Act, card: CardRow, status: 'active' | 'frozen'): Promise<CardRow> {
+  const changed: CardRow = { ...card, status };
+  await setCardStatus(act.sql, act.account, { ...cardDocument(changed), status });
+  await act.emit(status === 'frozen' ? 'card.frozen' : 'card.unfrozen', wireCard(changed));
+  return changed;
+}
+
+/** Arithmetic on cents that stays cents. */
+export const plus = (a: Cents, b: Cents): Cents => cents(a + b);
+export const minus = (a: Cents, b: Cents): Cents => cents(a - b);
+
+// Stored rows as objects of the service. The one place for each resource; what is stored is not what is sent.
+
+export function wireBin(row: BinRow): CompleteOf<typeof BIN> {
+  return {
+    id: row.id,
+    network: row.network,
+    type: row.type,
+    '3ds': row.three_ds === 1,
+    apple_pay: row.apple_pay === 1,
+    google_pay: row.google_pay === 1,
+    max_transaction: toUsd(row.max_transaction),
+    max_monthly: toUsd(row.max_monthly),
+    acceptance_rate: row.acceptance_tenths / 10,
+    best_for: JSON.parse(row.best_for) as readonly string[],
+  };
+}
+
+export function categoriesOf(row: CardRow): readonly string[] {
+  return JSON.parse(row.allowed_categories) as readonly string[];
+}
+
+export function wireCard(row: CardRow): CompleteOf<typeof CARD> {
+  return {
+    id: row.id,
+    bin_id: row.bin_id,
+    network: row.network,
+    last4: row.last4,
+    status: row.status,
+    balance: toUsd(row.balance),
+    spending_limit: toUsd(row.spending_limit),
+    label: row.label,
+    allowed_categories: categoriesOf(row),
+    auto_freeze_at: row.auto_freeze_at === null ? null : toUsd(row.auto_freeze_at),
+    metadata: JSON.parse(row.metadata) as Readonly<Record<string, string>>,
+    created_at: isoTime(row.created_at),
+    expires_at: isoTime(row.expires_at),
+  };
+}
+
+/** The card exactly as it is sent; stored beside its row. */
+export function cardDocument(row: CardRow) {
+  const wire = wireCard(row);
+  const document = JSON.stringify(wireObject(CARD, wire));
+  return { id: row.id, document, wire: encodedAs(wire, document) };
+}
+
+export function wireTransaction(row: TransactionRow): CompleteOf<typeof TRANSACTION> {
+  return {
+    id: row.id,
+    card_id: row.card_id,
+    type: row.type,
+    status: row.status,
+    amount: toUsd(row.amount),
+    currency: 'USD',
+    merchant: row.merchant,
+    mcc: row.mcc,
+    merchant_country: row.merchant_country,
+    authorization_id: row.authorization_id,
+    decline_reason: row.decline_reason,
+    created_at: isoTime(row.created_at),
+  };
+}
+
+export function wireChallenge(row: ChallengeRow): CompleteOf<typeof CHALLENGE> {
+  return {
+    id: row.id,
+    card_id: row.card_id,
+    merchant: row.merchant,
+    amount: toUsd(row.amount),
+    otp: row.otp,
+    status: row.status,
+    expires_at: isoTime(row.expires_at),
+  };
+}
+
+export function wireDeposit(row: DepositRow): CompleteOf<typeof DEPOSIT> {
+  return {
+    id: row.id,
+    currency: row.currency,
+    network: row.network,
+    crypto_amount: row.crypto_amount,
+    amount: toUsd(row.amount),
+    status: row.status,
+    tx_hash: row.tx_hash,
+    confirmations: row.confirmations,
+    required_confirmations: row.required_confirmations,
+    created_at: isoTime(row.created_at),
+    confirmed_at: row.confirmed_at === null ? null : isoTime(row.confirmed_at),
+  };
+}
+
+/** Without the secret: only the create answer carries it (A-15). */
+export function wireWebhook(row: WebhookRow): CompleteOf<typeof WEBHOOK> {
+  return {
+    id: row.id,
+    url: row.url,
+    events: JSON.parse(row.events) as readonly string[],
+    status: row.status,
+    created_at: isoTime(row.created_at),
+    updated_at: isoTime(row.updated_at),
+  };
 }

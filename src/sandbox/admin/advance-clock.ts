@@ -11,9 +11,9 @@ import { clockShowing, readClock, sandboxNow, setClock } from '../clock/clock.ts
 import { type Fired as FiredTimer, fireOne, nextDue, type Timer } from '../clock/timers.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import { firingOf, type ServiceParts } from '../service/service.ts';
-import { abandonedAdvance, beginAdvance, endAdvance, isAdvanceRunning, keepsAdvance } from '../store/advances.ts';
+import { abandonedAdvance, beginAdvance, endAdvance, isAdvanceRunning, keepsAdvance } from '../store/counters.ts';
 import type { Sql } from '../store/sql.ts';
-import { wireClock } from './clock.ts';
+import { wireClock } from './state.ts';
 
 type Row = AdminOperations['clock.advance'];
 

@@ -7,11 +7,10 @@ import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import type { DELIVERY } from '../../contract/sandbox/deliveries.ts';
 import { DAY, durationOf } from '../../core/durations.ts';
 import { type AdminCall, type AdminHandlers, impossible, Refused } from '../calls/handler.ts';
-import { pageFacts } from '../handlers/paging.ts';
-import { type Addressed, webhookOf } from '../handlers/webhooks.ts';
-import { enqueue } from '../outbox/enqueue.ts';
+import { type Addressed, pageFacts, webhookOf } from '../handlers/account.ts';
+import { enqueue } from '../outbox/outbox.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
-import { exampleOf } from '../rules/event-examples.ts';
+import { exampleOf } from '../rules/endpoints.ts';
 import type { MomentHandler, StoreMoment } from '../service/service.ts';
 import {
   type AttemptRow,
@@ -21,10 +20,12 @@ import {
   deliveryBody,
   deliveryById,
   pageOfDeliveries,
+  rotateSecret,
   sendingNow,
   undeliveredEvents,
+  type WebhookRow,
+  webhookById,
 } from '../store/deliveries.ts';
-import { rotateSecret, type WebhookRow, webhookById } from '../store/webhooks.ts';
 
 export const listDeliveries: MomentHandler<'deliveries'> = async (moment, input) => {
   const { sql, account } = moment;

@@ -1,19 +1,49 @@
 /** status, reset */
 import { loadSize } from '../../contract/sandbox/admin.ts';
+import { type FaultRule, faultProblem, isDeliveryKind } from '../../contract/sandbox/fault-rule.ts';
+import { digestOf, statedForKey } from '../../core/key-print.ts';
 import { type Cents, toUsd } from '../../core/money.ts';
+import { wireDeposit } from '../account/ledger.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
-import { type AdminHandlers, type Call, Refused } from '../calls/handler.ts';
-import { checkInvariants } from '../checks/invariants.ts';
-import { isLarge } from '../checks/whole.ts';
-import { readClock, setClock } from '../clock/clock.ts';
+import { type AdminHandlers, type Call, impossible, Refused } from '../calls/handler.ts';
+import { checkInvariants, damagedPages, invariantResults, isLarge, uncheckedInvariants } from '../checks/whole.ts';
+import { type ClockRow, clockRate, clockShowing, REAL_CLOCK, readClock, setClock } from '../clock/clock.ts';
 import { parkedTimers } from '../clock/timers.ts';
 import { loadDataSet } from '../data/load.ts';
-import { isoTime } from '../rules/dates.ts';
-import { allBins } from '../store/bins.ts';
-import { countAll } from '../store/counts.ts';
-import { keepCheck, type LastCheck, lastCheck } from '../store/ledger-checks.ts';
-import { clearSystemTables } from '../store/meta.ts';
-import { emptyAccount, walletOf } from '../store/wallet.ts';
+import { pageFacts } from '../handlers/account.ts';
+import { instantOf, isoTime } from '../rules/dates.ts';
+import { keptKey, wireRequest } from '../service/request-log.ts';
+import type { MomentHandler, StoreMoment, TracelessHandlers } from '../service/service.ts';
+import { allBins, emptyAccount, walletOf } from '../store/account.ts';
+import { advanceTarget, forgetAdvance, isAdvanceRunning, nextCount } from '../store/counters.ts';
+import { sendingNow } from '../store/deliveries.ts';
+import {
+  countAll,
+  entriesInOrder,
+  keepCheck,
+  type LastCheck,
+  lastCheck,
+  ledgerAccounts,
+  newestDeposits,
+  type Page,
+  postingsOf,
+} from '../store/ledger.ts';
+import { clearSystemTables } from '../store/open.ts';
+import {
+  allApiKeys,
+  allFaults,
+  countRequests,
+  deleteAllFaults,
+  deleteFault,
+  type FaultRow,
+  faultById,
+  fitsRequest,
+  insertFault,
+  KEPT_REQUESTS,
+  pageOfRequests,
+  type RequestFilter,
+  type RequestRow,
+} from '../store/requests.ts';
 
 /**
  * Everything the store knows; the server adds its version and where the store is. A large store takes its time to look
@@ -76,3 +106,207 @@ export async function stateOf({ sql, account, now }: CheckScope) {
     timers_parked: parked.map(timer => ({ ...timer, due_at: isoTime(timer.due_at) })),
   };
 }
+
+// dialect.show
+
+/** With a nonce it is said for each key too: whoever has one of them knows that its own requests are meant. */
+export const showDialect: TracelessHandlers['dialect.show'] = async ({ parts, read }, { nonce }) => {
+  const { facts } = parts.activeDialect;
+  if (nonce === undefined) return { ...facts, stated_for: [] };
+  const made = await read(({ sql, account }) => allApiKeys(sql, account));
+  const digests = [digestOf(parts.key.expose()), ...made.map(({ digest }) => digest)];
+  const statement = { nonce, honoursKeys: facts.honours_keys };
+  return { ...facts, stated_for: digests.map(digest => statedForKey(digest, statement)) };
+};
+
+// faults, faults.get, .add, .remove, .clear
+
+export const listFaults: MomentHandler<'faults'> = async ({ sql, account, now }) => {
+  const rows = await allFaults(sql, account);
+  return { data: rows.map(row => shown(row, now)), page: {} };
+};
+
+export const getFault: MomentHandler<'faults.get'> = async (moment, input) =>
+  shown(await faultOf(moment, input), moment.now);
+
+/** Throws `invalid_request` naming the member that is wrong. */
+export const addFault: AdminHandlers['faults.add'] = async ({ sql, account, now, idSource, input }) => {
+  const problem = faultProblem(input);
+  if (problem !== undefined) throw new Refused('invalid_request', `${problem.field} ${problem.text}`);
+  const rule = input as unknown as FaultRule;
+  const row: FaultRow = {
+    id: await idSource.id('flt'),
+    position: await nextCount(sql, account, 'fault position'),
+    meets: isDeliveryKind(rule.action.kind) ? 'deliveries' : 'requests',
+    rule: JSON.stringify(rule),
+    times: rule.times ?? null,
+    seen: 0,
+    struck: 0,
+    expires_at: rule.expires_at === undefined ? null : instantOf(rule.expires_at),
+    created_at: now,
+  };
+  await insertFault(sql, account, row);
+  return shown(row, now);
+};
+
+export const removeFault: AdminHandlers['faults.remove'] = async call => {
+  const { id } = await faultOf(call, call.input);
+  await deleteFault(call.sql, call.account, id);
+  return {};
+};
+
+export const clearFaults: AdminHandlers['faults.clear'] = async ({ sql, account }) => ({
+  removed: await deleteAllFaults(sql, account),
+});
+
+async function faultOf({ sql, account }: Pick<Call, 'sql' | 'account'>, { fault_id }: { readonly fault_id: string }) {
+  const row = await faultById(sql, account, fault_id);
+  if (row === undefined) throw new Refused('not_found', `no fault rule ${fault_id}`);
+  return row;
+}
+
+function shown({ id, meets, times, seen, struck, expires_at, created_at, rule: text }: FaultRow, now: number) {
+  const { match = {}, phase = 'before', action } = JSON.parse(text) as FaultRule;
+  return {
+    id,
+    active: (times === null || struck < times) && (expires_at === null || expires_at > now),
+    match,
+    phase: meets === 'deliveries' ? null : phase,
+    action,
+    times,
+    seen,
+    struck,
+    expires_at: expires_at === null ? null : isoTime(expires_at),
+    created_at: isoTime(created_at),
+  };
+}
+
+// deposits, ledger.accounts, .entries, .check
+
+interface AskedPage {
+  readonly page?: number | undefined;
+  readonly per_page?: number | undefined;
+}
+
+function pageOf({ page = 1, per_page: limit = 100 }: AskedPage) {
+  const where: Page = { limit, offset: (page - 1) * limit };
+  return { where, facts: (total: number) => pageFacts(page, limit, total) };
+}
+
+export const listDeposits: AdminHandlers['deposits'] = async ({ sql, account, input }) => {
+  const { where, facts } = pageOf(input);
+  const { rows, total } = await newestDeposits(sql, account, { ...input, ...where });
+  return { data: rows.map(wireDeposit), page: facts(total) };
+};
+
+export const listAccounts: AdminHandlers['ledger.accounts'] = async ({ sql, account, input }) => {
+  const { where, facts } = pageOf(input);
+  const { rows, total } = await ledgerAccounts(sql, account, where);
+  const data = rows.map(({ ledger, balance, postings }) => ({ account: ledger, balance: toUsd(balance), postings }));
+  return { data, page: facts(total) };
+};
+
+export const listEntries: AdminHandlers['ledger.entries'] = async ({ sql, account, input }) => {
+  const { where, facts } = pageOf(input);
+  const { rows, total } = await entriesInOrder(sql, account, { ...where, ledger: input.account, ref: input.ref });
+  const data = [];
+  for (const row of rows) {
+    const postings = await postingsOf(sql, account, row.id);
+    data.push({
+      ...row,
+      created_at: isoTime(row.created_at),
+      postings: postings.map(({ ledger, amount }) => ({ account: ledger, amount: toUsd(amount) })),
+    });
+  }
+  return { data, page: facts(total) };
+};
+
+export const checkLedger: AdminHandlers['ledger.check'] = async ({ sql, account, now }) => {
+  const damaged = await damagedPages(sql);
+  // Of a damaged file the books would say anything, and it is better not written to.
+  if (damaged.length > 0)
+    return {
+      ok: false,
+      faults: damaged.map(line => `the file is damaged: ${line}`),
+      invariants: uncheckedInvariants(),
+    };
+  const faults = await checkInvariants(sql, account);
+  await keepCheck(sql, account, { at: now, faults });
+  return { ok: faults.length === 0, faults, invariants: invariantResults(faults) };
+};
+
+// requests, requests.verify: what was asked of the service.
+
+const MOST_IDS = 20;
+
+export const listRequests: MomentHandler<'requests'> = async (moment, input) => {
+  const { page = 1, per_page: limit = 100 } = input;
+  const { rows, total } = await newestRequests(moment, filterOf(input), { limit, offset: (page - 1) * limit });
+  return { data: rows.map(wireRequest), page: pageFacts(page, limit, total) };
+};
+
+export const verifyRequests: MomentHandler<'requests.verify'> = async (moment, input) => {
+  const span = { limit: MOST_IDS, offset: 0 };
+  const { rows, total: count } = await newestRequests(moment, filterOf(input.match ?? {}), span);
+  const ids = rows.map(row => row.request_id);
+  return { ok: count === input.times, count, expected: input.times, request_ids: ids };
+};
+
+function filterOf({ since, ...rest }: Omit<RequestFilter, 'since'> & { readonly since?: string | undefined }) {
+  const { operation, idempotency_key: key, card_id, status } = rest;
+  // As the log has it: a key that may hold a card number is masked there.
+  const idempotency_key = key === undefined ? undefined : keptKey(key);
+  return { operation, idempotency_key, card_id, status, since: since === undefined ? undefined : instantOf(since) };
+}
+
+/**
+ * Newest first. Those that wait in this process come first and stay there: written now, they would get other numbers
+ * than they get when nobody looks. They push as many stored ones out as they will when they are written.
+ */
+async function newestRequests(
+  { sql, account, parts }: StoreMoment,
+  filter: RequestFilter,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<{ readonly rows: readonly RequestRow[]; readonly total: number }> {
+  const kept = parts.requestLog.waiting.slice(-KEPT_REQUESTS);
+  const waiting = kept.filter(row => fitsRequest(row, filter)).toReversed();
+  const newest = KEPT_REQUESTS - kept.length;
+  const total = waiting.length + (await countRequests(sql, account, { filter, newest }));
+  const first = waiting.slice(offset, offset + limit);
+  const span = { limit: limit - first.length, offset: Math.max(0, offset - waiting.length) };
+  const stored = span.limit === 0 ? [] : await pageOfRequests(sql, account, { filter, newest, ...span });
+  return { rows: [...first, ...stored], total };
+}
+
+// clock.show, clock.set. Moving it forward takes many transactions: advance.ts.
+
+/** What the clock says about itself when it shows `now`. */
+export function wireClock(clock: ClockRow, now: number) {
+  return { mode: clock.mode, now: isoTime(now), rate: clockRate(clock) };
+}
+
+export const showClock: MomentHandler<'clock.show'> = async ({ sql, account, now }) => {
+  const target = await advanceTarget(sql, account);
+  const shown = wireClock(await readClock(sql, account), now);
+  if (target === undefined) return { ...shown, moving_to: null, awaited_deliveries: 0 };
+  const sending = await sendingNow(sql, account);
+  return { ...shown, moving_to: isoTime(target), awaited_deliveries: sending.length };
+};
+
+/** Backwards too. What becomes due by it happens before the next request, at its own time. */
+export const changeClock: AdminHandlers['clock.set'] = async ({ sql, account, now, real, isGone, input }) => {
+  const { mode, at, rate } = input;
+  if (mode === 'real' && at !== undefined) throw new Refused('invalid_request', 'at: a real clock shows real time');
+  if ((mode === 'scaled') !== (rate !== undefined)) {
+    throw new Refused('invalid_request', 'rate: needed for a scaled clock, and for no other');
+  }
+  if (await isAdvanceRunning(sql, account, isGone)) {
+    throw impossible('the clock is being moved forward: wait for that to end');
+  }
+  const shown = at === undefined ? now : instantOf(at);
+  const kind: ClockRow = { ...REAL_CLOCK, mode, rate_milli: Math.round((rate ?? 1) * 1000) };
+  const clock = mode === 'real' ? REAL_CLOCK : clockShowing(kind, shown, real);
+  await forgetAdvance(sql, account);
+  await setClock(sql, account, clock);
+  return wireClock(clock, mode === 'real' ? real : shown);
+};

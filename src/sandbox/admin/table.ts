@@ -1,61 +1,72 @@
 /** Every operation of the admin surface and what serves it. A missing one does not compile. */
 
 import type { DialectName } from '../../contract/sandbox/faults.ts';
-import type { AdminHandlers } from '../calls/handler.ts';
-import { impossible } from '../calls/handler.ts';
-import { revealCard, revealCode } from '../handlers/reveal.ts';
+import { type AdminHandlers, impossible } from '../calls/handler.ts';
+import { revealCard, revealCode } from '../handlers/cards.ts';
 import {
+  simulateAnswer,
   simulateAuthorize,
+  simulateCancel,
+  simulateChallenge,
+  simulateChallengeExpire,
+  simulateConfirm,
+  simulateConfirmations,
+  simulateDeposit,
   simulateExpire,
+  simulateFail,
   simulateForcePost,
   simulateIncrement,
   simulateRefund,
   simulateReverse,
   simulateSettle,
   simulateUnlinkedRefund,
-} from '../handlers/simulate-authorizations.ts';
+} from '../handlers/simulate.ts';
 import {
-  simulateAnswer,
-  simulateCancel,
-  simulateChallenge,
-  simulateChallengeExpire,
-} from '../handlers/simulate-challenges.ts';
-import {
-  simulateConfirm,
-  simulateConfirmations,
-  simulateDeposit,
-  simulateFail,
-} from '../handlers/simulate-deposits.ts';
-import { listEvents } from '../inspecting/events.ts';
-import { searchedCards, showOverview, showWholeCard } from '../inspecting/holdings.ts';
-import { showMarks } from '../inspecting/marks.ts';
-import { endSessions, makeTicket, showPage } from '../inspecting/page.ts';
-import { showRequest, turnedRequests } from '../inspecting/requests.ts';
+  listEvents,
+  listSubscriptions,
+  listTimers,
+  searchedCards,
+  showMarks,
+  showOverview,
+  showWholeCard,
+} from '../inspecting/holdings.ts';
+import { explainSignature, showRequest, turnedRequests, whyDecided } from '../inspecting/requests.ts';
 import {
   checkScenario,
+  endSessions,
   listActs,
   listScenarios,
+  makeTicket,
   playScenario,
   recordScenario,
+  showPage,
   showScenario,
 } from '../inspecting/scenarios.ts';
-import { explainSignature } from '../inspecting/signature.ts';
 import { diffSnapshots } from '../inspecting/snapshots.ts';
-import { listSubscriptions } from '../inspecting/subscriptions.ts';
 import { showTimeline } from '../inspecting/timeline.ts';
-import { listTimers } from '../inspecting/timers.ts';
-import { whyDecided } from '../inspecting/why.ts';
-import { createKey, listKeys } from '../requests/keys.ts';
+import { createKey, listKeys } from '../requests/authorize.ts';
 import { atOnce, type ServiceHandlers, type TracelessHandlers } from '../service/service.ts';
 import { advanceClock } from './advance-clock.ts';
-import { changeClock, showClock } from './clock.ts';
 import { listDeliveries, recover, redeliver, rotate, sendExample, sendOwn, showDelivery } from './deliveries.ts';
-import { showDialect } from './dialect.ts';
-import { addFault, clearFaults, getFault, listFaults, removeFault } from './faults.ts';
-import { checkLedger, listAccounts, listDeposits, listEntries } from './ledger.ts';
-import { listRequests, verifyRequests } from './requests.ts';
 import { listSnapshots, removeSnapshot, restoreSnapshot, saveSnapshot } from './snapshots.ts';
-import { resetSandbox, sandboxStatus } from './state.ts';
+import {
+  addFault,
+  changeClock,
+  checkLedger,
+  clearFaults,
+  getFault,
+  listAccounts,
+  listDeposits,
+  listEntries,
+  listFaults,
+  listRequests,
+  removeFault,
+  resetSandbox,
+  sandboxStatus,
+  showClock,
+  showDialect,
+  verifyRequests,
+} from './state.ts';
 
 /** One transaction each. */
 export const ADMIN_HANDLERS: AdminHandlers = {

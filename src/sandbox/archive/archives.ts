@@ -12,9 +12,7 @@ import { markUsed, removeAbandoned } from '../../files/used-by.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
 import { Refused } from '../calls/handler.ts';
 import type { Sql } from '../store/sql.ts';
-import { Damaged, MANIFEST_FILE, type Manifest } from './manifest.ts';
-import { manifestOf } from './restore.ts';
-import { type Saving, saveInto, tableFile } from './save.ts';
+import { Damaged, MANIFEST_FILE, type Manifest, manifestOf, type Saving, saveInto, tableFile } from './save.ts';
 
 export interface ArchivesParts {
   /** Where they are kept; a temporary folder that goes with this object when left out. */

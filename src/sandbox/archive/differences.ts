@@ -2,10 +2,9 @@
  * What differs between two snapshots: their files lie in the order of the keys, so both are read once, side by side, and
  * only one line of each is in memory.
  */
-import { ARCHIVED, type ArchivedTable } from '../store/archived.ts';
+import { ARCHIVED, type ArchivedTable } from '../store/schema.ts';
 import type { SqlValue } from '../store/sql.ts';
-import type { Manifest, TableFacts } from './manifest.ts';
-import { linesOf, rowOf } from './restore.ts';
+import { linesOf, type Manifest, rowOf, type TableFacts } from './save.ts';
 
 export interface Side {
   readonly folder: string;

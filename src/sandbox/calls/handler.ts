@@ -1,12 +1,14 @@
 /** What a handler of the sandbox gets and gives. A missing handler or a reply that lacks a field does not compile. */
 import type { OperationName, Operations } from '../../contract/calls.ts';
+import type { CARD } from '../../contract/card.ts';
 import type { EventName } from '../../contract/events.ts';
-import type { InputFields, Shape } from '../../contract/field.ts';
+import type { CompleteOf, InputFields, Shape } from '../../contract/field.ts';
 import type { Operation, ReplyOf } from '../../contract/operation.ts';
 import { REFUSALS, type RefusalName } from '../../contract/refusals.ts';
 import type { DataSet, LoadSize } from '../../contract/sandbox/admin.ts';
 import type { AdminName, AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import type { Cents } from '../../core/money.ts';
+import { Secret } from '../../core/secret.ts';
 import type { Sql } from '../store/sql.ts';
 
 /** Chance of the sandbox: fixed by the seed, so that the same calls give the same ids, numbers and codes. */
@@ -24,7 +26,7 @@ type Part<Row, Key extends string> = Row extends { readonly [K in Key]: infer S 
   : unknown;
 
 /** Checked input: path parameters, query (defaults filled in by the handler) and body; money in cents. */
-export type CheckedInput<Row> = Part<Row, 'params'> & Part<Row, 'query'> & Part<Row, 'body'>;
+type CheckedInput<Row> = Part<Row, 'params'> & Part<Row, 'query'> & Part<Row, 'body'>;
 
 export interface Call<Row extends Operation = Operation> {
   /** Open transaction; for reading operations a read. The effect, its event and its idempotency record share it. */
@@ -109,4 +111,62 @@ export class Refused extends Error {
 /** A simulation that the thing it names cannot take in the state it is in; the message says which that is. */
 export function impossible(message: string): Refused {
   return new Refused('invalid_request', message, 409);
+}
+
+// An object of the service that is stored as the exact text it is sent as.
+
+/** Stands where an object of the service does; `JSON.parse` of its text is the object itself. */
+export class Encoded {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** For whoever encodes it like any object. */
+  toJSON(): unknown {
+    return JSON.parse(this.text);
+  }
+}
+
+const TEXTS = new WeakMap<object, string>();
+
+/** Remembers the text an object was encoded to, which must not be changed then: it is stored, told and answered. */
+export function encodedAs<T extends object>(value: T, text: string): T {
+  TEXTS.set(value, text);
+  return value;
+}
+
+/** The exact text of an object where it was encoded before. */
+export function encodedText(value: object): string | undefined {
+  return value instanceof Encoded ? value.text : TEXTS.get(value);
+}
+
+/** A stored card among the objects handlers give; `answer.ts` sends its text as it is. */
+export function encodedCard(document: string): CompleteOf<typeof CARD> {
+  return new Encoded(document) as unknown as CompleteOf<typeof CARD>;
+}
+
+// The last step before something leaves: secrets are unwrapped and take the name they travel under.
+
+const AS_THEY_ARE = new Map<Shape, boolean>();
+
+/** No field of the shape is sealed or has another name outside. */
+function travelsAsItIs(shape: Shape): boolean {
+  const known = AS_THEY_ARE.get(shape);
+  if (known !== undefined) return known;
+  const answer = Object.values(shape).every(({ kind, wire }) => kind !== 'sealed' && wire === undefined);
+  AS_THEY_ARE.set(shape, answer);
+  return answer;
+}
+
+/** An object as it is sent; only fields that the shape seals are exposed. */
+export function wireObject(shape: Shape, value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (travelsAsItIs(shape)) return value;
+  const sent: Record<string, unknown> = {};
+  for (const [name, part] of Object.entries(value)) {
+    const field = Object.hasOwn(shape, name) ? shape[name] : undefined;
+    sent[field?.wire ?? name] = field?.kind === 'sealed' && part instanceof Secret ? part.expose() : part;
+  }
+  return sent;
 }

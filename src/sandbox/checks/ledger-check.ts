@@ -1,4 +1,7 @@
 /** The invariants I1 to I10 of docs/design/sandbox.md, section 8, asked of the store itself. */
+
+import type { EventName } from '../../contract/events.ts';
+import { centsOf } from '../../core/money.ts';
 import type { Sql, SqlValue } from '../store/sql.ts';
 
 /** A statement that yields what breaks an invariant, named `culprit`; none when it holds. */
@@ -123,4 +126,268 @@ export async function brokenOf(sql: Sql, account: string, invariants: readonly I
     if (found.length > 0) faults.push(`${id} ${says}: ${found.map(({ culprit }) => culprit).join(', ')}`);
   }
   return faults;
+}
+
+// I14 to I16 as events show them: none missing, none twice, none after the end, and the states they lead to.
+
+interface EventRow {
+  readonly seq: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+interface CardRow {
+  readonly id: string;
+  readonly status: string;
+  readonly below: number;
+}
+
+/** What events told of one card, by their numbers; 0 when there was none. */
+interface Story {
+  frozen: number;
+  unfrozen: number;
+  created: number;
+  terminated: number;
+  authorized: number;
+}
+
+const PAGE = 2_000;
+
+export async function eventFaults(sql: Sql, account: string): Promise<string[]> {
+  const reading = new Reading();
+  for (let last = 0; ; ) {
+    const rows = await sql.all<EventRow>(
+      'select seq, type, body from events where account_id = ? and seq > ? order by seq limit ?',
+      account,
+      last,
+      PAGE,
+    );
+    for (const row of rows) reading.take(row);
+    last = rows.at(-1)?.seq ?? last;
+    if (rows.length < PAGE) break;
+  }
+  const cards = await sql.all<CardRow>(
+    `select id, status, case when balance < auto_freeze_at then 1 else 0 end as below
+     from cards where account_id = ? order by id`,
+    account,
+  );
+  for (const card of cards) reading.compare(card);
+  const faults = reading.faults();
+  const origin = await originOf(sql, account);
+  for (const [name, count] of await happened(sql, account)) {
+    const expected = count - (origin.get(name) ?? 0);
+    const found = reading.counts.get(name) ?? 0;
+    if (found !== expected) faults.push(`I14 one event for each transition: ${found} ${name} for ${expected}`);
+  }
+  return [...faults, ...(await lateDecreases(sql, account))];
+}
+
+/** Reads the events in their order and keeps what breaks a rule. */
+class Reading {
+  readonly counts = new Map<string, number>();
+  readonly #seen = new Set<string>();
+  readonly #stories = new Map<string, Story>();
+  readonly #broken = new Map<string, string[]>();
+  #last = 0;
+
+  take({ seq, type, body }: EventRow): void {
+    if (seq !== this.#last + 1) this.#break('I14 the numbers of events have no gap', `${this.#last + 1}`);
+    this.#last = seq;
+    this.counts.set(type, (this.counts.get(type) ?? 0) + 1);
+    const data = toldBy(body);
+    if (data === undefined) {
+      this.#break('I14 every event says what it is about', `${seq}`);
+      return;
+    }
+    if (type.startsWith('card.')) this.#takeCard(seq, type, data.id);
+    else if (type === 'transaction.authorized' && data.card_id !== undefined) {
+      this.#story(data.card_id).authorized = seq;
+    }
+    if (['card.frozen', 'card.unfrozen', 'card.funded'].includes(type)) return;
+    const key = `${type} ${data.id}`;
+    if (this.#seen.has(key)) this.#break('I14 one event for each transition', key);
+    this.#seen.add(key);
+  }
+
+  #takeCard(seq: number, type: string, id: string): void {
+    const story = this.#story(id);
+    if (story.terminated > 0) this.#break('I16 no event of a card after its end', id);
+    const kind = type.slice('card.'.length);
+    const isFrozen = story.frozen > story.unfrozen;
+    if ((kind === 'frozen' && isFrozen) || (kind === 'unfrozen' && story.unfrozen > story.frozen)) {
+      this.#break('I14 freezing and unfreezing take turns', id);
+    }
+    if (kind === 'frozen' || kind === 'unfrozen' || kind === 'created' || kind === 'terminated') story[kind] = seq;
+  }
+
+  /** Holds what is stored of a card against what was told of it. */
+  compare({ id, status, below }: CardRow): void {
+    const story = this.#stories.get(id);
+    if (story === undefined) return;
+    if (story.terminated > 0 && status !== 'terminated') this.#break('I16 a terminated card stays terminated', id);
+    if (status === 'terminated' || story.terminated > 0) return;
+    const toldFrozen = story.frozen > story.unfrozen;
+    const isTold = story.frozen + story.unfrozen + story.created > 0;
+    if (isTold && toldFrozen !== (status === 'frozen')) {
+      this.#break('I14 the status of a card is the one last told', id);
+    }
+    const isLate = story.unfrozen > 0 && story.authorized > story.unfrozen;
+    if (status === 'active' && below === 1 && isLate) this.#break(I15, id);
+  }
+
+  faults(): string[] {
+    return [...this.#broken].map(([what, culprits]) => `${what}: ${culprits.slice(0, 5).join(', ')}`);
+  }
+
+  #story(card: string): Story {
+    const known = this.#stories.get(card) ?? { frozen: 0, unfrozen: 0, created: 0, terminated: 0, authorized: 0 };
+    this.#stories.set(card, known);
+    return known;
+  }
+
+  #break(what: string, culprit: string): void {
+    this.#broken.set(what, [...(this.#broken.get(what) ?? []), culprit]);
+  }
+}
+
+const I15 = 'I15 a card that fell below its line is frozen';
+
+/** Active and below the line is right only for who was unfrozen there, or created there and never fell since. */
+async function lateDecreases(sql: Sql, account: string): Promise<string[]> {
+  const rows = await sql.all<{ id: string; last_at: number }>(
+    `select c.id, e.created_at as last_at from cards c
+       join (select ledger, max(entry_id) as last from postings where account_id = ? and amount < 0 group by ledger) p
+         on p.ledger = 'card:' || c.id
+       join entries e on e.account_id = c.account_id and e.id = p.last
+     where c.account_id = ? and c.status = 'active' and c.balance < c.auto_freeze_at order by c.id`,
+    account,
+    account,
+  );
+  const late: string[] = [];
+  for (const { id, last_at } of rows) {
+    const freed = await sql.get<{ at: number | null }>(
+      "select max(created_at) as at from events where account_id = ? and type = 'card.unfrozen' and body like ?",
+      account,
+      `%"id":"${id}"%`,
+    );
+    // At one moment of a clock that stands, either may have come first.
+    if (freed?.at == null || freed.at < last_at) late.push(id);
+  }
+  return late.length === 0 ? [] : [`${I15}: ${late.slice(0, 5).join(', ')}`];
+}
+
+/** The object an event tells; undefined for a text that is none of an event. */
+function toldBy(body: string): { readonly id: string; readonly card_id?: string } | undefined {
+  try {
+    const { data } = JSON.parse(body) as { data?: { id?: unknown; card_id?: string } };
+    return typeof data?.id === 'string' ? { ...data, id: data.id } : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+// Where events begin: a data set tells none, so what it holds is counted when it is loaded, and the check of events against the books (I14) starts from there.
+
+/** Read as they lie; see `WHOLE` in ledger-check.ts. */
+const records = (type: string) => `transactions where coalesce(account_id, '') = ? and type = '${type}'`;
+
+/** How many things are there that each had one event of this name. Freezing has none: it goes both ways. */
+const HAPPENED = {
+  'card.created': 'cards where account_id = ?',
+  'card.terminated': "cards where account_id = ? and status = 'terminated'",
+  'card.funded': "entries where account_id = ? and kind = 'fund'",
+  'transaction.authorized': records('authorization'),
+  'transaction.settled': records('settlement'),
+  'transaction.declined': records('decline'),
+  'transaction.refunded': records('refund'),
+  // One that was opened on a card that could not take it failed at once, without an event.
+  '3ds.challenge': "challenges where account_id = ? and not (status = 'failed' and attempts = 0)",
+  'deposit.pending': 'deposits where account_id = ?',
+  'deposit.confirmed': "deposits where account_id = ? and status = 'confirmed'",
+} as const satisfies Partial<Record<EventName, string>>;
+
+type Counted = keyof typeof HAPPENED;
+
+const NAMES = Object.keys(HAPPENED) as Counted[];
+
+/** Things of the account that had an event of each name, the data set's own included. */
+async function happened(sql: Sql, account: string): Promise<ReadonlyMap<Counted, number>> {
+  const counts = new Map<Counted, number>();
+  for (const name of NAMES) {
+    const row = await sql.get<{ total: number }>(`select count(*) as total from ${HAPPENED[name]}`, account);
+    counts.set(name, row?.total ?? 0);
+  }
+  return counts;
+}
+
+const PREFIX = 'origin ';
+
+/** Keeps what is there now as the data set's. */
+export async function rememberOrigin(sql: Sql, account: string): Promise<void> {
+  for (const [name, count] of await happened(sql, account)) {
+    await sql.run('insert into counters (account_id, name, value) values (?, ?, ?)', account, PREFIX + name, count);
+  }
+}
+
+/** What the data set held of each. */
+async function originOf(sql: Sql, account: string): Promise<ReadonlyMap<string, number>> {
+  const rows = await sql.all<{ name: string; value: number }>(
+    'select name, value from counters where account_id = ? and name like ? order by name',
+    account,
+    `${PREFIX}%`,
+  );
+  return new Map(rows.map(({ name, value }) => [name.slice(PREFIX.length), value]));
+}
+
+// I13 as stored answers show it: each answer that is repeated for a key has its effect, and no two share one.
+
+interface Stored {
+  readonly scope: string;
+  readonly body: string;
+}
+
+export async function replayFaults(sql: Sql, account: string): Promise<string[]> {
+  const rows = await sql.all<Stored>(
+    `select scope, body from idempotency
+     where account_id = ? and state = 'done' and status between 200 and 299 order by scope`,
+    account,
+  );
+  // As many as the store has entries: not read to be held against nothing.
+  if (rows.length === 0) return [];
+  const left = await effects(sql, account);
+  const faults: string[] = [];
+  for (const row of rows) {
+    const effect = effectOf(row);
+    if (effect === undefined) continue;
+    const count = left.get(effect) ?? 0;
+    if (count === 0) faults.push(row.scope);
+    left.set(effect, count - 1);
+  }
+  return faults.length === 0 ? [] : [`I13 every stored answer has its own effect: ${faults.slice(0, 5).join(', ')}`];
+}
+
+/** What was done, and how often: kind of entry, card, and cents that went to the card or from it. */
+async function effects(sql: Sql, account: string): Promise<Map<string, number>> {
+  const rows = await sql.all<{ kind: string; ref: string; amount: number; times: number }>(
+    `select e.kind, e.ref, p.amount, count(*) as times from entries e
+       join postings p on p.account_id = e.account_id and p.entry_id = e.id and p.ledger = 'card:' || e.ref
+     where e.account_id = ? and e.kind in ('create', 'fund', 'withdraw') group by e.kind, e.ref, p.amount`,
+    account,
+  );
+  return new Map(rows.map(({ kind, ref, amount, times }) => [`${kind} ${ref} ${Math.abs(amount)}`, times]));
+}
+
+const ROUTE = /^POST \/v1\/cards(?:\/[^/ ]+\/(fund|withdraw))? /;
+
+/** What an answer says was done; nothing for answers of other operations. */
+function effectOf({ scope, body }: Stored): string | undefined {
+  const route = ROUTE.exec(scope);
+  if (route === null) return undefined;
+  const said = JSON.parse(body) as Readonly<Record<string, unknown>>;
+  const kind = route[1] ?? 'create';
+  const card = kind === 'create' ? said['id'] : said['card_id'];
+  const usd = kind === 'create' ? said['balance'] : said['amount'];
+  const amount = typeof usd === 'number' ? centsOf(usd) : undefined;
+  return typeof card === 'string' && amount !== undefined ? `${kind} ${card} ${amount}` : undefined;
 }

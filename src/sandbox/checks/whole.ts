@@ -1,10 +1,170 @@
-/** The look at a store before it is served to others: its pages, then its books. */
+/** I1 to I16 one by one, for who asks which of them hold. */
+
 import { CliError } from '../../core/errors.ts';
 import { isDamage } from '../../engine/faults.ts';
-import { countAll } from '../store/counts.ts';
+import type { EntryKind } from '../account/ledger.ts';
+import { monthOf } from '../rules/dates.ts';
+import { withLargeCache } from '../store/bulk.ts';
+import { countAll } from '../store/ledger.ts';
 import type { Sql, Store } from '../store/sql.ts';
-import { checkInvariants } from './invariants.ts';
-import { checkLedger } from './ledger-check.ts';
+import { brokenOf, checkLedger, eventFaults, type Invariant, replayFaults, WHOLE } from './ledger-check.ts';
+
+/** What each of them says (docs/design/sandbox.md, section 8). */
+const INVARIANTS: Readonly<Record<string, string>> = {
+  I1: 'an entry has at least two postings and sums to 0',
+  I2: 'each cached balance is the sum of its postings',
+  I3: 'all accounts sum to 0',
+  I4: 'the hold of a card is the sum of its authorizations, never below 0',
+  I5: 'below 0 only after a settlement above a hold or a force post',
+  I6: 'a terminated card holds nothing',
+  I7: 'held, settled below the hold and released are what was authorized',
+  I8: 'an authorization that is not pending holds nothing',
+  I9: 'refunds are at most what settled, and the records agree with the sums',
+  I10: 'deposited minus spent is on the wallet, the cards and the holds',
+  I11: 'each approval was within the limits and within what the card had',
+  I12: 'each thing that moved money moved it once, and nothing else did',
+  I13: 'every stored answer has its own effect',
+  I14: 'events have no gap, and one for each transition',
+  I15: 'a card that fell below its line is frozen',
+  I16: 'nothing happens on a card after its end',
+};
+
+interface InvariantResult {
+  readonly id: string;
+  readonly holds: boolean | null;
+  readonly says: string;
+}
+
+/** By the lines of `checkInvariants`, each of which begins with the code of what it breaks. */
+export function invariantResults(faults: readonly string[]): readonly InvariantResult[] {
+  return Object.entries(INVARIANTS).map(([id, says]) => {
+    const broken = faults.filter(line => line.startsWith(`${id} `)).map(line => line.slice(id.length + 1));
+    return { id, holds: broken.length === 0, says: broken.length === 0 ? says : broken.join('; ') };
+  });
+}
+
+/** Of a damaged file nobody asks them. */
+export function uncheckedInvariants(): readonly InvariantResult[] {
+  return Object.entries(INVARIANTS).map(([id, says]) => ({ id, holds: null, says }));
+}
+
+// Everything of docs/design/sandbox.md, section 8, that stored data can show. I1 to I10 are the ledger's; here are I11 to I16: what the books say about approvals, and what events and stored answers say about the books.
+
+/** What moves money, and the kinds of entries about it: of one kind exactly one, of the others any number. */
+const MOVED: Readonly<Record<string, { readonly once: EntryKind; readonly also?: readonly EntryKind[] }>> = {
+  authorization: { once: 'authorize', also: ['increment', 'release'] },
+  settlement: { once: 'settle' },
+  refund: { once: 'refund' },
+  deposit: { once: 'deposit' },
+  card: { once: 'create', also: ['fund', 'withdraw', 'terminate'] },
+};
+
+const quoted = (names: readonly string[]) => names.map(name => `'${name}'`).join(', ');
+const KINDS = Object.values(MOVED).flatMap(({ once, also = [] }) => [once, ...also]);
+const times = (what: string) => `count(case when ${what} then 1 end)`;
+
+/** Things and entries in one list, sorted once: the thing of each entry would be looked up in no order. */
+const MISMATCHED = `select ref as culprit from (
+    select id as ref, type as thing, null as kind from transactions where ${WHOLE}
+    union all select id, 'deposit', null from deposits where account_id = :account and status = 'confirmed'
+    union all select id, 'card', null from cards where account_id = :account
+    union all select ref, null, kind from entries where account_id = :account and kind in (${quoted(KINDS)})) told
+  group by ref having ${Object.entries(MOVED)
+    .flatMap(([thing, { once, also = [] }]) => [
+      `${times(`kind = '${once}'`)} <> ${times(`thing = '${thing}'`)}`,
+      ...(also.length === 0
+        ? []
+        : [`(${times(`kind in (${quoted(also)})`)} > 0 and ${times(`thing = '${thing}'`)} = 0)`]),
+    ])
+    .join(' or ')}`;
+
+const APPROVALS: readonly Invariant[] = [
+  {
+    id: 'I11',
+    says: 'no authorization is above the limit of its BIN for one transaction',
+    statement: `select t.id as culprit from transactions t
+      join cards c on c.account_id = t.account_id and c.id = t.card_id
+      join bins b on b.account_id = c.account_id and b.id = c.bin_id
+      where coalesce(t.account_id, '') = :account and t.type = 'authorization' and t.amount > b.max_transaction`,
+  },
+  {
+    id: 'I11',
+    says: 'no approval took more than the card had',
+    statement: `select e.ref as culprit from (
+        select p.account_id, p.entry_id, p.ledger,
+          sum(p.amount) over (partition by p.account_id, p.ledger order by p.entry_id) as after
+        from postings p where p.account_id = :account) r
+      join entries e on e.account_id = r.account_id and e.id = r.entry_id
+      where e.kind in ('authorize', 'increment') and r.ledger like 'card:%' and r.after < 0`,
+  },
+  {
+    id: 'I12',
+    says: 'every entry is about something that moved money, and each such thing moved it once',
+    statement: MISMATCHED,
+  },
+  {
+    id: 'I16',
+    says: 'nothing moves on a card after its end but holds that settle or are given back',
+    statement: `select distinct t.ref as culprit from postings p
+      join (select 'card:' || ref as ledger, ref, id from entries where account_id = :account and kind = 'terminate') t
+        on t.ledger = p.ledger
+      where p.account_id = :account and p.entry_id > t.id`,
+  },
+];
+
+/** I11 for the month: what is held and was settled within its hold was once checked against the limit (A-161). */
+async function monthFaults(sql: Sql, account: string): Promise<string[]> {
+  const span = await sql.get<{ first: number | null; last: number | null }>(
+    "select min(created_at) as first, max(created_at) as last from transactions where coalesce(account_id, '') = ? and type = 'authorization'",
+    account,
+  );
+  const faults: string[] = [];
+  if (span?.first == null || span.last === null) return faults;
+  for (let at = monthOf(span.first).from; at <= span.last; ) {
+    const { next, over } = await overIn(sql, account, at);
+    if (over.length > 0) {
+      const month = new Date(at).toISOString().slice(0, 7);
+      faults.push(`I11 approvals of ${month} stay within the monthly limit: ${over.join(', ')}`);
+    }
+    // Empty months are skipped: a clock may have been moved by centuries.
+    at = next;
+  }
+  return faults;
+}
+
+async function overIn(sql: Sql, account: string, from: number): Promise<{ next: number; over: readonly string[] }> {
+  const { before } = monthOf(from);
+  const rows = await sql.all<{ id: string }>(
+    `select c.id from cards c join (
+        select a.account_id, a.card_id, sum(a.held + a.settled - a.excess) as used from transactions a
+        where a.account_id = ? and a.type = 'authorization' and a.created_at >= ? and a.created_at < ?
+        group by a.account_id, a.card_id) u on u.account_id = c.account_id and u.card_id = c.id
+      where u.used > c.spending_limit order by c.id limit 5`,
+    account,
+    from,
+    before,
+  );
+  const later = await sql.get<{ at: number | null }>(
+    "select min(created_at) as at from transactions where account_id = ? and type = 'authorization' and created_at >= ?",
+    account,
+    before,
+  );
+  const next = later?.at == null ? Number.POSITIVE_INFINITY : monthOf(later.at).from;
+  return { next, over: rows.map(({ id }) => id) };
+}
+
+/** What does not hold of I1 to I16, one line an invariant. Empty when all is well. */
+export function checkInvariants(sql: Sql, account: string): Promise<string[]> {
+  return withLargeCache(sql, async () => [
+    ...(await checkLedger(sql, account)),
+    ...(await brokenOf(sql, account, APPROVALS)),
+    ...(await monthFaults(sql, account)),
+    ...(await replayFaults(sql, account)),
+    ...(await eventFaults(sql, account)),
+  ]);
+}
+
+// The look at a store before it is served to others: its pages, then its books.
 
 /** Transactions and events; so many are looked through in a moment, and of so many a person begins to wonder. */
 const LOOKED_THROUGH_AT_ONCE = 10_000;

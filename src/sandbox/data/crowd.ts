@@ -1,36 +1,292 @@
-/**
- * The data set `load`: many cards and many records, for load tests. It goes by the rules that serve requests, but
- * adds up in memory and writes in bulk. A record for each card in turn: what is bought in one round settles, or is
- * reversed, in the next, and some of it is refunded in the one after. Then the ledger check must find nothing.
- */
+/** Pseudorandom numbers, millions of them, fixed by a seed: xorshift, 32 bits. Nothing secret is drawn from it. */
+import { createHash } from 'node:crypto';
 import { DAY } from '../../core/durations.ts';
+import { CliError } from '../../core/errors.ts';
 import { type Cents, cents } from '../../core/money.ts';
 import { AUTHORIZATION_EXPIRY } from '../account/authorizations.ts';
-import { manyIds } from '../calls/deterministic-ids.ts';
-import { authorizationDue } from '../rules/categories.ts';
-import { monthOf } from '../rules/dates.ts';
-import { declineReason } from '../rules/declines.ts';
-import { splitSettlement } from '../rules/money.ts';
+import { cardDocument, type EntryKind } from '../account/ledger.ts';
+import { manyDigits, manyIds } from '../calls/deterministic-ids.ts';
+import { cardExpiry, monthOf } from '../rules/dates.ts';
+import { authorizationDue, declineReason } from '../rules/declines.ts';
+import { COINS, cardNumber, cryptoAmount, FREE_DIGITS, splitSettlement } from '../rules/money.ts';
+import { allBins, type BinRow, insertDeposit } from '../store/account.ts';
 import { BulkInsert, inBulk } from '../store/bulk.ts';
+import { type CardRow, type CardStatus, insertCard, keepSums } from '../store/cards.ts';
+import { keepWalletSums } from '../store/ledger.ts';
 import { LATE_INDEXES } from '../store/schema.ts';
+import type { Sql } from '../store/sql.ts';
 import {
   type DeclineReason,
   TRANSACTION_COLUMNS,
   type TransactionRow,
   transactionValues,
 } from '../store/transactions.ts';
-import { type CrowdCards, issueCrowd, keepCrowd } from './crowd-cards.ts';
-import { confirmLargeDeposit } from './crowd-deposits.ts';
-import { CrowdLedger } from './crowd-ledger.ts';
 import type { Teller } from './demo.ts';
-import { Draws } from './draws.ts';
+
+class Draws {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = createHash('sha256').update(`${seed} draws`).digest().readUInt32BE() | 1;
+  }
+
+  /** A whole number from 0 to below `limit`. */
+  below(limit: number): number {
+    let state = this.#state;
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    this.#state = state;
+    return (state >>> 0) % limit;
+  }
+}
+
+// The cards of a large data set: made at one moment, written with what is on them when everything has happened.
+
+interface CrowdCard extends Omit<CardRow, 'status' | 'balance' | 'hold'> {
+  readonly bin: BinRow;
+}
+
+type Where = Pick<Teller, 'sql' | 'account'>;
+
+interface Issued {
+  readonly bins: readonly BinRow[];
+  readonly ids: readonly string[];
+  readonly last4: Uint16Array;
+  /** Cents. */
+  readonly first: Int32Array;
+  readonly at: number;
+}
+
+/** A hundred thousand of them as little more than their ids: the rest of a card follows from its place. */
+class CrowdCards {
+  readonly ids: readonly string[];
+  /** What they are made with, cents. */
+  readonly first: Int32Array;
+  readonly #bins: readonly BinRow[];
+  readonly #last4: Uint16Array;
+  readonly #dates: Pick<CardRow, 'created_at' | 'expires_at'>;
+
+  constructor({ bins, ids, last4, first, at }: Issued) {
+    this.ids = ids;
+    this.first = first;
+    this.#bins = bins;
+    this.#last4 = last4;
+    this.#dates = { created_at: at, expires_at: cardExpiry(at) };
+  }
+
+  get count(): number {
+    return this.ids.length;
+  }
+
+  /** The one at a place, from 0. */
+  at(nth: number): CrowdCard {
+    const bin = this.#bins[nth % this.#bins.length] as BinRow;
+    return {
+      id: this.ids[nth] as string,
+      bin,
+      bin_id: bin.id,
+      network: bin.network,
+      last4: String(this.#last4[nth]).padStart(4, '0'),
+      spending_limit: bin.max_monthly,
+      label: `load ${nth + 1}`,
+      allowed_categories: '[]',
+      auto_freeze_at: null,
+      metadata: '{}',
+      created_at: this.#dates.created_at,
+      expires_at: this.#dates.expires_at,
+    };
+  }
+}
+
+/** Inserts `count` cards, spread over all BINs; nothing is on them yet. */
+async function issueCrowd(
+  where: Where,
+  { count, at, draws }: { readonly count: number; readonly at: number; readonly draws: Draws },
+): Promise<CrowdCards> {
+  const { sql, account } = where;
+  const bins = await allBins(sql, account);
+  const idOf = await manyIds(where, 'card', count);
+  const ids = Array.from({ length: count }, (_, nth) => idOf(nth));
+  const digits = await manyDigits(where, 'number', count);
+  const cvv = await manyDigits(where, 'cvv', count);
+  const last4 = new Uint16Array(count);
+  const first = new Int32Array(count);
+  const cards = new CrowdCards({ bins, ids, last4, first, at });
+  for (let nth = 0; nth < count; nth += 1) {
+    const { bin, ...card } = cards.at(nth);
+    // Its sums and the card as it is sent follow, see `keepSums`.
+    const fresh = { card: { ...card, balance: 0 as Cents }, cvv: cvv(nth, 3), document: '' };
+    let number = cardNumber(bin.network, digits(nth, FREE_DIGITS));
+    // Two of a hundred thousand meet by chance: one that is taken is drawn again.
+    while ((await insertCard(sql, account, { ...fresh, number })) === 0) {
+      const again = await manyDigits(where, 'number', 1);
+      number = cardNumber(bin.network, again(0, FREE_DIGITS));
+    }
+    last4[nth] = Number(number.slice(-4));
+    first[nth] = 5_000 + draws.below(45_000);
+  }
+  return cards;
+}
+
+/** One card in so many has ended, or is frozen. */
+const ENDED_EVERY = 50;
+const FROZEN_EVERY = 40;
+
+function statusOf(nth: number): CardStatus {
+  if (nth % ENDED_EVERY === ENDED_EVERY - 1) return 'terminated';
+  return nth % FROZEN_EVERY === FROZEN_EVERY - 1 ? 'frozen' : 'active';
+}
+
+/** Ends and freezes some of them, and writes what is on each of them. */
+async function keepCrowd(
+  { sql, account }: Where,
+  { cards, books, at }: { readonly cards: CrowdCards; readonly books: CrowdLedger; readonly at: number },
+): Promise<void> {
+  for (let nth = 0; nth < cards.count; nth += 1) {
+    const { bin: _bin, ...card } = cards.at(nth);
+    const status = statusOf(nth);
+    const left = books.balanceOf(nth);
+    if (status === 'terminated' && left !== 0) {
+      books.post({ kind: 'terminate', ref: card.id, at, card: nth, moves: { card: -left, wallet: left } });
+    }
+    const row: CardRow = { ...card, status, balance: books.balanceOf(nth), hold: cents(books.hold[nth] ?? 0) };
+    if (books.isFull) await books.flush();
+    await keepSums(sql, account, { ...row, ...cardDocument(row) });
+  }
+}
+
+// Books of a data set that is too large for one statement a posting: balances in memory, entries in bulk.
+
+/** What an entry moves, cents; its sides sum to 0, as in `ledger.ts`. */
+interface BulkEntry {
+  readonly kind: EntryKind;
+  readonly ref: string;
+  readonly at: number;
+  /** Place of the card it is about, in the order of the cards. */
+  readonly card?: number;
+  readonly moves: {
+    readonly wallet?: number;
+    readonly card?: number;
+    readonly hold?: number;
+    readonly crypto?: number;
+    readonly network?: number;
+  };
+}
+
+class CrowdLedger {
+  /** Balances and holds of the cards, cents; whole numbers far below 2^53. */
+  readonly balance: Float64Array;
+  readonly hold: Float64Array;
+  wallet = 0;
+  #deposited = 0;
+  #spent = 0;
+  #entries = 0;
+  readonly #sql: Sql;
+  readonly #account: string;
+  readonly #ids: readonly string[];
+  readonly #entryRows: BulkInsert;
+  readonly #postingRows: BulkInsert;
+
+  constructor(sql: Sql, account: string, ids: readonly string[]) {
+    this.#sql = sql;
+    this.#account = account;
+    this.#ids = ids;
+    this.balance = new Float64Array(ids.length);
+    this.hold = new Float64Array(ids.length);
+    this.#entryRows = new BulkInsert(sql, 'entries', ['account_id', 'id', 'kind', 'ref', 'created_at']);
+    this.#postingRows = new BulkInsert(sql, 'postings', ['account_id', 'entry_id', 'ledger', 'amount']);
+  }
+
+  balanceOf(card: number): Cents {
+    return cents(this.balance[card] ?? 0);
+  }
+
+  /** Throws `internal` for an entry that does not sum to 0: a bug of the data set. */
+  post({ kind, ref, at, card, moves }: BulkEntry): void {
+    const { wallet = 0, card: onCard = 0, hold = 0, crypto = 0, network = 0 } = moves;
+    if (wallet + onCard + hold + crypto + network !== 0) {
+      throw new CliError('internal', { message: `not a balanced entry: ${kind} ${JSON.stringify(moves)}` });
+    }
+    this.#entries += 1;
+    this.wallet += wallet;
+    this.#deposited -= crypto;
+    this.#spent += network;
+    this.#entryRows.add([this.#account, this.#entries, kind, ref, at]);
+    const id = card === undefined ? '' : (this.#ids[card] ?? '');
+    if (card !== undefined) {
+      this.balance[card] = (this.balance[card] ?? 0) + onCard;
+      this.hold[card] = (this.hold[card] ?? 0) + hold;
+    }
+    this.#side(`wallet:${this.#account}`, wallet);
+    this.#side(`card:${id}`, onCard);
+    this.#side(`hold:${id}`, hold);
+    this.#side('ext:crypto', crypto);
+    this.#side('ext:network', network);
+  }
+
+  #side(ledger: string, amount: number): void {
+    if (amount !== 0) this.#postingRows.add([this.#account, this.#entries, ledger, amount]);
+  }
+
+  get isFull(): boolean {
+    return this.#postingRows.isFull;
+  }
+
+  /** Writes what was posted; entries first, for postings refer to them. */
+  async flush(): Promise<void> {
+    await this.#entryRows.flush();
+    await this.#postingRows.flush();
+  }
+
+  /** Writes what is left, and the sums of the wallet. */
+  async close(): Promise<void> {
+    await this.flush();
+    await keepWalletSums(this.#sql, this.#account, {
+      wallet: cents(this.wallet),
+      deposited: cents(this.#deposited),
+      spent: cents(this.#spent),
+      entries: this.#entries,
+    });
+  }
+}
+
+// Where the money of a large data set comes from: confirmed deposits of a size nobody has to count.
+
+const AMOUNT: Cents = cents(1_000_000_00);
+
+/** Seen and confirmed at `at`. */
+async function confirmLargeDeposit(
+  { sql, account, idSource }: Pick<Teller, 'sql' | 'account' | 'idSource'>,
+  books: CrowdLedger,
+  at: number,
+): Promise<void> {
+  const [{ name, confirmations }] = COINS.usdt.networks;
+  const id = await idSource.id('dep');
+  await insertDeposit(sql, account, {
+    id,
+    currency: 'usdt',
+    network: name,
+    crypto_amount: cryptoAmount('usdt', AMOUNT),
+    amount: AMOUNT,
+    status: 'confirmed',
+    tx_hash: await idSource.digits('tx', 64),
+    confirmations,
+    required_confirmations: confirmations,
+    created_at: at,
+    confirmed_at: at,
+  });
+  books.post({ kind: 'deposit', ref: id, at, moves: { crypto: -AMOUNT, wallet: AMOUNT } });
+}
+
+// The data set `load`: many cards and many records, for load tests. It goes by the rules that serve requests, but adds up in memory and writes in bulk. A record for each card in turn: what is bought in one round settles, or is reversed, in the next, and some of it is refunded in the one after. Then the ledger check must find nothing.
 
 export interface CrowdSize {
   readonly cards: number;
   readonly transactions: number;
 }
 
-export interface CrowdTeller extends Omit<Teller, 'bins'> {
+interface CrowdTeller extends Omit<Teller, 'bins'> {
   readonly seed: number;
 }
 

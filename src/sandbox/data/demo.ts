@@ -4,16 +4,13 @@
  */
 import { DAY, HOUR, MINUTE } from '../../core/durations.ts';
 import { type Cents, cents } from '../../core/money.ts';
-import { type Act, cardOf } from '../account/acting.ts';
 import { authorizationOf, authorize, type Purchase, refund, release, settle } from '../account/authorizations.ts';
-import { openChallenge } from '../account/challenges.ts';
-import { confirmDeposit, detectDeposit } from '../account/deposits.ts';
-import { endCard, freezeCard } from '../handlers/cards.ts';
-import { createCard } from '../handlers/create-card.ts';
-import { fundCard, withdrawFromCard } from '../handlers/funding.ts';
-import { createWebhook } from '../handlers/webhooks.ts';
-import { authorizationDue } from '../rules/categories.ts';
-import type { Currency } from '../store/deposits.ts';
+import { confirmDeposit, detectDeposit, openChallenge } from '../account/challenges.ts';
+import { type Act, cardOf } from '../account/ledger.ts';
+import { createWebhook } from '../handlers/account.ts';
+import { createCard, endCard, freezeCard, fundCard, withdrawFromCard } from '../handlers/cards.ts';
+import { authorizationDue } from '../rules/declines.ts';
+import type { Currency } from '../store/account.ts';
 
 /** The real life of 300 s would be over before anybody looked at a sandbox that was made a minute ago. */
 const OPEN_CHALLENGE_LIFE = DAY;

@@ -1,18 +1,75 @@
-/** Data sets: what a sandbox holds before anybody asked it for something (docs/design/sandbox.md, section 7). */
+/** The eight BINs every data set begins with: both networks, and one for each kind of job. */
+
 import { type DATA_SETS, LOAD_SIZE } from '../../contract/sandbox/admin.ts';
 import { type Cents, cents } from '../../core/money.ts';
-import type { Act } from '../account/acting.ts';
-import { post } from '../account/ledger.ts';
+import { type Act, post } from '../account/ledger.ts';
 import { seedOf } from '../calls/deterministic-ids.ts';
-import { rememberOrigin } from '../checks/origin.ts';
-import { type BinRow, insertBins } from '../store/bins.ts';
+import { rememberOrigin } from '../checks/ledger-check.ts';
+import { type BinRow, insertBins, insertWallet, walletOf } from '../store/account.ts';
 import type { Sql } from '../store/sql.ts';
-import { insertWallet, walletOf } from '../store/wallet.ts';
-import { BINS } from './bins.ts';
 import { type CrowdSize, tellCrowd } from './crowd.ts';
 import { tellDemo } from './demo.ts';
 
-export interface DataSetFacts extends Pick<Act, 'account' | 'now' | 'idSource'> {
+type SeededBin = Omit<BinRow, 'id'>;
+
+interface Wanted {
+  readonly type: BinRow['type'];
+  /** Largest transaction and largest month, whole USD. */
+  readonly limits: readonly [transaction: number, month: number];
+  /** Tenths of a percent. */
+  readonly acceptance: number;
+  readonly bestFor: readonly string[];
+  readonly can: readonly ('3ds' | 'apple_pay' | 'google_pay')[];
+}
+
+function bin(network: BinRow['network'], { type, limits, acceptance, bestFor, can }: Wanted): SeededBin {
+  return {
+    network,
+    type,
+    three_ds: can.includes('3ds') ? 1 : 0,
+    apple_pay: can.includes('apple_pay') ? 1 : 0,
+    google_pay: can.includes('google_pay') ? 1 : 0,
+    max_transaction: cents(limits[0] * 100),
+    max_monthly: cents(limits[1] * 100),
+    acceptance_tenths: acceptance,
+    best_for: JSON.stringify(bestFor),
+  };
+}
+
+const ALL = ['3ds', 'apple_pay', 'google_pay'] as const;
+
+const BINS: readonly SeededBin[] = [
+  bin('visa', { type: 'prepaid', limits: [500, 2_000], acceptance: 912, bestFor: ['shopping'], can: ['3ds'] }),
+  bin('visa', { type: 'debit', limits: [2_500, 10_000], acceptance: 964, bestFor: ['saas', 'shopping'], can: ALL }),
+  bin('visa', { type: 'credit', limits: [5_000, 50_000], acceptance: 987, bestFor: ['ads'], can: ALL }),
+  bin('visa', {
+    type: 'credit',
+    limits: [5_000, 25_000],
+    acceptance: 975,
+    bestFor: ['travel'],
+    can: ['3ds', 'google_pay'],
+  }),
+  bin('mastercard', { type: 'prepaid', limits: [1_000, 5_000], acceptance: 928, bestFor: ['shopping'], can: [] }),
+  bin('mastercard', {
+    type: 'debit',
+    limits: [2_500, 15_000],
+    acceptance: 958,
+    bestFor: ['saas'],
+    can: ['3ds', 'apple_pay'],
+  }),
+  bin('mastercard', { type: 'credit', limits: [5_000, 40_000], acceptance: 981, bestFor: ['ads', 'saas'], can: ALL }),
+  bin('mastercard', {
+    type: 'credit',
+    limits: [4_000, 20_000],
+    acceptance: 969,
+    bestFor: ['travel', 'shopping'],
+    can: ALL,
+  }),
+];
+
+// Data sets: what a sandbox holds before anybody asked it for something (docs/design/sandbox.md, section 7).
+
+interface DataSetFacts extends Pick<Act, 'account' | 'now' | 'idSource'> {
   readonly name: (typeof DATA_SETS)[number];
   /** What the wallet ends up with, by an adjustment; the data set's own sum when left out. */
   readonly wallet?: Cents;

@@ -1,6 +1,6 @@
 /** Faults on the way to a receiver: twice, later, out of order. Each delivery is asked about once. */
 import { deterministicIds, fractionOf, seedOf } from '../calls/deterministic-ids.ts';
-import { enqueue } from '../outbox/enqueue.ts';
+import { enqueue } from '../outbox/outbox.ts';
 import { changeQueued, type DeliveryRow, deliveryBody } from '../store/deliveries.ts';
 import type { Sql } from '../store/sql.ts';
 import type { DeliveryParts } from './parts.ts';

@@ -4,7 +4,7 @@ import { DELIVERY_TIMEOUT } from '../../contract/spans.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
 import type { ActiveDialect } from '../dialects/active-dialect.ts';
 import type { Sql, Store } from '../store/sql.ts';
-import { type Resolve, systemResolve } from './address.ts';
+import { type Resolve, systemResolve } from './send.ts';
 
 /** What a fault does to one delivery before its first attempt (docs/design/sandbox.md, section 5). */
 export type DeliveryFault =

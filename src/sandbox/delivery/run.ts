@@ -1,14 +1,303 @@
 /**
- * Sends what is due. The same loop serves `sandbox start`, `sandbox exec`, a listening command and a move of the
- * clock; any number of processes may run it on one store.
+ * Who delivers what next. A claim is a lease in the store: two processes never send one delivery at the same time,
+ * and one whose sender died goes again (at least once). One at a time for each subscription, by due time and then in
+ * the order of the events: order is kept as long as nothing fails, and a retry holds nothing else up.
  */
+import { HEADERS } from '../../contract/envelopes.ts';
+import { EVENTS, type EventName } from '../../contract/events.ts';
+import { sign } from '../../contract/signature/signature.ts';
+import { DELIVERY_GIVEN_UP } from '../../contract/spans.ts';
+import { Secret } from '../../core/secret.ts';
+import { seedOf } from '../calls/deterministic-ids.ts';
 import { sandboxNow } from '../clock/clock.ts';
-import { hasWork } from '../store/deliveries.ts';
-import { StoreBusy } from '../store/sql.ts';
-import { type Claimed, type ClaimResult, claimNext } from './claim.ts';
+import {
+  activeWebhooks,
+  cancelQueued,
+  type DeliveryRow,
+  type DeliveryState,
+  deliveryBody,
+  disableWebhook,
+  endAttempt,
+  finishAttempt,
+  freeDelivery,
+  hasWork,
+  headOf,
+  insertAttempt,
+  overtake,
+  sendingNow,
+  setFailing,
+  takeDelivery,
+  type WebhookRow,
+  webhookById,
+} from '../store/deliveries.ts';
+import { type Sql, StoreBusy } from '../store/sql.ts';
+import { meddle } from './delivery-faults.ts';
 import type { DeliveryParts } from './parts.ts';
-import { record } from './record.ts';
-import { post } from './send.ts';
+import { post, type Reply, retryWait, type WebhookRequest } from './send.ts';
+
+interface Claimed {
+  readonly row: DeliveryRow;
+  /** Number of this attempt, from 1. */
+  readonly attempt: number;
+  readonly token: string;
+  readonly letter: WebhookRequest;
+  /** The secrets of the subscription, to be taken out of what is kept. */
+  readonly secrets: readonly Secret[];
+}
+
+interface ClaimResult {
+  readonly claimed?: Claimed;
+  /** Something due is being sent by somebody, or waits to be overtaken: worth another look soon. */
+  readonly isPending: boolean;
+}
+
+/** Claims the next delivery that is due at or before `upTo` and now, in the open transaction. */
+async function claimNext(sql: Sql, parts: DeliveryParts, upTo: number): Promise<ClaimResult> {
+  const { account, clock, isGone } = parts;
+  const real = clock.now();
+  const now = await sandboxNow(sql, account, real);
+  const busy = new Set<string>();
+  for (const { id, webhook_id, lease_owner, lease_until } of await sendingNow(sql, account)) {
+    if (lease_until > real && !isGone(lease_owner)) busy.add(webhook_id);
+    else await freeDelivery(sql, account, id);
+  }
+  const options = { now, real, upTo: Math.min(upTo, now) };
+  let isPending = busy.size > 0;
+  let first: { row: DeliveryRow; webhook: WebhookRow } | undefined;
+  for (const webhook of await activeWebhooks(sql, account)) {
+    if (busy.has(webhook.id)) continue;
+    const { row, isHeld } = await headFor(sql, parts, { ...options, webhook: webhook.id });
+    isPending ||= isHeld;
+    if (row !== undefined && (first === undefined || isBefore(row, first.row))) first = { row, webhook };
+  }
+  if (first === undefined) return { isPending };
+  return { claimed: await take(sql, parts, { ...first, now, real }), isPending: true };
+}
+
+interface HeadWish {
+  readonly webhook: string;
+  readonly now: number;
+  readonly real: number;
+  readonly upTo: number;
+}
+
+/** The first of a subscription that no fault keeps back. */
+async function headFor(sql: Sql, parts: DeliveryParts, options: HeadWish) {
+  for (;;) {
+    const row = await headOf(sql, parts.account, options);
+    if (row === undefined) break;
+    if (row.faults_asked === 1 || !(await meddle(sql, parts, { row, ...options }))) return { row, isHeld: false };
+  }
+  // Those that are to be overtaken go all the same when nobody comes for a while.
+  const held = await headOf(sql, parts.account, { ...options, real: Number.MAX_SAFE_INTEGER });
+  return { row: undefined, isHeld: held !== undefined };
+}
+
+function isBefore(one: DeliveryRow, other: DeliveryRow): boolean {
+  return one.due_at < other.due_at || (one.due_at === other.due_at && one.position < other.position);
+}
+
+interface Taking {
+  readonly row: DeliveryRow;
+  readonly webhook: WebhookRow;
+  readonly now: number;
+  readonly real: number;
+}
+
+async function take(sql: Sql, parts: DeliveryParts, { row, webhook, now, real }: Taking): Promise<Claimed> {
+  const { account, owner, random, limits } = parts;
+  const token = Buffer.from(random.bytes(16)).toString('hex');
+  await takeDelivery(sql, account, { id: row.id, lease: { owner, token, until: real + limits.lease } });
+  await overtake(sql, account, row);
+  const written = await deliveryBody(sql, account, row.id);
+  const body = row.edited === 1 ? written : spoken(written, parts);
+  const attempt = row.attempt + 1;
+  const secrets = secretsOf(webhook, now);
+  const headers = headersFor(parts, { row, attempt, body, now, signing: signingFor(row, webhook, secrets) });
+  await insertAttempt(sql, account, {
+    delivery_id: row.id,
+    number: attempt,
+    at: now,
+    request_headers: JSON.stringify(headers),
+    // What stands there when the sender does not live to write what came of it.
+    error: 'the sender ended before it knew what came of this attempt',
+  });
+  return { row, attempt, token, letter: { url: webhook.url, headers, body }, secrets };
+}
+
+/** The bytes that go out: those of the event, or what a dialect makes of them, the same on every attempt. */
+function spoken(body: string, { activeDialect }: DeliveryParts): string {
+  const payload = activeDialect?.dialect.payload;
+  return payload === undefined ? body : JSON.stringify(payload(JSON.parse(body) as Readonly<Record<string, unknown>>));
+}
+
+/** The secret, and the one before it while both are valid. */
+function secretsOf({ secret, former_secret, former_until }: WebhookRow, now: number): readonly Secret[] {
+  const former = former_secret !== null && former_until !== null && former_until > now ? [former_secret] : [];
+  return [secret, ...former].map(text => new Secret(text));
+}
+
+/** Signs in place of a secret of the subscription. */
+const WRONG = new Secret('not the secret of any subscription');
+
+/** What signs this delivery: usually every secret that is valid, else what was asked for. */
+function signingFor(
+  { sign }: DeliveryRow,
+  { former_secret: former }: WebhookRow,
+  secrets: readonly Secret[],
+): readonly Secret[] {
+  switch (sign) {
+    case 'wrong':
+      return [WRONG];
+    case 'former':
+      return former === null ? [WRONG] : [new Secret(former)];
+    case 'none':
+      return [];
+    default:
+      return secrets;
+  }
+}
+
+interface Addressed {
+  readonly row: DeliveryRow;
+  readonly attempt: number;
+  readonly body: string;
+  readonly now: number;
+  /** Each of them signs; without any there is no signature. */
+  readonly signing: readonly Secret[];
+}
+
+/** Headers of A-75 and A-76. After a rotation the signatures of both secrets, separated by a comma. */
+function headersFor(
+  { version, activeDialect }: DeliveryParts,
+  { row, attempt, body, now, signing }: Addressed,
+): Readonly<Record<string, string>> {
+  const bytes = Buffer.from(body);
+  const signature = activeDialect?.dialect.signature ?? { header: HEADERS.webhook_signature.name, prefix: '' };
+  return {
+    'Content-Type': 'application/json',
+    'Content-Length': String(bytes.length),
+    'User-Agent': `cardwright-sandbox/${version}`,
+    ...(signing.length > 0 && {
+      [signature.header]: signing.map(secret => signature.prefix + sign(bytes, secret)).join(','),
+    }),
+    [HEADERS.webhook_id.name]: row.event_id,
+    [HEADERS.webhook_attempt.name]: String(attempt),
+    [HEADERS.webhook_timestamp.name]: String(Math.floor(now / 1000)),
+  };
+}
+
+// What an attempt leads to (docs/design/sandbox.md, section 9): delivered, tried again, failed, or the end of a subscription.
+
+interface Came {
+  readonly reply: Reply;
+  /** Real ms. */
+  readonly duration: number;
+  /** The sender stopped before an answer came: the receiver is not to blame. */
+  readonly isCutOff: boolean;
+}
+
+const GONE = 410;
+/** Kept of an answer. */
+const MOST_KEPT = 4_096;
+
+/** Writes down what came of a claimed delivery; nothing when the lease is not ours any more. */
+async function record(sql: Sql, parts: DeliveryParts, claimed: Claimed, came: Came): Promise<void> {
+  const { account, clock } = parts;
+  const { row, token, attempt } = claimed;
+  const now = await sandboxNow(sql, account, clock.now());
+  const webhook = await webhookById(sql, account, row.webhook_id);
+  const next = await nextState(sql, { claimed, came, now, webhook });
+  if ((await endAttempt(sql, account, { id: row.id, token, ...next })) === 0) return;
+  await finishAttempt(sql, account, { delivery_id: row.id, number: attempt, ...kept(claimed, came) });
+  if (webhook !== undefined && !came.isCutOff) await checkPurchase(sql, account, { webhook, claimed, came, now });
+}
+
+interface Outcome {
+  readonly claimed: Claimed;
+  readonly came: Came;
+  readonly now: number;
+  readonly webhook: WebhookRow | undefined;
+}
+
+async function nextState(
+  sql: Sql,
+  { claimed, came, now, webhook }: Outcome,
+): Promise<{ state: DeliveryState; due_at: number }> {
+  const { row, attempt } = claimed;
+  const { due_at } = row;
+  if (isTaken(came)) return { state: 'delivered', due_at };
+  if (came.reply.status === GONE) return { state: 'failed', due_at };
+  const wait = retryWait(attempt, { seed: await seedOf(sql), delivery: row.id });
+  if (wait === undefined) return { state: 'failed', due_at };
+  if (webhook?.status !== 'active') return { state: 'cancelled', due_at };
+  return { state: 'queued', due_at: came.isCutOff ? due_at : now + wait };
+}
+
+function isTaken({ reply: { status = 0 } }: Came): boolean {
+  return status >= 200 && status <= 299;
+}
+
+/** Whether a subscription goes on: 410 ends it at once, five days of nothing but failures too (A-78, A-80). */
+async function checkPurchase(
+  sql: Sql,
+  account: string,
+  { webhook, claimed, came, now }: Outcome & { readonly webhook: WebhookRow },
+): Promise<void> {
+  const { id, failing_since, status, url } = webhook;
+  // What an address said says nothing about the one that took its place meanwhile.
+  if (status !== 'active' || url !== claimed.letter.url) return;
+  if (isTaken(came)) {
+    if (failing_since !== null) await setFailing(sql, account, { id, since: null });
+    return;
+  }
+  const since = failing_since ?? now;
+  if (came.reply.status === GONE || now - since >= DELIVERY_GIVEN_UP) {
+    await disableWebhook(sql, account, { id, now });
+    await cancelQueued(sql, account, id);
+  } else if (failing_since === null) await setFailing(sql, account, { id, since });
+}
+
+/** What is kept of an answer, without any secret a receiver sent back. */
+function kept({ row, letter, secrets }: Claimed, { reply, duration }: Came) {
+  const codes = row.edited === 1 ? [] : secretValues(row.event_type, letter.body);
+  const hidden = [...secrets.map(secret => secret.expose()), ...codes];
+  const clean = (text: string) =>
+    hidden.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text).replaceAll('\0', '\ufffd');
+  const { address = null, status = null, headers, body, error = null } = reply;
+  return {
+    address,
+    status,
+    answer_headers: headers === undefined ? null : clean(JSON.stringify(withoutCookies(headers))),
+    answer_body: body === undefined ? null : firstBytes(clean(body)),
+    duration: Math.round(duration),
+    error,
+  };
+}
+
+function withoutCookies(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, /cookie/i.test(name) ? '[redacted]' : value]),
+  );
+}
+
+/** Values of the payload that are never kept outside of it: one-time codes. */
+function secretValues(event: EventName, body: string): readonly string[] {
+  const { data } = JSON.parse(body) as { readonly data: Readonly<Record<string, unknown>> };
+  return Object.entries(EVENTS[event].data).flatMap(([name, field]) => {
+    const value = data[field.wire ?? name];
+    return field.secret && typeof value === 'string' && value !== '' ? [value] : [];
+  });
+}
+
+/** Cut between characters: half of one would not be text. */
+function firstBytes(text: string): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= MOST_KEPT) return text;
+  return new TextDecoder('utf-8').decode(bytes.subarray(0, MOST_KEPT), { stream: true });
+}
+
+// Sends what is due. The same loop serves `sandbox start`, `sandbox exec`, a listening command and a move of the clock; any number of processes may run it on one store.
 
 /**
  * `signal`: until aborted. `idle`: until nothing that is due at or before `upTo` (ms on the clock of the sandbox; now

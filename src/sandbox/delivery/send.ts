@@ -1,10 +1,72 @@
-/** One attempt: the bytes go out once, to one address; a redirect is an answer like any other and is not followed. */
+/**
+ * Where a delivery may go (docs/design/sandbox.md, section 10): to this machine, elsewhere only when that was allowed
+ * and over TLS. A name is resolved once and the address found is the one connected to, so that a name cannot change in
+ * between.
+ */
+import { lookup } from 'node:dns/promises';
 import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import { isIP } from 'node:net';
+import { DELIVERY_RETRIES } from '../../contract/spans.ts';
 import { systemCode } from '../../files/private-files.ts';
 import type { Clock } from '../../platform/host.ts';
-import { allowedAddress, NotAllowed, type Resolve } from './address.ts';
+import { fractionOf } from '../calls/deterministic-ids.ts';
+
+/** Resolves a name to one address. */
+export type Resolve = (name: string) => Promise<string>;
+
+/** The address of `name` by the system. */
+export const systemResolve: Resolve = async name => (await lookup(name, { verbatim: false })).address;
+
+/** A delivery must not go where its subscription points. */
+class NotAllowed extends Error {
+  override readonly name = 'NotAllowed';
+}
+
+/**
+ * The address to connect to. No name is looked up where nothing but this machine is allowed: `localhost` stands for
+ * 127.0.0.1 then, every other name is refused. Throws `NotAllowed`, or the resolver's own error.
+ */
+export async function allowedAddress(
+  url: URL,
+  { resolve, allowRemote }: { resolve: Resolve; allowRemote: boolean },
+): Promise<string> {
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  if (host === 'localhost') return '127.0.0.1';
+  if (isLoopback(host)) return host;
+  if (!allowRemote) {
+    throw new NotAllowed(`${host} is not this machine; sandbox start --allow-remote-webhooks would send there`);
+  }
+  const address = isIP(host) === 0 ? await resolve(host) : host;
+  if (isLoopback(address)) return address;
+  const what = address === host ? address : `${host} is ${address}, which`;
+  if (url.protocol !== 'https:') throw new NotAllowed(`${what} is not this machine and needs https`);
+  return address;
+}
+
+/** 127.0.0.0/8 and ::1, also as an IPv4 address written as IPv6. */
+export function isLoopback(address: string): boolean {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
+  return isIP(plain) === 4 ? plain.startsWith('127.') : plain === '::1';
+}
+
+// When a failed delivery is tried again (A-79).
+
+/** Largest random part of a wait, taken away or added. */
+const JITTER = 0.1;
+
+/**
+ * Wait in ms after attempt `attempt` (from 1) failed; undefined after the last one. The same seed, delivery and attempt
+ * give the same wait. On the clock of the sandbox.
+ */
+export function retryWait(attempt: number, { seed, delivery }: { seed: number; delivery: string }): number | undefined {
+  const wait = DELIVERY_RETRIES[attempt - 1];
+  if (wait === undefined) return undefined;
+  const drawn = fractionOf(`${seed} jitter ${delivery} ${attempt}`);
+  return Math.round(wait * (1 - JITTER + 2 * JITTER * drawn));
+}
+
+// One attempt: the bytes go out once, to one address; a redirect is an answer like any other and is not followed.
 
 export interface WebhookRequest {
   readonly url: string;
@@ -12,7 +74,7 @@ export interface WebhookRequest {
   readonly body: string;
 }
 
-export interface Post {
+interface Post {
   readonly resolve: Resolve;
   readonly allowRemote: boolean;
   readonly clock: Clock;

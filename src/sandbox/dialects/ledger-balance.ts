@@ -2,8 +2,8 @@
 
 import { type Cents, cents, centsOf, toUsd } from '../../core/money.ts';
 import { isObject } from '../../core/objects.ts';
-import { Encoded } from '../calls/encoded.ts';
-import { allHolds, holdOf } from '../store/holds.ts';
+import { Encoded } from '../calls/handler.ts';
+import { allHolds, holdOf } from '../store/cards.ts';
 import type { Dialect, Fields, Within } from './dialect.ts';
 
 export const LEDGER_BALANCE: Dialect = {

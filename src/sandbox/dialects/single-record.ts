@@ -1,10 +1,9 @@
 /** `auth-single`: one changing transaction record a purchase, as some services have it (A-40). */
 import { LIMITS } from '../../contract/limits.ts';
-import { minus } from '../account/acting.ts';
-import { wireTransaction } from '../account/objects.ts';
-import { pageFacts } from '../handlers/paging.ts';
+import { minus, wireTransaction } from '../account/ledger.ts';
+import { pageFacts } from '../handlers/account.ts';
 import { inclusiveRange } from '../rules/dates.ts';
-import { type SingleRow, singleRecord, singleRecords } from '../store/single-records.ts';
+import { type SingleRow, singleRecord, singleRecords } from '../store/transactions.ts';
 import type { Dialect } from './dialect.ts';
 
 export const AUTH_SINGLE: Dialect = {

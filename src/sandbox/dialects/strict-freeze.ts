@@ -1,12 +1,11 @@
 /** `strict-freeze`: "all transactions are suspended" taken literally; settlements wait for the unfreeze (A-153). */
-import { type Act, cardOf } from '../account/acting.ts';
+
 import { authorizationOf, settle } from '../account/authorizations.ts';
-import { wireCard } from '../account/objects.ts';
+import { type Act, cardOf, wireCard } from '../account/ledger.ts';
 import { endCard, unfreezeCard } from '../handlers/cards.ts';
-import { simulateSettle } from '../handlers/simulate-authorizations.ts';
-import { balances } from '../handlers/simulated.ts';
+import { balances, simulateSettle } from '../handlers/simulate.ts';
 import { nextCount } from '../store/counters.ts';
-import { insertWaiting, takeWaiting } from '../store/waiting-settlements.ts';
+import { insertWaiting, takeWaiting } from '../store/transactions.ts';
 import type { Dialect } from './dialect.ts';
 
 export const STRICT_FREEZE: Dialect = {

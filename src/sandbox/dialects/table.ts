@@ -1,7 +1,7 @@
 /** Every dialect by its name (docs/design/contract-and-assumptions.md, section 14). */
 import type { DialectName } from '../../contract/sandbox/faults.ts';
-import { wireChallenge } from '../account/objects.ts';
-import { type ChallengeRow, everyChallenge } from '../store/challenges.ts';
+import { wireChallenge } from '../account/ledger.ts';
+import { type ChallengeRow, everyChallenge } from '../store/account.ts';
 import type { Dialect } from './dialect.ts';
 import { ENVELOPE_ITEMS, ENVELOPE_MORE, ENVELOPE_WRAPPED, MINIMAL } from './envelopes.ts';
 import { LEDGER_BALANCE } from './ledger-balance.ts';

@@ -1,10 +1,55 @@
-/** A fault that meets one request: when, what, and what is answered instead. */
+/** Length of an injected delay; the seed fixes its random part. */
+
 import { HEADERS } from '../../contract/envelopes.ts';
 import { REFUSALS, type RefusalName } from '../../contract/refusals.ts';
-import type { RequestAction } from '../../contract/sandbox/fault-rule.ts';
+import { type Latency, type OneFault, oneFaultProblem, type RequestAction } from '../../contract/sandbox/fault-rule.ts';
+import { fractionOf } from '../calls/deterministic-ids.ts';
+import { Refused } from '../calls/handler.ts';
 import { type Answer, errorAnswer, refusalAnswer } from '../http/answer.ts';
 import type { AppliedFault } from '../http/request.ts';
-import { drawnWait } from './latency.ts';
+
+const LONGEST = 600_000;
+
+/** Real ms; the same for the same `source`. */
+export function drawnWait(latency: Latency, source: string): number {
+  if ('fixed' in latency) return latency.fixed;
+  if ('uniform' in latency) {
+    const { min, max } = latency.uniform;
+    return min + Math.floor(fractionOf(`${source} uniform`) * (max - min + 1));
+  }
+  const { median, sigma } = latency.lognormal;
+  return Math.min(LONGEST, Math.round(median * Math.exp(sigma * normal(source))));
+}
+
+/** Box and Muller: two even numbers make a normal one. */
+function normal(source: string): number {
+  const one = 1 - fractionOf(`${source} normal 1`);
+  const other = fractionOf(`${source} normal 2`);
+  return Math.sqrt(-2 * Math.log(one)) * Math.cos(2 * Math.PI * other);
+}
+
+// `X-Sandbox-Fault`: a fault for one request, `{"phase":"after_commit","action":{"kind":"reset"}}`.
+
+export const FAULT_HEADER = 'x-sandbox-fault';
+
+/** Throws `invalid_request` naming the member that is wrong. */
+export function faultInHeader(header: string | readonly string[] | undefined): OneFault | undefined {
+  if (header === undefined) return undefined;
+  const problem = oneFaultProblem(parsed(String(header)));
+  if (problem !== undefined) throw new Refused('invalid_request', `X-Sandbox-Fault: ${problem.field} ${problem.text}`);
+  return parsed(String(header)) as OneFault;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new Refused('invalid_request', 'X-Sandbox-Fault: the fault is not JSON');
+  }
+}
+
+// A fault that meets one request: when, what, and what is answered instead.
 
 /** The request is held up before its work, and then goes on as if nothing had been. */
 export function waitBefore({ phase, action, source }: AppliedFault): number | undefined {

@@ -1,7 +1,7 @@
 /** The rules that meet deliveries to subscriptions: twice, out of order, later. */
 import type { DeliveryAction } from '../../contract/sandbox/fault-rule.ts';
 import type { DeliveryFaults } from '../delivery/parts.ts';
-import { activeFaults } from '../store/fault-rules.ts';
+import { activeFaults } from '../store/requests.ts';
 import { firstApplied } from './rules.ts';
 
 /** Asked by the delivery worker in the transaction that would claim a delivery; counts the rule down there. */

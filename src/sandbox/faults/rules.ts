@@ -4,9 +4,8 @@
  */
 import type { FaultMatch, FaultRule, RequestAction } from '../../contract/sandbox/fault-rule.ts';
 import { fractionOf, seedOf } from '../calls/deterministic-ids.ts';
-import type { AppliedFault, ParsedRequest } from '../http/request.ts';
-import { SERVICE_PATH } from '../http/routing.ts';
-import { activeFaults, countMatch, type FaultRow } from '../store/fault-rules.ts';
+import { type AppliedFault, type ParsedRequest, SERVICE_PATH } from '../http/request.ts';
+import { activeFaults, countMatch, type FaultRow } from '../store/requests.ts';
 import type { Sql } from '../store/sql.ts';
 
 export interface Meeting {

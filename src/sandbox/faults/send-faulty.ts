@@ -5,7 +5,7 @@ import type { Clock } from '../../platform/host.ts';
 import { inNextTurn } from '../../platform/real-time.ts';
 import type { Answer } from '../http/answer.ts';
 import type { AppliedFault } from '../http/request.ts';
-import { drawnWait } from './latency.ts';
+import { drawnWait } from './applied-fault.ts';
 
 export interface Sending {
   readonly response: ServerResponse;

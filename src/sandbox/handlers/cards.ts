@@ -1,13 +1,29 @@
 /** cards.list, .get, .details, .freeze, .unfreeze, .terminate */
+
+import type { CARD, FUNDING } from '../../contract/card.ts';
+import type { CompleteOf } from '../../contract/field.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { CliError } from '../../core/errors.ts';
+import { type Cents, plainAmount, toUsd } from '../../core/money.ts';
 import { Secret } from '../../core/secret.ts';
-import { cardOf, changeStatus, livingCard, moveOnCard } from '../account/acting.ts';
-import { cardDocument, wireCard } from '../account/objects.ts';
-import { encodedCard } from '../calls/encoded.ts';
-import { type Handlers, Refused } from '../calls/handler.ts';
-import { type CardRow, cardSecrets, countCards, pageOfCards, terminateCard } from '../store/cards.ts';
-import { pageFacts } from './paging.ts';
+import {
+  afterDecrease,
+  cardDocument,
+  cardOf,
+  changeStatus,
+  livingCard,
+  type Moved,
+  moveOnCard,
+  post,
+  wireCard,
+} from '../account/ledger.ts';
+import { type AdminHandlers, type Call, encodedCard, type Handlers, Refused } from '../calls/handler.ts';
+import { cardExpiry, isExpired } from '../rules/dates.ts';
+import { isCategory } from '../rules/declines.ts';
+import { cardNumber, FREE_DIGITS } from '../rules/money.ts';
+import { type BinRow, binById, challengeById } from '../store/account.ts';
+import { type CardRow, cardSecrets, countCards, insertCard, pageOfCards, terminateCard } from '../store/cards.ts';
+import { pageFacts } from './account.ts';
 
 export const listCards: Handlers['cards.list'] = async ({ sql, account, input }) => {
   const { page = LIMITS.page.defaults, per_page = LIMITS.pageSize.defaults } = input;
@@ -58,4 +74,135 @@ export const endCard: Handlers['cards.terminate'] = async call => {
   await terminateCard(call.sql, call.account, cardDocument(ended));
   await call.emit('card.terminated', wireCard(ended));
   return wireCard(ended);
+};
+
+// cards.create
+
+/** Checks in the order of A-115: body, BIN, limit of the BIN, money. Creating below the line does not freeze. */
+export const createCard: Handlers['cards.create'] = async call => {
+  const { input } = call;
+  refuseUnknownCategory(input.allowed_categories ?? []);
+  const bin = await binById(call.sql, call.account, input.bin_id);
+  if (bin === undefined) throw new Refused('bin_not_found', `no BIN ${input.bin_id}`);
+  const spendingLimit = monthlyLimit(bin, input.spending_limit);
+  const wire = await issue(call, bin, {
+    balance: input.amount,
+    spending_limit: spendingLimit,
+    label: input.label ?? '',
+    allowed_categories: JSON.stringify(input.allowed_categories ?? []),
+    auto_freeze_at: input.auto_freeze_at ?? null,
+    metadata: JSON.stringify(input.metadata ?? {}),
+  });
+  await call.emit('card.created', wire);
+  return wire;
+};
+
+function refuseUnknownCategory(categories: readonly string[]): void {
+  const unknown = categories.find(entry => !isCategory(entry));
+  if (unknown === undefined) return;
+  throw new Refused(
+    'invalid_request',
+    `allowed_categories: ${JSON.stringify(unknown)} is neither a four-digit MCC nor a known category`,
+  );
+}
+
+/** A-162: the default is the maximum. */
+function monthlyLimit(bin: BinRow, asked: Cents | undefined): Cents {
+  if (asked === undefined || asked <= bin.max_monthly) return asked ?? bin.max_monthly;
+  throw new Refused(
+    'invalid_request',
+    `spending_limit: ${plainAmount(asked)} USD is above the ${plainAmount(bin.max_monthly)} USD of BIN ${bin.id}`,
+  );
+}
+
+type Wishes = Pick<
+  CardRow,
+  'balance' | 'spending_limit' | 'label' | 'allowed_categories' | 'auto_freeze_at' | 'metadata'
+>;
+
+/** Posts what is put on the card, which the wallet must hold, and makes it; resolves to the card as it is sent. */
+async function issue(call: Call, bin: BinRow, options: Wishes): Promise<CompleteOf<typeof CARD>> {
+  const { sql, account, now, idSource } = call;
+  const id = await idSource.id('card');
+  const { balance } = options;
+  const moves = { wallet: -balance, card: balance };
+  await post(sql, { account, kind: 'create', ref: id, at: now, card: id, isOpening: true, isCovered: true, moves });
+  const cvv = await idSource.digits('cvv', 3);
+  for (;;) {
+    const number = cardNumber(bin.network, await idSource.digits('number', FREE_DIGITS));
+    // Field by field: a copy with more fields than its origin costs the engine ten times as much.
+    const card: CardRow = {
+      id,
+      bin_id: bin.id,
+      network: bin.network,
+      last4: number.slice(-4),
+      status: 'active',
+      balance,
+      hold: 0 as Cents,
+      spending_limit: options.spending_limit,
+      label: options.label,
+      allowed_categories: options.allowed_categories,
+      auto_freeze_at: options.auto_freeze_at,
+      metadata: options.metadata,
+      created_at: now,
+      expires_at: cardExpiry(now),
+    };
+    const { document, wire } = cardDocument(card);
+    // Ten thousand cards of one network meet by chance once in twenty stores: a number that is taken is drawn again.
+    if ((await insertCard(sql, account, { card, number, cvv, document })) > 0) return wire;
+  }
+}
+
+// cards.fund, cards.withdraw
+
+export const fundCard: Handlers['cards.fund'] = async call => {
+  const { amount } = call.input;
+  const card = await livingCard(call, call.input.card_id);
+  if (isExpired(card, call.now)) throw new Refused('card_expired', `card ${card.id} has expired`);
+  const moves = { wallet: -amount, card: amount };
+  const moved = await moveOnCard(call, card, { kind: 'fund', ref: card.id, moves, isCovered: true });
+  await call.emit('card.funded', wireCard(moved.card));
+  return funding(moved, amount);
+};
+
+/** No event of its own (A-32); one that crosses the line freezes the card. */
+export const withdrawFromCard: Handlers['cards.withdraw'] = async call => {
+  const { amount } = call.input;
+  const card = await livingCard(call, call.input.card_id);
+  if (amount > card.balance) {
+    throw new Refused(
+      'insufficient_card_funds',
+      `card ${card.id} holds ${plainAmount(card.balance)} USD, ${plainAmount(amount)} USD asked`,
+    );
+  }
+  const moves = { card: -amount, wallet: amount };
+  const moved = await moveOnCard(call, card, { kind: 'withdraw', ref: card.id, moves });
+  await afterDecrease(call, moved.card);
+  return funding(moved, amount);
+};
+
+function funding({ card, wallet }: Moved, amount: Cents): CompleteOf<typeof FUNDING> {
+  return {
+    card_id: card.id,
+    amount: toUsd(amount),
+    card_balance: toUsd(card.balance),
+    wallet_balance: toUsd(wallet),
+  };
+}
+
+// cards.reveal, challenges.reveal: what is secret, shown in the page to whoever confirms that he means it.
+
+export const revealCard: AdminHandlers['cards.reveal'] = async call => {
+  const { last4 } = await livingCard(call, call.input.card_id);
+  if (last4 !== call.input.last4) {
+    throw new Refused('invalid_request', 'last4: these are not the last four digits of this card');
+  }
+  const { number, cvv, exp_month, exp_year } = await cardDetails(call);
+  return { number, cvv, exp_month, exp_year };
+};
+
+export const revealCode: AdminHandlers['challenges.reveal'] = async ({ sql, account, input: { challenge_id: id } }) => {
+  const challenge = await challengeById(sql, account, id);
+  if (challenge === undefined) throw new Refused('not_found', `no challenge ${id}`);
+  return { otp: new Secret(challenge.otp) };
 };

@@ -1,13 +1,28 @@
 /** Every operation of the service and the handler that serves it. A missing one does not compile. */
 import type { Handlers } from '../calls/handler.ts';
-import { listBins } from './bins.ts';
-import { cardDetails, endCard, freezeCard, getCard, listCards, unfreezeCard } from './cards.ts';
-import { listChallenges } from './challenges.ts';
-import { createCard } from './create-card.ts';
-import { fundCard, withdrawFromCard } from './funding.ts';
-import { listTransactions } from './transactions.ts';
-import { getWallet, listAddresses } from './wallet.ts';
-import { changeWebhook, createWebhook, endWebhook, getWebhook, listWebhooks } from './webhooks.ts';
+import {
+  changeWebhook,
+  createWebhook,
+  endWebhook,
+  getWallet,
+  getWebhook,
+  listAddresses,
+  listBins,
+  listChallenges,
+  listTransactions,
+  listWebhooks,
+} from './account.ts';
+import {
+  cardDetails,
+  createCard,
+  endCard,
+  freezeCard,
+  fundCard,
+  getCard,
+  listCards,
+  unfreezeCard,
+  withdrawFromCard,
+} from './cards.ts';
 
 export const HANDLERS: Handlers = {
   'bins.list': listBins,

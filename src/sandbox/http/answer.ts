@@ -4,9 +4,7 @@ import type { Shape } from '../../contract/field.ts';
 import type { Operation, PageFacts } from '../../contract/operation.ts';
 import { REFUSALS, type RefusalName } from '../../contract/refusals.ts';
 import { SANDBOX_MARK } from '../../contract/sandbox/basis.ts';
-import { type Encoded, encodedText } from '../calls/encoded.ts';
-import type { Refused } from '../calls/handler.ts';
-import { wireObject } from '../calls/sealed.ts';
+import { type Encoded, encodedText, type Refused, wireObject } from '../calls/handler.ts';
 import type { StoredAnswer } from './idempotency.ts';
 import type { Allowance } from './limits.ts';
 

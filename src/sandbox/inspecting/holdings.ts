@@ -1,18 +1,17 @@
 /** overview, cards, cards.show: where the money is, cards that are looked for, and one card with its entries. */
 import { type Cents, cents, sumCents, toUsd } from '../../core/money.ts';
-import { cardOf } from '../account/acting.ts';
-import { wireCard } from '../account/objects.ts';
-import { pageFacts } from '../handlers/paging.ts';
+import { cardOf, wireCard } from '../account/ledger.ts';
+import { clockRate, readClock } from '../clock/clock.ts';
+import { pageFacts } from '../handlers/account.ts';
 import { isoTime, monthOf } from '../rules/dates.ts';
 import type { MomentHandler } from '../service/service.ts';
-import { binById } from '../store/bins.ts';
-import { type EntryOfCard, entriesOfCard } from '../store/card-life.ts';
-import { changeCount } from '../store/change-count.ts';
-import { countAll } from '../store/counts.ts';
-import { holdingsOf, openCounts, searchCards } from '../store/holdings.ts';
-import { timersInOrder } from '../store/timer-pages.ts';
+import { binById, walletOf } from '../store/account.ts';
+import { type EntryOfCard, entriesOfCard, holdingsOf, openCounts, searchCards } from '../store/cards.ts';
+import { timersInOrder } from '../store/counters.ts';
+import { subscriptionsWithCounts } from '../store/deliveries.ts';
+import { changeCount, countAll, eventsInOrder } from '../store/ledger.ts';
+import { generationOf } from '../store/open.ts';
 import { usedBetween } from '../store/transactions.ts';
-import { walletOf } from '../store/wallet.ts';
 
 const NOTHING = 0 as Cents;
 
@@ -119,3 +118,65 @@ function withBalances(rows: readonly EntryOfCard[], card: string): readonly Card
     return { id, at, kind, ref, ...moved, card_after: onCard, hold_after: onHold };
   });
 }
+
+// marks: whether anything changed since somebody last asked, in one cheap statement.
+
+/** What this process has not written yet counts too. */
+export const showMarks: MomentHandler<'marks'> = async ({ sql, account, now, parts }) => {
+  const { own, others, faults, checked } = await changeCount(sql, account, now);
+  const { requestLog, turnedLog, actLog, activeDialect, archives, version } = parts;
+  const unwritten = `${requestLog.waiting.length}.${requestLog.waiting.at(-1)?.request_id ?? ''}`;
+  const { mode, rate_milli } = await readClock(sql, account);
+  return {
+    version,
+    replaced: await generationOf(sql),
+    changes: [own, others, unwritten, turnedLog.count, actLog.last, archives.changes, activeDialect.name].join('-'),
+    now: isoTime(now),
+    mode,
+    rate: clockRate({ mode, rate_milli }),
+    faults,
+    ledger_ok: checked === null ? null : checked === '[]',
+  };
+};
+
+// timers: what happens by itself, and what could not.
+
+/** Queued deliveries too: moving the clock makes their attempts due in the same way. */
+export const listTimers: MomentHandler<'timers'> = async (
+  { sql, account, now },
+  { page = 1, per_page: limit = 50 },
+) => {
+  const { rows, total } = await timersInOrder(sql, account, { limit, offset: (page - 1) * limit });
+  const data = rows.map(({ due_at, kind, ref, error }) => ({
+    due_at: isoTime(due_at),
+    kind,
+    ref,
+    state: error !== null ? ('parked' as const) : due_at <= now ? ('due' as const) : ('waiting' as const),
+    error,
+  }));
+  return { data, page: pageFacts(page, limit, total) };
+};
+
+// webhooks: subscriptions, and how their deliveries went.
+
+/** Of an address where it leads to alone: its path or query may be a password. */
+export const listSubscriptions: MomentHandler<'webhooks'> = async ({ sql, account }) => {
+  const rows = await subscriptionsWithCounts(sql, account);
+  const data = rows.map(({ url, events, created_at, failing_since, ...row }) => ({
+    ...row,
+    address: new URL(url).origin,
+    events: JSON.parse(events) as readonly string[],
+    created_at: isoTime(created_at),
+    failing_since: failing_since === null ? null : isoTime(failing_since),
+  }));
+  return { data, page: {} };
+};
+
+// events: what was told, in the order of its numbers.
+
+export const listEvents: MomentHandler<'events'> = async ({ sql, account }, input) => {
+  const { page = 1, per_page: limit = 100, ...wanted } = input;
+  const { rows, total } = await eventsInOrder(sql, account, { ...wanted, limit, offset: (page - 1) * limit });
+  const data = rows.map(row => ({ ...row, created_at: isoTime(row.created_at) }));
+  return { data, page: pageFacts(page, limit, total) };
+};

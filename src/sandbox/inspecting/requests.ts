@@ -1,15 +1,20 @@
 /** requests.get, requests.turned: what was asked and answered, and what got no further than the door. */
-
 import { OPERATIONS } from '../../contract/operations.ts';
 import type { RequestAction } from '../../contract/sandbox/fault-rule.ts';
 import type { NotKept } from '../../contract/sandbox/not-kept.ts';
+import { explainMismatch } from '../../contract/signature/mistakes.ts';
+import { matchSignature } from '../../contract/signature/signature.ts';
 import { nearest } from '../../core/nearest.ts';
+import { Secret } from '../../core/secret.ts';
 import { Refused } from '../calls/handler.ts';
-import { SERVICE_PATH } from '../http/routing.ts';
+import { SERVICE_PATH } from '../http/request.ts';
 import { isoTime } from '../rules/dates.ts';
+import { checkResults, type DeclineFacts, uncheckedResults } from '../rules/declines.ts';
+import { wireRequest } from '../service/request-log.ts';
 import type { MomentHandler } from '../service/service.ts';
-import { wireRequest } from '../service/wire-request.ts';
+import { webhookById } from '../store/deliveries.ts';
 import { requestById } from '../store/requests.ts';
+import { declineFacts, transactionById } from '../store/transactions.ts';
 
 export const showRequest: MomentHandler<'requests.get'> = async ({ sql, account, parts }, { request_id: id }) => {
   const row =
@@ -72,3 +77,34 @@ function nearestRoute(method: string, path: string): string | null {
   const best = fitting.find(route => route.method === method) ?? fitting[0];
   return best === undefined ? null : `${best.method} ${best.path}`;
 }
+
+// transactions.why: the checks of A-48 as they went for one record.
+
+/** Values are kept of declines alone; of a record that was approved, every check held. */
+export const whyDecided: MomentHandler<'transactions.why'> = async ({ sql, account }, { transaction_id: id }) => {
+  const row = await transactionById(sql, account, id);
+  if (row === undefined) throw new Refused('not_found', `no transaction ${id}`);
+  const about = { transaction: id, decline_reason: row.decline_reason };
+  if (row.type === 'authorization') return { ...about, outcome: 'approved', checks: checkResults(null, undefined) };
+  if (row.type !== 'decline') return { ...about, outcome: 'posted', checks: uncheckedResults() };
+  const facts = await declineFacts(sql, account, id);
+  const judged = facts === undefined ? undefined : (JSON.parse(facts) as DeclineFacts);
+  return { ...about, outcome: 'declined', checks: checkResults(row.decline_reason, judged) };
+};
+
+// deliveries.explain: whether a signature is that of a subscription over a text, and which usual mistake was made.
+
+export const explainSignature: MomentHandler<'deliveries.explain'> = async ({ sql, account, now }, input) => {
+  const webhook = await webhookById(sql, account, input.webhook_id);
+  if (webhook === undefined) throw new Refused('not_found', `no webhook ${input.webhook_id}`);
+  const { secret, former_secret: former, former_until: until } = webhook;
+  const isFormerGood = former !== null && until !== null && until > now;
+  const secrets = [secret, ...(isFormerGood ? [former] : [])].map(text => new Secret(text));
+  const bytes = Buffer.from(input.body);
+  const match = matchSignature(bytes, input.signature, secrets);
+  if (match === undefined) {
+    return { matches: false, secret: null, deviations: [], mistakes: explainMismatch(bytes, input.signature, secrets) };
+  }
+  const which = match.secret === 0 ? ('present' as const) : ('former' as const);
+  return { matches: true, secret: which, deviations: match.deviations, mistakes: [] };
+};

@@ -1,11 +1,19 @@
 /** scenarios, .check, .play, .show, .record; acts: what was done lately, and the same again. */
-import { cardOf } from '../account/acting.ts';
+
+import { PAGE_PATH } from '../../contract/sandbox/page.ts';
+import { STEP_OPERATIONS } from '../../contract/sandbox/step-operations.ts';
+import { cardOf } from '../account/ledger.ts';
 import { impossible, Refused } from '../calls/handler.ts';
+import type { PageDoor } from '../page/door.ts';
 import { isoTime } from '../rules/dates.ts';
 import type { Act } from '../service/act-log.ts';
-import type { ScenarioPlayer, ScenarioRun } from '../service/scenario-player.ts';
-import type { MomentHandler, ServiceParts, TracelessHandlers } from '../service/service.ts';
-import { scenarioText } from './scenario-text.ts';
+import type {
+  MomentHandler,
+  ScenarioPlayer,
+  ScenarioRun,
+  ServiceParts,
+  TracelessHandlers,
+} from '../service/service.ts';
 
 /** Throws `invalid_request` (409) for a sandbox that plays none. */
 function playerOf({ scenarios }: ServiceParts): ScenarioPlayer {
@@ -69,3 +77,77 @@ export const listActs: TracelessHandlers['acts'] = async ({ parts }) => {
   });
   return { data, page: {} };
 };
+
+// Writes a scenario from what was done: one step each, ids that a step made as references to its answer.
+
+/** What was done, as it was asked and with what came of it. */
+interface DoneStep {
+  readonly operation: string;
+  /** In wire form. */
+  readonly input: Readonly<Record<string, unknown>>;
+  /** Members of the answer that are text: ids and outcomes. */
+  readonly answer: Readonly<Record<string, string>>;
+}
+
+/** JSON is YAML, so that text of any kind stands in it as it is. */
+function scenarioText(title: string, done: readonly DoneStep[]): { readonly text: string; readonly steps: number } {
+  const steps = done.filter(({ operation }) => STEP_OPERATIONS.has(operation));
+  const made = new Map<string, { readonly step: number; readonly fields: string[] }>();
+  const used = new Set<number>();
+  const lines = steps.map(({ operation, input, answer }, step) => {
+    const fields = written(input, (value, name) => {
+      const found = made.get(value);
+      if (found === undefined) return value.startsWith('$') ? `$${value}` : value;
+      used.add(found.step);
+      return `$step${found.step + 1}.${found.fields.includes(name) ? name : found.fields[0]}`;
+    });
+    for (const [field, id] of Object.entries(answer).filter(([name]) => /(?:^|_)id$/.test(name))) {
+      const known = made.get(id) ?? { step, fields: [] };
+      if (known.step === step) known.fields.push(field);
+      made.set(id, known);
+    }
+    return { operation, fields, expect: expected(answer) };
+  });
+  const rows = lines.flatMap(({ operation, fields, expect }, step) => [
+    `  - ${operation}: ${JSON.stringify(fields)}`,
+    ...(used.has(step) ? [`    as: step${step + 1}`] : []),
+    ...(expect === undefined ? [] : [`    expect: ${JSON.stringify(expect)}`]),
+  ]);
+  return { text: [`scenario: ${JSON.stringify(title)}`, 'steps:', ...rows, ''].join('\n'), steps: steps.length };
+}
+
+/** The same with other texts; `text` is told the name of the field too. */
+function written(value: unknown, text: (value: string, name: string) => string, name = ''): unknown {
+  if (typeof value === 'string') return text(value, name);
+  if (Array.isArray(value)) return value.map(entry => written(entry, text, name));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([member, entry]) => [member, written(entry, text, member)]));
+}
+
+/** What it came to is what it should come to again. */
+function expected({ outcome, decline_reason: reason }: DoneStep['answer']): object | undefined {
+  if (outcome === undefined) return undefined;
+  return reason === undefined ? { outcome } : { outcome, decline_reason: reason };
+}
+
+// page.tickets, page.show, page.end: the way into the inspector in a browser.
+
+/** Throws `invalid_request` (409) for a sandbox that shows no page. */
+function doorOf({ pageDoor }: ServiceParts): PageDoor {
+  if (pageDoor !== undefined) return pageDoor;
+  throw impossible('This sandbox has no page. Start one that has: cardwright sandbox start');
+}
+
+/** Behind `#`, where it reaches no server and no log of one. */
+export const makeTicket: TracelessHandlers['page.tickets'] = async ({ parts }, { access = 'full' }) => {
+  const door = doorOf(parts);
+  const { ticket, expiresAt } = door.ticket(access);
+  return { url: `http://${door.host}${PAGE_PATH}#t=${ticket}`, expires_at: isoTime(expiresAt) };
+};
+
+export const showPage: TracelessHandlers['page.show'] = async ({ parts }) => {
+  const { sessions, opened, ticketWaits } = doorOf(parts);
+  return { sessions, opened, ticket_waits: ticketWaits };
+};
+
+export const endSessions: TracelessHandlers['page.end'] = async ({ parts }) => ({ ended: doorOf(parts).end() });

@@ -4,9 +4,7 @@ import type { ReplyOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import { type Cents, cents, toUsd } from '../../core/money.ts';
 import { changesBetween, type RowChange, type Side, type StoredRow } from '../archive/differences.ts';
-import { Damaged } from '../archive/manifest.ts';
-import { manifestOf } from '../archive/restore.ts';
-import { saveInto } from '../archive/save.ts';
+import { Damaged, manifestOf, saveInto } from '../archive/save.ts';
 import { isoTime } from '../rules/dates.ts';
 import type { StoreMoment, TracelessHandlers } from '../service/service.ts';
 

@@ -1,7 +1,24 @@
 /** Who may ask: the key for the service, the admin token for the admin surface (docs/design/sandbox.md, section 10). */
-import { timingSafeEqual } from 'node:crypto';
-import type { Secret } from '../../core/secret.ts';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { withoutCode } from '../../contract/event-code.ts';
+import type { ReplyOf } from '../../contract/operation.ts';
+import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import { PAGE_HALF_HEADER } from '../../contract/sandbox/basis.ts';
+import type { KeyAccess } from '../../contract/sandbox/keys.ts';
+import { PAGE_PATH, pageMay } from '../../contract/sandbox/page.ts';
+import { digestOf } from '../../core/key-print.ts';
+import { Secret } from '../../core/secret.ts';
 import { Refused } from '../calls/handler.ts';
+import { sandboxNow } from '../clock/clock.ts';
+import { type Answer, errorAnswer, replyAnswer } from '../http/answer.ts';
+import { bodyOf, type ParsedRequest, type Route } from '../http/request.ts';
+import { browserRefusal, isForPage, isFromPage } from '../page/browser-gate.ts';
+import type { PageDoor } from '../page/door.ts';
+import { isoTime } from '../rules/dates.ts';
+import type { ServiceParts } from '../service/service.ts';
+import { type ApiKeyRow, allApiKeys, apiKeyByDigest, insertApiKey } from '../store/requests.ts';
 
 const LIVE_PREFIX = 'sk_live_';
 
@@ -52,4 +69,184 @@ function authorize(header: string | undefined, fits: (given: string) => boolean)
   if (!fits(given)) {
     throw new Refused('unauthorized', 'The key is not known here.');
   }
+}
+
+// What is refused before anything is looked at: other hosts, browsers, and HTTP as nobody honest speaks it.
+
+/** A refusal by the server itself, not by the service; 421 has no word of the service. */
+interface Turned {
+  readonly status: 400 | 403 | 421;
+  readonly error: 'invalid_request' | 'forbidden';
+  readonly message: string;
+}
+
+/** Headers that must not be repeated: which of two counts is a matter of taste. */
+const SINGLE = new Set(['host', 'authorization', 'x-idempotency-key', 'content-type', 'content-length']);
+
+/** `door` is that of the inspector: closed, or missing, it changes nothing. */
+export function turnedAway(
+  request: IncomingMessage,
+  hosts: readonly string[],
+  door: PageDoor | undefined,
+): Turned | undefined {
+  if (request.httpVersion !== '1.1') return bad('Only HTTP/1.1 is spoken here.');
+  if (request.url === undefined || !request.url.startsWith('/')) return bad('The target of a request must be a path.');
+  const repeated = repeatedIn(request.rawHeaders);
+  if (repeated !== undefined) return bad(`The header ${repeated} is given twice.`);
+  const encoding = request.headers['transfer-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'chunked')
+    return bad('A body may come chunked, and no other way.');
+  // Node would say so itself, without our mark.
+  if (request.headers.host === undefined) return bad('A request names its host.');
+  if (!hosts.includes(request.headers.host?.toLowerCase() ?? '')) {
+    return { status: 421, error: 'invalid_request', message: 'This host is not served here.' };
+  }
+  const { method = '', url, headers } = request;
+  if (door?.isOpen === true && url.startsWith(PAGE_PATH)) {
+    const refusal = browserRefusal({ method, url, headers }, door);
+    return refusal && { ...refusal, error: refusal.status === 403 ? 'forbidden' : 'invalid_request' };
+  }
+  if (isFromPage(request)) return { status: 403, error: 'forbidden', message: 'Web pages may not use the sandbox.' };
+  return undefined;
+}
+
+function bad(message: string): Turned {
+  return { status: 400, error: 'invalid_request', message };
+}
+
+/** The first header that must not be repeated and is; names and values stand in turn. */
+function repeatedIn(rawHeaders: readonly string[]): string | undefined {
+  const seen: string[] = [];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = (rawHeaders[at] ?? '').toLowerCase();
+    if (!SINGLE.has(name)) continue;
+    if (seen.includes(name)) return name;
+    seen.push(name);
+  }
+  return undefined;
+}
+
+// keys, keys.create, and what a key that was made is good for.
+
+export async function listKeys({ store, account }: ServiceParts): Promise<ReplyOf<AdminOperations['keys']>> {
+  const rows = await store.read(sql => allApiKeys(sql, account));
+  return { data: rows.map(shown), page: {} };
+}
+
+/** 256 random bits, whatever the seed: a key that can be foretold is none. */
+export async function createKey(
+  { store, account, clock, random }: ServiceParts,
+  { access = 'full' }: { readonly access?: KeyAccess },
+): Promise<ReplyOf<AdminOperations['keys.create']>> {
+  const key = `sk_test_${Buffer.from(random.bytes(32)).toString('base64url')}`;
+  const id = `key_${Buffer.from(random.bytes(12)).toString('hex')}`;
+  const row = await store.write(async sql => {
+    const created_at = await sandboxNow(sql, account, clock.now());
+    const made: ApiKeyRow = { id, digest: digestOf(key), last4: key.slice(-4), access, created_at };
+    await insertApiKey(sql, account, made);
+    return made;
+  });
+  return { ...shown(row), key: new Secret(key) };
+}
+
+/**
+ * Lets in whoever shows a key that was made, as far as it reaches. Throws what `unknown` is for any other, and
+ * `unauthorized` for a revoked one, `forbidden` where one that only reads would change or reveal something (A-103).
+ */
+export async function admitMadeKey(
+  { store, account }: ServiceParts,
+  { route, header, unknown }: { readonly route: Route; readonly header: string | undefined; readonly unknown: Refused },
+): Promise<void> {
+  const given = bearerIn(header);
+  if (given === undefined || unknown.refusal !== 'unauthorized') throw unknown;
+  const made = await store.read(sql => apiKeyByDigest(sql, account, digestOf(given)));
+  if (made === undefined) throw unknown;
+  if (made.access === 'revoked') throw new Refused('unauthorized', 'The key was revoked.');
+  if (made.access === 'read_only' && route.row.effect !== 'read') {
+    throw new Refused('forbidden', 'The key may read, and nothing else.');
+  }
+}
+
+function shown({ id, last4, access, created_at }: ApiKeyRow) {
+  return { id, last4, access, created_at: isoTime(created_at) };
+}
+
+// That a sandbox answers, and that it is ours. Whoever found its address in a file sends no key before the server has proved that it knows the admin token: the port may belong to another program by now.
+
+/**
+ * HMAC-SHA256, lowercase hex. The port is part of it, so that a program on another port cannot pass on the answer of
+ * the real server as its own; over a socket it is empty.
+ */
+export function proofOf(
+  adminToken: Secret,
+  { nonce, port }: { readonly nonce: string; readonly port: string },
+): string {
+  return createHmac('sha256', adminToken.expose()).update(`cardwright sandbox health\n${port}\n${nonce}`).digest('hex');
+}
+
+/** Nothing is counted or written for it. Throws `StoreBusy` when the store does not answer. */
+async function healthOf({ store, version }: ServiceParts) {
+  const row = await store.read(sql => sql.get<{ instance: string }>('select instance from meta where one = 1'));
+  return { status: 'ok', version, instance: row?.instance ?? '' };
+}
+
+export async function healthAnswer(
+  parts: ServiceParts,
+  hosts: readonly string[],
+  { query }: Pick<ParsedRequest, 'query'>,
+): Promise<Answer> {
+  const { nonce } = query;
+  const port = hosts[0]?.split(':')[1] ?? '';
+  const proof = typeof nonce === 'string' ? proofOf(parts.adminToken, { nonce, port }) : undefined;
+  return replyAnswer(ADMIN_OPERATIONS.health, { ...(await healthOf(parts)), ...(proof !== undefined && { proof }) });
+}
+
+// Requests of the inspector's page: its files, its session, and what that session may ask.
+
+/** A file of the page; undefined where the request is for something else. The gate let it in. */
+export function pageFileAnswer(door: PageDoor | undefined, url: string, named: () => string): Answer | undefined {
+  if (door?.isOpen !== true || !isForPage(url)) return undefined;
+  const file = door.file(url === PAGE_PATH ? 'index.html' : url.slice(PAGE_PATH.length));
+  if (file !== undefined) return { status: 200, headers: { 'Content-Type': file.type }, body: file.text };
+  const message = 'The inspector has no such file.';
+  return errorAnswer({ status: 404, error: 'route_not_found', message }, named());
+}
+
+/** Throws `unauthorized` without a session, `forbidden` for what it may not ask. */
+export function admitSession(door: PageDoor, headers: IncomingHttpHeaders, { name, row }: Route): void {
+  const half = headers[PAGE_HALF_HEADER.toLowerCase()];
+  const access = door.admitted(typeof half === 'string' ? half : undefined, headers.cookie);
+  if (access === undefined) {
+    throw new Refused('unauthorized', 'The session of this page is over. Open it again: cardwright sandbox open');
+  }
+  if (!pageMay(name, row.leavesNoTrace === true, access)) {
+    const why = access === 'look' ? 'This session may look and change nothing.' : 'The page may not ask for this.';
+    throw new Refused('forbidden', why);
+  }
+}
+
+/** Whether a request that the gate let in came from the page. */
+export function isOfPage(door: PageDoor | undefined, headers: IncomingHttpHeaders): door is PageDoor {
+  return door?.isOpen === true && isFromPage({ headers });
+}
+
+/** What a page is told of events has no one-time code in it. */
+export function withoutCodes(name: string, reply: unknown): unknown {
+  if (name !== 'events') return reply;
+  const { data, ...rest } = reply as { readonly data: readonly { readonly type: string; readonly body: string }[] };
+  return { ...rest, data: data.map(event => ({ ...event, body: withoutCode(event.type, event.body) })) };
+}
+
+/** Throws `forbidden` for whoever is no page, `unauthorized` for another ticket than the one that waits. */
+export function sessionAnswer(door: PageDoor | undefined, parsed: ParsedRequest): Answer {
+  const { ticket } = bodyOf(parsed) as { readonly ticket: string };
+  if (!isOfPage(door, parsed.headers)) throw new Refused('forbidden', 'A session is for the page of the inspector.');
+  const redeemed = door.redeem(ticket);
+  if (redeemed === undefined) {
+    throw new Refused('unauthorized', 'This ticket is used or over. Make another: cardwright sandbox open');
+  }
+  const { half, cookie, access } = redeemed;
+  const answer = replyAnswer(ADMIN_OPERATIONS['page.session'], { half, access });
+  const kept = `${door.cookieName}=${cookie}; HttpOnly; SameSite=Strict; Path=${PAGE_PATH}`;
+  return { ...answer, headers: { ...answer.headers, 'Set-Cookie': kept } };
 }

@@ -4,32 +4,52 @@ import { HEADERS } from '../../contract/envelopes.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { PAGE_PATH } from '../../contract/sandbox/page.ts';
 import { isFull } from '../../engine/faults.ts';
-import { wireCard } from '../account/objects.ts';
+import { wireCard } from '../account/ledger.ts';
 import { idOf } from '../calls/deterministic-ids.ts';
 import { Refused, type TracelessName } from '../calls/handler.ts';
 import { sandboxNow } from '../clock/clock.ts';
-import { faultyAnswer } from '../faults/applied-fault.ts';
-import { FAULT_HEADER, faultInHeader } from '../faults/header.ts';
+import { FAULT_HEADER, faultInHeader, faultyAnswer } from '../faults/applied-fault.ts';
 import { type Answer, errorAnswer, refusalAnswer, refusedAnswer, replyAnswer, withAllowance } from '../http/answer.ts';
-import { Gone, readBody } from '../http/body.ts';
 import { fingerprintOf } from '../http/idempotency.ts';
 import type { Allowance } from '../http/limits.ts';
-import type { AppliedFault } from '../http/request.ts';
-import { bodyOf, honouredKey, type Keying, type ParsedRequest, refuseProblem, scopeOf } from '../http/request.ts';
-import { findRoute, queryValues, type Route, type Routes, routesOf, surfaceOf } from '../http/routing.ts';
+import {
+  type AppliedFault,
+  bodyOf,
+  findRoute,
+  Gone,
+  honouredKey,
+  type Keying,
+  type ParsedRequest,
+  queryValues,
+  type Route,
+  type Routes,
+  readBody,
+  refuseProblem,
+  routesOf,
+  scopeOf,
+  surfaceOf,
+} from '../http/request.ts';
 import { PAGE_HEADERS } from '../page/browser-gate.ts';
-import { keptAct } from '../service/act-log.ts';
-import { cleanText } from '../service/kept-parts.ts';
+import { keptAct, keyForm } from '../service/act-log.ts';
+import { cleanText } from '../service/request-log.ts';
 import type { ServiceParts, StoreMoment } from '../service/service.ts';
-import { keyForm } from '../service/turned-log.ts';
 import { cardById } from '../store/cards.ts';
 import { StoreBroken, StoreBusy } from '../store/sql.ts';
-import { type Authorize, authorizerOf, refuseLiveKeys, refuseLiveKeysIn } from './authorize.ts';
+import {
+  type Authorize,
+  admitMadeKey,
+  admitSession,
+  authorizerOf,
+  healthAnswer,
+  isOfPage,
+  pageFileAnswer,
+  refuseLiveKeys,
+  refuseLiveKeysIn,
+  sessionAnswer,
+  turnedAway,
+  withoutCodes,
+} from './authorize.ts';
 import { executeRequest } from './execute.ts';
-import { turnedAway } from './gate.ts';
-import { healthAnswer } from './health.ts';
-import { admitMadeKey } from './keys.ts';
-import { admitSession, isOfPage, pageFileAnswer, sessionAnswer, withoutCodes } from './page-session.ts';
 
 export interface Exchanged {
   readonly answer: Answer;

@@ -20,14 +20,11 @@ import type { ActiveDialect } from '../dialects/active-dialect.ts';
 import type { LimitsKept } from '../http/limits.ts';
 import { recordEvent } from '../outbox/outbox.ts';
 import type { PageDoor } from '../page/door.ts';
-import { ARCHIVED_ACCOUNT } from '../store/archived.ts';
-import type { IdForm } from '../store/meta.ts';
-import type { Sql, Store } from '../store/sql.ts';
-import type { ActLog } from './act-log.ts';
-import type { RequestLog } from './request-log.ts';
-import type { RequestNumbers } from './request-numbers.ts';
-import type { ScenarioPlayer } from './scenario-player.ts';
-import type { TurnedLog } from './turned-log.ts';
+import type { IdForm } from '../store/open.ts';
+import { ARCHIVED_ACCOUNT } from '../store/schema.ts';
+import { type Sql, type Store, StoreBroken, StoreBusy } from '../store/sql.ts';
+import type { ActLog, TurnedLog } from './act-log.ts';
+import type { RequestLog, RequestNumbers } from './request-log.ts';
 
 /** The one account of a sandbox on this machine. */
 export const ACCOUNT = ARCHIVED_ACCOUNT;
@@ -47,7 +44,7 @@ export interface StoreMoment {
 }
 
 /** Where a look is made from: nothing of it writes, and it holds a moment no longer than it reads. */
-export interface Inspection {
+interface Inspection {
   readonly parts: ServiceParts;
   read<T>(work: (moment: StoreMoment) => Promise<T>): Promise<T>;
 }
@@ -178,4 +175,61 @@ export function firingOf({ account, timerActions: actions, onFault }: ServicePar
       return { idSource, emit: (event, data) => recordEvent({ sql, account, now: dueAt, idSource }, event, data) };
     },
   };
+}
+
+// Playing scenarios, which stand above the sandbox: whoever puts the program together hands a player in.
+
+export type ScenarioRun = ReplyOf<AdminOperations['scenarios.show']>;
+type ScenarioChecked = ReplyOf<AdminOperations['scenarios.check']>;
+
+/** The server in which a scenario plays. */
+export interface Stage {
+  /** `http://127.0.0.1:<port>` */
+  readonly origin: string;
+  readonly key: Secret;
+  readonly adminToken: Secret;
+}
+
+export interface ScenarioPlayer {
+  examples(): Promise<readonly { readonly name: string; readonly text: string }[]>;
+  check(text: string): Promise<ScenarioChecked>;
+  /** Begins it. Undefined while another one is running. */
+  play(text: string, stage: Stage): Promise<ScenarioRun | undefined>;
+  /** One of the runs of this process; undefined for an unknown or a forgotten one. */
+  find(id: string): ScenarioRun | undefined;
+}
+
+// Timers that go off by themselves, for a sandbox that is left running: nobody has to ask for something first.
+
+/** Real ms between two looks: timers are set by other processes too, and a scaled clock makes them due any time. */
+const LOOK_EVERY = 250;
+
+/**
+ * Fires what is due on the clock of the sandbox until `signal` is aborted; the step in hand is finished first. Errors
+ * are told to `onFault` and tried again, a store that stays busy once; a broken store ends it.
+ */
+export async function runTimersUntil(parts: ServiceParts, signal: AbortSignal): Promise<void> {
+  let wasBusy = false;
+  while (!signal.aborted) {
+    try {
+      await catchUp(parts);
+      wasBusy = false;
+    } catch (error) {
+      const isBusy = error instanceof StoreBusy;
+      // Another process may fill the store for minutes.
+      if (!(isBusy && wasBusy)) parts.onFault(error);
+      wasBusy = isBusy;
+      if (error instanceof StoreBroken) return;
+    }
+    await pause(parts, signal);
+  }
+}
+
+/** A wait that is cut short is no mistake. */
+async function pause({ clock }: ServiceParts, signal: AbortSignal): Promise<void> {
+  try {
+    await clock.sleep(LOOK_EVERY, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
 }

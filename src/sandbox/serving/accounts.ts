@@ -11,13 +11,12 @@ import { withLock } from '../../files/lock.ts';
 import { privateFolder } from '../../files/private-at-once.ts';
 import type { FileDependencies } from '../../files/private-files.ts';
 import { Refused } from '../calls/handler.ts';
-import { SERVICE_PATH } from '../http/routing.ts';
+import { SERVICE_PATH } from '../http/request.ts';
 import { bearerIn } from '../requests/authorize.ts';
 import type { OpenAccount, ServiceParts } from '../service/service.ts';
 import { type Opened, type OpenPlan, openSandbox, randomSecret, randomSeed } from './assemble.ts';
 import { LIMITS, type ProxyAddress, serve } from './server.ts';
-import { readSecret, writeSecret } from './server-files.ts';
-import type { StartDependencies } from './started.ts';
+import { readSecret, type StartDependencies, writeSecret } from './started.ts';
 
 export interface AccountsOptions {
   /** Absolute path of the folder, made 0700 when missing. */

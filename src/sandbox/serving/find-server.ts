@@ -8,8 +8,8 @@ import type { Secret } from '../../core/secret.ts';
 import { holderOf } from '../../files/lock.ts';
 import type { FileDependencies } from '../../files/private-files.ts';
 import type { Host } from '../../platform/host.ts';
-import { proofOf } from '../requests/health.ts';
-import { readFacts, readSecret, type ServerFacts, serverPaths } from './server-files.ts';
+import { proofOf } from '../requests/authorize.ts';
+import { readFacts, readSecret, type ServerFacts, serverPaths } from './started.ts';
 
 export interface FoundServer extends ServerFacts {
   /** Address of the control surface's origin, as `CARDWRIGHT_SANDBOX_URL` takes it. */

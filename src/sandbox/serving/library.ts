@@ -1,20 +1,172 @@
 /**
- * `cardwright/sandbox`: the sandbox for test suites and other programs. Its types stand in library-types.ts, which
- * imports nothing, because the build ships that file as it is.
+ * The options of `startSandbox()`, looked at: a misspelled one would be left out in silence where no types are checked,
+ * and a test suite would run in another sandbox than it says.
  */
+
+import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
-import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
-import { sandboxMethods } from './library-methods.ts';
-import { checkOptions } from './library-options.ts';
+import process from 'node:process';
+import { shapeProblem } from '../../contract/check.ts';
+import { type AnyField, choice, flag, integer, money, must, type Shape, text, time } from '../../contract/field.ts';
+import type { Operation } from '../../contract/operation.ts';
+import { CREATE_WEBHOOK } from '../../contract/resources.ts';
+import { ADMIN_PATH, described } from '../../contract/sandbox/basis.ts';
+import { DIALECT_NAMES } from '../../contract/sandbox/faults.ts';
+import { type AdminMethod, adminMethodsByGroup } from '../../contract/sandbox/methods.ts';
+import { mismatches } from '../../contract/sandbox/together.ts';
+import { violation } from '../../contract/violation.ts';
+import { CliError } from '../../core/errors.ts';
+import { systemCode } from '../../files/private-files.ts';
+import { SYSTEM_CLOCK } from '../../platform/real-time.ts';
+import type { SandboxHost } from './assemble.ts';
 import type * as Public from './library-types.ts';
+import type { SandboxAdmin, SandboxOptions } from './library-types.ts';
 import { type RunningSandbox, startSandbox as start } from './start.ts';
+
+const word = (...words: readonly string[]) => choice(words, described('One of them.'));
+
+const FIELDS = {
+  store: text(described('memory, or the path of a file.')),
+  listen: word('tcp', 'socket'),
+  port: integer({ ...described('Port.'), min: 0, max: 65_535 }),
+  ipv6: flag(described('Whether.')),
+  seed: integer({ ...described('Seed.'), min: 0 }),
+  ids: word('derived', 'counted'),
+  data: word('empty', 'demo'),
+  wallet: money({ ...described('USD.'), min: 0 }),
+  dialect: word(...DIALECT_NAMES),
+  rateLimits: flag(described('Whether.')),
+  timers: word('live', 'on-request'),
+  deliveries: word('live', 'on-deliver'),
+  allowRemoteWebhooks: flag(described('Whether.')),
+  webhookSecret: { ...CREATE_WEBHOOK.secret, ...described('Secret.') },
+} as const satisfies Shape;
+
+const REAL = { mode: must(word('real')) } as const;
+const FROZEN = { mode: must(word('frozen')), at: must(time(described('Where it stands.'))) } as const;
+const MODES = { mode: must(word('real', 'frozen')) } as const;
+
+/** Of no kind of field. */
+const OTHERS = ['clock', 'onFault'] as const;
+
+// A new option is one of the two, or this does not compile.
+type Known = keyof typeof FIELDS | (typeof OTHERS)[number];
+const NAMES: Readonly<Record<Known, true>> & Readonly<Record<keyof SandboxOptions, true>> = {
+  ...(Object.fromEntries(Object.keys(FIELDS).map(name => [name, true])) as Record<keyof typeof FIELDS, true>),
+  clock: true,
+  onFault: true,
+};
+
+/** Throws `usage` naming the first option that is unknown or has a value it cannot have. Undefined is left out. */
+export function checkOptions(options: object): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (!Object.hasOwn(NAMES, name)) {
+      throw wrong(`startSandbox has no option ${JSON.stringify(name)}; there are ${Object.keys(NAMES).join(', ')}`);
+    }
+    const field: AnyField | undefined = (FIELDS as Shape)[name];
+    const problem = field === undefined || value === undefined ? undefined : violation(field, value);
+    if (problem !== undefined) throw wrongOption(name, problem);
+  }
+  const { clock, data, wallet } = options as { clock?: unknown; data?: string; wallet?: number };
+  const problem = clock === undefined ? undefined : clockProblem(clock);
+  if (problem !== undefined) throw wrongOption('clock', problem);
+  if (wallet !== undefined && data === 'demo') throw wrongOption('wallet', 'for the data set empty; demo has its own');
+}
+
+function clockProblem(clock: unknown): string | undefined {
+  if (typeof clock !== 'object' || clock === null) return 'must be an object {mode: real} or {mode: frozen, at}';
+  const values = clock as Readonly<Record<string, unknown>>;
+  const { mode } = values;
+  const problem = shapeProblem(MODES, { mode }) ?? shapeProblem(mode === 'real' ? REAL : FROZEN, values);
+  return problem && `${problem.field} ${problem.text}`;
+}
+
+const wrongOption = (name: string, problem: string) => wrong(`the option ${name} of startSandbox: ${problem}`);
+
+const wrong = (message: string) => new CliError('usage', { message, outcome: 'not_sent' });
+
+// The control surface as methods of `startSandbox()`, made from its rows; their types are contract/sandbox/typescript.ts.
+
+type Values = Readonly<Record<string, unknown>>;
+type Method = (input?: Values) => Promise<unknown>;
+type Methods = Readonly<Record<string, Method>>;
+
+/** `{ simulate: { authorize }, clock: { advance }, reset, … }`. */
+export function sandboxMethods(admin: SandboxAdmin): Readonly<Record<string, Method | Methods>> {
+  const entries = [...adminMethodsByGroup()].flatMap(([group, methods]): [string, Method | Methods][] => {
+    const made = methods.map((each): [string, Method] => [each.name, methodOf(each, admin)]);
+    return group === undefined ? made : [[group, Object.fromEntries(made)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function methodOf({ operation, row, group, name }: AdminMethod, admin: SandboxAdmin): Method {
+  const called = `sandbox.${group === undefined ? name : `${group}.${name}`}`;
+  return async (input = {}) => {
+    const { method, params = {}, query = {}, body } = row as Operation;
+    const problem = problemOf(operation, { ...params, ...query, ...body }, input);
+    if (problem !== undefined) {
+      throw new CliError('usage', { message: `${called}: ${problem}`, outcome: 'not_sent', operation });
+    }
+    const path = withParams(row.path, input) + queryText(query, input);
+    return admin.request(method as 'GET', path, body === undefined ? undefined : partOf(body, input));
+  };
+}
+
+/** What is wrong with an input, so that nothing is sent. */
+function problemOf(operation: string, shape: Shape, input: Values): string | undefined {
+  const problem = shapeProblem(shape, input);
+  if (problem !== undefined) return `${problem.field} ${problem.text}`;
+  const given = new Set(Object.keys(input).filter(name => input[name] !== undefined));
+  return mismatches(operation, { given, values: input })[0]?.text;
+}
+
+function withParams(path: string, input: Values): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(input[name])));
+}
+
+function queryText(query: Values, input: Values): string {
+  const given = Object.entries(partOf(query, input)).map(([name, value]): [string, string] => [name, String(value)]);
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+}
+
+/** What of the input belongs to a part of the row; what is undefined is left out. */
+function partOf(part: Values, input: Values): Values {
+  return Object.fromEntries(Object.entries(input).filter(([name, value]) => name in part && value !== undefined));
+}
+
+// Real time, randomness and process for `startSandbox()`, which other programs call without our `main.ts`.
+
+export function libraryHost(): SandboxHost {
+  return {
+    clock: SYSTEM_CLOCK,
+    random: {
+      bytes: count => randomBytes(count),
+      fraction: () => Math.random(),
+    },
+    pid: process.pid,
+    platform: process.platform,
+    isRunning,
+  };
+}
+
+/** Signal 0 reaches nobody; a process of another user is there all the same. */
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return systemCode(error) !== 'ESRCH';
+  }
+}
+
+// `cardwright/sandbox`: the sandbox for test suites and other programs. Its types stand in library-types.ts, which imports nothing, because the build ships that file as it is.
 
 declare const CARDWRIGHT_VERSION: string;
 
 type Failed = ConstructorParameters<typeof Public.SandboxRefusal>[0];
 
 /** See library-types.ts. */
-export class SandboxRefusal extends Error implements Public.SandboxRefusal {
+class SandboxRefusal extends Error implements Public.SandboxRefusal {
   override readonly name = 'SandboxRefusal';
   readonly status: number;
   readonly error: string;

@@ -5,8 +5,8 @@ import { CliError } from '../../core/errors.ts';
 import { holderOf } from '../../files/lock.ts';
 import { systemCode } from '../../files/private-files.ts';
 import type { Clock, Folders } from '../../platform/host.ts';
-import { storeFile, storeFolder } from './private-socket.ts';
-import { serverPaths } from './server-files.ts';
+import { storeFile, storeFolder } from './embedded.ts';
+import { serverPaths } from './started.ts';
 
 /** The log first: a database without it is older but whole, a log beside another database is a danger. */
 const PARTS = ['-wal', '-shm', ''] as const;

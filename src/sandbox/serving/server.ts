@@ -1,22 +1,18 @@
-/**
- * The HTTP server of the sandbox: a socket or a loopback port, limits, and an orderly end
- * (docs/design/sandbox.md, section 10).
- */
+/** The HTTP server of the sandbox: a socket or a loopback port, limits, and an orderly end (docs/design/sandbox.md, section 10). */
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { AddressInfo, Server as Door, Socket } from 'node:net';
+import { type AddressInfo, createServer as createListener, type Server as Listener, type Socket } from 'node:net';
 import type { Transfer } from '../../contract/sandbox/snapshots.ts';
 import { CliError } from '../../core/errors.ts';
 import { systemCode } from '../../files/private-files.ts';
 import { inNextTurn } from '../../platform/real-time.ts';
-import { type Export, makeExport, takeImport, transferOf } from '../admin/transfer.ts';
+import { type Export, makeExport, takeImport, transferOf } from '../admin/snapshots.ts';
 import { dateText } from '../clock/date-text.ts';
 import { sendFaulty } from '../faults/send-faulty.ts';
 import { errorAnswer, headersFor } from '../http/answer.ts';
-import { Gone } from '../http/body.ts';
+import { Gone } from '../http/request.ts';
 import { Exchange } from '../requests/exchange.ts';
 import type { ServiceParts } from '../service/service.ts';
 import { StoreBroken } from '../store/sql.ts';
-import { secondDoor } from './second-door.ts';
 
 /** A socket, or a port of 127.0.0.1, with `ipv6` of `::1` too; behind a proxy another address and its one public name. */
 export type ListenAddress =
@@ -31,7 +27,7 @@ export interface ProxyAddress {
 }
 
 /** The sandbox that a request is for, where a server has many; undefined for its own. Rejects when that cannot be opened. */
-export type AccountOf = (request: IncomingMessage) => Promise<ServiceParts | undefined>;
+type AccountOf = (request: IncomingMessage) => Promise<ServiceParts | undefined>;
 
 export interface RunningServer {
   /** `http://localhost` over a socket, `http://127.0.0.1:<port>` else. */
@@ -81,7 +77,7 @@ export async function serve(
     return made;
   };
   const running = new Map<Promise<void>, IncomingMessage>();
-  let door: Door | undefined;
+  let ipv6: Listener | undefined;
   const server = createServer({ ...times, requireHostHeader: false }, (request, response) => {
     const done = answerOne(request, response);
     running.set(done, request);
@@ -127,7 +123,7 @@ export async function serve(
       request.socket.destroy();
       if (error instanceof Gone) return;
       if (error instanceof StoreBroken) {
-        door?.close();
+        ipv6?.close();
         server.close().closeAllConnections();
       }
       parts.onFault(error);
@@ -165,14 +161,14 @@ export async function serve(
     const answer = errorAnswer({ status: 417, error: 'invalid_request', message }, requestId);
     response.writeHead(answer.status, headersFor(answer, requestId)).end(answer.body);
   });
-  door = await doorsOpened(server, place, connections);
+  ipv6 = await listenersOpened(server, place, connections);
   const hosts = hostsOf(server, place);
   nobody.hosts = hosts;
   if ('port' in place) pageDoor?.listensAt(String((server.address() as AddressInfo).port));
   return {
     origin: `http://${hosts[0]}`,
     stop: async () => {
-      const closed = Promise.all([closing(server), door && closing(door)]);
+      const closed = Promise.all([closing(server), ipv6 && closing(ipv6)]);
       // What faults hold up is let go, and not carried out any more.
       stopping.abort();
       server.closeIdleConnections();
@@ -215,13 +211,17 @@ function answerUnreadable(error: Error, socket: Socket, requestId: string): void
 /** So many free ports are tried until one is free on both addresses. */
 const MOST_TRIES = 10;
 
-/** Listens; resolves to the door on `::1` where one is asked for. */
-async function doorsOpened(server: Server, place: ListenAddress, connections: number): Promise<Door | undefined> {
+/** Listens; resolves to the listener on `::1` where one is asked for. */
+async function listenersOpened(
+  server: Server,
+  place: ListenAddress,
+  connections: number,
+): Promise<Listener | undefined> {
   for (let tries = 1; ; tries += 1) {
     await listening(server, place);
     if (!('port' in place) || !place.ipv6) return undefined;
     try {
-      return await secondDoor(server, (server.address() as AddressInfo).port, connections);
+      return await ipv6Listener(server, (server.address() as AddressInfo).port, connections);
     } catch (error) {
       await closing(server);
       const mayTryAgain = place.port === 0 && systemCode(error) === 'EADDRINUSE' && tries < MOST_TRIES;
@@ -243,7 +243,31 @@ function listening(server: Server, place: ListenAddress): Promise<void> {
   });
 }
 
-const closing = (door: Door) => new Promise(resolve => door.close(resolve));
+/** `::1` beside 127.0.0.1: programs may take `localhost` for it, and some of them try no second address.
+ *
+ * Takes connections on the same port of `::1` and hands them to `server`, whose limits, answers and end are theirs too:
+ * both together let in `most`. Rejects with the system's error, EADDRINUSE or EADDRNOTAVAIL; then nothing listens.
+ */
+function ipv6Listener(server: Server, port: number, most: number): Promise<Listener> {
+  const listener = createListener({ allowHalfOpen: true, noDelay: true }, socket => server.emit('connection', socket));
+  return new Promise((resolve, reject) => {
+    listener.once('error', reject);
+    listener.listen({ host: '::1', port, ipv6Only: true }, () => {
+      listener.off('error', reject);
+      let open = 0;
+      server.on('connection', (socket: Socket) => {
+        open += 1;
+        socket.once('close', () => {
+          open -= 1;
+        });
+        if (open > most) socket.destroy();
+      });
+      resolve(listener);
+    });
+  });
+}
+
+const closing = (listener: Listener | Server) => new Promise(resolve => listener.close(resolve));
 
 function hostsOf(server: Server, place: ListenAddress): readonly string[] {
   if ('socketPath' in place) return ['localhost'];

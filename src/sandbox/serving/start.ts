@@ -8,11 +8,11 @@ import { atOnceInOurWords } from '../../files/private-files.ts';
 import type { ClockRow } from '../clock/clock.ts';
 import type { DeliveryOptions } from '../delivery/parts.ts';
 import { dialectNamed } from '../dialects/active-dialect.ts';
-import { SERVICE_PATH } from '../http/routing.ts';
-import type { IdForm } from '../store/meta.ts';
+import { SERVICE_PATH } from '../http/request.ts';
+import type { IdForm } from '../store/open.ts';
 import { type Assembled, assemble, type Plan, type SandboxHost } from './assemble.ts';
-import { libraryHost } from './library-host.ts';
-import { type PrivateSocket, privateSocket } from './private-socket.ts';
+import { type PrivateSocket, privateSocket } from './embedded.ts';
+import { libraryHost } from './library.ts';
 
 export interface SandboxOptions {
   /** `memory` (the default) or the path of a file. */

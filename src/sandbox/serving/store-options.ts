@@ -1,9 +1,9 @@
 /** A seed and a data set are of a store when it is made. One that is there keeps its own, and is not silently used. */
 import type { DataSet, LoadSize } from '../../contract/sandbox/admin.ts';
 import { CliError } from '../../core/errors.ts';
-import type { Meta } from '../store/meta.ts';
+import { walletOf } from '../store/account.ts';
+import type { Meta } from '../store/open.ts';
 import type { Store } from '../store/sql.ts';
-import { walletOf } from '../store/wallet.ts';
 
 export interface StoreOptions {
   readonly seed?: number | undefined;

@@ -1,4 +1,6 @@
 /** Statements on `requests`: what was asked of the service, without secrets, the newest of it. */
+
+import type { KeyAccess } from '../../contract/sandbox/keys.ts';
 import type { Sql, SqlValue } from './sql.ts';
 
 export interface RequestRow {
@@ -74,7 +76,7 @@ export async function insertRequest(sql: Sql, account: string, row: RequestRow):
 }
 
 /** Which rows, and how many of the newest of all there are count at most; those that wait to be written push others out. */
-export interface WantedRequests {
+interface WantedRequests {
   readonly filter: RequestFilter;
   readonly newest: number;
 }
@@ -130,3 +132,100 @@ export function pageOfRequests(
     offset,
   );
 }
+
+// Statements on `api_keys`: what is kept of a key is its digest, never the key.
+
+export interface ApiKeyRow {
+  readonly id: string;
+  /** SHA-256 of the key, hexadecimal. */
+  readonly digest: string;
+  readonly last4: string;
+  readonly access: KeyAccess;
+  readonly created_at: number;
+}
+
+const KEY_COLUMNS = 'id, digest, last4, access, created_at';
+
+export const insertApiKey = (sql: Sql, account: string, row: ApiKeyRow) =>
+  sql.run(
+    `insert into api_keys (account_id, ${KEY_COLUMNS}) values (?, ?, ?, ?, ?, ?)`,
+    account,
+    row.id,
+    row.digest,
+    row.last4,
+    row.access,
+    row.created_at,
+  );
+
+export const allApiKeys = (sql: Sql, account: string) =>
+  sql.all<ApiKeyRow>(`select ${KEY_COLUMNS} from api_keys where account_id = ? order by created_at, id`, account);
+
+export const apiKeyByDigest = (sql: Sql, account: string, digest: string) =>
+  sql.get<ApiKeyRow>(`select ${KEY_COLUMNS} from api_keys where account_id = ? and digest = ?`, account, digest);
+
+// Statements on `faults`: the rules of docs/design/sandbox.md, section 5. What they say is JSON that SQL never looks into.
+
+export interface FaultRow {
+  readonly id: string;
+  readonly position: number;
+  readonly meets: 'requests' | 'deliveries';
+  /** The rule as it was given, JSON. */
+  readonly rule: string;
+  readonly times: number | null;
+  readonly seen: number;
+  readonly struck: number;
+  /** ms UTC on the clock of the sandbox. */
+  readonly expires_at: number | null;
+  readonly created_at: number;
+}
+
+const RULE_COLUMNS = 'id, position, meets, rule, times, seen, struck, expires_at, created_at';
+const CAN_STRIKE = `(times is null or struck < times) and (expires_at is null or expires_at > ?)`;
+
+export const insertFault = (sql: Sql, account: string, row: FaultRow) =>
+  sql.run(
+    `insert into faults (account_id, ${RULE_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    account,
+    row.id,
+    row.position,
+    row.meets,
+    row.rule,
+    row.times,
+    row.seen,
+    row.struck,
+    row.expires_at,
+    row.created_at,
+  );
+
+export const allFaults = (sql: Sql, account: string) =>
+  sql.all<FaultRow>(`select ${RULE_COLUMNS} from faults where account_id = ? order by position`, account);
+
+export const faultById = (sql: Sql, account: string, id: string) =>
+  sql.get<FaultRow>(`select ${RULE_COLUMNS} from faults where account_id = ? and id = ?`, account, id);
+
+/** Those that can still apply at `now`, in the order they were added. */
+export const activeFaults = (
+  sql: Sql,
+  account: string,
+  { meets, now }: { readonly meets: FaultRow['meets']; readonly now: number },
+) =>
+  sql.all<FaultRow>(
+    `select ${RULE_COLUMNS} from faults where account_id = ? and meets = ? and ${CAN_STRIKE} order by position`,
+    account,
+    meets,
+    now,
+  );
+
+export const countMatch = (sql: Sql, account: string, { id, isApplied }: { id: string; isApplied: boolean }) =>
+  sql.run(
+    'update faults set seen = seen + 1, struck = struck + ? where account_id = ? and id = ?',
+    isApplied ? 1 : 0,
+    account,
+    id,
+  );
+
+export const deleteFault = (sql: Sql, account: string, id: string) =>
+  sql.run('delete from faults where account_id = ? and id = ?', account, id);
+
+export const deleteAllFaults = (sql: Sql, account: string) =>
+  sql.run('delete from faults where account_id = ?', account);

@@ -2,6 +2,7 @@
  * Tables of the service's own things. Money is cents, times are ms UTC, flags 0 or 1, lists and maps JSON text that SQL never looks
  * into. `account_id` leads every key. A cached balance stands beside what it belongs to; postings are the truth (I2).
  */
+import type { Sql, SqlValue } from './sql.ts';
 
 const WALLETS = `create table wallets (
   account_id text not null primary key,
@@ -191,3 +192,318 @@ export const DOMAIN_TABLES = [
   'bins',
   'wallets',
 ] as const;
+
+/**
+ * Tables the sandbox itself needs, beside those of the domain. `account_id` leads every key. Times
+ * are ms: on the clock of the sandbox, except `real_*` and leases, which are real time.
+ */
+/** Number of the schema, domain tables included. A store with another one is refused. */
+export const SCHEMA = 1;
+
+/** Timers whose action threw: out of the way, with what it said, until they are set anew or the sandbox starts over. */
+const PARKED_TIMERS = `create table parked_timers (
+    account_id text not null,
+    kind text not null,
+    ref text not null,
+    due_at integer not null,
+    error text not null,
+    primary key (account_id, kind, ref)
+  ) strict`;
+
+/** Keys beside the one of the server; an unknown digest is an unknown key. */
+const API_KEYS = `create table api_keys (
+    account_id text not null,
+    id text not null,
+    digest text not null,
+    last4 text not null,
+    access text not null check (access in ('full', 'read_only', 'revoked')),
+    created_at integer not null,
+    primary key (account_id, id),
+    unique (account_id, digest)
+  ) strict`;
+
+/** Answers kept to be repeated; what is expired keeps its generation alone. */
+const IDEMPOTENCY = `create table idempotency (
+    account_id text not null,
+    scope text not null,
+    fingerprint text not null,
+    state text not null check (state in ('done', 'expired')),
+    generation integer not null,
+    status integer,
+    headers text,
+    body text,
+    expires_at integer,
+    primary key (account_id, scope)
+  ) strict`;
+const IDEMPOTENCY_EXPIRY = 'create index idempotency_expiry on idempotency (account_id, state, expires_at)';
+
+/** Written one after the other and found by number, so the key is where the rows are. */
+const EVENTS = `create table events (
+    account_id text not null,
+    seq integer not null,
+    id text not null,
+    type text not null,
+    created_at integer not null,
+    body text not null,
+    primary key (account_id, seq)
+  ) strict, without rowid`;
+
+/** `request_headers` is a JSON object of some of those that were sent; `took` is in real ms. It and the key are no part of an archive. */
+const REQUESTS = `create table requests (
+    account_id text not null,
+    position integer not null,
+    request_id text not null,
+    at integer not null,
+    operation text not null,
+    method text not null,
+    path text not null,
+    status integer not null,
+    error text,
+    replayed integer not null check (replayed in (0, 1)),
+    fault text,
+    idempotency_key text,
+    card_id text,
+    body text,
+    answer text,
+    request_headers text,
+    key_last4 text,
+    took integer,
+    query text,
+    body_bytes integer,
+    not_kept text,
+    primary key (account_id, position)
+  ) strict, without rowid`;
+
+/** What a decline was judged by, JSON text: what was asked and how the card stood. */
+const DECLINE_FACTS = `create table decline_facts (
+    account_id text not null,
+    transaction_id text not null,
+    facts text not null,
+    primary key (account_id, transaction_id)
+  ) strict, without rowid`;
+
+/** When the books were last looked through; `faults` is a JSON list of lines. */
+const LEDGER_CHECKS = `create table ledger_checks (
+    account_id text primary key,
+    at integer not null,
+    faults text not null
+  ) strict`;
+
+/** Names of the columns a statement gives a table. */
+function columnsOf(create: string): readonly string[] {
+  return [...create.matchAll(/^\s+(\w+) (?:text|integer)\b/gm)].map(([, column = '']) => column);
+}
+
+export const SYSTEM_TABLES: readonly string[] = [
+  `create table meta (
+    one integer primary key check (one = 1),
+    application text not null,
+    schema_number integer not null,
+    instance text not null,
+    seed integer not null,
+    ids text not null check (ids in ('derived', 'counted')),
+    created_at integer not null
+  ) strict, without rowid`,
+  `create table clock (
+    account_id text primary key,
+    mode text not null check (mode in ('real', 'offset', 'frozen', 'scaled')),
+    at integer not null,
+    real_since integer not null,
+    rate_milli integer not null
+  ) strict, without rowid`,
+  // Who moves the clock forward now, and where to; one at a time.
+  `create table advances (
+    account_id text not null,
+    owner text not null,
+    token text not null,
+    moves_to integer not null,
+    primary key (account_id)
+  ) strict`,
+  `create table counters (
+    account_id text not null,
+    name text not null,
+    value integer not null,
+    primary key (account_id, name)
+  ) strict, without rowid`,
+  `create table timers (
+    account_id text not null,
+    kind text not null,
+    ref text not null,
+    due_at integer not null,
+    primary key (account_id, kind, ref)
+  ) strict, without rowid`,
+  'create index timers_due on timers (account_id, due_at, kind, ref)',
+  PARKED_TIMERS,
+  API_KEYS,
+  IDEMPOTENCY,
+  IDEMPOTENCY_EXPIRY,
+  EVENTS,
+  // `body` of an example only: that of an event is the event's. `behind`: how many later ones go first (a fault).
+  `create table deliveries (
+    account_id text not null,
+    id text not null,
+    position integer not null,
+    webhook_id text not null,
+    event_id text not null,
+    event_type text not null,
+    event_seq integer,
+    body text,
+    state text not null check (state in ('queued', 'sending', 'delivered', 'failed', 'cancelled')),
+    attempt integer not null,
+    created_at integer not null,
+    due_at integer not null,
+    lease_owner text,
+    lease_token text,
+    lease_until integer,
+    faults_asked integer not null check (faults_asked in (0, 1)),
+    behind integer not null check (behind >= 0),
+    held_until integer,
+    edited integer,
+    sign text,
+    primary key (account_id, id),
+    check ((event_seq is null) = (body is not null)),
+    check ((state = 'sending') = (lease_token is not null))
+  ) strict`,
+  'create index deliveries_due on deliveries (account_id, state, due_at)',
+  'create index deliveries_next on deliveries (account_id, webhook_id, state, due_at, position)',
+  'create index deliveries_by_event on deliveries (account_id, event_id, webhook_id)',
+  `create table attempts (
+    account_id text not null,
+    delivery_id text not null,
+    number integer not null,
+    at integer not null,
+    request_headers text not null,
+    address text,
+    status integer,
+    answer_headers text,
+    answer_body text,
+    duration integer,
+    error text,
+    primary key (account_id, delivery_id, number)
+  ) strict`,
+  `create table rate_hits (
+    account_id text not null,
+    bucket text not null,
+    real_at integer not null,
+    hits integer not null,
+    primary key (account_id, bucket, real_at)
+  ) strict, without rowid`,
+  // Rules of faults; `seen` and `struck` count in the transaction of what they met.
+  `create table faults (
+    account_id text not null,
+    id text not null,
+    position integer not null,
+    meets text not null check (meets in ('requests', 'deliveries')),
+    rule text not null,
+    times integer check (times > 0),
+    seen integer not null,
+    struck integer not null check (struck <= seen),
+    expires_at integer,
+    created_at integer not null,
+    primary key (account_id, id)
+  ) strict`,
+  'create index faults_active on faults (account_id, meets, position)',
+  // The newest requests to the service, without secrets.
+  REQUESTS,
+  LEDGER_CHECKS,
+  DECLINE_FACTS,
+  // Settlements that wait until their card is unfrozen (dialect strict-freeze).
+  `create table waiting_settlements (
+    account_id text not null,
+    position integer not null,
+    authorization_id text not null,
+    card_id text not null,
+    amount integer not null check (amount > 0),
+    final integer not null check (final in (0, 1)),
+    primary key (account_id, position)
+  ) strict`,
+];
+
+/** Emptied when a sandbox starts over. Rate counters stay: a reset is no way around a limit. */
+export const CLEARED_TABLES = [
+  'clock',
+  'advances',
+  'counters',
+  'timers',
+  'parked_timers',
+  'api_keys',
+  'idempotency',
+  'events',
+  'deliveries',
+  'attempts',
+  'faults',
+  'requests',
+  'ledger_checks',
+  'waiting_settlements',
+  'decline_facts',
+] as const;
+
+// What a snapshot holds of a store: which tables, in which order, which columns. Read off the statements that make the tables, so that a new column is never forgotten.
+
+/** The one account of a store. */
+export const ARCHIVED_ACCOUNT = 'acct_sandbox';
+
+export interface ArchivedTable {
+  readonly name: string;
+  readonly columns: readonly string[];
+  /** Columns of its key, without the account that leads it. */
+  readonly key: readonly string[];
+}
+
+/** Who is moving the clock belongs to a process, and that the books were looked through to this very store. */
+const NOT_ARCHIVED = ['advances', 'ledger_checks'];
+
+/** How long something took, and which key of this machine was used: no two sandboxes of one seed would be the same. */
+const NOT_ARCHIVED_COLUMNS: Readonly<Record<string, readonly string[]>> = { requests: ['took', 'key_last4'] };
+
+/** Parents first: the order in which they can be filled. Emptied the other way round. */
+export const ARCHIVED: readonly ArchivedTable[] = [...[...DOMAIN_TABLES].reverse(), ...CLEARED_TABLES]
+  .filter(name => !NOT_ARCHIVED.includes(name))
+  .map(tableNamed);
+
+function tableNamed(name: string): ArchivedTable {
+  const made = [...TABLES, ...SYSTEM_TABLES].find(statement => statement.startsWith(`create table ${name} (`));
+  if (made === undefined) throw new Error(`no statement makes the table ${name}`);
+  const key = keyOf(made) ?? TABLES.map(statement => keyApart(statement, name)).find(found => found !== undefined);
+  if (key === undefined) throw new Error(`nothing tells the rows of ${name} apart`);
+  const columns = columnsOf(made).filter(column => !NOT_ARCHIVED_COLUMNS[name]?.includes(column));
+  return { name, columns, key: key.filter(column => column !== 'account_id') };
+}
+
+function keyOf(table: string): readonly string[] | undefined {
+  if (/^\s+account_id text (?:not null )?primary key/m.test(table)) return ['account_id'];
+  return /^\s+primary key \(([^)]+)\)/m.exec(table)?.[1]?.split(', ');
+}
+
+/** Of a table whose key is made once its rows are there. */
+function keyApart(statement: string, table: string): readonly string[] | undefined {
+  const [, on, columns] = /^create unique index \w+ on (\w+) \(([^)]+)\)$/.exec(statement) ?? [];
+  return on === table ? columns?.split(', ') : undefined;
+}
+
+const PAGE = 2_000;
+
+/** All rows of the account in a table, page by page in the order of its key, values in the order of its columns. */
+export async function* rowsOf(
+  sql: Sql,
+  account: string,
+  { name, columns, key }: ArchivedTable,
+): AsyncGenerator<readonly (readonly SqlValue[])[]> {
+  const from = `select ${columns.join(', ')} from ${name} where account_id = ?`;
+  const order = key.length === 0 ? '' : ` order by ${key.join(', ')}`;
+  const after = ` and (${key.join(', ')}) > (${key.map(() => '?').join(', ')})`;
+  let last: SqlValue[] = [];
+  for (;;) {
+    const where = last.length === 0 ? from : from + after;
+    const rows = await sql.all<Record<string, SqlValue>>(`${where}${order} limit ?`, account, ...last, PAGE);
+    if (rows.length > 0) yield rows.map(row => columns.map(column => row[column] ?? null));
+    const end = rows.at(-1);
+    if (end === undefined || rows.length < PAGE || key.length === 0) return;
+    last = key.map(column => end[column] ?? null);
+  }
+}
+
+/** Removes everything a snapshot replaces. */
+export async function emptyArchived(sql: Sql, account: string): Promise<void> {
+  for (const { name } of [...ARCHIVED].reverse()) await sql.run(`delete from ${name} where account_id = ?`, account);
+}

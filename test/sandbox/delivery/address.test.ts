@@ -1,7 +1,6 @@
 /** Where a delivery may go, whatever a name says at another moment (docs/design/security.md, I9). */
 import { expect, it, test } from 'vitest';
-import { allowedAddress, isLoopback } from '../../../src/sandbox/delivery/address.ts';
-import { post } from '../../../src/sandbox/delivery/send.ts';
+import { allowedAddress, isLoopback, post } from '../../../src/sandbox/delivery/send.ts';
 import { clock } from '../../client/served.ts';
 import { receiver } from '../../support/receiver.ts';
 

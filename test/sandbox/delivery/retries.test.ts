@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DELIVERY_ATTEMPTS, DELIVERY_GIVEN_UP, DELIVERY_RETRIES } from '../../../src/contract/spans.ts';
-import { retryWait } from '../../../src/sandbox/delivery/schedule.ts';
+import { retryWait } from '../../../src/sandbox/delivery/send.ts';
 import { receiver } from '../../support/receiver.ts';
 import { scene } from './scene.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FAULT_KINDS, type FaultMatch } from '../../../src/contract/sandbox/fault-rule.ts';
-import { drawnWait } from '../../../src/sandbox/faults/latency.ts';
+import { drawnWait } from '../../../src/sandbox/faults/applied-fault.ts';
 import { fitsTemplate } from '../../../src/sandbox/faults/rules.ts';
 import { program } from '../../support/child.ts';
 import { ask } from '../../support/sandbox-http.ts';

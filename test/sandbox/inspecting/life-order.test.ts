@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TIMELINE_KINDS, type TimelineKind } from '../../../src/contract/sandbox/inspector.ts';
-import { inOrder, type LifeItem } from '../../../src/sandbox/inspecting/life-order.ts';
+import { inOrder, type LifeItem } from '../../../src/sandbox/inspecting/timeline.ts';
 import { ask } from '../../support/sandbox-http.ts';
 import { scene } from '../faults/scene.ts';
 

@@ -1,0 +1,147 @@
+/** Where a page of a list stands (A-21). */
+
+import { LIMITS } from '../../contract/limits.ts';
+import type { PageFacts } from '../../contract/operation.ts';
+import { CURRENCIES } from '../../contract/resources.ts';
+import { CliError } from '../../core/errors.ts';
+import { toUsd } from '../../core/money.ts';
+import { wireBin, wireChallenge, wireTransaction, wireWebhook } from '../account/ledger.ts';
+import { type Call, type Handlers, Refused } from '../calls/handler.ts';
+import { inclusiveRange } from '../rules/dates.ts';
+import { checkEndpoint, checkedEvents } from '../rules/endpoints.ts';
+import { COINS, depositAddress } from '../rules/money.ts';
+import { allBins, openChallenges, walletOf, walletSums } from '../store/account.ts';
+import {
+  allWebhooks,
+  cancelQueued,
+  deleteWebhook,
+  insertWebhook,
+  updateWebhook,
+  type WebhookRow,
+  webhookById,
+} from '../store/deliveries.ts';
+import { countTransactions, pageOfTransactions } from '../store/transactions.ts';
+
+export function pageFacts(page: number, perPage: number, total: number): PageFacts {
+  return { page, per_page: perPage, total, total_pages: Math.ceil(total / perPage) };
+}
+
+// bins.list
+
+export const listBins: Handlers['bins.list'] = async ({ sql, account }) => {
+  const rows = await allBins(sql, account);
+  return { data: rows.map(wireBin), page: {} };
+};
+
+// challenges.list
+
+/** Listed if and only if pending and not expired, so that any other status finds nothing (A-50, A-55). */
+export const listChallenges: Handlers['challenges.list'] = async ({ sql, account, now, input }) => {
+  const { card_id, status = 'pending' } = input;
+  const rows = status === 'pending' ? await openChallenges(sql, account, { now, card_id }) : [];
+  return { data: rows.map(wireChallenge), page: {} };
+};
+
+// transactions.list
+
+export const listTransactions: Handlers['transactions.list'] = async ({ sql, account, input }) => {
+  const { page = LIMITS.page.defaults } = input;
+  const limit = LIMITS.transactionsPageSize.defaults;
+  const filter = { card_id: input.card_id, type: input.type, ...inclusiveRange(input) };
+  const total = await countTransactions(sql, account, filter);
+  const rows = await pageOfTransactions(sql, account, { filter, limit, offset: (page - 1) * limit });
+  return { data: rows.map(wireTransaction), page: pageFacts(page, limit, total) };
+};
+
+// wallet.get, wallet.addresses
+
+export const getWallet: Handlers['wallet.get'] = async ({ sql, account }) => {
+  const wallet = await walletOf(sql, account);
+  const sums = await walletSums(sql, account);
+  if (wallet === undefined || sums === undefined) {
+    throw new CliError('internal', { message: `no wallet for account ${account}` });
+  }
+  return {
+    balance: toUsd(wallet.balance),
+    currency: 'USD',
+    pending_deposits: toUsd(sums.pending_deposits),
+    total_deposited: toUsd(wallet.deposited),
+    total_spent: toUsd(wallet.spent),
+    cards_active: sums.cards_active,
+    cards_total_balance: toUsd(sums.cards_total_balance),
+  };
+};
+
+/** A currency may be received on several networks: one address for each (A-64). */
+export const listAddresses: Handlers['wallet.addresses'] = async ({ account, input }) => {
+  const currencies = input.currency === undefined ? CURRENCIES : [input.currency];
+  const data = currencies.flatMap(currency =>
+    COINS[currency].networks.map(chain => ({
+      currency,
+      network: chain.name,
+      address: depositAddress(account, currency, chain),
+      memo: null,
+      min_confirmations: chain.confirmations,
+    })),
+  );
+  return { data, page: {} };
+};
+
+// webhooks.create, .list, .get, .update, .delete
+
+export const createWebhook: Handlers['webhooks.create'] = async ({ sql, account, now, idSource, input }) => {
+  checkEndpoint(input.url);
+  const row: WebhookRow = {
+    id: await idSource.id('wh'),
+    url: input.url,
+    events: JSON.stringify(checkedEvents(input.events)),
+    secret: input.secret ?? (await idSource.webhookSecret('first')),
+    status: 'active',
+    created_at: now,
+    updated_at: now,
+    former_secret: null,
+    former_until: null,
+    failing_since: null,
+  };
+  await insertWebhook(sql, account, row);
+  return { ...wireWebhook(row), secret: row.secret };
+};
+
+export const listWebhooks: Handlers['webhooks.list'] = async ({ sql, account }) => {
+  const rows = await allWebhooks(sql, account);
+  return { data: rows.map(wireWebhook), page: {} };
+};
+
+export const getWebhook: Handlers['webhooks.get'] = async call => wireWebhook(await webhookOf(call));
+
+export const changeWebhook: Handlers['webhooks.update'] = async call => {
+  const row = await webhookOf(call);
+  const { url, events, status } = call.input;
+  if (url !== undefined) checkEndpoint(url);
+  const changed: WebhookRow = {
+    ...row,
+    url: url ?? row.url,
+    events: events === undefined ? row.events : JSON.stringify(checkedEvents(events)),
+    status: status ?? row.status,
+    updated_at: call.now,
+  };
+  await updateWebhook(call.sql, call.account, changed);
+  if (changed.status === 'disabled') await cancelQueued(call.sql, call.account, row.id);
+  return wireWebhook(changed);
+};
+
+export const endWebhook: Handlers['webhooks.delete'] = async call => {
+  const { id } = await webhookOf(call);
+  await deleteWebhook(call.sql, call.account, id);
+  await cancelQueued(call.sql, call.account, id);
+  return undefined;
+};
+
+export type Addressed = Pick<Call, 'sql' | 'account'> & { readonly input: { readonly webhook_id: string } };
+
+/** Throws `not_found`. */
+export async function webhookOf({ sql, account, input }: Addressed): Promise<WebhookRow> {
+  const row = await webhookById(sql, account, input.webhook_id);
+  if (row === undefined) throw new Refused('not_found', `no webhook ${input.webhook_id}`);
+  return row;
+}
