@@ -263,7 +263,7 @@ const HOST_FILES = [
   'library/client.ts',
   'app/process-host.ts',
   'app/process-streams.ts',
-  'sandbox/serving/library.ts',
+  'sandbox/serving/start.ts',
   'engine/open.ts',
 ];
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { deterministicIds } from '../../src/sandbox/calls/deterministic-ids.ts';
 import type { IdSource } from '../../src/sandbox/calls/handler.ts';
-import { libraryHost } from '../../src/sandbox/serving/library.ts';
+import { libraryHost } from '../../src/sandbox/serving/start.ts';
 import { clearSystemTables, openStore } from '../../src/sandbox/store/open.ts';
 
 async function openChance(seed: number, ids: 'derived' | 'counted' = 'derived') {

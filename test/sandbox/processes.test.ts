@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { isOwnerGone, ownerName } from '../../src/files/process-identity.ts';
-import { libraryHost } from '../../src/sandbox/serving/library.ts';
+import { libraryHost } from '../../src/sandbox/serving/start.ts';
 import { openStore } from '../../src/sandbox/store/open.ts';
 import { type Program, program } from '../support/child.ts';
 
 const SOURCE = `
-import { libraryHost } from './src/sandbox/serving/library.ts';
+import { libraryHost } from './src/sandbox/serving/start.ts';
 import { ownerName } from './src/files/process-identity.ts';
 import { openStore } from './src/sandbox/store/open.ts';
 

@@ -9,7 +9,7 @@ import { expect, it } from 'vitest';
 import { schedule } from '../../src/sandbox/clock/timers.ts';
 import { HANDLERS } from '../../src/sandbox/handlers/table.ts';
 import { openEmbedded } from '../../src/sandbox/serving/embedded.ts';
-import { libraryHost } from '../../src/sandbox/serving/library.ts';
+import { libraryHost } from '../../src/sandbox/serving/start.ts';
 import type { Store } from '../../src/sandbox/store/sql.ts';
 import { StoreBroken } from '../../src/sandbox/store/sql.ts';
 import { program } from '../support/child.ts';

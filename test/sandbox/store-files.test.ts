@@ -8,8 +8,8 @@ import { engineCode, isBusy } from '../../src/engine/faults.ts';
 import { connectTo } from '../../src/engine/open.ts';
 import type { Clock } from '../../src/platform/host.ts';
 import { openEmbedded } from '../../src/sandbox/serving/embedded.ts';
-import { libraryHost } from '../../src/sandbox/serving/library.ts';
 import { resetHard } from '../../src/sandbox/serving/reset-hard.ts';
+import { libraryHost } from '../../src/sandbox/serving/start.ts';
 import { openStore } from '../../src/sandbox/store/open.ts';
 import { program } from '../support/child.ts';
 
@@ -154,7 +154,7 @@ it('closes a file that was open to others', async () => {
 });
 
 const UMASK_SOURCE = `
-import { libraryHost } from './src/sandbox/serving/library.ts';
+import { libraryHost } from './src/sandbox/serving/start.ts';
 import { openEmbedded } from './src/sandbox/serving/embedded.ts';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';

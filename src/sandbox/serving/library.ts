@@ -3,9 +3,7 @@
  * and a test suite would run in another sandbox than it says.
  */
 
-import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
-import process from 'node:process';
 import { shapeProblem } from '../../contract/check.ts';
 import { type AnyField, choice, flag, integer, money, must, type Shape, text, time } from '../../contract/field.ts';
 import type { Operation } from '../../contract/operation.ts';
@@ -16,9 +14,6 @@ import { type AdminMethod, adminMethodsByGroup } from '../../contract/sandbox/me
 import { mismatches } from '../../contract/sandbox/together.ts';
 import { violation } from '../../contract/violation.ts';
 import { CliError } from '../../core/errors.ts';
-import { systemCode } from '../../files/private-files.ts';
-import { SYSTEM_CLOCK } from '../../platform/real-time.ts';
-import type { SandboxHost } from './assemble.ts';
 import type * as Public from './library-types.ts';
 import type { SandboxAdmin, SandboxOptions } from './library-types.ts';
 import { type RunningSandbox, startSandbox as start } from './start.ts';
@@ -135,30 +130,6 @@ function partOf(part: Values, input: Values): Values {
   return Object.fromEntries(Object.entries(input).filter(([name, value]) => name in part && value !== undefined));
 }
 
-// Real time, randomness and process for `startSandbox()`, which other programs call without our `main.ts`.
-
-export function libraryHost(): SandboxHost {
-  return {
-    clock: SYSTEM_CLOCK,
-    random: {
-      bytes: count => randomBytes(count),
-      fraction: () => Math.random(),
-    },
-    pid: process.pid,
-    platform: process.platform,
-    isRunning,
-  };
-}
-
-/** Signal 0 reaches nobody; a process of another user is there all the same. */
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return systemCode(error) !== 'ESRCH';
-  }
-}
-
 // `cardwright/sandbox`: the sandbox for test suites and other programs. Its types stand in library-types.ts, which imports nothing, because the build ships that file as it is.
 
 declare const CARDWRIGHT_VERSION: string;
@@ -166,7 +137,7 @@ declare const CARDWRIGHT_VERSION: string;
 type Failed = ConstructorParameters<typeof Public.SandboxRefusal>[0];
 
 /** See library-types.ts. */
-class SandboxRefusal extends Error implements Public.SandboxRefusal {
+export class SandboxRefusal extends Error implements Public.SandboxRefusal {
   override readonly name = 'SandboxRefusal';
   readonly status: number;
   readonly error: string;

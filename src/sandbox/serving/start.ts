@@ -1,10 +1,13 @@
 /** A sandbox for test suites and programs: in memory by default, on a loopback port or a socket. */
+import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
+import process from 'node:process';
 import { CliError } from '../../core/errors.ts';
 import { toCents } from '../../core/money.ts';
 import { Secret } from '../../core/secret.ts';
 import { makeFolders } from '../../files/make-folders.ts';
-import { atOnceInOurWords } from '../../files/private-files.ts';
+import { atOnceInOurWords, systemCode } from '../../files/private-files.ts';
+import { SYSTEM_CLOCK } from '../../platform/real-time.ts';
 import type { ClockRow } from '../clock/clock.ts';
 import type { DeliveryOptions } from '../delivery/parts.ts';
 import { dialectNamed } from '../dialects/active-dialect.ts';
@@ -12,7 +15,6 @@ import { SERVICE_PATH } from '../http/request.ts';
 import type { IdForm } from '../store/open.ts';
 import { type Assembled, assemble, type Plan, type SandboxHost } from './assemble.ts';
 import { type PrivateSocket, privateSocket } from './embedded.ts';
-import { libraryHost } from './library.ts';
 
 export interface SandboxOptions {
   /** `memory` (the default) or the path of a file. */
@@ -126,4 +128,27 @@ function clockOf(clock: SandboxOptions['clock']): ClockRow | undefined {
   const at = Date.parse(clock.at);
   if (Number.isNaN(at)) throw new CliError('usage', { message: `not an ISO 8601 time: ${clock.at}` });
   return { ...row, at };
+}
+
+/** Real time, randomness and process, for other programs, which call without our `main.ts`. */
+export function libraryHost(): SandboxHost {
+  return {
+    clock: SYSTEM_CLOCK,
+    random: {
+      bytes: count => randomBytes(count),
+      fraction: () => Math.random(),
+    },
+    pid: process.pid,
+    platform: process.platform,
+    isRunning,
+  };
+}
+
+/** Signal 0 reaches nobody; a process of another user is there all the same. */
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return systemCode(error) !== 'ESRCH';
+  }
 }
