@@ -2,7 +2,7 @@
 
 import type { Globals } from '../cli/parsing/globals.ts';
 import type { Observed } from '../client/request.ts';
-import type { Wait } from '../client/retry.ts';
+import type { Wait } from '../client/read.ts';
 import { NO_OVERRIDES, type Overrides } from '../contract/overrides.ts';
 import type { SandboxAdmin } from '../contract/sandbox/admin-calls.ts';
 import type { Service } from '../contract/service.ts';

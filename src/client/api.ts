@@ -8,8 +8,6 @@ import type {
   Attempt,
   AttemptOptions,
   CallOptions,
-  Delivery,
-  DeliveryPolicy,
   PlannedRequest,
   ReadOptions,
   ServiceOf,
@@ -17,17 +15,10 @@ import type {
 import { CliError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import type { Clock, Environment, Randomness } from '../platform/host.ts';
-import { createBudget } from './budget.ts';
 import { isWrite, planRequest, type Target } from './encode.ts';
-import type { OutcomeClass } from './errors.ts';
-import { isUndone } from './not-happened.ts';
-import { type ArrivedPage, type Row, walkPages } from './pages.ts';
-import { doubtful } from './read-back.ts';
-import { readBalances, readWallet, stateBefore } from './readings.ts';
+import { type ArrivedPage, type Row, repeatRead, type Traffic, type Wait, walkPages } from './read.ts';
 import { createRedactor, learnSecrets, type Redactor } from './redact.ts';
-import { attempt, attemptOf, type Observed, type PageReading, type Wire } from './request.ts';
-import type { Wait } from './retry.ts';
-import { asDelivery, type Delivered, type Delivering, sendCall, undeliverable } from './send-call.ts';
+import { attempt, attemptOf, type Interpretation, type Observed, type PageReading, type Wire } from './request.ts';
 import { createTransport, type Transport } from './transport.ts';
 
 export interface ServiceConnection {
@@ -74,25 +65,20 @@ export interface ServiceSettings<T extends Table> {
 
 type Values = Readonly<Record<string, unknown>>;
 
-interface Given {
+interface Sending {
+  readonly planned: PlannedRequest;
   readonly input: Values;
-  readonly policy: DeliveryPolicy;
+  readonly evidence?: Evidence | undefined;
+  readonly keyOfCaller?: boolean | undefined;
+  /** Cut off what is in the air. */
   readonly signals: readonly (AbortSignal | undefined)[];
-  readonly key?: Secret;
   readonly paging?: PageReading | undefined;
+  /** Asked for once, whatever the number of attempts. */
+  readonly key: () => Promise<Secret>;
 }
 
-/** A list whose pages are asked for. */
-interface Paged {
-  readonly operation: string;
-  readonly options: ReadOptions;
-}
-
-/** A call with what came of it, before the types of the table are put on. */
-interface Done extends Omit<Answered<unknown>, 'result'> {
-  readonly result: unknown;
-  readonly next?: boolean | undefined;
-}
+/** How often a refused reveal is asked for again: its limit is for a minute (§8). */
+const DETAILS_ATTEMPTS = 2;
 
 /**
  * Speaks to the service. Nothing is loaded or sent before the first call. Every error is a `CliError` of the class
@@ -102,11 +88,9 @@ export function createService<T extends Table>(settings: ServiceSettings<T>): Se
   const calls = createCalls(settings);
   return {
     async send<N extends NameIn<T>>(operation: N, input: InputOf<T[N]>, options: CallOptions = {}) {
-      const { next: _next, ...answered } = await calls.send(operation, input as Values, options);
-      return answered as Answered<ResultOf<T[N]>>;
+      return (await calls.send(operation, input as Values, options)) as Answered<ResultOf<T[N]>>;
     },
     plan: (operation, input, options = {}) => calls.plan(operation, input as Values, options),
-    deliver: (planned, input, policy) => calls.deliver(planned, input, policy),
     attempt: (planned, input, options = {}) => calls.attempt(planned, input, options),
     pages: (operation, input, options = {}) => calls.pages(operation, input as Values, options) as never,
     close: () => calls.close(),
@@ -114,8 +98,8 @@ export function createService<T extends Table>(settings: ServiceSettings<T>): Se
 }
 
 function createCalls(settings: ServiceSettings<Table>) {
-  const { table, connection, clock, random, signal, timeoutMs, overrides = NO_OVERRIDES } = settings;
-  const budget = createBudget(clock);
+  const { table, connection, clock, random, signal, timeoutMs, overrides = NO_OVERRIDES, onWait } = settings;
+  const traffic: Traffic = { passed: 0, pausedUntil: Number.NEGATIVE_INFINITY };
   const said = new Set<string>();
   const warn = (text: string) => {
     if (!said.has(text)) settings.onWarning?.(text);
@@ -127,17 +111,6 @@ function createCalls(settings: ServiceSettings<Table>) {
     return wire;
   };
 
-  const delivering: Delivering = {
-    budget,
-    clock,
-    random,
-    timeoutMs,
-    onWait: settings.onWait,
-    mayLag: settings.mode !== 'sandbox',
-    read: async (name, values, options) => (await send(name, values, options)).result as Values,
-    readWithin: async (name, values, signals) => (await sendWithin(signals, name, values, {})).result as Values,
-  };
-
   const targetOf = (name: string): Target => {
     const row = Object.hasOwn(table, name) ? (table[name] as Operation) : undefined;
     if (row === undefined) throw new CliError('internal', { message: `no operation ${JSON.stringify(name)}` });
@@ -147,134 +120,121 @@ function createCalls(settings: ServiceSettings<Table>) {
   const plan = (operation: string, input: Values, options: CallOptions): PlannedRequest =>
     planRequest(targetOf(operation), input, { options, random });
 
-  async function deliver(operation: string, planned: PlannedRequest, given: Given): Promise<Delivered> {
-    const target = targetOf(operation);
-    const { input, policy, signals, paging } = given;
-    const { redactor } = theWire();
+  /** Sends the planned bytes once. Throws where there is no key, or no way to the service that could be tried. */
+  async function sendOnce(sending: Sending): Promise<Interpretation> {
+    const { planned, input, evidence, keyOfCaller, signals, paging } = sending;
+    const target = targetOf(planned.operation);
+    const through = theWire();
+    const { redactor } = through;
     learnSecrets(redactor, target.row, input);
-    const key = given.key ?? (await connection.key());
+    const key = await sending.key();
     redactor.learn(key);
-    const asked = { target, input, evidence: policy.evidence, keyOfCaller: policy.keyOfCaller };
-    const parcel = { asked, paging, plan: planned, key, signals, policy };
-    const delivered = await sendCall(parcel, theWire(), delivering);
-    if (delivered.class === 'done') learnSecrets(redactor, target.row, delivered.result);
-    return delivered;
+    const verdict = await attempt(through, {
+      target,
+      input,
+      evidence,
+      keyOfCaller,
+      plan: planned,
+      key,
+      signals,
+      paging,
+    });
+    if (verdict.class === 'done') learnSecrets(redactor, target.row, verdict.decoded.result);
+    return verdict;
   }
 
-  /** The key, or why nothing can be sent at all. */
-  async function readyKey(): Promise<Secret | CliError> {
+  async function attemptWrite(planned: PlannedRequest, input: Values, options: AttemptOptions): Promise<Attempt> {
+    const { evidence, keyOfCaller } = options;
     try {
-      theWire();
-      return await connection.key();
+      const verdict = await sendOnce({
+        planned,
+        input,
+        evidence,
+        keyOfCaller,
+        signals: [options.signal],
+        key: connection.key,
+      });
+      if (verdict.class !== 'not_sent' && verdict.class !== 'throttled') traffic.passed += 1;
+      return attemptOf(verdict, { target: targetOf(planned.operation), input, evidence, keyOfCaller });
     } catch (thrown) {
-      if (thrown instanceof CliError) return thrown;
-      throw thrown;
+      if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
+      return { class: 'not_sent', error: thrown.with({ outcome: 'not_sent' }) };
     }
   }
 
-  /** What the effect is judged by. Throws as reading does, but for a card that is not there: the write's own answer counts. */
-  async function gather(operation: string, input: Values, options: CallOptions): Promise<Evidence | undefined> {
-    const evidence = { alone: true, plannedAt: clock.now() };
-    const { row } = targetOf(operation);
-    const read = (name: string, values: Values) => delivering.read(name, values, { signal: options.signal });
-    const isCard = row.makes === 'card';
-    if (row.leadsTo === undefined) {
-      if (row.transfer === undefined && !isCard) return evidence;
-      // Without balances from before there is only the answer to believe.
-      if (options.readsBalancesBefore !== true) return isCard ? evidence : undefined;
-    }
-    try {
-      if (row.leadsTo !== undefined) return { ...evidence, was: await stateBefore(targetOf(operation), input, read) };
-      if (isCard) return { ...evidence, wallet: await readWallet(read) };
-      const before = await readBalances(read, input['card_id']);
-      return { ...evidence, before };
-    } catch (thrown) {
-      if (!(thrown instanceof CliError)) throw thrown;
-      if (thrown.kind === 'not_found') return evidence;
-      throw thrown.with({ message: `${operation} was not sent: ${thrown.message}`, outcome: 'not_sent' });
-    }
+  /** A read, until it is answered or nothing helps; what looks what came of a write goes on where all else is stopped. */
+  async function readUntil(operation: string, input: Values, options: ReadOptions, paging?: PageReading) {
+    const planned = plan(operation, input, {});
+    const stops = options.aside === undefined ? [signal, options.signal] : [options.signal];
+    const signals = stops.filter(each => each !== undefined);
+    const stop = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
+    const key = onceEach(connection.key);
+    const throttledAttempts = targetOf(operation).row.effect === 'reveals-secret' ? DETAILS_ATTEMPTS : undefined;
+    const reading = { clock, random, traffic, stop, aside: options.aside, throttledAttempts, onWait };
+    const verdict = await repeatRead(() => sendOnce({ planned, input, signals, paging, key }), reading);
+    if (verdict.class === 'done') return verdict;
+    const reason: unknown = stop?.reason;
+    const isStopped = reason instanceof CliError && ['not_sent', 'read_failed'].includes(verdict.class);
+    throw isStopped ? reason : verdict.error;
   }
 
-  /** A 429 may follow the deed: of money the balances deny it, of a subscription the list does, or nothing does. */
-  async function believed(
-    operation: string,
-    input: Values,
-    { class: is, error, ...refused }: Delivered,
-    policy: DeliveryPolicy,
-  ) {
-    const { row } = targetOf(operation);
-    if (error === undefined || (row.transfer === undefined && row.makes === undefined)) return error;
-    if (!refused.unlooked || (is !== 'throttled' && is !== 'not_sent')) return error;
-    const asked = { target: targetOf(operation), input, evidence: policy.evidence };
-    const options = { signal: policy.stop, aside: 'patient' } as const;
-    const read = (name: string, values: Values) => delivering.read(name, values, options);
-    return (await isUndone(asked, { ...delivering, signal: policy.stop, read })) ? error : doubtful(error);
+  async function read(operation: string, input: Values, options: ReadOptions): Promise<Answered<unknown>> {
+    const { decoded, status, requestId } = await readUntil(operation, input, options);
+    return { result: decoded.result, status, requestId, idempotencyKey: undefined, changed: true, reread: false };
   }
 
-  function send(operation: string, input: Values, options: CallOptions, paging?: PageReading): Promise<Done> {
-    // What looks what came of a write goes on where everything else is stopped.
-    const signals = options.aside === undefined ? [signal, options.signal] : [options.signal];
-    return sendWithin(signals, operation, input, options, paging);
-  }
-
-  async function sendWithin(
-    signals: readonly (AbortSignal | undefined)[],
-    operation: string,
-    input: Values,
-    options: CallOptions,
-    paging?: PageReading,
-  ): Promise<Done> {
+  async function write(operation: string, input: Values, options: CallOptions): Promise<Answered<unknown>> {
+    const { directWrite } = await import('./direct.ts');
     const planned = plan(operation, input, options);
-    const evidence = isWrite(targetOf(operation).row) ? await gather(operation, input, options) : undefined;
-    const { keyOfCaller, aside, signal: stop } = options;
-    const policy = { keyHonoured: false, stop, evidence, keyOfCaller, aside };
-    const delivered = await deliver(operation, planned, { input, policy, signals, paging });
-    const { result, next, changed, reread, status, requestId } = delivered;
-    const isLooked = options.readsBalancesBefore === true || targetOf(operation).row.makes === 'webhook';
-    const error = isLooked ? await believed(operation, input, delivered, policy) : delivered.error;
-    if (delivered.class === 'done') {
-      return { result, next, changed, reread, status: status ?? 0, requestId, idempotencyKey: planned.idempotencyKey };
-    }
-    throw stoppedOr(error ?? new CliError('internal', { message: `${operation}: no error` }), delivered.class, signals);
-  }
-
-  async function fetchPage(asked: Paged, input: Values, paging: PageReading): Promise<ArrivedPage> {
-    const { result, next } = await send(asked.operation, input, asked.options, paging);
-    return { list: result as ListPage<Row>, ...(next !== undefined && { next }) };
+    const { keyOfCaller, signal: stop } = options;
+    const key = onceEach(connection.key);
+    const aside = { signal: stop, aside: 'patient' } as const;
+    return directWrite({
+      target: targetOf(operation),
+      input,
+      planned,
+      options,
+      clock,
+      random,
+      timeoutMs,
+      onWait,
+      exact: settings.mode === 'sandbox',
+      stop: signal === undefined || stop === undefined ? (stop ?? signal) : AbortSignal.any([signal, stop]),
+      // The run's own signal cuts it off, too: what is in the air then is not known.
+      attempt: async evidence => {
+        const verdict = await sendOnce({ planned, input, evidence, keyOfCaller, signals: [signal, stop], key });
+        return attemptOf(verdict, { target: targetOf(operation), input, evidence, keyOfCaller });
+      },
+      read: async (name, values) => (await read(name, values, aside)).result as Values,
+    });
   }
 
   return {
     plan,
-    send,
-    async deliver(planned: PlannedRequest, input: Values, policy: DeliveryPolicy): Promise<Delivery> {
-      const key = await readyKey();
-      if (key instanceof CliError) return undeliverable(key);
-      // A journaled write that is in the air is waited for, whatever stops the rest.
-      return asDelivery(await deliver(planned.operation, planned, { input, policy, signals: [policy.cut], key }));
-    },
-    async attempt(planned: PlannedRequest, input: Values, options: AttemptOptions): Promise<Attempt> {
-      const { evidence, keyOfCaller, signal: cut } = options;
-      const key = await readyKey();
-      if (key instanceof CliError) return { class: 'not_sent', error: key.with({ outcome: 'not_sent' }) };
-      const target = targetOf(planned.operation);
-      const { redactor } = theWire();
-      learnSecrets(redactor, target.row, input);
-      redactor.learn(key);
-      const asked = { target, input, evidence, keyOfCaller };
-      const verdict = await attempt(theWire(), { ...asked, plan: planned, key, signals: [cut] });
-      if (verdict.class === 'done') learnSecrets(redactor, target.row, verdict.decoded.result);
-      return attemptOf(verdict, asked);
-    },
+    attempt: attemptWrite,
+    send: (operation: string, input: Values, options: CallOptions) =>
+      isWrite(targetOf(operation).row) ? write(operation, input, options) : read(operation, input, options),
     pages(operation: string, input: Values, options: ReadOptions): AsyncIterable<ListPage<Row>> {
       const from = typeof input['page'] === 'number' ? input['page'] : 1;
-      const fetch = (page: number, onArrival: () => void) =>
-        fetchPage({ operation, options }, page === 1 ? input : { ...input, page }, { onArrival });
+      const fetch = async (page: number, onArrival: () => void): Promise<ArrivedPage> => {
+        const { decoded } = await readUntil(operation, page === 1 ? input : { ...input, page }, options, { onArrival });
+        return { list: decoded.result as ListPage<Row>, ...(decoded.next !== undefined && { next: decoded.next }) };
+      };
       return walkPages({ from, fetch, warn, onDoubt: options.onDoubt, operation });
     },
     async close(): Promise<void> {
       await wire?.transport.close();
       wire = undefined;
     },
+  };
+}
+
+/** The same promise for every call. */
+function onceEach<T>(ask: () => Promise<T>): () => Promise<T> {
+  let asked: Promise<T> | undefined;
+  return () => {
+    asked ??= ask();
+    return asked;
   };
 }
 
@@ -305,12 +265,4 @@ function createWire(settings: ServiceSettings<Table>, warn: (text: string) => vo
     asking: settings.onAsk,
     warn,
   };
-}
-
-/** A stop asked for by the user is the reason, unless a write is in the air: then not knowing is what matters. */
-function stoppedOr(error: CliError, outcome: OutcomeClass, signals: readonly (AbortSignal | undefined)[]): CliError {
-  const stopped = signals.find(signal => signal?.aborted);
-  const reason: unknown = stopped?.reason;
-  if (!(reason instanceof CliError) || !['not_sent', 'read_failed'].includes(outcome)) return error;
-  return outcome === 'not_sent' ? reason.with({ outcome: 'not_sent' }) : reason;
 }

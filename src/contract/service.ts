@@ -7,7 +7,6 @@ import type { CliError } from '../core/errors.ts';
 import type { Calls, NameIn, PagedName, ReadName, Table } from './calls.ts';
 import type { Balances, Evidence } from './evidence.ts';
 import type { InputOf, ItemOf, ListPage, ResultOf } from './operation.ts';
-import type { RefusalWeight } from './refusal-weight.ts';
 import type { RefusalName } from './refusals.ts';
 
 export interface CallOptions {
@@ -18,8 +17,6 @@ export interface CallOptions {
   /** Exact text of the body, in place of the one that is made from the input; the input is checked all the same. */
   readonly body?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** As in `ReadOptions`. */
-  readonly aside?: ReadOptions['aside'];
   /**
    * Fund and withdraw: card and wallet are read first, so that the answer is believed only where they show the amount. For
    * callers without a journal. Of a create the wallet is read: unchanged after a 429 it shows that no card was made.
@@ -59,71 +56,6 @@ export interface Answered<Result> {
   readonly changed: boolean;
   /** The answer lacked what it must hold and the resource was read again (A-31, reading rule 7). */
   readonly reread: boolean;
-}
-
-/** What may be done on the way of a delivery; the holder of the journal decides it. */
-export interface DeliveryPolicy {
-  /** The service is known to honour the key and the key is young: an ambiguous attempt is sent again. */
-  readonly keyHonoured: boolean;
-  /**
-   * Whether the service surely remembers the key still, if it remembers keys at all: asked before each attempt behind one
-   * that may have had its effect. When left out, ten minutes from the first attempt on. May ask the service for its time.
-   */
-  readonly keyUsable?: (() => boolean | Promise<boolean>) | undefined;
-  /** Whether a key that may be used is surely remembered, and not only trusted in. Left out, it is. */
-  readonly keySure?: (() => boolean) | undefined;
-  /**
-   * Whether reading shows that nothing of this write has happened: asked before it is sent again behind a 429, or behind an
-   * attempt in doubt, where its key is not surely remembered. Left out, the client looks by `evidence`.
-   */
-  readonly isUndone?: (() => Promise<boolean>) | undefined;
-  /** What reading shows of this write: asked for a refusal that is not believed as it stands. Left out, `isUndone` is. */
-  readonly find?: (() => Promise<'it' | 'several' | 'nothing' | 'unclear'>) | undefined;
-  /** What the effect is judged by. Left out, the answer alone is believed: for callers who look at the effect themselves. */
-  readonly evidence?: Evidence | undefined;
-  /** Bytes of it may have left before: what a refusal says of them the caller judges. */
-  readonly resent?: boolean | undefined;
-  /** As in `CallOptions`. */
-  readonly keyOfCaller?: boolean | undefined;
-  /** As in `ReadOptions`. */
-  readonly aside?: ReadOptions['aside'];
-  /** No attempt begins after it; one that is in the air is not cut off. */
-  readonly stop?: AbortSignal | undefined;
-  /** Cuts off the attempt that is in the air. */
-  readonly cut?: AbortSignal | undefined;
-}
-
-/** What all attempts of one write amount to (docs/design/reliability.md, sections 1 and 2). */
-export interface Delivery {
-  /**
-   * `unverified`: the service said yes, and the effect could not be shown. `throttled` and `in_progress`: still so
-   * after the allowed waits. `ambiguous` also when only an earlier attempt was.
-   */
-  readonly class: 'done' | 'unverified' | 'not_sent' | 'refused' | 'throttled' | 'in_progress' | 'ambiguous';
-  /** Whether the head of any attempt reached a socket. */
-  readonly sent: boolean;
-  readonly attempts: number;
-  /** Some attempt was answered 429. */
-  readonly throttled: boolean;
-  /** Some attempt was ambiguous before the one that decided. */
-  readonly doubted: boolean;
-  /** Some attempt was answered 429, and nothing has shown since that it had no effect all the same (A-113). */
-  readonly unlooked: boolean;
-  /** It was sent again because a look showed nothing of it, and not because its key makes that safe. */
-  readonly resentOnCheck: boolean;
-  /** Of a done delivery; of an unverified one what was understood. */
-  readonly result?: unknown;
-  readonly changed: boolean;
-  readonly reread: boolean;
-  /** Of a done create whose card was read after its answer: whether that card shows the mark of this write. */
-  readonly carriesMark?: boolean;
-  /** Of every delivery that is not done. */
-  readonly error?: CliError | undefined;
-  readonly refusal?: RefusalName | undefined;
-  /** Of a refused delivery: what the answer proves by itself. One that proves nothing is `ambiguous`, but of bytes sent before. */
-  readonly weight?: RefusalWeight | undefined;
-  readonly status?: number | undefined;
-  readonly requestId?: string | undefined;
 }
 
 /** What may be said about one sending of a write. */
@@ -182,7 +114,9 @@ export interface Attempt {
 
 export interface ServiceOf<T extends Table> {
   /**
-   * Sends one operation. Throws a `CliError` of the class the answer falls in (docs/design/reliability.md, section 1).
+   * Sends one operation, and a read again where that may help. A write is one that no journal keeps: it is looked for, and sent
+   * again where doing it twice is doing it once. Throws a `CliError` of the class the answer falls in
+   * (docs/design/reliability.md, section 1).
    */
   send<N extends NameIn<T>>(
     operation: N,
@@ -191,11 +125,6 @@ export interface ServiceOf<T extends Table> {
   ): Promise<Answered<ResultOf<T[N]>>>;
   /** The request `send` would make. Nothing is sent. */
   plan<N extends NameIn<T>>(operation: N, input: InputOf<T[N]>, options?: CallOptions): PlannedRequest;
-  /**
-   * Sends the planned bytes under the planned key until their outcome is as clear as the policy allows. Rejects only
-   * for what is wrong on this side: no key, an unusable proxy variable.
-   */
-  deliver(planned: PlannedRequest, input: Readonly<Record<string, unknown>>, policy: DeliveryPolicy): Promise<Delivery>;
   /**
    * Sends a planned write once. It is never sent again by itself, nothing is read, and no pause of the service is waited
    * for. Rejects only for a bug; whatever goes wrong on the way is an `Attempt`.

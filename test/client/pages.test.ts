@@ -1,7 +1,7 @@
 /** The paging loop against servers that page well, badly and for ever. */
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type ArrivedPage, type Row, walkPages } from '../../src/client/pages.ts';
+import { type ArrivedPage, type Row, walkPages } from '../../src/client/read.ts';
 import { CARD, json, type Served, serve, speak } from './served.ts';
 
 let served: Served;

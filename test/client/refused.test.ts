@@ -73,8 +73,8 @@ const NEVER = 99;
 const UNKNOWN = { kind: 'outcome_unknown', facts: { outcome: 'unknown', hint: 'cardwright cards get card_1' } };
 
 test.each<[string, Handler, number, object, number]>([
-  ['an odd word, and it shows', (_, r) => json(r, 409, error('not_this_way')), 3, { changed: false }, 3],
-  ['an odd word, and it never shows', (_, r) => json(r, 409, error('not_this_way')), NEVER, { kind: 'refused' }, 5],
+  ['an odd word, and it shows', (_, r) => json(r, 422, error('not_this_way')), 3, { changed: false }, 3],
+  ['an odd word, and it never shows', (_, r) => json(r, 422, error('not_this_way')), NEVER, { kind: 'refused' }, 5],
   ['a foreign word, and it shows', (_, r) => json(r, 404, error('bin_not_found')), 2, { changed: false }, 2],
   ['a foreign word, and it never shows', (_, r) => json(r, 404, error('bin_not_found')), NEVER, UNKNOWN, 5],
   ['a web page, and it shows', (_, r) => html(r, 403), 1, { changed: false }, 1],
@@ -99,8 +99,8 @@ test('a freeze whose answer was lost, and whose resend is refused, is done once 
 });
 
 test.each<[string, Handler, number, string]>([
-  ['an odd word, and none is listed', (_, r) => json(r, 409, error('not_this_way')), NEVER, 'refused'],
-  ['an odd word, and one is listed late', (_, r) => json(r, 409, error('not_this_way')), 4, 'outcome_unknown'],
+  ['an odd word, and none is listed', (_, r) => json(r, 422, error('not_this_way')), NEVER, 'refused'],
+  ['an odd word, and one is listed late', (_, r) => json(r, 422, error('not_this_way')), 4, 'outcome_unknown'],
   ['a foreign word, and none is listed', (_, r) => json(r, 409, error('card_terminated')), NEVER, 'outcome_unknown'],
   ['a web page, and none is listed', (_, r) => html(r, 403), NEVER, 'outcome_unknown'],
 ])('a subscription is refused by %s', async (_name, answer, from, kind) => {

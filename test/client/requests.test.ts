@@ -187,7 +187,7 @@ describe('overrides', () => {
     const { service } = speak(served.baseUrl, { overrides });
     const input = { card_id: 'card_1' };
     const planned = service.plan('cards.terminate', input, { key: 'op_1.1.1' });
-    await service.deliver(planned, input, { keyHonoured: false });
+    await service.attempt(planned, input);
     expect(served.seen.map(({ method, headers }) => [method, headers['x-idempotency-key']])).toContainEqual([
       'DELETE',
       'op_1.1.1',

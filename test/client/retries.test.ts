@@ -5,11 +5,10 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, test } from 'vitest';
 import { retryAfterMs } from '../../src/client/body.ts';
-import { createBudget } from '../../src/client/budget.ts';
-import { backoff } from '../../src/client/retry.ts';
+import { backoff } from '../../src/client/read.ts';
 import { cents } from '../../src/core/money.ts';
 import type { Clock } from '../../src/platform/host.ts';
-import { CARD, clock, json, random, type Served, serve, speak, thrown } from './served.ts';
+import { CARD, json, random, type Served, serve, speak, thrown } from './served.ts';
 
 let served: Served | undefined;
 afterEach(() => served?.close());
@@ -48,7 +47,7 @@ describe('Retry-After', () => {
     served = await serve((_, r) => json(r, 429, { error: 'rate_limited' }, { 'retry-after': wait }));
     const waits: number[] = [];
     const { service } = speak(served.baseUrl, { clock: skipping(waits) });
-    const failed = await thrown(service.send('cards.fund', { card_id: 'card_1', amount: cents(100) }));
+    const failed = await thrown(service.send('wallet.get', {}));
     expect([failed.exitCode, failed.facts.outcome, failed.facts.retryAfterMs]).toEqual([
       7,
       'refused',
@@ -119,7 +118,7 @@ describe('a change of a subscription that is answered 429 for ever is looked for
     });
     const { service } = speak(served.baseUrl, { clock: skipping([]) });
     const { changed, reread } = await service.send(operation, { webhook_id: 'wh_1', ...change } as never);
-    expect([changed, reread, served.seen.filter(seen => seen.method === method).length]).toEqual([true, true, 3]);
+    expect([changed, reread, served.seen.filter(seen => seen.method === method).length]).toEqual([true, true, 1]);
     await service.close();
   });
 
@@ -154,31 +153,20 @@ test('a pause is anything up to twice the one before, and 20 s at most', () => {
   );
 });
 
-test('all requests of a process share 500 tokens; a success gives one back', () => {
-  const budget = createBudget(clock);
-  let paid = 0;
-  while (budget.spend(14)) paid += 1;
-  expect(paid).toBe(35);
-  for (let times = 0; times < 4; times += 1) budget.refund();
-  expect([budget.spend(14), budget.spend(5), budget.spend(5)]).toEqual([true, false, false]);
-});
-
-test('a pause that the service asked for holds everybody up', async () => {
-  let now = 0;
-  const slept: number[] = [];
-  const budget = createBudget({
-    now: () => 0,
-    monotonic: () => now,
-    sleep: async ms => {
-      slept.push(ms);
-      now += ms;
-    },
+test('a pause that the service asked for holds every read up', async () => {
+  let limited = true;
+  served = await serve((_, r) => {
+    if (!limited) return json(r, 200, { balance: 1, currency: 'USD' });
+    limited = false;
+    return json(r, 429, { error: 'rate_limited' }, { 'retry-after': '3' });
   });
-  budget.pauseAll(3_000);
-  budget.pauseAll(1_000);
-  expect(budget.paused()).toBe(true);
-  await budget.untilAllowed(new AbortController().signal);
-  expect([slept, budget.paused()]).toEqual([[3_000], false]);
+  const waits: number[] = [];
+  const { service } = speak(served.baseUrl, { clock: skipping(waits) });
+  const first = service.send('wallet.get', {});
+  await expect.poll(() => waits).toEqual([3_000]);
+  await Promise.all([first, service.send('wallet.get', {})]);
+  expect(served.seen).toHaveLength(3);
+  await service.close();
 });
 
 test('an answer cut at any byte settles nothing for a write, and a read is asked again', async () => {
@@ -229,25 +217,3 @@ function skipping(waits: number[]): Clock {
     },
   };
 }
-
-test.each([
-  [4, 3],
-  [11, 1],
-])('a request that is said to be running, and pauses of %i minutes: %i requests', async (minutes, requests) => {
-  served = await serve((_, r) => json(r, 409, { error: 'idempotency_in_progress' }, { 'retry-after': '1' }));
-  let passed = 0;
-  const slow: Clock = {
-    now: () => clock.now() + passed,
-    monotonic: () => clock.monotonic() + passed,
-    sleep: async (ms, signal) => {
-      // Deadlines are as long as they are; the pause between two attempts takes longer than it was meant to.
-      if (ms > 5_000) return clock.sleep(ms, signal);
-      passed += minutes * 60_000;
-    },
-  };
-  const { service } = speak(served.baseUrl, { clock: slow });
-  const input = { card_id: 'card_1', amount: cents(100) };
-  const { class: outcome } = await service.deliver(service.plan('cards.fund', input), input, { keyHonoured: true });
-  expect([outcome, served.seen.length]).toEqual(['in_progress', requests]);
-  await service.close();
-});

@@ -1,9 +1,101 @@
 /**
- * The paging loop: when to ask for the next page, and which rows are new
- * (docs/design/contract-and-assumptions.md, section 3).
+ * Reads: sent again where that may help, and lists page by page (docs/design/reliability.md, section 2;
+ * docs/design/contract-and-assumptions.md, section 3).
  */
 import type { ListPage, PageFacts } from '../contract/operation.ts';
+import type { ReadOptions } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
+import type { Clock, Randomness } from '../platform/host.ts';
+import { between } from '../platform/jitter.ts';
+import type { Interpretation } from './request.ts';
+
+const ATTEMPTS = 3;
+/** A service that asks to wait longer is not waited for. */
+export const LONGEST_WAIT_MS = 60_000;
+const CEILING_MS = 20_000;
+/** How long the first pause is at most. */
+const FIRST_MS = { network: 100, throttled: 1_000 };
+
+export interface Wait {
+  readonly ms: number;
+  readonly because: 'network' | 'throttled';
+  /** Number of the attempt that follows; the first is 1. */
+  readonly attempt: number;
+}
+
+/** What all requests of a client share. */
+export interface Traffic {
+  /** How many the service has let through: a limit under which this number grows is worth waiting for. */
+  passed: number;
+  /** The service asked for a pause: no read begins before it is over. By the monotonic clock, ms. */
+  pausedUntil: number;
+}
+
+export interface Reading {
+  readonly clock: Clock;
+  readonly random: Randomness;
+  readonly traffic: Traffic;
+  /** No attempt begins and no pause goes on when it is aborted. */
+  readonly stop: AbortSignal | undefined;
+  /** It looks what came of a write: it waits for no pause that others were asked for, and `once` is not tried again. */
+  readonly aside: ReadOptions['aside'];
+  /** Attempts that the service may answer 429, whatever else it lets through; without it 3 while it lets nothing through. */
+  readonly throttledAttempts: number | undefined;
+  readonly onWait: ((wait: Wait) => void) | undefined;
+}
+
+/** Attempts until one is answered, or none may help any more. */
+export async function repeatRead(once: () => Promise<Interpretation>, reading: Reading): Promise<Interpretation> {
+  const { clock, traffic, stop, aside, throttledAttempts, onWait } = reading;
+  let [failed, throttled, seen] = [0, 0, traffic.passed];
+  for (let attempt = 2; ; attempt += 1) {
+    if (aside === undefined) await untilAllowed(reading);
+    const verdict = await once();
+    const isThrottled = verdict.class === 'throttled';
+    if (!isThrottled && verdict.class !== 'not_sent') traffic.passed += 1;
+    if (verdict.class === 'done' || verdict.class === 'unverified' || stop?.aborted || aside === 'once') return verdict;
+    // Told to slow down, many share few places: one that is turned away while others are let through comes later.
+    if (!isThrottled) failed += 1;
+    else throttled = throttledAttempts === undefined && traffic.passed > seen ? 1 : throttled + 1;
+    seen = traffic.passed;
+    const count = isThrottled ? throttled : failed;
+    const asked = verdict.error.facts.retryAfterMs ?? 0;
+    const mayHelp = isThrottled ? asked <= LONGEST_WAIT_MS : verdict.again;
+    if (!mayHelp || count >= ((isThrottled ? throttledAttempts : undefined) ?? ATTEMPTS)) return verdict;
+    const because = isThrottled ? 'throttled' : 'network';
+    const hinted = asked <= LONGEST_WAIT_MS ? asked : 0;
+    const ms = Math.max(hinted, backoff(FIRST_MS[because], count - 1, reading.random));
+    if (isThrottled && aside === undefined) traffic.pausedUntil = Math.max(traffic.pausedUntil, clock.monotonic() + ms);
+    onWait?.({ ms, because, attempt });
+    if (!(await rest(ms, clock, stop))) return verdict;
+  }
+}
+
+/** Waits for the pause that the service asked for, which may grow meanwhile. */
+async function untilAllowed({ clock, traffic, stop }: Reading): Promise<void> {
+  for (let left = traffic.pausedUntil - clock.monotonic(); left > 0; left = traffic.pausedUntil - clock.monotonic()) {
+    if (!(await rest(left, clock, stop))) return;
+  }
+}
+
+/** Full jitter: clients that failed together do not come back together. */
+export function backoff(baseMs: number, failures: number, random: Randomness): number {
+  return between(random, 0, Math.min(CEILING_MS, baseMs * 2 ** failures));
+}
+
+/** False when it was cut short. */
+export async function rest(ms: number, clock: Clock, stop: AbortSignal | undefined): Promise<boolean> {
+  if (stop?.aborted) return false;
+  try {
+    await clock.sleep(ms, stop);
+    return true;
+  } catch (reason) {
+    if (stop?.aborted) return false;
+    throw reason;
+  }
+}
+
+// Lists, page by page.
 
 /** A million rows, 25 a page, and room. */
 export const MAX_PAGES = 50_000;
