@@ -73,8 +73,10 @@ export async function repeatRead(once: () => Promise<Interpretation>, reading: R
 
 /** Waits for the pause that the service asked for, which may grow meanwhile. */
 async function untilAllowed({ clock, traffic, stop }: Reading): Promise<void> {
-  for (let left = traffic.pausedUntil - clock.monotonic(); left > 0; left = traffic.pausedUntil - clock.monotonic()) {
-    if (!(await rest(left, clock, stop))) return;
+  for (let until = Number.NEGATIVE_INFINITY; until < traffic.pausedUntil; ) {
+    until = traffic.pausedUntil;
+    const left = until - clock.monotonic();
+    if (left <= 0 || !(await rest(left, clock, stop))) return;
   }
 }
 

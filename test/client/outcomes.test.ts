@@ -200,12 +200,12 @@ describe('writes that are confirmed by reading', () => {
     expect(failed.facts.hint).toBe('cardwright cards get card_1');
   });
 
-  test('"not frozen" of a terminated card stays a refusal', async () => {
+  test('"not frozen" of a terminated card is not believed as it stands', async () => {
     served = await serve(
       freezeThen((_, r) => json(r, 409, error('card_not_frozen')), { ...CARD, status: 'terminated' }),
     );
     const failed = await thrown(speak(served.baseUrl).service.send('cards.unfreeze', { card_id: 'card_1' }));
-    expect(failed.facts).toMatchObject({ outcome: 'refused', service: { error: 'card_not_frozen' } });
+    expect(failed.facts).toMatchObject({ outcome: 'unknown', service: { error: 'card_not_frozen' } });
   });
 
   test('an update is confirmed by what it sent', async () => {
@@ -247,11 +247,12 @@ describe('writes that are confirmed by reading', () => {
       served = await serve((seen, r) => {
         funded ||= seen.method === 'POST' && carriesOut;
         const card = { ...CARD, balance: funded ? 30.5 : 25.5 };
-        json(r, 200, seen.method === 'POST' ? body : seen.url.endsWith('wallet') ? WALLET : card);
+        const wallet = { ...WALLET, balance: funded ? 895.25 : 900.25 };
+        json(r, 200, seen.method === 'POST' ? body : seen.url.endsWith('wallet') ? wallet : card);
       });
       const { service } = speak(served.baseUrl);
       const answered = await service.send('cards.fund', fund, { readsBalancesBefore: true });
-      expect(answered).toMatchObject({ reread: true, result: { card_balance: 30.5, wallet_balance: 900.25 } });
+      expect(answered).toMatchObject({ reread: true, result: { card_balance: 30.5, wallet_balance: 895.25 } });
       // Without balances from before there is nothing to compare with.
       expect((await thrown(service.send('cards.fund', fund))).kind).toBe('outcome_unknown');
       [funded, carriesOut] = [false, false];

@@ -13,11 +13,15 @@ import type { Clock, Randomness } from '../../src/platform/host.ts';
 
 export const KEY = 'sk_test_CANARYkey0123456789';
 
-/** Real time; waits between attempts are skipped because `fraction` is 0. */
+let skipped = 0;
+/** Real time, but for pauses: they pass at once. */
 export const clock: Clock = {
   now: () => Date.now(),
-  monotonic: () => performance.now(),
-  sleep: (ms, signal) => sleep(ms, undefined, signal ? { signal } : {}),
+  monotonic: () => performance.now() + skipped,
+  sleep: async (ms, signal) => {
+    skipped += ms;
+    await sleep(0, undefined, signal ? { signal } : {});
+  },
 };
 export const random: Randomness = { bytes: count => randomBytes(count), fraction: () => 0 };
 

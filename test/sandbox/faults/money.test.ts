@@ -42,16 +42,14 @@ const LOST = { phase: 'after_commit', action: { kind: 'reset' } } as const;
 it.each(OPERATIONS)('$operation again under its key: one effect, the first answer', async money => {
   await using here = await scene();
   await here.fault({ ...LOST, match: { operation: money.operation }, times: 1 });
-  const first = await here.deliver(money.operation, money.input(here), true, 'key-1');
-  expect(first.class).toBe('done');
+  expect((await here.attempt(money.operation, money.input(here), 'key-1')).class).toBe('ambiguous');
   expect(await here.balances()).toEqual(money.after);
+  const first = await here.attempt(money.operation, money.input(here), 'key-1');
+  expect(first.class).toBe('done');
   const asked = await here.requests(money.operation);
   expect(asked[0]).toMatchObject({ fault: 'after_commit reset', replayed: false });
-  // A state that shows is looked at; what moves money between balances can only be asked for again.
-  const looked = money.operation === 'cards.terminate';
-  expect(asked.map(({ replayed }) => replayed)).toEqual(looked ? [false] : [false, true]);
-  // By hand as well, a second time.
-  const again = await here.deliver(money.operation, money.input(here), true, 'key-1');
+  expect(asked.map(({ replayed }) => replayed)).toEqual([false, true]);
+  const again = await here.attempt(money.operation, money.input(here), 'key-1');
   expect(again.result).toEqual(first.result);
   expect(await here.balances()).toEqual(money.after);
   expect(await here.broken()).toEqual([]);
@@ -62,8 +60,8 @@ it.each(OPERATIONS.filter(({ operation }) => operation !== 'cards.terminate'))(
   async money => {
     await using here = await scene({ dialect: 'keys-ignored' });
     await here.fault({ ...LOST, match: { operation: money.operation } });
-    const delivery = await here.deliver(money.operation, money.input(here), false, 'key-1');
-    expect([delivery.class, delivery.error?.kind, delivery.attempts]).toEqual(['ambiguous', 'outcome_unknown', 1]);
+    const { class: outcome, error } = await here.attempt(money.operation, money.input(here), 'key-1');
+    expect([outcome, error?.kind]).toEqual(['ambiguous', 'outcome_unknown']);
     expect(await here.requests(money.operation)).toHaveLength(1);
     expect(await here.balances()).toEqual(money.after);
   },
@@ -72,15 +70,15 @@ it.each(OPERATIONS.filter(({ operation }) => operation !== 'cards.terminate'))(
 it('cards.terminate where keys are ignored: the state is read, nothing is sent again', async () => {
   await using here = await scene({ dialect: 'keys-ignored' });
   await here.fault({ ...LOST, match: { operation: 'cards.terminate' } });
-  const delivery = await here.deliver('cards.terminate', { card_id: here.card }, false);
-  expect([delivery.class, delivery.attempts]).toEqual(['done', 1]);
+  const { changed, reread } = await here.service.send('cards.terminate', { card_id: here.card });
+  expect([changed, reread]).toEqual([true, true]);
   expect(await here.requests('cards.terminate')).toHaveLength(1);
 });
 
 it('keys-ignored is no idle name: the same key twice has two effects', async () => {
   await using here = await scene({ dialect: 'keys-ignored' });
   const input = { card_id: here.card, amount: cents(500) };
-  await here.deliver('cards.fund', input, true, 'key-1');
-  await here.deliver('cards.fund', input, true, 'key-1');
+  await here.attempt('cards.fund', input, 'key-1');
+  await here.attempt('cards.fund', input, 'key-1');
   expect((await here.balances()).card).toBe(110);
 });

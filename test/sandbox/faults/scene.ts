@@ -3,7 +3,7 @@ import { createService } from '../../../src/client/api.ts';
 import type { WriteName } from '../../../src/contract/calls.ts';
 import { OPERATIONS } from '../../../src/contract/operations.ts';
 import type { FaultRule } from '../../../src/contract/sandbox/fault-rule.ts';
-import type { Delivery, Service } from '../../../src/contract/service.ts';
+import type { Attempt, Service } from '../../../src/contract/service.ts';
 import { clock, random } from '../../client/served.ts';
 import { ask, type Got } from '../../support/sandbox-http.ts';
 import { type RunningSandbox, type SandboxOptions, startSandbox } from '../../support/start-sandbox.ts';
@@ -26,7 +26,7 @@ export interface Scene extends AsyncDisposable {
   fault(rule: FaultRule): Promise<string>;
   clearFaults(): Promise<void>;
   /** Sends one write as the journal does. */
-  deliver(operation: WriteName, input: object, honoured: boolean, key?: string): Promise<Delivery>;
+  attempt(operation: WriteName, input: object, key?: string): Promise<Attempt>;
   /** Requests of one operation, oldest first. */
   requests(operation: string): Promise<readonly Logged[]>;
   balances(): Promise<{ readonly card: number; readonly wallet: number; readonly cards: number }>;
@@ -75,9 +75,9 @@ export async function scene(options: SandboxOptions & { readonly timeoutMs?: num
     async clearFaults() {
       await admin('DELETE', '/faults');
     },
-    deliver(operation, input, keyHonoured, idempotencyKey) {
-      const planned = service.plan(operation as 'cards.create', input as never, { key: idempotencyKey });
-      return service.deliver(planned, input as Readonly<Record<string, unknown>>, { keyHonoured });
+    attempt(operation, input, key) {
+      const planned = service.plan(operation as 'cards.create', input as never, { key });
+      return service.attempt(planned, input as Readonly<Record<string, unknown>>);
     },
     async requests(operation) {
       const { json } = await admin('GET', `/requests?operation=${operation}`);
