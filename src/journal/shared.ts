@@ -5,7 +5,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Approver } from '../approvals/request.ts';
 import { CliError } from '../core/errors.ts';
-import { shellWord } from '../core/shell-quote.ts';
 import { appendLine } from './chain.ts';
 import type { Transaction } from './database.ts';
 import { asAdmin, type PostgresSettings, SCHEMA } from './postgres.ts';
@@ -129,7 +128,7 @@ export async function leaveJournal(settings: PostgresSettings, role: string): Pr
       throw new CliError('guarded', {
         message: `${role} is still granted ${OPERATOR} in another way, as a superuser or through another role: nothing was changed`,
         reason: 'journal',
-        hint: `psql -c ${shellWord(`\\drg ${role}`)}`,
+        notes: [`In psql, \\drg ${role} shows through which.`],
         outcome: 'not_sent',
       });
     }

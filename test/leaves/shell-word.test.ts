@@ -44,8 +44,11 @@ test.each(SHELLS)('%s reads each word back as it was, and runs nothing', shell =
 
 test('an id of the service is no shell command in what is proposed to be copied', async () => {
   const id = 'card_1; touch hacked #';
-  const service = await serve((_, response) =>
-    json(response, 200, {
+  let wallet = 100;
+  const service = await serve((request, response) => {
+    if (request.method === 'POST') wallet -= 5;
+    if (request.url?.includes('wallet')) return json(response, 200, { balance: wallet, currency: 'USD' });
+    return json(response, 200, {
       id,
       bin_id: 'bin_1',
       last4: '4242',
@@ -53,8 +56,8 @@ test('an id of the service is no shell command in what is proposed to be copied'
       balance: 5,
       // By the clock of the service, which its answers tell: without it nothing shows that this create made the card.
       created_at: new Date().toISOString(),
-    }),
-  );
+    });
+  });
   await using here = await world({ terminal: 100 });
   const env = {
     CARDWRIGHT_PROFILE: '',
