@@ -37,7 +37,9 @@ export function carriedOut(thrown: unknown, command: Command, { shown, ops }: Ma
 export function unread(command: Command, made: Made): unknown {
   const { shown } = made;
   if (!hasChanged(command, shown) || effectOf(command) === 'reveals-secret') return undefined;
-  if (shown.exit !== undefined || shown.goesOn !== undefined) return undefined;
+  // What a run says below its table is no server.
+  const isServer = shown.goesOn !== undefined && shown.listing === undefined;
+  if (shown.exit !== undefined || isServer) return undefined;
   const message = 'its reader has closed standard output';
   return carriedOut(new OutputError('check_failed', { message }), command, made);
 }

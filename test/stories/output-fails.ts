@@ -35,6 +35,10 @@ const LINES: Readonly<Record<string, string>> = {
   'wait tx': 'wait tx --card CARD --until amount=20',
   'ops list': 'ops list',
   'ops show': 'ops show OP',
+  'ops keys list': 'ops keys list',
+  'ops keys show': 'ops keys show',
+  'journal status': 'journal status',
+  'journal check': 'journal check',
   'audit list': 'audit list',
   'audit verify': 'audit verify',
   'audit export': 'audit export',
@@ -76,7 +80,6 @@ const LINES: Readonly<Record<string, string>> = {
   'contract check': 'contract check --contract overrides.json',
   'contract show': 'contract show',
   'contract openapi': 'contract openapi',
-  completion: 'completion bash',
   commands: 'commands',
   schema: 'schema cards list',
   'help options': 'help options',
@@ -123,6 +126,7 @@ export function outputFails({ isWhole }: { readonly isWhole: boolean }): void {
     await here.run(`sandbox simulate authorize --card ${card} --amount 20 --merchant Acme`);
     await here.run(`sandbox simulate challenge --card ${card} --amount 10 --merchant Acme`);
     await here.run('sandbox snapshot save before');
+    await here.run('ops keys create', { terminal: 100, typed: ['correct horse', 'correct horse'] });
     const [op = ''] = (await id('ops list -o id')).split('\n');
     const signature = await id('webhooks sign --payload event.json --secret-file secret.txt');
     const wrong: string[] = [];
