@@ -22,7 +22,6 @@ const AGAINST: Readonly<Record<string, RegExp>> = {
 /** What Prism hides behind its own, so that the story is another one: it is played by the transcripts' own test alone. */
 const HIDDEN: Readonly<Record<string, string>> = {
   'approvals/in-a-pull-request.md': 'a service with an address of its own',
-  'cards/key-forgotten.md': 'the clock of the service',
   'fleet/lost-answer.md': 'an answer that never comes',
   'reconcile/a-month-of-life.md': 'an answer that never comes',
 };
