@@ -1,6 +1,6 @@
 /**
  * Reveals of the last minute, counted over all processes of a profile on this machine
- * (docs/design/reliability.md, section 2).
+ * (docs/design/security.md, "Reveal gate").
  */
 
 import { join } from 'node:path';

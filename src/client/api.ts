@@ -82,7 +82,7 @@ const DETAILS_ATTEMPTS = 2;
 
 /**
  * Speaks to the service. Nothing is loaded or sent before the first call. Every error is a `CliError` of the class
- * of docs/design/reliability.md, section 1, with operation, status, the service's own words and the idempotency key.
+ * of docs/design/reliability.md, section 2, with operation, status, the service's own words and the idempotency key.
  */
 export function createService<T extends Table>(settings: ServiceSettings<T>): ServiceOf<T> {
   const calls = createCalls(settings);

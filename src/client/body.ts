@@ -1,6 +1,6 @@
 /**
  * What came, before it is judged: headers (request id, waits, clock, deprecation; A-122, A-168), then the body from bytes to
- * JSON, within limits and without trust (docs/design/reliability.md, sections 2 and 4).
+ * JSON, within limits and without trust (docs/design/reliability.md, section 2).
  */
 import { isUtf8 } from 'node:buffer';
 import { MINUTE } from '../core/durations.ts';

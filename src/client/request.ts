@@ -1,6 +1,6 @@
 /**
  * One request out, one answer in: headers, exchange, the class of the outcome and what an answer proves
- * (docs/design/reliability.md, sections 1 and 4). The parts, in order: the verdict, the class of a status, the judgement of an
+ * (docs/design/reliability.md, section 2). The parts, in order: the verdict, the class of a status, the judgement of an
  * answer, the verdict as an `Attempt`, the sending.
  */
 

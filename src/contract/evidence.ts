@@ -1,6 +1,6 @@
 /**
  * What the effect of a write is judged by: an answer of 2xx is believed when it, or what is read after it, shows the
- * effect (docs/design/reliability.md, sections 1 and 4). Pure; who reads, and when, is the client's matter.
+ * effect (docs/design/reliability.md, section 3). Pure; who reads, and when, is the client's matter.
  */
 import { withoutCardNumbers } from '../core/card-numbers.ts';
 import { MINUTE } from '../core/durations.ts';

@@ -1,5 +1,5 @@
 /**
- * What a refused write proves by itself: the one table of it, printed in docs/design/reliability.md, section 1. A no that
+ * What a refused write proves by itself: the one table of it. A no that
  * cannot be true of this operation, or is not the service's own, may follow the deed.
  */
 import type { Operation } from './operation.ts';

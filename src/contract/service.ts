@@ -116,7 +116,7 @@ export interface ServiceOf<T extends Table> {
   /**
    * Sends one operation, and a read again where that may help. A write is one that no journal keeps: it is looked for, and sent
    * again where doing it twice is doing it once. Throws a `CliError` of the class the answer falls in
-   * (docs/design/reliability.md, section 1).
+   * (docs/design/reliability.md, section 2).
    */
   send<N extends NameIn<T>>(
     operation: N,

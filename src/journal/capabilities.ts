@@ -1,4 +1,4 @@
-/** What the idempotency key is worth, per account and operation (docs/design/reliability.md, section 3). */
+/** What the idempotency key is worth, per account and operation (docs/design/reliability.md, section 4). */
 
 import { join } from 'node:path';
 import type { WriteName } from '../contract/calls.ts';

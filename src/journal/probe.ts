@@ -1,5 +1,5 @@
 /**
- * Finds out what the idempotency key is worth, by using one twice (docs/design/reliability.md, section 3). Writes and
+ * Finds out what the idempotency key is worth, by using one twice (docs/design/reliability.md, section 4). Writes and
  * cleans up.
  */
 import type { WriteName } from '../contract/calls.ts';

@@ -1,4 +1,4 @@
-/** One money operation through the journal: a run of one row (docs/design/reliability.md, section 6). */
+/** One money operation through the journal: a run of one row (docs/design/reliability.md, section 5). */
 import type { WriteName } from '../contract/calls.ts';
 import { CALLS } from '../contract/raw.ts';
 import type { Reader } from '../contract/service.ts';
