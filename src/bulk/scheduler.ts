@@ -3,11 +3,7 @@
  * the outcomes out in the order of the input. What one row takes is the journal's matter.
  */
 import { asCliError, CliError } from '../core/errors.ts';
-import type { RowOutcome, Run } from '../journal/types.ts';
-import { createInFlightLimiter, type InFlightRow } from './in-flight-limiter.ts';
-import { createLanes } from './lanes.ts';
-import { createPace } from './pace.ts';
-import { createPhases } from './phases.ts';
+import type { RowOutcome, Run, SendPermit } from '../journal/types.ts';
 
 /** A row to drive; with an outcome already it is only told in its turn. */
 export interface DriveRow {
@@ -30,7 +26,7 @@ export interface DrivenOutcome extends RowOutcome {
   readonly begun: boolean;
 }
 
-export interface DriveSettings {
+interface DriveSettings {
   readonly run: Pick<Run, 'perform'>;
   readonly rows: readonly DriveRow[];
   /** Most rows at once. */
@@ -45,7 +41,7 @@ export interface DriveSettings {
   readonly beforePhase?: ((phase: number) => Promise<CliError | undefined>) | undefined;
 }
 
-export interface Drive {
+interface Drive {
   /** Every row once, in order. Leaving it early stops the run and waits for what is under way. */
   readonly outcomes: AsyncIterable<readonly DrivenOutcome[]>;
   /** Rows on the wire now. */
@@ -266,4 +262,228 @@ function compact(outcome: RowOutcome): DrivenOutcome {
 /** True for an error that a signal caused. */
 export function isSignal(thrown: unknown): thrown is CliError {
   return thrown instanceof CliError && (thrown.kind === 'interrupted' || thrown.kind === 'terminated');
+}
+
+// How many rows are on the wire. A row is written down before it takes a slot and after it has left it, so that the record of a row that came back and those of the next ones share a sync, and a slot that falls free is taken at once.
+
+interface InFlightLimiter {
+  /** Whether one more row may be begun. */
+  hasRoom(): boolean;
+  /** Rows on the wire now. */
+  flying(): number;
+  begin(): InFlightRow;
+  /** From now on no row leaves, the waiting ones neither. */
+  close(): void;
+}
+
+export interface InFlightRow extends SendPermit {
+  /** True when it was not allowed to leave. */
+  withheld(): boolean;
+  /** The row has come to its outcome, wherever it was. */
+  end(): void;
+}
+
+interface InFlightLimits {
+  /** Most rows on the wire. */
+  readonly workers: () => number;
+  /** Most rows that may be written down beside them. A crash leaves them in doubt, so there are as few as will do. */
+  readonly ahead: () => number;
+  /** A slot fell free, and no row was waiting for it. */
+  readonly onFree: () => void;
+}
+
+export function createInFlightLimiter({ workers, ahead, onFree }: InFlightLimits): InFlightLimiter {
+  let [preparing, flying, closed] = [0, 0, false];
+  const waiting: ((may: boolean) => void)[] = [];
+  const reserve = createReserve(ahead);
+
+  function leave(): void {
+    preparing -= 1;
+    flying += 1;
+  }
+
+  function freed(): void {
+    while (flying < workers()) {
+      const next = waiting.shift();
+      if (next === undefined) {
+        if (preparing > 0) reserve.lacking();
+        break;
+      }
+      next(true);
+    }
+    reserve.left(waiting.length);
+    onFree();
+  }
+
+  function begin(): InFlightRow {
+    let stage: 'preparing' | 'flying' | 'over' = 'preparing';
+    let withheld = false;
+    const answer = (may: boolean): boolean => {
+      if (stage !== 'preparing') return false;
+      if (may) {
+        leave();
+        stage = 'flying';
+      } else withheld = true;
+      return may;
+    };
+    preparing += 1;
+    return {
+      withheld: () => withheld,
+      acquire() {
+        // A row may ask again, when it is sent a second time.
+        if (stage !== 'preparing') return true;
+        if (closed) return answer(false);
+        if (waiting.length === 0 && flying < workers()) return answer(true);
+        return new Promise(resolve => waiting.push(may => resolve(answer(may))));
+      },
+      acknowledge() {
+        if (stage !== 'flying') return;
+        stage = 'over';
+        flying -= 1;
+        freed();
+      },
+      end() {
+        if (stage === 'preparing') preparing -= 1;
+        else if (stage === 'flying') flying -= 1;
+        stage = 'over';
+        freed();
+      },
+    };
+  }
+
+  return {
+    hasRoom: () => !closed && preparing + flying < workers() + reserve.size(),
+    flying: () => flying,
+    begin,
+    close() {
+      closed = true;
+      for (const each of waiting.splice(0)) each(false);
+    },
+  };
+}
+
+/** Part of the most that is there from the beginning. */
+const FIRST_PART = 8;
+/** Slots that fell free until a reserve that was not used up is made smaller. */
+const CALM_SLOTS = 512;
+
+/**
+ * How many rows are written down ahead. Rows that leave together come back together, and all their slots then wait for
+ * one sync, unless as many rows are durable already: one more for every slot that stood empty, fewer after a calm while.
+ */
+function createReserve(most: () => number) {
+  let [wanted, spare, seen] = [0, Number.POSITIVE_INFINITY, 0];
+  const size = () => Math.min(most(), Math.max(wanted, Math.ceil(most() / FIRST_PART)));
+  return {
+    size,
+    lacking(): void {
+      wanted = Math.min(most(), size() + 1);
+    },
+    /** Rows that still wait after a slot fell free. */
+    left(count: number): void {
+      spare = Math.min(spare, count);
+      seen += 1;
+      if (seen < CALM_SLOTS) return;
+      wanted = Math.max(0, size() - spare);
+      [spare, seen] = [Number.POSITIVE_INFINITY, 0];
+    },
+  };
+}
+
+// Rows of one lane go one after the other.
+
+/** Rows that wait for another row of their lane. */
+function createLanes() {
+  const waiting = new Map<string, number[]>();
+  const free: number[] = [];
+  const entering = new Set<number>();
+  return {
+    /** A row whose lane has become free, oldest first. */
+    ready: () => {
+      const index = free.shift();
+      if (index !== undefined) entering.add(index);
+      return index;
+    },
+    /** False when another is under way; the row waits then. */
+    enter(lane: string, index: number): boolean {
+      if (entering.delete(index)) return true;
+      const line = waiting.get(lane);
+      if (line === undefined) waiting.set(lane, []);
+      else line.push(index);
+      return line === undefined;
+    },
+    leave(lane: string): void {
+      const index = waiting.get(lane)?.shift();
+      if (index === undefined) waiting.delete(lane);
+      else free.push(index);
+    },
+  };
+}
+
+// How many rows of a run are under way at once.
+
+/** Workers before the first row is done: a service that is not there must not be asked by all of them. */
+const FIRST_WORKERS = 8;
+/** A service that slowed us down is tried with one worker more after so many rows. */
+const CLEAN_ROWS = 20;
+
+/** `most` rows at once: halved when the service asks to slow down, one more after a while without. */
+function createPace(most: number) {
+  let [limit, epoch, clean] = [most, 0, 0];
+  let proved = false;
+  return {
+    workers: () => (proved ? limit : Math.min(limit, FIRST_WORKERS)),
+    proved: () => proved,
+    /** Rows of one epoch that are slowed down together halve it once. */
+    epoch: () => epoch,
+    learn({ outcome, throttled }: RowOutcome, begunIn: number): void {
+      if (throttled === true) {
+        clean = 0;
+        if (begunIn !== epoch) return;
+        epoch += 1;
+        limit = Math.max(1, Math.floor(limit / 2));
+      } else if (outcome === 'done') {
+        proved = true;
+        clean += 1;
+        if (clean < CLEAN_ROWS) return;
+        clean = 0;
+        limit = Math.min(most, limit + 1);
+      }
+    },
+  };
+}
+
+// Rows in phases: which phase is on, and which rows are not begun because of others.
+
+interface PhasedRow {
+  readonly row: number;
+  readonly phase?: number | undefined;
+  readonly needs?: readonly number[] | undefined;
+  readonly spends?: boolean | undefined;
+}
+
+type BeforePhase = (phase: number) => Promise<CliError | undefined>;
+
+/** `before` is asked when a phase begins; what it resolves to stops the run. */
+function createPhases(before: BeforePhase | undefined) {
+  const notDone = new Set<number>();
+  let [now, isEmpty] = [0, false];
+  return {
+    now: () => now,
+    /** Undefined where it begins at once. */
+    enter(phase: number): Promise<CliError | undefined> | undefined {
+      now = phase;
+      return before?.(phase);
+    },
+    learn({ row, phase }: PhasedRow, { outcome, error }: RowOutcome): void {
+      if (phase === undefined || outcome === 'done') return;
+      notDone.add(row);
+      if (error?.kind === 'insufficient_funds') isEmpty = true;
+    },
+    skips({ row, phase, needs = [], spends = false }: PhasedRow): boolean {
+      const skipped = phase !== undefined && ((spends && isEmpty) || needs.some(each => notDone.has(each)));
+      if (skipped) notDone.add(row);
+      return skipped;
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createInFlightLimiter, type InFlightRow } from '../../src/bulk/in-flight-limiter.ts';
+import { createInFlightLimiter, type InFlightRow } from '../../src/bulk/scheduler.ts';
 
 function slots(workers: number, ahead: number) {
   let freed = 0;
