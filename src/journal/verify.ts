@@ -57,10 +57,15 @@ async function verifyOne(work: Work, change: Change | undefined): Promise<Verifi
     if (moved === change.amount || (await othersMoved(work, change.before.at))) return NOTHING;
     const { cards } = await work.marked(change.marker, String(change.input['bin_id']));
     const ids = cards.map(card => String(card['id']));
-    if (ids.length > 1) return { ...NOTHING, objections: duplicateNotes(change.n, ids) };
+    if (ids.length > 1) return { ...NOTHING, objections: duplicateNotes(change.n, ownFirst(change, ids)) };
     if (pause === undefined || !(await rest(work, pause))) break;
   }
   return NOTHING;
+}
+
+/** The card that is recorded stays; the commands that end a duplicate name the others. */
+function ownFirst({ card }: Change, ids: readonly string[]): readonly string[] {
+  return [...ids].sort((one, other) => Number(other === card) - Number(one === card));
 }
 
 /** The lists of the BINs that cards were made from, read once. */
@@ -100,7 +105,7 @@ async function compareCards(work: Work, creates: readonly Change[]): Promise<Ver
   for (const [change, ids] of marked) {
     const { n, card } = change;
     if (card === undefined || ids.includes(card)) {
-      if (ids.length > 1) objections.push(...duplicateNotes(n, ids));
+      if (ids.length > 1) objections.push(...duplicateNotes(n, ownFirst(change, ids)));
       continue;
     }
     // The answered card may only be listed without its metadata.

@@ -3,7 +3,7 @@
  * once, so that a cell costs milliseconds. Each cell has folders of its own, which begin as a probe of the keys left them.
  */
 
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { acceptPlace, hasJournal } from '../../src/journal/sqlite.ts';
 import type { Clock } from '../../src/platform/host.ts';
@@ -14,11 +14,8 @@ export const TEST_KEY = 'sk_test_hostile_first_5d1c';
 export const OTHER_TEST_KEY = 'sk_test_hostile_second_77aa';
 export const LIVE_KEY = 'sk_live_hostile_third_09fe';
 
-/**
- * What an earlier probe left behind: of this key, or of another key of the same address. `honoured for a day` is a planted
- * mistake: with it the program believes of every key what a probe has shown of one, and sends again without a look.
- */
-export type Known = 'unknown' | 'honoured' | 'ignored' | 'other key honoured' | 'honoured for a day';
+/** What an earlier probe left behind: of this key, or of another key of the same address. */
+export type Known = 'unknown' | 'honoured' | 'ignored' | 'other key honoured';
 export type Mode = 'test' | 'live';
 
 const START = Date.parse('2026-11-20T14:00:00Z');
@@ -84,14 +81,6 @@ function until(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** In the file that keeps what a probe has found. */
-async function believeForADay(folder: string): Promise<void> {
-  const [name] = (await readdir(folder, { recursive: true })).filter(each => each.endsWith('capabilities.json'));
-  const path = join(folder, name ?? '');
-  const text = await readFile(path, 'utf8');
-  await writeFile(path, text.replaceAll('"ttl_ms": null', '"ttl_ms": 86400000'), { mode: 0o600 });
-}
-
 export async function arena(): Promise<Arena> {
   const clock = arenaClock();
   const service = await hostileService({ now: clock.now });
@@ -123,7 +112,6 @@ export async function arena(): Promise<Arena> {
     if ([...learned].join() !== (known === 'ignored' ? 'ignored' : 'honoured')) {
       throw new Error(`the probe of an honest service taught ${[...learned].join()}, exit ${code}: ${err}`);
     }
-    if (known === 'honoured for a day') await believeForADay(folder);
     return folder;
   }
 
