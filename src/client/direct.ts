@@ -108,7 +108,9 @@ export async function directWrite(write: DirectWrite): Promise<Answered<unknown>
         if (ambiguous === undefined && sent.plausible !== true) throw sent.error;
         const seen = await lookFor();
         if (seen.found === 'there') return answered(seen.result, true, changed && ambiguous !== undefined);
-        if (ambiguous === undefined && seen.found === 'not there') throw sent.error;
+        // Of a request that leaves no trace nobody knows more than the service says.
+        const isBelieved = seen.found === 'not there' || (seen.text === NO_TRACE && !movesMoney);
+        if (ambiguous === undefined && isBelieved) throw sent.error;
         throw ambiguous ?? unknownError(write, sent, seen.text);
       }
       case 'throttled': {
