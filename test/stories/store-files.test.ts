@@ -42,7 +42,7 @@ describe('the store in the data folder', () => {
     expect((await here.run('wallet')).code).toBe(0);
   });
 
-  test('of a newer cardwright: refused with the way out, not touched', async () => {
+  test('of another build: refused with the way out, not touched', async () => {
     await using here = await atHome();
     await here.run('wallet');
     const path = await storeFile(here);
@@ -52,7 +52,7 @@ describe('the store in the data folder', () => {
     database.close();
     const { code, err } = await here.run('wallet');
     expect(code).toBe(15);
-    expect(err).toContain('newer');
+    expect(err).toContain('another build');
     expect(err).toContain('cardwright sandbox reset --hard');
   });
 });
