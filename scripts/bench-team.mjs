@@ -27,7 +27,7 @@ const PASSWORD = 'password of a benchmark';
 
 const folder = await mkdtemp(join(tmpdir(), 'cardwright-bench-team-'));
 await chmod(folder, 0o755);
-const { SCHEMA_SQL, Secret, accountPrint, connect, selfSigned, startServer, statementsOf, stopServer } = await parts();
+const { asAdmin, selfSigned, settingsAt, startServer, stopServer } = await parts();
 const { startSandbox } = await import(pathToFileURL(join(root, 'dist/library-sandbox.cjs')).href);
 const postgres = join(folder, 'postgres');
 await (await import('node:fs/promises')).mkdir(postgres);
@@ -40,14 +40,11 @@ const sandbox = await startSandbox({
   wallet: 10_000_000,
 });
 const LOCAL = {};
-const SOCKET = {
-  CARDWRIGHT_JOURNAL_URL: `postgres://ana@${encodeURIComponent(server.socket)}:${server.port}/postgres`,
-  CARDWRIGHT_JOURNAL_ACCOUNT: 'main',
-};
+const address = role => `postgres://${role}@${encodeURIComponent(server.socket)}:${server.port}/postgres`;
+const SOCKET = { CARDWRIGHT_JOURNAL_URL: address('ana') };
 const TLS = {
-  ...SOCKET,
   CARDWRIGHT_JOURNAL_URL: `postgres://ana@127.0.0.1:${server.port}/postgres?sslmode=verify-full&sslrootcert=${join(postgres, 'data', 'server.crt')}`,
-  CARDWRIGHT_JOURNAL_PASSWORD_FILE: join(folder, 'password'),
+  PGPASSWORD: PASSWORD,
 };
 
 try {
@@ -61,12 +58,10 @@ try {
 /** Parts of the tests and of the program, bundled. */
 async function parts() {
   const contents = [
-    "export { connect, statementsOf } from './test/postgres/shared.ts';",
+    "export { settingsAt } from './test/postgres/journal-server.ts';",
     "export { startServer, stopServer } from './test/postgres/server.ts';",
     "export { selfSigned } from './test/support/certificate.ts';",
-    "export { SCHEMA_SQL } from './src/team/schema/print.ts';",
-    "export { accountPrint } from './src/core/key-print.ts';",
-    "export { Secret } from './src/core/secret.ts';",
+    "export { asAdmin } from './src/journal/postgres.ts';",
   ].join('\n');
   const outfile = join(folder, 'parts.mjs');
   await build({
@@ -97,16 +92,9 @@ async function measure() {
 
 /** An account with one operator, and a card to fund. */
 async function prepared() {
-  const session = await connect(server, 'postgres', 'postgres');
-  const ask = async text => session.call(text, []);
-  for (const statement of statementsOf(SCHEMA_SQL)) await ask(statement);
-  await ask('commit');
+  const ask = text => asAdmin(settingsAt(address('postgres')), tx => tx.all(text));
+  await run(['journal', 'init', address('postgres'), '--key'], LOCAL);
   await ask(`create role ana login password '${PASSWORD}' in role cardwright_operator`);
-  const print = accountPrint(new Secret(sandbox.key), 'main');
-  await ask(`select cardwright.add_account('main', '${new URL(sandbox.url).origin}', 'test', 'postgres')`);
-  await ask(`select cardwright.add_member('main', 'ana', '{read,operate}')`);
-  await ask(`select cardwright.add_key('main', '${print}')`);
-  await writeFile(join(folder, 'password'), PASSWORD, { mode: 0o600 });
   await run(['cards', 'create', '--bin', 'bin_1', '--amount', '10', '-q'], LOCAL);
   return ask;
 }
@@ -116,7 +104,7 @@ function run(args, journal) {
   const env = {
     PATH: process.env.PATH,
     HOME: folder,
-    // The same change is refused over a shared journal while the files of this machine have an operation like it.
+    // A machine that uses the shared journal keeps none of its own beside it.
     CARDWRIGHT_CONFIG_DIR: join(folder, journal === LOCAL ? 'home' : 'home of a member'),
     CARDWRIGHT_API_KEY: sandbox.key,
     CARDWRIGHT_BASE_URL: sandbox.url,
@@ -137,11 +125,11 @@ function run(args, journal) {
   });
 }
 
-/** Each call is one transaction, and the server counts them when a session has ended. */
+/** The server counts transactions when a session has ended. */
 function callCounter(ask) {
   return async () => {
     await ask('select pg_stat_force_next_flush()');
-    const [[count]] = await ask(`select xact_commit from pg_stat_database where datname = 'postgres'`);
+    const [{ count }] = await ask(`select xact_commit as count from pg_stat_database where datname = 'postgres'`);
     return Number(count);
   };
 }
