@@ -1,8 +1,8 @@
 /** Which service this run speaks to: the profile's, or the embedded sandbox opened in this process. */
 
 import type { Globals } from '../cli/parsing/globals.ts';
-import type { Observed } from '../client/request.ts';
 import type { Wait } from '../client/read.ts';
+import type { Observed } from '../client/request.ts';
 import { NO_OVERRIDES, type Overrides } from '../contract/overrides.ts';
 import type { SandboxAdmin } from '../contract/sandbox/admin-calls.ts';
 import type { Service } from '../contract/service.ts';

@@ -1,6 +1,7 @@
 /** A statement of a simulated life with hostile names, and the balances it must close with. */
-import { isPending } from '../../src/books/records.ts';
+
 import { WallClock } from '../../src/books/period.ts';
+import { isPending } from '../../src/books/records.ts';
 import type { TxRow } from '../../src/books/rows.ts';
 import { type Statement, type StatementAccount, statementOf } from '../../src/books/statement.ts';
 import type { Line, StatementRecords } from '../../src/books/statement-lines.ts';

@@ -1,5 +1,5 @@
 /** A run of the journal driven to its end under the eyes of a person: outcomes out, progress, signals, exit code. */
-import { drive, type DriveRow, isSignal } from '../../bulk/scheduler.ts';
+import { type DriveRow, drive, isSignal } from '../../bulk/scheduler.ts';
 import type { CliError } from '../../core/errors.ts';
 import { dollars } from '../../core/money.ts';
 import type { PlannedRow, RowOutcome, Run } from '../../journal/types.ts';

@@ -1,4 +1,4 @@
-import { Chart, CHARTED_BY, type ChartedBy, type ChartGroup, dayOf, dayText } from '../../books/spending.ts';
+import { CHARTED_BY, Chart, type ChartedBy, type ChartGroup, dayOf, dayText } from '../../books/spending.ts';
 import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
 import { allOf, CONDITION_VALUES, CONDITIONS } from '../../cli/condition.ts';
 import type { Context } from '../../cli/context.ts';
