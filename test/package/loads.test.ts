@@ -44,6 +44,12 @@ describe('what a start loads', () => {
     expect(modules.filter(name => /^http/.test(name))).toEqual([]);
   });
 
+  it('a table of the sandbox loads no TLS client and no resolver, compiled', async () => {
+    const { modules, compiled } = await loadedBy(['--sandbox', 'wallet']);
+    expect(compiled).toEqual([]);
+    expect(modules.filter(name => /^(?:https|dns)/.test(name))).toEqual([]);
+  });
+
   it('a list of one page as JSON loads no sandbox and no package that draws, compiled', async () => {
     const service = await serve((_seen, response) => json(response, 200, { data: [CARD] }));
     try {

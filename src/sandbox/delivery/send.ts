@@ -3,9 +3,7 @@
  * and over TLS. A name is resolved once and the address found is the one connected to, so that a name cannot change in
  * between.
  */
-import { lookup } from 'node:dns/promises';
-import { type IncomingMessage, request as plainRequest } from 'node:http';
-import { request as tlsRequest } from 'node:https';
+import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { DELIVERY_RETRIES } from '../../contract/spans.ts';
 import { systemCode } from '../../files/private-files.ts';
@@ -16,7 +14,10 @@ import { fractionOf } from '../calls/deterministic-ids.ts';
 export type Resolve = (name: string) => Promise<string>;
 
 /** The address of `name` by the system. */
-export const systemResolve: Resolve = async name => (await lookup(name, { verbatim: false })).address;
+export const systemResolve: Resolve = async name => {
+  const { lookup } = await import('node:dns/promises');
+  return (await lookup(name, { verbatim: false })).address;
+};
 
 /** A delivery must not go where its subscription points. */
 class NotAllowed extends Error {
@@ -138,15 +139,17 @@ function before<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
   });
 }
 
-function exchanged(
+async function exchanged(
   url: URL,
   address: string,
   { letter, signal }: { letter: WebhookRequest; signal: AbortSignal },
 ): Promise<Reply> {
   const isTls = url.protocol === 'https:';
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  // Most starts of a sandbox deliver nothing.
+  const { request } = isTls ? await import('node:https') : await import('node:http');
   return new Promise((resolve, reject) => {
-    const sent = (isTls ? tlsRequest : plainRequest)({
+    const sent = request({
       host: address,
       port: url.port === '' ? (isTls ? 443 : 80) : Number(url.port),
       path: url.pathname + url.search,
