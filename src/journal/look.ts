@@ -76,7 +76,7 @@ async function lookForCard(work: Work, change: Change): Promise<Look> {
   }
   if (doubt !== undefined) return { found: 'cannot tell', text: `${none}, but the list may be incomplete: ${doubt}` };
   // Without the wallet an empty list is no evidence: it may be behind for longer than anybody looks.
-  if (work.alone && change.before?.wallet === undefined) {
+  if (work.alone && !work.exact && change.before?.wallet === undefined) {
     return { found: 'cannot tell', text: `${none}; the wallet before is not known` };
   }
   const moved = wallet === undefined ? undefined : { card: 0, wallet: wallet.change };
