@@ -73,7 +73,7 @@ export const REGISTRY: Registry = [
   {
     name: 'ops',
     heading: 'Safety',
-    summary: 'the journal of money operations: list, show, resume, resolve, approve, reject, keys',
+    summary: 'operations in the journal: list, show, resume, resolve, approve, reject, keys',
     leaves: async () => (await import('./ops/group.ts')).OP_COMMANDS,
   },
   {

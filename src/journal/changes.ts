@@ -145,10 +145,13 @@ async function madeByOther(
 ): Promise<MadeBy | undefined> {
   if (operation !== 'cards.create' || card === undefined) return undefined;
   const others = await tx.all<MadeBy & { readonly evidence: string }>(
-    "select op, n, evidence from change where card = ? and operation = 'cards.create' and state = 'done' and not (op = ? and n = ?)",
+    `select c.op, c.n, c.evidence from change c join op o on o.id = c.op
+      where c.card = ? and c.operation = 'cards.create' and c.state = 'done' and not (c.op = ? and c.n = ?)
+        and o.account = (select account from op where id = ?)`,
     card,
     op,
     n,
+    op,
   );
   // A service that was set back gives its ids anew: then the card is younger than what was done with it before.
   return others.find(

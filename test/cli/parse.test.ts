@@ -170,8 +170,6 @@ describe('a flag given twice', () => {
     for (const { name } of valued) {
       expect(await twice('cards list', `--${name}`, 'two')).toContain(`--${name} takes one value`);
     }
-    // A list of files.
-    expect(await twice('ops resume', '--approval', 'two')).toBe('taken');
     expect(await refusalOf('-o json cards list --output csv')).toContain('--output takes one value');
     expect(await refusalOf('--json --json cards list -q -q')).toBe('taken');
   });

@@ -14,7 +14,7 @@ test('cards that somebody else made: their opening is not known before the first
   const { code, out, err } = await here.run('books statement --period 2026-11 --json');
   expect([code, err]).toEqual([
     0,
-    '2026-11 is not reconciled: the books begin at 2026-12-01T14:03:11Z, the first reconcile; balances before it are not known\n',
+    '2026-11 is provisional: the books begin at 2026-12-01T14:03:11Z, the first reconcile; balances before it are not known\n',
   ]);
   expect(JSON.parse(out)).toMatchObject({
     reconciled: false,
@@ -54,8 +54,8 @@ test('cards that somebody else made: their opening is not known before the first
   expect((await here.run('books reconcile -q')).code).toBe(0);
   const { err: named } = await here.run('books statement --period 2027-01');
   expect(named).toBe(
-    'card card_1: $10.00 moved between 2027-01-01 and 2027-02-01. It is counted on 2027-02-01, and may belong to 2027-01\n' +
-      'wallet: -$10.00 moved between 2027-01-01 and 2027-02-01. It is counted on 2027-02-01, and may belong to 2027-01\n',
+    '2027-01 is provisional: card card_1: $10.00 moved between 2027-01-01 and 2027-02-01. It is counted on 2027-02-01, and may belong to 2027-01\n' +
+      '2027-01 is provisional: wallet: -$10.00 moved between 2027-01-01 and 2027-02-01. It is counted on 2027-02-01, and may belong to 2027-01\n',
   );
 });
 
@@ -94,8 +94,8 @@ test('files of a time before the books state no balance that nobody knows', asyn
   expect(await file('--format beancount --period 2026-12 --continue')).toMatch(/ balance Assets\S+ 30\.93 /);
   expect(await file('--format csv --period 2026-11')).toMatch(/,settlement,-19\.07,USD,,SHOP,/);
   // OFX must state a balance: the first one that is known, with its own date.
-  expect(await file('--format ofx --period 2026-11')).toContain('<LEDGERBAL><BALAMT>30.93<DTASOF>20261231140311<');
-  expect(await file('--format ofx --period 2026-12')).toContain('<LEDGERBAL><BALAMT>30.93<DTASOF>20270101000000<');
+  expect(await file('--format ofx --period 2026-11')).toContain('<LEDGERBAL><BALAMT>30.93<DTASOF>20261231140311[0:GMT]<');
+  expect(await file('--format ofx --period 2026-12')).toContain('<LEDGERBAL><BALAMT>30.93<DTASOF>20270101000000[0:GMT]<');
   expect(await file('--format qif --period 2026-12')).toMatch(
     /POpening Balance\r\nMOpening balance, computed and not known/,
   );

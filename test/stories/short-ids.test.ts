@@ -44,7 +44,7 @@ const MORE: Readonly<Record<string, string>> = {
   reconcile: '--wait-timeout 10s',
   'books statement': '--period 2026-11',
   'books export': '--format csv --period 2026-11',
-  'ops takeover': '--reason away --yes',
+  'ops reject': '--reason away',
   'ops resolve': '--as done --note seen --yes',
   'sandbox simulate authorize': '--amount 5',
   'sandbox simulate increment': '--amount 5',
@@ -61,9 +61,6 @@ const MORE: Readonly<Record<string, string>> = {
 /** Why these take whole ids; `help output` says it. */
 const WHOLE: Readonly<Record<string, string>> = {
   'ops resolve --card': 'what is recorded stays, so the card is named whole',
-  'approvals show request': 'what is approved is named whole',
-  'approvals approve request': 'what is approved is named whole',
-  'approvals reject request': 'what is approved is named whole',
   'sandbox simulate confirm deposit': 'no list of the service has deposits',
   'sandbox simulate fail deposit': 'no list of the service has deposits',
   'sandbox deliveries list --event-id': 'no list of the service has events',

@@ -5,7 +5,7 @@ import { CliError } from '../../core/errors.ts';
 /** Holds the journal against its audit lines, and the cards of the service against the journal. */
 export const checkJournal = command({
   path: 'journal check',
-  summary: 'Check that the journal was changed by nothing else, and that it knows every card with its mark',
+  summary: 'Check that the journal was changed by nothing else, and knows every card of its own',
   answers: {
     one: {
       place: tells.text('The journal.'),
