@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Secret } from '../../src/core/secret.ts';
 import { openKeychain } from '../../src/profile/keychain.ts';
-import { clock } from '../client/served.ts';
+import { realClock } from '../support/clocks.ts';
 
 const KEY = 'sk_test_CANARYkeychain0001';
 let folder: string;
@@ -22,7 +22,7 @@ async function fakeNode(body: string): Promise<string> {
 
 const WITH_BUS = { DBUS_SESSION_BUS_ADDRESS: 'unix:path=/run/user/1/bus', CARDWRIGHT_API_KEY: 'CANARYENV' };
 const open = (node: string | undefined, more: Partial<Parameters<typeof openKeychain>[0]> = {}) =>
-  openKeychain({ clock, env: WITH_BUS, platform: 'linux', node, exists: async () => true, ...more });
+  openKeychain({ clock: realClock, env: WITH_BUS, platform: 'linux', node, exists: async () => true, ...more });
 
 describe('the probe', () => {
   it('starts nothing where there is no session bus', async () => {
@@ -53,7 +53,7 @@ describe('the probe', () => {
 
 it('waits 3 seconds and ends what hangs', async () => {
   const waits: number[] = [];
-  const hurried = { ...clock, sleep: async (ms: number) => void waits.push(ms) };
+  const hurried = { ...realClock, sleep: async (ms: number) => void waits.push(ms) };
   const node = await fakeNode('exec sleep 60');
   expect(await open(node, { clock: hurried }).problem()).toContain('did not answer within 3 s');
   expect(waits).toEqual([3000]);

@@ -83,21 +83,15 @@ test('a change of a kind that nobody knows is unknown, and is not sent again', a
   }
 });
 
-test('a new webhook is refused when no subscription for its address is listed, and unknown else', async () => {
+test('a new webhook is unknown behind a refusal that nobody knows, and refused behind one of the service', async () => {
   await using service = await refusing();
   await using here = await world({ env: service.env });
-  const url = 'https://example.com/hook';
-  const line = `webhooks create --url ${url} --event card.created --yes --json`;
+  const line = 'webhooks create --url https://example.com/hook --event card.created --yes --json';
   const made = { id: 'wh_1', url: 'https://EXAMPLE.com/hook', events: ['card.created'], status: 'active' };
-  for (const [list, odd, proved] of [
-    [[], 6, 6],
-    [[{ ...made, url: 'https://example.com/other' }], 6, 6],
-    [[made], 11, 6],
-    ['broken', 11, 6],
-  ] as const) {
+  for (const list of [[], [made], 'broken']) {
     Object.assign(service, { list, status: 409, error: 'not_this_way' });
-    expect([list, (await here.run(line, { onPause: () => undefined })).code]).toEqual([list, odd]);
+    expect([list, (await here.run(line, { onPause: () => undefined })).code]).toEqual([list, 11]);
     Object.assign(service, { status: 400, error: 'invalid_request' });
-    expect([list, (await here.run(line)).code]).toEqual([list, proved]);
+    expect([list, (await here.run(line)).code]).toEqual([list, 6]);
   }
 });

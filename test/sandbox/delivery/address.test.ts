@@ -1,7 +1,7 @@
 /** Where a delivery may go, whatever a name says at another moment (docs/design/security.md, I9). */
 import { expect, it, test } from 'vitest';
 import { allowedAddress, isLoopback, post } from '../../../src/sandbox/delivery/send.ts';
-import { clock } from '../../client/served.ts';
+import { realClock } from '../../support/clocks.ts';
 import { receiver } from '../../support/receiver.ts';
 
 it.each([
@@ -45,7 +45,7 @@ test('a name is asked for once, and the answer is what is connected to', async (
     {
       resolve: async () => answers[asked++] ?? '',
       allowRemote: true,
-      clock,
+      clock: realClock,
       limit: 5_000,
       signal: new AbortController().signal,
     },
