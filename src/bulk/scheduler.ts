@@ -11,7 +11,7 @@ export interface DriveRow {
   /** Rows of one lane are performed one after the other: a card whose balance they move. */
   readonly lane?: string | undefined;
   readonly earlier?: RowOutcome | undefined;
-  /** Its outcome was unknown before: that it stays so says nothing about the service. */
+  /** Its outcome was unknown before: that it stays so says nothing about the service. No new row is sent while it is looked for. */
   readonly doubted?: boolean | undefined;
   /** It is begun when all rows of lower phases have ended. */
   readonly phase?: number | undefined;
@@ -65,7 +65,7 @@ export function drive(settings: DriveSettings): Drive {
   const outcomes = createWindow(WINDOW);
   const lanes = createLanes();
   const phases = createPhases(settings.beforePhase);
-  let [next, handed, underWay, ended, silent] = [0, 0, 0, 0, 0];
+  let [next, handed, underWay, ended, silent, lookedFor] = [0, 0, 0, 0, 0, 0];
   let halted = false;
   let cause: CliError | undefined;
   let wake = (): void => undefined;
@@ -102,7 +102,10 @@ export function drive(settings: DriveSettings): Drive {
 
   function nextIndex(): number | undefined {
     if (next >= rows.length || next - handed >= WINDOW) return undefined;
-    if (!mayEnter(rows[next]?.phase)) return undefined;
+    const row = rows[next];
+    // A list that grows while it is read page by page shows nothing.
+    if (lookedFor > 0 && row?.earlier === undefined && row?.doubted !== true) return undefined;
+    if (!mayEnter(row?.phase)) return undefined;
     next += 1;
     return next - 1;
   }
@@ -126,6 +129,7 @@ export function drive(settings: DriveSettings): Drive {
 
   function begin(index: number, row: DriveRow): void {
     underWay += 1;
+    if (row.doubted === true) lookedFor += 1;
     const begun: Underway = { index, slot: slots.begin(), epoch: pace.epoch() };
     run.perform(row.row, begun.slot).then(
       outcome => settled(begun, outcome),
@@ -139,6 +143,7 @@ export function drive(settings: DriveSettings): Drive {
     const lane = rows[index]?.lane;
     if (lane !== undefined) lanes.leave(lane);
     const row = rows[index];
+    if (row?.doubted === true) lookedFor -= 1;
     if (row !== undefined) phases.learn(row, outcome);
     if (slot.withheld() && outcome.outcome === 'not_sent') {
       outcomes.set(index, { row: outcome.row, outcome: 'not_sent', begun: false });

@@ -52,7 +52,7 @@ export function createMarkerIndex(reader: Reader, plan: MarkedPlan): MarkerIndex
       .catch(() => undefined)
       .then(() => {
         waiting.delete(binId);
-        return readMarked(reader, plan, binId);
+        return readWhole(reader, plan, binId);
       });
     waiting.set(binId, reading);
     latest.set(binId, reading);
@@ -63,6 +63,14 @@ export function createMarkerIndex(reader: Reader, plan: MarkedPlan): MarkerIndex
     const { byMarker, unreadable, doubt } = await nextReading(binId);
     return { cards: byMarker.get(marker) ?? [], unreadable, doubt };
   };
+}
+
+/** A list that others add to while its pages are read is read again, twice at most. */
+async function readWhole(reader: Reader, plan: MarkedPlan, binId: string): Promise<Found> {
+  const first = await readMarked(reader, plan, binId);
+  if (first.doubt === undefined) return first;
+  const second = await readMarked(reader, plan, binId);
+  return second.doubt === undefined ? second : await readMarked(reader, plan, binId);
 }
 
 async function readMarked(reader: Reader, plan: MarkedPlan, binId: string): Promise<Found> {

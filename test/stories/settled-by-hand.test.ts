@@ -5,10 +5,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { READ_LAG } from '../../src/contract/spans.ts';
 import { type World, world } from '../support/world.ts';
 
-const QUICK = { onPause: () => undefined, longestPause: READ_LAG };
+const QUICK = { onPause: () => undefined, longestPause: 60_000 };
 
 /** card_1 to card_6 with $5.00 each; funded from a file by $1.00 each: 2 and 4 without an answer, 5 and 6 not sent. */
 async function stopped(): Promise<{ here: World; op: string; err: string }> {
@@ -42,13 +41,13 @@ async function outcomes({ run }: World, op: string): Promise<string> {
 test('done for every unknown row: what stays open is said, and a resume sends it', async () => {
   const { here, op } = await stopped();
   await using _ = here;
-  expect(await outcomes(here, op)).toBe('done unknown done unknown not_sent open');
+  expect(await outcomes(here, op)).toBe('done unknown done unknown open open');
   const settled = await here.run(`ops resolve ${op} --as done --note seen`);
   expect([settled.code, settled.err]).toEqual([
     0,
     `Recorded as done: 2 rows of unknown outcome.\nRows 5 and 6 stay open: cardwright ops resume ${op} sends what is open.\n`,
   ]);
-  expect(await outcomes(here, op)).toBe('done done done done not_sent open');
+  expect(await outcomes(here, op)).toBe('done done done done open open');
   const none = await here.run(`ops resolve ${op} --as done --note seen`);
   expect([none.code, none.err]).toEqual([14, expect.stringContaining('rows 5 and 6 were not carried out by it')]);
   expect(none.err).toContain(`cardwright ops resolve ${op} 5 --as done --note "how"`);
@@ -73,7 +72,7 @@ test('some rows by their numbers, as a refused file names them: all of them or n
     2,
     expect.stringContaining(`row 3 of ${op} is neither open nor unknown. Nothing was recorded`),
   ]);
-  expect(await outcomes(here, op)).toBe('done unknown done unknown not_sent open');
+  expect(await outcomes(here, op)).toBe('done unknown done unknown open open');
   const two = await here.run(`ops resolve ${op} 4, 6 --as not-done --note 'no such entry'`);
   expect([two.code, two.err]).toEqual([
     0,
@@ -101,7 +100,7 @@ test('a resume that can find out no more says so, and names what leads on; a dry
     'Dry run: nothing was sent. A resume would: send 2 rows ($2.00); leave to you 2 rows ($2.00). Over: 2 done.',
   );
   expect([dry.code, dry.err]).toEqual([11, expect.stringContaining(`"hint":"cardwright ops resume ${op}"`)]);
-  expect(await outcomes(here, op)).toBe('done unknown done unknown not_sent open');
+  expect(await outcomes(here, op)).toBe('done unknown done unknown open open');
   const resumed = await here.run(`ops resume ${op}`, QUICK);
   const shown = (await here.run(`ops show ${op} -o csv`)).out.split('\n');
   expect(shown[0]).toBe('row,outcome,card_id,last4,amount,reason,request_id,found');
@@ -130,7 +129,7 @@ test('not done for all that is left: counted, asked, and closed', async () => {
   expect(unasked.err).toContain(`try: cardwright ${line} --yes`);
   const declined = await here.run(line, { terminal: 200, typed: ['n'] });
   expect(declined.code).toBe(3);
-  expect(await outcomes(here, op)).toBe('done unknown done unknown not_sent open');
+  expect(await outcomes(here, op)).toBe('done unknown done unknown open open');
   const closed = await here.run(`${line} --yes`);
   expect([closed.code, closed.err]).toEqual([0, expect.stringContaining(`Nothing of ${op} is still open.`)]);
   expect(await outcomes(here, op)).toBe('done not_sent done not_sent not_sent not_sent');
