@@ -19,8 +19,8 @@ export interface Look {
   readonly found: 'there' | 'several' | 'not there' | 'cannot tell';
   /** What was looked at and seen, in one clause. */
   readonly text: string;
-  /** The service could not be reached, after all retries of a reading. */
-  readonly isAway?: boolean | undefined;
+  /** Looking again shows no more: there is nothing to look for, or the service could not be reached after all retries of a reading. */
+  readonly isFinal?: boolean | undefined;
   /** What is there: the card, or the balances of a transfer. */
   readonly result?: Values | undefined;
   readonly cards?: readonly Values[] | undefined;
@@ -33,8 +33,7 @@ export async function look(work: Work, change: Change): Promise<Look> {
   const pauses = work.exact || work.lookOnly ? [] : READ_LAG_PAUSES;
   for (const pause of [...pauses, undefined]) {
     const seen = await lookOnce(work, change);
-    // Nobody answers: what could be read a moment later is read by the next command.
-    if (seen.found === 'there' || seen.found === 'several' || seen.isAway || pause === undefined) return seen;
+    if (seen.found === 'there' || seen.found === 'several' || seen.isFinal || pause === undefined) return seen;
     if (await rest(work, pause)) continue;
     return seen.found === 'not there'
       ? { ...seen, found: 'cannot tell', text: `${seen.text}, and there was no time to look again` }
@@ -50,18 +49,19 @@ export async function lookOnce(work: Work, change: Change): Promise<Look> {
     if (change.operation === 'cards.create') return await lookForCard(work, change);
     if (transfer !== undefined) return await lookForBalances(work, change);
     if (leadsTo !== undefined) return await lookForState(work.reader, change, leadsTo.value);
-    return { found: 'cannot tell', text: 'there is no trace to look for' };
+    return { found: 'cannot tell', text: 'there is no trace to look for', isFinal: true };
   } catch (thrown) {
     if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
-    const isAway = thrown.kind === 'unreachable';
-    return { found: 'cannot tell', text: `it could not be looked for: ${thrown.message}`, isAway };
+    const isFinal = thrown.kind === 'unreachable';
+    return { found: 'cannot tell', text: `it could not be looked for: ${thrown.message}`, isFinal };
   }
 }
 
 async function lookForCard(work: Work, change: Change): Promise<Look> {
   const marker = change.marker;
   const binId = String(change.input['bin_id']);
-  if (marker === undefined) return { found: 'cannot tell', text: 'the card carries no marker to look for' };
+  if (marker === undefined)
+    return { found: 'cannot tell', text: 'the card carries no marker to look for', isFinal: true };
   const where = `cards of ${binId} with the marker ${marker}`;
   const named = await namedCard(work.reader, change.evidence.made, marker);
   if (named !== undefined) return { found: 'there', text: `${where}: ${String(named['id'])}`, result: named };
@@ -105,7 +105,7 @@ async function walletMoved(work: Work, { before }: Change) {
 async function lookForBalances(work: Work, change: Change): Promise<Look> {
   const { before, card: cardId = '', amount, operation } = change;
   const now = await balancesNow(work, cardId);
-  if (before?.card === undefined) return { found: 'cannot tell', text: 'the balances before are not known' };
+  if (before?.card === undefined) return { found: 'cannot tell', text: 'the balances before are not known', isFinal: true };
   const isAlone = before.wallet !== undefined && now.wallet !== undefined && !(await othersMoved(work, before.at));
   const card = now.card - before.card;
   const wallet = before.wallet === undefined || now.wallet === undefined ? undefined : now.wallet - before.wallet;

@@ -7,7 +7,7 @@ import type { Fault } from '../support/fault-proxy.ts';
 import { serviceWorld } from './service-world.ts';
 
 const PATHS = { 'cards.create': /\/cards$/, 'cards.fund': /\/fund$/, 'cards.withdraw': /\/withdraw$/ } as const;
-const passing = { onPause: () => undefined };
+const passing = { onPause: () => undefined, longestPause: 150_000 };
 
 /** The second use of each key ends that way, again and again. */
 const DOUBTS: Readonly<Record<string, readonly Fault[]>> = {

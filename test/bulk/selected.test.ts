@@ -1,12 +1,11 @@
 /** Cards that are brought to a balance: never beyond it, whatever happens between the choice and the last answer. */
 import { describe, expect, it } from 'vitest';
-import { READ_LAG } from '../../src/contract/spans.ts';
 import { scriptedWorld } from '../support/scripted-world.ts';
 import { world } from '../support/world.ts';
 
 const FUND = "cards fund --to 50 --where 'balance<20' --yes";
 const SLOW_DOWN = '{"match":{"operation":"cards.fund"},"times":99,"action":{"kind":"status","code":429}}';
-const QUICK = { onPause: () => undefined, longestPause: READ_LAG };
+const QUICK = { onPause: () => undefined, longestPause: 60_000 };
 const opIn = (text: string) => /op_\w{26}/.exec(text)?.[0] ?? '';
 
 describe('a run that brings cards to a balance', () => {

@@ -66,7 +66,7 @@ describe.each(isWhole ? [301, 302, 303, 307, 308] : [302, 308])('a redirect %i',
         CARDWRIGHT_CONFIG_DIR: join(here.folder, `${nth}`),
       };
       const before = service.seen.length;
-      const ran = await here.run(`${line} --debug`, { env });
+      const ran = await here.run(`${line} --debug`, { env, onPause: () => undefined });
       expect({ place, code: ran.code, err: ran.err }).toMatchObject({ code: exit });
       expect(ran.all).not.toContain(KEY);
       expect(ran.all).not.toMatch(/[\x1b\x80-\x9f]/);

@@ -79,7 +79,7 @@ describe('a card number under an unfamiliar name', () => {
       CARDWRIGHT_BASE_URL: service.baseUrl,
     };
     for (const format of ['json', 'ndjson', 'yaml', 'csv', 'tsv', 'table', 'wide']) {
-      const { all, code } = await here.run(`${line} -o ${format}`, { env });
+      const { all, code } = await here.run(`${line} -o ${format}`, { env, onPause: () => undefined });
       expect([format, shown(all)]).toEqual([format, false]);
       if (code === 0) expect(all).toContain('looks like a card number');
     }
