@@ -105,7 +105,8 @@ async function walletMoved(work: Work, { before }: Change) {
 async function lookForBalances(work: Work, change: Change): Promise<Look> {
   const { before, card: cardId = '', amount, operation } = change;
   const now = await balancesNow(work, cardId);
-  if (before?.card === undefined) return { found: 'cannot tell', text: 'the balances before are not known', isFinal: true };
+  if (before?.card === undefined)
+    return { found: 'cannot tell', text: 'the balances before are not known', isFinal: true };
   const isAlone = before.wallet !== undefined && now.wallet !== undefined && !(await othersMoved(work, before.at));
   const card = now.card - before.card;
   const wallet = before.wallet === undefined || now.wallet === undefined ? undefined : now.wallet - before.wallet;

