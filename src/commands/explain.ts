@@ -12,10 +12,8 @@ import { type Fact, facts } from '../contract/provenance.ts';
 import { CliError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import type { OpDetail } from '../journal/types.ts';
-import { FACT_ROW } from './contract/fact-row.ts';
-import { factsAbout, showFacts } from './contract/shown-facts.ts';
-import { OP_DETAIL } from './ops/columns.ts';
-import { showDetail } from './ops/show.ts';
+import { FACT_ROW, factsAbout, showFacts } from './contract/contract.ts';
+import { OP_DETAIL, showDetail } from './ops/ops.ts';
 
 const MEANING = {
   is: tells.text('exit code, error kind or identifier of the service.'),

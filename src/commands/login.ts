@@ -4,7 +4,7 @@ import { local, OURS, option } from '../cli/parsing/flag.ts';
 import { usage } from '../cli/parsing/values.ts';
 import { flag } from '../contract/field.ts';
 import { Secret } from '../core/secret.ts';
-import { ONE_PROFILE_COLUMNS, PROFILE_ROW, profilePairs } from './profiles/columns.ts';
+import { ONE_PROFILE_COLUMNS, PROFILE_ROW, profilePairs } from './profiles/profiles.ts';
 
 const MAX_KEY_BYTES = 4096;
 

@@ -1,7 +1,7 @@
 import { tells } from '../cli/answer-fields.ts';
 import { command } from '../cli/parsing/command.ts';
 import { usage } from '../cli/parsing/values.ts';
-import { showRemoved } from './profiles/removed.ts';
+import { showRemoved } from './profiles/profiles.ts';
 
 /** Removes a profile with its key, as `profiles remove` does, and asks nothing. */
 export const logout = command({

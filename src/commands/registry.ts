@@ -1,5 +1,9 @@
 /** Every group and top-level command, in the order of the root help. A command's code is loaded when it is named. */
-import type { Leaves, Registry } from '../cli/parsing/command.ts';
+import type { Command, Leaves, Registry } from '../cli/parsing/command.ts';
+
+/** The commands of a group that stands in one file. */
+const byPath = (commands: readonly Command[]): Leaves =>
+  Object.fromEntries(commands.map(command => [command.path, async () => command]));
 
 const alone = (path: string, load: Leaves[string]) => async () => ({ [path]: load });
 
@@ -20,13 +24,13 @@ export const REGISTRY: Registry = [
     name: 'bins',
     heading: 'Cards and money',
     summary: 'list BINs and pick one for a job',
-    leaves: async () => (await import('./bins/group.ts')).BIN_COMMANDS,
+    leaves: async () => byPath((await import('./bins/bins.ts')).BIN_COMMANDS),
   },
   {
     name: 'wallet',
     heading: 'Cards and money',
     summary: 'balances and deposit addresses',
-    leaves: async () => (await import('./wallet/group.ts')).WALLET_COMMANDS,
+    leaves: async () => byPath((await import('./wallet/wallet.ts')).WALLET_COMMANDS),
   },
   {
     name: 'tx',
@@ -50,7 +54,7 @@ export const REGISTRY: Registry = [
     name: '3ds',
     heading: 'Events',
     summary: 'list, wait for or watch one-time codes',
-    leaves: async () => (await import('./3ds/group.ts')).CHALLENGE_COMMANDS,
+    leaves: async () => byPath((await import('./3ds/challenges.ts')).CHALLENGE_COMMANDS),
   },
   {
     name: 'webhooks',
@@ -62,7 +66,7 @@ export const REGISTRY: Registry = [
     name: 'wait',
     heading: 'Events',
     summary: 'wait until a card, the wallet or a transaction meets a condition',
-    leaves: async () => (await import('./wait/group.ts')).WAIT_COMMANDS,
+    leaves: async () => byPath((await import('./wait/wait.ts')).WAIT_COMMANDS),
   },
   {
     name: 'policy',
@@ -73,20 +77,20 @@ export const REGISTRY: Registry = [
   {
     name: 'ops',
     heading: 'Safety',
-    summary: 'operations in the journal: list, show, resume, resolve, approve, reject, keys',
+    summary: 'operations in the journal: list, show, resume, resolve, approve, keys',
     leaves: async () => (await import('./ops/group.ts')).OP_COMMANDS,
   },
   {
     name: 'journal',
     heading: 'Safety',
     summary: 'the journal itself: a shared one, its checks, going on after a restore',
-    leaves: async () => (await import('./journal/group.ts')).JOURNAL_COMMANDS,
+    leaves: async () => byPath((await import('./journal/journal.ts')).JOURNAL_COMMANDS),
   },
   {
     name: 'audit',
     heading: 'Safety',
     summary: 'the record of writes and reveals: list, verify, export',
-    leaves: async () => (await import('./audit/group.ts')).AUDIT_COMMANDS,
+    leaves: async () => byPath((await import('./audit/audit.ts')).AUDIT_COMMANDS),
   },
   {
     name: 'doctor',
@@ -122,7 +126,7 @@ export const REGISTRY: Registry = [
     name: 'profiles',
     heading: 'Setting up',
     summary: 'list, show, use, set and remove profiles',
-    leaves: async () => (await import('./profiles/group.ts')).PROFILE_COMMANDS,
+    leaves: async () => byPath((await import('./profiles/profiles.ts')).PROFILE_COMMANDS),
   },
   {
     name: 'sandbox',
@@ -134,7 +138,7 @@ export const REGISTRY: Registry = [
     name: 'contract',
     heading: 'Setting up',
     summary: 'the facts about the service: stated, assumed or overridden',
-    leaves: async () => (await import('./contract/group.ts')).CONTRACT_COMMANDS,
+    leaves: async () => byPath((await import('./contract/contract.ts')).CONTRACT_COMMANDS),
   },
   {
     name: 'api',
@@ -165,6 +169,6 @@ export const REGISTRY: Registry = [
     heading: 'For scripts',
     summary: 'options | environment | exit-codes | output | safety | scripting | scenarios',
     unlisted: true,
-    leaves: async () => (await import('./help/group.ts')).HELP_TOPICS,
+    leaves: async () => byPath((await import('./help/topics.ts')).HELP_TOPICS),
   },
 ];

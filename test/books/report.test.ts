@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { reportOf } from '../../src/commands/books/report.ts';
+import { reportOf } from '../../src/commands/books/reconcile.ts';
 import { cents, toCents, type Usd } from '../../src/core/money.ts';
 import { Account, live, Reader, randomOf } from './model.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { GROUPINGS, Summary } from '../../src/commands/tx/sums.ts';
+import { GROUPINGS, Summary } from '../../src/commands/tx/summary.ts';
 
 type Transaction = Parameters<Summary['add']>[0];
 

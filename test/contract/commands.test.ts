@@ -1,7 +1,7 @@
 /** `contract show` and `contract openapi` as they are declared: what they return and how it is shown. */
 import { describe, expect, it } from 'vitest';
 import type { Context } from '../../src/cli/context.ts';
-import { CONTRACT_COMMANDS } from '../../src/commands/contract/group.ts';
+import { CONTRACT_COMMANDS } from '../../src/commands/contract/contract.ts';
 import { openApiDocument } from '../../src/contract/openapi/document.ts';
 import { NO_OVERRIDES, type Overrides } from '../../src/contract/overrides.ts';
 import { facts } from '../../src/contract/provenance.ts';
@@ -18,7 +18,7 @@ interface Wish {
 }
 
 async function run(path: string, { input = {}, overrides = NO_OVERRIDES, format = 'table', columns = 80 }: Wish = {}) {
-  const command = await CONTRACT_COMMANDS[path]?.();
+  const command = CONTRACT_COMMANDS.find(each => each.path === path);
   if (command === undefined) throw new Error(`no command ${path}`);
   const context = { overrides: async () => overrides } as unknown as Context;
   const { verbatim, prose, ...shown } = await command.execute(context, input);
@@ -127,8 +127,7 @@ describe('contract openapi', () => {
 });
 
 it('every command has two or three examples that run it', async () => {
-  for (const load of Object.values(CONTRACT_COMMANDS)) {
-    const { path, examples } = await load();
+  for (const { path, examples } of CONTRACT_COMMANDS) {
     expect(examples.length).toBeGreaterThanOrEqual(2);
     expect(examples.length).toBeLessThanOrEqual(3);
     for (const example of examples) expect(example.run.startsWith(path)).toBe(true);

@@ -1,6 +1,6 @@
 /** `status` is quick: of a large store it tells when the books were last looked through, and what was found then. */
 import { expect, it } from 'vitest';
-import { type SandboxStatus, statusPairs } from '../../src/commands/sandbox/state.ts';
+import { type SandboxStatus, statusPairs } from '../../src/commands/sandbox/server.ts';
 import { HOUR } from '../../src/core/durations.ts';
 import { cents, toUsd } from '../../src/core/money.ts';
 import { isoTime } from '../../src/sandbox/rules/dates.ts';

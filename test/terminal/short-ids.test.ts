@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { TRANSACTION_COLUMNS } from '../../src/commands/tx/columns.ts';
+import { TRANSACTION_COLUMNS } from '../../src/commands/tx/transactions.ts';
 import { shortIds } from '../../src/terminal/short-ids.ts';
 import { inBatches, show, TERMINAL } from './cards.ts';
 

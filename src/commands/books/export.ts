@@ -12,7 +12,7 @@ import { isoTime } from '../../core/iso-time.ts';
 import { type AccountsFile, DEFAULT_ACCOUNTS, readAccounts } from '../../writers/accounts.ts';
 import { EXPORT_FORMATS, type ExportWish, LAYOUTS } from '../../writers/files.ts';
 import { DATE_FORMATS, type Piece } from '../../writers/text.ts';
-import { STATEMENT_ENDS, STATEMENT_FLAGS, type StatementQuery, showStanding, statementFor } from './statement-query.ts';
+import { STATEMENT_ENDS, STATEMENT_FLAGS, type StatementQuery, showStanding, statementFor } from './statement.ts';
 
 /** The number that QuickBooks knows a bank by; users of other banks give theirs. */
 const DEFAULT_BID = '3000';

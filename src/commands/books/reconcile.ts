@@ -1,4 +1,6 @@
-import { FINDING_CLASSES } from '../../books/findings.ts';
+/** Reconciling the account. The JSON of the report is a promise to scripts. */
+import { FINDING_CLASSES, type Finding, nextCommand, sentence } from '../../books/findings.ts';
+import type { CardChange } from '../../books/position.ts';
 import { orNull, tells } from '../../cli/answer-fields.ts';
 import { OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
@@ -6,9 +8,13 @@ import { OURS, option } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
 import { parseTimeWord } from '../../cli/parsing/time-words.ts';
 import { usage } from '../../cli/parsing/values.ts';
+import type { Shown } from '../../cli/shown.ts';
 import { flag, text } from '../../contract/field.ts';
-import { leftOutText } from '../tx/sums.ts';
-import { reportOf, shownReport } from './report.ts';
+import { CliError } from '../../core/errors.ts';
+import { cents, dollars, plainAmount, toCents, toUsd, type Usd } from '../../core/money.ts';
+import type { Reconciliation } from '../../mirror/reconcile.ts';
+import type { Block, Column, Row } from '../../terminal/view.ts';
+import { leftOutText } from '../tx/summary.ts';
 
 const DEFAULT_WAIT = '2m';
 
@@ -147,4 +153,287 @@ function timeOf(typed: string, now: number): number {
   const time = parseTimeWord(typed, now);
   if (time !== undefined) return Date.parse(time);
   throw usage(`--from ${typed} is neither a cut nor a time such as 2026-11-01 or 7d`);
+}
+
+interface FindingAnswer {
+  readonly class: string;
+  readonly candidates: readonly string[];
+  readonly amount: Usd;
+  readonly records: readonly string[];
+  readonly rows: readonly string[];
+  readonly provisional: boolean;
+  /** Holds may have had a part of the amount. */
+  readonly about: boolean;
+  /** The finding makes the verdict `unexplained`. */
+  readonly wrong: boolean;
+  readonly text: string;
+  readonly next: string | null;
+}
+
+/** closing = opening + funded - withdrawn - returned - settled + refunded - holds_change + other + residual */
+interface CardAnswer {
+  readonly card_id: string;
+  readonly last4: string | null;
+  readonly label: string | null;
+  readonly opening: Usd;
+  readonly funded: Usd;
+  readonly withdrawn: Usd;
+  readonly settled: Usd;
+  readonly refunded: Usd;
+  readonly holds_change: Usd;
+  readonly returned: Usd;
+  readonly other: Usd;
+  readonly residual: Usd;
+  readonly closing: Usd;
+}
+
+type Report = ReturnType<typeof reportOf>;
+
+const usd = (amount: number) => toUsd(cents(amount));
+const time = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z');
+
+interface ReportOptions {
+  /** Cards that did not move, too. */
+  readonly all: boolean;
+  /** This card alone, and what was found about it. */
+  readonly card?: string | undefined;
+}
+
+export function reportOf(done: Reconciliation, { all, card }: ReportOptions) {
+  const isAsked = (id: string) => card === undefined || id === card;
+  const found = done.findings.filter(
+    ({ candidates }) => card === undefined || candidates.length === 0 || candidates.includes(card),
+  );
+  const named = new Set(found.flatMap(each => (each.candidates.length === 1 ? each.candidates : [])));
+  const cards = new Map(done.cards.map(row => [row.card_id, row]));
+  const shown = done.changes
+    .filter(
+      change => isAsked(change.card_id) && (all || card !== undefined || named.has(change.card_id) || moved(change)),
+    )
+    .map((change): CardAnswer => cardAnswer(change, done, cards.get(change.card_id)));
+  const { wallet } = done;
+  return {
+    from: done.from === undefined ? null : { cut: done.from.cut_id, at: time(done.from.at_ms) },
+    to: { cut: done.checkpoint.cut_id, at: time(done.checkpoint.at_ms), exact: done.checkpoint.exact === 1 },
+    verdict: done.verdict,
+    residual: usd(done.residual),
+    requests: done.requests,
+    cards_in_all: done.changes.length,
+    left_out: done.leftOut,
+    wallet: Object.fromEntries(Object.entries(wallet).map(([name, amount]) => [name, usd(amount)])) as Record<
+      keyof typeof wallet,
+      Usd
+    >,
+    cards: shown,
+    findings: found.map(findingAnswer),
+  };
+}
+
+function moved(change: CardChange): boolean {
+  const { opening, closing, created, funded, withdrawn, settled, refunded, holds, returned, residual } = change;
+  return [closing - opening, created, funded, withdrawn, settled, refunded, holds, returned, residual].some(Boolean);
+}
+
+function cardAnswer(
+  change: CardChange,
+  { classified, from }: Reconciliation,
+  card: { readonly last4: string | null; readonly label: string | null } | undefined,
+): CardAnswer {
+  const released = classified.released.get(change.card_id) ?? 0;
+  // Of a first cut, what own rows do not explain is where the books begin. What a card gave back above what it had by
+  // own rows came from others before.
+  const unowned = from === undefined ? change.residual : (classified.others.get(change.card_id) ?? 0);
+  const other = change.isOver ? Math.max(0, -change.returned) : unowned;
+  return {
+    card_id: change.card_id,
+    last4: card?.last4 ?? null,
+    label: card?.label ?? null,
+    opening: usd(change.opening),
+    funded: usd(change.created + change.funded),
+    withdrawn: usd(change.withdrawn),
+    settled: usd(change.settled),
+    refunded: usd(change.refunded),
+    holds_change: usd(change.holds - released),
+    returned: usd(Math.max(0, change.returned)),
+    other: usd(other),
+    residual: usd(change.isOver ? 0 : change.residual - other - released),
+    closing: usd(change.closing),
+  };
+}
+
+function findingAnswer(found: Finding): FindingAnswer {
+  return {
+    class: found.class,
+    candidates: found.candidates,
+    amount: usd(found.cents),
+    records: found.records,
+    rows: found.rows,
+    provisional: found.isProvisional,
+    about: found.isAbout,
+    wrong: found.isWrong,
+    text: sentence(found),
+    next: nextCommand(found) ?? null,
+  };
+}
+
+const money = (field: string, title: string, priority: number): Column => ({ field, title, kind: 'money', priority });
+
+const CARD_COLUMNS: readonly Column[] = [
+  { field: 'card', title: 'CARD', kind: 'text', priority: 1, shrink: true },
+  money('opening', 'OPENING', 1),
+  money('funded', 'FUNDED', 2),
+  money('withdrawn', 'WITHDRAWN', 2),
+  money('settled', 'SETTLED', 2),
+  money('refunded', 'REFUNDED', 2),
+  money('holds_change', 'HOLDS', 2),
+  money('other', 'OTHER', 2),
+  {
+    ...money('net', 'NET', 1),
+    sumOf: ['funded', 'withdrawn', 'settled', 'refunded', 'holds_change', 'other'],
+  },
+  money('residual', 'DIFF', 1),
+  money('closing', 'CLOSING', 1),
+];
+
+/** In lines for programs the amounts of the JSON, with the card by its id. */
+const ROW_COLUMNS: readonly Column[] = [
+  { field: 'card_id', title: 'CARD', kind: 'id', priority: 1 },
+  { field: 'last4', title: 'LAST4', kind: 'text', priority: 1 },
+  { field: 'label', title: 'LABEL', kind: 'text', priority: 1 },
+  ...['opening', 'funded', 'withdrawn', 'settled', 'refunded', 'holds_change', 'returned', 'other', 'residual'].map(
+    field => money(field, field.toUpperCase(), 1),
+  ),
+  money('closing', 'CLOSING', 1),
+];
+
+/** Findings of exit 0 are many in a month; the JSON has all of them. */
+const MOST_SHOWN = 20;
+
+/** Candidates whose names stand in the line of a finding. */
+const MOST_NAMED = 3;
+
+function shownReport(report: Report): Shown {
+  const rows = report.cards.map(card => ({ ...card, ...signed(card), card: cardName(report, card.card_id) }));
+  return {
+    data: report,
+    noun: 'card',
+    idField: 'card_id',
+    quiet: [report.verdict],
+    columns: CARD_COLUMNS,
+    headline: title(report),
+    rows: { columns: ROW_COLUMNS, rows: report.cards.map(card => ({ ...card })) },
+    blocks: [
+      { kind: 'line', text: title(report) },
+      ...(rows.length === 0 ? [] : [{ kind: 'table', columns: CARD_COLUMNS, rows } as const]),
+      { kind: 'line', text: walletLine(report) },
+      ...findingLines(report),
+    ],
+    failure: failureOf(report),
+  };
+}
+
+/** Money that leaves stands with a minus; nothing is no number. */
+function signed(card: Report['cards'][number]): Row {
+  const { funded, refunded, other, residual, withdrawn, settled, holds_change, returned, opening, closing } = card;
+  const plus = (amount: number) => (amount === 0 ? null : amount);
+  const minus = (...amounts: readonly number[]) => {
+    const sum = cents(amounts.reduce((total, amount) => total + toCents(amount), 0));
+    return sum === 0 ? null : toUsd(cents(-sum));
+  };
+  return {
+    // What is not explained stands beside it.
+    net: plus(toUsd(cents(toCents(closing) - toCents(opening) - toCents(residual)))),
+    funded: plus(funded),
+    refunded: plus(refunded),
+    other: plus(other),
+    residual: plus(residual),
+    withdrawn: minus(withdrawn, returned),
+    settled: minus(settled),
+    holds_change: minus(holds_change),
+  };
+}
+
+function title({ from, to, verdict, cards, cards_in_all, requests, residual }: Report): string {
+  const span = from === null ? `from the beginning to ${to.at}` : `${from.at} -> ${to.at}`;
+  const words = verdict === 'unexplained' ? `unexplained: ${dollars(toCents(residual))}` : verdict;
+  const moved = cards.filter(hasMoved).length;
+  return `RECONCILE  ${span}   ${words}   ${moved} of ${cards_in_all} cards moved, ${requests} requests`;
+}
+
+/** With --all cards stand in the report that nothing happened to. */
+function hasMoved(card: Report['cards'][number]): boolean {
+  const { opening, closing, funded, withdrawn, returned, settled, refunded, holds_change, other, residual } = card;
+  const changes = [funded, withdrawn, returned, settled, refunded, holds_change, other, residual];
+  return opening !== closing || changes.some(amount => amount !== 0);
+}
+
+/** Everything that is added to the opening, and everything that is taken off, so that it can be added up. */
+function walletLine({ from, wallet, findings }: Report): string {
+  const isOwnToo = findings.some(({ class: name }) => name === 'unknown_row_done');
+  const { opening, deposits, created, funded, withdrawn, returned, other, residual, closing } = wallet;
+  const terms: readonly (readonly [amount: number, word: string])[] = [
+    [toCents(deposits), 'deposited'],
+    [-toCents(created), 'to new cards'],
+    [-toCents(funded), 'funded'],
+    [toCents(withdrawn), 'withdrawn'],
+    [toCents(returned), 'returned'],
+    [
+      toCents(other),
+      from === null ? 'by others before' : isOwnToo ? 'by others or own rows of unknown outcome' : 'by others',
+    ],
+    [toCents(residual), 'unexplained'],
+  ];
+  const moved = terms
+    .filter(([amount]) => amount !== 0)
+    .map(([amount, word]) => `${amount < 0 ? '-' : '+'} ${dollars(cents(Math.abs(amount)))} ${word}`);
+  const changes = moved.length === 0 ? 'nothing moved' : `${moved.join(' ')} = ${dollars(toCents(closing))}`;
+  return `WALLET  ${dollars(toCents(opening))} ${moved.length === 0 ? '  ' : ''}${changes}`;
+}
+
+function findingLines(report: Report): Block[] {
+  const { findings } = report;
+  const ordered = findings.toSorted((a, b) => rank(a) - rank(b));
+  const lines = ordered.slice(0, MOST_SHOWN).flatMap((each): Block[] => {
+    const where = cardNames(report, each.candidates);
+    const records = each.records.length === 0 ? '' : ` (${each.records.slice(0, 3).join(', ')})`;
+    const text = `${'x!'[rank(each)] ?? ' '} ${where}${plainAmount(toCents(each.amount))}  ${each.text}${records}`;
+    return each.wrong && each.next !== null
+      ? [
+          { kind: 'line', text },
+          { kind: 'line', text: `  ${each.next}`, whole: true },
+        ]
+      : [{ kind: 'line', text }];
+  });
+  const more = findings.length - MOST_SHOWN;
+  return more > 0 ? [...lines, { kind: 'line', text: `and ${more} more: --json has all of them` }] : lines;
+}
+
+/** What is wrong first, then what others did or may turn out otherwise, then what is only unusual. */
+function rank({ wrong, provisional, class: name }: FindingAnswer): number {
+  return wrong ? 0 : provisional || name.startsWith('other_') || name === 'unknown_row_done' ? 1 : 2;
+}
+
+/** The card, or the first ones of all that it may be about. */
+function cardNames(report: Report, candidates: readonly string[]): string {
+  const names = candidates.slice(0, MOST_NAMED).map(card => cardName(report, card));
+  const more = candidates.length - names.length;
+  return names.length === 0 ? '' : `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}  `;
+}
+
+function cardName({ cards }: Report, id: string): string {
+  const card = cards.find(each => each.card_id === id);
+  return [card?.last4, card?.label].filter(Boolean).join(' ') || id;
+}
+
+/** Exit 15 where something is wrong; the report stands on standard output all the same. */
+function failureOf({ findings, verdict, residual, to }: Report): CliError | undefined {
+  const wrong = findings.filter(each => each.wrong);
+  const [first] = wrong;
+  if (verdict !== 'unexplained' || first === undefined) return undefined;
+  const amount = dollars(cents(toCents(residual)));
+  return new CliError('check_failed', {
+    message: `${amount} unexplained at ${to.at}: ${first.text}${wrong.length > 1 ? `, and ${wrong.length - 1} more` : ''}`,
+    notes: wrong.slice(1, MOST_SHOWN).map(({ text }) => text),
+    ...(first.next !== null && { hint: first.next }),
+  });
 }

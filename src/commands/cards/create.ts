@@ -1,12 +1,52 @@
+/** Creating cards, one or many. `--intent` is the caller's own name for one purchase, also when the command is repeated. */
 import { command } from '../../cli/parsing/command.ts';
 import { needs, OURS, option, typedOnly } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
 import { flag, text } from '../../contract/field.ts';
+import { intentFault } from '../../core/intent-name.ts';
 import { dollars } from '../../core/money.ts';
 import { shellWord } from '../../core/shell-quote.ts';
-import { bestBin, binFor } from '../bins/rank.ts';
-import { CARD_COLUMNS, cardPairs, money } from './columns.ts';
-import { intent, intentNamed, repeatedLines, withIntent } from './intent-flag.ts';
-import { idempotencyKey } from './key-flag.ts';
+import type { UsedIntent } from '../../writes/single-write.ts';
+import { bestBin, binFor } from '../bins/bins.ts';
+import { CARD_COLUMNS, cardPairs, money } from './cards.ts';
+
+export const idempotencyKey = option(
+  text({ doc: 'Your own idempotency key; a new one by default.', basis: OURS, maxLength: 64 }),
+  '<key>',
+);
+
+export const intent = option(
+  text({ doc: 'Your own name for this purchase: one purchase, one intent, also when repeated.', basis: OURS }),
+  '<name>',
+);
+
+/** The name as it may be used. Throws `usage`. */
+export function intentNamed(name: string | undefined): string | undefined {
+  const fault = name === undefined ? undefined : intentFault(name);
+  if (fault !== undefined) throw usage(`--intent ${fault}`);
+  return name;
+}
+
+/** For JSON: what came of the name, where one was given. */
+export function withIntent<Told extends object>(
+  told: Told,
+  used: UsedIntent | undefined,
+): Told & { readonly intent?: UsedIntent } {
+  return used === undefined ? told : { ...told, intent: used };
+}
+
+/** For people: that nothing was sent. Empty where it was. */
+export function repeatedLines(
+  used: UsedIntent | undefined,
+): readonly { readonly kind: 'line'; readonly text: string }[] {
+  if (used?.repeated !== true) return [];
+  return [
+    {
+      kind: 'line',
+      text: `The intent ${JSON.stringify(used.name)} was carried out before, by ${used.op}: nothing was done twice.`,
+    },
+  ];
+}
 
 const bin = text({ doc: 'BIN to issue from, or auto for the best one.', basis: OURS, names: 'bin' });
 

@@ -1,18 +1,36 @@
+/** A card for one run of a program. Its end stands in a file here and on the card itself before the card is made. */
+import { type Answers, tells } from '../../cli/answer-fields.ts';
+import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
 import { usage } from '../../cli/parsing/values.ts';
+import type { Input, Item, Result } from '../../contract/calls.ts';
 import { CREATE_CARD } from '../../contract/card.ts';
 import { flag, text } from '../../contract/field.ts';
+import { fromWholeList } from '../../contract/whole-list.ts';
+import { CliError, type ErrorKind } from '../../core/errors.ts';
+import { isoTime } from '../../core/iso-time.ts';
 import { dollars } from '../../core/money.ts';
+import { randomName } from '../../core/random-name.ts';
+import { sameCommandWith } from '../../core/same-command.ts';
+import { shellWord } from '../../core/shell-quote.ts';
+import type { Noted } from '../../events/cleanup-log.ts';
 import { recordOf } from '../../writes/audit-record.ts';
-import { bestBin } from '../bins/rank.ts';
-import { PROGRAM_FLAGS } from './arguments.ts';
-import { intent, intentNamed } from './intent-flag.ts';
-import { LEASE_ANSWERS } from './lease-answers.ts';
-import { reapLeases } from './lease-reaper.ts';
-import { programEnd, withProgramEnd } from './leased-program.ts';
-import { confirmLease, endLease, makeLease } from './leases.ts';
+import type { GuardDecision } from '../../writes/guard.ts';
+import { cannotConfirm } from '../../writes/question.ts';
+import type { UsedIntent } from '../../writes/single-write.ts';
+import { bestBin } from '../bins/bins.ts';
+import { PROGRAM_FLAGS } from './cards.ts';
+import { intent, intentNamed } from './create.ts';
+
+/** A lease leaves standard output to its program; `--reap` lists what it ended. */
+const LEASE_ANSWERS: Answers = {
+  either: [
+    { none: 'What the program prints.' },
+    { one: { terminated: tells.texts('Cards that leases left behind, ended with --reap.') } },
+  ],
+};
 
 const DEFAULT_TTL = '20m';
 
@@ -114,3 +132,327 @@ export const leaseCard = command({
           ],
         },
 });
+
+interface ProgramEnd {
+  /** `the program ended with 3`, `the program was not run: <why>`. */
+  readonly words: string;
+  /** Its exit code, or that of the signal that came before it. Throws what kept it from running. */
+  exit(): number;
+}
+
+/** Runs the program unless a signal came before it. Never rejects. */
+async function programEnd(run: () => Promise<number>, stopped: NodeJS.Signals | undefined): Promise<ProgramEnd> {
+  if (stopped !== undefined) {
+    return {
+      words: `the program was not run: ${stopped} came before it`,
+      exit: () => (stopped === 'SIGINT' ? 130 : 143),
+    };
+  }
+  try {
+    const code = await run();
+    return { words: `the program ended with ${code}`, exit: () => code };
+  } catch (thrown) {
+    const exit = () => {
+      throw thrown;
+    };
+    return { words: `the program was not run: ${thrown instanceof Error ? thrown.message : thrown}`, exit };
+  }
+}
+
+/** What says by itself that the command is not to be repeated, or that somebody has stopped it. */
+const AS_IT_IS: ReadonlySet<ErrorKind> = new Set(['outcome_unknown', 'interrupted', 'terminated', 'internal']);
+
+/**
+ * The error of an end that failed, with what became of the program. Whatever kept the card from being terminated, it was made,
+ * and may have paid: nothing says that nothing was sent, and no script repeats it for that.
+ */
+function withProgramEnd(thrown: unknown, card: string, { words }: ProgramEnd): unknown {
+  if (!(thrown instanceof CliError)) return thrown;
+  if (AS_IT_IS.has(thrown.kind)) return thrown.with({ message: `${thrown.message}; ${words}` });
+  const { retryAfterMs: _, ...facts } = thrown.facts;
+  return new CliError('check_failed', {
+    ...facts,
+    message: `cards.create is done, but ${card} could not be terminated: ${facts.message}; ${words}`,
+    notes: ['Do not run the command again: its card was made, and may have paid.', ...(facts.notes ?? [])],
+    outcome: 'done',
+  });
+}
+
+/** Metadata of a leased card: `lease_<name> until <ISO time by the service's clock>`. */
+const LEASE_MARK = 'cardwright_lease';
+
+interface Lease {
+  readonly cardId: string;
+  readonly noted: Noted;
+  ended?: Promise<void>;
+}
+
+interface LeaseWishes {
+  readonly ttlMs: number;
+  /** As `WriteOptions` has them. */
+  readonly intentName?: string | undefined;
+  readonly asked?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Makes the card. When it is not known whether there is one, the note stays for the reaper. */
+async function makeLease(ctx: Context, asked: Input<'cards.create'>, { ttlMs, ...named }: LeaseWishes): Promise<Lease> {
+  const id = `lease_${randomName(ctx.random.bytes(8))}`;
+  // The first answer tells the time there.
+  await ctx.read('wallet.get', {});
+  const until = isoTime(ctx.serviceNow() + ttlMs);
+  const body = { ...asked, metadata: { [LEASE_MARK]: `${id} until ${until}` } };
+  // The mark of the lease is ours, and another one each time: what is asked for is a lease.
+  const asks = { ...named.asked, metadata: { [LEASE_MARK]: 'lease' } };
+  const options = {
+    intent: 'Lease a card',
+    confirmed: true,
+    intentName: named.intentName,
+    asked: asks,
+    showsEarlier: false,
+  } as const;
+  const create = (begins?: (op: string) => Promise<void>) =>
+    ctx.write('cards.create', body, { ...options, begins }).catch((error: unknown) => {
+      throw begunBefore(error);
+    });
+  if (ctx.dryRun) await create();
+  const { profile, baseUrl } = await ctx.identity();
+  const now = ctx.clock.now();
+  const noted = await (await ctx.cleanupLog()).note({
+    kind: 'lease',
+    profile,
+    base_url: baseUrl,
+    made_at: now,
+    ends_at: now + ttlMs,
+    facts: { lease: id },
+  });
+  try {
+    // The reaper asks the journal whether that op may still make the card.
+    const { result, intent } = await create(op => noted.add({ op }));
+    if (intent?.repeated) {
+      await noted.forget();
+      throw leasedBefore(intent, result.id);
+    }
+    await proveOurs(ctx, result, body.metadata[LEASE_MARK]);
+    await noted.add({ card_id: result.id });
+    return { cardId: result.id, noted };
+  } catch (error) {
+    const outcome = error instanceof CliError ? error.facts.outcome : 'unknown';
+    if (outcome === 'refused' || outcome === 'not_sent') await noted.forget();
+    throw error;
+  }
+}
+
+/** An earlier lease of the same card is in the way: its program may have paid, and its card may be there. */
+function begunBefore(error: unknown): unknown {
+  if (!(error instanceof CliError) || error.kind !== 'guarded' || error.facts.op === undefined) return error;
+  const { notes = [] } = error.facts;
+  return error.with({
+    notes: [...notes, 'A card that it has left, once that is settled: cardwright cards lease --reap'],
+  });
+}
+
+/**
+ * The program of the earlier command has run, or was stopped, and may have paid: run again it would pay with a card that is
+ * over. Where that command never told what came of its card, this one may have made it: no "nothing was sent" then.
+ */
+function leasedBefore({ name, op, isUntold = false }: UsedIntent, card: string): CliError {
+  const intent = JSON.stringify(name);
+  const reap = 'A card that a killed run has left: cardwright cards lease --reap';
+  if (!isUntold) {
+    return new CliError('guarded', {
+      message: `the lease of the intent ${intent} was begun before, with ${card}: ${op}; the program was not run`,
+      notes: ['Another purchase needs another intent.', reap],
+      hint: `cardwright cards get ${shellWord(card)}`,
+      outcome: 'not_sent',
+      op,
+    });
+  }
+  return new CliError('check_failed', {
+    message: `the lease of the intent ${intent} was begun before, and its card is ${card}: ${op}; the program was not run`,
+    notes: [
+      'Until ops resume has shown its result, the same lease is refused, also with another intent or none.',
+      reap,
+    ],
+    hint: `cardwright ops resume ${op}`,
+    outcome: 'done',
+    op,
+  });
+}
+
+/**
+ * A card that does not carry the mark of the lease may be anybody's: it is neither used nor terminated. Throws
+ * `contract_mismatch` with what to do by hand.
+ */
+async function proveOurs(ctx: Context, { id }: Result<'cards.create'>, mark: string): Promise<void> {
+  // An answer repeats what was asked for; the card itself tells whose it is.
+  const card = await ctx.read('cards.get', { card_id: id }).catch((thrown: unknown) => {
+    if (!(thrown instanceof CliError)) throw thrown;
+    return undefined;
+  });
+  if (card?.metadata?.[LEASE_MARK] === mark) return;
+  throw new CliError('contract_mismatch', {
+    message: `a card was requested and ${id} came back, but it does not carry the marker of this lease: it is neither used nor terminated`,
+    notes: ['A service that does not return the metadata of a card cannot be used for leases.'],
+    hint: `cardwright cards get ${shellWord(id)}`,
+    outcome: 'unknown',
+    operation: 'cards.create',
+  });
+}
+
+/** Terminates the card, once. When that fails it is said which card still holds money, and how to end it. */
+function endLease(ctx: Context, lease: Lease): Promise<void> {
+  lease.ended ??= terminate(ctx, lease.cardId)
+    .then(() => lease.noted.forget())
+    .catch((error: unknown) => {
+      delete lease.ended;
+      throw error;
+    });
+  return lease.ended;
+}
+
+/** `isReaping`: the reaper is no way on from its own failure. */
+export async function terminate(ctx: Context, cardId: string, { isReaping = false } = {}): Promise<void> {
+  try {
+    await ctx.write('cards.terminate', { card_id: cardId }, { intent: `Terminate ${cardId}`, confirmed: true });
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    const { op, notes = [], hint: own = `cardwright cards get ${shellWord(cardId)}` } = error.facts;
+    // What is not known is settled first; nothing is sent beside it.
+    const isUnknown = op !== undefined && ['outcome_unknown', 'guarded'].includes(error.kind);
+    const reap = 'cardwright cards lease --reap --yes';
+    const next = isUnknown
+      ? [`The leased card ${cardId} may still hold money. When that is clear: ${reap}`]
+      : [`The leased card ${cardId} may still hold money.`];
+    const hint = isReaping ? own : reap;
+    throw error.with({ notes: [...notes, ...next], hint: isUnknown ? `cardwright ops resume ${op}` : hint });
+  }
+}
+
+/** `amount` as a person reads it. Throws `not_confirmed`. */
+async function confirmLease(ctx: Context, verdict: GuardDecision, amount: string): Promise<void> {
+  if (ctx.yes) return;
+  const command = sameCommandWith('--yes');
+  if (ctx.canAsk) return verdict === 'go' ? undefined : ctx.ask({ intent: `Lease a card with ${amount}`, command });
+  throw cannotConfirm(`a lease makes a card with ${amount} and terminates it`, command);
+}
+
+const MARKED = /^(lease_[0-9a-z]+) until (\S+)$/;
+
+/**
+ * Terminates leased cards whose run is gone, and those of any machine whose time is over by the service's clock.
+ * Resolves to their ids. Throws `not_confirmed` off a terminal without `--yes`, `guarded` for a live key.
+ */
+async function reapLeases(ctx: Context): Promise<readonly string[]> {
+  const { profile, baseUrl } = await ctx.identity();
+  const abandoned = (await (await ctx.cleanupLog()).abandoned('lease')).filter(
+    ({ leftover }) => leftover.profile === profile && leftover.base_url === baseUrl,
+  );
+  // Asked before the cards are read: what is settled by then has its card among them.
+  const waiting = await waitingOps(ctx, abandoned);
+  const gone = new Set(abandoned.map(({ leftover }) => leftover.facts['lease']));
+  const cards = await leasedCards(ctx);
+  const due = cards.filter(({ lease, until }) => gone.has(lease) || until <= ctx.serviceNow()).map(({ id }) => id);
+  if (due.length > 0) {
+    await ctx.pipeline.admit({
+      audited: { event: 'run', operation: 'cards.terminate', rows: due.length },
+      operations: ['cards.terminate'],
+      ask: verdict => askForReaping(ctx, verdict, due),
+    });
+  }
+  const failed: unknown[] = [];
+  for (const id of due) {
+    // One that cannot be ended keeps no other from its end.
+    await terminate(ctx, id, { isReaping: true }).catch((error: unknown) => void failed.push(error));
+  }
+  if (failed.length > 0) throw notAllEnded(failed, due.length);
+  // Only now: whatever stopped this before must find them again.
+  for (const noted of abandoned) {
+    const op = waiting.get(noted);
+    if (op === undefined) await noted.forget();
+    else ctx.notice(mayStillCome(op));
+  }
+  return due;
+}
+
+/** The ops of leases that are not settled, and whose card is not known: a resume may make it, for no program. */
+async function waitingOps(ctx: Context, abandoned: readonly Noted[]): Promise<ReadonlyMap<Noted, string>> {
+  const waiting = new Map<Noted, string>();
+  for (const noted of abandoned) {
+    const { op, card_id: card } = noted.leftover.facts;
+    if (op !== undefined && card === undefined && (await mayMakeCard(ctx, op))) waiting.set(noted, op);
+  }
+  return waiting;
+}
+
+async function mayMakeCard(ctx: Context, op: string): Promise<boolean> {
+  try {
+    const { state, counts } = await (await ctx.journal()).show(op);
+    return state !== 'finished' && state !== 'rejected' && counts.open + counts.unknown > 0;
+  } catch (thrown) {
+    if (!(thrown instanceof CliError)) throw thrown;
+    // Its run ended before it was begun. One that is damaged may have been sent.
+    if (thrown.kind === 'usage') return false;
+    if (thrown.kind === 'check_failed') return true;
+    throw thrown;
+  }
+}
+
+function mayStillCome(op: string): string {
+  return `note: ${op} is not settled, and may still make the card of a lease; settle it, and run --reap again: cardwright ops resume ${op}`;
+}
+
+/** The first that failed; where others are terminated, it does not say that nothing was sent. */
+function notAllEnded([first, ...more]: readonly unknown[], of: number): unknown {
+  const ended = of - 1 - more.length;
+  const isRefusal = first instanceof CliError && ['not_sent', 'refused'].includes(first.facts.outcome ?? 'not_sent');
+  if (ended === 0 || !isRefusal) return first;
+  const message = `${ended} of ${of} leased cards ${ended === 1 ? 'is' : 'are'} terminated: ${first.facts.message}`;
+  return new CliError('partly_failed', { ...first.facts, message, outcome: 'refused' });
+}
+
+async function askForReaping(ctx: Context, verdict: GuardDecision, due: readonly string[]): Promise<void> {
+  if (ctx.yes) return;
+  const command = 'cardwright cards lease --reap --yes';
+  const intent = `Terminate ${due.length} leased cards`;
+  if (ctx.canAsk) return verdict === 'go' ? undefined : ctx.ask({ intent, command });
+  throw new CliError('not_confirmed', {
+    message: `${due.length} leased ${due.length === 1 ? 'card is' : 'cards are'} left: ${due.join(', ')}`,
+    hint: command,
+    reason: 'nobody_to_ask',
+    outcome: 'not_sent',
+  });
+}
+
+interface LeasedCard {
+  readonly id: string;
+  readonly lease: string;
+  /** ms UTC. */
+  readonly until: number;
+}
+
+async function leasedCards(ctx: Context): Promise<readonly LeasedCard[]> {
+  const reader = await ctx.reader();
+  const because = 'A leased card that is not seen would stay open';
+  const found: LeasedCard[] = [];
+  for (const status of ['active', 'frozen'] as const) {
+    const list = { reader, operation: 'cards.list', input: { status, per_page: 100 }, because } as const;
+    const marked = await fromWholeList(list, async pages => {
+      const cards: LeasedCard[] = [];
+      for await (const { data } of pages) {
+        for (const card of data) {
+          const mark = markOf(card);
+          if (mark !== undefined) cards.push({ id: card.id, ...mark });
+        }
+      }
+      return cards;
+    });
+    found.push(...marked);
+  }
+  return found;
+}
+
+function markOf({ metadata }: Item<'cards.list'>): { readonly lease: string; readonly until: number } | undefined {
+  const [, lease, until = ''] = MARKED.exec(metadata?.[LEASE_MARK] ?? '') ?? [];
+  const ends = Date.parse(until);
+  return lease === undefined ? undefined : { lease, until: Number.isNaN(ends) ? Number.POSITIVE_INFINITY : ends };
+}

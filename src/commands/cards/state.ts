@@ -1,30 +1,31 @@
-/** What freeze, unfreeze and terminate share: one card or several, changed or already so. */
-
+/** Freezing, unfreezing and terminating cards. */
 import { type Answers, tells } from '../../cli/answer-fields.ts';
 import type { Context } from '../../cli/context.ts';
 import { ATTEMPT_COLUMNS, ATTEMPT_ROW, type Attempts, confirmAll, forEachCard } from '../../cli/each.ts';
+import { command } from '../../cli/parsing/command.ts';
 import type { Shown } from '../../cli/shown.ts';
 import type { Result } from '../../contract/calls.ts';
 import { CARD } from '../../contract/card.ts';
 import type { Reader } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
+import { FREEZING_ASKS } from '../../writes/guard.ts';
 import type { UsedIntent } from '../../writes/single-write.ts';
-import { CARD_COLUMNS, cardName, money } from './columns.ts';
-import { repeatedLines, withIntent } from './intent-flag.ts';
-import { beforeTermination, returnedBalance } from './returned-balance.ts';
+import { CARD_COLUMNS, cardName, cards, money } from './cards.ts';
+import { intent, intentNamed, repeatedLines, withIntent } from './create.ts';
+import { beforeTermination, returnedBalance } from './money.ts';
 
 type StateOperation = 'cards.freeze' | 'cards.unfreeze' | 'cards.terminate';
 type Card = Result<'cards.freeze'>;
 
 /** One card with `changed`; for several a row each. */
-export const STATE_ANSWERS: Answers = {
+const STATE_ANSWERS: Answers = {
   either: [
     { one: { ...CARD, changed: tells.yes('False if the card was already in this state.') } },
     { list: ATTEMPT_ROW },
   ],
 };
 
-export type StateResult =
+type StateResult =
   | {
       readonly card: Card;
       readonly changed: boolean;
@@ -35,7 +36,7 @@ export type StateResult =
   | Attempts;
 
 /** Takes each card to the state the operation leads to. */
-export async function changeState(
+async function changeState(
   ctx: Context,
   operation: StateOperation,
   { cards: ids, fromInput }: { readonly cards: readonly string[]; readonly fromInput?: true },
@@ -80,7 +81,7 @@ function severalNamed(): CliError {
 }
 
 /** The card with `changed` beside its fields; for several cards one row each. */
-export function showState(result: StateResult, words: { readonly done: string; readonly already: string }): Shown {
+function showState(result: StateResult, words: { readonly done: string; readonly already: string }): Shown {
   if ('attempts' in result) {
     async function* batches() {
       yield 'attempts' in result ? result.attempts.map(attempt => ({ ...attempt })) : [];
@@ -106,3 +107,68 @@ export function showState(result: StateResult, words: { readonly done: string; r
     ],
   };
 }
+
+/** Freeze cards: decline all new transactions. */
+export const freezeCards = command({
+  path: 'cards freeze',
+  summary: 'Freeze cards: decline all new transactions',
+  answers: STATE_ANSWERS,
+  about: [
+    'A frozen card keeps its balance and can be funded; new authorizations are declined. A card that is already frozen is a success with changed: false.',
+    '--idle 30d chooses cards that are older than 30 days and had no transaction since, not even a decline. --where chooses cards that meet a condition, as in cards list.',
+    FREEZING_ASKS,
+    'A freeze of ids never asks the database of a shared journal.',
+  ],
+  operation: 'cards.freeze',
+  bulk: {},
+  args: { cards },
+  examples: [
+    { does: 'Freeze one card', run: 'cards freeze card_1' },
+    { does: 'Two at once, a row each', run: 'cards freeze card_1 card_2' },
+    { does: 'Every card without a transaction for 30 days', run: 'cards freeze --idle 30d --yes' },
+  ],
+  run: (ctx, named) => changeState(ctx, 'cards.freeze', named),
+  show: result => showState(result, { done: 'Frozen', already: 'Frozen already' }),
+});
+
+/** Unfreeze cards, so that they can be used again. */
+export const unfreezeCards = command({
+  path: 'cards unfreeze',
+  summary: 'Unfreeze cards, so that they can be used again',
+  answers: STATE_ANSWERS,
+  about: [
+    'A card that is already active is a success with changed: false. --where chooses frozen cards that meet a condition, as in cards list.',
+  ],
+  operation: 'cards.unfreeze',
+  bulk: {},
+  args: { cards },
+  examples: [
+    { does: 'Unfreeze one card', run: 'cards unfreeze card_1' },
+    { does: 'As JSON', run: 'cards unfreeze card_1 --json' },
+  ],
+  run: (ctx, named) => changeState(ctx, 'cards.unfreeze', named),
+  show: result => showState(result, { done: 'Active again', already: 'Active already' }),
+});
+
+/** Terminate cards for good; their balance returns to the wallet. */
+export const terminateCards = command({
+  path: 'cards terminate',
+  summary: 'Terminate cards for good; their balance returns to the wallet',
+  answers: STATE_ANSWERS,
+  about: [
+    'Asks for the last four digits of the card. For several cards it asks how many they are. --yes skips the question. A card that is already terminated is a success with changed: false.',
+    'Outside the sandbox, for cards named as arguments, the wallet is read before and after each. If it did not grow by the balance of the card, a note says so.',
+    '--where chooses cards that meet a condition, as in cards list. --idle 90d chooses cards without a transaction for 90 days.',
+  ],
+  operation: 'cards.terminate',
+  bulk: {},
+  args: { cards },
+  flags: { intent },
+  examples: [
+    { does: 'End one card, asked for by its last four digits', run: 'cards terminate card_1' },
+    { does: 'In a script', run: 'cards terminate card_1 --yes' },
+    { does: 'Every card of one campaign', run: "cards terminate --where 'label~ads' --yes" },
+  ],
+  run: (ctx, { intent: name, ...named }) => changeState(ctx, 'cards.terminate', named, intentNamed(name)),
+  show: result => showState(result, { done: 'Terminated', already: 'Terminated already' }),
+});

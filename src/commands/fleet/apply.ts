@@ -1,11 +1,41 @@
+/** `fleet apply`: a reviewed plan made again and compared, or a plan made, shown and asked about; then sent through the journal. */
 import { RESULT_ROW, RUN_PAGE, tells } from '../../cli/answer-fields.ts';
+import { driveRun } from '../../cli/bulk/drive-run.ts';
 import { USUAL_WORKERS } from '../../cli/bulk/flags.ts';
+import { RESULT_COLUMNS } from '../../cli/bulk/result-row.ts';
+import { resuming } from '../../cli/bulk/resume-run.ts';
+import { runOverview } from '../../cli/bulk/run-overview.ts';
+import type { Context } from '../../cli/context.ts';
+import { showPlanned } from '../../cli/dry-run.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { local, OURS, option, typedOnly } from '../../cli/parsing/flag.ts';
 import type { Shown } from '../../cli/shown.ts';
+import type { WriteName } from '../../contract/calls.ts';
 import { flag, integer, money } from '../../contract/field.ts';
-import { PHASES } from '../../fleet/step.ts';
-import { FLEET_FORMAT, fleetFile } from './read-file.ts';
+import { CliError } from '../../core/errors.ts';
+import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
+import { sameCommandWith } from '../../core/same-command.ts';
+import { shellWord } from '../../core/shell-quote.ts';
+import { spendingOf } from '../../core/spending.ts';
+import { MARKER_KEY } from '../../fleet/account.ts';
+import { type Fleet, markPrefix } from '../../fleet/fleet-file.ts';
+import {
+  amountOf,
+  foreignReasons,
+  nextPlanName,
+  type PlanDocument,
+  readPlanFile,
+  returnsOf,
+  staleReasons,
+} from '../../fleet/plan-file.ts';
+import { countsText, planText } from '../../fleet/plan-page.ts';
+import { type Allowed, type CreateBody, type NumberedStep, PHASES } from '../../fleet/step.ts';
+import type { PlannedRow, PreparedRun, RowOutcome, Run, RunPlan } from '../../journal/types.ts';
+import type { Column, Row } from '../../terminal/view.ts';
+import { tellPending } from '../../writes/pending-notice.ts';
+import type { Change } from '../../writes/pipeline.ts';
+import { FLEET_FORMAT, fleetFile, fleetOf, type NamedFleet, USUAL_FILE } from './file.ts';
+import { type MadePlan, makePlan, type PlanOptions, refuseLowWallet, refuseOverCaps, USUAL_LIFE_MS } from './plan.ts';
 
 const MOST_WORKERS = 256;
 
@@ -69,9 +99,508 @@ export const applyFleet = command({
     { does: 'What it would send', run: 'fleet apply --plan plan.json --dry-run' },
     { does: 'Carry out a reviewed plan', run: 'fleet apply --plan plan.json --yes' },
   ],
-  async run(ctx, { concurrency = USUAL_WORKERS, ...options }): Promise<Shown> {
-    const { runApply } = await import('./run-apply.ts');
-    return runApply(ctx, { ...options, concurrency });
-  },
+  run: (ctx, { concurrency = USUAL_WORKERS, ...options }) => runApply(ctx, { ...options, concurrency }),
   show: shown => shown,
 });
+
+interface ApplyFlags {
+  readonly file?: string | undefined;
+  /** Path of the plan file. */
+  readonly plan?: string | undefined;
+  readonly maxTotal?: Cents | undefined;
+  readonly concurrency: number;
+  readonly resendAbsent?: boolean | undefined;
+}
+
+/** Throws before anything is sent: `usage`, `guarded`, `insufficient_funds`, `not_confirmed`, and as `makePlan`. */
+async function runApply(ctx: Context, flags: ApplyFlags): Promise<Shown> {
+  const { file, plan: path, maxTotal, concurrency, resendAbsent = false } = flags;
+  if (path === undefined && !ctx.canAsk && !ctx.dryRun) throw await planNeeded(ctx, file);
+  const named = await fleetOf(ctx, file);
+  const limits = { maxTotal, concurrency, resendAbsent };
+  if (path === undefined) return locked(ctx, named, release => applyNow(ctx, named, { ...limits, release }));
+  const plan = readPlanFile(await ctx.readFile(path), path, named.word);
+  const earlier = await (await ctx.journal()).begunAs(plan.id);
+  if (earlier !== undefined) return resumePlan(ctx, { plan, earlier, word: named.word, concurrency, resendAbsent });
+  return locked(ctx, named, release => applyPlan(ctx, named, { ...limits, release, plan, path }));
+}
+
+/** One apply of a fleet at a time on this machine; what is carried out holds the lock to its end. */
+async function locked(
+  ctx: Context,
+  { fleet }: NamedFleet,
+  work: (release: () => Promise<void>) => Promise<Shown>,
+): Promise<Shown> {
+  if (ctx.dryRun) return work(async () => undefined);
+  const release = await (await ctx.journal()).holdFleet(fleet.name);
+  try {
+    return await work(release);
+  } catch (thrown) {
+    await release();
+    throw thrown;
+  }
+}
+
+type Limits = Pick<Carrying, 'maxTotal' | 'concurrency' | 'resendAbsent' | 'release'>;
+
+/** On a terminal: made, shown and asked about. */
+async function applyNow(ctx: Context, named: NamedFleet, limits: Limits): Promise<Shown> {
+  const lifeMs = USUAL_LIFE_MS;
+  let made = await settledPlan(ctx, named, { allowed: {}, lifeMs });
+  if (!ctx.dryRun) {
+    for (const line of planText(made.document).trimEnd().split('\n')) ctx.notice(line);
+    const allowed = await askForHeldBack(ctx, made.document);
+    if (Object.keys(allowed).length > 0) made = await makePlan(ctx, named, { allowed, lifeMs });
+  }
+  return carryOut(ctx, named, { ...limits, document: made.document });
+}
+
+interface Reviewed extends Limits {
+  readonly plan: PlanDocument;
+  /** What the user called it. */
+  readonly path: string;
+}
+
+/** A plan that was made before: made again, and sent only where it comes out the same. */
+async function applyPlan(ctx: Context, named: NamedFleet, { plan, path, ...limits }: Reviewed): Promise<Shown> {
+  const lifeMs = USUAL_LIFE_MS;
+  const stale = async (reasons: readonly string[]) =>
+    staleError(path, { reasons, hint: await planAgain(ctx, { fleet: named.word, path }) });
+  const planned = settledPlan(ctx, named, { allowed: plan.allowed, lifeMs, of: plan });
+  const made = await planned.catch(async (thrown: unknown) => {
+    // Another number than the plan's by now.
+    if (!(thrown instanceof CliError) || thrown.facts.reason !== 'other_number') throw thrown;
+    throw await stale([thrown.message.replace('. Nothing was planned', '')]);
+  });
+  const { document: fresh, account, records, scope } = made;
+  const foreign = foreignReasons(plan, fresh);
+  const reasons =
+    foreign.length > 0 ? foreign : staleReasons(plan, { fresh, fleet: named.fleet, account, records, scope });
+  if (reasons.length > 0) throw await stale(reasons);
+  return carryOut(ctx, named, { ...limits, document: plan });
+}
+
+/** Where something may still be on its way that this journal does not know, it is waited for and looked at again. */
+async function settledPlan(ctx: Context, named: NamedFleet, options: PlanOptions): Promise<MadePlan> {
+  const made = await makePlan(ctx, named, options);
+  return (await waitUntilSettled(ctx, made)) ? makePlan(ctx, named, options) : made;
+}
+
+/** The count of each class, typed; an empty answer leaves it held back. */
+async function askForHeldBack(ctx: Context, { held_back: held }: PlanDocument): Promise<Allowed> {
+  const allowed: Record<string, number> = {};
+  for (const { class: name, count } of held) {
+    const question = `Plan ${name} of ${count} too? Type the count to allow it`;
+    if (await ctx.prompts.typed(question, { expect: String(count), flag: '--plan <plan.json>' })) allowed[name] = count;
+  }
+  return allowed;
+}
+
+async function planNeeded(ctx: Context, file = USUAL_FILE): Promise<CliError> {
+  return new CliError('usage', {
+    message: 'fleet apply needs --plan <plan.json> where nobody can be asked',
+    notes: ['A plan is made, reviewed, and then carried out.'],
+    hint: await planAgain(ctx, { fleet: shellWord(file), path: 'plan.json' }),
+    outcome: 'not_sent',
+  });
+}
+
+function staleError(path: string, { reasons, hint }: { reasons: readonly string[]; hint: string }): CliError {
+  return new CliError('guarded', {
+    reason: 'plan_stale',
+    message: `${path} is stale: ${reasons[0]}. Nothing was sent`,
+    notes: reasons.slice(1),
+    hint,
+    outcome: 'not_sent',
+  });
+}
+
+interface Carrying {
+  readonly document: PlanDocument;
+  readonly concurrency: number;
+  readonly maxTotal: Cents | undefined;
+  /** Steps of which no trace was found are sent again. */
+  readonly resendAbsent: boolean;
+  /** Lets another apply of the fleet begin. */
+  release(): Promise<void>;
+}
+
+const COLUMNS: readonly Column[] = [
+  { field: 'name', title: 'NAME', kind: 'text', priority: 1 },
+  { field: 'do', title: 'DO', kind: 'word', priority: 1 },
+];
+
+/** Guards, asks and sends. Throws before anything is sent: `guarded`, `insufficient_funds`, `not_confirmed`. */
+async function carryOut(ctx: Context, { fleet, word }: NamedFleet, carrying: Carrying): Promise<Shown> {
+  const { document, concurrency, maxTotal, resendAbsent, release } = carrying;
+  if (document.steps.length === 0) return nothingToDo(ctx, word, carrying);
+  const rows = rowsOfSteps(document.steps, fleet);
+  const plan: RunPlan = {
+    command: 'fleet apply',
+    rows,
+    digest: document.id,
+    bulk: true,
+    marker: true,
+    key: document.id,
+    markerPrefix: markPrefix(fleet.name),
+    phased: true,
+    again: true,
+    resendAbsent,
+    ...(maxTotal !== undefined && { maxTotal }),
+  };
+  const prepared = await (await ctx.journal()).prepare(plan);
+  const spending = spendingOf(rows);
+  const operations = [...new Set(rows.map(({ operation }) => operation))];
+  const change: Change = {
+    audited: { event: 'run', operation: operations[0] ?? 'cards.create', rows: rows.length, ...moved(spending.total) },
+    operations,
+    async check() {
+      refuseOverCaps({ document });
+      refuseLowWallet(document);
+      if (maxTotal !== undefined && spending.total > maxTotal) throw overMaxTotal(spending.total, maxTotal);
+    },
+    ask: () => askForAll(ctx, document),
+  };
+  if (ctx.dryRun) {
+    await ctx.pipeline.foresee(change, spending);
+    await tellPending(ctx.notice, prepared);
+    return showPlanned(prepared.requests, { isList: true });
+  }
+  const admitted = await ctx.pipeline.admit(change);
+  const telling = tellingOf(document);
+  const shown = driveRun(ctx, {
+    concurrency,
+    keepGoing: false,
+    skipped: [],
+    telling,
+    beforePhase: phase => lowWallet(ctx, document, phase),
+    begin: () =>
+      admitted.begin({ lines: 'run', op: prepared.op, spending, open: () => opened(ctx, prepared, release) }),
+  });
+  const isWatched = document.totals.terminate > 0 && (await ctx.identity()).mode !== 'sandbox';
+  return withPins(isWatched ? await watchingWallet(ctx, shown, telling) : shown, { telling, word });
+}
+
+async function opened(ctx: Context, prepared: PreparedRun, release: () => Promise<void>): Promise<Run> {
+  try {
+    const run = holding(await prepared.begin(), release);
+    ctx.notice(`${run.op}. If anything stops this run: cardwright ops resume ${run.op}`);
+    return run;
+  } catch (thrown) {
+    await release();
+    throw thrown;
+  }
+}
+
+function moved(total: Cents) {
+  return total > 0 ? { amount: toUsd(total) } : {};
+}
+
+/** The fleet is held as long as the run. */
+function holding(run: Run, release: () => Promise<void>): Run {
+  return {
+    ...run,
+    get rows() {
+      return run.rows;
+    },
+    async [Symbol.asyncDispose]() {
+      try {
+        await run[Symbol.asyncDispose]();
+      } finally {
+        await release();
+      }
+    },
+  };
+}
+
+interface Pinning {
+  readonly telling: Pick<ReturnType<typeof tellingOf>, 'pins'>;
+  /** The fleet file as a word of a command. */
+  readonly word: string;
+}
+
+/** A card that nobody can tell is told by its id from then on. */
+function withPins(shown: Shown, { telling: { pins }, word }: Pinning): Shown {
+  const { failure } = shown;
+  if (typeof failure !== 'function') return shown;
+  return {
+    ...shown,
+    failure() {
+      const found = failure();
+      if (found === undefined || pins.length === 0) return found;
+      const notes = [...(found.facts.notes ?? []), 'Write its id into the file, so that it is known by it:', ...pins];
+      return found.with({ notes, hint: `cardwright fleet validate ${word}` });
+    },
+  };
+}
+
+/** Name and deed of each row, and what was spent. */
+function tellingOf({ steps, fleet, id }: PlanDocument) {
+  const byRow = new Map(steps.map(step => [step.row, step]));
+  const pins: string[] = [];
+  let [spent, returned] = [0, 0];
+  return {
+    columns: COLUMNS,
+    /** Lines of the file for cards that were made and do not show their marker. */
+    pins,
+    row({ row, outcome, cardId, amount, error, stops }: RowOutcome): Row {
+      const step = byRow.get(row);
+      if (step === undefined) return {};
+      // Another card than was asked for, with its marker, does not stop the run.
+      if (outcome === 'done' && stops === true && error?.kind === 'contract_mismatch')
+        pins.push(`  ${step.name}: {card: ${cardId}}`);
+      if (outcome === 'done' && (step.do === 'create' || step.do === 'fund')) spent += amount ?? amountOf(step);
+      if (outcome === 'done') returned += returnsOf(step);
+      return { name: step.name, do: step.do };
+    },
+    /** Cents that the wallet should have more than before, by the rows that are done. */
+    change: (): Cents => cents(returned - spent),
+    page: (): Row => ({ fleet, plan: id, spent: toUsd(cents(spent)) }),
+  };
+}
+
+/** The wallet after terminations is compared with what their cards held: a service may pay it back later, or never. */
+async function watchingWallet(
+  ctx: Context,
+  shown: Shown,
+  { change }: Pick<ReturnType<typeof tellingOf>, 'change'>,
+): Promise<Shown> {
+  const { listing } = shown;
+  if (listing === undefined) return shown;
+  const before = toCents((await ctx.read('wallet.get', {})).balance);
+  async function* batches() {
+    if (listing !== undefined) yield* listing.batches;
+    const remark = await walletRemark(ctx, before, change());
+    if (remark !== undefined) ctx.notice(remark);
+  }
+  return { ...shown, listing: { ...listing, batches: batches() } };
+}
+
+async function walletRemark(ctx: Context, before: Cents, change: Cents): Promise<string | undefined> {
+  try {
+    const now = toCents((await ctx.read('wallet.get', {})).balance);
+    const short = cents(before + change - now);
+    if (short <= 0) return undefined;
+    return `note: the wallet went from ${dollars(before)} to ${dollars(now)}, ${dollars(short)} less than the done steps explain. The balance of a terminated card may come later, and others may use the wallet: cardwright wallet`;
+  } catch (thrown) {
+    if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
+    return undefined;
+  }
+}
+
+/** Before the first step that spends: what came back meanwhile is in the wallet, and so is what others have taken. */
+async function lowWallet(ctx: Context, { totals, caps }: PlanDocument, phase: number): Promise<CliError | undefined> {
+  if (phase < CREATE_PHASE || totals.spend === 0) return undefined;
+  if (phase > CREATE_PHASE && totals.create > 0) return undefined;
+  const there = toCents((await ctx.read('wallet.get', {})).balance);
+  const needed = cents(toCents(totals.spend) + toCents(caps.wallet_reserve));
+  if (there >= needed) return undefined;
+  return new CliError('insufficient_funds', {
+    message: `the wallet is too low: ${dollars(needed)} are needed with the reserve, ${dollars(there)} there. Nothing was spent`,
+    hint: 'cardwright wallet addresses',
+    outcome: 'not_sent',
+  });
+}
+
+/** One question; the number of steps is typed where they cannot be undone, or the key is live. */
+async function askForAll(ctx: Context, document: PlanDocument): Promise<void> {
+  if (ctx.yes) return;
+  const { mode } = await ctx.identity();
+  const irreversible = document.totals.terminate > 0;
+  const typed = { what: 'their count', expect: String(document.steps.length) } as const;
+  const counts = countsText(document);
+  const { spend } = document.totals;
+  await ctx.ask({
+    intent: `Apply ${document.fleet}: ${counts}${spend === 0 ? '' : `, ${dollars(toCents(spend))} in all`}`,
+    irreversible,
+    command: sameCommandWith('--yes'),
+    ...((irreversible || mode === 'live') && { typed }),
+  });
+}
+
+function overMaxTotal(total: Cents, most: Cents): CliError {
+  return new CliError('guarded', {
+    reason: 'max_total',
+    message: `the plan spends ${dollars(total)}, more than --max-total ${dollars(most)}`,
+    notes: ['Look at the plan, or give a higher --max-total.'],
+    outcome: 'not_sent',
+  });
+}
+
+/** What an apply leaves to a person; undefined for nothing. */
+function waitingText({ blocked, held_back: held }: PlanDocument, word: string): string | undefined {
+  const left = blocked.length + held.reduce((all, { count }) => all + count, 0);
+  if (left === 0) return undefined;
+  return `${left} ${left === 1 ? 'waits' : 'wait'} for a person: cardwright fleet plan ${word}`;
+}
+
+async function nothingToDo(ctx: Context, word: string, { document, release }: Carrying): Promise<Shown> {
+  await release();
+  const waiting = waitingText(document, word);
+  const none = waiting === undefined ? 'need no step' : 'have no step by itself';
+  ctx.notice(`The cards of ${document.fleet} ${none}.${waiting === undefined ? '' : ` ${waiting}`}`);
+  async function* batches() {
+    yield [];
+  }
+  return {
+    listing: { batches: batches(), page: () => ({ total: 0, done: 0, ...tellingOf(document).page() }) },
+    noun: 'row',
+    idField: 'card_id',
+    columns: [...RESULT_COLUMNS, ...COLUMNS],
+    changedNothing: true,
+  };
+}
+
+interface Earlier {
+  readonly plan: PlanDocument;
+  readonly earlier: { readonly op: string; readonly ended: number | undefined };
+  /** The fleet file as a word of a command. */
+  readonly word: string;
+  readonly concurrency: number;
+  readonly resendAbsent: boolean;
+}
+
+/** Goes on with its operation. Throws `guarded` where that has ended: a plan is carried out once. */
+async function resumePlan(ctx: Context, { plan, earlier, word, concurrency, resendAbsent }: Earlier): Promise<Shown> {
+  const { op, ended } = earlier;
+  if (ended !== undefined) {
+    throw new CliError('guarded', {
+      reason: 'plan_used',
+      message: `this plan was carried out before, at ${new Date(ended).toISOString()}: ${op}. Nothing was sent`,
+      notes: ['What is still to be done is in a new plan.'],
+      hint: `cardwright ops show ${op}`,
+      outcome: 'not_sent',
+      op,
+    });
+  }
+  const seen = await (await ctx.journal()).look(op, { resendAbsent });
+  if (ctx.dryRun) return runOverview(ctx, seen);
+  const begin = await resuming(ctx, seen, { resendAbsent });
+  ctx.notice(`This plan was begun before; going on with ${op}.`);
+  const telling = tellingOf(plan);
+  return withPins(driveRun(ctx, { concurrency, keepGoing: false, skipped: [], begin, resumed: true, telling }), {
+    telling,
+    word,
+  });
+}
+
+const MOST_NAMES = 1000;
+
+/** `fleet` is the fleet file as a word of a command; `path` is the name to begin with, such as the plan that is stale. */
+async function planAgain(ctx: Context, { fleet, path }: { fleet: string; path: string }): Promise<string> {
+  let name = path;
+  for (let tried = 0; tried < MOST_NAMES && (await isThere(ctx, name)); tried += 1) name = nextPlanName(name);
+  return `cardwright fleet plan ${fleet} --out ${shellWord(name)}`;
+}
+
+function isThere(ctx: Context, path: string): Promise<boolean> {
+  return ctx.readFile(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+const OPERATIONS = {
+  freeze: 'cards.freeze',
+  withdraw: 'cards.withdraw',
+  terminate: 'cards.terminate',
+  create: 'cards.create',
+  fund: 'cards.fund',
+  unfreeze: 'cards.unfreeze',
+} as const satisfies Record<NumberedStep['do'], WriteName>;
+
+/**
+ * Room between two phases of steps. Creates after the first go one phase later: the first shows whether the service keeps
+ * markers.
+ */
+const PHASE = 10;
+const CREATE_PHASE = 4 * PHASE;
+
+/** In the order of the steps, which have their numbers. */
+function rowsOfSteps(steps: readonly NumberedStep[], { wishes }: Fleet): readonly PlannedRow[] {
+  const tops = new Map(wishes.map(wish => [wish.name, wish.topUpTo]));
+  const firstCreate = steps.find(step => step.do === 'create')?.row;
+  return steps.map(step => {
+    const isLater = step.do === 'create' && step.row !== firstCreate;
+    return {
+      row: step.row,
+      operation: OPERATIONS[step.do],
+      phase: step.phase * PHASE + (isLater ? 1 : 0),
+      ...needsOf(step, steps),
+      ...partsOf(step, tops.get(step.name)),
+    };
+  });
+}
+
+function partsOf(step: NumberedStep, topUpTo: PlannedRow['aim']): Omit<PlannedRow, 'row' | 'operation'> {
+  if (step.do === 'create') return createParts(step.key, step.body);
+  if (step.do !== 'fund' && step.do !== 'withdraw') return { input: { card_id: step.card }, cardId: step.card };
+  const amount = toCents(step.amount);
+  return {
+    input: { card_id: step.card, amount },
+    cardId: step.card,
+    amount,
+    keyChain: chainOf(step.key),
+    // A top-up never goes above `topUpTo`, a withdrawal never below 0, whatever somebody else has sent meanwhile.
+    aim: step.do === 'fund' ? topUpTo : toCents(0),
+  };
+}
+
+/** Money as cents; the marker is put in by the journal, which looks for it. */
+function createParts(key: string, body: CreateBody): Omit<PlannedRow, 'row' | 'operation'> {
+  const { amount: usd, spending_limit: limit, auto_freeze_at: freezeAt, metadata, ...rest } = body;
+  const { [MARKER_KEY]: marker, ...own } = metadata;
+  const amount = toCents(usd);
+  return {
+    input: {
+      ...rest,
+      amount,
+      ...(limit !== undefined && { spending_limit: toCents(limit) }),
+      ...(freezeAt !== undefined && { auto_freeze_at: toCents(freezeAt) }),
+      metadata: own,
+    },
+    amount,
+    ...(body.label !== undefined && { label: body.label }),
+    keyChain: chainOf(key),
+    marker,
+  };
+}
+
+function chainOf(key: string): string {
+  return key.replace(/\.1$/, '');
+}
+
+/** A create that replaces a card waits until that card is frozen; an unfreeze waits until its card is funded. */
+function needsOf(step: NumberedStep, steps: readonly NumberedStep[]): Pick<PlannedRow, 'needs'> {
+  const before = steps.filter(other => {
+    if (step.do === 'create') return other.do === 'freeze' && other.card === step.instead;
+    return step.do === 'unfreeze' && other.do === 'fund' && other.card === step.card;
+  });
+  return before.length === 0 ? {} : { needs: before.map(({ row }) => row) };
+}
+
+/** As long as the journal waits before it believes that a card is not there. */
+const QUIET_MS = 150_000;
+
+/**
+ * True when it had to wait: then the plan is made anew. An apply of another machine may have sent more than the list shows,
+ * where a card of the fleet is young and this journal does not know it. The list of the built-in sandbox is exact.
+ */
+async function waitUntilSettled(ctx: Context, { document, account, scope, made }: MadePlan): Promise<boolean> {
+  const spends = document.totals.create + document.totals.fund > 0;
+  if (!spends || scope.mode === 'sandbox' || ctx.dryRun) return false;
+  const young = [...account.cards.values()].filter(
+    ({ mark, createdAt }) => mark?.fleet === document.fleet && account.now - Date.parse(createdAt) < QUIET_MS,
+  );
+  if (young.length === 0) return false;
+  const unknown = young.filter(({ id }) => !made.has(id));
+  if (unknown.length === 0) return false;
+  const newest = Math.max(...unknown.map(({ createdAt }) => Date.parse(createdAt)));
+  const wait = newest + QUIET_MS - account.now;
+  const what = unknown.length === 1 ? '1 card was' : `${unknown.length} cards were`;
+  ctx.notice(
+    `${what} made by another apply a moment ago; waiting ${Math.ceil(wait / 1_000)} s for what may be on its way.`,
+  );
+  await ctx.clock.sleep(wait, ctx.signal);
+  return true;
+}

@@ -24,7 +24,7 @@ import {
   type Wish,
 } from '../../fleet/fleet-file.ts';
 import { entryText, type NewEntry, nameFor, starterText, withEntries } from '../../fleet/insert.ts';
-import { parsedFleet, USUAL_FILE } from './read-file.ts';
+import { parsedFleet, USUAL_FILE } from './file.ts';
 
 const USUAL_FLEET = 'cards';
 

@@ -1,10 +1,46 @@
+/** `fleet plan`: the file, the account as it is now and the journal of this machine make a plan. Reads alone. */
+import { Activities } from '../../books/activity.ts';
+import { effectOf } from '../../books/records.ts';
 import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
+import type { Context } from '../../cli/context.ts';
+import { pagesWithProgress } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { eachTime, local, OURS, option } from '../../cli/parsing/flag.ts';
+import { quote, usage } from '../../cli/parsing/values.ts';
 import { choice, flag, text } from '../../contract/field.ts';
-import { GUARDED_CLASSES, PHASES } from '../../fleet/step.ts';
-import { FLEET_FORMAT, fleetFile } from './read-file.ts';
-import { EXIT_CODES, type ShownPlan } from './run-plan.ts';
+import { fromWholeList, incompleteList } from '../../contract/whole-list.ts';
+import { DAY, durationOf, HOUR } from '../../core/durations.ts';
+import { CliError } from '../../core/errors.ts';
+import { type Cents, cents, centsOf, dollars, toCents } from '../../core/money.ts';
+import { shellWord } from '../../core/shell-quote.ts';
+import {
+  type Account,
+  AccountCards,
+  type CardRecords,
+  type ListedCard,
+  MARKER_KEY,
+  matchCards,
+  type ObservedBin,
+  UnmarkedCards,
+} from '../../fleet/account.ts';
+import { BIN_NEEDS, type Fleet } from '../../fleet/fleet-file.ts';
+import { cardsToRead, planFleet } from '../../fleet/plan.ts';
+import { differs, type PlanDocument, planDocument, readPlanFile } from '../../fleet/plan-file.ts';
+import { planMarkdown, planText } from '../../fleet/plan-page.ts';
+import {
+  type Allowed,
+  createChain,
+  GUARDED_CLASSES,
+  type Locked,
+  type NumberedStep,
+  PHASES,
+  type PlanInput,
+  type Scope,
+} from '../../fleet/step.ts';
+import type { OpRow } from '../../journal/types.ts';
+import { recordValues } from '../../mirror/store.ts';
+import { type Bin, binFor, rankBins } from '../bins/bins.ts';
+import { FLEET_FORMAT, fleetFile, fleetOf, type NamedFleet } from './file.ts';
 
 /** `--allow`, of plan alone: an apply takes the numbers from its plan or asks for them. */
 const ALLOW = eachTime(
@@ -34,7 +70,7 @@ const STEP = {
 } as const;
 
 /** Members of a plan document. */
-export const PLAN_ANSWER = {
+const PLAN_ANSWER = {
   plan: tells.count('Version of the form: 1.'),
   id: tells.text('Digest of everything else.'),
   fleet: tells.text('Name of the fleet.'),
@@ -87,6 +123,9 @@ export const PLAN_ANSWER = {
   strangers: tells.count('Other cards of the account; never touched.'),
 } as const;
 
+const EXIT_CODES = ['any', 'drift'] as const;
+type ExitCode = (typeof EXIT_CODES)[number];
+
 /** Shows how the account differs from a fleet file, and what an apply would do. */
 export const planFleetFile = command({
   path: 'fleet plan',
@@ -128,9 +167,444 @@ export const planFleetFile = command({
     { does: 'Fail a CI job when somebody changed a card at the service', run: 'fleet plan --exit-code drift' },
     { does: 'A plan for a review', run: 'fleet plan --out plan.json --md' },
   ],
-  async run(ctx, options): Promise<ShownPlan> {
-    const { runPlan } = await import('./run-plan.ts');
-    return runPlan(ctx, options);
-  },
+  run: runPlan,
   show: ({ page, data, failure }) => ({ data, noun: 'plan', columns: [], prose: page, failure }),
 });
+
+/** A day: the plan of a pull request is applied when it is merged. */
+export const USUAL_LIFE_MS = DAY;
+const [SHORTEST_LIFE_MS, LONGEST_LIFE_MS] = [HOUR, 7 * DAY];
+
+/** Reads alone. Throws as `makePlan` does; a plan that was made is shown, whatever it says. */
+async function runPlan(ctx: Context, flags: PlanFlags): Promise<ShownPlan> {
+  const { file, out, exitCode, allow = [], expires, show } = flags;
+  if (show !== undefined) return shownPlan(readPlanFile(await ctx.readFile(show), show), flags, undefined);
+  const named = await fleetOf(ctx, file);
+  const { document } = await makePlan(ctx, named, { allowed: allowedOf(allow), lifeMs: lifeOf(expires) });
+  const failure = failureOf(document, { exitCode, word: named.word, out });
+  if (out !== undefined && failure?.kind !== 'guarded') await writePlan(ctx, out, document);
+  return shownPlan(document, flags, failure);
+}
+
+function shownPlan(document: PlanDocument, { md, noAmounts }: PlanFlags, failure: CliError | undefined): ShownPlan {
+  const page = md === true ? planMarkdown(document, { amounts: noAmounts !== true }) : planText(document);
+  return { data: { ...document }, page, failure };
+}
+
+/** The very bytes that `--json` prints. */
+async function writePlan(ctx: Context, path: string, document: PlanDocument): Promise<void> {
+  await ctx.createFile(path, `${JSON.stringify(document, null, 2)}\n`);
+}
+
+/** `unfreeze=2` and the like. Throws `usage`. */
+function allowedOf(texts: readonly string[]): Allowed {
+  const allowed: Record<string, number> = {};
+  for (const typed of texts) {
+    const [, name = '', count = ''] = /^([a-z]+)=(\d{1,6})$/.exec(typed) ?? [];
+    const known = GUARDED_CLASSES.find(each => each === name);
+    if (known === undefined) {
+      throw usage(
+        `--allow ${quote(typed)} is not a class with its number, such as unfreeze=2: ${GUARDED_CLASSES.join(', ')}`,
+      );
+    }
+    if (known in allowed) throw usage(`--allow names ${known} twice`);
+    allowed[known] = Number(count);
+  }
+  // In one order, however they were typed: the plan's id covers them.
+  return Object.fromEntries(GUARDED_CLASSES.flatMap(name => (name in allowed ? [[name, allowed[name]]] : [])));
+}
+
+function lifeOf(typed: string | undefined): number {
+  if (typed === undefined) return USUAL_LIFE_MS;
+  const life = durationOf(typed);
+  if (life !== undefined && life >= SHORTEST_LIFE_MS && life <= LONGEST_LIFE_MS) return life;
+  throw usage(`--expires ${quote(typed)} is not a length of time from 1h to 7d`);
+}
+
+interface Asked {
+  readonly exitCode: ExitCode | undefined;
+  readonly word: string;
+  /** Where the plan was written to. */
+  readonly out: string | undefined;
+}
+
+/** What the exit code says of a plan that was printed. */
+function failureOf(document: PlanDocument, { exitCode, word, out }: Asked): CliError | undefined {
+  try {
+    refuseOverCaps({ document });
+  } catch (thrown) {
+    if (thrown instanceof CliError) return thrown;
+    throw thrown;
+  }
+  const [unknown] = document.unknown;
+  if (unknown !== undefined) {
+    const { length } = document.unknown;
+    return new CliError('outcome_unknown', {
+      message: `${length === 1 ? `what became of ${unknown.name} is` : `what became of ${length} cards is`} not known; nothing is planned for ${length === 1 ? 'it' : 'them'}`,
+      hint: `cardwright ops resume ${unknown.op}`,
+      op: unknown.op,
+    });
+  }
+  if (exitCode === undefined) return undefined;
+  const drifted = document.differences.filter(each => each.class === 'drift');
+  const isOther = exitCode === 'drift' ? drifted.length > 0 : differs(document);
+  if (!isOther) return undefined;
+  const { steps, blocked, held_back: held, fleet } = document;
+  const parts = [
+    [steps.length, 'to do'],
+    [blocked.length, 'blocked'],
+    [held.reduce((all, { count }) => all + count, 0), 'held back'],
+  ] as const;
+  const texts = parts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
+  const what = exitCode === 'drift' ? `${drifted.length} changed at the service` : texts.join(', ');
+  return new CliError('differs', {
+    message: `the cards of ${fleet} differ from the file: ${what}. Nothing was sent`,
+    // Without a step there is no command: the page tells what to write into the file, or to allow.
+    ...(steps.length > 0 && { hint: nextCommand(word, out) }),
+    outcome: 'not_sent',
+  });
+}
+
+function nextCommand(word: string, out: string | undefined): string {
+  if (out === undefined) return `cardwright fleet plan ${word} --out plan.json`;
+  return `cardwright fleet apply ${word} --plan ${shellWord(out)}`;
+}
+
+interface PlanFlags {
+  readonly file?: string | undefined;
+  readonly out?: string | undefined;
+  readonly md?: boolean | undefined;
+  readonly noAmounts?: boolean | undefined;
+  readonly exitCode?: ExitCode | undefined;
+  readonly allow?: readonly string[] | undefined;
+  readonly expires?: string | undefined;
+  readonly show?: string | undefined;
+}
+
+interface ShownPlan {
+  /** The JSON. */
+  readonly data: Readonly<Record<string, unknown>>;
+  /** The page for people. */
+  readonly page: string;
+  readonly failure: CliError | undefined;
+}
+
+export interface PlanOptions {
+  readonly allowed: Allowed;
+  /** How long the plan may be applied, ms. */
+  readonly lifeMs: number;
+  /** The plan that is carried out: its BINs are taken, and its witness is asked for. */
+  readonly of?: PlanDocument | undefined;
+}
+
+export interface MadePlan {
+  readonly document: PlanDocument;
+  readonly account: Account;
+  readonly records: ReadonlyMap<string, CardRecords>;
+  readonly scope: Scope;
+  /** Cards that applies of this machine have made there. */
+  readonly made: ReadonlySet<string>;
+}
+
+/** Throws as `planFleet` and `readAccount` do; `contract_mismatch` where a card would be made that could not be told. */
+export async function makePlan(ctx: Context, named: NamedFleet, wishes: PlanOptions): Promise<MadePlan> {
+  const { fleet, content, name: file } = named;
+  const { allowed, lifeMs, of } = wishes;
+  const { baseUrl: origin, mode } = await ctx.identity();
+  const scope: Scope = { origin, mode, fleet: fleet.name };
+  const { unknown, made } = await readFleetJournal(ctx, origin);
+  // A sandbox that was begun anew gives its ids again, and shows all of every card.
+  const marked = mode === 'sandbox' ? new Set<string>() : made;
+  const { account, bins, showsMarkers, unmarked } = await readAccount(ctx, fleet, {
+    witness: of?.bound.witness,
+    marked,
+  });
+  const match = matchCards(fleet, account);
+  const records = await readRecords(ctx, cardsToRead(fleet, account, match), account.now);
+  const locked = lockedNames(unknown, { fleet, account, scope });
+  const chosen = binsOf(of);
+  const best = bestOf(bins);
+  const pickBin: PlanInput['pickBin'] = (wish, wanted) => chosen.get(wanted.name) ?? best(wish, wanted);
+  const planned = planFleet({ fleet, file, account, match, records, scope, allowed, locked, pickBin });
+  if (!showsMarkers && planned.steps.some(step => step.do === 'create')) throw cannotTell();
+  if (mode !== 'sandbox') refuseLikelyTwins(planned.steps, unmarked);
+  const overrides = await ctx.overrides();
+  const around = { fleet, account, scope, allowed, content, overrides, version: ctx.version, lifeMs };
+  return { document: planDocument(planned, around), account, records, scope, made };
+}
+
+/** As `bins pick` ranks them, of those that take as much a month. */
+function bestOf(bins: readonly Bin[]): PlanInput['pickBin'] {
+  return (wish, { least }) => {
+    if (wish.by === 'auto') return binFor(bins, least)?.id;
+    const fit = bins.filter(bin => (centsOf(bin.max_monthly ?? 0) ?? 0) >= least);
+    const { needs, purpose, minTransaction } = wish;
+    return rankBins(fit, { needs, purpose, minTransaction })[0]?.bin.id;
+  };
+}
+
+/** The BINs that a plan has chosen, by name. */
+function binsOf(plan: PlanDocument | undefined): ReadonlyMap<string, string> {
+  const creates = plan?.steps.flatMap(step => (step.do === 'create' ? [[step.name, step.body.bin_id] as const] : []));
+  return new Map(creates ?? []);
+}
+
+/** On another machine its create may have made the very card, where the service shows no metadata of any card. */
+function refuseLikelyTwins(steps: readonly NumberedStep[], unmarked: UnmarkedCards): void {
+  for (const step of steps) {
+    if (step.do !== 'create') continue;
+    const { label } = step.body;
+    const card = unmarked.withLabel(label ?? '');
+    if (card === undefined) continue;
+    const labelled = label === undefined ? 'no label, as the file says' : `the label ${JSON.stringify(label)}`;
+    throw new CliError('contract_mismatch', {
+      message: `no card here shows metadata, and ${card} has ${labelled}: it may be the card of ${step.name} already. Nothing was planned`,
+      notes: [
+        `When it is: write card: ${card} at ${step.name} in the file.`,
+        `When it is not: give ${step.name} another label.`,
+      ],
+      hint: `cardwright cards get ${shellWord(card)}`,
+      outcome: 'not_sent',
+    });
+  }
+}
+
+function cannotTell(): CliError {
+  return new CliError('contract_mismatch', {
+    message:
+      'this service does not show what a card was made with, so that a card of the fleet would look like any other: none is made',
+    notes: ['Make the card with cardwright cards create, then adopt it with cardwright fleet import --card'],
+    outcome: 'not_sent',
+  });
+}
+
+/** Throws `guarded` for a plan beyond the caps of its file. */
+export function refuseOverCaps({ document }: Pick<MadePlan, 'document'>): void {
+  const { totals, caps, fleet, cards_after: cards } = document;
+  const over: string[] = [];
+  if (totals.create + totals.fund > 0 && totals.spend > caps.per_apply) {
+    over.push(`it would spend ${usd(totals.spend)}, and caps.per_apply is ${usd(caps.per_apply)}`);
+  }
+  if (totals.create > 0 && cards > caps.cards)
+    over.push(`it would have ${cards} cards, and caps.cards is ${caps.cards}`);
+  if (over.length === 0) return;
+  throw new CliError('guarded', {
+    reason: 'fleet_caps',
+    message: `the plan of ${fleet} is beyond its caps: ${over.join('; ')}. Nothing was sent; raise caps in the file, when that is meant`,
+    outcome: 'not_sent',
+  });
+}
+
+function usd(amount: number): string {
+  return dollars(toCents(amount));
+}
+
+/** Throws `insufficient_funds` where the wallet and what comes back do not cover the plan and the reserve. */
+export function refuseLowWallet({ totals, caps }: PlanDocument): void {
+  const after = toCents(totals.wallet_after);
+  const reserve = toCents(caps.wallet_reserve);
+  if (totals.spend === 0 || after >= reserve) return;
+  const short = (reserve - after) as Cents;
+  const kept = reserve === 0 ? '' : `, and ${dollars(reserve)} must stay (wallet_reserve)`;
+  const returns = totals.returns === 0 ? '' : ` and ${usd(totals.returns)} comes back`;
+  throw new CliError('insufficient_funds', {
+    message: `the wallet is too low: ${usd(totals.spend)} asked, ${usd(totals.wallet)} there${returns}${kept}; ${dollars(short)} short. Nothing was sent`,
+    hint: 'cardwright wallet addresses',
+    outcome: 'not_sent',
+  });
+}
+
+/** Cards that are read one by one where the list shows no metadata. */
+const MOST_SINGLE_READS = 200;
+const AT_ONCE = 8;
+
+interface AccountRead {
+  readonly account: Account;
+  readonly bins: readonly Bin[];
+  /** False where the service does not show markers: a card of the fleet could not be told from another. */
+  readonly showsMarkers: boolean;
+  readonly unmarked: UnmarkedCards;
+}
+
+interface AccountAsked {
+  /** Ids of an earlier plan's witness. */
+  readonly witness?: readonly string[] | undefined;
+  /** Cards that were made with a marker. */
+  readonly marked: ReadonlySet<string>;
+}
+
+/**
+ * Throws `contract_mismatch` for a list that may be incomplete, for a card not seen would be made a second time, and for
+ * balances that are no amounts. Reads alone.
+ */
+async function readAccount(ctx: Context, fleet: Fleet, asked: AccountAsked): Promise<AccountRead> {
+  const [{ data: bins }, wallet] = await Promise.all([ctx.read('bins.list', {}), ctx.read('wallet.get', {})]);
+  const { cards, showsMarkers, unmarked } = await readCards(ctx, fleet, asked);
+  const now = await ctx.askServiceTime();
+  const account = cards.account({ bins: bins.map(observedBin), wallet: toCents(wallet.balance), now });
+  return { account, bins, showsMarkers, unmarked };
+}
+
+interface CardsRead {
+  readonly cards: AccountCards;
+  readonly showsMarkers: boolean;
+  readonly unmarked: UnmarkedCards;
+}
+
+async function readCards(ctx: Context, fleet: Fleet, { witness, marked }: AccountAsked): Promise<CardsRead> {
+  const isBare = ({ id, metadata }: ListedCard) =>
+    metadata === undefined || (marked.has(id) && metadata?.[MARKER_KEY] === undefined);
+  const { progress } = ctx;
+  // Always the whole list: between two filters a card can change its state and be in neither.
+  const list = {
+    reader: await ctx.reader(),
+    operation: 'cards.list',
+    input: { per_page: 100 },
+    because: TWICE,
+  } as const;
+  const { cards, bare, unmarked } = await fromWholeList(list, async pages => {
+    const read = {
+      cards: new AccountCards(fleet, witness),
+      bare: [] as ListedCard[],
+      unmarked: new UnmarkedCards(fleet),
+    };
+    for await (const list of pagesWithProgress(pages, { noun: 'card', progress })) {
+      for (const card of list.data) {
+        if (isBare(card)) read.bare.push(card);
+        else added(read, card);
+      }
+    }
+    return read;
+  });
+  if (bare.length > MOST_SINGLE_READS) {
+    const many = `it shows no metadata, and ${bare.length} cards are too many to read one by one`;
+    throw incompleteList('cards.list', `${many}. ${TWICE}`);
+  }
+  let shown = true;
+  for (const { id } of bare) {
+    const card = await ctx.read('cards.get', { card_id: id });
+    if (isBare(card)) shown = false;
+    added({ cards, unmarked }, card);
+  }
+  return { cards, showsMarkers: shown, unmarked };
+}
+
+const TWICE = 'A card that is not seen would be made a second time';
+
+function added({ cards, unmarked }: Pick<CardsRead, 'cards' | 'unmarked'>, card: ListedCard): void {
+  unmarked.add(card);
+  if (cards.add(card)) return;
+  throw new CliError('contract_mismatch', {
+    message: `the balance of ${card.id} is not an amount`,
+    outcome: 'not_sent',
+  });
+}
+
+function observedBin(bin: Bin): ObservedBin {
+  return {
+    id: bin.id,
+    maxMonthly: centsOf(bin.max_monthly ?? Number.NaN),
+    maxTransaction: centsOf(bin.max_transaction ?? Number.NaN),
+    features: new Set(BIN_NEEDS.filter(need => bin[need] === true)),
+  };
+}
+
+/** The records of each card, read for those few that something depends on. */
+async function readRecords(ctx: Context, ids: readonly string[], now: number): Promise<Map<string, CardRecords>> {
+  const records = new Map<string, CardRecords>();
+  const left = [...ids];
+  const worker = async () => {
+    for (let id = left.shift(); id !== undefined; id = left.shift()) records.set(id, await recordsOf(ctx, id, now));
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, ids.length) }, worker));
+  return records;
+}
+
+async function recordsOf(ctx: Context, id: string, now: number): Promise<CardRecords> {
+  const activities = new Activities(now);
+  let newest: { readonly id: string; readonly at: number } | undefined;
+  let [held, lastUse] = [0, Number.NEGATIVE_INFINITY];
+  const pages = (await ctx.reader()).pages('transactions.list', { card_id: id });
+  for await (const { data } of pages) {
+    for (const record of data) {
+      const { at_ms: at, ...values } = recordValues(record);
+      const when = at ?? 0;
+      const row = { ...values, tx_id: record.id, at_ms: when };
+      activities.add({ ...row, card_id: id });
+      held += effectOf(row).pending;
+      if (row.type !== 'decline') lastUse = Math.max(lastUse, when);
+      if (newest === undefined || when > newest.at || (when === newest.at && record.id > newest.id)) {
+        newest = { id: record.id, at: when };
+      }
+    }
+  }
+  return {
+    newest: newest?.id ?? '',
+    usedThisMonth: cents(activities.monthUsed(id)),
+    holdsOpen: held > 0,
+    lastUse: lastUse === Number.NEGATIVE_INFINITY ? undefined : lastUse,
+  };
+}
+
+interface UnknownRow {
+  readonly op: string;
+  readonly row: OpRow;
+}
+
+interface FleetJournal {
+  readonly unknown: readonly UnknownRow[];
+  /** Ids of cards that applies have made; each carries a marker, where the service keeps it. */
+  readonly made: ReadonlySet<string>;
+}
+
+/** Reads the journal alone. `origin` is the base address. */
+async function readFleetJournal(ctx: Context, origin: string): Promise<FleetJournal> {
+  const journal = await ctx.journal();
+  const { profile } = await ctx.identity();
+  const unknown: UnknownRow[] = [];
+  const made = new Set<string>();
+  for (const { op, command, state, profile: of } of await journal.list()) {
+    const isDoubted = state === 'unknown' && of === profile;
+    if (!isDoubted && command !== 'fleet apply') continue;
+    const { rowsInDetail, origin: at } = await journal.show(op);
+    if (at !== origin) continue;
+    for (const row of rowsInDetail) {
+      if (isDoubted && row.state === 'unknown') unknown.push({ op, row });
+      const { operation, cardId, state: is } = row;
+      if (command === 'fleet apply' && operation === 'cards.create' && is === 'done' && cardId !== undefined) {
+        made.add(cardId);
+      }
+    }
+  }
+  return { unknown, made };
+}
+
+/** Each name once, with the operation that would settle it. */
+function lockedNames(unknown: readonly UnknownRow[], around: Around): readonly Locked[] {
+  if (unknown.length === 0) return [];
+  const nameOf = namesBy(around);
+  const locked = new Map<string, string>();
+  for (const { op, row } of unknown) {
+    const name = nameOf(row);
+    if (name !== undefined) locked.set(name, op);
+  }
+  return [...locked].map(([name, op]) => ({ name, op })).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+interface Around {
+  readonly fleet: Fleet;
+  readonly account: Account;
+  readonly scope: Scope;
+}
+
+/** By the card of a row, or by the key of a create. */
+function namesBy({ fleet, account, scope }: Around): (row: OpRow) => string | undefined {
+  const { matched, left } = matchCards(fleet, account);
+  const names = new Map<string, string>();
+  for (const { wish, present, predecessors, highest } of matched) {
+    names.set(createChain(scope, wish.name, highest + 1), wish.name);
+    for (const card of [...(present === undefined ? [] : [present]), ...predecessors]) names.set(card.id, wish.name);
+  }
+  for (const card of left) if (card.mark !== undefined) names.set(card.id, card.mark.name);
+  return ({ cardId, idempotencyKey }) => names.get(cardId ?? '') ?? names.get(idempotencyKey?.split('.')[0] ?? '');
+}

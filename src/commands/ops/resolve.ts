@@ -8,9 +8,7 @@ import { CliError } from '../../core/errors.ts';
 import { capital, rowCount, rowsNamed, rowWords } from '../../core/row-words.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { Closing, Resolution, Resolved } from '../../journal/types.ts';
-import { op } from './arguments.ts';
-import { OP_DETAIL } from './columns.ts';
-import { showDetail } from './show.ts';
+import { OP_DETAIL, op, showDetail } from './ops.ts';
 
 /** Settles rows by hand, for what only a person or the service's support can know. */
 export const resolveOp = command({

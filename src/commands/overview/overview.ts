@@ -24,7 +24,7 @@ import type { OpSummary } from '../../journal/types.ts';
 import { accountRows, movesSince, newestReport, newestWallet } from '../../mirror/account-rows.ts';
 import type { Copy } from '../../mirror/mirror.ts';
 import type { Block, Column } from '../../terminal/view.ts';
-import { leftOutText } from '../tx/sums.ts';
+import { leftOutText } from '../tx/summary.ts';
 
 const USUAL_DAYS = 30;
 const MOST_DAYS = 366;

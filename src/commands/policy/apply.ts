@@ -26,7 +26,7 @@ import { sameCommandWith } from '../../core/same-command.ts';
 import type { PlannedRow, RowOutcome } from '../../journal/types.ts';
 import { accountRows } from '../../mirror/account-rows.ts';
 import { cardValues } from '../../mirror/store.ts';
-import { leftOutText } from '../tx/sums.ts';
+import { leftOutText } from '../tx/summary.ts';
 import {
   flagsThatAllow,
   type NamedPolicy,
@@ -36,7 +36,7 @@ import {
   policyOf,
   USUAL_CARDS,
   USUAL_SHARE,
-} from './read-file.ts';
+} from './check.ts';
 
 /** Cards shown one by one before the question. */
 const SHOWN_CARDS = 20;

@@ -1,6 +1,21 @@
+/** The clock of the sandbox. */
+import { tells } from '../../cli/answer-fields.ts';
+import { columnsOf } from '../../cli/columns.ts';
+import { PAGING_FLAGS, pagedListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { showClock } from './clock/shown.ts';
-import { runAdmin } from './simulate/run-admin.ts';
+import { argument, OURS, option, optionalArgument } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
+import type { Shown } from '../../cli/shown.ts';
+import { choice, text } from '../../contract/field.ts';
+import type { ResultOf } from '../../contract/operation.ts';
+import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import { CLOCK_MODES } from '../../contract/sandbox/clock.ts';
+import { TIMER } from '../../contract/sandbox/inspector.ts';
+import { durationOf } from '../../core/durations.ts';
+import { CliError } from '../../core/errors.ts';
+import type { Column } from '../../terminal/view.ts';
+import { runAdmin } from './simulate.ts';
 
 /** The word alone shows the clock. */
 export const sandboxClock = command({
@@ -13,4 +28,189 @@ export const sandboxClock = command({
   ],
   run: ctx => runAdmin(ctx, 'clock.show', {}),
   show: showClock,
+});
+
+type Clock = ResultOf<AdminOperations['clock.show']>;
+type Advanced = ResultOf<AdminOperations['clock.advance']>;
+
+const COLUMNS: readonly Column[] = [
+  { field: 'now', title: 'NOW', kind: 'time', priority: 1 },
+  { field: 'mode', title: 'MODE', kind: 'word', priority: 1 },
+];
+
+const FIRED: readonly Column[] = [
+  { field: 'due_at', title: 'AT', kind: 'text', priority: 1 },
+  { field: 'kind', title: 'WHAT', kind: 'word', priority: 1 },
+  { field: 'ref', title: 'OF', kind: 'id', priority: 1 },
+];
+
+function showClock(clock: Clock): Shown {
+  const rate: Column = { field: 'rate', title: 'RATE', kind: 'number', priority: 2 };
+  const target: Column = { field: 'moving_to', title: 'MOVING TO', kind: 'time', priority: 2 };
+  const awaited: Column = { field: 'awaited_deliveries', title: 'WAITS FOR', kind: 'integer', priority: 3 };
+  return {
+    noun: 'clock',
+    idField: 'now',
+    columns: [...COLUMNS, rate, target, awaited],
+    blocks: [
+      {
+        kind: 'pairs',
+        pairs: [
+          ['Clock', clock.now],
+          ['Mode', inWords(clock)],
+          ...(clock.moving_to == null ? [] : [['Moving to', clock.moving_to] as const]),
+          ...waitsFor(clock),
+        ],
+      },
+    ],
+  };
+}
+
+function waitsFor({ awaited_deliveries: count = 0 }: Clock): readonly (readonly [string, string])[] {
+  return count === 0 ? [] : [['Waits for', count === 1 ? '1 delivery' : `${count} deliveries`]];
+}
+
+function inWords({ mode, rate }: Clock): string {
+  return mode === 'scaled' ? `scaled, ${rate} seconds a second` : mode;
+}
+
+/** A line of a log says it too, where there is no table. */
+const HAPPENED = tells.text('What happened on the way, how often by kind; empty for nothing.');
+const HAPPENED_COLUMN: Column = { field: 'happened', title: 'HAPPENED', kind: 'text', priority: 2 };
+
+function countsOf(fired: Advanced['fired']): string {
+  const kinds = [...new Set(fired.map(({ kind }) => kind))];
+  return kinds.map(kind => `${fired.filter(each => each.kind === kind).length} ${kind}`).join(', ');
+}
+
+function showAdvanced(advanced: Advanced): Shown {
+  const { now, fired } = advanced;
+  const things = fired.length === 1 ? 'One thing' : `${fired.length} things`;
+  return {
+    noun: 'clock',
+    idField: 'now',
+    data: { ...advanced, happened: countsOf(fired) },
+    columns: [...COLUMNS, HAPPENED_COLUMN],
+    blocks: [
+      { kind: 'line', text: `${now}. ${fired.length === 0 ? 'Nothing' : things} happened on the way.` },
+      ...(fired.length === 0 ? [] : [{ kind: 'table', columns: FIRED, rows: fired } as const]),
+    ],
+  };
+}
+
+/** What the clock shows. */
+export const showSandboxClock = command({
+  path: 'sandbox clock show',
+  summary: 'Show the clock of the sandbox',
+  operation: 'clock.show',
+  examples: [
+    { does: 'In words', run: 'sandbox clock show' },
+    { does: 'As data', run: 'sandbox clock show --json' },
+  ],
+  run: ctx => runAdmin(ctx, 'clock.show', {}),
+  show: showClock,
+});
+
+/** Sets the clock, backwards too. */
+export const setSandboxClock = command({
+  path: 'sandbox clock set',
+  summary: 'Set the clock of the sandbox, forwards or backwards',
+  about: ['What becomes due happens before the next request. To see it in order, use sandbox clock advance.'],
+  operation: 'clock.set',
+  args: { mode: argument(choice(CLOCK_MODES, { doc: 'Mode of the clock.', basis: OURS })) },
+  flags: {
+    // Not a time word: `7d` would be a time in the past of another clock.
+    at: option(text({ doc: 'Time to set, ISO 8601 UTC.', basis: OURS }), '<time>'),
+    rate: 'body.rate',
+  },
+  examples: [
+    { does: 'Stop it', run: 'sandbox clock set frozen' },
+    { does: 'A minute a second', run: 'sandbox clock set scaled --rate 60' },
+    { does: 'Real time again', run: 'sandbox clock set real' },
+  ],
+  run(ctx, { mode, at, rate }) {
+    if ((mode === 'scaled') !== (rate !== undefined)) {
+      const how =
+        mode === 'scaled'
+          ? 'a scaled clock needs --rate, its seconds in one real second'
+          : '--rate is for a scaled clock';
+      throw usage(how);
+    }
+    return runAdmin(ctx, 'clock.set', { mode, at, rate });
+  },
+  show: showClock,
+});
+
+/** The move may have begun: the clock itself says how far it is. */
+function hasLostAnswer(thrown: unknown): thrown is CliError {
+  return thrown instanceof CliError && thrown.facts.outcome === 'unknown';
+}
+
+/** Lets time pass. */
+export const advanceSandboxClock = command({
+  path: 'sandbox clock advance',
+  summary: 'Move the clock of the sandbox forward and show what became due',
+  about: [
+    'Everything that becomes due happens in order, each at its own time: expired holds and codes, confirmations, and webhook attempts of a sandbox that is started or serves this program. The command ends when all of it is done.',
+  ],
+  operation: 'clock.advance',
+  answers: { one: { ...ADMIN_OPERATIONS['clock.advance'].returns.shape, happened: HAPPENED } },
+  args: { span: optionalArgument(text({ doc: 'How far, such as 7d, 36h or 1d12h; same as --by.', basis: OURS })) },
+  flags: {
+    by: 'body.by',
+    to: option(text({ doc: 'Time to move to, ISO 8601 UTC.', basis: OURS }), '<time>'),
+  },
+  examples: [
+    { does: 'A week', run: 'sandbox clock advance 7d' },
+    { does: 'To a moment', run: 'sandbox clock advance --to 2027-01-01T00:00:00Z' },
+  ],
+  run(ctx, { span, by: far, to }) {
+    if ([span, far, to].filter(given => given !== undefined).length !== 1) {
+      throw usage('sandbox clock advance needs how far, such as 7d, or --to <time>');
+    }
+    const by = span ?? far;
+    if (by !== undefined && durationOf(by) === undefined) {
+      throw usage(`${JSON.stringify(by)} is not a span of time such as 7d, 36h or 1d12h`);
+    }
+    // Moved around the one that sends, its webhooks would be tried once, however many tries are due by then.
+    return runAdmin(ctx, 'clock.advance', { by, to }, () => ctx.servers.control()).catch(thrown => {
+      throw hasLostAnswer(thrown) ? thrown.with({ hint: 'cardwright sandbox clock show' }) : thrown;
+    });
+  },
+  show: showAdvanced,
+});
+
+const TIMER_COLUMNS = columnsOf(TIMER, {
+  due_at: { title: 'DUE', priority: 1, kind: 'text' },
+  kind: { priority: 1 },
+  ref: { title: 'OF', priority: 1, kind: 'id' },
+  state: { priority: 2 },
+  error: { priority: 3, shrink: true },
+});
+
+/** What the next move of the clock would bring about. */
+export const clockTimers = command({
+  path: 'sandbox clock timers',
+  summary: 'List what happens by itself, earliest first',
+  about: [
+    'Holds and codes that expire, confirmations of deposits, attempts of deliveries. Those that failed stand first, with what they said. Looking changes nothing in the sandbox.',
+  ],
+  operation: 'timers',
+  flags: { page: 'query.page', perPage: 'query.per_page', ...PAGING_FLAGS },
+  examples: [
+    { does: 'What comes next', run: 'sandbox clock timers --limit 5' },
+    { does: 'All of it, as data', run: 'sandbox clock timers --all --json' },
+  ],
+  async run(ctx, { page, perPage, all, limit }) {
+    const admin = await ctx.sandbox();
+    return pagedListing(admin.pages('timers', { page, per_page: perPage }), {
+      noun: 'timer',
+      all,
+      limit,
+      sorted: ctx.sorted && page === undefined,
+      numbered: page !== undefined,
+      perPage,
+    });
+  },
+  show: listing => ({ listing, noun: 'timer', idField: 'ref', columns: TIMER_COLUMNS }),
 });

@@ -5,9 +5,8 @@ import { sandboxExec } from '../../cli/sandbox-exec.ts';
 import { choice, flag, integer } from '../../contract/field.ts';
 import { ADMIN_OPERATIONS, DATA_SETS } from '../../contract/sandbox/admin.ts';
 import { DIALECT_NAMES } from '../../contract/sandbox/faults.ts';
-import { readRules } from './faults/read-rules.ts';
-import { sizeFor } from './load-size.ts';
-import { spokenDialect } from './spoken.ts';
+import { readRules } from './faults.ts';
+import { sizeFor, spokenDialect } from './server.ts';
 
 const ours = (doc: string) => ({ doc, basis: OURS });
 

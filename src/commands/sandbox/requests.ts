@@ -13,7 +13,7 @@ import { REQUEST_PAIR, TURNED_REQUEST } from '../../contract/sandbox/inspector.t
 import { absentBodyText, notKeptText } from '../../contract/sandbox/not-kept.ts';
 import { CliError } from '../../core/errors.ts';
 import type { Listing } from '../../terminal/view.ts';
-import { runAdmin } from './simulate/run-admin.ts';
+import { runAdmin } from './simulate.ts';
 
 const COLUMNS = columnsOf(LOGGED_REQUEST, {
   request_id: { title: 'REQUEST', priority: 2, kind: 'id' },

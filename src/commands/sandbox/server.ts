@@ -1,9 +1,25 @@
-/** How a sandbox that serves other programs is shown. */
-import { tells } from '../../cli/answer-fields.ts';
+/** A sandbox that serves other programs: started, stopped, looked at, reset. */
+import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
+import { confirmed } from '../../cli/confirm.ts';
+import type { Context } from '../../cli/context.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { argument, local, OURS, option } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
 import type { ServerRow } from '../../cli/sandbox-servers.ts';
+import { whichSandbox } from '../../cli/which-sandbox.ts';
+import { choice, flag, integer } from '../../contract/field.ts';
+import type { ResultOf } from '../../contract/operation.ts';
+import { ADMIN_OPERATIONS, DATA_SETS, type DataSet, type LoadSize } from '../../contract/sandbox/admin.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import { DIALECT_NAMES, type DialectName } from '../../contract/sandbox/faults.ts';
+import { violation } from '../../contract/violation.ts';
+import { CliError } from '../../core/errors.ts';
 import type { Column } from '../../terminal/view.ts';
+import { money } from '../cards/cards.ts';
+import { openPage } from './open.ts';
+import { runAdmin } from './simulate.ts';
 
-export const SERVER_COLUMNS: readonly Column[] = [
+const SERVER_COLUMNS: readonly Column[] = [
   { field: 'url', title: 'ADDRESS', kind: 'text', priority: 1 },
   { field: 'pid', title: 'PID', kind: 'integer', priority: 1 },
   { field: 'started_at', title: 'STARTED', kind: 'time', priority: 2 },
@@ -11,7 +27,7 @@ export const SERVER_COLUMNS: readonly Column[] = [
   { field: 'api_key_file', title: 'KEY FILE', kind: 'text', priority: 2 },
 ];
 
-export function serverPairs({ url, pid, store, api_key_file }: ServerRow): [string, string][] {
+function serverPairs({ url, pid, store, api_key_file }: ServerRow): [string, string][] {
   return [
     ['Serving', url],
     ['Process', String(pid)],
@@ -24,7 +40,7 @@ export function serverPairs({ url, pid, store, api_key_file }: ServerRow): [stri
 }
 
 /** With these two every command, and every program that reads them, speaks to the server. */
-export function serverVariables({ url, api_key_file }: ServerRow): Readonly<Record<string, string>> {
+function serverVariables({ url, api_key_file }: ServerRow): Readonly<Record<string, string>> {
   return {
     CARDWRIGHT_BASE_URL: url,
     ...(api_key_file !== undefined && { CARDWRIGHT_API_KEY_FILE: api_key_file }),
@@ -32,12 +48,12 @@ export function serverVariables({ url, api_key_file }: ServerRow): Readonly<Reco
 }
 
 /** Gives a shell what `serverVariables` holds; ends with a failure where no server is started. */
-export const TAKE_SERVER = 'vars=$(cardwright sandbox status -o env) && set -a && eval "$vars" && set +a';
+const TAKE_SERVER = 'vars=$(cardwright sandbox status -o env) && set -a && eval "$vars" && set +a';
 /** Takes it away again. */
-export const UNSET_SERVER = 'unset CARDWRIGHT_BASE_URL CARDWRIGHT_API_KEY_FILE';
+const UNSET_SERVER = 'unset CARDWRIGHT_BASE_URL CARDWRIGHT_API_KEY_FILE';
 
 /** A server as data. */
-export const SERVER_ROW = {
+const SERVER_ROW = {
   url: tells.text('Address, with the version segment.'),
   pid: tells.count('Process that serves.'),
   started_at: tells.time('When it began.'),
@@ -46,9 +62,436 @@ export const SERVER_ROW = {
 } as const;
 
 /** A server of many accounts as data: each has a key of its own. */
-export const SHARED_ROW = {
+const SHARED_ROW = {
   url: SERVER_ROW.url,
   pid: SERVER_ROW.pid,
   started_at: SERVER_ROW.started_at,
   store: SERVER_ROW.store,
 } as const;
+
+export type SandboxStatus = ResultOf<AdminOperations['status']>;
+
+const STATUS_COLUMNS: readonly Column[] = [
+  { field: 'store', title: 'STORE', kind: 'text', priority: 1 },
+  { field: 'data_set', title: 'DATA', kind: 'word', priority: 2 },
+  { field: 'now', title: 'NOW', kind: 'time', priority: 2 },
+  { field: 'expires_at', title: 'EXPIRES', kind: 'time', priority: 3, unlessEmpty: true },
+  { field: 'bins', title: 'BINS', kind: 'integer', priority: 3 },
+  { field: 'cards', title: 'CARDS', kind: 'integer', priority: 2 },
+  { field: 'transactions', title: 'TRANSACTIONS', kind: 'integer', priority: 2 },
+  { field: 'webhooks', title: 'WEBHOOKS', kind: 'integer', priority: 3 },
+  { field: 'events', title: 'EVENTS', kind: 'integer', priority: 3 },
+  { field: 'wallet_balance', title: 'WALLET', kind: 'money', priority: 1 },
+  { field: 'ledger_ok', title: 'LEDGER', kind: 'boolean', priority: 1 },
+];
+
+/** Label and value lines of the sandbox's state. */
+export function statusPairs(status: SandboxStatus): [string, string][] {
+  return [
+    ['Store', status.store],
+    ['Data set', status.data_set ?? '-'],
+    ['Clock', status.now],
+    ['BINs', String(status.bins)],
+    ['Cards', String(status.cards)],
+    ['Transactions', String(status.transactions)],
+    ['Webhooks', String(status.webhooks)],
+    ['Events', String(status.events)],
+    ['Wallet', money(status.wallet_balance)],
+    ['Ledger', ledgerWords(status) + seenAt(status)],
+    ...parkedOf(status).map((text): [string, string] => ['Parked', text]),
+  ];
+}
+
+function ledgerWords({ ledger_ok: isWhole, ledger_faults }: SandboxStatus): string {
+  if (isWhole == null) return `never looked through; that does: ${LOOK}`;
+  return isWhole ? 'whole' : `broken: ${(ledger_faults ?? []).join('; ')}`;
+}
+
+const LOOK = 'cardwright sandbox status --check';
+
+/** Of many records the books are not looked through each time: then it is said when they were. */
+function seenAt({ ledger_checked_at: at, now }: SandboxStatus): string {
+  return at == null || at === now ? '' : `, looked through at ${at}; anew: ${LOOK}`;
+}
+
+/** Timers whose action failed; what should have happened did not, and nothing else waits for it. */
+function parkedOf({ timers_parked }: SandboxStatus): readonly string[] {
+  return (timers_parked ?? []).map(({ kind, ref, due_at, error }) => `${kind} of ${ref}, due ${due_at}: ${error}`);
+}
+
+/** What makes a look at it fail. */
+function failureOf(status: SandboxStatus): CliError | undefined {
+  const parked = parkedOf(status);
+  const isBroken = status.ledger_ok === false;
+  if (!isBroken && parked.length === 0) return undefined;
+  const message = !isBroken
+    ? `${parked.length === 1 ? 'a timer' : `${parked.length} timers`} of the sandbox failed: ${parked.join('; ')}`
+    : `the ledger does not add up: ${(status.ledger_faults ?? []).join('; ')}`;
+  return new CliError('check_failed', { message, hint: 'cardwright sandbox reset' });
+}
+
+/** Undefined when nothing was asked. Throws `usage` for a size of another data set. */
+export function sizeFor(data: DataSet | undefined, size: LoadSize): LoadSize | undefined {
+  if ((size.cards ?? size.transactions) === undefined) return undefined;
+  if (data === 'load') return size;
+  throw usage('--cards and --transactions are for --data load alone');
+}
+
+const VARIABLE = 'CARDWRIGHT_SANDBOX_DIALECT';
+
+/** Undefined where neither names one. Throws `usage` for a word of the environment that is no dialect. */
+export function spokenDialect(
+  env: Readonly<Record<string, string | undefined>>,
+  flag: DialectName | undefined,
+): DialectName | undefined {
+  const named = flag ?? env[VARIABLE];
+  if (!named) return undefined;
+  const wrong = violation(choice(DIALECT_NAMES, { doc: VARIABLE, basis: OURS }), named);
+  if (wrong !== undefined) throw usage(`${VARIABLE} ${JSON.stringify(named)} ${wrong}`);
+  return named as DialectName;
+}
+
+const ours = (doc: string) => ({ doc, basis: OURS });
+
+/** Serves the sandbox's store to other programs, until it is stopped. */
+export const startSandbox = command({
+  path: 'sandbox start',
+  summary: 'Serve the sandbox to other programs, with timers and webhooks',
+  effect: 'reversible',
+  reach: 'service',
+  ends: {
+    unreachable: 'The port is taken, it did not start, or with --open no browser could be started.',
+    wait_expired: 'With --open and --detach: no browser used the address within a minute. The sandbox is started.',
+    check_failed: 'Files or books are not whole; nothing is served.',
+  },
+  answers: {
+    either: [
+      { one: { ...SERVER_ROW, log: maybe(tells.text('File of its log, with --detach.')) } },
+      { one: SHARED_ROW },
+    ],
+  },
+  about: [
+    'Listens only on 127.0.0.1, with --ipv6 also on ::1. Serves the same store as --sandbox; both can be used at the same time. Files and ledger are checked first; a damaged store is not served (exit 15).',
+    `Address and key for other programs of a shell: ${TAKE_SERVER}. After sandbox stop: ${UNSET_SERVER}. The key is in a file that only you can read, and stays the same at every start. The address stays the same with --port.`,
+    'With --accounts it serves many sandboxes in place of the one on this machine, each in a file below that folder. An account is made when somebody first opens it with the token of the file DIR/admin-token: cardwright sandbox account NAME. Beyond this machine such a server stands behind your own TLS proxy: --bind and --behind-proxy.',
+    'Runs in the foreground until Ctrl-C, SIGTERM or sandbox stop, and finishes running requests before it ends. With --detach it runs in the background.',
+  ],
+  flags: {
+    port: option(integer({ ...ours('Port of 127.0.0.1; 0 for any free one.'), min: 0, max: 65_535, defaults: 0 })),
+    ipv6: option(flag(ours('Listen on the same port of ::1 too.'))),
+    detach: option(flag(ours('Serve from a background process; return when it is ready.'))),
+    dialect: option(choice(DIALECT_NAMES, ours('Speak like another service, to test against its answers.'))),
+    seed: option(integer({ ...ours('Seed of ids, card numbers and codes, for a new store.'), min: 0 })),
+    data: option(choice(DATA_SETS, { ...ours('Data set for a new store.'), defaults: 'demo' })),
+    cards: option(ADMIN_OPERATIONS.reset.body.cards),
+    transactions: option(ADMIN_OPERATIONS.reset.body.transactions),
+    open: option(flag(ours('Open the inspector in a browser too.'))),
+    readyFile: option(local('file', 'File for the address (one line) while it serves.'), '<file>'),
+    noRateLimits: option(flag(ours('Do not limit the number of requests a minute.'))),
+    virtualLimits: option(flag(ours('Count rate limits on the clock of the sandbox.'))),
+    accounts: option(local('folder', 'Folder of accounts to serve; made when missing.'), '<dir>'),
+    bind: option(local('address', 'With --accounts and --behind-proxy: listen on this address.'), '<address>'),
+    behindProxy: option(local('address', 'With --accounts: the host by which clients name the TLS proxy.'), '<host>'),
+    allowRemoteWebhooks: option(flag(ours('Send webhooks to other machines too, over https.'))),
+  },
+  examples: [
+    { does: 'Until Ctrl-C', run: 'sandbox start --port 4010' },
+    { does: 'In the background, for this shell', run: 'sandbox start --detach -o env' },
+    { does: 'In the background, and look at it', run: 'sandbox start --detach --open' },
+    {
+      does: 'Accounts of a team',
+      run: 'sandbox start --accounts accounts --port 4010',
+    },
+  ],
+  async run(ctx, { detach, open, virtualLimits = false, allowRemoteWebhooks = false, ...asked }) {
+    const { noRateLimits = false, cards, transactions, ...rest } = asked;
+    if (ctx.dryRun) throw usage('sandbox start sends nothing; it has no dry run');
+    if (noRateLimits && virtualLimits) throw usage('--no-rate-limits and --virtual-limits exclude each other');
+    const { accounts, bind, behindProxy, ...own } = rest;
+    if (accounts !== undefined) {
+      const options = { accounts, port: own.port, behind: proxyOf(bind, behindProxy) };
+      refuseBeside({ ...own, cards, transactions, detach, open });
+      const limits = { rateLimits: !noRateLimits, virtualLimits, allowRemoteWebhooks };
+      const { row, serve } = await ctx.servers.startAccounts({ ...options, ...limits });
+      return { row, log: undefined, goesOn: serve };
+    }
+    if ((bind ?? behindProxy) !== undefined) throw usage('--bind and --behind-proxy are for a server with --accounts');
+    const size = sizeFor(own.data, { cards, transactions });
+    const dialect = spokenDialect(ctx.env, own.dialect);
+    const options = { ...own, dialect, size, rateLimits: !noRateLimits, virtualLimits, allowRemoteWebhooks };
+    if (detach) {
+      const { log, ...row } = await ctx.servers.detach(options);
+      if (open) await (await openStarted(ctx)).redeemed;
+      return { row, log, goesOn: undefined };
+    }
+    const { row, serve } = await ctx.servers.start(options);
+    // Whoever serves is not ended by a browser that nobody looks at.
+    if (open) (await openStarted(ctx)).redeemed.catch((error: unknown) => ctx.notice((error as Error).message));
+    return { row, log: undefined, goesOn: serve };
+  },
+  show: ({ row, log, goesOn }) => ({
+    data: { ...row, ...(log !== undefined && { log }) },
+    noun: 'server',
+    idField: 'url',
+    columns: SERVER_COLUMNS,
+    blocks: [{ kind: 'pairs', pairs: [...serverPairs(row), ...(log === undefined ? [] : [['Log', log] as const])] }],
+    notes: [
+      ...(row.api_key_file === undefined ? [] : [`For other programs: ${TAKE_SERVER}`]),
+      goesOn === undefined
+        ? `Stop it with cardwright sandbox stop. In a shell where you set its variables: ${UNSET_SERVER}`
+        : 'Ctrl-C ends it.',
+    ],
+    variables: () => serverVariables(row),
+    ...(goesOn !== undefined && { goesOn }),
+  }),
+});
+
+async function openStarted(ctx: Context) {
+  const admin = await ctx.servers.control();
+  if (admin !== undefined) return openPage(ctx, admin, { access: 'full', place: '/' });
+  throw new CliError('unreachable', {
+    message: 'the sandbox ended before its page could be opened',
+    hint: 'cardwright sandbox start --open',
+    outcome: 'not_sent',
+  });
+}
+
+/** A host as clients send it, perhaps with a port. */
+const HOST = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?$/;
+
+/** Throws `usage` for one without the other, and for what is no host. */
+function proxyOf(bind: string | undefined, host: string | undefined) {
+  if (bind === undefined && host === undefined) return undefined;
+  if (bind === undefined || host === undefined) throw usage('--bind and --behind-proxy come together');
+  if (HOST.test(host)) return { bind, host };
+  throw usage(`--behind-proxy: ${JSON.stringify(host)} is not a host such as sandbox.example.com`);
+}
+
+/** Throws `usage` for what is of the store of this machine. */
+function refuseBeside({ port: _port, data, ...own }: Readonly<Record<string, unknown>>): void {
+  const given = Object.entries(own).find(([, value]) => value !== undefined && value !== false);
+  // What has a default is given by nobody.
+  const name = given?.[0] ?? (data === undefined || data === 'demo' ? undefined : 'data');
+  if (name === undefined) return;
+  const flag = `--${name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;
+  throw usage(`${flag} does not go with --accounts`, 'cardwright sandbox start --help');
+}
+
+/** Ends the sandbox that was started; what it holds stays. */
+export const stopSandbox = command({
+  path: 'sandbox stop',
+  summary: 'Stop the started sandbox after its running requests',
+  effect: 'reversible',
+  reach: 'service',
+  ends: {
+    wait_expired: 'It is still there after 20 s.',
+    unreachable: 'None is started.',
+  },
+  answers: {
+    one: {
+      ...SERVER_ROW,
+      started_at: maybe(SERVER_ROW.started_at),
+      store: maybe(SERVER_ROW.store),
+      api_key_file: maybe(SERVER_ROW.api_key_file),
+    },
+  },
+  about: [
+    'Stops the sandbox that serves the store of --sandbox, or the one elsewhere that CARDWRIGHT_SANDBOX_URL or the profile names. A server of many accounts cannot be ended from an account. Store and key stay. A shell that has its address in the environment keeps it: unset CARDWRIGHT_BASE_URL CARDWRIGHT_API_KEY_FILE. If no sandbox is started, that is exit 12.',
+  ],
+  examples: [
+    { does: 'End it', run: 'sandbox stop' },
+    { does: 'As data', run: 'sandbox stop --json' },
+  ],
+  async run(ctx) {
+    if (ctx.dryRun) throw usage('sandbox stop sends nothing to the service; it has no dry run');
+    const elsewhere = await ctx.sandboxElsewhere();
+    if (elsewhere === undefined) {
+      const stopped = await ctx.servers.stop();
+      if (ctx.env['CARDWRIGHT_BASE_URL'] === stopped.url) ctx.notice(`This shell still names it: ${UNSET_SERVER}`);
+      return stopped;
+    }
+    const { pid } = (await (await ctx.sandbox()).send('stop', {})).result;
+    return { url: `${elsewhere.origin}/v1`, pid };
+  },
+  show: row => ({
+    data: { ...row },
+    noun: 'server',
+    idField: 'url',
+    columns: SERVER_COLUMNS,
+    blocks: [{ kind: 'line', text: `Stopped: ${row.url} (process ${row.pid}).` }],
+  }),
+});
+
+/** Opens an account of a server that was started with `--accounts`. */
+export const sandboxAccount = command({
+  path: 'sandbox account',
+  summary: 'Open an account of a server of many; it is made on first use',
+  about: [
+    'For a server that was started with cardwright sandbox start --accounts DIR. Its address and the token of the file DIR/admin-token come from CARDWRIGHT_SANDBOX_URL and CARDWRIGHT_SANDBOX_TOKEN_FILE.',
+    'Prints the API key and the admin token of the account. They are the same each time.',
+  ],
+  operation: 'accounts.open',
+  answers: {
+    one: {
+      name: tells.text('Its name.'),
+      api_key: tells.text('Key for the service.'),
+      admin_token: tells.text('Token for its control surface.'),
+    },
+  },
+  args: { name: argument(ADMIN_OPERATIONS['accounts.open'].body.name) },
+  flags: { data: 'body.data', seed: 'body.seed', dialect: 'body.dialect' },
+  examples: [
+    { does: 'For a colleague', run: 'sandbox account ana' },
+    { does: 'For one job, with the same ids each time', run: 'sandbox account job-17 --seed 7 --data empty --json' },
+  ],
+  async run(ctx, input) {
+    const { name, api_key, admin_token } = await runAdmin(ctx, 'accounts.open', input);
+    return { name, api_key: api_key.expose(), admin_token: admin_token.expose() };
+  },
+  show: ({ name, api_key, admin_token }) => ({
+    noun: 'account',
+    idField: 'name',
+    columns: [
+      { field: 'name', title: 'NAME', kind: 'text', priority: 1 },
+      { field: 'api_key', title: 'API KEY', kind: 'text', priority: 1 },
+      { field: 'admin_token', title: 'ADMIN TOKEN', kind: 'text', priority: 1 },
+    ],
+    blocks: [
+      {
+        kind: 'pairs',
+        pairs: [
+          ['Account', name],
+          ['API key', api_key],
+          ['Admin token', admin_token],
+        ],
+      },
+    ],
+  }),
+});
+
+function serverWords(server: ServerRow | undefined): string {
+  return server === undefined
+    ? 'none; start one with: cardwright sandbox start'
+    : `${server.url}, process ${server.pid}`;
+}
+
+/** Shows what the sandbox holds; a ledger that does not add up or a timer that failed is exit 15. */
+export const sandboxStatus = command({
+  path: 'sandbox status',
+  summary: 'Show what the sandbox holds and whether its ledger balances',
+  answers: {
+    one: {
+      ...ADMIN_OPERATIONS.status.returns.shape,
+      server: orNull(tells.object(SERVER_ROW, 'The one that serves other programs, if any.')),
+    },
+  },
+  operation: 'status',
+  ends: { check_failed: 'The ledger does not add up, or a timer failed.' },
+  about: [
+    'Up to 10,000 transactions and events the ledger is checked every time. Above that it shows the result of the last check, by --check, a reset or a restore. --check checks files and ledger, whatever their size.',
+    '-o env prints the address and the key file of the started sandbox as CARDWRIGHT_BASE_URL and CARDWRIGHT_API_KEY_FILE. If no sandbox is started, that is exit 12.',
+  ],
+  flags: { check: option(flag({ doc: 'Check files and ledger first, whatever their size.', basis: OURS })) },
+  examples: [
+    { does: 'In words', run: 'sandbox status' },
+    { does: 'Looked through whole', run: 'sandbox status --check' },
+    { does: 'For other programs of this shell', run: 'sandbox status -o env' },
+  ],
+  async run(ctx, { check }) {
+    const admin = await ctx.sandbox();
+    const checked = check === true ? (await admin.send('ledger.check', {})).result : undefined;
+    const { result: state } = await admin.send('status', {});
+    const status = checked === undefined ? state : { ...state, ledger_ok: checked.ok, ledger_faults: checked.faults };
+    const elsewhere = await ctx.sandboxElsewhere();
+    return { status, elsewhere, server: elsewhere === undefined ? await ctx.servers.running() : undefined };
+  },
+  show: ({ status, server, elsewhere }) => ({
+    data: { ...status, server: server ?? null },
+    noun: 'sandbox',
+    idField: 'store',
+    columns: STATUS_COLUMNS,
+    blocks: [{ kind: 'pairs', pairs: [...statusPairs(status), ['Server', elsewhere?.origin ?? serverWords(server)]] }],
+    variables: () => {
+      if (server !== undefined) return serverVariables(server);
+      throw new CliError('unreachable', {
+        message: elsewhere
+          ? `${elsewhere.namedBy} names a sandbox elsewhere, whose key stands in no file known here`
+          : 'no sandbox is started for this store',
+        hint: 'cardwright sandbox start',
+        outcome: 'not_sent',
+      });
+    },
+    failure: failureOf(status),
+  }),
+});
+
+/** Starts the sandbox over. Its files are never deleted: `--hard` moves them aside. */
+export const resetSandbox = command({
+  path: 'sandbox reset',
+  summary: 'Reset the sandbox to a data set',
+  answers: {
+    one: {
+      ...ADMIN_OPERATIONS.reset.returns.shape,
+      moved_aside: maybe(tells.texts('Files of the store before, with --hard.')),
+    },
+  },
+  about: [
+    'Data sets: empty has BINs and an empty wallet; demo is six weeks of a small team; load has as many cards and transactions as you ask for (--cards, --transactions).',
+    'A clock that was moved or set stays as it is. Back to the real time: cardwright sandbox clock set real',
+    '--keep keeps BINs, fault rules or created keys.',
+    '--hard replaces a damaged store: its files are moved aside without being read, and a new store is made.',
+  ],
+  operation: 'reset',
+  flags: {
+    data: 'body.data',
+    seed: 'body.seed',
+    cards: 'body.cards',
+    transactions: 'body.transactions',
+    keep: 'body.keep',
+    hard: option(flag({ doc: 'Move the store aside and make a new one.', basis: OURS })),
+  },
+  examples: [
+    { does: 'Back to the demo data', run: 'sandbox reset --yes' },
+    { does: 'Empty, with fixed ids', run: 'sandbox reset --data empty --seed 7 --yes' },
+    { does: 'For a load test', run: 'sandbox reset --data load --cards 200 --transactions 1000 --yes' },
+  ],
+  async run(ctx, { hard, ...asked }) {
+    if (ctx.dryRun)
+      throw new CliError('usage', {
+        message: 'sandbox reset sends nothing to the service; it has no dry run',
+        outcome: 'not_sent',
+      });
+    sizeFor(asked.data, asked);
+    const elsewhere = await ctx.sandboxElsewhere();
+    if (hard && elsewhere !== undefined) {
+      throw usage(`--hard moves files of this machine; ${elsewhere.namedBy} names a sandbox elsewhere`);
+    }
+    const intent = hard
+      ? 'Move the store of the sandbox aside and make a new one'
+      : `Replace everything in ${await whichSandbox(ctx)}`;
+    await confirmed(ctx, { intent, question: `${intent}?`, command: commandFor(asked, hard === true) });
+    const moved = hard ? await ctx.moveSandboxAside() : [];
+    // One that is started knows then that everything was replaced.
+    const admin = (await ctx.servers.control()) ?? (await ctx.sandbox());
+    const { result } = await admin.send('reset', asked);
+    return { status: result, moved };
+  },
+  show: ({ status, moved }) => ({
+    data: moved.length === 0 ? status : { ...status, moved_aside: moved },
+    noun: 'sandbox',
+    idField: 'store',
+    columns: STATUS_COLUMNS,
+    blocks: [
+      ...moved.map(file => ({ kind: 'line', text: `Moved aside: ${file}` }) as const),
+      { kind: 'pairs', pairs: statusPairs(status) },
+    ],
+  }),
+});
+
+/** The same command, with the answer to its question. */
+function commandFor(asked: Readonly<Record<string, unknown>>, hard: boolean): string {
+  const flags = Object.entries(asked).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`, Array.isArray(value) ? value.join(',') : String(value)],
+  );
+  return ['cardwright sandbox reset', ...(hard ? ['--hard'] : []), ...flags, '--yes'].join(' ');
+}

@@ -14,8 +14,8 @@ import { TRANSACTION } from '../../contract/resources.ts';
 import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import { sparkline } from '../../terminal/sparkline.ts';
 import type { Column } from '../../terminal/view.ts';
-import { refuseBackwards } from './range.ts';
-import { leftOutText } from './sums.ts';
+import { leftOutText } from './summary.ts';
+import { refuseBackwards } from './transactions.ts';
 
 const USUAL_TOP = 10;
 

@@ -8,7 +8,7 @@ import { shortIds } from '../../terminal/short-ids.ts';
 import { durationText, timeOfDay } from '../../terminal/times.ts';
 import type { Row } from '../../terminal/view.ts';
 import { exitOf, LIVE_FLAGS, liveFor, onTroubleOf, waitingOf } from '../wait/flags.ts';
-import { TRANSACTION_COLUMNS } from './columns.ts';
+import { TRANSACTION_COLUMNS } from './transactions.ts';
 
 type Transaction = Item<'transactions.list'>;
 

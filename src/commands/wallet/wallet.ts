@@ -1,10 +1,17 @@
+/** The wallet and its deposit addresses. */
 import { columnsOf } from '../../cli/columns.ts';
-import { command } from '../../cli/parsing/command.ts';
+import { wholeListing } from '../../cli/listing.ts';
+import { type Command, command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
 import type { Shown } from '../../cli/shown.ts';
 import type { Result } from '../../contract/calls.ts';
-import { WALLET } from '../../contract/resources.ts';
+import { flag } from '../../contract/field.ts';
+import { ADDRESS, WALLET } from '../../contract/resources.ts';
+import { SANDBOX_ADDRESS } from '../../contract/sandbox/basis.ts';
+import { CliError } from '../../core/errors.ts';
 import { plainAmount, toCents } from '../../core/money.ts';
-import { money } from '../cards/columns.ts';
+import type { Block } from '../../terminal/view.ts';
+import { money } from '../cards/cards.ts';
 
 const COLUMNS = columnsOf(WALLET, {
   balance: { priority: 1 },
@@ -17,7 +24,7 @@ const COLUMNS = columnsOf(WALLET, {
 });
 
 /** Shows the wallet. */
-export const showWallet = command({
+const showWallet = command({
   path: 'wallet',
   summary: 'Show the wallet: available, on cards, pending, spent',
   operation: 'wallet.get',
@@ -53,3 +60,58 @@ export function showsWallet(wallet: Result<'wallet.get'>): Shown {
     ],
   };
 }
+
+const ADDRESS_COLUMNS = columnsOf(ADDRESS, {
+  currency: { priority: 1 },
+  network: { priority: 1 },
+  address: { priority: 1, kind: 'id' },
+  memo: { priority: 2 },
+  min_confirmations: { title: 'CONFIRMATIONS', priority: 3 },
+});
+
+const qr = option(flag({ doc: 'Draw each address as a QR code, on a terminal.', basis: OURS }));
+
+type Addresses = Result<'wallet.addresses'>;
+
+/** Lists the addresses that top the wallet up. */
+export const listAddresses = command({
+  path: 'wallet addresses',
+  summary: 'List the addresses for deposits into the wallet',
+  about: [
+    'A QR code holds exactly the address that the service returned, without a memo. Addresses of the sandbox belong to no real chain, so no money can be sent to them; a line on standard error says so.',
+  ],
+  operation: 'wallet.addresses',
+  flags: { currency: 'query.currency', qr },
+  examples: [
+    { does: 'For one currency', run: 'wallet addresses --currency usdt' },
+    { does: 'All of them, as data', run: 'wallet addresses --json' },
+  ],
+  async run(ctx, { currency, qr }) {
+    if (qr && !ctx.forPeople) throw refused('--qr draws on a terminal, for a person');
+    const list = await ctx.read('wallet.addresses', { currency });
+    if (qr && list.data.some(({ address }) => address.startsWith(SANDBOX_ADDRESS))) ctx.notice(NOT_REAL);
+    return { list, qr: qr === true };
+  },
+  show({ list, qr }) {
+    const shown = { noun: 'address', idField: 'address', columns: ADDRESS_COLUMNS };
+    if (qr) return { ...shown, data: list.data, blocks: list.data.flatMap(codeOf) };
+    return { ...shown, listing: wholeListing(list, { noun: 'address' }) };
+  },
+});
+
+function codeOf({ currency, network, address, memo }: Addresses['data'][number]): readonly Block[] {
+  return [
+    { kind: 'line', text: `${currency}${network == null ? '' : ` on ${network}`}: ${address}` },
+    ...(memo == null ? [] : [{ kind: 'line' as const, text: `Memo, needed beside the address: ${memo}` }]),
+    { kind: 'qr', text: address },
+  ];
+}
+
+const NOT_REAL = 'The addresses of the sandbox are of no chain: no money can be sent to them.';
+
+function refused(message: string): CliError {
+  return new CliError('usage', { message, hint: 'cardwright wallet addresses', outcome: 'not_sent' });
+}
+
+/** In the order of help. */
+export const WALLET_COMMANDS: readonly Command[] = [showWallet, listAddresses];

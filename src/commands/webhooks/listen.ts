@@ -1,24 +1,429 @@
+/** Listening for events: a receiver, its subscription where the service can reach it, and what ends the session. */
+import { type Answers, maybe, orNull, tells } from '../../cli/answer-fields.ts';
+import { allOf, CONDITION_VALUES, CONDITIONS } from '../../cli/condition.ts';
+import type { Context } from '../../cli/context.ts';
+import { wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { local, OURS, option } from '../../cli/parsing/flag.ts';
-import { usage } from '../../cli/parsing/values.ts';
-import { matchesEvent } from '../../contract/events.ts';
-import { flag, list, text } from '../../contract/field.ts';
+import { argument, local, OURS, option } from '../../cli/parsing/flag.ts';
+import { parseDuration } from '../../cli/parsing/globals.ts';
+import { quote, usage } from '../../cli/parsing/values.ts';
+import { EVENTS, eventsMatching, matchesEvent } from '../../contract/events.ts';
+import { flag, integer, list, text } from '../../contract/field.ts';
+import { SECOND } from '../../core/durations.ts';
+import { asCliError, CliError } from '../../core/errors.ts';
+import type { Identity } from '../../core/identity.ts';
+import { dollars, toCents } from '../../core/money.ts';
+import { randomName } from '../../core/random-name.ts';
+import type { Secret } from '../../core/secret.ts';
+import type { Noted } from '../../events/cleanup-log.ts';
 import type { Target } from '../../events/forward.ts';
-import type { Arrived, ReceivedEvent } from '../../events/listener.ts';
-import { durationText } from '../../terminal/times.ts';
-import type { Row } from '../../terminal/view.ts';
-import { LIVE_FLAGS, liveFor } from '../wait/flags.ts';
-import { checkPatterns } from './events-flag.ts';
-import { codesIn, eventLine, footerOf, LISTEN_ANSWERS, RECEIVED_COLUMNS } from './received.ts';
-import {
-  EVENT_PATTERNS,
-  type Hearing,
-  hear,
-  reapListeners,
-  SESSION_EFFECT,
-  SESSION_ENDS,
-  SESSION_FLAGS,
-} from './session.ts';
+import type { Arrived, Counts, ReceivedEvent } from '../../events/listener.ts';
+import { patient, pollTimes } from '../../events/poll.ts';
+import { durationText, timeOfDay } from '../../terminal/times.ts';
+import type { Column, Row } from '../../terminal/view.ts';
+import { endedBy, LIVE_FLAGS, liveFor, waitingOf } from '../wait/flags.ts';
+import { checkPatterns } from './subscriptions.ts';
+import { SECRET_FILES_IF_ANY, secretsFor } from './verify.ts';
+
+interface Subscription {
+  readonly id: string;
+  /** Rejects when it is gone, switched off, or the service no longer answers; resolves at the signal. */
+  watch(signal: AbortSignal): Promise<void>;
+  end(): Promise<void>;
+}
+
+const WATCH_EVERY_MS = 15_000;
+/** So many looks without an answer, and nothing can be expected to come any more. */
+const MOST_SILENT_LOOKS = 4;
+
+/** Whether the service runs on this machine and so can reach a receiver here: a sandbox. */
+async function sandboxHere(ctx: Context): Promise<Identity | undefined> {
+  const identity = await ctx.identity().catch((error: unknown) => {
+    if (error instanceof CliError && error.kind === 'not_authenticated') return undefined;
+    throw error;
+  });
+  const isHere =
+    identity !== undefined && /^embedded$|^http:\/\/(?:127\.|localhost[:/]|\[::1\])/.test(identity.baseUrl);
+  return isHere ? identity : undefined;
+}
+
+interface NewSubscription {
+  readonly identity: Identity;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly secret: Secret;
+}
+
+/** Subscribes; written down before, so that a crash leaves no subscription that nobody knows of. */
+async function subscribe(ctx: Context, { identity, url, events, secret }: NewSubscription): Promise<Subscription> {
+  const cleanupLog = await ctx.cleanupLog();
+  await endAbandoned(ctx, identity);
+  const { profile, baseUrl } = identity;
+  const noted = await cleanupLog.note({
+    kind: 'listener',
+    profile,
+    base_url: baseUrl,
+    made_at: ctx.clock.now(),
+    facts: { url },
+  });
+  const body = { url, events, secret: secret.expose() };
+  const { result } = await ctx.write('webhooks.create', body, { intent: `Subscribe ${url}` });
+  await noted.add({ webhook_id: result.id });
+  return {
+    id: result.id,
+    watch: signal => watched(ctx, result.id, signal),
+    end: async () => void (await endOne(ctx, noted)),
+  };
+}
+
+/** Takes away subscriptions of runs that crashed. Resolves to their ids. */
+async function endAbandoned(ctx: Context, { profile, baseUrl }: Identity): Promise<readonly string[]> {
+  const cleanupLog = await ctx.cleanupLog();
+  const ended: string[] = [];
+  for (const noted of await cleanupLog.abandoned('listener')) {
+    const { leftover } = noted;
+    // Another service knows nothing of it; a run with its profile will see to it.
+    if (leftover.profile !== profile || leftover.base_url !== baseUrl) continue;
+    ended.push(...(await endOne(ctx, noted)));
+  }
+  return ended;
+}
+
+/** By its id, or by its address where the run did not live to learn the id. */
+async function endOne(ctx: Context, noted: Noted): Promise<readonly string[]> {
+  const { webhook_id: known, url } = noted.leftover.facts;
+  const ids = known === undefined ? await idsOf(ctx, url) : [known];
+  for (const id of ids) {
+    const intent = `End subscription ${id}`;
+    await ctx.write('webhooks.delete', { webhook_id: id }, { intent, confirmed: true }).catch((error: unknown) => {
+      if (!(error instanceof CliError && error.kind === 'not_found')) throw error;
+    });
+  }
+  await noted.forget();
+  return ids;
+}
+
+async function idsOf(ctx: Context, url: string | undefined): Promise<readonly string[]> {
+  const { data } = await ctx.read('webhooks.list', {});
+  return data.filter(each => each.url === url).map(({ id }) => id);
+}
+
+async function watched(ctx: Context, id: string, signal: AbortSignal): Promise<void> {
+  const asked = patient(() => ctx.read('webhooks.get', { webhook_id: id }));
+  let silent = 0;
+  try {
+    for await (const _ of pollTimes(
+      { ...waitingOf(ctx), signal },
+      { firstMs: WATCH_EVERY_MS, longestMs: WATCH_EVERY_MS },
+    )) {
+      const found = await asked.look();
+      silent = found === undefined ? silent + 1 : 0;
+      if (found?.status === 'disabled') throw sourceGone(`the subscription ${id} was switched off`);
+      if (silent >= MOST_SILENT_LOOKS) throw sourceGone(`the service no longer answers: ${asked.trouble?.message}`);
+    }
+  } catch (error) {
+    if (signal.aborted) return;
+    if (error instanceof CliError && error.kind === 'not_found') throw sourceGone(`the subscription ${id} is gone`);
+    throw error;
+  }
+}
+
+function sourceGone(why: string): CliError {
+  return new CliError('unreachable', { message: `${why}; no further event arrives` });
+}
+
+export const RECEIVED_COLUMNS: readonly Column[] = [
+  { field: 'id', title: 'EVENT ID', kind: 'id', priority: 1 },
+  { field: 'type', title: 'EVENT', kind: 'word', priority: 1 },
+  { field: 'data.id', title: 'OBJECT', kind: 'id', priority: 2 },
+  { field: 'created_at', title: 'WHEN', kind: 'time', priority: 3 },
+  { field: 'out_of_order', title: 'OUT OF ORDER', kind: 'boolean', priority: 4 },
+];
+
+/** `14:05:12  card.funded  card_7  active  $25.00  evt_9`; never a code. */
+function eventLine({ id, type, data, received_at, out_of_order: isLate }: ReceivedEvent): string {
+  const fields = typeof data === 'object' && data !== null ? (data as Readonly<Record<string, unknown>>) : {};
+  const amount = [fields['amount'], fields['balance']].find(each => typeof each === 'number');
+  const parts = [
+    timeOfDay(Date.parse(received_at)),
+    type || '(no type)',
+    fields['id'],
+    fields['merchant'],
+    fields['status'],
+  ];
+  if (typeof amount === 'number' && Number.isSafeInteger(Math.round(amount * 100)))
+    parts.push(dollars(toCents(amount)));
+  parts.push(id);
+  if (isLate) parts.push('out of order: it happened before one above');
+  return parts.filter(part => typeof part === 'string' && part !== '').join('  ');
+}
+
+/** Codes in an event, to be hidden in logs. */
+function codesIn({ data }: ReceivedEvent): string[] {
+  const otp = (data as { readonly otp?: unknown } | null | undefined)?.otp;
+  return typeof otp === 'string' && otp !== '' ? [otp] : [];
+}
+
+/** `12 events, 3 repeated, 1 out of order in 3m04s.` */
+function footerOf(counts: Readonly<Counts> | undefined, took: string): string {
+  if (counts === undefined) return '';
+  const { events, duplicates, out_of_order: late, refused } = counts;
+  const more = [
+    duplicates > 0 && `${duplicates} repeated`,
+    late > 0 && `${late} out of order`,
+    refused > 0 && `${refused} refused`,
+  ];
+  return `${[`${events} ${events === 1 ? 'event' : 'events'}`, ...more].filter(Boolean).join(', ')} in ${took}.`;
+}
+
+/** An event as it was received. */
+const EVENT_ROW = {
+  id: tells.text('The event; the same in every delivery of it.'),
+  type: tells.text('Its name.'),
+  created_at: maybe(orNull(tells.time('When it happened, as the service says.'))),
+  data: maybe(tells.json('The object it is about.')),
+  received_at: tells.time("When it came, by this machine's clock."),
+  out_of_order: tells.yes('Whether it happened before one that was shown already.'),
+} as const;
+
+const LISTEN_ANSWERS: Answers = {
+  either: [
+    {
+      list: EVENT_ROW,
+      page: {
+        events: maybe(tells.count('Events that were shown.')),
+        duplicates: maybe(tells.count('Deliveries of events shown already.')),
+        out_of_order: maybe(tells.count('Events out of order.')),
+        refused: maybe(tells.count('Deliveries with a wrong signature.')),
+        unwished: maybe(tells.count('Deliveries of other kinds.')),
+        forwarded: tells.count('Deliveries that were passed on.'),
+        not_forwarded: tells.count('Deliveries that could not be passed on.'),
+      },
+    },
+    { one: { ended: tells.texts('Subscriptions that were ended, with --reap.') } },
+  ],
+};
+
+/** What may keep a session from beginning. */
+const SESSION_ENDS = { unreachable: 'The port is taken, or a subscription could not be made.' } as const;
+
+/** What listening does, for the help of the commands that do it. */
+const SESSION_EFFECT =
+  'with a sandbox on this machine, subscribes and takes the subscription away at the end; of another service it changes nothing';
+
+const SESSION_FLAGS = {
+  port: option(integer({ doc: 'Port on 127.0.0.1; any free one by default.', basis: OURS, min: 0, max: 65_535 })),
+  secretFile: SECRET_FILES_IF_ANY,
+  signatureHeader: option(
+    text({ doc: 'Name of the signature header; the usual names by default.', basis: OURS }),
+    '<name>',
+  ),
+  readyFile: option(local('file', 'File for the address (one line) while it listens.'), '<file>'),
+} as const;
+
+const EVENT_PATTERNS = option(
+  list(text({ doc: 'Event, or a pattern such as card.*', basis: OURS }), {
+    doc: 'Only these, such as card.*,3ds.challenge',
+    basis: OURS,
+  }),
+  '<pattern>',
+);
+
+/** How long deliveries are waited for once the program has failed. */
+const AFTER_FAILURE_MS = 2 * SECOND;
+
+interface ListenOptions {
+  /** Ends after so long; with a program, so long after its end, and soon after one that failed. */
+  readonly forMs: number | undefined;
+  readonly program: readonly string[];
+}
+
+/** What is known when it is over. */
+interface Hearing {
+  counts: Readonly<Counts> | undefined;
+  /** Exit code of the program; 0 also while it runs. */
+  exit: number;
+  /** The signal that ended it. */
+  stopped: CliError | undefined;
+}
+
+/** Opens a session, gives its events and takes it away again. */
+async function* hear(
+  ctx: Context,
+  options: SessionOptions,
+  { forMs, program }: ListenOptions,
+  hearing: Hearing,
+): AsyncGenerator<Arrived> {
+  const over = new AbortController();
+  let finish = () => {};
+  // From before there is anything to clean up. A second signal stops the cleaning too.
+  const takeBack = ctx.takeSignals(name => {
+    takeBack();
+    hearing.stopped = endedBy(name);
+    finish();
+  });
+  const session = await openSession(ctx, options).catch((error: unknown) => {
+    takeBack();
+    throw error;
+  });
+  hearing.counts = session.counts;
+  finish = () => session.finish();
+  if (hearing.stopped !== undefined) finish();
+  // While a program has the terminal, signals are its own, and what it makes of them ends the session.
+  else if (program.length > 0) takeBack();
+  const finishLater = async (longestMs = Number.POSITIVE_INFINITY) => {
+    if (forMs !== undefined) await ctx.clock.sleep(Math.min(forMs, longestMs), over.signal);
+    finish();
+  };
+  const quietly = (work: Promise<void>) =>
+    work.catch((error: unknown) => {
+      if (!over.signal.aborted) session.fail(asCliError(error));
+    });
+  const work =
+    program.length > 0 && hearing.stopped === undefined
+      ? quietly(
+          ctx.runProgram(program, { CARDWRIGHT_LISTENER_URL: session.address }).then(async code => {
+            hearing.exit = code;
+            await session.settle();
+            // What a program that failed did not cause will not come; what it caused is on its way.
+            await finishLater(code === 0 ? undefined : AFTER_FAILURE_MS);
+          }),
+        )
+      : forMs === undefined
+        ? Promise.resolve()
+        : quietly(finishLater());
+  try {
+    yield* session.arrivals;
+  } finally {
+    // A program is waited for; the time after its end is not.
+    over.abort();
+    await work;
+    await session.end();
+    takeBack();
+  }
+}
+
+/** Ends what crashed runs left in the sandbox of this machine. */
+async function reapListeners(ctx: Context): Promise<readonly string[]> {
+  const identity = await sandboxHere(ctx);
+  return identity === undefined ? [] : endAbandoned(ctx, identity);
+}
+
+interface SessionOptions {
+  readonly port: number | undefined;
+  readonly events: readonly string[] | undefined;
+  readonly secretFile: readonly string[] | undefined;
+  readonly signatureHeader: string | undefined;
+  readonly readyFile: string | undefined;
+  /** Whose answer becomes ours to the sender. */
+  readonly relay?: ((arrived: Arrived) => Promise<boolean>) | undefined;
+}
+
+interface Session {
+  readonly address: string;
+  readonly counts: Readonly<Counts>;
+  readonly arrivals: AsyncGenerator<Arrived>;
+  /** Takes what has arrived, and no more. */
+  finish(): void;
+  /** There is no use in listening any more. */
+  fail(error: CliError): void;
+  /** Lets the embedded sandbox send what is due. */
+  settle(): Promise<void>;
+  /** Takes the subscription away and frees the port; for every way out. */
+  end(): Promise<void>;
+}
+
+/** How many refusals are told one by one. */
+const MOST_TOLD = 5;
+const SETTLE_MS = 2_000;
+
+async function openSession(ctx: Context, options: SessionOptions): Promise<Session> {
+  if (ctx.dryRun)
+    throw usage('listening cannot be tried with --dry-run: it subscribes, and takes the subscription away');
+  const { openListener } = await import('../../events/listener.ts');
+  const patterns = checkPatterns(options.events ?? ['*']);
+  const identity = await sandboxHere(ctx);
+  const secrets = await secretsFor(ctx, options.secretFile, identity !== undefined);
+  const ready = options.readyFile === undefined ? undefined : await ctx.readyFile(options.readyFile);
+  let announced = 0;
+  const hidden = new Set<string>();
+  const listener = await openListener({
+    port: options.port ?? 0,
+    secrets,
+    signatureHeader: options.signatureHeader ?? (await ctx.overrides()).headers['webhook_signature'],
+    events: patterns,
+    clock: ctx.clock,
+    relay: options.relay,
+    onHidden(what) {
+      if (!hidden.has(what)) ctx.notice(`warning: ${what}`);
+      hidden.add(what);
+    },
+    onRefused(why) {
+      announced += 1;
+      if (announced <= MOST_TOLD)
+        ctx.notice(`refused a delivery with 401: ${why}${announced === MOST_TOLD ? '; more are counted only' : ''}`);
+    },
+  });
+  const origin = `http://127.0.0.1:${listener.port}`;
+  // A path of its own: the port may be another run's next time.
+  const address = identity === undefined ? origin : `${origin}/${randomName(ctx.random.bytes(8))}`;
+  const background = new AbortController();
+  const running: Promise<void>[] = [];
+  const until = (work: Promise<void>) => running.push(work.catch((error: unknown) => listener.fail(asCliError(error))));
+  const undo: (() => Promise<unknown>)[] = [() => listener.close()];
+  const end = async () => {
+    listener.finish();
+    background.abort();
+    await Promise.all(running.splice(0));
+    let failed: unknown;
+    // Whatever one step meets, the port is freed: it would keep the process alive.
+    for (const step of undo.splice(0).reverse()) {
+      await step().catch((error: unknown) => {
+        failed ??= error;
+      });
+    }
+    if (failed !== undefined) throw failed;
+  };
+  const deliveries = identity === undefined ? undefined : await ctx.sandboxDeliveries();
+  try {
+    const [secret] = secrets;
+    if (identity !== undefined && secret !== undefined) {
+      const events = patterns.includes('*') ? ['*'] : [...new Set(patterns.flatMap(eventsMatching))];
+      const subscription = await subscribe(ctx, { identity, url: address, events, secret });
+      undo.push(() => subscription.end());
+      until(subscription.watch(background.signal));
+      if (deliveries !== undefined) until(deliveries.run(background.signal));
+    }
+    if (ready !== undefined) {
+      await ready.write(address);
+      undo.push(() => ready.remove(address));
+    }
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  ctx.notice(`Listening on ${address}${identity === undefined ? '' : ', subscribed'}.`);
+  if (identity === undefined)
+    ctx.notice('A signature over the body alone cannot detect a replay; repeats are known by event id.');
+  return {
+    address,
+    counts: listener.counts,
+    arrivals: listener.arrivals,
+    finish: () => listener.finish(),
+    fail: error => listener.fail(error),
+    async settle() {
+      const [late, inTime] = [new AbortController(), new AbortController()];
+      const timer = ctx.clock.sleep(SETTLE_MS, inTime.signal).then(
+        () => late.abort(),
+        () => undefined,
+      );
+      await deliveries?.settle(late.signal);
+      inTime.abort();
+      await timer;
+    },
+    end,
+  };
+}
 
 const DRAIN_MS = 5_000;
 
@@ -130,4 +535,116 @@ function checkTarget(typed: string, target: Target | undefined): Target {
     throw usage(`--forward-to ${JSON.stringify(typed)} is not [pattern=]url with https, or http to this machine`);
   checkPatterns([target.pattern]);
   return target;
+}
+
+const DEFAULT_WAIT = '30s';
+
+/** Asserts that events arrive: exit 0 when they do, 15 when they do not. */
+export const expectEvents = command({
+  path: 'webhooks expect',
+  summary: 'Check that an event arrives, and optionally no other',
+  answers: { list: EVENT_ROW },
+  about: [
+    'Listens as webhooks listen does: a sandbox on this machine is subscribed to during the run; another service must send its deliveries to this address. The time limit begins when it listens, or when the program after -- has ended. If the event does not come, that is exit 15. With --no-other any other event is exit 15 too, and the command always waits until the time is over.',
+    `Conditions are on the object the event carries. ${CONDITION_VALUES}`,
+    'cardwright in the program acts for the same account as this command.',
+    'If the program fails, the command ends two seconds later with its exit code. Standard error says so and lists the events that came.',
+  ],
+  reach: 'service',
+  effectSays: SESSION_EFFECT,
+  ends: {
+    check_failed: 'What was expected did not come, or something else did with --no-other.',
+    ...SESSION_ENDS,
+  },
+  args: { event: argument(text({ doc: 'Event, or a pattern such as card.*', basis: OURS })) },
+  flags: {
+    where: CONDITIONS,
+    waitTimeout: option(text({ doc: `How long to wait; ${DEFAULT_WAIT} by default.`, basis: OURS }), '<duration>'),
+    count: option(integer({ doc: 'How many must come; 1 by default.', basis: OURS, min: 1 })),
+    noOther: option(flag({ doc: 'Fail if any other event comes within the time.', basis: OURS })),
+    ...SESSION_FLAGS,
+  },
+  rest: 'run for its exit code',
+  examples: [
+    { does: 'That a test makes a card', run: "webhooks expect card.created --where 'balance>=5' -- ./checkout.sh" },
+    {
+      does: 'Two, and nothing else',
+      run: 'webhooks expect card.frozen --count 2 --no-other --wait-timeout 10s -- ./freeze.sh',
+    },
+  ],
+  async run(ctx, { event: pattern, where = [], waitTimeout: typed, count = 1, noOther, ...options }) {
+    checkPatterns([pattern]);
+    const forMs = parseDuration(typed ?? DEFAULT_WAIT, '--wait-timeout');
+    const isMeant = meaning(pattern, where, () => ctx.serviceNow());
+    const hearing: Hearing = { counts: undefined, exit: 0, stopped: undefined };
+    const [matched, others]: [ReceivedEvent[], ReceivedEvent[]] = [[], []];
+    const session = { ...options, events: noOther ? ['*'] : [pattern] };
+    for await (const { event } of hear(ctx, session, { forMs, program: ctx.rest }, hearing)) {
+      ctx.maskInLog(codesIn(event));
+      (isMeant(event) ? matched : others).push(event);
+      if (!noOther && matched.length >= count) break;
+    }
+    if (hearing.stopped !== undefined) throw hearing.stopped;
+    const came = noOther ? matched.length === count && others.length === 0 : matched.length >= count;
+    const broken = came
+      ? undefined
+      : unmet({ pattern, where, count, within: forMs }, { matched, others, noOther: noOther ?? false });
+    // Its exit code becomes ours, and alone would not say whose it is.
+    if (hearing.exit !== 0) ctx.notice(failedProgram(ctx.rest, hearing.exit, { pattern, count, came: matched.length }));
+    return { matched, exit: hearing.exit, broken };
+  },
+  show: ({ matched, exit, broken }) => ({
+    // What did not come is said by the error.
+    listing: {
+      ...wholeListing({ data: matched, page: { total: matched.length } }, { noun: 'event' }),
+      footer: () => '',
+    },
+    exit,
+    // What the program itself reports comes first.
+    failure: exit === 0 ? broken : undefined,
+    noun: 'event',
+    columns: RECEIVED_COLUMNS,
+  }),
+});
+
+/** `./checkout.sh ended with 3; 0 of 1 card.created came`: the words of the program itself may hold secrets. */
+function failedProgram(
+  [program = '']: readonly string[],
+  exit: number,
+  { pattern, count, came }: { readonly pattern: string; readonly count: number; readonly came: number },
+): string {
+  return `the program ${quote(program)} ended with ${exit}, which is the exit code here; ${came} of ${count} ${pattern} came`;
+}
+
+/** The pattern and every condition, on the object of the event. */
+function meaning(pattern: string, where: readonly string[], now: () => number): (event: ReceivedEvent) => boolean {
+  const tests = new Map(
+    eventsMatching(pattern).map(
+      name => [name as string, allOf(where, { shape: EVENTS[name].data, flag: '--where', now })] as const,
+    ),
+  );
+  return ({ type, data }) => tests.get(type)?.((data ?? {}) as Readonly<Record<string, unknown>>) ?? false;
+}
+
+interface Expected {
+  readonly pattern: string;
+  readonly where: readonly string[];
+  readonly count: number;
+  readonly within: number;
+}
+
+interface Came {
+  readonly matched: readonly ReceivedEvent[];
+  readonly others: readonly ReceivedEvent[];
+  readonly noOther: boolean;
+}
+
+function unmet({ pattern, where, count, within }: Expected, { matched, others, noOther }: Came): CliError {
+  const wanted = `${count} ${pattern}${where.length === 0 ? '' : ` with ${where.join(' and ')}`}${noOther ? ' and nothing else' : ''}`;
+  const listed = [...matched, ...others].map(({ type, id }) => `${type} ${id}`);
+  return new CliError('check_failed', {
+    message: `expected ${wanted} within ${durationText(within)}; ${matched.length} came, and ${others.length} other`,
+    notes: listed.slice(0, 20),
+    evidence: { matched: matched.map(({ id }) => id), others: others.map(({ id, type }) => ({ id, type })) },
+  });
 }

@@ -1,12 +1,66 @@
+/** Signatures of webhooks: verified and made. */
 import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
+import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { local, needs, OURS, option } from '../../cli/parsing/flag.ts';
-import { flag, text } from '../../contract/field.ts';
+import { usage } from '../../cli/parsing/values.ts';
+import { flag, list, text } from '../../contract/field.ts';
+import { CREATE_WEBHOOK } from '../../contract/resources.ts';
+import { violation } from '../../contract/violation.ts';
 import { CliError } from '../../core/errors.ts';
+import { Secret } from '../../core/secret.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import { DEVIATIONS } from '../../events/deviations.ts';
 import type { Unverified } from '../../events/verify.ts';
-import { readSecrets, SECRET_FILES } from './secrets.ts';
+
+const file = local('file', 'File that holds a signing secret.');
+const files = list(file, {
+  doc: 'File that holds a signing secret; repeat it while a secret is being replaced.',
+  basis: OURS,
+});
+
+const SECRET_FILE = needs(file, '<file>');
+const SECRET_FILES = needs(files, '<file>');
+export const SECRET_FILES_IF_ANY = option(files, '<file>');
+
+/**
+ * The secret in the text of a file: all but one line end behind it. Throws `usage` for one that is empty, too short or
+ * no printable text, without quoting it: a key of zero bytes signs as the empty key does, which everybody knows.
+ */
+export function secretIn(content: string, where: string): Secret {
+  const secret = content.replace(/\r?\n$/, '');
+  if (secret === '') throw usage(`${where} holds no secret`);
+  const wrong = violation(CREATE_WEBHOOK.secret, secret);
+  if (wrong !== undefined) throw usage(`the secret in ${where}: ${wrong}`);
+  return new Secret(secret);
+}
+
+/** The secrets of the files, in their order. White space is kept, for it may belong to a secret, and spoken of. */
+async function readSecrets(ctx: Context, paths: readonly string[]): Promise<readonly Secret[]> {
+  const secrets: Secret[] = [];
+  for (const path of paths) {
+    const secret = secretIn(await ctx.readFile(path), path);
+    if (secret.expose().trim() !== secret.expose()) {
+      ctx.notice(`warning: the secret in ${path} begins or ends with white space, which counts as part of it`);
+    }
+    secrets.push(secret);
+  }
+  return secrets;
+}
+
+/** A sandbox is told a secret made for this run; for everything else it must be the one the sender signs with. */
+export async function secretsFor(
+  ctx: Context,
+  files: readonly string[] | undefined,
+  isOurs: boolean,
+): Promise<readonly Secret[]> {
+  if (files !== undefined) return readSecrets(ctx, files);
+  if (isOurs) return [new Secret(`whsec_${Buffer.from(ctx.random.bytes(32)).toString('base64url')}`)];
+  throw usage(
+    'the secret the deliveries are signed with is needed: --secret-file <file>',
+    'cardwright webhooks listen --help',
+  );
+}
 
 /** Checks a signature over exactly the bytes of a payload. Nothing is sent. */
 export const verifySignature = command({
@@ -110,3 +164,32 @@ function broken({ explanations }: Unverified, { explain, tried, typed }: Tried):
       : { hint: `cardwright webhooks verify ${typed.map(shellWord).join(' ')} --explain` }),
   });
 }
+
+/** Signs a payload as the service does. Nothing is sent. */
+export const signPayload = command({
+  path: 'webhooks sign',
+  summary: 'Print the signature of a payload (offline)',
+  answers: { one: { signature: tells.text('HMAC-SHA256, 64 lowercase hex digits.') } },
+  about: ['HMAC-SHA256 of exactly the bytes of the payload, as 64 lowercase hex digits. Nothing is sent.'],
+  reach: 'files',
+  flags: {
+    payload: needs(local('file', 'File that holds the payload; - for standard input.'), '<file|->'),
+    secretFile: SECRET_FILE,
+  },
+  examples: [
+    { does: 'A file', run: 'webhooks sign --payload event.json --secret-file secret.txt' },
+    { does: 'From standard input', run: 'webhooks sign --payload - --secret-file secret.txt < event.json' },
+  ],
+  async run(ctx, { payload, secretFile }) {
+    const { sign } = await import('../../contract/signature/signature.ts');
+    const [secret] = await readSecrets(ctx, [secretFile]);
+    const bytes = await ctx.readBytes(payload);
+    return { signature: secret === undefined ? '' : sign(bytes, secret) };
+  },
+  show: ({ signature }) => ({
+    noun: 'signature',
+    idField: 'signature',
+    columns: [{ field: 'signature', title: 'SIGNATURE', kind: 'id', priority: 1 }],
+    blocks: [{ kind: 'line', text: signature, whole: true }],
+  }),
+});

@@ -1,0 +1,276 @@
+/** 3DS challenges: listed, waited for, watched. */
+import { columnsOf } from '../../cli/columns.ts';
+import type { Context } from '../../cli/context.ts';
+import { wholeListing } from '../../cli/listing.ts';
+import { type Command, command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
+import { parseTimeWord } from '../../cli/parsing/time-words.ts';
+import { quote, usage } from '../../cli/parsing/values.ts';
+import { choice, flag, money, text } from '../../contract/field.ts';
+import { CHALLENGE } from '../../contract/resources.ts';
+import { SECOND } from '../../core/durations.ts';
+import type { CliError } from '../../core/errors.ts';
+import { type Cents, centsOf, dollars, toCents } from '../../core/money.ts';
+import type { Challenge } from '../../events/challenges.ts';
+import { durationText, timeOfDay } from '../../terminal/times.ts';
+import type { Row } from '../../terminal/view.ts';
+import {
+  awaited,
+  exitOf,
+  LIVE_FLAGS,
+  liveFor,
+  onTroubleOf,
+  WAIT_TIMEOUT,
+  waitingOf,
+  waitOver,
+  waitTimeout,
+} from '../wait/flags.ts';
+
+export const CHALLENGE_COLUMNS = columnsOf(CHALLENGE, {
+  id: { priority: 1 },
+  card_id: { title: 'CARD', priority: 4 },
+  merchant: { priority: 2, shrink: true },
+  amount: { priority: 1 },
+  otp: { title: 'CODE', priority: 1 },
+  status: { priority: 1 },
+  expires_at: { title: 'EXPIRES', priority: 3 },
+});
+
+const MATCH_FLAGS = {
+  merchant: option(text({ doc: 'Only where the merchant contains this.', basis: OURS })),
+  amount: option(money({ doc: 'Only for exactly this amount, USD.', basis: OURS, min: 1 })),
+} as const;
+
+interface Meant {
+  readonly merchant: string | undefined;
+  readonly amount: Cents | undefined;
+}
+
+/** The filters of ours; card and status are the service's. */
+function matching({ merchant, amount }: Meant): (row: object) => boolean {
+  return row => {
+    const fields = row as Readonly<Record<string, unknown>>;
+    const name = String(fields['merchant'] ?? '').toLowerCase();
+    if (merchant !== undefined && !name.includes(merchant.toLowerCase())) return false;
+    return amount === undefined || (typeof fields['amount'] === 'number' && centsOf(fields['amount']) === amount);
+  };
+}
+
+/** Lists open 3DS challenges with their one-time codes. */
+export const listChallenges = command({
+  path: '3ds list',
+  summary: 'List open 3DS challenges with their one-time codes',
+  operation: 'challenges.list',
+  flags: { card: 'query.card_id', status: 'query.status', ...MATCH_FLAGS },
+  examples: [
+    { does: 'All that are open', run: '3ds list' },
+    { does: 'The codes of one card', run: '3ds list --card card_1 --json --fields otp,expires_at' },
+  ],
+  async run(ctx, { card, status, merchant, amount }) {
+    const list = await ctx.read('challenges.list', { card_id: card, status });
+    ctx.maskInLog(list.data.map(({ otp }) => otp));
+    return wholeListing(list, { noun: 'challenge', keep: [matching({ merchant, amount })] });
+  },
+  show: listing => ({ listing, noun: 'challenge', columns: CHALLENGE_COLUMNS }),
+});
+
+/** A purchase starts a moment before somebody waits for its code; a code of an earlier purchase is older. */
+const RECENT_MS = 30 * SECOND;
+
+/** Waits for a 3DS challenge and its one-time code. */
+const waitChallenge = command({
+  path: '3ds wait',
+  summary: 'Wait for a 3DS challenge and its one-time code',
+  answers: { either: [{ one: CHALLENGE }, { text: 'With --print otp, the code alone.' }] },
+  about: [
+    `Takes a challenge that opens during the wait or opened in the last ${RECENT_MS / SECOND} seconds. So it finds the code of the purchase that has just begun, and not a code that an earlier test left open. --since sets another time, such as the start of the test; --any takes any open challenge; --new only one that opens from now on. A challenge that has expired by the clock of the service is never taken. If several match, that is exit 2.`,
+    'The service says when a challenge opened, or it follows from its expiry and a life of five minutes, which is assumed. If neither is known, a challenge that is already open at the first look is not taken; standard error says so.',
+    'Asks at once and then at most once a second, even while the service refuses or breaks connections. If none comes in time, that is exit 8 without a code. --timeout limits one request, --wait-timeout the whole wait. Under GitHub Actions the code is masked in the log before it is printed.',
+  ],
+  operation: 'challenges.list',
+  ends: { wait_expired: 'No challenge came within --wait-timeout.' },
+  flags: {
+    card: 'query.card_id',
+    ...MATCH_FLAGS,
+    since: option(
+      text({ doc: 'Also a challenge that opened after this time; 2m is two minutes ago.', basis: OURS }),
+      '<time>',
+    ),
+    any: option(flag({ doc: 'Also a challenge that was open before, however old.', basis: OURS })),
+    new: option(flag({ doc: 'Only a challenge that opens from now on.', basis: OURS })),
+    latest: option(flag({ doc: 'Of several, the one that expires last.', basis: OURS })),
+    print: option(choice(['otp'], { doc: 'Print the code alone.', basis: OURS })),
+    waitTimeout: WAIT_TIMEOUT,
+  },
+  examples: [
+    { does: 'The code alone', run: '3ds wait --card card_1 --print otp' },
+    { does: 'Of one purchase', run: '3ds wait --merchant acme --amount 59 --wait-timeout 5m --print otp' },
+    { does: 'Of a test that began two minutes ago', run: '3ds wait --card card_1 --since 2m --print otp' },
+  ],
+  async run(ctx, { card, merchant, amount, since, any, new: onlyNew, latest, print, waitTimeout: typed }) {
+    const timeoutMs = waitTimeout(ctx, typed);
+    const isTaken = ageRule(ctx, { since, any: any === true, onlyNew: onlyNew === true });
+    const { openChallenges, theOne } = await import('../../events/challenges.ts');
+    const { nextRequest } = await import('../../events/poll.ts');
+    const isMeant = matching({ merchant, amount });
+    let others = 0;
+    let isChecked = card === undefined;
+    const look = async (signal: AbortSignal): Promise<Challenge | undefined> => {
+      const { data } = await ctx.read('challenges.list', { card_id: card }, { signal });
+      const open = openChallenges(data, ctx.serviceNow());
+      // A service that knows no filter sends the challenges of every card.
+      const matches = open.filter(row => (card === undefined || row.card_id === card) && isMeant(row));
+      const own = await isTaken(matches);
+      others = open.length - own.length;
+      const found = theOne(own, latest ?? false);
+      if (found === undefined && !isChecked && card !== undefined) {
+        // A card that is not there would be waited for in vain.
+        await nextRequest(waitingOf(ctx));
+        await ctx.read('cards.get', { card_id: card }, { signal });
+        isChecked = true;
+      }
+      return found;
+    };
+    const found = await awaited(ctx, timeoutMs, look);
+    if (found === undefined) throw nothingCame(ctx, timeoutMs, others);
+    ctx.maskInLog([found.otp]);
+    return { found, print };
+  },
+  show: ({ found, print }) => ({
+    ...(print === 'otp' && { verbatim: `${found.otp}\n` }),
+    data: found,
+    noun: 'challenge',
+    columns: CHALLENGE_COLUMNS,
+  }),
+});
+
+interface Age {
+  readonly since: string | undefined;
+  readonly any: boolean;
+  readonly onlyNew: boolean;
+}
+
+/**
+ * Which of the matching challenges are young enough. What was open at the first look and is too old is named once on
+ * standard error, without its code, and never taken. Throws `usage` for flags that contradict each other.
+ */
+function ageRule(
+  ctx: Context,
+  { since, any, onlyNew }: Age,
+): (matches: readonly Challenge[]) => Promise<readonly Challenge[]> {
+  if ([since !== undefined, any, onlyNew].filter(Boolean).length > 1) {
+    throw usage('--since, --any and --new exclude each other; give only one');
+  }
+  if (since !== undefined && parseTimeWord(since, ctx.clock.now()) === undefined) {
+    throw usage(`--since ${quote(since)} is not a time such as 2026-11-01T14:00:00Z, today or 2m (two minutes ago)`);
+  }
+  const began = ctx.clock.monotonic();
+  let tooOld: ReadonlySet<string> | undefined;
+  return async matches => {
+    const { facts, openedAt } = await import('../../events/challenges.ts');
+    if (tooOld === undefined) {
+      // The first answer has told the clock of the service.
+      const now = ctx.serviceNow();
+      const waited = ctx.clock.monotonic() - began;
+      const from = since === undefined ? now - waited - (onlyNew ? 0 : RECENT_MS) : sinceOf(since, now);
+      // Whatever the first look shows at once was there before; one after trouble may show what has come meanwhile.
+      const isAtOnce = onlyNew && waited < SECOND;
+      const isYoung = (row: Challenge) => (openedAt(row, now) ?? Number.NaN) >= Math.floor(from / SECOND) * SECOND;
+      const old = any ? [] : matches.filter(row => isAtOnce || !isYoung(row));
+      tooOld = new Set(old.map(({ id }) => id));
+      for (const row of old.slice(0, 5)) ctx.notice(`not taken because it was open before: ${facts(row)}`);
+      if (old.length > 0 && !onlyNew)
+        ctx.notice('--any also takes a challenge that was open before; --since sets from when.');
+    }
+    return matches.filter(({ id }) => !tooOld?.has(id));
+  };
+}
+
+function sinceOf(text: string, now: number): number {
+  return Date.parse(parseTimeWord(text, now) ?? '');
+}
+
+/** The last state without any code: one that is printed late may be used late. */
+function nothingCame(ctx: Context, timeoutMs: number, others: number): CliError {
+  const open = others === 0 ? 'No other challenge is open.' : `${others} open, but none that matches.`;
+  return waitOver(ctx, timeoutMs, {
+    message: `no challenge came within ${durationText(timeoutMs)}`,
+    notes: [open],
+    evidence: { open_others: others },
+    hint: 'cardwright 3ds list',
+  });
+}
+
+const EVERY_MS = 2_000;
+
+/** Shows one-time codes as they come. */
+const watchChallenges = command({
+  path: '3ds watch',
+  summary: 'Show 3DS challenges and their codes as they come',
+  about: ['Asks every two seconds and prints a line for each new challenge, until Ctrl-C. -o ndjson prints objects.'],
+  operation: 'challenges.list',
+  flags: { card: 'query.card_id', ...MATCH_FLAGS, ...LIVE_FLAGS },
+  examples: [
+    { does: 'Of every card', run: '3ds watch --wait-timeout 1s' },
+    { does: 'Of one card, for a script', run: '3ds watch --card card_1 --count 1 --wait-timeout 1s -o ndjson' },
+  ],
+  async run(ctx, { card, merchant, amount, count, waitTimeout: typed }) {
+    const forMs = liveFor(typed);
+    const { openChallenges } = await import('../../events/challenges.ts');
+    const { live } = await import('../../events/live.ts');
+    const { nextRequest } = await import('../../events/poll.ts');
+    const waiting = waitingOf(ctx);
+    const began = ctx.clock.monotonic();
+    const isMeant = matching({ merchant, amount });
+    let isSaid = false;
+    const look = async () => {
+      // Within the first look that goes well: a service in trouble is waited for here too.
+      if (!isSaid) {
+        const whose = card === undefined ? 'all cards' : await named(card);
+        ctx.notice(`Watching ${whose} every ${EVERY_MS / 1000} s. Ctrl-C stops.`);
+        isSaid = true;
+      }
+      const { data } = await ctx.read('challenges.list', { card_id: card });
+      const open = openChallenges(data, ctx.serviceNow());
+      return open.filter(row => (card === undefined || row.card_id === card) && isMeant(row));
+    };
+    async function named(id: string): Promise<string> {
+      const { network, last4 } = await ctx.read('cards.get', { card_id: id });
+      await nextRequest(waiting);
+      return `${network ?? 'the card'} ending ${last4}`;
+    }
+    async function* batches() {
+      const view = { everyMs: EVERY_MS, forMs, count, look, onTrouble: onTroubleOf(ctx) };
+      for await (const rows of live<Challenge>(waiting, view)) {
+        ctx.maskInLog(rows.map(({ otp }) => otp));
+        yield rows as unknown as readonly Row[];
+      }
+    }
+    const listing = {
+      batches: batches(),
+      page: () => ({}),
+      line: (row: Row) => lineOf(row as unknown as Challenge, { at: ctx.clock.now(), now: ctx.serviceNow() }),
+      footer: (rows: number) =>
+        `${rows} ${rows === 1 ? 'challenge' : 'challenges'} in ${durationText(ctx.clock.monotonic() - began)}.`,
+    };
+    return { listing, exit: () => exitOf(ctx.signal) };
+  },
+  show: ({ listing, exit }) => ({ listing, exit, noun: 'challenge', columns: CHALLENGE_COLUMNS }),
+});
+
+/** `14:05:12  tds_3  Acme Ltd  $59.00  code 481920  expires in 4m58s`; the code without gaps, to be copied. */
+function lineOf({ id, merchant, amount, otp, expires_at }: Challenge, times: { at: number; now: number }): string {
+  const ends = expires_at ? Date.parse(expires_at) : Number.NaN;
+  const parts = [
+    timeOfDay(times.at),
+    id,
+    merchant,
+    amount == null ? undefined : dollars(toCents(amount)),
+    `code ${otp}`,
+  ];
+  if (!Number.isNaN(ends)) parts.push(`expires in ${durationText(ends - times.now)}`);
+  return parts.filter(part => part).join('  ');
+}
+
+/** In the order of help. */
+export const CHALLENGE_COMMANDS: readonly Command[] = [listChallenges, waitChallenge, watchChallenges];

@@ -1,0 +1,246 @@
+/** The audit log of this machine: listed, verified, exported. */
+import type { AuditEntry } from '../../audit/entry.ts';
+import { beginAgain, type Flaw } from '../../audit/flaw.ts';
+import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
+import { SHORT_ID } from '../../cli/columns.ts';
+import type { Context } from '../../cli/context.ts';
+import { wholeListing } from '../../cli/listing.ts';
+import { type Command, command } from '../../cli/parsing/command.ts';
+import { local, OURS, option } from '../../cli/parsing/flag.ts';
+import { choice, flag, integer, text, time } from '../../contract/field.ts';
+import { LIMITS } from '../../contract/limits.ts';
+import { CliError } from '../../core/errors.ts';
+import type { Column } from '../../terminal/view.ts';
+
+export const AUDIT_COLUMNS: readonly Column[] = [
+  { field: 'seq', title: 'LINE', kind: 'integer', priority: 3 },
+  { field: 'at', title: 'AT', kind: 'time', priority: 1 },
+  { field: 'event', title: 'EVENT', kind: 'word', priority: 1 },
+  { field: 'user', title: 'USER', kind: 'text', priority: 3 },
+  { field: 'profile', title: 'PROFILE', kind: 'text', priority: 4 },
+  { field: 'mode', title: 'MODE', kind: 'word', priority: 5 },
+  { field: 'operation', title: 'OPERATION', kind: 'word', priority: 1 },
+  { field: 'card_id', title: 'CARD', kind: 'id', priority: 1, shortTo: SHORT_ID },
+  { field: 'amount', title: 'AMOUNT', kind: 'money', priority: 1 },
+  { field: 'outcome', title: 'OUTCOME', kind: 'word', priority: 1 },
+  { field: 'reason', title: 'REASON', kind: 'word', priority: 4 },
+  { field: 'of', title: 'OF', kind: 'integer', priority: 4 },
+  { field: 'row', title: 'ROW', kind: 'integer', priority: 4, wideOnly: true },
+  { field: 'kind', title: 'KIND', kind: 'word', priority: 5, wideOnly: true },
+  { field: 'host', title: 'HOST', kind: 'text', priority: 5, wideOnly: true },
+  { field: 'last4', title: 'LAST4', kind: 'id', priority: 4, wideOnly: true },
+  { field: 'sink', title: 'INTO', kind: 'word', priority: 5, wideOnly: true },
+  { field: 'rows', title: 'ROWS', kind: 'integer', priority: 5, wideOnly: true },
+  { field: 'op', title: 'OP', kind: 'id', priority: 6, wideOnly: true, shortTo: SHORT_ID },
+  { field: 'limit', title: 'LIMIT', kind: 'word', priority: 5, wideOnly: true },
+  { field: 'before', title: 'BEFORE', kind: 'text', priority: 5, wideOnly: true },
+  { field: 'after', title: 'AFTER', kind: 'text', priority: 5, wideOnly: true },
+];
+
+/** A line of the log; `prev` and `hash` chain them. */
+const AUDIT_ENTRY = {
+  seq: tells.count('Number of the line, from 1.'),
+  at: tells.time('When it happened.'),
+  pid: tells.count('Process in which it happened.'),
+  user: maybe(tells.text('User of the operating system; missing in lines of older releases.')),
+  host: maybe(tells.text('Machine.')),
+  recorded_at: maybe(
+    tells.time('When the line was written, where a later command did that: the first one was killed.'),
+  ),
+  recorded_by: maybe(tells.count('Process that wrote it then.')),
+  batch: maybe(tells.count('First of the lines that were written together with it.')),
+  event: tells.word('What the line is.', ['write', 'outcome', 'run', 'reveal', 'limit']),
+  profile: tells.text('Profile.'),
+  mode: tells.word('Kind of key.', ['sandbox', 'test', 'live']),
+  origin: tells.text('Address of the service.'),
+  operation: tells.text('Operation of the contract, or the command of a run.'),
+  card_id: maybe(tells.text('Card.')),
+  last4: maybe(tells.text('Its last four digits.')),
+  amount: maybe(tells.usd('Amount, USD.')),
+  rows: maybe(tells.count('Rows of a run.')),
+  row: maybe(tells.count('Row of a run, from 1.')),
+  op: maybe(tells.text('Operation in the journal.')),
+  idempotency_key: maybe(tells.text('Key chosen by the caller.')),
+  sink: maybe(tells.text('Where card details went.')),
+  outcome: maybe(tells.text('The outcome.')),
+  kind: maybe(tells.text('Kind of the error.')),
+  reason: maybe(tells.text("The service's word for why, or the status of its answer.")),
+  limit: maybe(tells.text('Limit of a profile that was changed.')),
+  before: maybe(tells.text('What it was before.')),
+  after: maybe(tells.text('What it is now.')),
+  of: maybe(tells.count('Line this is the outcome of.')),
+  prev: tells.text('Digest of the line before.'),
+  hash: tells.text('Digest of this line.'),
+} as const;
+
+/** The failure of a log whose chain is broken: exit 15, and the line. */
+function brokenChain(path: string, { line, why }: Flaw): CliError {
+  return new CliError('check_failed', {
+    message: `the audit log is broken at line ${line}: ${why}`,
+    notes: [
+      `The file is ${path}. The lines before it are intact; the lines after it cannot be trusted.`,
+      beginAgain(path),
+    ],
+    hint: 'cardwright audit export --out audit-broken.jsonl',
+    evidence: { path, line, why },
+  });
+}
+
+/** Lines of a list where nothing else was asked for. */
+const PAGE_SIZE = LIMITS.pageSize.defaults;
+
+/** Writes and reveals of this machine, newest first. */
+const listAudit = command({
+  path: 'audit list',
+  summary: 'List the writes and reveals of this machine, newest first',
+  answers: { list: AUDIT_ENTRY },
+  about: [
+    'Each write and reveal has one line before its request and one with its outcome, also when the write was refused before it was sent. A run of many rows has one line at the start, one for each row, and one at the end. A line names the user and the machine. It holds no key, card number, code or label.',
+  ],
+  reach: 'files',
+  ends: { check_failed: 'The chain is broken; the lines that can be read are shown.' },
+  flags: {
+    card: option(text({ doc: 'Only lines about this card.', basis: OURS, names: 'card' })),
+    by: option(text({ doc: 'Only what this person did: a user, or user@machine.', basis: OURS }), '<user>'),
+    operation: option(text({ doc: 'Only lines of this operation, such as cards.fund.', basis: OURS })),
+    event: option(choice(['write', 'outcome', 'run', 'reveal', 'limit'], { doc: 'Only these lines.', basis: OURS })),
+    since: option(time({ doc: 'Only lines since this time.', basis: OURS }), '<time>'),
+    until: option(time({ doc: 'Only lines until this time.', basis: OURS }), '<time>'),
+    all: option(flag({ doc: 'Every line.', basis: OURS })),
+    limit: option(integer({ doc: 'At most this many lines.', basis: OURS, min: 1, defaults: PAGE_SIZE })),
+  },
+  examples: [
+    { does: 'Who did what to a card', run: 'audit list --card card_1 -o wide' },
+    { does: 'What one person funded this week', run: 'audit list --by ana --operation cards.fund --since 7d' },
+    { does: 'Who revealed what', run: 'audit list --event reveal --json' },
+  ],
+  async run(ctx, { card, by, operation, event, since, until, all, limit }) {
+    const { entries, failure } = await localLines(ctx);
+    const wanted = entries.filter(
+      entry =>
+        (card === undefined || entry.card_id === card) &&
+        (by === undefined || personsOf(entry).includes(by)) &&
+        (operation === undefined || entry.operation === operation) &&
+        (event === undefined || entry.event === event) &&
+        (since === undefined || Date.parse(entry.at) >= Date.parse(since)) &&
+        (until === undefined || Date.parse(entry.at) <= Date.parse(until)),
+    );
+    const most = all ? wanted.length : (limit ?? PAGE_SIZE);
+    return { rows: wanted.toReversed().slice(0, most), limit: most, total: wanted.length, failure };
+  },
+  show: ({ rows, limit, total, failure }) => {
+    return {
+      listing: wholeListing({ data: rows, page: { total } }, { noun: 'line', limit }),
+      noun: 'line',
+      idField: 'seq',
+      columns: AUDIT_COLUMNS,
+      ...(failure && { failure }),
+    };
+  },
+});
+
+type Line = Lines['entries'][number];
+
+/** Names of who did it: `ana` and `ana@laptop`. */
+function personsOf({ user, host }: Line): readonly string[] {
+  return user === undefined ? [] : [user, `${user}@${host}`];
+}
+
+interface Lines {
+  readonly entries: readonly (Pick<AuditEntry, 'at' | 'card_id'> & {
+    readonly event: string;
+    readonly operation?: string | undefined;
+    readonly user?: string | undefined;
+    readonly host?: string | undefined;
+  })[];
+  readonly failure: CliError | undefined;
+}
+
+async function localLines(ctx: Context): Promise<Lines> {
+  const log = await ctx.audit();
+  const { entries, flaw } = await log.read();
+  return { entries, failure: flaw && brokenChain(log.path, flaw) };
+}
+
+/** Follows the chain from its first line to its last. */
+const verifyAudit = command({
+  path: 'audit verify',
+  summary: 'Check that no line of the audit log was changed, added or removed',
+  answers: {
+    one: {
+      ok: tells.yes('Always true; a broken chain, or one that lacks lines, is exit 15.'),
+      lines: tells.count('Lines of the log.'),
+      last: orNull(tells.text('Digest of the last line.')),
+      path: tells.text('File of the log.'),
+    },
+  },
+  about: [
+    'Every line contains the digest of the line before it, and a file beside the log holds the last digest. A program that runs as this user can rewrite both, so keep exports on another machine.',
+  ],
+  reach: 'files',
+  ends: { check_failed: 'The chain is broken.' },
+  examples: [
+    { does: 'In words', run: 'audit verify' },
+    { does: 'For a script: exit 15 when it is broken', run: 'audit verify --json' },
+  ],
+  async run(ctx) {
+    const log = await ctx.audit();
+    const { entries, flaw } = await log.read();
+    if (flaw !== undefined) throw brokenChain(log.path, flaw);
+    return { ok: true, lines: entries.length, last: entries.at(-1)?.hash ?? null, path: log.path };
+  },
+  show: ({ lines, path }) => ({
+    noun: 'log',
+    idField: 'last',
+    columns: [
+      { field: 'ok', title: 'OK', kind: 'boolean', priority: 1 },
+      { field: 'lines', title: 'LINES', kind: 'integer', priority: 1 },
+      { field: 'last', title: 'LAST', kind: 'id', priority: 2 },
+      { field: 'path', title: 'FILE', kind: 'text', priority: 2 },
+    ],
+    blocks: [{ kind: 'line', text: `${lines} ${lines === 1 ? 'line' : 'lines'}, unbroken: ${path}` }],
+  }),
+});
+
+/** The log as it is, line for line, so that its digests can be checked elsewhere. */
+const exportAudit = command({
+  path: 'audit export',
+  summary: 'Print the audit log unchanged, one JSON object a line',
+  answers: {
+    either: [{ list: AUDIT_ENTRY }, { none: 'With --out, everything is in the file.' }],
+  },
+  about: [
+    'The output is the file byte for byte, so that another program can check the chain. A broken log is printed too, with exit 15.',
+  ],
+  reach: 'files',
+  ends: { check_failed: 'The chain is broken; the log is printed anyway.' },
+  flags: {
+    out: option(local('file', 'Write to a new file that only you can read.'), '<file>'),
+  },
+  examples: [
+    { does: 'Keep a copy elsewhere', run: 'audit export --out audit.jsonl' },
+    { does: 'Into another program', run: 'audit export' },
+  ],
+  async run(ctx, { out }) {
+    const { content, entries, failure } = await localLog(ctx);
+    if (out !== undefined) await ctx.createFile(out, content);
+    return { content: out === undefined ? content : undefined, entries, failure };
+  },
+  show: ({ content, entries, failure }) => ({
+    ...(content === undefined ? { verbatim: '' } : { prose: content }),
+    listing: wholeListing({ data: entries, page: { total: entries.length } }, { noun: 'line' }),
+    noun: 'line',
+    idField: 'seq',
+    columns: AUDIT_COLUMNS,
+    ...(failure && { failure }),
+  }),
+});
+
+async function localLog(ctx: Context) {
+  const log = await ctx.audit();
+  const [content = '', { entries, flaw }] = await Promise.all([log.text(), log.read()]);
+  return { content, entries: entries as readonly object[], failure: flaw && brokenChain(log.path, flaw) };
+}
+
+/** In the order of help. */
+export const AUDIT_COMMANDS: readonly Command[] = [listAudit, verifyAudit, exportAudit];

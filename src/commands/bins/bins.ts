@@ -1,0 +1,180 @@
+/** BINs: listed, shown, and ranked for a job. */
+import { tells } from '../../cli/answer-fields.ts';
+import { columnsOf, SHORT_ID } from '../../cli/columns.ts';
+import type { Context } from '../../cli/context.ts';
+import { wholeListing } from '../../cli/listing.ts';
+import { type Command, command } from '../../cli/parsing/command.ts';
+import { argument, OURS, option } from '../../cli/parsing/flag.ts';
+import type { Item } from '../../contract/calls.ts';
+import { BIN_ID } from '../../contract/card.ts';
+import { choice, list, money, text } from '../../contract/field.ts';
+import { BIN } from '../../contract/resources.ts';
+import { CliError } from '../../core/errors.ts';
+import { type Cents, centsOf, dollars } from '../../core/money.ts';
+
+export const BIN_COLUMNS = columnsOf(BIN, {
+  id: { priority: 1, shortTo: SHORT_ID },
+  network: { priority: 2 },
+  type: { priority: 3 },
+  '3ds': { title: '3DS', priority: 5 },
+  apple_pay: { title: 'APPLE', priority: 6 },
+  google_pay: { title: 'GOOGLE', priority: 6 },
+  max_transaction: { title: 'MAX TX', priority: 3 },
+  max_monthly: { title: 'MAX MONTH', priority: 4 },
+  acceptance_rate: { title: 'ACCEPTED', priority: 2, kind: 'percent' },
+  best_for: { title: 'BEST FOR', priority: 7, shrink: true },
+});
+
+export type Bin = Item<'bins.list'>;
+const NEEDS = ['apple_pay', 'google_pay', '3ds'] as const;
+
+interface BinCriteria {
+  readonly needs?: readonly (typeof NEEDS)[number][];
+  /** A tag of `best_for`; BINs with it come first. */
+  readonly purpose?: string | undefined;
+  readonly minTransaction?: Cents | undefined;
+}
+
+interface RankedBin {
+  readonly bin: Bin;
+  readonly why: string;
+}
+
+/** BINs that meet the needs: those made for the purpose first, then by acceptance rate, then by id. */
+export function rankBins(bins: readonly Bin[], options: BinCriteria): readonly RankedBin[] {
+  const { needs = [], purpose, minTransaction } = options;
+  const fits = (bin: Bin) =>
+    needs.every(need => bin[need] === true) &&
+    (minTransaction === undefined || (centsOf(bin.max_transaction ?? 0) ?? 0) >= minTransaction);
+  const made = (bin: Bin) => purpose !== undefined && (bin.best_for ?? []).includes(purpose);
+  const rate = (bin: Bin) => bin.acceptance_rate ?? 0;
+  return bins
+    .filter(fits)
+    .sort((a, b) => Number(made(b)) - Number(made(a)) || rate(b) - rate(a) || (a.id < b.id ? -1 : 1))
+    .map(bin => ({ bin, why: reasons(bin, options, made(bin)).join(', ') }));
+}
+
+function reasons(bin: Bin, { needs = [], purpose, minTransaction }: BinCriteria, made: boolean): string[] {
+  return [
+    ...(made ? [`made for ${purpose}`] : []),
+    ...(bin.acceptance_rate == null ? [] : [`${bin.acceptance_rate}% accepted`]),
+    ...needs.map(need => need.replace('_', ' ')),
+    ...(minTransaction === undefined ? [] : [`takes ${dollars(minTransaction)} at once`]),
+  ];
+}
+
+/** The best BIN for a card with this much money, undefined when none can take it. */
+export function binFor(bins: readonly Bin[], amount: Cents): Bin | undefined {
+  return rankBins(
+    bins.filter(bin => (centsOf(bin.max_monthly ?? 0) ?? 0) >= amount),
+    {},
+  )[0]?.bin;
+}
+
+/** The first BIN for a card with this much money. Throws `not_found` when none can take it. */
+export async function bestBin(ctx: Context, amount: Cents): Promise<Bin> {
+  const { data } = await ctx.read('bins.list', {});
+  const best = binFor(data, amount);
+  if (best === undefined) {
+    throw new CliError('not_found', {
+      message: `no BIN takes ${dollars(amount)}`,
+      hint: 'cardwright bins list',
+      operation: 'bins.list',
+      outcome: 'not_sent',
+    });
+  }
+  return best;
+}
+
+/** Lists the BINs cards can be issued from. */
+export const listBins = command({
+  path: 'bins list',
+  summary: 'List the BINs cards can be issued from',
+  operation: 'bins.list',
+  examples: [
+    { does: 'All of them', run: 'bins list' },
+    { does: 'Best accepted first', run: 'bins list --sort -acceptance_rate' },
+  ],
+  run: async ctx => wholeListing(await ctx.read('bins.list', {}), { noun: 'BIN' }),
+  show: listing => ({ listing, noun: 'BIN', columns: BIN_COLUMNS }),
+});
+
+/** Shows one BIN, found in the list: the service has no operation for one. */
+const getBin = command({
+  path: 'bins get',
+  summary: 'Show one BIN',
+  answers: { one: BIN },
+  operation: 'bins.list',
+  ends: { not_found: 'There is no such BIN.' },
+  args: { bin: argument(BIN_ID) },
+  examples: [
+    { does: 'In words', run: 'bins get bin_1' },
+    { does: 'One fact of it', run: 'bins get bin_1 --jq .max_transaction' },
+  ],
+  async run(ctx, { bin }) {
+    const { data } = await ctx.read('bins.list', {});
+    const found = data.find(({ id }) => id === bin);
+    if (found === undefined) {
+      throw new CliError('not_found', {
+        message: `no BIN ${bin} among the ${data.length} of this account`,
+        hint: 'cardwright bins list',
+        operation: 'bins.list',
+      });
+    }
+    return found;
+  },
+  show: () => ({ noun: 'BIN', columns: BIN_COLUMNS }),
+});
+
+/** Ranks the BINs for a job and says why. */
+export const pickBin = command({
+  path: 'bins pick',
+  summary: 'Rank BINs for a job, best first, and say why',
+  answers: { list: { ...BIN, why: tells.text('Reasons for its rank.') } },
+  operation: 'bins.list',
+  ends: { not_found: 'No BIN has all these features.' },
+  flags: {
+    need: option(
+      list(choice(NEEDS, { doc: 'Feature.', basis: OURS }), { doc: 'Features that it must have.', basis: OURS }),
+      '<a,b>',
+    ),
+    for: option(text({ doc: 'Purpose; BINs made for it come first.', basis: OURS }), '<tag>'),
+    minTransaction: option(money({ doc: 'Single transaction that it must allow, USD.', basis: OURS, min: 1 })),
+  },
+  examples: [
+    { does: 'For advertising, with Apple Pay and 3DS', run: 'bins pick --for ads --need apple_pay,3ds' },
+    { does: 'Ids alone, the best one first', run: 'bins pick -o id' },
+  ],
+  async run(ctx, { need, for: purpose, minTransaction }) {
+    const { data } = await ctx.read('bins.list', {});
+    const ranked = rankBins(data, { needs: need ?? [], purpose, minTransaction });
+    if (ranked.length === 0) {
+      throw new CliError('not_found', {
+        message: `none of the ${data.length} BINs has all these features`,
+        hint: 'cardwright bins list',
+        operation: 'bins.list',
+      });
+    }
+    return ranked.map(({ bin, why }) => ({ ...bin, why }));
+  },
+  show(rows) {
+    async function* batches() {
+      yield rows;
+    }
+    return {
+      listing: {
+        batches: batches(),
+        page: () => ({ total: rows.length }),
+        footer: count => `${count} BIN${count === 1 ? '' : 's'}, best first.`,
+      },
+      noun: 'BIN',
+      columns: [
+        ...BIN_COLUMNS.filter(({ field }) => field !== 'best_for'),
+        { field: 'why', title: 'WHY', kind: 'text', priority: 1 },
+      ],
+    };
+  },
+});
+
+/** In the order of help. */
+export const BIN_COMMANDS: readonly Command[] = [listBins, getBin, pickBin];

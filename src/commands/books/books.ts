@@ -1,0 +1,258 @@
+/** The local copy of an account: synced, looked at, queried, removed. */
+import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
+import { confirmed } from '../../cli/confirm.ts';
+import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { argument, OURS, option } from '../../cli/parsing/flag.ts';
+import { parseDuration } from '../../cli/parsing/globals.ts';
+import { flag, integer, must, text } from '../../contract/field.ts';
+import { DEFAULT_RATE, stillOpen } from '../../mirror/rate.ts';
+import type { Column } from '../../terminal/view.ts';
+
+const COUNTS = {
+  new: tells.count('Seen for the first time.'),
+  changed: tells.count('Other than they were known.'),
+  gone: tells.count('No longer at the service.'),
+} as const;
+
+/** Brings the local copy of the account up to date. */
+export const syncBooks = command({
+  path: 'books sync',
+  summary: 'Bring the local copy of the account up to date',
+  answers: {
+    one: {
+      as_of: tells.time('The copy is of this instant of the service.'),
+      requests: tells.count('Requests that were sent.'),
+      transactions: tells.object(COUNTS, 'Transaction records.'),
+      cards: tells.object(COUNTS, 'Cards.'),
+      windows: tells.object(
+        {
+          read: tells.count('Windows of time that were read complete.'),
+          open: tells.count('Windows that moved at each try; the next sync reads them again.'),
+        },
+        'Windows of time.',
+      ),
+      cut: orNull(tells.text('The last cut of a reconciliation.')),
+      exact: tells.yes('Whether that cut was exact.'),
+    },
+  },
+  about: [
+    'Cards, transactions, challenges and the wallet go into a file of this user alone, never a card number, a code or a key. What was read stays when a sync is stopped; the next one goes on there. When nothing moved, three requests are enough.',
+    'The service has no list of changes: windows of time are read complete, authorizations that may have changed are read again, and counts are compared.',
+  ],
+  reach: 'service',
+  ends: {
+    unreachable: 'The service cannot be asked, or a window moved at each try; what was read is kept.',
+    guarded: 'The file is of another account, or the profile has mirror off.',
+  },
+  flags: {
+    full: option(flag({ doc: 'Read everything again.', basis: OURS })),
+    rate: option(
+      integer({
+        doc: `At most so many requests a minute; when left out ${DEFAULT_RATE}, and no limit with --sandbox.`,
+        basis: OURS,
+        min: 1,
+        max: 6_000,
+      }),
+    ),
+  },
+  examples: [
+    { does: 'Copy the account, or what is new of it', run: 'books sync' },
+    { does: 'Read everything again, slowly', run: 'books sync --full --rate 60' },
+    { does: 'What was new, for a script', run: 'books sync --jq .transactions.new' },
+  ],
+  run: async (ctx, { full, rate }) => (await ctx.mirror()).sync({ full, rate }),
+  show: report => ({
+    data: { ...report },
+    noun: 'sync',
+    idField: 'as_of',
+    columns: [
+      { field: 'as_of', title: 'AS OF', kind: 'time', priority: 1 },
+      { field: 'transactions.new', title: 'NEW', kind: 'integer', priority: 1 },
+      { field: 'transactions.changed', title: 'CHANGED', kind: 'integer', priority: 1 },
+      { field: 'transactions.gone', title: 'GONE', kind: 'integer', priority: 1 },
+      { field: 'requests', title: 'REQUESTS', kind: 'integer', priority: 1 },
+    ],
+    blocks: [
+      {
+        kind: 'pairs',
+        pairs: [
+          ['As of', report.as_of],
+          ['Transactions', countsText(report.transactions)],
+          ['Cards', countsText(report.cards)],
+          ['Requests', String(report.requests)],
+        ],
+      },
+    ],
+    ...(report.windows.open > 0 && { failure: stillOpen(report.windows.open) }),
+  }),
+});
+
+function countsText(counts: { readonly new: number; readonly changed: number; readonly gone: number }): string {
+  return `${counts.new} new, ${counts.changed} changed, ${counts.gone} gone`;
+}
+
+/** What the copy holds and how old it is. */
+export const booksState = command({
+  path: 'books status',
+  summary: 'Show what the local copy holds, and how old it is',
+  answers: {
+    one: {
+      path: tells.text('The file.'),
+      exists: tells.yes('Whether there is a copy.'),
+      size: tells.count('Bytes.'),
+      as_of: orNull(tells.time('The copy is of this instant of the service.')),
+      cards: tells.count('Cards.'),
+      transactions: tells.count('Transaction records.'),
+      gone: tells.count('Records that the service no longer has; they are kept.'),
+      merchants: tells.count('Merchant names.'),
+      changes: tells.count('Changes of records that were seen.'),
+      moves: tells.count('Rows of the journal of this machine.'),
+      open_windows: tells.count('Windows of time that moved at each try.'),
+      kept_since: orNull(tells.time('Older records were left out, as mirror_months says; null where all are kept.')),
+      folded: tells.count('Records that were left out; sums count them.'),
+      last_exact_cut: orNull(tells.text('The last cut at which everything was explained.')),
+      totals: orNull(tells.text('Whether lists count their rows: told, absent or wrong.')),
+      filters: orNull(tells.text('Whether from and to are honoured or ignored.')),
+      order: orNull(tells.text('other: transactions come in no order of time.')),
+      unknown_fields: tells.map('Fields the contract does not know, and on how many records they were seen.'),
+    },
+  },
+  about: ['Nothing is sent. What was found out about the service is null until a sync has seen it.'],
+  reach: 'files',
+  ends: { check_failed: 'The file is damaged.' },
+  examples: [
+    { does: 'In words', run: 'books status' },
+    { does: 'How old it is, for a script', run: 'books status --jq .as_of' },
+  ],
+  run: async ctx => (await ctx.mirror()).status(),
+  show: status => ({
+    data: { ...status },
+    noun: 'mirror',
+    idField: 'path',
+    columns: [
+      { field: 'path', title: 'PATH', kind: 'text', priority: 1 },
+      { field: 'as_of', title: 'AS OF', kind: 'time', priority: 1 },
+      { field: 'cards', title: 'CARDS', kind: 'integer', priority: 1 },
+      { field: 'transactions', title: 'TRANSACTIONS', kind: 'integer', priority: 1 },
+      { field: 'size', title: 'BYTES', kind: 'integer', priority: 2 },
+    ],
+    blocks: [
+      {
+        kind: 'pairs',
+        pairs: [
+          ['File', status.path],
+          ['As of', status.as_of ?? 'never: cardwright books sync'],
+          ['Cards', String(status.cards)],
+          ['Transactions', `${status.transactions}, and ${status.gone} that are gone`],
+          ...(status.kept_since === null
+            ? []
+            : [['Kept since', `${status.kept_since}, ${status.folded} older ones in sums`] as const]),
+          ['Own moves', String(status.moves)],
+          ['Open windows', String(status.open_windows)],
+          ['Bytes', String(status.size)],
+          ['Service', serviceText(status)],
+        ],
+      },
+    ],
+  }),
+});
+
+function serviceText({ totals, filters, order }: Record<'totals' | 'filters' | 'order', string | null>): string {
+  const facts = [`totals ${totals ?? 'not seen yet'}`, `from and to ${filters ?? 'not seen yet'}`];
+  return [...facts, ...(order === null ? [] : ['no order of time'])].join(', ');
+}
+
+const DEFAULT_TIMEOUT = '30s';
+const LONGEST_SQL = 1_000_000;
+
+/** Runs one statement of SQL that reads the copy. */
+export const queryBooks = command({
+  path: 'books query',
+  summary: 'Ask the local copy in SQL',
+  answers: { list: {}, page: { as_of: maybe(tells.time('The copy is of this instant of the service.')) } },
+  about: [
+    'One statement that only reads; - takes it from standard input. cardwright schema mirror prints the views: amounts are cents, times are milliseconds since 1970 UTC. A statement that would write, attach or change a setting is refused.',
+    'It runs in a process of its own, which is ended at --sql-timeout. A copy that is older than --max-age is brought up to date first.',
+  ],
+  reach: 'service',
+  ends: {
+    usage: 'The statement is refused; the reason is that of SQLite.',
+    wait_expired: 'It took longer than --sql-timeout and was ended.',
+    unreachable: 'With --offline there is no copy, or the service cannot be asked.',
+  },
+  args: { sql: argument(must(text({ doc: 'The statement, or - for standard input.', basis: OURS }))) },
+  flags: {
+    sqlTimeout: option(
+      text({ doc: `How long it may take; ${DEFAULT_TIMEOUT} when left out.`, basis: OURS }),
+      '<duration>',
+    ),
+    offline: OFFLINE,
+    maxAge: MAX_AGE,
+  },
+  examples: [
+    {
+      does: 'How many cards there are of each status',
+      run: "books query 'select count(*) from cards group by status'",
+    },
+    { does: 'What was refunded, in cents', run: `books query "select sum(cents) from tx where type='refund'"` },
+    { does: 'As an object a row', run: "books query 'select merchant, cents from tx' --json" },
+  ],
+  async run(ctx, { sql, sqlTimeout, offline, maxAge: age }) {
+    const timeoutMs = parseDuration(sqlTimeout ?? DEFAULT_TIMEOUT, '--sql-timeout');
+    const statement = sql === '-' ? await ctx.stdin.readAll(LONGEST_SQL) : sql;
+    const mirror = await ctx.mirror();
+    using copy = offline ? await mirror.read() : await mirror.readFresh(maxAge(age));
+    return { ...(await copy.query(statement, timeoutMs)), as_of: copy.as_of };
+  },
+  show: ({ columns, batches, as_of }) => ({
+    listing: {
+      batches,
+      page: () => ({ as_of }),
+      footer: rows => `${rows} ${rows === 1 ? 'row' : 'rows'}, as of ${as_of}.`,
+    },
+    noun: 'row',
+    idField: columns[0] ?? 'id',
+    columns: columns.map((name, index): Column => ({ field: name, title: name, kind: 'text', priority: index + 1 })),
+  }),
+});
+
+/** Puts the copy aside, so that the next sync begins anew; `--hard` deletes it. */
+export const resetBooks = command({
+  path: 'books reset',
+  summary: 'Put the local copy aside and start again',
+  answers: {
+    one: {
+      path: tells.text('The file.'),
+      existed: tells.yes('Whether there was one.'),
+      moved_to: maybe(tells.text('Where it is now; not with --hard.')),
+    },
+  },
+  effect: 'irreversible',
+  about: [
+    'The next sync reads everything again. What only the copy knows goes with it: when something was first seen, changes, cuts and reports.',
+  ],
+  flags: { hard: option(flag({ doc: 'Delete the file in place of moving it aside.', basis: OURS })) },
+  examples: [
+    { does: 'Begin anew; the old file stays beside', run: 'books reset --yes' },
+    { does: 'Delete the copy', run: 'books reset --hard --yes' },
+  ],
+  async run(ctx, { hard }) {
+    const mirror = await ctx.mirror();
+    const intent = hard ? `Delete the mirror ${mirror.path}` : `Move the mirror ${mirror.path} aside`;
+    const again = `cardwright books reset${hard ? ' --hard' : ''} --yes`;
+    if (ctx.dryRun) return { path: mirror.path, existed: (await mirror.status()).exists };
+    await confirmed(ctx, { intent, question: `${intent}?`, command: again });
+    return { path: mirror.path, ...(await mirror.reset({ hard: hard === true })) };
+  },
+  show: result => ({
+    data: { ...result },
+    noun: 'mirror',
+    idField: 'path',
+    columns: [
+      { field: 'path', title: 'PATH', kind: 'text', priority: 1 },
+      { field: 'existed', title: 'EXISTED', kind: 'boolean', priority: 1 },
+      { field: 'moved_to', title: 'MOVED TO', kind: 'text', priority: 1, unlessEmpty: true },
+    ],
+  }),
+});

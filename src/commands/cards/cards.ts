@@ -1,0 +1,215 @@
+/** Cards: listed, shown, searched. */
+import { maybe, tells } from '../../cli/answer-fields.ts';
+import { IDLE } from '../../cli/bulk/flags.ts';
+import { idleCards, idleSpan } from '../../cli/bulk/idle-cards.ts';
+import { columnsOf, SHORT_ID } from '../../cli/columns.ts';
+import { allOf, CONDITION_VALUES, CONDITIONS, parseCondition } from '../../cli/condition.ts';
+import { PAGING_FLAGS, pagedListing } from '../../cli/listing.ts';
+import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { argument, manyArguments, OURS, option, typedOnly } from '../../cli/parsing/flag.ts';
+import { SEARCH_FLAGS, searched } from '../../cli/search.ts';
+import type { Item, Result } from '../../contract/calls.ts';
+import { CARD, CARD_ID } from '../../contract/card.ts';
+import { flag, text } from '../../contract/field.ts';
+import { centsOf, dollars } from '../../core/money.ts';
+import { MARKER_KEY } from '../../journal/names.ts';
+
+export const card = argument(CARD_ID);
+export const cards = manyArguments(CARD_ID);
+
+/** Of the commands that hand a card to a program. */
+export const PROGRAM_FLAGS = {
+  reveal: typedOnly(option(flag({ doc: 'Confirm the reveal without typing the last four digits.', basis: OURS }))),
+  mask: option(flag({ doc: 'Hide number and CVV in the log of GitHub Actions first.', basis: OURS })),
+} as const;
+
+type CardRow = Item<'cards.list'>;
+
+export const CARD_COLUMNS = columnsOf(CARD, {
+  id: { priority: 1, shortTo: SHORT_ID },
+  network: { priority: 6, wideOnly: true },
+  last4: { priority: 1 },
+  status: { priority: 1 },
+  balance: { priority: 1 },
+  spending_limit: { title: 'LIMIT', priority: 6, wideOnly: true },
+  label: { priority: 3, shrink: true },
+  created_at: { title: 'AGE', priority: 4 },
+});
+
+/** `$25.00`; `-` when the service did not tell, never 0. */
+export function money(amount: number | null | undefined): string {
+  const value = amount === undefined || amount === null ? undefined : centsOf(amount);
+  return value === undefined ? '-' : dollars(value);
+}
+
+/** `visa ending 4242`. */
+export function cardName(card: Pick<CardRow, 'last4' | 'network'>): string {
+  return `${card.network ?? 'card'} ending ${card.last4}`;
+}
+
+/** Label and value lines of one card. */
+export function cardPairs(card: CardRow): [label: string, value: string][] {
+  const limits = card.allowed_categories ?? [];
+  return [
+    ['Card', `${cardName(card)}${card.bin_id ? `, BIN ${card.bin_id}` : ''}`],
+    ['Status', card.status],
+    ['Balance', money(card.balance)],
+    ['Monthly limit', money(card.spending_limit)],
+    ['Auto-freeze', card.auto_freeze_at === null ? 'off' : `below ${money(card.auto_freeze_at)}`],
+    ['Categories', limits.length === 0 ? 'all' : limits.join(', ')],
+    ['Label', card.label || '-'],
+    // Our own marker is for software: the JSON holds it, `ops show` explains it.
+    ...Object.entries(card.metadata ?? {})
+      .filter(([key]) => key !== MARKER_KEY)
+      .map(([key, value]): [string, string] => [`metadata.${key}`, String(value)]),
+    ['Created', card.created_at ?? '-'],
+    ['Expires', monthYear(card.expires_at)],
+  ];
+}
+
+/** `11/29` of an ISO time. */
+function monthYear(iso: string | null | undefined): string {
+  const [, year, month] = /^\d\d(\d\d)-(\d\d)/.exec(iso ?? '') ?? [];
+  return month === undefined ? '-' : `${month}/${year}`;
+}
+
+/** Lists cards, a page or all; filters of ours run over all pages. */
+export const listCards = command({
+  path: 'cards list',
+  summary: 'List cards, newest first',
+  about: [
+    '--label, --where and --idle look at every page. --idle 30d shows cards that are older than 30 days and had no transaction since, not even a decline; it reads the transactions of that time.',
+    CONDITION_VALUES,
+  ],
+  operation: 'cards.list',
+  flags: {
+    status: 'query.status',
+    bin: 'query.bin_id',
+    page: 'query.page',
+    perPage: 'query.per_page',
+    ...PAGING_FLAGS,
+    label: option(text({ doc: 'Only cards whose label contains this.', basis: OURS })),
+    where: CONDITIONS,
+    idle: IDLE,
+    offline: OFFLINE,
+  },
+  examples: [
+    { does: 'The first page', run: 'cards list' },
+    { does: 'Every active card with less than $20', run: "cards list --status active --where 'balance<20'" },
+    {
+      does: 'Older than thirty days, and nothing on them',
+      run: "cards list --where 'created_at<30d' --where balance=0",
+    },
+    { does: 'Ids alone, for the next command', run: 'cards list --status frozen --all -o id' },
+  ],
+  async run(ctx, { status, bin, page, perPage, all, limit, label, where, idle }) {
+    const asked = { shape: CARD, now: () => ctx.serviceNow(), options: ['idle'] };
+    const span = idle === undefined ? undefined : idleSpan(idle);
+    const tests = where === undefined ? [] : [allOf(where, { ...asked, flag: '--where' })];
+    if (label !== undefined) tests.push(parseCondition(`label~${label}`, { ...asked, flag: '--label' }));
+    const reader = await ctx.reader();
+    if (span !== undefined) {
+      const since = (await ctx.askServiceTime()) - span;
+      tests.push(await idleCards({ reader, progress: ctx.progress, since }));
+    }
+    const sorted = ctx.sorted && page === undefined;
+    const wide = sorted || all || limit !== undefined || tests.length > 0;
+    const pages = reader.pages('cards.list', {
+      status,
+      bin_id: bin,
+      page,
+      per_page: perPage ?? (wide ? 100 : undefined),
+    });
+    const wish = {
+      noun: 'card',
+      all,
+      limit,
+      keep: tests,
+      progress: ctx.progress,
+      sorted,
+      numbered: page !== undefined,
+      perPage,
+    };
+    return pagedListing(pages, wish);
+  },
+  show: listing => ({ listing, noun: 'card', columns: CARD_COLUMNS }),
+});
+
+type Card = Result<'cards.get'>;
+
+/** Shows cards; never a number. One that is typed is an object; several, or ids from standard input, are a list. */
+export const getCard = command({
+  path: 'cards get',
+  summary: 'Show cards, without their numbers',
+  operation: 'cards.get',
+  answers: { either: [{ one: CARD }, { list: CARD }] },
+  args: { cards },
+  flags: { offline: OFFLINE },
+  examples: [
+    { does: 'In words', run: 'cards get card_1' },
+    { does: 'Its balance for a script', run: 'cards get card_1 --json --fields balance' },
+    { does: 'Each card of a list, read now', run: 'cards get - < ids.txt' },
+  ],
+  async run(ctx, { cards: ids, fromInput }): Promise<{ readonly found: readonly Card[]; readonly isList: boolean }> {
+    const found: Card[] = [];
+    for (const id of ids) found.push(await ctx.read('cards.get', { card_id: id }));
+    return { found, isList: fromInput === true || ids.length !== 1 };
+  },
+  show({ found, isList }) {
+    const [only] = found;
+    if (!isList && only !== undefined) {
+      return {
+        data: only,
+        noun: 'card',
+        columns: CARD_COLUMNS,
+        blocks: [{ kind: 'pairs', pairs: [['Id', only.id], ...cardPairs(only)] }],
+      };
+    }
+    async function* batches() {
+      yield found;
+    }
+    return {
+      listing: { batches: batches(), page: () => ({ total: found.length }) },
+      noun: 'card',
+      columns: CARD_COLUMNS,
+    };
+  },
+});
+
+/** Finds cards by words in the copy of the account. */
+export const searchCards = command({
+  path: 'cards search',
+  summary: 'Find cards by words of label, last four or metadata',
+  answers: {
+    list: CARD,
+    page: { as_of: maybe(tells.time('The copy is of this instant of the service.')) },
+  },
+  about: [
+    'Each word must begin a word of label, last four digits or metadata; accents and capitals do not count. --min and --max are about the balance. The newest come first, 25 unless --limit or --all says otherwise.',
+    'The mirror of the account is searched; a copy that is older than --max-age is brought up to date first.',
+  ],
+  operation: 'cards.list',
+  flags: {
+    status: 'query.status',
+    bin: 'query.bin_id',
+    ...SEARCH_FLAGS,
+    offline: OFFLINE,
+    maxAge: MAX_AGE,
+  },
+  args: { words: manyArguments(text({ doc: 'Beginnings of words.', basis: OURS, maxLength: 200 })) },
+  examples: [
+    { does: 'By its label', run: 'cards search ads' },
+    {
+      does: 'Active ones with fifty dollars and more, as data',
+      run: 'cards search ads --status active --min 50 --json',
+    },
+  ],
+  async run(ctx, { words, status, bin, min, max, label, like, all, limit, offline, maxAge: age }) {
+    const mirror = await ctx.mirror();
+    const copy = offline ? await mirror.read() : await mirror.readFresh(maxAge(age));
+    const query = { words, status, bin_id: bin, min, max, label, like };
+    return searched(copy, copy => copy.cards(query), { noun: 'card', all, limit });
+  },
+  show: listing => ({ listing, noun: 'card', columns: CARD_COLUMNS }),
+});

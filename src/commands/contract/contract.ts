@@ -1,0 +1,362 @@
+/** The facts of the contract, and whether the service keeps to them. */
+import { maybe, tells } from '../../cli/answer-fields.ts';
+import type { Context } from '../../cli/context.ts';
+import { showPlanned } from '../../cli/dry-run.ts';
+import { type Command, command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
+import type { Shown } from '../../cli/shown.ts';
+import { ASSUMPTION_IDS, assumption, isAssumptionId } from '../../contract/assumption.ts';
+import { type AssumptionId, basisText } from '../../contract/basis.ts';
+import type { ReadName } from '../../contract/calls.ts';
+import { flag, text } from '../../contract/field.ts';
+import { OPERATIONS } from '../../contract/operations.ts';
+import { type Fact, facts } from '../../contract/provenance.ts';
+import type { Attempt } from '../../contract/service.ts';
+import { CliError, type ErrorKind } from '../../core/errors.ts';
+import { cents } from '../../core/money.ts';
+import { spendingOf } from '../../core/spending.ts';
+import type { Probe } from '../../journal/types.ts';
+import type { Column, Row } from '../../terminal/view.ts';
+import { learnedFrom, recordOf } from '../../writes/audit-record.ts';
+import { bestBin } from '../bins/bins.ts';
+
+/** A fact of the contract as data. */
+export const FACT_ROW = {
+  section: tells.text('Section of the interface.'),
+  kind: tells.text('Kind of fact.'),
+  name: tells.text('What it is about.'),
+  what: tells.text('The fact.'),
+  basis: tells.text('Where it is known from.'),
+  doc: maybe(tells.text('In words.')),
+  stated: maybe(tells.text('Section that states it.')),
+  assumed: maybe(tells.text('Assumption that fills what is not shown.')),
+  why: maybe(tells.text('What is assumed.')),
+  taken: maybe(tells.text('What is taken in its place.')),
+  because: maybe(tells.text('The reason.')),
+  confidence: maybe(tells.text('How sure it is.')),
+  variants: maybe(tells.json('Variants that are read too.')),
+  yours: maybe(tells.json('What this profile overrides it with.')),
+} as const;
+
+const COLUMNS: readonly Column[] = [
+  { field: 'section', title: '§', kind: 'word', priority: 1 },
+  { field: 'kind', title: 'KIND', kind: 'word', priority: 3, wideOnly: true },
+  { field: 'name', title: 'NAME', kind: 'text', priority: 1, shrink: true },
+  { field: 'what', title: 'WHAT', kind: 'text', priority: 1, shrink: true },
+  { field: 'basis', title: 'BASIS', kind: 'word', priority: 1 },
+  { field: 'confidence', title: 'SURE', kind: 'word', priority: 4, wideOnly: true },
+  { field: 'taken', title: 'TAKEN', kind: 'text', priority: 5, wideOnly: true, shrink: true },
+];
+
+/** Facts of a section; 4 takes 4.1 to 4.5 along. */
+function factsOfSection(all: readonly Fact[], section: string): readonly Fact[] {
+  const part = section.replace(/^§/, '');
+  return all.filter(fact => fact.section === part || (!part.includes('.') && fact.section.startsWith(`${part}.`)));
+}
+
+interface FactsAbout {
+  readonly facts: readonly Fact[];
+  /** The assumption that was asked for. */
+  readonly assumption: AssumptionId | undefined;
+}
+
+/** Facts an assumption, a section or a name stands for, `A-08`, `4.1`, `§4`, `cards.create`; undefined for none. */
+export function factsAbout(all: readonly Fact[], word: string): FactsAbout | undefined {
+  const id = word.toUpperCase();
+  if (isAssumptionId(id)) return { facts: all.filter(({ assumed }) => assumed === id), assumption: id };
+  const ofSection = /^§?\d+(\.\d+)?$/.test(word) ? factsOfSection(all, word) : [];
+  const named = all.filter(({ name }) => name === word || name.startsWith(`${word} `));
+  const found = [...ofSection, ...named];
+  return found.length === 0 ? undefined : { facts: found, assumption: undefined };
+}
+
+/** Facts as a list; with an assumption, that one in full below it. */
+export function showFacts(found: readonly Fact[], about: AssumptionId | undefined): Shown {
+  async function* batches() {
+    yield found.map(factRow);
+  }
+  return {
+    listing: { batches: batches(), page: () => ({ total: found.length }), footer: () => countText(found) },
+    noun: 'fact',
+    idField: 'name',
+    columns: COLUMNS,
+    notes: about === undefined ? [] : assumptionNotes(about),
+  };
+}
+
+/** Everything of the fact; `what` is what holds now, `without_override` what the contract says. */
+function factRow({ override, what, ...fact }: Fact): Readonly<Record<string, unknown>> {
+  const { section, kind, name, ...rest } = fact;
+  const basis = basisText(fact);
+  const shown = { section, kind, name, what: override ?? what, basis: override === undefined ? basis : 'yours' };
+  return override === undefined ? { ...shown, ...rest } : { ...shown, override, without_override: what, ...rest };
+}
+
+/** The assumption in full, for a person who asked for one. */
+function assumptionNotes(id: AssumptionId): readonly string[] {
+  const { taken, because, also: variants, confidence } = assumption(id);
+  const words = { H: 'high', M: 'medium', L: 'low: expect to be wrong' }[confidence ?? ''];
+  return [
+    `${id}  ${taken}`,
+    ...(because === undefined ? [] : [`because: ${because}`]),
+    ...(variants === undefined ? [] : [`also read: ${variants}`]),
+    ...(words === undefined ? [] : [`confidence: ${words}`]),
+  ];
+}
+
+function countText(found: readonly Fact[]): string {
+  const count = (test: (fact: Fact) => boolean) => found.filter(test).length;
+  const yours = count(({ override }) => override !== undefined);
+  const parts = [
+    `${count(({ stated }) => stated !== undefined)} stated`,
+    `${count(({ assumed }) => assumed !== undefined)} with an assumption`,
+    ...(yours === 0 ? [] : [`${yours} yours`]),
+  ];
+  return `${found.length} fact${found.length === 1 ? '' : 's'}: ${parts.join(', ')}.`;
+}
+
+/** One row a route: `fits`, `wrong` with what is wrong, or `skipped` when no id is there to ask with. */
+async function readingRoutes(ctx: Context): Promise<Row[]> {
+  const reader = await ctx.reader();
+  const overrides = (await ctx.overrides()).operations;
+  const ids: { card?: string; webhook?: string } = {};
+  const rows: Row[] = [];
+  const asked = Object.entries(OPERATIONS).filter(([, { effect }]) => effect === 'read');
+  // Lists first: they hold the ids that the single reads need.
+  for (const [name, row] of asked.sort(([, one], [, other]) => Number('params' in one) - Number('params' in other))) {
+    const input = 'params' in row ? idInput(row.params, ids) : {};
+    const { path } = { ...row, ...(Object.hasOwn(overrides, name) ? overrides[name] : {}) };
+    const route = `GET ${path}`;
+    if (input === undefined) {
+      rows.push({ operation: name, result: 'skipped', route, detail: 'there is no id to ask with' });
+      continue;
+    }
+    const { answer, ...observed } = await ask(() => reader.read(name as ReadName, input as never));
+    rows.push({ operation: name, ...observed, route });
+    const [first] = (answer as { data?: readonly { id?: unknown }[] } | undefined)?.data ?? [];
+    if (typeof first?.id !== 'string') continue;
+    if (name === 'cards.list') ids.card = first.id;
+    if (name === 'webhooks.list') ids.webhook = first.id;
+  }
+  return rows;
+}
+
+function idInput(params: object, { card, webhook }: { card?: string; webhook?: string }): object | undefined {
+  if ('card_id' in params) return card === undefined ? undefined : { card_id: card };
+  return webhook === undefined ? undefined : { webhook_id: webhook };
+}
+
+/** What the key or the network cannot do is no finding about a route, so it ends the check. */
+const ENDING: readonly ErrorKind[] = ['not_authenticated', 'interrupted', 'terminated', 'guarded', 'usage', 'internal'];
+
+interface Told {
+  readonly answer?: unknown;
+  readonly result: 'fits' | 'wrong';
+  readonly detail: string;
+}
+
+async function ask(read: () => Promise<unknown>): Promise<Told> {
+  try {
+    return { answer: await read(), result: 'fits', detail: '' };
+  } catch (thrown) {
+    if (!(thrown instanceof CliError) || ENDING.includes(thrown.kind)) throw thrown;
+    return { result: 'wrong', detail: thrown.message };
+  }
+}
+
+const CHECK_COLUMNS: readonly Column[] = [
+  { field: 'operation', title: 'OPERATION', kind: 'text', priority: 1 },
+  { field: 'result', title: 'RESULT', kind: 'word', priority: 1 },
+  { field: 'route', title: 'ROUTE', kind: 'text', priority: 3 },
+  { field: 'detail', title: 'DETAIL', kind: 'text', priority: 2, shrink: 'wraps' },
+];
+
+/** Asks every reading route once and tells which answer as the contract says. */
+const checkContract = command({
+  path: 'contract check',
+  summary: 'Send every read request and compare the answers with the contract',
+  answers: {
+    list: {
+      operation: tells.text('Operation of the contract.'),
+      result: tells.text('fits, wrong or skipped; of a probed key whether it is honoured.'),
+      route: tells.text('Method and path that were asked.'),
+      detail: tells.text('What is wrong, else empty.'),
+    },
+  },
+  about: [
+    'Only GET requests are sent. A route that needs an id is tried with an id from the lists, and skipped when there is none.',
+    '--probe-idempotency also uses one key twice for create, fund and withdraw, terminates the card it made, and remembers for this key and address whether idempotency keys are honoured. It writes, and refuses a live key. Up to $4.00 count against the limits of the profile.',
+    'The result is honoured if the second answer repeats the first and reading shows one effect, and ignored if there are two effects. Anything else, such as a lost or throttled second answer, is unknown; then no request is ever sent twice.',
+  ],
+  reach: 'service',
+  ends: {
+    contract_mismatch: 'A route answers otherwise than the contract says.',
+    not_confirmed: 'Declined, or nobody could be asked. Nothing was sent.',
+    guarded: 'A guard refused it. Nothing was sent.',
+    insufficient_funds: 'The wallet is too low for the probe.',
+    outcome_unknown: 'A probe was sent, and no trustworthy answer came.',
+  },
+  flags: {
+    probeIdempotency: option(
+      flag({ doc: 'Find out whether idempotency keys are honoured; test keys only.', basis: OURS }),
+    ),
+  },
+  examples: [
+    { does: 'Reading routes only', run: 'contract check' },
+    { does: 'Whether keys are honoured, with a test key', run: 'contract check --probe-idempotency --yes --json' },
+  ],
+  async run(ctx, { probeIdempotency = false }) {
+    if (ctx.dryRun) return { planned: await plannedProbe(ctx, probeIdempotency) };
+    const probed = probeIdempotency ? await probe(ctx) : [];
+    return { rows: [...(await readingRoutes(ctx)), ...probed] };
+  },
+  show(checked) {
+    if ('planned' in checked) return showPlanned(checked.planned);
+    const { rows } = checked;
+    async function* batches() {
+      yield rows;
+    }
+    const wrong = rows.filter(({ result }) => result === 'wrong');
+    return {
+      listing: { batches: batches(), page: () => ({ total: rows.length }) },
+      noun: 'route',
+      idField: 'operation',
+      columns: CHECK_COLUMNS,
+      ...(wrong.length > 0 && { failure: mismatch(wrong) }),
+    };
+  },
+});
+
+async function plannedProbe(ctx: Context, probes: boolean): Promise<Probe['requests']> {
+  if (!probes) throw usage('contract check has no dry run: without --probe-idempotency it only reads');
+  const { id } = await bestBin(ctx, cents(100));
+  return (await (await ctx.journal()).probe(id)).requests;
+}
+
+const INTENT = 'Create a $1.00 card, use keys twice on it and terminate it';
+
+/** Guards, limits, question and audit lines as for every other write; a dry run goes as far as the plan. */
+async function probe(ctx: Context): Promise<Row[]> {
+  const { id } = await bestBin(ctx, cents(100));
+  const { rows, run } = await (await ctx.journal()).probe(id);
+  const command = 'cardwright contract check --probe-idempotency --yes';
+  const admitted = await ctx.pipeline.admit({
+    audited: { event: 'run', operation: 'cards.create', rows: rows.length },
+    operations: [...rows].map(({ operation }) => operation),
+    ask: async () => (ctx.yes ? undefined : ctx.ask({ intent: INTENT, command })),
+  });
+  const spending = spendingOf(rows);
+  // Each of its writes has lines of its own.
+  const underway = await admitted.begin({ lines: 'none', spending, open: async () => undefined });
+  try {
+    const probed = await run(async ({ operation, input, key }, send) => {
+      const ended = await ctx.recorder.begin(recordOf(operation, input, key));
+      const attempt = await send();
+      await ended(outcomeOfAttempt(attempt), learnedFrom(attempt.result));
+      return attempt;
+    });
+    return probed.map(({ operation, capability, text }) => ({
+      operation,
+      result: capability.key,
+      route: 'key',
+      detail: text,
+    }));
+  } finally {
+    await underway.end({});
+  }
+}
+
+function outcomeOfAttempt({ class: outcome, error }: Attempt): string {
+  return outcome === 'done' ? 'done' : (error?.facts.outcome ?? 'unknown');
+}
+
+function mismatch(wrong: readonly Row[]): CliError {
+  const names = wrong.map(({ operation }) => String(operation)).join(', ');
+  return new CliError('contract_mismatch', {
+    message: `${wrong.length} route${wrong.length === 1 ? ' does' : 's do'} not answer as the contract says: ${names}`,
+    hint: 'cardwright contract show --assumed',
+  });
+}
+
+interface Wish {
+  readonly section?: string | undefined;
+  readonly assumed?: boolean | undefined;
+  readonly id?: string | undefined;
+}
+
+/** Shows every fact of the service and where it is known from, with what this profile overrides. */
+const showContract = command({
+  path: 'contract show',
+  summary: 'Show every fact of the contract: stated, assumed or overridden',
+  answers: { list: FACT_ROW },
+  about: [
+    'BASIS is the section of the documentation of the service that states a fact (§4.1), the number of the assumption made where it is silent (A-08; contract show --id A-08 has its reason), or both. A fact that your profile overrides is marked yours and shown as it is sent; the JSON holds both.',
+  ],
+  reach: 'files',
+  flags: {
+    section: option(text({ doc: 'Only this section of the interface; 4 takes 4.1 to 4.5 along.', basis: OURS }), '<n>'),
+    assumed: option(flag({ doc: 'Only what rests on an assumption.', basis: OURS })),
+    id: option(text({ doc: 'Only what rests on this assumption.', basis: OURS }), '<A-nn>'),
+  },
+  examples: [
+    { does: 'What a card is made of', run: 'contract show --section 2.1' },
+    { does: 'Everything that is not stated, as JSON', run: 'contract show --assumed --json' },
+    { does: 'Where the fund operation comes from', run: 'contract show --id A-08' },
+  ],
+  async run(ctx, options) {
+    const all = facts(await ctx.overrides());
+    const found = all.filter(wanted(all, options));
+    return { found, about: options.id === undefined ? undefined : found[0]?.assumed };
+  },
+  show({ found, about }) {
+    return showFacts(found, about);
+  },
+});
+
+/** Throws `usage` for a section or an assumption that does not exist. */
+function wanted(all: readonly Fact[], { section, assumed, id }: Wish): (fact: Fact) => boolean {
+  const assumption = id?.toUpperCase();
+  if (assumption !== undefined && !isAssumptionId(assumption)) {
+    throw refused(`--id ${id} is no assumption; they go from ${ASSUMPTION_IDS[0]} to ${ASSUMPTION_IDS.at(-1)}`);
+  }
+  const within = new Set(section === undefined ? all : factsOfSection(all, section));
+  if (within.size === 0) {
+    throw refused(
+      `--section ${section} has no facts; sections: ${[...new Set(all.map(fact => fact.section))].join(' ')}`,
+    );
+  }
+  return fact =>
+    within.has(fact) &&
+    (assumed !== true || fact.assumed !== undefined) &&
+    (assumption === undefined || fact.assumed === assumption);
+}
+
+function refused(message: string): CliError {
+  return new CliError('usage', { message, hint: 'cardwright contract show', outcome: 'not_sent' });
+}
+
+/** Prints the contract as an OpenAPI document, for other tools. */
+const printOpenApi = command({
+  path: 'contract openapi',
+  summary: 'Print the contract as an OpenAPI 3.1 document',
+  answers: { any: 'An OpenAPI 3.1 document.' },
+  about: [
+    'Prints JSON unless you choose another format. Every node has x-stated (the section of the documentation) or x-assumed (the assumption made instead). Overrides of a profile are not included.',
+  ],
+  examples: [
+    { does: 'For a file that other tools read', run: 'contract openapi' },
+    { does: 'As YAML', run: 'contract openapi -o yaml' },
+    { does: 'What its GET routes do', run: "contract openapi --jq '.paths[].get.summary? // empty'" },
+  ],
+  run: async () => (await import('../../contract/openapi/document.ts')).openApiDocument(),
+  show: document => ({
+    noun: 'document',
+    columns: [],
+    data: document as Row,
+    prose: `${JSON.stringify(document, undefined, 2)}\n`,
+  }),
+});
+
+/** In the order of help. */
+export const CONTRACT_COMMANDS: readonly Command[] = [checkContract, showContract, printOpenApi];

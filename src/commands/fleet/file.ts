@@ -1,0 +1,117 @@
+/** Reading and validating a fleet file. */
+import { tells } from '../../cli/answer-fields.ts';
+import type { Context } from '../../cli/context.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { local, OURS, option, optionalArgument } from '../../cli/parsing/flag.ts';
+import type { Shown } from '../../cli/shown.ts';
+import { flag } from '../../contract/field.ts';
+import { DAY } from '../../core/durations.ts';
+import { plainAmount, toUsd } from '../../core/money.ts';
+import { shellWord } from '../../core/shell-quote.ts';
+import type { Fleet } from '../../fleet/fleet-file.ts';
+import { readFleet } from '../../fleet/read.ts';
+import { readPlainYaml } from '../../terminal/yaml-lines.ts';
+
+export const USUAL_FILE = 'cards.fleet.yaml';
+const MOST_BYTES = 16_777_216;
+
+export const fleetFile = optionalArgument(
+  local('file', `Fleet in YAML, - for standard input; ${USUAL_FILE} when left out.`),
+);
+
+/** What the form of a file is, for the help of each command that reads one. */
+export const FLEET_FORMAT =
+  'The file has version: 1, fleet (its name), caps (per_apply, cards, wallet_reserve), cards by name, and may have defaults, templates, moved, retired and quarantine. cardwright fleet validate --schema prints its JSON Schema.';
+
+export interface NamedFleet {
+  readonly fleet: Fleet;
+  /** The text as it stands. */
+  readonly content: string;
+  /** What the user called it, in messages. */
+  readonly name: string;
+  /** The same as a word of a command. */
+  readonly word: string;
+}
+
+/**
+ * Throws `usage` with every fault of the file, and where it cannot be read. Nothing is sent. `offline`: nobody asks the clock of
+ * the service later, so that this machine's judges the days of `retired`, with a day to spare.
+ */
+export async function fleetOf(ctx: Context, file: string | undefined, offline = false): Promise<NamedFleet> {
+  const path = file ?? USUAL_FILE;
+  const name = path === '-' ? 'standard input' : path;
+  const content = path === '-' ? await ctx.stdin.readAll(MOST_BYTES) : await ctx.readFile(path);
+  return { fleet: await parsedFleet(ctx, content, name, offline), content, name, word: shellWord(path) };
+}
+
+/** The same of a text that stands in no file yet. */
+export async function parsedFleet(ctx: Context, content: string, name: string, offline = false): Promise<Fleet> {
+  const source = { file: name, text: content, now: offline ? ctx.clock.now() + DAY : undefined };
+  const plain = readPlainYaml(content);
+  if (plain !== undefined) return readFleet({ faults: [], root: plain }, source);
+  const { readYaml } = await import('../../terminal/yaml-text.ts');
+  return readFleet(readYaml(content, { uniqueKeys: false }), source);
+}
+
+/** Checks a fleet file without asking anybody. */
+export const validateFleet = command({
+  path: 'fleet validate',
+  summary: 'Check a fleet file: every fault with its line and column',
+  reach: 'files',
+  answers: {
+    either: [
+      {
+        one: {
+          file: tells.text('What the file was called.'),
+          fleet: tells.text('Name of the fleet.'),
+          cards: tells.count('Cards it asks for.'),
+          entries: tells.count('Keys of cards; one with count or names is several cards.'),
+          retired: tells.count('Cards that are to be terminated.'),
+          per_apply: tells.usd('Most that one apply takes from the wallet, USD.'),
+        },
+      },
+      { any: 'With --schema, the JSON Schema of a fleet file.' },
+    ],
+  },
+  about: [
+    'Nothing is asked of the service: what only the account can tell (a BIN, a pinned card) is checked by fleet plan. Days in retired are checked by the clock of this machine, with a day to spare.',
+    FLEET_FORMAT,
+  ],
+  args: { file: fleetFile },
+  flags: {
+    schema: option(flag({ doc: 'Print the JSON Schema of a fleet file, for editors; no file is read.', basis: OURS })),
+  },
+  examples: [
+    { does: 'Check the file of this folder', run: 'fleet validate' },
+    { does: 'What an editor needs', run: 'fleet validate --schema' },
+  ],
+  async run(ctx, { file, schema }) {
+    if (!schema) return { named: await fleetOf(ctx, file, true) };
+    const { fleetSchema } = await import('../../fleet/schema.ts');
+    return { schema: fleetSchema() };
+  },
+  show: checked => ('named' in checked ? showFleet(checked.named) : showSchema(checked.schema)),
+});
+
+function showFleet({ fleet, name }: NamedFleet): Shown {
+  const { wishes, entries, retired, caps } = fleet;
+  const data = {
+    file: name,
+    fleet: fleet.name,
+    cards: wishes.length,
+    entries,
+    retired: retired.length,
+    per_apply: toUsd(caps.perApply),
+  };
+  const cards = `${wishes.length} ${wishes.length === 1 ? 'card' : 'cards'}`;
+  return {
+    data,
+    noun: 'fleet',
+    columns: [],
+    prose: `${name}: fleet ${fleet.name}, ${cards}, at most ${plainAmount(caps.perApply)} an apply. No fault.\n`,
+  };
+}
+
+function showSchema(schema: Readonly<Record<string, unknown>>): Shown {
+  return { data: schema, noun: 'schema', columns: [], prose: `${JSON.stringify(schema, null, 2)}\n` };
+}

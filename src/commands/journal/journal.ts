@@ -1,0 +1,272 @@
+/** The journal itself: set up, looked at, checked, accepted after a restore, left. */
+import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
+import { confirmed } from '../../cli/confirm.ts';
+import { type Command, command } from '../../cli/parsing/command.ts';
+import { argument, eachTime, OURS, option } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
+import type { Shown } from '../../cli/shown.ts';
+import { flag, text } from '../../contract/field.ts';
+import { CliError } from '../../core/errors.ts';
+
+const DID = { did: tells.json('What was done, a sentence each.') } as const;
+
+function didView(did: readonly string[]): Shown {
+  return {
+    data: { did: [...did] },
+    noun: 'journal',
+    columns: [{ field: 'did', title: 'DID', kind: 'list', priority: 1 }],
+    blocks: did.map(text => ({ kind: 'line', text }) as const),
+  };
+}
+
+/** Makes a PostgreSQL database a journal that several people share. */
+export const initJournal = command({
+  path: 'journal init',
+  summary: 'Make a shared journal in a PostgreSQL database, or set its limits and approvers',
+  answers: { one: DID },
+  effect: 'reversible',
+  effectSays: 'makes tables, roles and grants in the database; may be run again',
+  reach: 'files',
+  ends: { guarded: 'The database cannot be reached, or the role may not do that. Nothing was changed.' },
+  about: [
+    'Run by a role that owns the database or may create roles. It makes the schema cardwright and the roles cardwright_operator and cardwright_reader, and prints what it did. Run again, it makes what is missing.',
+    'Each person and each runner has a login role of their own: create role ana login password … in role cardwright_operator.',
+    'User and password come from PGUSER, PGPASSWORD, PGPASSFILE, ~/.pgpass or the address, as with every tool of PostgreSQL. Beyond this machine the server is verified: sslrootcert names an authority of your own.',
+  ],
+  args: { address: argument(text({ doc: 'Address of the database, postgres://admin@db/cards.', basis: OURS })) },
+  flags: {
+    key: option(flag({ doc: 'List the API key of this run for its account.', basis: OURS })),
+    limit: eachTime(
+      option(
+        text({
+          doc: 'A limit for everybody who uses the journal; none takes it away. May be given several times.',
+          basis: OURS,
+        }),
+        '<name>=<value>',
+      ),
+    ),
+    approver: eachTime(
+      option(
+        text({
+          doc: 'The line of a key that may approve, as ops keys show -q prints it; its person is a login role.',
+          basis: OURS,
+        }),
+        '<line>',
+      ),
+    ),
+  },
+  examples: [
+    { does: 'Once, by an admin', run: 'journal init postgres://admin@db.example.com/cards' },
+    { does: 'An API key that replaces another one', run: 'journal init postgres://admin@db.example.com/cards --key' },
+    {
+      does: 'What everybody may spend',
+      run: 'journal init postgres://admin@db.example.com/cards --limit max_per_day=500.00 --limit approve_above=100.00',
+    },
+  ],
+  async run(ctx, { address, key = false, limit = [], approver = [] }) {
+    if (ctx.dryRun) throw usage('journal init sends nothing to the service; it has no dry run');
+    return (await ctx.journalAdmin()).init(address, { key, limits: limit, approvers: approver });
+  },
+  show: didView,
+});
+
+/** Where operations are kept, and how the journal stands. */
+const journalStatus = command({
+  path: 'journal status',
+  summary: 'Show where operations are kept, and how that journal stands',
+  answers: {
+    one: {
+      place: tells.text('The file, or the address of the database.'),
+      shared: tells.yes('Whether several people may use it.'),
+      journal: orNull(tells.text('Its id.')),
+      account: orNull(tells.text('The account of this run in it.')),
+      key_listed: maybe(tells.yes('Whether it lists the API key of this run.')),
+      audit_line: orNull(tells.count('Number of its last audit line.')),
+      seen_line: orNull(tells.count('Highest number that this machine has seen.')),
+      unfinished: tells.count('Operations that are not finished.'),
+      locked_by: tells.json('Sessions that hold the account at this moment.'),
+      limits: tells.json('Limits that the journal sets.'),
+      approvers: tells.json('Who may approve.'),
+    },
+  },
+  reach: 'service',
+  ends: { guarded: 'The database cannot be reached.' },
+  examples: [
+    { does: 'In words', run: 'journal status' },
+    { does: 'For a script', run: 'journal status --json' },
+  ],
+  run: async ctx => (await ctx.journalAdmin()).status(),
+  show: state => ({
+    data: {
+      place: state.place,
+      shared: state.shared,
+      journal: state.journal ?? null,
+      account: state.account ?? null,
+      ...(state.keyListed !== undefined && { key_listed: state.keyListed }),
+      audit_line: state.auditLine ?? null,
+      seen_line: state.seenLine ?? null,
+      unfinished: state.unfinished,
+      locked_by: [...state.lockedBy],
+      limits: [...state.limits],
+      approvers: [...state.approvers],
+    },
+    noun: 'journal',
+    columns: [
+      { field: 'place', title: 'PLACE', kind: 'text', priority: 1 },
+      { field: 'shared', title: 'SHARED', kind: 'boolean', priority: 1 },
+      { field: 'account', title: 'ACCOUNT', kind: 'text', priority: 2 },
+      { field: 'unfinished', title: 'UNFINISHED', kind: 'integer', priority: 2 },
+    ],
+    blocks: [
+      {
+        kind: 'pairs',
+        pairs: [
+          ['Journal', `${state.place}${state.shared ? ', shared' : ', of this machine'}`],
+          ['Account', state.account ?? 'none yet'],
+          ...(state.keyListed === undefined
+            ? []
+            : [
+                [
+                  'API key',
+                  state.keyListed ? 'listed' : 'not listed: cardwright journal init <address> --key',
+                ] as const,
+              ]),
+          ['Audit line', String(state.auditLine ?? 'none')],
+          ...(state.seenLine === undefined ? [] : [['Seen here', String(state.seenLine)] as const]),
+          ['Unfinished', String(state.unfinished)],
+          ...state.lockedBy.map(each => ['Locked by', each] as const),
+          ...state.limits.map(each => ['Limit', each] as const),
+          ...state.approvers.map(each => ['Approver', each] as const),
+        ],
+      },
+    ],
+  }),
+});
+
+/** Holds the journal against its audit lines, and the cards of the service against the journal. */
+const checkJournal = command({
+  path: 'journal check',
+  summary: 'Check that nothing else changed the journal, and that it knows all its cards',
+  answers: {
+    one: {
+      place: tells.text('The journal.'),
+      account: tells.text('The account.'),
+      lines: tells.count('Audit lines that were followed.'),
+      flaws: tells.json('What does not fit: what, and op where it is about one.'),
+      strangers: tells.json('Cards whose mark no operation knows: card_id and marker.'),
+    },
+  },
+  reach: 'service',
+  ends: { check_failed: 'Something does not fit; all of it is shown.' },
+  about: [
+    'Follows the chain of audit lines from its beginning, holds each operation against the line that it was begun with and the one that it ended with, and reads the list of cards.',
+    'A colleague with the rights of an operator can change rows of a shared journal by SQL, as they hold the API key anyway. This finds it; it cannot keep them from it.',
+  ],
+  examples: [
+    { does: 'After a restore, or from time to time', run: 'journal check' },
+    { does: 'As data', run: 'journal check --json' },
+  ],
+  run: async ctx => (await ctx.journalAdmin()).check(),
+  show: found => {
+    const count = found.flaws.length + found.strangers.length;
+    return {
+      data: {
+        place: found.place,
+        account: found.account,
+        lines: found.lines,
+        flaws: found.flaws.map(each => ({ ...each })),
+        strangers: found.strangers.map(each => ({ ...each })),
+      },
+      noun: 'journal',
+      columns: [
+        { field: 'account', title: 'ACCOUNT', kind: 'text', priority: 1 },
+        { field: 'lines', title: 'LINES', kind: 'integer', priority: 1 },
+      ],
+      blocks: [
+        { kind: 'line', text: `${found.lines} audit lines of ${found.account} in ${found.place}` },
+        ...found.flaws.map(({ what }) => ({ kind: 'line', text: `does not fit: ${what}` }) as const),
+        ...found.strangers.map(
+          ({ card_id, marker }) =>
+            ({ kind: 'line', text: `no operation knows ${card_id}, which carries the mark ${marker}` }) as const,
+        ),
+      ],
+      ...(count > 0 && {
+        failure: new CliError('check_failed', {
+          message: `${count} ${count === 1 ? 'thing does' : 'things do'} not fit in the journal of ${found.account}`,
+          hint: 'cardwright ops list',
+          outcome: 'not_sent',
+        }),
+      }),
+    };
+  },
+});
+
+/** Goes on with a journal that was restored, failed over or copied. */
+const acceptJournal = command({
+  path: 'journal accept',
+  summary: 'Go on with a journal that was restored, failed over or copied',
+  answers: { one: DID },
+  effect: 'reversible',
+  effectSays: 'writes an audit line; from then on changes are sent again',
+  reach: 'service',
+  ends: { not_confirmed: 'Declined, or nobody could be asked. Nothing was changed.' },
+  about: [
+    'What was done after the state that was put back is not in the journal: cards whose mark no operation knows are listed first. Freeze or keep them before you agree; then repeat nothing that made one of them.',
+    'With --set-aside a damaged journal of this machine is moved out of the way, and a new one begins empty: look at cards and wallet first.',
+  ],
+  flags: { setAside: option(flag({ doc: 'Move a damaged journal of this machine aside.', basis: OURS })) },
+  examples: [
+    { does: 'After a restore of the database', run: 'journal accept' },
+    { does: 'Where the journal of this machine is damaged', run: 'journal accept --set-aside' },
+  ],
+  async run(ctx, { setAside = false }) {
+    if (ctx.dryRun) throw usage('journal check is the dry run of journal accept');
+    return (await ctx.journalAdmin()).accept({
+      setAside,
+      agree: async found => {
+        for (const { what } of found?.flaws ?? []) ctx.notice(`does not fit: ${what}`);
+        for (const { card_id, marker } of found?.strangers ?? [])
+          ctx.notice(`no operation knows ${card_id}, which carries the mark ${marker}`);
+        const question = setAside
+          ? 'Begin an empty journal in place of the damaged one?'
+          : 'Go on with this journal as it is? What was done since is not in it.';
+        const command = setAside ? 'cardwright journal accept --set-aside --yes' : 'cardwright journal accept --yes';
+        await confirmed(ctx, { intent: 'Go on with this journal', question, command });
+      },
+    });
+  },
+  show: didView,
+});
+
+/** Takes a person out of a shared journal. */
+export const leaveJournal = command({
+  path: 'journal leave',
+  summary: 'Take the rights and the approver keys of a role that leaves',
+  answers: { one: DID },
+  effect: 'reversible',
+  effectSays: 'revokes the roles of cardwright in the database',
+  reach: 'files',
+  ends: { guarded: 'The role has the rights in another way, or you may not revoke them. Nothing was changed.' },
+  about: [
+    'Run by an admin of the database: PGUSER=admin cardwright journal leave bo. Replace the API key at the service too.',
+  ],
+  args: { role: argument(text({ doc: 'Login role of the person or the runner.', basis: OURS })) },
+  examples: [
+    { does: 'Bo leaves', run: 'journal leave bo' },
+    { does: 'As data', run: 'journal leave bo --json' },
+  ],
+  async run(ctx, { role }) {
+    if (ctx.dryRun) throw usage('journal leave sends nothing to the service; it has no dry run');
+    return (await ctx.journalAdmin()).leave(role);
+  },
+  show: didView,
+});
+
+/** In the order of help. */
+export const JOURNAL_COMMANDS: readonly Command[] = [
+  initJournal,
+  journalStatus,
+  checkJournal,
+  acceptJournal,
+  leaveJournal,
+];

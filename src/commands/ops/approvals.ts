@@ -1,0 +1,230 @@
+/** Approving or rejecting an operation, and the keys that sign. */
+import { tells } from '../../cli/answer-fields.ts';
+import type { Context } from '../../cli/context.ts';
+import { wholeListing } from '../../cli/listing.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { needs, OURS, option } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
+import type { HeldRequest, OwnKey } from '../../cli/shared-journal.ts';
+import type { Shown } from '../../cli/shown.ts';
+import { flag, must, text } from '../../contract/field.ts';
+import { CliError } from '../../core/errors.ts';
+import { cents, dollars, plainAmount } from '../../core/money.ts';
+import type { Column } from '../../terminal/view.ts';
+import { OP_DETAIL, op, showDetail } from './ops.ts';
+
+/** A person's yes, at a terminal alone: what is shown is what is signed. */
+export const approveOp = command({
+  path: 'ops approve',
+  summary: 'Approve an operation that is held, at a terminal',
+  answers: {
+    one: {
+      op: tells.text('The operation.'),
+      have: tells.count('Persons who have approved it.'),
+      needed: tells.count('Persons who must approve it.'),
+      persons: tells.json('Who has.'),
+    },
+  },
+  effect: 'reversible',
+  effectSays: 'signs the request in the journal; sends nothing to the service',
+  reach: 'files',
+  ends: {
+    not_confirmed: 'Declined, another amount or passphrase was typed, or this is no terminal. Nothing was signed.',
+    guarded: 'The key may not approve it, the person has asked for it, or it has expired. Nothing was signed.',
+    check_failed: 'Its changes are not those that approval was asked for. Nothing was signed.',
+  },
+  about: [
+    'Shows what will be sent; the amount is typed, or the count of the changes where no money moves, then the passphrase of the key. There is no way to answer this without a terminal, and --yes is refused.',
+    'When enough persons have approved it, the same command or ops resume sends it. In a shared journal nobody approves their own request.',
+  ],
+  args: { op },
+  examples: [
+    { does: 'What ops list shows as pending', run: 'ops approve op_00000000000000000000000001' },
+    { does: 'And its id alone', run: 'ops approve op_00000000000000000000000001 -q' },
+  ],
+  async run(ctx, { op: id }) {
+    if (ctx.dryRun) throw usage('ops approve sends nothing to the service; ops show is its dry run');
+    if (ctx.yes) throw usage('ops approve is answered at a terminal alone, and not by --yes');
+    const approvals = await ctx.approvals();
+    const request = await approvals.review(id);
+    if (!ctx.canAsk) {
+      throw new CliError('not_confirmed', {
+        message: `${id} is approved by a person at a terminal, and this is none. Nothing was signed`,
+        reason: 'nobody_to_ask',
+        hint: `cardwright ops show ${id}`,
+        outcome: 'not_sent',
+        op: id,
+      });
+    }
+    for (const line of requestLines(request)) ctx.notice(line);
+    await askAmount(ctx, request);
+    return approvals.approve(id, () => ctx.prompts.secret('Passphrase of your approval key', { flag: 'a terminal' }));
+  },
+  show: ({ op: id, persons, needed }) => ({
+    data: { op: id, have: persons.length, needed, persons },
+    noun: 'operation',
+    idField: 'op',
+    columns: [
+      { field: 'op', title: 'OP', kind: 'id', priority: 1 },
+      { field: 'have', title: 'HAVE', kind: 'integer', priority: 1 },
+      { field: 'needed', title: 'NEEDED', kind: 'integer', priority: 1 },
+      { field: 'persons', title: 'PERSONS', kind: 'list', priority: 2 },
+    ],
+    quiet: [id],
+    blocks: [
+      {
+        kind: 'line',
+        text: `Approved ${id}: ${persons.length} of ${needed}. ${persons.length < needed ? 'Others are needed.' : `It is sent by the same command, or by cardwright ops resume ${id}`}`,
+      },
+    ],
+  }),
+});
+
+function requestLines({ facts, requests }: HeldRequest): readonly string[] {
+  const width = Math.max(...facts.map(([name]) => name.length));
+  return [...facts.map(([name, words]) => `${name.padEnd(width)}  ${words}`), ...requests];
+}
+
+async function askAmount(ctx: Context, { total, changes }: HeldRequest): Promise<void> {
+  const [what, expect] =
+    total > 0
+      ? [`the amount, as ${dollars(cents(total))} without the sign`, plainAmount(cents(total))]
+      : ['the count of the changes', String(changes)];
+  if (await ctx.prompts.typed(`Approve this? Type ${what}`, { expect, flag: 'a terminal' })) return;
+  throw new CliError('not_confirmed', {
+    message: 'not confirmed. Nothing was signed.',
+    reason: 'declined',
+    outcome: 'not_sent',
+  });
+}
+
+/** Ends an operation that waits for approval; nothing of it was or will be sent. */
+export const rejectOp = command({
+  path: 'ops reject',
+  summary: 'End an operation that is held: nothing of it is ever sent',
+  answers: { one: OP_DETAIL },
+  effect: 'reversible',
+  effectSays: 'writes to the journal; what was rejected is asked for anew by another command',
+  reach: 'files',
+  ends: { not_found: 'The journal knows no such operation.' },
+  about: [
+    'The journal keeps who has rejected it and why. An intent that it had stays used: the next request has another one.',
+  ],
+  args: { op },
+  flags: { reason: needs(must(text({ doc: 'Why.', basis: OURS, maxLength: 200 })), '<text>') },
+  examples: [
+    { does: 'Not this one', run: 'ops reject op_00000000000000000000000001 --reason "not in the budget"' },
+    { does: 'A request that has expired', run: 'ops reject op_00000000000000000000000001 --reason expired' },
+  ],
+  async run(ctx, { op: id, reason }) {
+    if (ctx.dryRun) throw usage('ops reject sends nothing to the service; it has no dry run');
+    return (await ctx.approvals()).reject(id, reason);
+  },
+  show: detail => showDetail(detail),
+});
+
+const KEY_ANSWER = {
+  person: tells.text('The person; of a shared journal the login role.'),
+  keyid: tells.text('First digits of the digest of its public part.'),
+  line: tells.text('The line that makes it an approver.'),
+  place: tells.text('Where it lies: a path, or keychain.'),
+  listed: tells.yes('Whether it may approve in the journal of this run.'),
+} as const;
+
+const KEY_COLUMNS: readonly Column[] = [
+  { field: 'person', title: 'PERSON', kind: 'text', priority: 1 },
+  { field: 'keyid', title: 'KEY', kind: 'id', priority: 1 },
+];
+
+function keyView({ person, keyid, line, place, isListed }: OwnKey): Shown {
+  return {
+    data: { person, keyid, line, place, listed: isListed },
+    noun: 'key',
+    idField: 'keyid',
+    columns: KEY_COLUMNS,
+    quiet: [line],
+    blocks: [
+      { kind: 'line', text: line, whole: true },
+      {
+        kind: 'line',
+        text: isListed
+          ? `It may approve as ${person}.`
+          : 'It may not approve yet: its line is not among the approvers.',
+      },
+    ],
+  };
+}
+
+const SHORTEST_PASSPHRASE = 8;
+
+/** Makes the key that operations are approved with. */
+export const createApprovalKey = command({
+  path: 'ops keys create',
+  summary: 'Make the key that you approve operations with',
+  answers: { one: KEY_ANSWER },
+  effect: 'reversible',
+  effectSays: 'keeps one key on this machine',
+  reach: 'files',
+  ends: { not_confirmed: 'The passphrases differ, or this is no terminal. Nothing was written.' },
+  about: [
+    'An ed25519 key under a passphrase of 8 characters or more that is typed twice, in a file of yours or in the keychain of the system. A key that is there is not overwritten.',
+    'With the journal of one machine it may approve at once. Of a shared journal an admin lists its line: journal init <address> --approver "<line>"; its person is the login role of the database. Where the limits of an administrator name approvers, they alone count.',
+  ],
+  flags: { keychain: option(flag({ doc: 'Into the keychain of the system.', basis: OURS })) },
+  examples: [
+    { does: 'Once for each approver', run: 'ops keys create' },
+    { does: 'Its line alone', run: 'ops keys create -q' },
+  ],
+  async run(ctx, { keychain = false }) {
+    if (ctx.dryRun) throw usage('ops keys create sends nothing to the service; it has no dry run');
+    if (!ctx.canAsk) throw refusal('a passphrase is typed at a terminal, and this is none', 'nobody_to_ask');
+    const passphrase = await ctx.prompts.secret('New passphrase', { flag: 'a terminal' });
+    if (passphrase.expose().length < SHORTEST_PASSPHRASE)
+      throw refusal(`a passphrase has ${SHORTEST_PASSPHRASE} characters or more`, 'passphrase');
+    const again = await ctx.prompts.secret('The same once more', { flag: 'a terminal' });
+    if (again.expose() !== passphrase.expose()) throw refusal('the passphrases differ', 'passphrase');
+    return (await ctx.approvals()).createKey(passphrase, keychain ? 'keychain' : 'file');
+  },
+  show: keyView,
+});
+
+function refusal(why: string, reason: string): CliError {
+  return new CliError('not_confirmed', { message: `${why}. Nothing was written`, reason, outcome: 'not_sent' });
+}
+
+/** The key that operations are approved with. */
+export const showApprovalKey = command({
+  path: 'ops keys show',
+  summary: 'Show the line of the key that you approve with',
+  answers: { one: KEY_ANSWER },
+  reach: 'files',
+  about: ['The line is "person ed25519 key". It holds no secret.'],
+  examples: [
+    { does: 'For an admin of a shared journal', run: 'ops keys show -q' },
+    { does: 'As data', run: 'ops keys show --json' },
+  ],
+  run: async ctx => (await ctx.approvals()).ownKey(),
+  show: keyView,
+});
+
+/** Keys that may approve. */
+export const listApprovers = command({
+  path: 'ops keys list',
+  summary: 'List the keys that may approve operations',
+  answers: { list: { person: tells.text('The person.'), keyid: tells.text('First digits of the digest of the key.') } },
+  reach: 'files',
+  about: [
+    'Those of the limits of an administrator where they name any; else those of the shared journal, of the approvers_file of the profile, or of the journal of this machine.',
+  ],
+  examples: [
+    { does: 'Who may approve', run: 'ops keys list' },
+    { does: 'As data', run: 'ops keys list --json' },
+  ],
+  run: async ctx => (await (await ctx.approvals()).approvers()).map(({ person, keyid }) => ({ person, keyid })),
+  show: rows => ({
+    listing: wholeListing({ data: rows, page: { total: rows.length } }, { noun: 'key' }),
+    noun: 'key',
+    idField: 'keyid',
+    columns: KEY_COLUMNS,
+  }),
+});

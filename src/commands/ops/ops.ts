@@ -1,0 +1,337 @@
+/** Operations in the journal: listed, shown, resumed. Field names are ours; amounts are JSON numbers in USD. */
+import { maybe, tells } from '../../cli/answer-fields.ts';
+import { driveRun } from '../../cli/bulk/drive-run.ts';
+import { USUAL_WORKERS } from '../../cli/bulk/flags.ts';
+import { ITEM_COLUMNS } from '../../cli/bulk/result-row.ts';
+import { resuming } from '../../cli/bulk/resume-run.ts';
+import { LOOKED_ANSWER, runOverview } from '../../cli/bulk/run-overview.ts';
+import { SHORT_ID } from '../../cli/columns.ts';
+import type { Context } from '../../cli/context.ts';
+import { cutTo } from '../../cli/listing.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { argument, OURS, option, typedOnly } from '../../cli/parsing/flag.ts';
+import type { Shown } from '../../cli/shown.ts';
+import { choice, flag, integer, must, text } from '../../contract/field.ts';
+import { dollars, toUsd } from '../../core/money.ts';
+import type { OpDetail, OpEvent, OpRow, OpState, OpSummary, ResumeOptions } from '../../journal/types.ts';
+import type { Column, Row } from '../../terminal/view.ts';
+
+export const op = argument(
+  must(text({ doc: 'Id of an operation, op_ and 26 characters.', basis: OURS, maxLength: 29, names: 'op' })),
+);
+
+/** Every state, in the order in which help lists them. */
+const OP_STATES = [
+  'running',
+  'pending',
+  'open',
+  'unknown',
+  'unacknowledged',
+  'finished',
+  'rejected',
+] as const satisfies readonly OpState[];
+
+export const OP_COLUMNS: readonly Column[] = [
+  { field: 'op', title: 'OP', kind: 'id', priority: 1, shortTo: SHORT_ID },
+  { field: 'command', title: 'COMMAND', kind: 'text', priority: 2 },
+  { field: 'state', title: 'STATE', kind: 'word', priority: 1 },
+  { field: 'rows', title: 'ROWS', kind: 'integer', priority: 3 },
+  { field: 'amount', title: 'AMOUNT', kind: 'money', priority: 1 },
+  { field: 'profile', title: 'PROFILE', kind: 'text', priority: 4 },
+  { field: 'started_at', title: 'AGE', kind: 'time', priority: 3 },
+];
+
+/** In a journal of several people. */
+const SHARED_OP_COLUMNS: readonly Column[] = [
+  ...OP_COLUMNS,
+  { field: 'holder', title: 'HOLDER', kind: 'text', priority: 3 },
+  { field: 'host', title: 'HOST', kind: 'text', priority: 5 },
+];
+
+function summaryRow({ op, command, state, rows, counts, cents, ...summary }: OpSummary): Row {
+  const { profile, mode, started_at, heldBy } = summary;
+  const { holder, host } = heldBy;
+  return { op, command, state, rows, ...counts, amount: toUsd(cents), profile, mode, started_at, holder, host };
+}
+
+function detailRow(detail: OpDetail): Row {
+  const { rowsInDetail, origin, events, objections } = detail;
+  const told = events.map(({ at, row, kind, text }) => withoutUndefined({ at, row, kind, text }));
+  return { ...summaryRow(detail), origin, items: rowsInDetail.map(itemRow), events: told, objections };
+}
+
+function itemRow(row: OpRow): Row {
+  const { cardId, amount, idempotencyKey, requestId, sentAt, serviceSentAt: _, checkedAt, state, ...rest } = row;
+  const named = {
+    outcome: state,
+    card_id: cardId,
+    amount: amount === undefined ? undefined : toUsd(amount),
+    idempotency_key: idempotencyKey,
+    request_id: requestId,
+    sent_at: sentAt,
+    checked_at: checkedAt,
+  };
+  return withoutUndefined({ ...rest, ...named });
+}
+
+function withoutUndefined(row: Row): Row {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined));
+}
+
+/** An operation as data. */
+const OP_ROW = {
+  op: tells.text('Id of the operation.'),
+  command: tells.text('Words of the command.'),
+  state: tells.word('Where it stands.', OP_STATES),
+  rows: tells.count('Rows in all.'),
+  done: tells.count('Rows that are done.'),
+  refused: tells.count('Rows that were refused.'),
+  unknown: tells.count('Rows sent without a trustworthy answer.'),
+  not_sent: tells.count('Rows that were given up before they were sent.'),
+  open: tells.count('Rows that may still be sent.'),
+  amount: tells.usd('Sum of the rows, USD.'),
+  profile: tells.text('Profile.'),
+  mode: tells.word('Kind of key.', ['sandbox', 'test', 'live']),
+  started_at: tells.time('When it began.'),
+  holder: tells.text('User who works on it, or did last.'),
+  host: tells.text('Machine of that user.'),
+} as const;
+
+export const OP_DETAIL = {
+  ...OP_ROW,
+  origin: tells.text('Address of the service.'),
+  items: tells.rows(
+    {
+      row: tells.count('Number of the row, from 1.'),
+      outcome: tells.word('Where it stands.', ['open', 'done', 'refused', 'unknown', 'not_sent']),
+      operation: tells.text('Operation of the contract.'),
+      card_id: maybe(tells.text('Card.')),
+      last4: maybe(tells.text('Its last four digits.')),
+      amount: maybe(tells.usd('Amount, USD.')),
+      label: maybe(tells.text('Label.')),
+      intent: maybe(tells.text("The caller's own name for it.")),
+      idempotency_key: maybe(tells.text('Key it is sent under.')),
+      request_id: maybe(tells.text('Identifier of the request.')),
+      sent_at: maybe(tells.time('When bytes last left.')),
+      reason: maybe(tells.text('Why it was not done.')),
+      checked_at: maybe(tells.time('When its effect was looked for last.')),
+      found: maybe(tells.text('Result of the last look.')),
+      resolved: maybe(tells.json('What a person recorded: as, note, at, who.')),
+      duplicate: maybe(tells.texts('Cards made for this one row, when there are several.')),
+    },
+    'The rows.',
+  ),
+  events: tells.rows(
+    {
+      at: tells.time('When it happened.'),
+      row: maybe(tells.count('Row that it is about.')),
+      kind: tells.text('resumed, resolved, approved, rejected.'),
+      text: tells.text('Who, and why.'),
+    },
+    'What happened to it beside its rows.',
+  ),
+  objections: tells.texts('What its verification objected to.'),
+} as const;
+
+/** Lists the money operations and bulk runs of this machine. */
+export const listOps = command({
+  path: 'ops list',
+  summary: 'List money operations and runs of many rows',
+  answers: { list: OP_ROW },
+  about: [
+    'STATE is running (a process works on it), pending (held until other persons approve it), open (some rows were not sent), unknown (sent, but no trustworthy answer came), unacknowledged (every row is settled, but the command ended before it could say so; until a resume shows what came of it, the same change is refused), finished, or rejected (its request was rejected or expired; nothing was sent). HOLDER works on it, or did last. No request is sent.',
+  ],
+  reach: 'files',
+  ends: { check_failed: 'The journal is damaged.' },
+  flags: {
+    state: option(choice(OP_STATES, { doc: 'Only operations in this state.', basis: OURS })),
+    limit: option(integer({ doc: 'Only the newest n.', basis: OURS, min: 1 })),
+  },
+  examples: [
+    { does: 'Operations with an unknown outcome', run: 'ops list --state unknown' },
+    { does: 'All of them, newest first', run: 'ops list' },
+    { does: 'Who works now', run: 'ops list --state running' },
+    { does: 'Their ids', run: 'ops list -o id' },
+  ],
+  async run(ctx, { state, limit }) {
+    const found = await (await ctx.journal()).list();
+    return { found: found.filter(op => state === undefined || op.state === state), limit };
+  },
+  show({ found, limit }) {
+    async function* batches() {
+      yield found.slice(0, limit).map(summaryRow);
+    }
+    const left = found.filter(({ state }) => state === 'unknown' || state === 'unacknowledged');
+    const counts = {
+      unknown: left.filter(({ state }) => state === 'unknown').length,
+      unacknowledged: left.filter(({ state }) => state === 'unacknowledged').length,
+    };
+    const [first] = left;
+    return {
+      listing: {
+        batches: batches(),
+        page: () => ({ total: found.length }),
+        footer: count =>
+          first === undefined
+            ? cutTo(count, 'operation', found.length)
+            : `${waiting(counts)}: cardwright ops resume ${left.length === 1 ? first.op : '<op>'}`,
+      },
+      noun: 'operation',
+      idField: 'op',
+      columns:
+        new Set(found.map(({ heldBy }) => `${heldBy.holder}@${heldBy.host}`)).size > 1 ? SHARED_OP_COLUMNS : OP_COLUMNS,
+    };
+  },
+});
+
+/** `2 unknown, 1 unacknowledged`. */
+function waiting(counts: Readonly<Record<string, number>>): string {
+  const some = Object.entries(counts).filter(([, count]) => count > 0);
+  return some.map(([state, count]) => `${count} ${state}`).join(', ');
+}
+
+/** Shows one operation: what was asked, what was sent when, what is known. */
+export const showOp = command({
+  path: 'ops show',
+  summary: 'Show one operation: what was asked, sent and found',
+  answers: { one: OP_DETAIL },
+  reach: 'files',
+  ends: { not_found: 'This machine knows no such operation.' },
+  args: { op },
+  examples: [
+    { does: 'Every row of it', run: 'ops show op_00000000000000000000000001' },
+    { does: 'As data, for a ticket', run: 'ops show op_00000000000000000000000001 --json' },
+  ],
+  run: async (ctx, { op }) => (await ctx.journal()).show(op),
+  show: showDetail,
+});
+
+export function showDetail(detail: OpDetail): Shown {
+  const { op, command: asked, state, started_at, profile, mode, origin, rowsInDetail, cents, heldBy } = detail;
+  const [only] = rowsInDetail;
+  const single = rowsInDetail.length === 1 && only !== undefined;
+  return {
+    data: detailRow(detail),
+    noun: 'operation',
+    idField: 'op',
+    columns: SHARED_OP_COLUMNS,
+    rows: { columns: ITEM_COLUMNS, rows: rowsInDetail.map(shownRow) },
+    blocks: [
+      {
+        kind: 'pairs',
+        pairs: [
+          ['Operation', op],
+          ['Command', asked],
+          ['State', state],
+          ['Begun', started_at],
+          [
+            'Holder',
+            `${heldBy.holder} on ${heldBy.host}${heldBy.leftMs > 0 ? `, working, lease ${Math.ceil(heldBy.leftMs / 1000)} s` : ''}`,
+          ],
+          ['Profile', `${profile}, ${{ sandbox: 'sandbox', test: 'TEST', live: 'LIVE' }[mode]}, ${origin}`],
+          ['Amount', dollars(cents)],
+          ...(single ? rowPairs(only) : []),
+        ],
+      },
+      ...(single ? [] : [{ kind: 'table', columns: ITEM_COLUMNS, rows: rowsInDetail.map(shownRow) } as const]),
+    ],
+    notes: [...detail.objections, ...detail.events.map(eventText), ...nextSteps(detail)],
+  };
+}
+
+/** In a table an outcome that somebody has said is not to be taken for one that was seen. The data has `resolved`. */
+function shownRow(row: OpRow): Row {
+  const { resolved, operation } = row;
+  if (resolved?.as !== 'done') return itemRow(row);
+  const { who, at, note } = resolved;
+  return { ...itemRow(row), reason: `${operation} was declared done by ${who} at ${at}: ${note}` };
+}
+
+function rowPairs(row: OpRow): [string, string][] {
+  const pairs: [string, string | undefined][] = [
+    ['Outcome', row.state],
+    ['Card', row.cardId],
+    ['Label', row.label],
+    ['Intent', row.intent],
+    ['Sent', row.sentAt],
+    ['Why', row.reason],
+    [
+      'Checked',
+      row.found === undefined
+        ? undefined
+        : `${row.found}${row.checkedAt === undefined ? '' : ` (last ${row.checkedAt})`}`,
+    ],
+    ['Resolved', row.resolved && resolvedText(row.resolved)],
+    ['Key', row.idempotencyKey],
+    ['Request', row.requestId],
+  ];
+  return pairs.filter((pair): pair is [string, string] => pair[1] !== undefined);
+}
+
+function resolvedText({ as, who, at, note }: NonNullable<OpRow['resolved']>): string {
+  return `${as} by ${who} at ${at}: ${note}`;
+}
+
+function eventText({ at, row, kind, text }: OpEvent): string {
+  return `${at}  ${row === undefined ? '' : `row ${row} `}${kind} ${text}`;
+}
+
+function nextSteps({ op, state }: OpDetail): readonly string[] {
+  if (state === 'pending') return [`It waits for approval: cardwright ops approve ${op}`];
+  if (state !== 'unknown' && state !== 'open') return [];
+  return [
+    `Look and finish: cardwright ops resume ${op}`,
+    `Record by hand that it happened: cardwright ops resolve ${op} --as done --note "why"`,
+    `Record by hand that it did not: cardwright ops resolve ${op} --as not-done --note "why"`,
+  ];
+}
+
+/** Takes an operation up where it stopped: settles unknown rows, sends open ones. */
+export const resumeOp = command({
+  path: 'ops resume',
+  summary: 'Finish an operation that stopped',
+  answers: LOOKED_ANSWER,
+  effect: 'moves-money',
+  reach: 'service',
+  ends: {
+    not_confirmed: 'Declined, or nobody could be asked. Nothing was sent.',
+    not_found: 'This machine knows no such operation.',
+    partly_failed: 'Finished; some rows failed, none is unknown.',
+    insufficient_funds: 'The wallet is too low for what was sent again.',
+    outcome_unknown:
+      'Some rows are still unknown. The last line says what leads on: another look later, or a person who decides.',
+    guarded: 'A guard refused it. Nothing was sent.',
+  },
+  about: [
+    'First looks for the effect of each row without a trustworthy answer: a create by its marker, a transfer by the balance of its card, a state by reading it, for 8 seconds. Such a row is sent again, twice at most, only with its own idempotency key, only when the look did not find it, and only if the service is known to honour that key, which is not old. Rows that were never sent are sent.',
+    'An operation of somebody else is resumed when its lease is over; --reason says why, and stands in the journal. A held one is released when it has its approvals.',
+    '--dry-run looks, and says of each row what a resume would do with it: send it, send it again, or leave it to a person. It ends with 0 when that is known of every row, and with 11 while a row stays unknown.',
+    '--resend-absent also sends rows again of which no trace was found, with the same key, once nothing of the first sending can be on its way any more (150 s). If the service ignores keys and is slow, that can make a second card.',
+  ],
+  args: { op },
+  flags: {
+    resendAbsent: typedOnly(option(flag({ doc: 'Also send rows of which no trace was found.', basis: OURS }))),
+    reason: option(
+      text({ doc: 'Why an operation of somebody else is taken over.', basis: OURS, maxLength: 200 }),
+      '<text>',
+    ),
+  },
+  examples: [
+    { does: 'What it would do', run: 'ops resume op_00000000000000000000000001 --dry-run' },
+    {
+      does: "A colleague's, whose machine is gone",
+      run: 'ops resume op_00000000000000000000000001 --reason "ana is on holiday"',
+    },
+    { does: 'Settle it', run: 'ops resume op_00000000000000000000000001' },
+  ],
+  run: (ctx, { op, resendAbsent = false, reason }) => resumed(ctx, op, { resendAbsent, reason }),
+  show: shown => shown,
+});
+
+/** Looks, asks and resumes. Throws before anything is sent as `Journal.look` and its `takeOver`. */
+async function resumed(ctx: Context, op: string, options: ResumeOptions): Promise<Shown> {
+  const seen = await (await ctx.journal()).look(op, options);
+  if (ctx.dryRun) return runOverview(ctx, seen);
+  const begin = await resuming(ctx, seen, options);
+  return driveRun(ctx, { concurrency: USUAL_WORKERS, keepGoing: false, skipped: [], begin, resumed: true });
+}

@@ -1,0 +1,330 @@
+/** Profiles of this machine. */
+import { orNull, tells } from '../../cli/answer-fields.ts';
+import { confirmed } from '../../cli/confirm.ts';
+import type { Context, ProfileRow } from '../../cli/context.ts';
+import { type Command, command } from '../../cli/parsing/command.ts';
+import { argument, local, OURS } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
+import type { Shown } from '../../cli/shown.ts';
+import { text } from '../../contract/field.ts';
+import { CliError } from '../../core/errors.ts';
+import { GIVEN_NAME_RULE } from '../../core/given-name.ts';
+import { capital } from '../../core/row-words.ts';
+import { KEPT_SETTINGS, SETTINGS } from '../../core/setting-names.ts';
+import type { Column } from '../../terminal/view.ts';
+
+export const PROFILE_COLUMNS: readonly Column[] = [
+  { field: 'name', title: 'NAME', kind: 'id', priority: 1 },
+  { field: 'current', title: 'CURRENT', kind: 'boolean', priority: 1 },
+  { field: 'mode', title: 'MODE', kind: 'word', priority: 1 },
+  { field: 'base_url', title: 'BASE ADDRESS', kind: 'text', priority: 2 },
+  { field: 'key', title: 'KEY', kind: 'text', priority: 3 },
+  { field: 'key_source', title: 'KEPT IN', kind: 'word', priority: 5 },
+  { field: 'contract', title: 'CONTRACT', kind: 'text', priority: 6, wideOnly: true },
+];
+
+/** The columns of one profile: every setting too, set or not, under the names that `--fields` and the JSON have. */
+export const ONE_PROFILE_COLUMNS: readonly Column[] = [
+  ...PROFILE_COLUMNS,
+  ...KEPT_SETTINGS.map(
+    // A list of BINs; every other value is one word.
+    (name): Column => ({ field: `settings.${name}`, title: name.toUpperCase(), kind: 'list', priority: 7 }),
+  ),
+];
+
+const profile = argument(
+  text({ doc: `Name of the profile. It has ${GIVEN_NAME_RULE}.`, basis: OURS, names: 'profile' }),
+);
+
+/** Label and value lines of a profile; the key as prefix and last four only. */
+export function profilePairs(row: ProfileRow): [string, string][] {
+  return [
+    ['Profile', `${row.name}${row.current ? ' (current)' : ''}`],
+    ['Mode', row.mode],
+    ['Base address', row.base_url],
+    ['Key', `${row.key} (${row.key_source})`],
+    ['Contract', row.contract ?? 'as assumed'],
+    ...Object.entries(row.settings).map(([name, value]): [string, string] => [name, String(value)]),
+  ];
+}
+
+/** A profile as data. */
+export const PROFILE_ROW = {
+  name: tells.text('Name.'),
+  current: tells.yes('Whether it is used when none is named.'),
+  mode: tells.word('Kind of key.', ['sandbox', 'test', 'live']),
+  base_url: tells.text('Address of the service.'),
+  key: tells.text('Prefix and last four characters of the key.'),
+  key_source: tells.text('Where the key is kept.'),
+  contract: orNull(tells.text('File of contract overrides.')),
+  settings: tells.json('Settings that differ from none.'),
+} as const;
+
+/** Lists saved profiles. */
+const listProfiles = command({
+  path: 'profiles list',
+  summary: 'List saved profiles',
+  answers: { list: PROFILE_ROW },
+  reach: 'files',
+  examples: [
+    { does: 'All of them', run: 'profiles list' },
+    { does: 'The names alone', run: 'profiles list -o id' },
+  ],
+  run: async ctx => (await ctx.profiles()).list(),
+  show(rows) {
+    async function* batches() {
+      yield rows.map(row => ({ ...row }));
+    }
+    return {
+      listing: {
+        batches: batches(),
+        page: () => ({ total: rows.length }),
+        footer: count =>
+          count === 0
+            ? 'No profiles saved. The sandbox is always there: --sandbox   Save a key: cardwright login'
+            : undefined,
+      },
+      noun: 'profile',
+      idField: 'name',
+      columns: PROFILE_COLUMNS,
+    };
+  },
+});
+
+/** Shows one profile; of its key the prefix and the last four. */
+const showProfile = command({
+  path: 'profiles show',
+  summary: 'Show one profile and its settings',
+  answers: { one: PROFILE_ROW },
+  reach: 'files',
+  ends: { not_found: 'There is no such profile.' },
+  args: { profile },
+  examples: [
+    { does: 'In words', run: 'profiles show team' },
+    { does: 'As data', run: 'profiles show team --json' },
+  ],
+  run: async (ctx, { profile }) => (await ctx.profiles()).get(profile),
+  show: row => ({
+    data: { ...row },
+    noun: 'profile',
+    idField: 'name',
+    columns: ONE_PROFILE_COLUMNS,
+    blocks: [{ kind: 'pairs', pairs: profilePairs(row) }],
+  }),
+});
+
+/** Makes a profile the current one. */
+const useProfile = command({
+  path: 'profiles use',
+  summary: 'Make a profile the current one',
+  answers: { one: PROFILE_ROW },
+  effect: 'reversible',
+  ends: { not_found: 'There is no such profile.' },
+  args: { profile },
+  examples: [
+    { does: 'From now on', run: 'profiles use team' },
+    { does: 'Back to the sandbox', run: 'profiles use sandbox' },
+  ],
+  run: async (ctx, { profile }) => (await ctx.profiles()).use(profile),
+  show: row => ({
+    data: { ...row },
+    noun: 'profile',
+    idField: 'name',
+    columns: ONE_PROFILE_COLUMNS,
+    blocks: [{ kind: 'line', text: `Now using ${row.name} (${row.mode}, ${row.base_url}).` }],
+  }),
+});
+
+/** Changes one setting of a profile. */
+const setProfile = command({
+  path: 'profiles set',
+  summary: 'Change one setting of a profile',
+  answers: { one: PROFILE_ROW },
+  effect: 'reversible',
+  ends: {
+    not_found: 'There is no such profile.',
+    guarded: 'It would loosen a limit, and this is no terminal. Nothing was changed.',
+    not_confirmed: 'It would loosen a limit, and another name was typed. Nothing was changed.',
+  },
+  about: [
+    'The limits max_per_call, max_per_run, max_per_day, max_cards and bins refuse (14) before anything is sent. The value none removes a setting. What loosens a limit (a higher one or none, other approvers, another address, contract or journal of a profile that has limits) is asked at a terminal by typing the name of the profile, and refused (14) without one, also with --yes. The audit log keeps each change of a limit. The built-in profile sandbox has no settings.',
+  ],
+  terms: {
+    title: 'Settings',
+    rows: Object.entries(SETTINGS).map(([term, { means, form, example }]) => ({
+      term,
+      means: `${capital(means)}: ${form}. Example: ${term} ${example}`,
+    })),
+  },
+  args: {
+    profile,
+    setting: argument(text({ doc: 'Name of the setting.', basis: OURS })),
+    value: argument(local('setting', 'Its value, or none.')),
+  },
+  examples: [
+    { does: 'Refuse every change', run: 'profiles set team read_only true' },
+    { does: 'Other routes than assumed', run: 'profiles set team contract ./overrides.json' },
+  ],
+  async run(ctx, { profile, setting, value }) {
+    const profiles = await ctx.profiles();
+    const { before, after, isLimit, loosens } = await profiles.foresee(profile, setting, value);
+    if (loosens) await askToLoosen(ctx, { profile, setting, before, after });
+    const row = await profiles.set(profile, setting, value);
+    if (isLimit && before !== after) {
+      const { mode, base_url } = row;
+      const facts = {
+        event: 'limit',
+        profile,
+        mode,
+        origin: new URL(base_url).origin,
+        operation: 'profiles.set',
+      } as const;
+      await (await ctx.audit()).append({ ...facts, limit: setting, before, after, outcome: 'done' });
+    }
+    return row;
+  },
+  show: row => ({
+    data: { ...row },
+    noun: 'profile',
+    idField: 'name',
+    columns: ONE_PROFILE_COLUMNS,
+    blocks: [{ kind: 'pairs', pairs: profilePairs(row) }],
+  }),
+});
+
+interface Loosening {
+  readonly profile: string;
+  readonly setting: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** A person at a terminal types the name of the profile; nothing else answers this. */
+async function askToLoosen(ctx: Context, { profile, setting, before, after }: Loosening): Promise<void> {
+  const change = `${setting} of profile ${profile} from ${before} to ${after}`;
+  if (!ctx.canAsk) {
+    throw new CliError('guarded', {
+      message: `this loosens ${change}, which a person does at a terminal. Nothing was changed`,
+      reason: 'loosened_limit',
+      hint: 'cardwright whoami',
+      outcome: 'not_sent',
+    });
+  }
+  const question = `Loosen ${change}? Type the name of the profile`;
+  if (await ctx.prompts.typed(question, { expect: profile, flag: 'a terminal' })) return;
+  throw new CliError('not_confirmed', {
+    message: 'not confirmed. Nothing was changed.',
+    reason: 'declined',
+    outcome: 'not_sent',
+  });
+}
+
+/** Takes a profile that was changed by hand as it stands now. */
+const acceptProfile = command({
+  path: 'profiles accept',
+  summary: 'Accept a profile that was changed by hand',
+  answers: { one: PROFILE_ROW },
+  effect: 'reversible',
+  ends: { not_found: 'There is no such profile.', not_confirmed: 'Declined, or nobody could be asked.' },
+  about: [
+    'Profiles have a checksum. A profile that another program or an editor has changed is not used until you accept it. The command shows what it says now, and asks.',
+  ],
+  args: { profile },
+  examples: [
+    { does: 'Shown and asked', run: 'profiles accept team' },
+    { does: 'In a script', run: 'profiles accept team --yes' },
+  ],
+  async run(ctx, { profile }) {
+    const profiles = await ctx.profiles();
+    const row = await profiles.get(profile);
+    if (!(await profiles.changed(profile))) {
+      ctx.notice(`Profile ${row.name} is as it was written. There is nothing to accept.`);
+      return row;
+    }
+    for (const [label, value] of profilePairs(row)) ctx.notice(`${label}: ${value}`);
+    await confirmed(ctx, {
+      intent: `Accept profile ${row.name} as it is now`,
+      question: `Accept profile ${row.name} with this address, key and limits?`,
+      command: `cardwright profiles accept ${row.name} --yes`,
+    });
+    return profiles.accept(profile);
+  },
+  show: row => ({
+    data: { ...row },
+    noun: 'profile',
+    idField: 'name',
+    columns: ONE_PROFILE_COLUMNS,
+    blocks: [{ kind: 'pairs', pairs: profilePairs(row) }],
+  }),
+});
+
+interface Removed {
+  readonly name: string;
+  /** Where the key still is; `why` when it could not be taken away there. */
+  readonly remains: { readonly place: string; readonly why?: string } | undefined;
+}
+
+/** A profile that is gone. Where its key is not, that is said, and a failure when it was ours to take away. */
+export function showRemoved({ name, remains }: Removed): Shown {
+  const stays = remains === undefined ? 'its key was deleted from this machine' : `its key stays in ${remains.place}`;
+  const failed = remains?.why !== undefined;
+  return {
+    data: { name, removed: true },
+    noun: 'profile',
+    idField: 'name',
+    columns: [
+      { field: 'name', title: 'NAME', kind: 'id', priority: 1 },
+      { field: 'removed', title: 'REMOVED', kind: 'boolean', priority: 1 },
+    ],
+    blocks: failed
+      ? []
+      : [
+          {
+            kind: 'line',
+            text: `Removed profile ${name} and its settings. ${stays[0]?.toUpperCase()}${stays.slice(1)}.`,
+          },
+        ],
+    ...(failed && {
+      failure: new CliError('check_failed', {
+        message: `profile ${name} is removed, and its key may still be in ${remains.place}: ${remains.why}`,
+        notes: ['Delete it there by hand.'],
+      }),
+    }),
+  };
+}
+
+/** Removes a profile and every copy of its key. */
+const removeProfile = command({
+  path: 'profiles remove',
+  summary: 'Remove a profile with its key and settings, after asking',
+  answers: { one: { name: tells.text('Name of the profile.'), removed: tells.yes('Always true.') } },
+  effect: 'irreversible',
+  ends: { not_found: 'There is no such profile.' },
+  args: { profile },
+  examples: [
+    { does: 'In a script', run: 'profiles remove team --yes' },
+    { does: 'Asked first', run: 'profiles remove team' },
+  ],
+  async run(ctx, { profile }) {
+    const profiles = await ctx.profiles();
+    if (profile === 'sandbox') throw usage('the built-in profile sandbox is always there', 'cardwright sandbox reset');
+    const row = await profiles.get(profile);
+    await confirmed(ctx, {
+      intent: `Remove profile ${row.name}`,
+      question: `Remove profile ${row.name} and its key ${row.key}?`,
+      command: `cardwright profiles remove ${row.name} --yes`,
+    });
+    return { name: profile, remains: await profiles.remove(profile) };
+  },
+  show: removed => showRemoved(removed),
+});
+
+/** In the order of help. */
+export const PROFILE_COMMANDS: readonly Command[] = [
+  listProfiles,
+  showProfile,
+  useProfile,
+  setProfile,
+  acceptProfile,
+  removeProfile,
+];

@@ -1,0 +1,360 @@
+/** Deliveries of webhooks. */
+import { orNull, tells } from '../../cli/answer-fields.ts';
+import { columnsOf } from '../../cli/columns.ts';
+import type { Context } from '../../cli/context.ts';
+import { PAGING_FLAGS, pagedListing } from '../../cli/listing.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { argument, local, needs, OURS, option } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
+import type { Shown } from '../../cli/shown.ts';
+import { text } from '../../contract/field.ts';
+import type { ItemOf, ResultOf } from '../../contract/operation.ts';
+import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import { DELIVERY, DELIVERY_OPERATIONS } from '../../contract/sandbox/deliveries.ts';
+import type { Column } from '../../terminal/view.ts';
+import { checkEvents, webhook } from '../webhooks/subscriptions.ts';
+import { runAdmin } from './simulate.ts';
+
+type Delivery = ItemOf<AdminOperations['deliveries']>;
+
+const delivery = argument(text({ doc: 'Delivery.', basis: OURS }));
+
+export const DELIVERY_COLUMNS = [
+  ...columnsOf(DELIVERY, {
+    id: { priority: 1 },
+    state: { priority: 1 },
+    event: { priority: 2 },
+    webhook_id: { title: 'WEBHOOK', priority: 4, kind: 'id' },
+    event_id: { title: 'EVENT ID', priority: 5, kind: 'id' },
+    attempt: { title: 'TRIES', priority: 3 },
+  }),
+  { field: 'last', title: 'LAST ANSWER', kind: 'text', priority: 2, shrink: true },
+  ...columnsOf(DELIVERY, {
+    due_at: { title: 'NEXT', priority: 3 },
+    created_at: { title: 'AGE', priority: 6, wideOnly: true },
+  }),
+] as const;
+
+/** What came of the newest attempt, for the one line a person reads. */
+function lastAnswer({ attempts }: Delivery): string | null {
+  const last = attempts?.at(-1);
+  if (last === undefined) return null;
+  return last.status ? String(last.status) : (last.error ?? 'unknown');
+}
+
+function showQueued(made: Delivery): Shown {
+  const { id, event, event_id, webhook_id } = made;
+  return {
+    noun: 'delivery',
+    columns: DELIVERY_COLUMNS,
+    blocks: [
+      { kind: 'line', text: `Queued ${id}: ${event} to ${webhook_id}` },
+      { kind: 'pairs', pairs: [['Event', event_id]] },
+    ],
+    notes: ['What came of it: cardwright sandbox deliveries list'],
+  };
+}
+
+/** Lists deliveries with every attempt. */
+export const listDeliveries = command({
+  path: 'sandbox deliveries list',
+  summary: 'List deliveries to subscriptions with their attempts, newest first',
+  answers: {
+    list: {
+      ...ADMIN_OPERATIONS.deliveries.returns.shape,
+      last: orNull(tells.text('What came of the newest attempt.')),
+    },
+  },
+  about: [
+    'sandbox start, sandbox exec and webhooks listen send deliveries; until one of them runs, deliveries wait. --json shows each attempt with what was sent and what was answered.',
+  ],
+  operation: 'deliveries',
+  flags: {
+    webhook: 'query.webhook_id',
+    event: 'query.event',
+    eventId: 'query.event_id',
+    state: 'query.state',
+    page: 'query.page',
+    perPage: 'query.per_page',
+    ...PAGING_FLAGS,
+  },
+  examples: [
+    { does: 'The newest', run: 'sandbox deliveries list' },
+    { does: 'What did not arrive, with every attempt', run: 'sandbox deliveries list --state failed --all --json' },
+  ],
+  async run(ctx, { webhook, event, eventId, state, page, perPage, all, limit }) {
+    const admin = await ctx.sandbox();
+    const pages = admin.pages('deliveries', {
+      webhook_id: webhook,
+      event,
+      event_id: eventId,
+      state,
+      page,
+      per_page: perPage,
+    });
+    return pagedListing(withLast(pages), {
+      noun: 'delivery',
+      all,
+      limit,
+      sorted: ctx.sorted && page === undefined,
+      numbered: page !== undefined,
+      perPage,
+    });
+  },
+  show: listing => ({ listing, noun: 'delivery', columns: DELIVERY_COLUMNS }),
+});
+
+async function* withLast<P>(pages: AsyncIterable<P & { readonly data: readonly Delivery[] }>) {
+  for await (const page of pages) {
+    yield { ...page, data: page.data.map(row => ({ ...row, last: lastAnswer(row) })) };
+  }
+}
+
+type WholeDelivery = ResultOf<AdminOperations['deliveries.get']>;
+
+const COLUMNS = DELIVERY_COLUMNS.filter(({ field }) => field !== 'last');
+
+const ATTEMPT_COLUMNS: readonly Column[] = [
+  { field: 'number', title: 'TRY', kind: 'integer', priority: 1 },
+  { field: 'at', title: 'AT', kind: 'text', priority: 2 },
+  { field: 'status', title: 'STATUS', kind: 'integer', priority: 1 },
+  { field: 'duration_ms', title: 'MS', kind: 'integer', priority: 3 },
+  { field: 'error', title: 'ERROR', kind: 'text', priority: 2, shrink: true },
+  { field: 'address', title: 'ADDRESS', kind: 'text', priority: 4 },
+];
+
+function show(whole: WholeDelivery): Shown {
+  const { id, event, webhook_id, state, attempts = [], body, body_hidden: hidden } = whole;
+  const rows = attempts ?? [];
+  return {
+    noun: 'delivery',
+    idField: 'id',
+    columns: COLUMNS,
+    blocks: [
+      {
+        kind: 'pairs',
+        pairs: [
+          ['Delivery', `${id}: ${event} to ${webhook_id}`],
+          ['State', state],
+          ['Body', `${whole.body_bytes} bytes, SHA-256 ${whole.body_sha256}`],
+        ],
+      },
+      // Not broken: it is JSON, which is copied.
+      { kind: 'line', text: body, whole: true },
+      { kind: 'table', columns: ATTEMPT_COLUMNS, rows },
+    ],
+    notes: hidden ? ['The one-time code in the text is replaced; 3ds list shows it.'] : [],
+  };
+}
+
+/** One delivery, whole. */
+export const showDelivery = command({
+  path: 'sandbox deliveries show',
+  summary: 'Show a delivery with its attempts and the text that it brings',
+  about: [
+    'The digest is that of the bytes that are sent. webhooks verify --explain tells why a receiver gets another signature. Looking changes nothing in the sandbox.',
+  ],
+  operation: 'deliveries.get',
+  args: { delivery },
+  examples: [
+    { does: 'In words', run: 'sandbox deliveries show dlv_1' },
+    { does: 'As data', run: 'sandbox deliveries show dlv_1 --json' },
+  ],
+  run: (ctx, { delivery }) => runAdmin(ctx, 'deliveries.get', { delivery_id: delivery }),
+  show,
+});
+
+/** Sends something once more. */
+export const redeliver = command({
+  path: 'sandbox deliveries redeliver',
+  summary: 'Send a delivery again, with the same event id and the same bytes',
+  operation: 'deliveries.redeliver',
+  args: { delivery },
+  examples: [
+    { does: 'Once more', run: 'sandbox deliveries redeliver dlv_1' },
+    { does: 'What became of it, as data', run: 'sandbox deliveries redeliver dlv_1 --json' },
+  ],
+  run: (ctx, { delivery }) => runAdmin(ctx, 'deliveries.redeliver', { delivery_id: delivery }),
+  show: showQueued,
+});
+
+/** Sends a subscription what it missed. */
+export const recoverDeliveries = command({
+  path: 'sandbox deliveries recover',
+  summary: 'Send a subscription every event that it missed since a time',
+  about: [
+    'Includes events of the time when it was disabled. Events that were delivered or are on their way are left out.',
+  ],
+  operation: 'deliveries.recover',
+  args: { webhook },
+  flags: { since: 'body.since' },
+  examples: [
+    { does: 'What was missed in the last hour', run: 'sandbox deliveries recover wh_1 --since 1h' },
+    { does: 'Since a day', run: 'sandbox deliveries recover wh_1 --since 2026-11-01' },
+  ],
+  run: (ctx, { webhook, since }) => runAdmin(ctx, 'deliveries.recover', { webhook_id: webhook, since }),
+  show: ({ webhook_id, since, queued }) => ({
+    noun: 'recovery',
+    idField: 'webhook_id',
+    columns: [
+      { field: 'webhook_id', title: 'WEBHOOK', kind: 'id', priority: 1 },
+      { field: 'since', title: 'SINCE', kind: 'time', priority: 2 },
+      { field: 'queued', title: 'QUEUED', kind: 'integer', priority: 1 },
+    ],
+    blocks: [
+      {
+        kind: 'line',
+        text: `${queued} ${queued === 1 ? 'event goes' : 'events go'} to ${webhook_id} again, from ${since} on.`,
+      },
+    ],
+  }),
+});
+
+/** Sends a made-up event. */
+export const sendExample = command({
+  path: 'sandbox deliveries send-example',
+  summary: 'Send an example event to a subscription',
+  about: [
+    'The payload is invented and signed like a real one. It is sent even if the subscription did not ask for this event.',
+  ],
+  operation: 'deliveries.example',
+  args: { webhook },
+  flags: { event: 'body.event' },
+  examples: [
+    { does: 'A settlement', run: 'sandbox deliveries send-example wh_1 --event transaction.settled' },
+    { does: 'A one-time code', run: 'sandbox deliveries send-example wh_1 --event 3ds.challenge' },
+  ],
+  run(ctx, { webhook, event }) {
+    checkEvents([event]);
+    return runAdmin(ctx, 'deliveries.example', { webhook_id: webhook, event });
+  },
+  show: showQueued,
+});
+
+const MOST = DELIVERY_OPERATIONS['deliveries.send'].body.body.maxLength ?? 0;
+
+/** The exact text; a byte order mark and line ends are part of it. Throws `usage` for bytes that are no text. */
+async function bodyFrom(ctx: Context, path: string): Promise<string> {
+  const bytes = await ctx.readBytes(path);
+  const where = path === '-' ? 'standard input' : path;
+  try {
+    const body = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    if (body === '') throw usage(`${where} is empty`);
+    if ([...body].length > MOST) throw usage(`${where} is longer than ${MOST} characters`);
+    return body;
+  } catch (error) {
+    if (error instanceof TypeError) throw usage(`${where} is not UTF-8 text, and a body is sent as text`);
+    throw error;
+  }
+}
+
+/** Sends what a receiver must refuse, or a body of one's own. */
+export const sendDelivery = command({
+  path: 'sandbox deliveries send',
+  summary: 'Send a body of your own to a subscription, signed right, wrong, or not at all',
+  about: [
+    'Shows what your receiver does with it. It goes to the address of the subscription alone, is marked as edited, and is tried again like any other. Without --body it is an example of the event.',
+    '--sign former takes the secret from before the last rotation, while both are valid.',
+  ],
+  operation: 'deliveries.send',
+  args: { webhook },
+  flags: {
+    event: 'body.event',
+    body: option(local('file', 'File with the exact body; - for standard input.'), '<file|->'),
+    sign: 'body.sign',
+  },
+  examples: [
+    {
+      does: 'An example with a wrong signature',
+      run: 'sandbox deliveries send wh_1 --event card.created --sign wrong',
+    },
+    { does: 'Your own body', run: 'sandbox deliveries send wh_1 --event card.created --body event.json' },
+  ],
+  async run(ctx, { webhook, event, body, sign }) {
+    checkEvents([event]);
+    const own = body === undefined ? {} : { body: await bodyFrom(ctx, body) };
+    return runAdmin(ctx, 'deliveries.send', { webhook_id: webhook, event, sign, ...own });
+  },
+  show: showQueued,
+});
+
+/** Says which mistake a receiver makes, without anybody handling the secret. */
+export const explainDelivery = command({
+  path: 'sandbox deliveries explain',
+  summary: 'Judge a signature that your code saw, and name the usual mistakes',
+  about: [
+    'The sandbox knows the secret and does not show it. For a payload of the service, with a secret in a file: webhooks verify --explain.',
+    'A signature that does not match is an answer and no error: the command ends with 0.',
+  ],
+  operation: 'deliveries.explain',
+  args: { webhook },
+  flags: {
+    signature: 'body.signature',
+    body: needs(local('file', 'File with the exact body that your code saw; - for standard input.'), '<file|->'),
+  },
+  examples: [
+    {
+      does: 'What your receiver saw',
+      run: 'sandbox deliveries explain wh_1 --signature "$signature" --body event.json',
+    },
+    {
+      does: 'As data',
+      run: 'sandbox deliveries explain wh_1 --signature "$signature" --body event.json --json',
+    },
+  ],
+  run: async (ctx, { webhook, signature, body }) =>
+    runAdmin(ctx, 'deliveries.explain', { webhook_id: webhook, signature, body: await bodyFrom(ctx, body) }),
+  show: ({ matches, secret, deviations, mistakes }) => ({
+    noun: 'signature',
+    quiet: [],
+    columns: [
+      { field: 'matches', title: 'MATCHES', kind: 'boolean', priority: 1 },
+      { field: 'secret', title: 'SECRET', kind: 'word', priority: 2 },
+      { field: 'deviations', title: 'DEVIATIONS', kind: 'list', priority: 2 },
+    ],
+    blocks: [
+      {
+        kind: 'line',
+        text: matches
+          ? `The signature matches, by the ${secret} secret${deviations.length === 0 ? '' : `; not as documented: ${deviations.join(', ')}`}.`
+          : 'The signature does not match.',
+      },
+      ...mistakes.map(({ says }) => ({ kind: 'line' as const, text: says })),
+      ...(matches || mistakes.length > 0
+        ? []
+        : [{ kind: 'line' as const, text: 'No usual mistake explains it: another secret, or another body.' }]),
+    ],
+  }),
+});
+
+/** Gives a subscription a new secret. */
+export const rotateSecret = command({
+  path: 'sandbox deliveries rotate',
+  summary: 'Replace the signing secret of a subscription; both sign for a while',
+  about: [
+    'While both are valid, the signature header holds one signature of each, separated by a comma, the new one first. At most two secrets sign: a second rotation ends the oldest at once.',
+  ],
+  operation: 'deliveries.rotate',
+  args: { webhook },
+  flags: { overlap: 'body.overlap' },
+  examples: [
+    { does: 'A day to change receivers', run: 'sandbox deliveries rotate wh_1' },
+    { does: 'The old one ends now', run: 'sandbox deliveries rotate wh_1 --overlap 0s' },
+  ],
+  run: (ctx, { webhook, overlap }) => runAdmin(ctx, 'deliveries.rotate', { webhook_id: webhook, overlap }),
+  show: ({ webhook_id, secret, old_until }) => ({
+    noun: 'secret',
+    idField: 'webhook_id',
+    columns: [
+      { field: 'webhook_id', title: 'WEBHOOK', kind: 'id', priority: 1 },
+      { field: 'secret', title: 'SECRET', kind: 'id', priority: 1 },
+      { field: 'old_until', title: 'OLD UNTIL', kind: 'time', priority: 2 },
+    ],
+    blocks: [
+      { kind: 'line', text: `New secret of ${webhook_id}; the old one signs as well until ${old_until}.` },
+      { kind: 'pairs', pairs: [['Secret', secret]] },
+    ],
+    notes: ['The secret is shown this once. Keep it where your receiver reads it.'],
+  }),
+});

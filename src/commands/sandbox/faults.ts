@@ -1,0 +1,178 @@
+/** Fault rules. */
+import { tells } from '../../cli/answer-fields.ts';
+import { columnsOf } from '../../cli/columns.ts';
+import type { Context } from '../../cli/context.ts';
+import { wholeListing } from '../../cli/listing.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { argument, local, OURS } from '../../cli/parsing/flag.ts';
+import { text } from '../../contract/field.ts';
+import type { ItemOf } from '../../contract/operation.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import { FAULT_ACTIONS, FAULT_EXAMPLE, type FaultRule, faultProblem } from '../../contract/sandbox/fault-rule.ts';
+import { FAULT } from '../../contract/sandbox/faults.ts';
+import { CliError } from '../../core/errors.ts';
+import { notJson } from '../../core/json-position.ts';
+import { nearest } from '../../core/nearest.ts';
+import { runAdmin } from './simulate.ts';
+
+type KeptRule = ItemOf<AdminOperations['faults']>;
+
+const fault = argument(text({ doc: 'Id of the rule; see sandbox faults list.', basis: OURS }));
+
+export const FAULT_COLUMNS = [
+  ...columnsOf(FAULT, { id: { priority: 1 }, active: { priority: 2 } }),
+  { field: 'meets', title: 'MEETS', kind: 'text', priority: 1, shrink: 'wraps' },
+  { field: 'does', title: 'DOES', kind: 'text', priority: 1, shrink: 'wraps' },
+  ...columnsOf(FAULT, {
+    phase: { priority: 3 },
+    struck: { priority: 2 },
+    times: { title: 'OF', priority: 2 },
+    seen: { priority: 4 },
+    expires_at: { title: 'ENDS', priority: 5 },
+    created_at: { title: 'AGE', priority: 6, wideOnly: true },
+  }),
+] as const;
+
+/** A rule as data. */
+const FAULT_ROW = {
+  ...FAULT,
+  meets: tells.text('What it meets, in one line.'),
+  does: tells.text('What it does, in one line.'),
+} as const;
+
+/** With what it meets and what it does in one line each, for tables. */
+function inWords(rule: KeptRule): KeptRule & { readonly meets: string; readonly does: string } {
+  const { kind, ...members } = rule.action as Readonly<Record<string, unknown>>;
+  return { ...rule, meets: pairs(rule.match) || 'everything', does: `${String(kind)} ${pairs(members)}`.trim() };
+}
+
+function pairs(values: object): string {
+  const shown = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value));
+  return Object.entries(values)
+    .map(([name, value]) => `${name}=${shown(value)}`)
+    .join(' ');
+}
+
+const MOST_BYTES = 1_048_576;
+
+/** Throws `usage` naming the file, the rule, the member that is wrong and the nearest word there is. */
+export async function readRules(ctx: Pick<Context, 'stdin' | 'readFile'>, file: string): Promise<readonly FaultRule[]> {
+  const name = file === '-' ? 'standard input' : file;
+  const wrong = (what: string) =>
+    new CliError('usage', {
+      message: `${name}: ${what}`,
+      hint: 'cardwright sandbox faults add --help',
+      outcome: 'not_sent',
+    });
+  const text = file === '-' ? await ctx.stdin.readAll(MOST_BYTES) : await ctx.readFile(file);
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw wrong(notJson(text));
+  }
+  const rules = Array.isArray(parsed) ? parsed : [parsed];
+  if (rules.length === 0) throw wrong('no rule in it');
+  for (const [index, rule] of rules.entries()) {
+    const problem = faultProblem(rule);
+    const which = rules.length === 1 ? '' : `rule ${index + 1}: `;
+    if (problem === undefined) continue;
+    const near = problem.word && nearest(problem.word.given, problem.word.known);
+    const meant = near === undefined ? '' : `. Did you mean ${JSON.stringify(near)}?`;
+    throw wrong(`${which}${problem.field} ${problem.text}${meant}`);
+  }
+  return rules as readonly FaultRule[];
+}
+
+/** With blanks, so that help can break it: JSON takes a new line there. */
+const EXAMPLE = JSON.stringify(FAULT_EXAMPLE).replaceAll('":', '": ').replaceAll(',"', ', "');
+
+/** Adds rules that break answers on purpose. */
+export const addFaults = command({
+  path: 'sandbox faults add',
+  summary: 'Add fault rules: lost answers, errors, delays',
+  answers: { list: FAULT_ROW },
+  about: [
+    `A rule is JSON: {"match": …, "phase": "before" or "after_commit", "action": {"kind": …}, "times": n, "expires_at": …}; a file can hold a list of rules. This rule makes the next card and loses the answer: ${EXAMPLE}`,
+    `Kinds of action with their members; those in brackets are optional: ${FAULT_ACTIONS.join('; ')}. latency takes one of the three, in ms.`,
+    'match takes operation, method, path, card_id, key_last4, key_prefix, nth and probability; for deliveries event and webhook_id. A rule without times stays until it is removed. Rules are kept in the store, so they apply to the commands that follow.',
+  ],
+  operation: 'faults.add',
+  args: { file: argument(local('file', 'File with the rules; - for standard input.')) },
+  examples: [
+    {
+      does: 'The next card is made, and the answer lost',
+      run: 'sandbox faults add - < lost-answer.json',
+    },
+    { does: 'From a file', run: 'sandbox faults add lost-answer.json' },
+  ],
+  async run(ctx, { file }) {
+    const rules = await readRules(ctx, file);
+    const added = [];
+    for (const { match = {}, action, phase, times, expires_at } of rules) {
+      added.push(await runAdmin(ctx, 'faults.add', { match, action, phase, times, expires_at }));
+    }
+    return wholeListing({ data: added.map(inWords), page: {} }, { noun: 'rule' });
+  },
+  show: listing => ({ listing, noun: 'rule', columns: FAULT_COLUMNS }),
+});
+
+/** Lists rules with how often each was met. */
+export const listFaults = command({
+  path: 'sandbox faults list',
+  summary: 'List fault rules and how often each was applied',
+  answers: { list: FAULT_ROW },
+  operation: 'faults',
+  examples: [
+    { does: 'All rules', run: 'sandbox faults list' },
+    { does: 'The ids alone', run: 'sandbox faults list -o id' },
+  ],
+  async run(ctx) {
+    const { data, page } = await runAdmin(ctx, 'faults', {});
+    return wholeListing({ data: data.map(inWords), page }, { noun: 'rule' });
+  },
+  show: listing => ({ listing, noun: 'rule', columns: FAULT_COLUMNS }),
+});
+
+/** Removes one rule. */
+export const removeFault = command({
+  path: 'sandbox faults remove',
+  summary: 'Remove a fault rule',
+  answers: { one: { id: tells.text('The rule.'), removed: tells.yes('Always true.') } },
+  operation: 'faults.remove',
+  args: { fault },
+  examples: [
+    { does: 'One rule', run: 'sandbox faults remove flt_1' },
+    { does: 'As data', run: 'sandbox faults remove flt_1 --json' },
+  ],
+  async run(ctx, { fault: id }) {
+    await runAdmin(ctx, 'faults.remove', { fault_id: id });
+    return { id, removed: true };
+  },
+  show: ({ id }) => ({
+    noun: 'rule',
+    columns: [
+      { field: 'id', title: 'ID', kind: 'id', priority: 1 },
+      { field: 'removed', title: 'REMOVED', kind: 'boolean', priority: 1 },
+    ],
+    blocks: [{ kind: 'line', text: `Removed ${id}.` }],
+  }),
+});
+
+/** Removes every rule. */
+export const clearFaults = command({
+  path: 'sandbox faults clear',
+  summary: 'Remove all fault rules',
+  operation: 'faults.clear',
+  examples: [
+    { does: 'Everything works again', run: 'sandbox faults clear' },
+    { does: 'How many there were, as data', run: 'sandbox faults clear --json' },
+  ],
+  run: ctx => runAdmin(ctx, 'faults.clear', {}),
+  show: ({ removed }) => ({
+    noun: 'rule',
+    columns: [{ field: 'removed', title: 'REMOVED', kind: 'integer', priority: 1 }],
+    blocks: [{ kind: 'line', text: removed === 1 ? 'Removed 1 rule.' : `Removed ${removed} rules.` }],
+  }),
+});

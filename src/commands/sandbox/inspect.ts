@@ -1,0 +1,235 @@
+/** What happened in the sandbox and why. Looking leaves no trace. */
+import { columnsOf } from '../../cli/columns.ts';
+import { PAGING_FLAGS, pagedListing } from '../../cli/listing.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { argument, OURS } from '../../cli/parsing/flag.ts';
+import { quote, usage } from '../../cli/parsing/values.ts';
+import type { Shown } from '../../cli/shown.ts';
+import { withoutCode } from '../../contract/event-code.ts';
+import { text } from '../../contract/field.ts';
+import type { ItemOf, ResultOf } from '../../contract/operation.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import { TIMELINE_ITEM, TIMELINE_KINDS } from '../../contract/sandbox/inspector.ts';
+import { EVENT, INVARIANT } from '../../contract/sandbox/ledger.ts';
+import { CliError } from '../../core/errors.ts';
+import type { Column } from '../../terminal/view.ts';
+import { card } from '../cards/cards.ts';
+import { checkEvents } from '../webhooks/subscriptions.ts';
+import { runAdmin } from './simulate.ts';
+
+type Checked = ResultOf<AdminOperations['ledger.check']>;
+
+const CHECK_COLUMNS: readonly Column[] = [
+  { field: 'ok', title: 'WHOLE', kind: 'boolean', priority: 1 },
+  { field: 'faults', title: 'FAULTS', kind: 'list', priority: 1 },
+];
+
+const INVARIANT_COLUMNS = columnsOf(INVARIANT, {
+  id: { title: 'INVARIANT', priority: 1 },
+  holds: { priority: 1 },
+  says: { priority: 2, shrink: true },
+});
+
+function checkInWords({ ok, invariants }: Checked): string {
+  if (ok) return `The books are whole: ${invariants.length} invariants hold.`;
+  const broken = invariants.filter(({ holds }) => holds === false).map(({ id }) => id);
+  return broken.length === 0 ? 'The file is damaged: nothing was asked of the books.' : `Broken: ${broken.join(', ')}`;
+}
+
+/** Whether the money is whole. */
+export const checkSandbox = command({
+  path: 'sandbox check',
+  summary: 'Check every invariant of the ledger, one by one',
+  about: ['Looks through files, ledger, events and stored answers, whatever their size.'],
+  operation: 'ledger.check',
+  ends: { check_failed: 'An invariant does not hold, or the file is damaged.' },
+  examples: [
+    { does: 'All of them', run: 'sandbox check' },
+    { does: 'Their codes', run: "sandbox check --jq '.invariants[].id'" },
+  ],
+  run: ctx => runAdmin(ctx, 'ledger.check', {}),
+  show: checked => ({
+    noun: 'ledger',
+    idField: 'ok',
+    columns: CHECK_COLUMNS,
+    rows: { columns: INVARIANT_COLUMNS, rows: checked.invariants },
+    blocks: [
+      { kind: 'table', columns: INVARIANT_COLUMNS, rows: checked.invariants },
+      { kind: 'line', text: checkInWords(checked) },
+    ],
+    failure: checked.ok
+      ? undefined
+      : new CliError('check_failed', {
+          message: `the ledger does not add up: ${checked.faults.join('; ')}`,
+          hint: 'cardwright sandbox reset',
+        }),
+  }),
+});
+
+type Why = ResultOf<AdminOperations['transactions.why']>;
+
+const WHY_COLUMNS: readonly Column[] = [
+  { field: 'transaction', title: 'TRANSACTION', kind: 'id', priority: 1 },
+  { field: 'outcome', title: 'OUTCOME', kind: 'word', priority: 1 },
+  { field: 'decline_reason', title: 'REASON', kind: 'word', priority: 1 },
+];
+
+const STEP_COLUMNS: readonly Column[] = [
+  { field: 'check', title: 'CHECK', kind: 'word', priority: 1 },
+  { field: 'result', title: 'RESULT', kind: 'word', priority: 1 },
+  { field: 'left', title: 'COMPARED', kind: 'text', priority: 2, shrink: true },
+  { field: 'right', title: 'WITH', kind: 'text', priority: 2, shrink: true },
+];
+
+/** What stands above the checks. */
+function declineInWords({ outcome, decline_reason: reason, checks }: Why): string {
+  if (outcome === 'approved') return 'Approved: every check held.';
+  if (outcome === 'posted') return 'Posted without asking: settlements and refunds are never declined.';
+  const failed = checks.find(({ result }) => result === 'fails');
+  if (failed === undefined) return `Declined: ${reason}, forced by the simulation; no check was asked.`;
+  if (failed.left == null) return `Declined: ${reason}. The values it was judged by were not kept.`;
+  return `Declined: ${reason}: ${failed.left} against ${failed.right ?? ''}`;
+}
+
+function showWhy(why: Why): Shown {
+  return {
+    noun: 'transaction',
+    idField: 'transaction',
+    columns: WHY_COLUMNS,
+    rows: { columns: STEP_COLUMNS, rows: why.checks },
+    blocks: [
+      { kind: 'line', text: declineInWords(why) },
+      { kind: 'table', columns: STEP_COLUMNS, rows: why.checks },
+    ],
+  };
+}
+
+/** Which check of A-48 said no, and by which values. */
+export const whyDeclined = command({
+  path: 'sandbox why',
+  summary: 'Show the checks that a purchase went through, and which one declined it',
+  about: [
+    'The checks stand in the order in which they are asked; the first that fails declines the purchase, and the rest are not asked. The values are those of that moment.',
+    'Looking changes nothing in the sandbox.',
+  ],
+  operation: 'transactions.why',
+  args: { transaction: argument(text({ doc: 'Transaction.', basis: OURS, names: 'transaction' })) },
+  examples: [
+    { does: 'In words', run: 'sandbox why txn_1' },
+    { does: 'As data', run: 'sandbox why txn_1 --json' },
+  ],
+  run: (ctx, { transaction }) => runAdmin(ctx, 'transactions.why', { transaction_id: transaction }),
+  show: showWhy,
+});
+
+const TIMELINE_COLUMNS = [
+  ...columnsOf(TIMELINE_ITEM, {
+    at: { title: 'AT', priority: 2, kind: 'text' },
+    kind: { priority: 1 },
+    number: { title: 'NO', priority: 4 },
+    text: { title: 'WHAT', priority: 1, shrink: true },
+    amount: { priority: 3 },
+    id: { title: 'ID', priority: 5, kind: 'id' },
+  }),
+];
+
+/** The life of a card. */
+export const cardTimeline = command({
+  path: 'sandbox timeline',
+  summary: 'Show what happened to a card: requests, money, challenges, events, deliveries',
+  about: [
+    'Newest first. Each kind is in the order of its own numbers, because the clock of the sandbox may stand or go back; at one time, what led to something stands before it.',
+    'Of each kind the newest 10,000 are looked at; of requests, those that are still in the log. Looking changes nothing in the sandbox.',
+  ],
+  operation: 'cards.timeline',
+  args: { card },
+  flags: { kinds: 'query.kinds', page: 'query.page', perPage: 'query.per_page', ...PAGING_FLAGS },
+  examples: [
+    { does: 'The newest', run: 'sandbox timeline card_1' },
+    { does: 'Money alone, all of it', run: 'sandbox timeline card_1 --kinds transaction,entry --all' },
+  ],
+  async run(ctx, { card, kinds, page, perPage, all, limit }) {
+    checkKinds(kinds);
+    const admin = await ctx.sandbox();
+    const pages = await begun(admin.pages('cards.timeline', { card_id: card, kinds, page, per_page: perPage }));
+    return pagedListing(pages, {
+      noun: 'item',
+      all,
+      limit,
+      sorted: ctx.sorted && page === undefined,
+      numbered: page !== undefined,
+      perPage,
+    });
+  },
+  show: listing => ({ listing, noun: 'item', columns: TIMELINE_COLUMNS }),
+});
+
+/** The same pages, the first of them read: a card that is not there is said before anything is shown. */
+async function begun<Page>(pages: AsyncIterable<Page>): Promise<AsyncIterable<Page>> {
+  const iterator = pages[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  return (async function* () {
+    for (let next = first; next.done !== true; next = await iterator.next()) yield next.value;
+  })();
+}
+
+/** Throws `usage` with the kinds there are. */
+function checkKinds(kinds: string | undefined): void {
+  const known: readonly string[] = TIMELINE_KINDS;
+  const other = kinds?.split(',').find(kind => !known.includes(kind.trim()));
+  if (other !== undefined) throw usage(`--kinds ${quote(other)} is none of ${known.join(', ')}`);
+}
+
+type EventItem = ItemOf<AdminOperations['events']>;
+
+const EVENT_COLUMNS = columnsOf(EVENT, {
+  seq: { title: 'NO', priority: 1 },
+  type: { priority: 1 },
+  created_at: { title: 'AT', priority: 2, kind: 'text' },
+  id: { title: 'EVENT ID', priority: 3 },
+  body: { title: 'BODY', priority: 6, shrink: true },
+});
+
+/** What the sandbox told, whether anybody listened or not. */
+export const sandboxEvents = command({
+  path: 'sandbox events',
+  summary: 'List the events that the sandbox recorded, newest first',
+  about: [
+    'With --after they come in their order, from the one behind that number on. A one-time code in a body is replaced; 3ds list shows it.',
+    'Looking changes nothing in the sandbox.',
+  ],
+  operation: 'events',
+  flags: {
+    type: 'query.type',
+    card: 'query.card_id',
+    after: 'query.after',
+    page: 'query.page',
+    perPage: 'query.per_page',
+    ...PAGING_FLAGS,
+  },
+  examples: [
+    { does: 'The newest', run: 'sandbox events' },
+    { does: 'What came after number 2, in its order', run: 'sandbox events --after 2 --all --json' },
+  ],
+  async run(ctx, { type, card, after, page, perPage, all, limit }) {
+    if (type !== undefined) checkEvents([type]);
+    const admin = await ctx.sandbox();
+    const order = after === undefined ? 'desc' : 'asc';
+    const pages = admin.pages('events', { type, card_id: card, after, order, page, per_page: perPage });
+    return pagedListing(withoutCodes(pages), {
+      noun: 'event',
+      all,
+      limit,
+      sorted: ctx.sorted && page === undefined,
+      numbered: page !== undefined,
+      perPage,
+    });
+  },
+  show: listing => ({ listing, noun: 'event', columns: EVENT_COLUMNS }),
+});
+
+async function* withoutCodes<P>(pages: AsyncIterable<P & { readonly data: readonly EventItem[] }>) {
+  for await (const page of pages) {
+    yield { ...page, data: page.data.map(event => ({ ...event, body: withoutCode(event.type, event.body) })) };
+  }
+}

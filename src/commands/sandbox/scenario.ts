@@ -1,0 +1,146 @@
+/** Playing a scenario file. */
+import { orNull, tells } from '../../cli/answer-fields.ts';
+import { confirmed } from '../../cli/confirm.ts';
+import type { Context } from '../../cli/context.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { argument, local } from '../../cli/parsing/flag.ts';
+import { whichSandbox } from '../../cli/which-sandbox.ts';
+import type { ReadName, WriteName } from '../../contract/calls.ts';
+import { CliError } from '../../core/errors.ts';
+import { shellWord } from '../../core/shell-quote.ts';
+import type { Scenario, Step } from '../../scenario/read.ts';
+import type { ExecuteStep, StepDone } from '../../scenario/run.ts';
+import type { Listing, Row } from '../../terminal/view.ts';
+
+const MOST_BYTES = 1_048_576;
+
+/** Plays a scenario: steps, what they must answer, and the clock between them. */
+export const runSandboxScenario = command({
+  path: 'sandbox simulate run',
+  summary: 'Run a scenario file: steps and expected results',
+  effect: 'reversible',
+  reach: 'service',
+  ends: {
+    not_confirmed: 'Declined, or nobody could be asked. Nothing was sent.',
+    check_failed: 'An expectation of the story does not hold.',
+  },
+  answers: {
+    list: {
+      step: tells.count('Number of the step, from 1.'),
+      line: tells.count('Line of the file.'),
+      operation: tells.text('What was done.'),
+      outcome: tells.text('ok, or the identifier it was refused with, as expected.'),
+      id: orNull(tells.text('What was made or changed.')),
+    },
+  },
+  about: [
+    'The whole file is checked before the first step. If it has errors, each is shown with line and column, and nothing is sent. The first step with another result than expected ends the run with 15. TSV, CSV and NDJSON show each step as soon as it is done. The format: cardwright help scenarios.',
+  ],
+  args: { file: argument(local('file', 'Scenario in YAML; - for standard input.')) },
+  examples: [
+    { does: 'A story and its checks', run: 'sandbox simulate run purchase.yaml --yes' },
+    { does: 'What each step did, as data', run: 'sandbox simulate run purchase.yaml --yes --json' },
+  ],
+  async run(ctx, { file }) {
+    if (ctx.dryRun) {
+      throw new CliError('usage', {
+        message: 'simulations touch the sandbox alone and have no dry run',
+        outcome: 'not_sent',
+      });
+    }
+    const { readYaml } = await import('../../terminal/yaml-text.ts');
+    const { readScenario } = await import('../../scenario/read.ts');
+    const { runScenario } = await import('../../scenario/run.ts');
+    const name = file === '-' ? 'standard input' : file;
+    const content = file === '-' ? await ctx.stdin.readAll(MOST_BYTES) : await ctx.readFile(file);
+    const scenario = readScenario(readYaml(content), name);
+    const perform = await stepPerformer(ctx, scenario.steps, file);
+    if (scenario.steps.some(({ operation }) => operation.name === 'reset')) {
+      const intent = `Replace everything in ${await whichSandbox(ctx)}, as the scenario does`;
+      await confirmed(ctx, {
+        intent,
+        question: `${intent}?`,
+        command: `cardwright sandbox simulate run ${shellWord(file)} --yes`,
+      });
+    }
+    return asTheyAreDone(ctx, scenario, runScenario(scenario, { file: name, perform }));
+  },
+  show: listing => ({
+    listing,
+    noun: 'step',
+    idField: 'step',
+    columns: [
+      { field: 'step', title: 'STEP', kind: 'integer', priority: 1 },
+      { field: 'line', title: 'LINE', kind: 'integer', priority: 3 },
+      { field: 'operation', title: 'OPERATION', kind: 'word', priority: 1 },
+      { field: 'outcome', title: 'OUTCOME', kind: 'word', priority: 2 },
+      { field: 'id', title: 'ID', kind: 'id', priority: 2 },
+    ],
+  }),
+});
+
+/** The story is told to its end, also where nobody reads it any more. */
+function asTheyAreDone(
+  ctx: Pick<Context, 'notice'>,
+  { name }: Scenario,
+  steps: AsyncGenerator<StepDone, void>,
+): Listing {
+  let total = 0;
+  const next = async () => {
+    const { done, value } = await steps.next();
+    if (done === true) return undefined;
+    total += 1;
+    return value;
+  };
+  async function* batches(): AsyncGenerator<readonly Row[]> {
+    // An output that cannot be written is found out before the first step.
+    yield [];
+    try {
+      for (let step = await next(); step !== undefined; step = await next()) yield [{ ...step }];
+      ctx.notice(`${name}: ${total} steps, all as expected.`);
+    } finally {
+      while ((await next()) !== undefined);
+    }
+  }
+  return { batches: batches(), page: () => ({ total }), runsOn: true, footer: count => `${count} steps.` };
+}
+
+/**
+ * Throws `guarded` when the chosen profile speaks to anything but the sandbox that the simulations go to, and
+ * `not_authenticated` when none is chosen and a step is one of the service: what steers the sandbox needs no profile.
+ */
+async function stepPerformer(ctx: Context, steps: readonly Step[], file: string): Promise<ExecuteStep> {
+  const needsService = steps.some(({ operation }) => operation.surface === 'service');
+  await refuseElsewhere(ctx, file).catch((error: unknown) => {
+    const isNoneChosen = error instanceof CliError && error.kind === 'not_authenticated';
+    if (needsService || !isNoneChosen) throw error;
+  });
+  return async ({ surface, name, row }, input) => {
+    if (surface === 'admin') return (await (await ctx.sandbox()).send(name as 'status', input as never)).result;
+    if (row.effect === 'read') return ctx.read(name as ReadName, input as never);
+    const written = await ctx.write(name as WriteName, input as never, {
+      intent: `${name}, a step of the scenario`,
+      confirmed: true,
+      // A story shows the cards it made, not what a journal wrote on them.
+      marker: false,
+    });
+    return written.result;
+  };
+}
+
+async function refuseElsewhere(ctx: Context, file: string): Promise<void> {
+  const { mode, baseUrl, profile } = await ctx.identity();
+  const elsewhere = await ctx.sandboxElsewhere();
+  const isSame =
+    elsewhere === undefined
+      ? mode === 'sandbox'
+      : URL.canParse(baseUrl) && new URL(baseUrl).origin === elsewhere.origin;
+  if (isSame) return;
+  throw new CliError('guarded', {
+    message: `a scenario plays in ${await whichSandbox(ctx)}, and the profile ${profile} speaks to ${baseUrl}`,
+    hint: elsewhere
+      ? 'cardwright whoami'
+      : `cardwright --sandbox sandbox simulate run ${shellWord(file)}${ctx.yes ? ' --yes' : ''}`,
+    outcome: 'not_sent',
+  });
+}

@@ -1,0 +1,399 @@
+/** Simulations: what merchants, card holders and payers do. */
+import type { Context } from '../../cli/context.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { argument, OURS, option, optionalArgument } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
+import type { Shown } from '../../cli/shown.ts';
+import { flag, integer, text } from '../../contract/field.ts';
+import type { InputOf, ResultOf } from '../../contract/operation.ts';
+import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
+import type { AdminName, AdminOperations, SandboxAdmin } from '../../contract/sandbox/admin-calls.ts';
+import { CliError } from '../../core/errors.ts';
+import { shellWord } from '../../core/shell-quote.ts';
+import type { Column } from '../../terminal/view.ts';
+import { money } from '../cards/cards.ts';
+
+/**
+ * To the sandbox that `elsewhere` finds. A change goes to the one that is started on this store, where there is one: it
+ * knows then what was done, and sends what follows. Else to the one every command steers.
+ */
+export async function runAdmin<N extends AdminName>(
+  ctx: Context,
+  operation: N,
+  input: InputOf<AdminOperations[N]>,
+  elsewhere?: () => Promise<SandboxAdmin | undefined>,
+): Promise<ResultOf<AdminOperations[N]>> {
+  if (ctx.dryRun) {
+    throw new CliError('usage', {
+      message: 'simulations touch the sandbox alone and have no dry run',
+      outcome: 'not_sent',
+    });
+  }
+  const isChange = ADMIN_OPERATIONS[operation].effect !== 'read';
+  const found = elsewhere === undefined && isChange ? await ctx.servers.control() : await elsewhere?.();
+  const admin = found ?? (await ctx.sandbox());
+  return (await admin.send(operation, input)).result;
+}
+
+const AUTHORIZATION = text({ doc: 'Authorization.', basis: OURS, names: 'transaction' });
+
+const authorization = argument(AUTHORIZATION);
+const maybeAuthorization = optionalArgument(AUTHORIZATION);
+export const challenge = argument(text({ doc: 'Challenge.', basis: OURS, names: 'challenge' }));
+export const deposit = argument(text({ doc: 'Deposit; the whole id.', basis: OURS }));
+
+type Simulated = ResultOf<AdminOperations['simulate.authorize']>;
+
+const COLUMNS: readonly Column[] = [
+  { field: 'outcome', title: 'OUTCOME', kind: 'word', priority: 1 },
+  { field: 'transaction_id', title: 'TRANSACTION', kind: 'id', priority: 2 },
+  { field: 'authorization_id', title: 'AUTHORIZATION', kind: 'id', priority: 3 },
+  { field: 'challenge_id', title: 'CHALLENGE', kind: 'id', priority: 3 },
+  { field: 'deposit_id', title: 'DEPOSIT', kind: 'id', priority: 3 },
+  { field: 'card_id', title: 'CARD', kind: 'id', priority: 4 },
+  { field: 'card_status', title: 'STATUS', kind: 'word', priority: 4 },
+  { field: 'card_balance', title: 'CARD BALANCE', kind: 'money', priority: 4 },
+  { field: 'wallet_balance', title: 'WALLET', kind: 'money', priority: 4 },
+  { field: 'decline_reason', title: 'REASON', kind: 'word', priority: 2 },
+];
+
+const IDS = ['authorization_id', 'transaction_id', 'challenge_id', 'deposit_id'] as const;
+
+/** The id that the next step of a story needs: the authorization before its own record. */
+function showSimulated(done: Simulated): Shown {
+  const idField = IDS.find(name => typeof done[name] === 'string') ?? 'transaction_id';
+  const why = done.decline_reason ? `: ${done.decline_reason}` : '';
+  const pairs: [string, string][] = [
+    ...IDS.flatMap((name): [string, string][] => (done[name] ? [[name.replace('_id', ''), String(done[name])]] : [])),
+    ...(done.card_id
+      ? ([['card', `${done.card_id}, ${done.card_status ?? '-'}, ${money(done.card_balance)}`]] as [string, string][])
+      : []),
+    ...confirmed(done),
+    ['wallet', money(done.wallet_balance)],
+    ['events', (done.events ?? []).join(', ') || 'none'],
+  ];
+  return {
+    noun: 'simulation',
+    columns: COLUMNS,
+    idField,
+    ...(done.outcome === 'declined' &&
+      done.transaction_id && { notes: [`Why: cardwright sandbox why ${shellWord(done.transaction_id)}`] }),
+    blocks: [
+      { kind: 'line', text: `${done.outcome}${why}` },
+      { kind: 'pairs', pairs },
+    ],
+  };
+}
+
+function confirmed({ confirmations, required_confirmations: needed }: Simulated): [string, string][] {
+  return typeof confirmations === 'number' ? [['confirmations', `${confirmations} of ${needed ?? '-'}`]] : [];
+}
+
+/** A merchant asks for an authorization. */
+export const simulateAuthorize = command({
+  path: 'sandbox simulate authorize',
+  summary: 'Simulate an authorization on a card',
+  about: ['A declined authorization is a result, not a failure: the command ends with 0 and says why.'],
+  operation: 'simulate.authorize',
+  flags: {
+    card: 'body.card_id',
+    amount: 'body.amount',
+    merchant: 'body.merchant',
+    mcc: 'body.mcc',
+    country: 'body.country',
+    decline: 'body.force_decline',
+    '3ds': 'body.three_ds',
+    mismatch: 'body.mismatch',
+  },
+  examples: [
+    { does: 'A coffee', run: 'sandbox simulate authorize --card card_1 --amount 4.50' },
+    {
+      does: 'One that needs a code first',
+      run: 'sandbox simulate authorize --card card_1 --amount 59 --3ds challenge',
+    },
+  ],
+  run: (ctx, { card, amount, merchant, mcc, country, decline, mismatch, '3ds': threeDs }) =>
+    runAdmin(ctx, 'simulate.authorize', {
+      card_id: card,
+      amount,
+      merchant,
+      mcc,
+      country,
+      force_decline: decline,
+      three_ds: threeDs,
+      mismatch,
+    }),
+  show: showSimulated,
+});
+
+/** The merchant asks for more. */
+export const simulateIncrement = command({
+  path: 'sandbox simulate increment',
+  summary: 'Simulate an increase of a pending authorization',
+  about: ['The checks of an authorization run again. If the increase is declined, the authorization does not change.'],
+  operation: 'simulate.increment',
+  args: { authorization },
+  flags: { amount: 'body.amount' },
+  examples: [
+    { does: 'Five dollars more', run: 'sandbox simulate increment txn_1 --amount 5' },
+    { does: 'As data', run: 'sandbox simulate increment txn_1 --amount 5 --json' },
+  ],
+  run: (ctx, { authorization, amount }) =>
+    runAdmin(ctx, 'simulate.increment', { authorization_id: authorization, amount }),
+  show: showSimulated,
+});
+
+/** The merchant settles. */
+export const simulateSettle = command({
+  path: 'sandbox simulate settle',
+  summary: 'Simulate the settlement of an authorization, in full or in part',
+  operation: 'simulate.settle',
+  args: { authorization },
+  flags: {
+    amount: 'body.amount',
+    notFinal: option(flag({ doc: 'More settlements will follow; keep the rest of the hold.', basis: OURS })),
+  },
+  examples: [
+    { does: 'All of it', run: 'sandbox simulate settle txn_1' },
+    { does: 'A part, more to come', run: 'sandbox simulate settle txn_1 --amount 12 --not-final' },
+  ],
+  run: (ctx, { authorization, amount, notFinal }) =>
+    runAdmin(ctx, 'simulate.settle', { authorization_id: authorization, amount, final: notFinal ? false : undefined }),
+  show: showSimulated,
+});
+
+/** Simulate a reversal: release a hold. */
+export const simulateReverse = command({
+  path: 'sandbox simulate reverse',
+  summary: 'Simulate a reversal: release a hold, in full or in part',
+  operation: 'simulate.reverse',
+  args: { authorization },
+  flags: { amount: 'body.amount' },
+  examples: [
+    { does: 'All of it', run: 'sandbox simulate reverse txn_1' },
+    { does: 'A part of it', run: 'sandbox simulate reverse txn_1 --amount 5' },
+  ],
+  run: (ctx, { authorization, amount }) =>
+    runAdmin(ctx, 'simulate.reverse', { authorization_id: authorization, amount }),
+  show: showSimulated,
+});
+
+/** Ids of the sandbox say what they are (A-130). */
+const isChallenge = (id: string) => id.startsWith('tds_');
+
+/** The time of an authorization or a challenge is over. */
+export const simulateExpire = command({
+  path: 'sandbox simulate expire',
+  summary: 'Expire an authorization or a 3DS challenge now',
+  about: ['Only this one expires; the clock does not move. sandbox clock advance moves the clock for all of them.'],
+  operation: 'simulate.expire',
+  args: { pending: argument(text({ doc: 'Authorization or challenge.', basis: OURS, names: 'pending' })) },
+  examples: [
+    { does: 'Give a hold back', run: 'sandbox simulate expire txn_1' },
+    { does: 'Let a code run out', run: 'sandbox simulate expire tds_1' },
+  ],
+  run: (ctx, { pending }) =>
+    isChallenge(pending)
+      ? runAdmin(ctx, 'simulate.challenge-expire', { challenge_id: pending })
+      : runAdmin(ctx, 'simulate.expire', { authorization_id: pending }),
+  show: showSimulated,
+});
+
+/** The merchant refunds. */
+export const simulateRefund = command({
+  path: 'sandbox simulate refund',
+  summary: 'Simulate a refund, with or without a purchase before it',
+  about: ['With --card instead of an authorization the refund belongs to no purchase and can have any amount.'],
+  operation: 'simulate.refund',
+  args: { authorization: maybeAuthorization },
+  flags: {
+    amount: 'body.amount',
+    card: option(text({ doc: 'Card that gets the money, without a purchase before it.', basis: OURS, names: 'card' })),
+    merchant: option(text({ doc: 'Merchant name, with --card.', basis: OURS })),
+  },
+  examples: [
+    { does: 'Two dollars of a purchase', run: 'sandbox simulate refund txn_1 --amount 2' },
+    { does: 'Without a purchase', run: 'sandbox simulate refund --card card_1 --amount 5' },
+  ],
+  run(ctx, { authorization, amount, card, merchant }) {
+    if (authorization !== undefined && card === undefined && merchant === undefined) {
+      return runAdmin(ctx, 'simulate.refund', { authorization_id: authorization, amount });
+    }
+    if (card === undefined || authorization !== undefined) {
+      throw usage('sandbox simulate refund needs an authorization or --card, not both');
+    }
+    if (amount === undefined) throw usage('sandbox simulate refund --card needs --amount <usd>');
+    return runAdmin(ctx, 'simulate.unlinked-refund', { card_id: card, amount, merchant });
+  },
+  show: showSimulated,
+});
+
+/** A merchant posts without asking. */
+export const simulateForcePost = command({
+  path: 'sandbox simulate force-post',
+  summary: 'Simulate a settlement without an authorization',
+  about: [
+    'It is never declined. The balance can fall below 0; on a terminated card the amount is taken from the wallet.',
+  ],
+  operation: 'simulate.force-post',
+  flags: {
+    card: 'body.card_id',
+    amount: 'body.amount',
+    merchant: 'body.merchant',
+    mcc: 'body.mcc',
+    country: 'body.country',
+  },
+  examples: [
+    { does: 'A toll road', run: 'sandbox simulate force-post --card card_1 --amount 12 --mcc 4784' },
+    {
+      does: 'More than the card holds',
+      run: 'sandbox simulate force-post --card card_1 --amount 200 --merchant "Toll road"',
+    },
+  ],
+  run: (ctx, { card, ...purchase }) => runAdmin(ctx, 'simulate.force-post', { card_id: card, ...purchase }),
+  show: showSimulated,
+});
+
+/** A merchant opens a 3DS challenge. */
+export const simulateChallenge = command({
+  path: 'sandbox simulate challenge',
+  summary: 'Open a 3DS challenge on a card',
+  operation: 'simulate.challenge',
+  flags: { card: 'body.card_id', amount: 'body.amount', merchant: 'body.merchant', then: 'body.then' },
+  examples: [
+    { does: 'For $59', run: 'sandbox simulate challenge --card card_1 --amount 59 --merchant "Acme Ltd"' },
+    { does: 'Its id, for the next command', run: 'sandbox simulate challenge --card card_1 --amount 12.50 -q' },
+  ],
+  run: (ctx, { card, ...asked }) => runAdmin(ctx, 'simulate.challenge', { card_id: card, ...asked }),
+  show: showSimulated,
+});
+
+/** The card holder types a code. */
+export const simulateAnswer = command({
+  path: 'sandbox simulate answer',
+  summary: 'Answer a 3DS challenge as the card holder',
+  operation: 'simulate.answer',
+  args: { challenge },
+  flags: {
+    right: option(flag({ doc: 'With the right code.', basis: OURS })),
+    wrong: option(flag({ doc: 'With a wrong code; the third one ends the challenge.', basis: OURS })),
+    code: option(text({ doc: 'With this code, as 3ds list shows it.', basis: OURS })),
+  },
+  examples: [
+    { does: 'Rightly', run: 'sandbox simulate answer tds_1 --right' },
+    { does: 'With what was read', run: 'sandbox simulate answer tds_1 --code 614729' },
+  ],
+  run(ctx, { challenge, right, wrong, code }) {
+    const given = [right, wrong, code].filter(value => value !== undefined);
+    if (given.length !== 1) throw usage('sandbox simulate answer needs one of --right, --wrong and --code');
+    const typed = code === undefined ? { answer: right ? ('right' as const) : ('wrong' as const) } : { otp: code };
+    return runAdmin(ctx, 'simulate.answer', { challenge_id: challenge, ...typed });
+  },
+  show: showSimulated,
+});
+
+/** The card holder gives up. */
+export const simulateCancel = command({
+  path: 'sandbox simulate cancel',
+  summary: 'Cancel a 3DS challenge as the card holder',
+  operation: 'simulate.cancel',
+  args: { challenge },
+  examples: [
+    { does: 'No code is typed', run: 'sandbox simulate cancel tds_1' },
+    { does: 'As data', run: 'sandbox simulate cancel tds_1 --json' },
+  ],
+  run: (ctx, { challenge }) => runAdmin(ctx, 'simulate.cancel', { challenge_id: challenge }),
+  show: showSimulated,
+});
+
+/** Simulate a crypto deposit. */
+export const simulateDeposit = command({
+  path: 'sandbox simulate deposit',
+  summary: 'Simulate a crypto deposit; it counts once it is confirmed',
+  about: [
+    'A confirmation is added with every block on the clock of the sandbox, unless you give --confirmations manual.',
+  ],
+  operation: 'simulate.deposit',
+  flags: {
+    currency: 'body.currency',
+    amount: 'body.amount',
+    cryptoAmount: 'body.crypto_amount',
+    confirmations: 'body.confirmations',
+  },
+  examples: [
+    { does: '$500 in USDT', run: 'sandbox simulate deposit --currency usdt --amount 500' },
+    { does: 'A hundredth of a bitcoin', run: 'sandbox simulate deposit --currency btc --crypto-amount 0.01' },
+  ],
+  run(ctx, { currency, amount, cryptoAmount, confirmations }) {
+    if ((amount === undefined) === (cryptoAmount === undefined)) {
+      throw usage('sandbox simulate deposit needs one of --amount and --crypto-amount');
+    }
+    return runAdmin(ctx, 'simulate.deposit', { currency, amount, crypto_amount: cryptoAmount, confirmations });
+  },
+  show: showSimulated,
+});
+
+/** A pending deposit is confirmed. */
+export const simulateConfirm = command({
+  path: 'sandbox simulate confirm',
+  summary: 'Confirm a pending deposit and credit it to the wallet',
+  operation: 'simulate.confirm',
+  args: { deposit },
+  flags: {
+    blocks: option(
+      integer({ doc: 'Add only this many confirmations; all by default.', basis: OURS, min: 1, max: 1000 }),
+    ),
+  },
+  examples: [
+    { does: 'Credit it', run: 'sandbox simulate confirm dep_1' },
+    { does: 'One block', run: 'sandbox simulate confirm dep_1 --blocks 1' },
+  ],
+  run: (ctx, { deposit, blocks }) =>
+    blocks === undefined
+      ? runAdmin(ctx, 'simulate.confirm', { deposit_id: deposit })
+      : runAdmin(ctx, 'simulate.confirmations', { deposit_id: deposit, add: blocks }),
+  show: showSimulated,
+});
+
+/** A pending deposit never comes. */
+export const simulateFail = command({
+  path: 'sandbox simulate fail',
+  summary: 'Let a pending deposit fail; it is never credited',
+  operation: 'simulate.fail',
+  args: { deposit },
+  examples: [
+    { does: 'It was dropped from the chain', run: 'sandbox simulate fail dep_1' },
+    { does: 'As data', run: 'sandbox simulate fail dep_1 --json' },
+  ],
+  run: (ctx, { deposit }) => runAdmin(ctx, 'simulate.fail', { deposit_id: deposit }),
+  show: showSimulated,
+});
+
+/** Prints a scenario of what was done, for `sandbox simulate run`. */
+export const recordScenario = command({
+  path: 'sandbox simulate record',
+  summary: 'Write a scenario from what was done in the started sandbox',
+  about: [
+    'Each change that went through is a step, in its order: of all, or of one card. Ids that a step made stand as references to its answer; other ids stand as they are, and must be there when it is played. Reads, secrets and what was refused are left out, and of addresses all but where they lead to.',
+    'Simulations and other changes through the control surface are remembered since the sandbox was started, changes of your code since the inspector was first opened (sandbox open), the newest 1,000. --after takes the number that the last recording ended with.',
+  ],
+  operation: 'scenarios.record',
+  flags: { card: 'query.card_id', after: 'query.after' },
+  examples: [
+    { does: 'All of it, as a file', run: 'sandbox simulate record' },
+    { does: 'The life of one card', run: 'sandbox simulate record --card card_1' },
+  ],
+  run: (ctx, { card, after }) =>
+    runAdmin(ctx, 'scenarios.record', { card_id: card, after }, () => ctx.servers.control()),
+  show: ({ text, steps }) => ({
+    ...(steps === 0 && { notes: ['Nothing was done that could be a step.'] }),
+    noun: 'scenario',
+    idField: 'last',
+    columns: [
+      { field: 'steps', title: 'STEPS', kind: 'integer', priority: 1 },
+      { field: 'last', title: 'LAST', kind: 'integer', priority: 1 },
+      { field: 'text', title: 'TEXT', kind: 'text', priority: 2 },
+    ],
+    prose: text,
+  }),
+});

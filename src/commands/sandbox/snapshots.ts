@@ -1,0 +1,361 @@
+/** Snapshots, export and import: the whole state of a sandbox kept and put back. */
+import { tells } from '../../cli/answer-fields.ts';
+import { columnsOf } from '../../cli/columns.ts';
+import { confirmed } from '../../cli/confirm.ts';
+import type { Restored } from '../../cli/context.ts';
+import { wholeListing } from '../../cli/listing.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { argument, local, OURS, optionalArgument } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
+import type { Shown } from '../../cli/shown.ts';
+import { whichSandbox } from '../../cli/which-sandbox.ts';
+import { text } from '../../contract/field.ts';
+import type { ResultOf } from '../../contract/operation.ts';
+import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import { SNAPSHOT, SNAPSHOT_NAME } from '../../contract/sandbox/snapshots.ts';
+import { CliError } from '../../core/errors.ts';
+import { shellWord } from '../../core/shell-quote.ts';
+import type { Block, Column } from '../../terminal/view.ts';
+import { money } from '../cards/cards.ts';
+import { runAdmin } from './simulate.ts';
+
+/** Throws `usage` for a name no snapshot has. */
+function checkedName(name: string): string {
+  if (SNAPSHOT_NAME.test(name)) return name;
+  throw usage(
+    `${JSON.stringify(name)} is no name of a snapshot: lower-case letters, digits, - and _, at most 64 of them`,
+  );
+}
+
+const snapshotName = argument(text({ doc: 'Name: lower-case letters, digits, - and _.', basis: OURS, maxLength: 64 }));
+
+export const SNAPSHOT_COLUMNS = columnsOf(SNAPSHOT, {
+  name: { priority: 1, kind: 'id' },
+  made_at: { title: 'MADE', priority: 2 },
+  data_set: { title: 'DATA', priority: 3 },
+  cards: { priority: 3 },
+  transactions: { priority: 3 },
+  bytes: { priority: 4 },
+  clock: { priority: 4 },
+  seed: { priority: 5, wideOnly: true },
+  whole: { title: 'COMPLETE', priority: 2 },
+});
+
+const COLUMNS: readonly Column[] = [
+  { field: 'restored', title: 'RESTORED', kind: 'boolean', priority: 1 },
+  { field: 'made_at', title: 'MADE', kind: 'time', priority: 2 },
+  { field: 'cards', title: 'CARDS', kind: 'integer', priority: 2 },
+  { field: 'transactions', title: 'TRANSACTIONS', kind: 'integer', priority: 2 },
+  { field: 'webhooks_active', title: 'WEBHOOKS', kind: 'integer', priority: 2 },
+  { field: 'wallet_balance', title: 'WALLET', kind: 'money', priority: 1 },
+  { field: 'ledger_ok', title: 'LEDGER', kind: 'boolean', priority: 1 },
+];
+
+/** `what` names where it came from: `snapshot before`, `backup.ndjson`. */
+function showRestored(what: string, done: Restored): Shown {
+  return {
+    noun: 'sandbox',
+    idField: 'made_at',
+    columns: COLUMNS,
+    blocks: [
+      {
+        kind: 'pairs',
+        pairs: [
+          ['Restored', what],
+          ['Made', done.made_at ?? '-'],
+          ['Clock', done.now ?? '-'],
+          ['Cards', String(done.cards ?? '-')],
+          ['Transactions', String(done.transactions ?? '-')],
+          ...webhooksIn(done),
+          ['Wallet', money(done.wallet_balance)],
+          ['Ledger', done.ledger_ok ? 'whole' : 'broken'],
+        ],
+      },
+    ],
+    failure: brokenLedger(done),
+  };
+}
+
+/** Where deliveries go is as important as what came back, and easily missed. */
+function webhooksIn({ webhooks_active: active = 0 }: Restored): readonly (readonly [string, string])[] {
+  if (active === 0) return [];
+  const are =
+    active === 1
+      ? '1 subscription is active: its address gets'
+      : `${active} subscriptions are active: their addresses get`;
+  return [['Webhooks', `${are} what this sandbox delivers`]];
+}
+
+/** Throws `check_failed` when nothing was put back. */
+function refuseDamaged(what: string, done: Restored, hint?: string): Restored {
+  if (done.restored) return done;
+  throw new CliError('check_failed', {
+    message: `${what} cannot be put back: ${done.problems.join('; ')}. Nothing was changed.`,
+    ...(hint !== undefined && { hint }),
+    outcome: 'refused',
+  });
+}
+
+function brokenLedger({ ledger_ok, ledger_faults }: Restored): CliError | undefined {
+  if (ledger_ok !== false) return undefined;
+  return new CliError('check_failed', {
+    message: `restored, but its ledger does not add up: ${(ledger_faults ?? []).join('; ')}`,
+    hint: 'cardwright sandbox reset',
+    outcome: 'done',
+  });
+}
+
+/** Keeps everything the sandbox holds under a name. */
+export const saveSnapshot = command({
+  path: 'sandbox snapshot save',
+  summary: 'Save the whole state of the sandbox under a name',
+  about: [
+    'Holds cards, ledger, events, clock and seed, with a checksum of every file. An older snapshot of that name is replaced; any other file of that name is not touched.',
+  ],
+  operation: 'snapshots.save',
+  args: { name: snapshotName },
+  examples: [
+    { does: 'Before a risky test', run: 'sandbox snapshot save before' },
+    { does: 'Before an upgrade', run: 'sandbox snapshot save upgrade-2' },
+  ],
+  run: (ctx, { name }) => runAdmin(ctx, 'snapshots.save', { name: checkedName(name) }),
+  show: saved => ({
+    noun: 'snapshot',
+    idField: 'name',
+    columns: SNAPSHOT_COLUMNS,
+    blocks: [{ kind: 'line', text: `Saved ${saved.name}: ${saved.cards} cards, ${saved.transactions} transactions.` }],
+  }),
+});
+
+/** Lists snapshots by name. */
+export const listSnapshots = command({
+  path: 'sandbox snapshot list',
+  summary: 'List snapshots by name',
+  about: [
+    'COMPLETE says that the manifest is as it was written and that each file has its length. Every byte is checked by snapshot diff and snapshot restore.',
+  ],
+  operation: 'snapshots',
+  examples: [
+    { does: 'All of them', run: 'sandbox snapshot list' },
+    { does: 'As data', run: 'sandbox snapshot list --json' },
+  ],
+  async run(ctx) {
+    return wholeListing(await runAdmin(ctx, 'snapshots', {}), { noun: 'snapshot' });
+  },
+  show: listing => ({ listing, noun: 'snapshot', idField: 'name', columns: SNAPSHOT_COLUMNS }),
+});
+
+type Difference = ResultOf<AdminOperations['snapshots.diff']>;
+
+const TABLE_COLUMNS: readonly Column[] = [
+  { field: 'table', title: 'TABLE', kind: 'word', priority: 1 },
+  { field: 'added', title: 'ADDED', kind: 'integer', priority: 1 },
+  { field: 'removed', title: 'REMOVED', kind: 'integer', priority: 1 },
+  { field: 'changed', title: 'CHANGED', kind: 'integer', priority: 1 },
+];
+const ACCOUNT_COLUMNS: readonly Column[] = [
+  { field: 'account', title: 'ACCOUNT', kind: 'id', priority: 1 },
+  { field: 'delta', title: 'DIFFERENCE', kind: 'money', priority: 1 },
+];
+const FIELD_COLUMNS: readonly Column[] = [
+  { field: 'card_id', title: 'CARD', kind: 'id', priority: 1 },
+  { field: 'field', title: 'FIELD', kind: 'word', priority: 1 },
+  { field: 'from', title: 'WAS', kind: 'text', priority: 1, shrink: true },
+  { field: 'to', title: 'IS', kind: 'text', priority: 1, shrink: true },
+];
+
+function blocksOf({ tables, accounts, cards }: Difference): readonly Block[] {
+  if (tables.length === 0) return [{ kind: 'line', text: 'Nothing differs.' }];
+  const fields = cards.flatMap(({ card_id, fields }) => fields.map(field => ({ card_id, ...field })));
+  return [
+    { kind: 'table', columns: TABLE_COLUMNS, rows: tables },
+    ...(accounts.length === 0 ? [] : [{ kind: 'table', columns: ACCOUNT_COLUMNS, rows: accounts } as const]),
+    ...(fields.length === 0 ? [] : [{ kind: 'table', columns: FIELD_COLUMNS, rows: fields } as const]),
+  ];
+}
+
+function damaged(problems: readonly string[]): CliError {
+  return new CliError('check_failed', {
+    message: `nothing was compared: ${problems.join('; ')}`,
+    hint: 'cardwright sandbox snapshot list',
+    outcome: 'refused',
+  });
+}
+
+/** What changed between two states of the sandbox. */
+export const diffSnapshots = command({
+  path: 'sandbox snapshot diff',
+  summary: 'Show what differs between two snapshots, or a snapshot and now',
+  about: [
+    'By table, by account of the ledger and by field of each card; card numbers and security codes are left out. The differences of all accounts sum to 0. Looking changes nothing in the sandbox.',
+  ],
+  operation: 'snapshots.diff',
+  ends: { check_failed: 'A snapshot is damaged; nothing was compared.' },
+  args: {
+    before: snapshotName,
+    after: optionalArgument(
+      text({ doc: 'The other snapshot; what the sandbox holds now when left out.', basis: OURS }),
+    ),
+  },
+  examples: [
+    { does: 'What happened since', run: 'sandbox snapshot diff before' },
+    { does: 'Between two of them, as data', run: 'sandbox snapshot diff before before --json' },
+  ],
+  async run(ctx, { before, after }) {
+    const difference = await runAdmin(ctx, 'snapshots.diff', {
+      name: checkedName(before),
+      to: after === undefined ? undefined : checkedName(after),
+    });
+    if (difference.problems.length > 0) throw damaged(difference.problems);
+    return difference;
+  },
+  show: difference => ({
+    noun: 'table',
+    idField: 'table',
+    columns: TABLE_COLUMNS,
+    rows: { columns: TABLE_COLUMNS, rows: difference.tables },
+    blocks: blocksOf(difference),
+  }),
+});
+
+/** Puts a snapshot in place of everything the sandbox holds. */
+export const restoreSnapshot = command({
+  path: 'sandbox snapshot restore',
+  summary: 'Replace the whole state of the sandbox with a snapshot',
+  about: ['Every checksum is verified first. If one byte differs, that is exit 15, and nothing has changed.'],
+  operation: 'snapshots.restore',
+  ends: { check_failed: 'The snapshot is damaged; nothing has changed.' },
+  args: { name: snapshotName },
+  examples: [
+    { does: 'Back to where it was', run: 'sandbox snapshot restore before --yes' },
+    { does: 'What is back, as data', run: 'sandbox snapshot restore before --yes --json' },
+  ],
+  async run(ctx, { name: given }) {
+    const name = checkedName(given);
+    const intent = `Replace everything in ${await whichSandbox(ctx)} by the snapshot ${name}`;
+    await confirmed(ctx, {
+      intent,
+      question: `${intent}?`,
+      command: `cardwright sandbox snapshot restore ${name} --yes`,
+    });
+    const what = `snapshot ${name}`;
+    return {
+      what,
+      done: refuseDamaged(what, await runAdmin(ctx, 'snapshots.restore', { name }), 'cardwright sandbox snapshot list'),
+    };
+  },
+  show: ({ what, done }) => ({ data: done, ...showRestored(what, done) }),
+});
+
+/** Removes a snapshot. */
+export const removeSnapshot = command({
+  path: 'sandbox snapshot remove',
+  summary: 'Remove a snapshot',
+  answers: { one: { name: tells.text('The snapshot.'), removed: tells.yes('Always true.') } },
+  operation: 'snapshots.remove',
+  args: { name: snapshotName },
+  examples: [
+    { does: 'One of them', run: 'sandbox snapshot remove before --yes' },
+    { does: 'Asked first', run: 'sandbox snapshot remove before' },
+  ],
+  async run(ctx, { name: given }) {
+    const name = checkedName(given);
+    const intent = `Remove the snapshot ${name}`;
+    await confirmed(ctx, {
+      intent,
+      question: `${intent}?`,
+      command: `cardwright sandbox snapshot remove ${name} --yes`,
+    });
+    await runAdmin(ctx, 'snapshots.remove', { name });
+    return { name, removed: true };
+  },
+  show: ({ name }) => ({
+    noun: 'snapshot',
+    idField: 'name',
+    columns: [
+      { field: 'name', title: 'NAME', kind: 'id', priority: 1 },
+      { field: 'removed', title: 'REMOVED', kind: 'boolean', priority: 1 },
+    ],
+    blocks: [{ kind: 'line', text: `Removed ${name}.` }],
+  }),
+});
+
+/** Writes everything the sandbox holds into one file. */
+export const exportSandbox = command({
+  path: 'sandbox export',
+  summary: 'Write the whole state of the sandbox to a file',
+  answers: { one: { file: tells.text('File that was written.'), bytes: tells.count('Its size.') } },
+  about: [
+    'The file holds lines of JSON with checksums. Its mode is 0600 because it holds test card data. An older export of that name is replaced; any other file of that name is not touched.',
+  ],
+  reach: 'files',
+  ends: {
+    not_authenticated: 'The token is not that of the sandbox elsewhere.',
+    unreachable: 'The sandbox elsewhere does not answer.',
+  },
+  args: { file: argument(local('file', 'File to write.')) },
+  examples: [
+    { does: 'A copy to hand on', run: 'sandbox export sandbox.ndjson' },
+    { does: 'How large it is, as data', run: 'sandbox export before.ndjson --json' },
+  ],
+  async run(ctx, { file }) {
+    if (ctx.dryRun) {
+      throw new CliError('usage', { message: 'sandbox export sends nothing to the service; it has no dry run' });
+    }
+    return { file, bytes: await ctx.exportSandbox(file) };
+  },
+  show: ({ file, bytes }) => ({
+    noun: 'export',
+    idField: 'file',
+    columns: [
+      { field: 'file', title: 'FILE', kind: 'text', priority: 1 },
+      { field: 'bytes', title: 'BYTES', kind: 'integer', priority: 1 },
+    ],
+    blocks: [{ kind: 'line', text: `Wrote ${file}, ${bytes} bytes.` }],
+  }),
+});
+
+/** Puts an exported file in place of everything the sandbox holds. */
+export const importSandbox = command({
+  path: 'sandbox import',
+  summary: 'Replace the whole state of the sandbox with an exported file',
+  effect: 'irreversible',
+  ends: {
+    check_failed: 'The file is damaged; nothing has changed.',
+    not_authenticated: 'The token is not that of the sandbox elsewhere.',
+    outcome_unknown:
+      'The whole file was sent, and the sandbox did not answer; it holds the file, or what it held before.',
+    unreachable: 'The sandbox elsewhere does not answer.',
+  },
+  answers: { one: ADMIN_OPERATIONS['snapshots.restore'].returns.shape },
+  about: [
+    'Every checksum is verified first. If one byte differs, that is exit 15, and nothing has changed.',
+    'Webhook subscriptions come along. The sandbox then delivers to the addresses of those that are active; question and answer say how many there are.',
+  ],
+  args: { file: argument(local('file', 'File of sandbox export; - for standard input.')) },
+  examples: [
+    { does: 'From a file', run: 'sandbox import sandbox.ndjson --yes' },
+    { does: 'From standard input', run: 'sandbox import - --yes < sandbox.ndjson' },
+  ],
+  async run(ctx, { file }) {
+    if (ctx.dryRun) {
+      throw new CliError('usage', { message: 'sandbox import sends nothing to the service; it has no dry run' });
+    }
+    const what = file === '-' ? 'standard input' : file;
+    const webhooks = ctx.yes ? 0 : await ctx.subscriptionsIn(file);
+    const intent = `Replace everything in ${await whichSandbox(ctx)} by ${what}${withSubscriptions(webhooks)}`;
+    await confirmed(ctx, {
+      intent,
+      question: `${intent}?`,
+      command: `cardwright sandbox import ${shellWord(file)} --yes`,
+    });
+    return { what, done: refuseDamaged(what, await ctx.importSandbox(file)) };
+  },
+  show: ({ what, done }) => ({ data: done, ...showRestored(what, done) }),
+});
+
+function withSubscriptions(count: number): string {
+  if (count === 0) return '';
+  return `, and deliver to the addresses of its ${count === 1 ? 'webhook subscription' : `${count} webhook subscriptions`}`;
+}

@@ -1,0 +1,208 @@
+/** Transactions: listed, shown, searched. */
+import { maybe, tells } from '../../cli/answer-fields.ts';
+import { columnsOf, SHORT_ID } from '../../cli/columns.ts';
+import { allOf, CONDITION_VALUES, CONDITIONS } from '../../cli/condition.ts';
+import type { Context } from '../../cli/context.ts';
+import { PAGING_FLAGS, pagedListing, pagesWithProgress } from '../../cli/listing.ts';
+import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { argument, manyArguments, OURS, option } from '../../cli/parsing/flag.ts';
+import { quote, usage } from '../../cli/parsing/values.ts';
+import { SEARCH_FLAGS, searched } from '../../cli/search.ts';
+import type { Item } from '../../contract/calls.ts';
+import { must, text } from '../../contract/field.ts';
+import { TRANSACTION } from '../../contract/resources.ts';
+import { CliError } from '../../core/errors.ts';
+import { dollars, toCents } from '../../core/money.ts';
+import type { Row } from '../../terminal/view.ts';
+
+export const TRANSACTION_COLUMNS = columnsOf(TRANSACTION, {
+  id: { priority: 1, shortTo: SHORT_ID },
+  card_id: { title: 'CARD', priority: 2 },
+  type: { priority: 4 },
+  status: { priority: 1 },
+  amount: { priority: 1 },
+  merchant: { priority: 2, shrink: true },
+  mcc: { title: 'MCC', priority: 7, wideOnly: true },
+  authorization_id: { title: 'AUTHORIZATION', priority: 8, wideOnly: true },
+  decline_reason: { title: 'REASON', priority: 5, wideOnly: true },
+  created_at: { title: 'WHEN', priority: 2 },
+  currency: { priority: 8, wideOnly: true },
+});
+
+interface Range {
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}
+
+/** Throws `usage` when both ends are there and stand the wrong way round. Times are ISO 8601. */
+export function refuseBackwards({ since, until }: Range): void {
+  if (since === undefined || until === undefined || Date.parse(since) <= Date.parse(until)) return;
+  throw usage(`--since ${since} is after --until ${until}`);
+}
+
+/** Lists transaction records, newest first. */
+export const listTransactions = command({
+  path: 'tx list',
+  summary: 'List transactions, newest first',
+  about: [
+    'A time is ISO 8601, a date such as 2026-11-01, yesterday, or 7d for seven days ago. It is local unless it names a zone. Both ends are included.',
+    '--where, --merchant and --label read every page. --merchant and --label match a part of the name, in upper or lower case.',
+    CONDITION_VALUES,
+  ],
+  operation: 'transactions.list',
+  flags: {
+    card: 'query.card_id',
+    type: 'query.type',
+    since: 'query.from',
+    until: 'query.to',
+    page: 'query.page',
+    ...PAGING_FLAGS,
+    merchant: option(text({ doc: 'Only those whose merchant contains this.', basis: OURS })),
+    label: option(text({ doc: 'Only those of cards whose label contains this.', basis: OURS })),
+    where: CONDITIONS,
+    offline: OFFLINE,
+  },
+  examples: [
+    { does: 'The newest', run: 'tx list' },
+    { does: 'Declines of the last week', run: 'tx list --type decline --since 7d --all' },
+    { does: 'What one merchant took, twenty dollars and more', run: "tx list --merchant acme --where 'amount>=20'" },
+    { does: 'One object a line', run: 'tx list --card card_1 --all -o ndjson' },
+  ],
+  async run(ctx, { card, type, since, until, page, all, limit, merchant, label, where }) {
+    refuseBackwards({ since, until });
+    const keep: ((row: Row) => boolean)[] = [];
+    if (where !== undefined)
+      keep.push(allOf(where, { shape: TRANSACTION, now: () => ctx.serviceNow(), flag: '--where' }));
+    if (merchant !== undefined) keep.push(row => contains(row['merchant'], merchant));
+    if (label !== undefined) {
+      const labelled = await cardsLabelled(ctx, label);
+      keep.push(row => labelled.has(String(row['card_id'])));
+    }
+    const reader = await ctx.reader();
+    const sorted = ctx.sorted && page === undefined;
+    const pages = reader.pages('transactions.list', { card_id: card, type, from: since, to: until, page });
+    const wish = {
+      noun: 'transaction',
+      all,
+      limit,
+      progress: ctx.progress,
+      sorted,
+      numbered: page !== undefined,
+      keep,
+    };
+    return pagedListing(pages, wish);
+  },
+  show: listing => ({ listing, noun: 'transaction', columns: TRANSACTION_COLUMNS }),
+});
+
+function contains(value: unknown, part: string): boolean {
+  return typeof value === 'string' && value.toLowerCase().includes(part.toLowerCase());
+}
+
+/** Ids of the cards whose label contains the text: a record of a transaction has no label. */
+async function cardsLabelled(ctx: Context, label: string): Promise<ReadonlySet<string>> {
+  const pages = (await ctx.reader()).pages('cards.list', { per_page: 100 });
+  const found = new Set<string>();
+  for await (const { data } of pages) for (const card of data) if (contains(card.label, label)) found.add(card.id);
+  return found;
+}
+
+type Transaction = Item<'transactions.list'>;
+
+/** The most candidates an error names. */
+const MOST_NAMED = 10;
+
+function severalFit(word: string, alike: readonly Transaction[]): CliError {
+  const named = alike.slice(0, MOST_NAMED).map(({ id, created_at, merchant, amount }) => {
+    const facts = [created_at, merchant, dollars(toCents(amount))];
+    return `${id} (${facts.filter(Boolean).join(', ')})`;
+  });
+  const more = alike.length > MOST_NAMED ? [`and ${alike.length - MOST_NAMED} more`] : [];
+  return new CliError('usage', {
+    message: `${quote(word)} fits ${alike.length} transactions: write more characters of the id`,
+    notes: [...named, ...more],
+    hint: 'cardwright tx list --all',
+    outcome: 'not_sent',
+  });
+}
+
+/** Shows one transaction, found in the list: the service has no operation for one. */
+export const getTransaction = command({
+  path: 'tx get',
+  summary: 'Show one transaction',
+  answers: { one: TRANSACTION },
+  about: ['The service has no request for one transaction, so the pages of the list are read until it is found.'],
+  operation: 'transactions.list',
+  ends: { not_found: 'There is no such transaction.' },
+  args: { transaction: argument(must(text({ doc: 'Transaction identifier.', basis: OURS, maxLength: 128 }))) },
+  flags: { card: 'query.card_id' },
+  examples: [
+    { does: 'In words', run: 'tx get txn_1' },
+    { does: 'Its merchant for a script', run: 'tx get txn_1 --card card_1 --jq .merchant' },
+  ],
+  async run(ctx, { transaction, card }) {
+    const pages = (await ctx.reader()).pages('transactions.list', { card_id: card });
+    const beginning = transaction.replace(/(?:…|\.\.\.)$/u, '');
+    const alike: Transaction[] = [];
+    let count = 0;
+    for await (const { data } of pagesWithProgress(pages, { noun: 'transaction', progress: ctx.progress })) {
+      const found = data.find(({ id }) => id === transaction);
+      if (found !== undefined) return found;
+      alike.push(...data.filter(({ id }) => id.startsWith(beginning)));
+      count += data.length;
+    }
+    const [only] = alike;
+    if (alike.length === 1 && only !== undefined) return only;
+    if (alike.length > 1) throw severalFit(transaction, alike);
+    const where = card === undefined ? 'of this account' : `of ${card}`;
+    throw new CliError('not_found', {
+      message: `no transaction ${transaction} among the ${count} ${where}`,
+      hint: 'cardwright tx list',
+      operation: 'transactions.list',
+    });
+  },
+  show: () => ({ noun: 'transaction', columns: TRANSACTION_COLUMNS }),
+});
+
+/** Finds transactions by words in the copy of the account. */
+export const searchTransactions = command({
+  path: 'tx search',
+  summary: 'Find transactions by words, over the whole past',
+  answers: {
+    list: TRANSACTION,
+    page: { as_of: maybe(tells.time('The copy is of this instant of the service.')) },
+  },
+  about: [
+    'Each word must begin a word of the merchant, or of label, last four digits or metadata of the card; accents and capitals do not count. The newest come first, 25 unless --limit or --all says otherwise.',
+    'The mirror of the account is searched; a copy that is older than --max-age is brought up to date first.',
+  ],
+  operation: 'transactions.list',
+  flags: {
+    card: 'query.card_id',
+    type: 'query.type',
+    since: 'query.from',
+    until: 'query.to',
+    mcc: option(text({ doc: 'Only of this merchant category.', basis: OURS }), '<mcc>'),
+    ...SEARCH_FLAGS,
+    offline: OFFLINE,
+    maxAge: MAX_AGE,
+  },
+  args: { words: manyArguments(text({ doc: 'Beginnings of words.', basis: OURS, maxLength: 200 })) },
+  examples: [
+    { does: 'Everything at one merchant', run: 'tx search acme --all' },
+    {
+      does: 'Large ones of this year, without asking the service',
+      run: 'tx search acme --min 500 --since 2026-01-01 --offline',
+    },
+    { does: 'A part in the middle of a word', run: 'tx search cme --like' },
+  ],
+  async run(ctx, { words, card, type, since, until, mcc, min, max, label, like, all, limit, offline, maxAge: age }) {
+    refuseBackwards({ since, until });
+    const mirror = await ctx.mirror();
+    const copy = offline ? await mirror.read() : await mirror.readFresh(maxAge(age));
+    const query = { words, card_id: card, type, from: since, to: until, mcc, min, max, label, like };
+    return searched(copy, copy => copy.transactions(query), { noun: 'transaction', all, limit });
+  },
+  show: listing => ({ listing, noun: 'transaction', columns: TRANSACTION_COLUMNS }),
+});

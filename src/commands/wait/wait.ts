@@ -1,0 +1,181 @@
+/** Waiting until a card, the wallet or a transaction meets a condition. */
+import { allOf, CONDITION_VALUES, CONDITIONS, fieldsIn, NEEDED_CONDITIONS } from '../../cli/condition.ts';
+import type { Context } from '../../cli/context.ts';
+import { type Command, command } from '../../cli/parsing/command.ts';
+import type { Item } from '../../contract/calls.ts';
+import { CARD } from '../../contract/card.ts';
+import type { Shape } from '../../contract/field.ts';
+import { TRANSACTION, WALLET } from '../../contract/resources.ts';
+import { durationText } from '../../terminal/times.ts';
+import { CARD_COLUMNS, card, cardPairs } from '../cards/cards.ts';
+import { TRANSACTION_COLUMNS } from '../tx/transactions.ts';
+import { showsWallet } from '../wallet/wallet.ts';
+import { awaited, WAIT_TIMEOUT, waitOver, waitTimeout } from './flags.ts';
+
+interface Until<T> {
+  /** `card_1`, `the wallet`. */
+  readonly name: string;
+  /** Conditions that must all hold. */
+  readonly until: readonly string[];
+  readonly shape: Shape;
+  readonly waitTimeout: string | undefined;
+  readonly read: (signal: AbortSignal) => Promise<T>;
+  /** Nothing of it can change any more. */
+  readonly isFinal?: (record: T) => boolean;
+}
+
+/** The record once it is as asked for. Throws `wait_expired` with the value it had last. */
+async function recordUntil<T extends object>(ctx: Context, asked: Until<T>): Promise<T> {
+  const { shape, until } = asked;
+  const test = allOf(until, { shape, flag: '--until', now: () => ctx.serviceNow() });
+  const timeoutMs = waitTimeout(ctx, asked.waitTimeout);
+  let last: T | undefined;
+  let isFinal = false;
+  const look = async (signal: AbortSignal) => {
+    last = await asked.read(signal);
+    isFinal = asked.isFinal?.(last) === true;
+    const isSo = test(last as Readonly<Record<string, unknown>>);
+    return isSo || isFinal ? { record: last, isSo } : undefined;
+  };
+  const found = await awaited(ctx, timeoutMs, look);
+  if (found?.isSo) return found.record;
+  const values = fieldsIn(until, shape).map(field => {
+    const value = valueIn(last, field);
+    return `${field} ${value === undefined ? 'not there' : JSON.stringify(value)}`;
+  });
+  const when = isFinal ? 'and can no longer become so' : `within ${durationText(timeoutMs)}`;
+  throw waitOver(ctx, isFinal ? undefined : timeoutMs, {
+    message: `${asked.name} did not become ${until.join(' and ')} ${when}`,
+    notes: [`Last seen: ${values.join(', ')}.`],
+    evidence: { last: last ?? null },
+  });
+}
+
+function valueIn(record: object | undefined, path: string): unknown {
+  let value: unknown = record;
+  for (const name of path.split('.')) value = (value as Readonly<Record<string, unknown>> | undefined | null)?.[name];
+  return value;
+}
+
+/** Waits until a card is as asked for. */
+const waitCard = command({
+  path: 'wait card',
+  summary: 'Wait until a card meets a condition',
+  about: [
+    'Asks at once and then at most once a second. If the condition is not met in time, that is exit 8 with the last value.',
+    CONDITION_VALUES,
+  ],
+  operation: 'cards.get',
+  ends: { wait_expired: 'It did not become so within --wait-timeout.' },
+  args: { card },
+  flags: {
+    until: NEEDED_CONDITIONS,
+    waitTimeout: WAIT_TIMEOUT,
+  },
+  examples: [
+    { does: 'Until it may be used again', run: "wait card card_1 --until 'status=active'" },
+    { does: 'Until little is left', run: "wait card card_1 --until 'balance<500' --wait-timeout 10m" },
+  ],
+  run: (ctx, { card: id, until, waitTimeout }) =>
+    recordUntil(ctx, {
+      name: id,
+      until,
+      waitTimeout,
+      shape: CARD,
+      read: signal => ctx.read('cards.get', { card_id: id }, { signal }),
+      isFinal: ({ status }) => status === 'terminated',
+    }),
+  show: found => ({
+    noun: 'card',
+    columns: CARD_COLUMNS,
+    blocks: [{ kind: 'pairs', pairs: [['Id', found.id], ...cardPairs(found)] }],
+  }),
+});
+
+/** Waits until the wallet is as asked for. */
+const waitWallet = command({
+  path: 'wait wallet',
+  summary: 'Wait until the wallet meets a condition',
+  about: [
+    'Asks at once and then at most once a second. If the condition is not met in time, that is exit 8 with the last value.',
+    CONDITION_VALUES,
+  ],
+  operation: 'wallet.get',
+  ends: { wait_expired: 'It did not become so within --wait-timeout.' },
+  flags: {
+    until: NEEDED_CONDITIONS,
+    waitTimeout: WAIT_TIMEOUT,
+  },
+  examples: [
+    { does: 'Until a deposit has arrived', run: "wait wallet --until 'balance>=500' --wait-timeout 1h" },
+    { does: 'Nothing is on its way', run: "wait wallet --until 'pending_deposits=0'" },
+  ],
+  run: (ctx, { until, waitTimeout }) =>
+    recordUntil(ctx, {
+      name: 'the wallet',
+      until,
+      waitTimeout,
+      shape: WALLET,
+      read: signal => ctx.read('wallet.get', {}, { signal }),
+    }),
+  show: showsWallet,
+});
+
+type Transaction = Item<'transactions.list'>;
+
+/** Waits until there is a transaction as asked for. */
+const waitTransaction = command({
+  path: 'wait tx',
+  summary: 'Wait for a transaction that meets a condition',
+  answers: { one: TRANSACTION },
+  about: [
+    'Takes the newest that matches, even if it was there before; --since now takes only a new one. Reads the newest page at once and then at most once a second. If none comes in time, that is exit 8.',
+    CONDITION_VALUES,
+  ],
+  operation: 'transactions.list',
+  ends: { wait_expired: 'No such transaction came within --wait-timeout.' },
+  flags: {
+    card: 'query.card_id',
+    type: 'query.type',
+    since: 'query.from',
+    until: CONDITIONS,
+    waitTimeout: WAIT_TIMEOUT,
+  },
+  examples: [
+    { does: 'A settlement', run: 'wait tx --card card_1 --type settlement --wait-timeout 5m' },
+    { does: 'A new decline of $59', run: "wait tx --type decline --since now --until 'amount=59'" },
+  ],
+  async run(ctx, { card, type, since, until, waitTimeout: typed }) {
+    const now = () => ctx.serviceNow();
+    const test = allOf(until ?? [], { shape: TRANSACTION, flag: '--until', now });
+    const timeoutMs = waitTimeout(ctx, typed);
+    const reader = await ctx.reader();
+    let newest: Transaction | undefined;
+    const look = async (signal: AbortSignal) => {
+      for await (const { data } of reader.pages(
+        'transactions.list',
+        { card_id: card, type, from: since },
+        { signal },
+      )) {
+        newest = data[0];
+        return data.find(row => test(row as Readonly<Record<string, unknown>>));
+      }
+      return undefined;
+    };
+    const found = await awaited(ctx, timeoutMs, look);
+    if (found !== undefined) return found;
+    const wanted = [type ?? 'transaction', card && `of ${card}`, until && `with ${until.join(' and ')}`]
+      .filter(Boolean)
+      .join(' ');
+    const says =
+      newest === undefined
+        ? 'There was none of this kind.'
+        : `The newest is ${newest.id}, ${newest.type} ${newest.status ?? ''}.`;
+    const message = `no ${wanted} came within ${durationText(timeoutMs)}`;
+    throw waitOver(ctx, timeoutMs, { message, notes: [says], evidence: { last: newest ?? null } });
+  },
+  show: () => ({ noun: 'transaction', columns: TRANSACTION_COLUMNS }),
+});
+
+/** In the order of help. */
+export const WAIT_COMMANDS: readonly Command[] = [waitCard, waitWallet, waitTransaction];

@@ -1,0 +1,229 @@
+/** Subscriptions of webhooks, and the events there are. */
+import { tells } from '../../cli/answer-fields.ts';
+import { columnsOf, SHORT_ID } from '../../cli/columns.ts';
+import type { Context } from '../../cli/context.ts';
+import { wholeListing } from '../../cli/listing.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { argument, local, OURS, option } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
+import { basisText } from '../../contract/basis.ts';
+import type { Result } from '../../contract/calls.ts';
+import { EVENTS, eventsMatching } from '../../contract/events.ts';
+import { flag } from '../../contract/field.ts';
+import { NAMED_SHAPES } from '../../contract/named-shapes.ts';
+import { WEBHOOK, WEBHOOK_ID } from '../../contract/resources.ts';
+import { nearest } from '../../core/nearest.ts';
+import { secretIn } from './verify.ts';
+
+export const WEBHOOK_COLUMNS = columnsOf(WEBHOOK, {
+  id: { priority: 1, shortTo: SHORT_ID },
+  status: { priority: 1 },
+  url: { priority: 1 },
+  events: { priority: 3, shrink: true },
+  created_at: { title: 'AGE', priority: 5 },
+});
+
+export const webhook = argument(WEBHOOK_ID);
+
+/** The service states https (interface 4.5); plain http is for a receiver on this machine, which a sandbox takes. */
+const ENDPOINT = /^(https:\/\/|http:\/\/(127\.0\.0\.1|\[::1\]|localhost)([:/]|$))/;
+
+/** The address as it is. Throws `usage` for another scheme. */
+function checkEndpoint(url: string): string {
+  if (ENDPOINT.test(url)) return url;
+  throw usage(`--url ${JSON.stringify(url)} must be an https address`);
+}
+
+/** The names as they are. Throws `usage` with the nearest one for a name the interface does not have. */
+export function checkEvents(names: readonly string[]): readonly string[] {
+  const known = Object.keys(EVENTS);
+  for (const name of names) {
+    if (name === '*' || known.includes(name)) continue;
+    const near = nearest(name, known);
+    const meant = near === undefined ? ` Known: * ${known.join(' ')}` : ` Did you mean ${JSON.stringify(near)}?`;
+    throw usage(`unknown event ${JSON.stringify(name)}.${meant}`);
+  }
+  return names;
+}
+
+/** Patterns such as `card.*`. Throws `usage` for one that means no event. */
+export function checkPatterns(patterns: readonly string[]): readonly string[] {
+  for (const pattern of patterns) if (eventsMatching(pattern).length === 0) checkEvents([pattern]);
+  return patterns;
+}
+
+const MAX_SECRET_BYTES = 4096;
+
+type Subscribed = Result<'webhooks.create'>;
+
+/** Subscribes an endpoint to events. A generated secret is shown in this answer only. */
+export const createWebhook = command({
+  path: 'webhooks create',
+  summary: 'Subscribe an endpoint to events',
+  about: [
+    'The signing secret is read from a file or standard input, never from an option. Without one the service generates it.',
+  ],
+  operation: 'webhooks.create',
+  flags: {
+    url: 'body.url',
+    event: 'body.events',
+    secretFile: option(local('file', 'File that holds the signing secret.'), '<file>'),
+    secretStdin: option(flag({ doc: 'Read the signing secret from standard input.', basis: OURS })),
+  },
+  examples: [
+    {
+      does: 'Two events',
+      run: 'webhooks create --url https://example.com/hook --event card.created --event card.frozen',
+    },
+    {
+      does: 'All events, with your own secret',
+      run: "webhooks create --url https://example.com/hook --event '*' --secret-file secret.txt",
+    },
+  ],
+  async run(ctx, { url, event: events, secretFile, secretStdin }) {
+    const secret = await readSecret(ctx, secretFile, secretStdin ?? false);
+    const body = { url: checkEndpoint(url), events: checkEvents(events), secret };
+    const { result } = await ctx.write('webhooks.create', body, { intent: `Subscribe ${url}` });
+    // A chosen secret is known already and was kept off the screen; an echo of it is not shown.
+    const { secret: made, ...subscription } = result;
+    return secret === undefined ? { ...subscription, secret: made } : subscription;
+  },
+  show: (made: Subscribed) => ({
+    noun: 'webhook',
+    columns: [...WEBHOOK_COLUMNS, { field: 'secret', title: 'SECRET', kind: 'id', priority: 1 }],
+    blocks: [
+      { kind: 'line', text: `Subscribed ${made.id}: ${made.url}` },
+      {
+        kind: 'pairs',
+        pairs: [
+          ['Events', (made.events ?? []).join(', ')],
+          ['Secret', made.secret ?? ('secret' in made ? 'not shown by the service' : 'as you chose it')],
+        ],
+      },
+    ],
+    notes: secretNotes(made),
+  }),
+});
+
+/** A secret that was generated and not shown is of no use to a receiver. */
+function secretNotes(made: Subscribed): string[] {
+  if (made.secret) return ['The secret is shown this once. Keep it where your receiver reads it.'];
+  if (!('secret' in made)) return [];
+  return [`Events cannot be verified without it: delete ${made.id} and choose a secret with --secret-file.`];
+}
+
+async function readSecret(ctx: Context, file: string | undefined, fromStdin: boolean): Promise<string | undefined> {
+  if (file !== undefined && fromStdin) throw usage('--secret-file and --secret-stdin exclude each other');
+  if (file === undefined && !fromStdin) return undefined;
+  const content = file === undefined ? await ctx.stdin.readAll(MAX_SECRET_BYTES) : await ctx.readFile(file);
+  return secretIn(content, file ?? 'standard input').expose();
+}
+
+/** Lists subscriptions. */
+export const listWebhooks = command({
+  path: 'webhooks list',
+  summary: 'List subscriptions',
+  operation: 'webhooks.list',
+  examples: [
+    { does: 'All of them', run: 'webhooks list' },
+    { does: 'The ids alone', run: 'webhooks list -o id' },
+  ],
+  run: async ctx => wholeListing(await ctx.read('webhooks.list', {}), { noun: 'webhook' }),
+  show: listing => ({ listing, noun: 'webhook', columns: WEBHOOK_COLUMNS }),
+});
+
+/** Shows one subscription. */
+export const getWebhook = command({
+  path: 'webhooks get',
+  summary: 'Show one subscription',
+  operation: 'webhooks.get',
+  args: { webhook },
+  examples: [
+    { does: 'In words', run: 'webhooks get wh_1' },
+    { does: 'As data', run: 'webhooks get wh_1 --json' },
+  ],
+  run: (ctx, { webhook }) => ctx.read('webhooks.get', { webhook_id: webhook }),
+  show: () => ({ noun: 'webhook', columns: WEBHOOK_COLUMNS }),
+});
+
+/** Changes a subscription. */
+export const updateWebhook = command({
+  path: 'webhooks update',
+  summary: 'Change the endpoint, the events or the status of a subscription',
+  operation: 'webhooks.update',
+  args: { webhook },
+  flags: { url: 'body.url', event: 'body.events', status: 'body.status' },
+  examples: [
+    { does: 'Switch it off for a while', run: 'webhooks update wh_1 --status disabled' },
+    { does: 'Everything from now on', run: "webhooks update wh_1 --event '*'" },
+  ],
+  async run(ctx, { webhook, url, event: events, status }) {
+    if (url === undefined && events === undefined && status === undefined) {
+      throw usage('webhooks update needs --url, --event or --status', 'cardwright webhooks update --help');
+    }
+    const body = { webhook_id: webhook, url: url && checkEndpoint(url), status, events: events && checkEvents(events) };
+    return (await ctx.write('webhooks.update', body, { intent: `Change ${webhook}` })).result;
+  },
+  show: () => ({ noun: 'webhook', columns: WEBHOOK_COLUMNS }),
+});
+
+/** Ends a subscription. */
+export const deleteWebhook = command({
+  path: 'webhooks delete',
+  summary: 'Delete a subscription',
+  answers: { one: { id: tells.text('The subscription.'), deleted: tells.yes('Always true.') } },
+  operation: 'webhooks.delete',
+  args: { webhook },
+  examples: [
+    { does: 'In a script', run: 'webhooks delete wh_1 --yes' },
+    { does: 'See the request first', run: 'webhooks delete wh_1 --dry-run' },
+  ],
+  async run(ctx, { webhook }) {
+    await ctx.write('webhooks.delete', { webhook_id: webhook }, { intent: `Delete subscription ${webhook}` });
+    return { id: webhook, deleted: true };
+  },
+  show: ({ id }) => ({
+    noun: 'webhook',
+    columns: [
+      { field: 'id', title: 'ID', kind: 'id', priority: 1 },
+      { field: 'deleted', title: 'DELETED', kind: 'boolean', priority: 1 },
+    ],
+    blocks: [{ kind: 'line', text: `Deleted ${id}.` }],
+  }),
+});
+
+/** The catalogue of events, from the contract. Nothing is sent. */
+export const listEvents = command({
+  path: 'webhooks events',
+  summary: 'List the events of the service, and what they carry (offline)',
+  answers: {
+    list: {
+      name: tells.text('Event.'),
+      meaning: tells.text('When it is sent.'),
+      object: tells.text('What it is about.'),
+      basis: tells.text('Where it is known from.'),
+    },
+  },
+  examples: [
+    { does: 'All of them', run: 'webhooks events' },
+    { does: 'Names for a script', run: 'webhooks events -o id' },
+  ],
+  async run() {
+    const data = Object.entries(EVENTS).map(([name, { meaning, data: shape, basis }]) => {
+      const named = NAMED_SHAPES.find(each => each.shape === shape && each.use === 'answer');
+      return { name, meaning, object: named?.name ?? null, basis: basisText(basis) };
+    });
+    return wholeListing({ data, page: {} }, { noun: 'event' });
+  },
+  show: listing => ({
+    listing,
+    noun: 'event',
+    idField: 'name',
+    columns: [
+      { field: 'name', title: 'EVENT', kind: 'id', priority: 1 },
+      { field: 'object', title: 'CARRIES', kind: 'word', priority: 2 },
+      { field: 'meaning', title: 'MEANING', kind: 'text', priority: 3, shrink: 'wraps' },
+      { field: 'basis', title: 'KNOWN FROM', kind: 'text', priority: 4, wideOnly: true },
+    ],
+  }),
+});
