@@ -1,6 +1,5 @@
 /**
- * The one layer that repeats: how long, how often, at whose cost (docs/design/reliability.md, section 2;
- * docs/design/security.md, A13 to A16).
+ * The one layer that repeats: how long, how often, at whose cost (docs/design/reliability.md, section 2).
  */
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, test } from 'vitest';

@@ -1,6 +1,6 @@
 /**
  * The built program where somebody laid traps: a working folder, a PATH, proxies, certificates
- * (docs/design/security.md, E7 to E10, E17, E18). What is in the traps writes a file when it runs; reading them shows
+ * (docs/design/security.md, E7 to E9, E17, E18). What is in the traps writes a file when it runs; reading them shows
  * in the system calls. `environment.full.ts` runs more lines among them.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
