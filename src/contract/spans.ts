@@ -4,11 +4,6 @@ import { DAY, HOUR, MINUTE, SECOND } from '../core/durations.ts';
 /** A finished answer is repeated under its idempotency key. */
 export const KEY_RETENTION = DAY;
 /**
- * So long a key is taken for remembered where nobody has told its life: a third of the shortest known of any service
- * (30 minutes, A-93). Our choice, and no fact of the service.
- */
-export const KEY_TRUST = 10 * MINUTE;
-/**
  * A list may be filled from an index, and a reading come from a replica (A-170): pauses between looks for what may be behind,
  * and how far that is at most. Our choice, and no fact of the service.
  */

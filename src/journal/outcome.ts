@@ -11,7 +11,7 @@
  *
  * A look says `there`, `not there` or `cannot tell`, and `cannot tell` is unknown. Nothing is sent again before a look. Changes that
  * may be repeated freely (a state) are sent again without a key that is honoured. `sent` is durable before a byte leaves, the
- * outcome before it is told (docs/design/reliability.md).
+ * outcome before anybody reads it (docs/design/reliability.md).
  */
 import { type Evidence, notMadeNow, otherThanAnswered } from '../contract/evidence.ts';
 import { REFUSALS } from '../contract/refusals.ts';
@@ -51,88 +51,129 @@ export async function executeChange(work: Work, change: Change, permit?: SendPer
   }
 }
 
+/** What one command has seen of a change so far. */
+interface Sending {
+  /** An answer may have been lost: from then on no refusal is believed alone. */
+  isAmbiguous: boolean;
+  isThrottled: boolean;
+  /** Attempts of which no byte left, answers 429 and the pauses behind them, and what was repeated freely. */
+  unsent: number;
+  throttled: number;
+  throttledMs: number;
+  repeated: number;
+  /** `--resend-absent` was used up. */
+  isAskedFor: boolean;
+  attempt?: Attempt | undefined;
+  seen?: Look | undefined;
+}
+
 async function execute(work: Work, change: Change, permit: SendPermit | undefined): Promise<RowOutcome> {
-  const row = rowOf(change.operation);
-  let isAmbiguous = change.state !== 'planned';
+  const isAmbiguous = change.state !== 'planned';
   const settled = isAmbiguous ? undefined : await refusedBefore(work, change);
   if (settled !== undefined) return settled;
   const begun = isAmbiguous ? undefined : await begin(work, change);
   if (begun !== undefined && 'outcome' in begun) return begun;
-  const times = { unsent: 0, resent: 0, throttled: 0, throttledMs: 0 };
-  let isThrottled = false;
+  const counters = { unsent: 0, throttled: 0, throttledMs: 0, repeated: 0 };
+  const sending: Sending = { isAmbiguous, isThrottled: false, isAskedFor: false, ...counters };
   // A change that was sent before is looked for first.
-  let attempt: Attempt | undefined;
-  let seen: Look | undefined;
-  for (let isFirst = true; ; isFirst = false) {
-    if (!isFirst || !isAmbiguous) {
-      const kept = await send(work, change, begun?.before, permit, isAmbiguous);
-      if ('outcome' in kept) return kept;
-      attempt = kept;
-      isThrottled ||= attempt.class === 'throttled';
-      switch (attempt.class) {
-        case 'done': {
-          permit?.acknowledge();
-          const why = await denied(work, change, attempt);
-          if (why === undefined) {
-            const isHidden = await hidesMarker(work, change, attempt);
-            return { ...(await done(work, change, { attempt, isHidden })), throttled: isThrottled };
-          }
-          isAmbiguous = true;
-          note(change, attempt, `the answer shows the effect, but ${why}`);
-          break;
-        }
-        case 'not_sent': {
-          if (isAmbiguous) return unknown(work, change, seen);
-          times.unsent += 1;
-          const isWorthIt = attempt.error?.kind === 'unreachable' && times.unsent < MOST_UNSENT;
-          if (isWorthIt && (await rest(work, pauseBefore(work, times.unsent)))) continue;
-          return notSent(work, change, attempt.error);
-        }
-        case 'refused': {
-          if (!isAmbiguous && attempt.plausible !== true) return refused(work, change, attempt, permit);
-          if (!isAmbiguous)
-            note(change, attempt, attempt.error?.message ?? 'it was refused in a word that is not known');
-          seen = await look(work, change);
-          if (isThere(seen)) return done(work, change, { seen });
-          // A key of the caller's may have been used by another command for the same change.
-          if ((!isAmbiguous || work.resendAbsent) && isChainTaken(work, change, attempt, seen))
-            return refused(work, change, attempt, permit);
-          const isOwn = !isKeyOfOthers(work, change);
-          if (!isAmbiguous && isOwn && seen.found === 'not there') return refused(work, change, attempt, permit);
-          return unknown(work, change, seen);
-        }
-        case 'throttled': {
-          note(change, attempt, attempt.error?.message ?? 'it was answered 429');
-          // Longer each time, for a service that names one second may mean many; and until readings have caught up.
-          const pause = Math.max(attempt.retryAfterMs ?? 0, SECOND * 2 ** times.throttled, work.exact ? 0 : READ_LAG);
-          times.throttledMs += pause;
-          times.throttled += 1;
-          const isOver = isAmbiguous || times.throttledMs > THROTTLE_MS || !(await rest(work, pause));
-          seen = isOver ? await look(work, change) : await lookOnce(work, change);
-          if (isThere(seen)) return { ...(await done(work, change, { seen })), throttled: true };
-          if (isAmbiguous || seen.found !== 'not there')
-            return { ...(await unknown(work, change, seen)), throttled: true };
-          if (isOver) return { ...(await notSent(work, change, attempt.error)), throttled: true };
-          countResent(change);
-          continue;
-        }
-        case 'ambiguous':
-          isAmbiguous = true;
-          note(change, attempt, attempt.error?.message ?? 'the answer proves nothing');
-      }
+  for (let next: Next = isAmbiguous ? 'look' : 'send'; ; ) {
+    if (next === 'send') {
+      const attempt = await send(work, change, begun?.before, permit, sending.isAmbiguous);
+      if ('outcome' in attempt) return attempt;
+      sending.attempt = attempt;
+      sending.isThrottled ||= attempt.class === 'throttled';
+      next = await judge(work, change, attempt, sending, permit);
+    } else {
+      next = await lookAndDecide(work, change, sending);
     }
-    if (work.resendAbsent) await restUntilQuiet(work, change);
-    seen = await look(work, change);
-    if (isThere(seen)) return { ...(await done(work, change, { seen, attempt })), throttled: isThrottled };
-    const saidYes = attempt?.class === 'done';
-    const isFree = row.repeat === 'freely' && times.resent < MOST_REPEATED;
-    const isByKey = isKeyUsable(work, change) && isTraceable(change) && times.resent < MOST_RESENT;
-    const isAsked = work.resendAbsent && times.resent === 0;
-    const mayResend = seen.found === 'not there' && !saidYes && (isFree || isByKey || isAsked) && !work.stop.aborted;
-    if (!mayResend) return unknown(work, change, seen);
-    times.resent += 1;
-    countResent(change);
+    if (typeof next === 'object') return sending.isThrottled ? { ...next, throttled: true } : next;
   }
+}
+
+type Next = 'send' | 'look' | RowOutcome;
+
+/** The table above, a case a row. */
+async function judge(
+  work: Work,
+  change: Change,
+  attempt: Attempt,
+  sending: Sending,
+  permit: SendPermit | undefined,
+): Promise<Next> {
+  const { isAmbiguous } = sending;
+  switch (attempt.class) {
+    case 'done': {
+      permit?.acknowledge();
+      const why = await denied(work, change, attempt);
+      if (why === undefined) return done(work, change, { attempt, isHidden: await hidesMarker(work, change, attempt) });
+      sending.isAmbiguous = true;
+      note(change, attempt, `the answer shows the effect, but ${why}`);
+      return 'look';
+    }
+    case 'not_sent': {
+      if (isAmbiguous) return unknown(work, change, sending.seen);
+      sending.unsent += 1;
+      const isWorthIt = attempt.error?.kind === 'unreachable' && sending.unsent < MOST_UNSENT;
+      if (isWorthIt && (await rest(work, pauseBefore(work, sending.unsent)))) return 'send';
+      return notSent(work, change, attempt.error);
+    }
+    case 'throttled': {
+      note(change, attempt, attempt.error?.message ?? 'it was answered 429');
+      // Longer each time, for a service that names one second may mean many; and until readings have caught up.
+      const lag = work.exact ? 0 : READ_LAG;
+      const pause = Math.max(attempt.retryAfterMs ?? 0, SECOND * 2 ** sending.throttled, lag);
+      sending.throttledMs += pause;
+      sending.throttled += 1;
+      const isOver = isAmbiguous || sending.throttledMs > THROTTLE_MS || !(await rest(work, pause));
+      const seen = isOver ? await look(work, change) : await lookOnce(work, change);
+      sending.seen = seen;
+      if (isThere(seen)) return done(work, change, { seen });
+      if (isAmbiguous || seen.found !== 'not there') return unknown(work, change, seen);
+      if (isOver) return notSent(work, change, attempt.error);
+      countResent(change);
+      return 'send';
+    }
+    case 'refused': {
+      if (!isAmbiguous && attempt.plausible !== true) return refused(work, change, attempt, permit);
+      if (!isAmbiguous) note(change, attempt, attempt.error?.message ?? 'it was refused in a word that is not known');
+      const seen = await look(work, change);
+      sending.seen = seen;
+      if (isThere(seen)) return done(work, change, { seen });
+      // A key of the caller's may have been used by another command for the same change.
+      const isOwn = !isKeyOfOthers(work, change);
+      const isTaken = (!isAmbiguous || work.resendAbsent) && isChainTaken(work, change, attempt, seen);
+      const isBelieved = !isAmbiguous && isOwn && seen.found === 'not there';
+      return isTaken || isBelieved ? refused(work, change, attempt, permit) : unknown(work, change, seen);
+    }
+    case 'ambiguous':
+      sending.isAmbiguous = true;
+      note(change, attempt, attempt.error?.message ?? 'the answer proves nothing');
+      return 'look';
+  }
+}
+
+/** What was not answered, or not believed: there is done, not there may be sent again, and all else is unknown. */
+async function lookAndDecide(work: Work, change: Change, sending: Sending): Promise<Next> {
+  const { attempt } = sending;
+  if (work.resendAbsent) await restUntilQuiet(work, change);
+  const seen = await look(work, change);
+  sending.seen = seen;
+  if (isThere(seen)) return done(work, change, { seen, attempt });
+  const isAbsent = seen.found === 'not there' && attempt?.class !== 'done' && !work.stop.aborted;
+  const isFree = rowOf(change.operation).repeat === 'freely' && sending.repeated < MOST_REPEATED;
+  // In all commands together: each of them may have been done.
+  const isByKey = mayResendByKey(work, change);
+  const isAskedFor = work.resendAbsent && !sending.isAskedFor;
+  if (!isAbsent || !(isFree || isByKey || isAskedFor)) return unknown(work, change, seen);
+  sending.repeated += 1;
+  sending.isAskedFor = true;
+  countResent(change);
+  return 'send';
+}
+
+/** Under a key that is known to be honoured and young, and twice at most, whoever has sent it. */
+function mayResendByKey(work: Work, change: Change): boolean {
+  return isKeyUsable(work, change) && isTraceable(change) && (change.evidence.resent ?? 0) < MOST_RESENT;
 }
 
 function countResent(change: Change): void {
@@ -489,7 +530,7 @@ async function unknown(work: Work, change: Change, seen: Look | undefined): Prom
 function told(work: Work, change: Change, seen: Look | undefined): RowOutcome {
   const isLooked = (work.resumed || work.lookOnly) && seen !== undefined;
   const isAbsent = isLooked && seen.found === 'not there' && !work.resendAbsent;
-  const isKeyHonoured = work.capability(change.operation).key === 'honoured';
+  const isKeyHonoured = isKeyUsable(work, change);
   const error = unknownError(work.op, change, seen, { isLooked, isAbsent, isKeyHonoured });
   return {
     ...factsOf(change),
@@ -518,7 +559,7 @@ async function onlyLook(work: Work, change: Change): Promise<RowOutcome> {
   const left = told(work, change, seen);
   const mayResend =
     seen.found === 'not there' &&
-    (isKeyUsable(work, change) || rowOf(change.operation).repeat === 'freely' || work.resendAbsent);
+    (mayResendByKey(work, change) || rowOf(change.operation).repeat === 'freely' || work.resendAbsent);
   return mayResend && isTraceable(change) ? { ...left, next: 'send_again', absent: undefined } : left;
 }
 

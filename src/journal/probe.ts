@@ -5,6 +5,7 @@
 import type { WriteName } from '../contract/calls.ts';
 import type { Attempt, PlannedRequest, Reader, Service } from '../contract/service.ts';
 import { withoutCardNumbers } from '../core/card-numbers.ts';
+import { MINUTE } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, toCents } from '../core/money.ts';
 import type { Clock } from '../platform/host.ts';
@@ -58,24 +59,39 @@ export function probeRequests(service: Service, binId: string, token: string): r
 }
 
 /**
- * Creates a $1.00 card twice with one key, funds and withdraws twice with one key, terminates what it made. Throws
- * the service's refusal when the very first request fails; what was made until then is terminated all the same. A
- * card is touched only when it carries the marker or the label of this probe.
+ * Creates a $1.00 card, funds and withdraws; a minute later sends the same again under the same keys, and terminates what it made.
+ * Throws the service's refusal when the very first request fails; what was made until then is terminated all the same. A card is
+ * touched only when it carries the marker or the label of this probe.
  */
 export async function probeKeys(probing: Probing): Promise<readonly Probed[]> {
   const made = new Set<string>();
   try {
-    const created = await probeCreate(probing, made);
+    const create = await firstCreate(probing, made);
     const [card] = made;
-    const moved =
-      card === undefined ? MOVES.map(operation => notTried(operation)) : await probeMoves(probing, made, card);
-    return await lookAgain(probing, made, [created, ...moved]);
+    const firsts = [create];
+    for (const operation of MOVES) {
+      firsts.push(card === undefined ? notTried(operation) : await firstMove(probing, operation, card));
+    }
+    const tried: Tried[] = [];
+    for (const each of firsts) tried.push('finding' in each ? each : await useAgain(probing, made, each));
+    // The list tells whether a card came late.
+    await seen(() => marked(probing, made));
+    return await lookAgain(probing, made, tried);
   } finally {
     await endAll(probing, made);
   }
 }
 
-/** A finding, and how often the effect showed. */
+/** A first use of a key that was answered with a success, and whose effect was seen. */
+interface Used {
+  readonly operation: WriteName;
+  readonly input: Values;
+  readonly answered: Attempt;
+  /** By the clock of this process, ms. */
+  readonly answeredAt: number;
+}
+
+/** A finding, and what it was found with. */
 interface Tried {
   readonly operation: WriteName;
   readonly finding: Finding;
@@ -118,8 +134,8 @@ function keyOf(token: string, operation: WriteName): string {
   return `probe_${token}_${operation}`;
 }
 
-async function probeCreate(probing: Probing, made: Set<string>): Promise<Tried> {
-  const { binId, token } = probing;
+async function firstCreate(probing: Probing, made: Set<string>): Promise<Used | Tried> {
+  const { binId, token, clock } = probing;
   const operation = 'cards.create';
   const input = createInput(binId, token);
   const answered = await first(probing, operation, input).catch(async (thrown: unknown) => {
@@ -127,17 +143,12 @@ async function probeCreate(probing: Probing, made: Set<string>): Promise<Tried> 
     await marked(probing, made).catch(() => undefined);
     throw thrown;
   });
-  const answeredAt = probing.clock.monotonic();
+  const answeredAt = clock.monotonic();
   const id = (answered.result as Values | undefined)?.['id'];
   const before = await seen(() => marked(probing, made));
-  if (before !== 1 || typeof id !== 'string' || !made.has(id)) {
-    if (typeof id === 'string' && !made.has(id) && (await isOurs(probing, id))) made.add(id);
-    return { operation, finding: { key: 'unknown', text: notFound(before, id, made) } };
-  }
-  const proved = await laterBy(probing, answeredAt);
-  const again = await use(probing, operation, input);
-  const effects = await seen(() => marked(probing, made));
-  return { operation, finding: findingOf({ first: answered, second: again, effects, shown: ['id'] }), proved };
+  if (before === 1 && typeof id === 'string' && made.has(id)) return { operation, input, answered, answeredAt };
+  if (typeof id === 'string' && !made.has(id) && (await isOurs(probing, id))) made.add(id);
+  return { operation, finding: { key: 'unknown', text: notFound(before, id, made) } };
 }
 
 function notFound(effects: number | string, id: unknown, made: ReadonlySet<string>): string {
@@ -162,43 +173,46 @@ async function isOurs({ reader, token }: Probing, id: string): Promise<boolean> 
   return card?.label === withoutCardNumbers(labelOf(token));
 }
 
-async function probeMoves(probing: Probing, made: Set<string>, card: string): Promise<readonly Tried[]> {
-  const tried: Tried[] = [];
-  for (const operation of MOVES) tried.push(await probeMove(probing, operation, card));
-  // The last look at the list tells whether a card came late.
-  await seen(() => marked(probing, made));
-  return tried;
-}
-
-async function probeMove(probing: Probing, operation: Move, card: string): Promise<Tried> {
-  const { reader } = probing;
+async function firstMove(probing: Probing, operation: Move, card: string): Promise<Used | Tried> {
+  const { reader, clock } = probing;
   const amount = MOVED[operation];
   const input = { card_id: card, amount };
-  const balance = async () => balanceOf(reader, card);
-  const before = await seen(balance);
+  const before = await seen(() => balanceOf(reader, card));
   const answered = await first(probing, operation, input);
-  const answeredAt = probing.clock.monotonic();
-  const once = await seen(balance);
-  if (typeof before === 'string' || typeof once === 'string' || Math.abs(once - before) !== amount) {
-    const text = 'the first request was answered with a success, and the balance of the card does not show it';
-    return { operation, finding: { key: 'unknown', text } };
-  }
-  const proved = await laterBy(probing, answeredAt);
-  const second = await use(probing, operation, input);
-  const after = await seen(balance);
-  const effects = typeof after === 'string' ? after : Math.abs(after - before) / amount;
-  const finding = findingOf({ first: answered, second, effects, shown: ['card_balance', 'wallet_balance'] });
-  return { operation, finding, left: typeof after === 'string' ? undefined : after, proved };
+  const answeredAt = clock.monotonic();
+  const once = await seen(() => balanceOf(reader, card));
+  const isShown = typeof before !== 'string' && typeof once !== 'string' && Math.abs(once - before) === amount;
+  if (isShown) return { operation, input, answered, answeredAt };
+  const text = 'the first request was answered with a success, and the balance of the card does not show it';
+  return { operation, finding: { key: 'unknown', text } };
 }
 
-/** A key that is used again at once proves nothing of one that is used again a moment later. */
-const PROVED_MS = 2_000;
+/** So old a key is when it is used again: longer than a lost answer is looked for. */
+const PROVED_MS = MINUTE;
 
-/** Waits until a key is worth using again, and resolves to how old its first answer is then, ms. */
-async function laterBy({ clock, quietPeriodMs, stop }: Probing, answeredAt: number): Promise<number> {
-  const left = Math.min(PROVED_MS, quietPeriodMs) - (clock.monotonic() - answeredAt);
-  if (left > 0) await clock.sleep(left, stop);
-  return clock.monotonic() - answeredAt;
+/** The second use of a key. */
+async function useAgain(
+  probing: Probing,
+  made: Set<string>,
+  { operation, input, answered, answeredAt }: Used,
+): Promise<Tried> {
+  const { clock, quietPeriodMs, stop, reader } = probing;
+  const wait = Math.min(PROVED_MS, quietPeriodMs) - (clock.monotonic() - answeredAt);
+  if (wait > 0) await clock.sleep(wait, stop);
+  const proved = clock.monotonic() - answeredAt;
+  if (operation === 'cards.create') {
+    const second = await use(probing, operation, input);
+    const effects = await seen(() => marked(probing, made));
+    return { operation, finding: findingOf({ first: answered, second, effects, shown: ['id'] }), proved };
+  }
+  const balance = () => balanceOf(reader, String(input['card_id']));
+  const before = await seen(balance);
+  const second = await use(probing, operation, input);
+  const after = await seen(balance);
+  const unread = [before, after].find(each => typeof each === 'string');
+  const effects = unread ?? 1 + Math.abs(Number(after) - Number(before)) / MOVED[operation as Move];
+  const finding = findingOf({ first: answered, second, effects, shown: ['card_balance', 'wallet_balance'] });
+  return { operation, finding, left: typeof after === 'string' ? undefined : after, proved };
 }
 
 /** What shows only now was not seen before: whoever learns from half of it sends money twice. */

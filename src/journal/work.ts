@@ -3,7 +3,6 @@ import type { WriteName } from '../contract/calls.ts';
 import type { Operation } from '../contract/operation.ts';
 import { CALLS } from '../contract/raw.ts';
 import type { Reader, Service } from '../contract/service.ts';
-import { KEY_TRUST } from '../contract/spans.ts';
 import { DAY } from '../core/durations.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import type { Capability } from './capabilities.ts';
@@ -63,7 +62,7 @@ export async function rest({ clock, stop }: Pick<Work, 'clock' | 'stop'>, ms: nu
 export function isKeyUsable({ capability, clock }: Pick<Work, 'capability' | 'clock'>, change: Change): boolean {
   const known = capability(change.operation);
   if (known.key !== 'honoured' || change.key === undefined || rowOf(change.operation).repeat === 'never') return false;
-  const life = known.ttl_ms === null ? KEY_TRUST : Math.min(known.ttl_ms, DAY) / 2;
+  const life = known.ttl_ms === null ? (known.proved_ms ?? 0) : Math.min(known.ttl_ms, DAY) / 2;
   const age = clock.now() - (change.sentAt ?? clock.now());
   // A clock that was set back proves nothing.
   return age >= 0 && age < life;

@@ -186,7 +186,7 @@ const checkContract = command({
   },
   about: [
     'Only GET requests are sent. A route that needs an id is tried with an id from the lists, and skipped when there is none.',
-    '--probe-idempotency also uses one key twice for create, fund and withdraw, terminates the card it made, and remembers for this key and address whether idempotency keys are honoured. It writes, and refuses a live key. Up to $4.00 count against the limits of the profile.',
+    '--probe-idempotency also uses one key twice, a minute apart, for create, fund and withdraw, terminates the card it made, and remembers for this key and address whether idempotency keys are honoured. It writes, and refuses a live key. Up to $4.00 count against the limits of the profile.',
     'The result is honoured if the second answer repeats the first and reading shows one effect, and ignored if there are two effects. Anything else, such as a lost or throttled second answer, is unknown; then no request is ever sent twice.',
   ],
   reach: 'service',
