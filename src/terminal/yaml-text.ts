@@ -23,7 +23,8 @@ export function readYaml(text: string, { uniqueKeys = true }: YamlReading = {}):
     prettyErrors: false,
     version: '1.2',
     schema: 'core',
-    uniqueKeys,
+    // The library compares each key with all others of its map; below they are compared in a set.
+    uniqueKeys: false,
   });
   const faults: YamlFault[] = [];
   const fault = (at: number, what: string) => {
@@ -40,10 +41,14 @@ export function readYaml(text: string, { uniqueKeys = true }: YamlReading = {}):
     if (depth > DEEPEST) fault(start, `nested more than ${DEEPEST} levels deep`);
     else if (tag !== undefined) fault(start, `a tag (${tag}) means nothing here`);
     else if (isMap(node)) {
+      const names = new Set<string>();
       const entries = node.items.map(({ key, value }) => {
         const name = read(key, start, depth + 1);
         if (name.kind !== 'value' || typeof name.value !== 'string') fault(start, 'a key must be text');
         const shown = name.kind === 'value' ? String(name.value) : '';
+        if (uniqueKeys && names.has(shown))
+          faults.push({ line: name.line, column: name.column, text: 'Map keys must be unique' });
+        names.add(shown);
         return { name: shown, line: name.line, column: name.column, node: read(value, start, depth + 1) };
       });
       return { kind: 'map', ...place, entries };

@@ -10,7 +10,6 @@ import { plainAmount, toUsd } from '../../core/money.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { Fleet } from '../../fleet/fleet-file.ts';
 import { readFleet } from '../../fleet/read.ts';
-import { readPlainYaml } from '../../terminal/yaml-lines.ts';
 
 export const USUAL_FILE = 'cards.fleet.yaml';
 const MOST_BYTES = 16_777_216;
@@ -44,11 +43,9 @@ export async function fleetOf(ctx: Context, file: string | undefined, offline = 
   return { fleet: await parsedFleet(ctx, content, name, offline), content, name, word: shellWord(path) };
 }
 
-/** The same of a text that stands in no file yet. */
+/** Throws `usage` with every fault of a text, which may stand in no file yet. */
 export async function parsedFleet(ctx: Context, content: string, name: string, offline = false): Promise<Fleet> {
   const source = { file: name, text: content, now: offline ? ctx.clock.now() + DAY : undefined };
-  const plain = readPlainYaml(content);
-  if (plain !== undefined) return readFleet({ faults: [], root: plain }, source);
   const { readYaml } = await import('../../terminal/yaml-text.ts');
   return readFleet(readYaml(content, { uniqueKeys: false }), source);
 }
