@@ -8,7 +8,7 @@ import type { Candidate, ValueProvider, WantedName } from '../cli/completion/com
 import { contractValues } from '../cli/completion/contract-values.ts';
 import { statesFor } from '../cli/completion/states.ts';
 import { readShown, type ShownId, type ShownKind } from '../id-cache/shown.ts';
-import { readOnlyProfiles } from '../profile/read-only-profiles.ts';
+import { readOnlyProfiles } from '../profile/profile-file.ts';
 import { type ResolvedProfile, resolveProfile } from '../profile/resolve.ts';
 import type { AppHost } from './app-host.ts';
 import { whoseOf } from './id-cache.ts';

@@ -8,7 +8,7 @@ import { Secret } from '../core/secret.ts';
 import { refuseEmptyVariables } from '../core/variables.ts';
 import type { Environment } from '../platform/host.ts';
 import { checkBaseUrl } from '../profile/base-url.ts';
-import type { Profile } from '../profile/profile.ts';
+import type { Profile } from '../profile/profile-file.ts';
 
 export interface NamedSandbox {
   /** Scheme, host and port. */

@@ -5,7 +5,7 @@ import { CliError } from '../core/errors.ts';
 import { forgetShown } from '../id-cache/shown.ts';
 import { isLimitName } from '../limits/limits.ts';
 import { checkProfileName, unknownProfile } from '../profile/name.ts';
-import type { Profile } from '../profile/profile.ts';
+import type { Profile } from '../profile/profile-file.ts';
 import {
   checkSettingName,
   loosens,
@@ -84,11 +84,6 @@ export async function profilesFor(host: AppHost, notice: (text: string) => void)
       await checkFile(host, setting, value);
       return rowOf(await store.set(name, setting, resolvePath(host.cwd, value)));
     },
-    async accept(name) {
-      await get(name);
-      return name === 'sandbox' ? builtIn() : rowOf(await store.accept(name));
-    },
-    changed: async name => store.get(name)?.changed === true,
     async remove(name) {
       if (name === 'sandbox') throw builtInStays('is always there');
       const remains = await store.remove(name);

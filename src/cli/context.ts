@@ -61,10 +61,6 @@ export interface Profiles {
   /** What `set` would do. Throws as it; nothing is changed. */
   foresee(name: string, setting: string, value: string): Promise<SettingChange>;
   set(name: string, setting: string, value: string): Promise<ProfileRow>;
-  /** Takes a profile that something else has changed as it was read; see `changed`. */
-  accept(name: string): Promise<ProfileRow>;
-  /** Whether the profile was written by something else than this program: it is used for nothing until accepted. */
-  changed(name: string): Promise<boolean>;
   /** Resolves to where its key still is, and why when it was ours to take away. */
   remove(name: string): Promise<{ readonly place: string; readonly why?: string } | undefined>;
   /** Saves a key under a name, or where it comes from; it becomes the current profile. Paths may be relative. */

@@ -1,9 +1,10 @@
 /** The profile file as text: what is written, and what is read back or refused. */
 
-import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { CliError } from '../core/errors.ts';
 import { isObject } from '../core/objects.ts';
 import type { Secret } from '../core/secret.ts';
+import { readOrdinary } from '../files/private-files.ts';
 import { checkBaseUrl } from './base-url.ts';
 import { type KeyMode, keyMode, readKey } from './key.ts';
 import { checkNewProfileName, quoted } from './name.ts';
@@ -28,23 +29,48 @@ export interface StoredProfile {
   readonly source: StoredSource;
   readonly contract: string | undefined;
   readonly settings: ProfileSettings;
-  /** The checksum beside it, where it does not fit: not we have written what stands here. It is kept until accepted. */
-  readonly staleChecksum?: string | undefined;
+}
+
+/** A saved profile as everybody may see it: no key in it. */
+export interface Profile {
+  readonly name: string;
+  /** Without a slash at the end; the key goes to this origin alone. */
+  readonly base_url: string;
+  readonly key_source: 'stored' | 'key_file' | 'key_command' | 'keychain';
+  readonly key_file?: string;
+  readonly key_command?: readonly string[];
+  /** Absolute path of a file with contract overrides. */
+  readonly contract?: string;
+  readonly settings: ProfileSettings;
+  readonly mode: KeyMode;
+  /** Prefix and last four of the key. */
+  readonly key_hint: string;
+}
+
+/** The public side of a stored profile. */
+export function shown({ name, base_url, source, contract, settings }: StoredProfile): Profile {
+  const common = { name, base_url, settings, mode: storedMode(source), ...(contract && { contract }) };
+  if (source.kind === 'stored') return { ...common, key_source: 'stored', key_hint: source.key.hint() };
+  const seen = { ...common, key_hint: source.hint };
+  if (source.kind === 'keychain') return { ...seen, key_source: 'keychain' };
+  return source.kind === 'key_file'
+    ? { ...seen, key_source: 'key_file', key_file: source.file }
+    : { ...seen, key_source: 'key_command', key_command: source.command };
 }
 
 /** The whole profile file. A map, because `constructor` is a lawful profile name. */
 export interface ProfileFile {
   readonly current: string | undefined;
   readonly profiles: ReadonlyMap<string, StoredProfile>;
-  /** As of a profile: not we have chosen this one. */
-  readonly staleCurrent?: string | undefined;
 }
 
-export const EMPTY_PROFILE_FILE: ProfileFile = { current: undefined, profiles: new Map() };
+/** Without its ending. */
+export const FILE_NAME = 'config';
 
-/** Files of version 1 have no checksums: they are taken as they are, and get them at the next write. */
-const VERSION = 2;
-const CHECKSUM = /^[0-9a-f]{16}$/;
+/** Where the file stands. */
+export const profilePath = (configFolder: string) => join(configFolder, `${FILE_NAME}.json`);
+
+const VERSION = 1;
 
 /** Why a profile file cannot be read; the text quotes no value of the file. */
 export class ProfileFileDamage extends Error {
@@ -59,45 +85,33 @@ export function storedMode(source: StoredSource): KeyMode {
 /** Text of the file as `ProfileFile`. Throws `ProfileFileDamage`; unknown keys are damage, for a rewrite would lose them. */
 export function parseProfileFile(text: string): ProfileFile {
   const whole = asRecord(parseJson(text), 'the file');
-  if (typeof whole['version'] === 'number' && whole['version'] > VERSION) {
-    throw new ProfileFileDamage('it was written by a newer cardwright');
-  }
-  const { version } = whole;
-  need(version === 1 || version === VERSION, 'version');
-  const summed = version === VERSION;
-  onlyKeys(whole, ['version', 'current', 'profiles', ...(summed ? ['current_checksum'] : [])], 'the file');
+  need(typeof whole['version'] === 'number', 'version');
+  if (whole['version'] !== VERSION) throw new ProfileFileDamage('another cardwright has written it, in another form');
+  onlyKeys(whole, ['version', 'current', 'profiles'], 'the file');
   const profiles = new Map<string, StoredProfile>();
   for (const [name, entry] of Object.entries(asRecord(whole['profiles'], 'profiles'))) {
-    profiles.set(name, parseProfile(name, entry, summed));
+    profiles.set(name, parseProfile(name, entry));
   }
-  const { current, current_checksum: sum } = whole;
-  if (current === undefined) {
-    need(sum === undefined, 'current');
-    return { current: undefined, profiles };
-  }
+  const { current } = whole;
+  if (current === undefined) return { current, profiles };
   need(typeof current === 'string' && (current === 'sandbox' || profiles.has(current)), 'current');
-  const staleCurrent = summed ? staleness(sum, checksumOf(current), 'current_checksum') : undefined;
-  return { current, profiles, staleCurrent };
+  return { current, profiles };
 }
 
-/** The checksum of a file where it is not the one that fits. */
-function staleness(found: unknown, fitting: string, where: string): string | undefined {
-  need(typeof found === 'string' && CHECKSUM.test(found), where);
-  return found === fitting ? undefined : found;
-}
-
-/** 64 bits over what a profile says, in whatever order its members stand. Tells mistakes, and no attacker. */
-export function profileChecksum(profile: StoredProfile): string {
-  return checksumOf([profile.name, entryOf(profile)]);
-}
-
-function checksumOf(value: unknown): string {
-  const text = JSON.stringify(value, (_, member: unknown) =>
-    isObject(member)
-      ? Object.fromEntries(Object.entries(member).sort(([one], [other]) => (one < other ? -1 : 1)))
-      : member,
-  );
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+/** The profiles of this user, only looked at: none where the file cannot be read, and nothing is repaired or warned of. */
+export async function readOnlyProfiles(configFolder: string) {
+  const path = profilePath(configFolder);
+  const { current, profiles } = await readOrdinary(path)
+    .then(bytes => parseProfileFile(bytes.toString('utf8')))
+    .catch((): ProfileFile => ({ current: undefined, profiles: new Map() }));
+  const seen = new Map([...profiles.values()].map(profile => [profile.name, shown(profile)]));
+  return {
+    path,
+    list: () => [...seen.values()],
+    get: (name: string) => seen.get(name),
+    current: () => current,
+    key: () => Promise.reject(new CliError('internal', { message: 'a read-only view opens no key' })),
+  };
 }
 
 /** The only place where stored keys are exposed. */
@@ -107,20 +121,10 @@ function entryOf({ base_url, source, contract, settings }: StoredProfile): JsonR
   return { base_url, key_source: kind, ...key, contract, settings };
 }
 
-/** The text to write, its checksums with it. */
-export function profileFileText(file: ProfileFile): string {
-  const profiles = [...file.profiles.values()].map(profile => {
-    const checksum = profile.staleChecksum ?? profileChecksum(profile);
-    return [profile.name, { ...entryOf(profile), checksum }] as const;
-  });
-  const { current } = file;
-  const whole = {
-    version: VERSION,
-    current,
-    ...(current !== undefined && { current_checksum: file.staleCurrent ?? checksumOf(current) }),
-    profiles: Object.fromEntries(profiles),
-  };
-  return `${JSON.stringify(whole, undefined, 2)}\n`;
+/** The text to write. */
+export function profileFileText({ current, profiles }: ProfileFile): string {
+  const entries = [...profiles.values()].map(profile => [profile.name, entryOf(profile)] as const);
+  return `${JSON.stringify({ version: VERSION, current, profiles: Object.fromEntries(entries) }, undefined, 2)}\n`;
 }
 
 type JsonRecord = Readonly<Record<string, unknown>>;
@@ -134,12 +138,12 @@ function parseJson(text: string): unknown {
   }
 }
 
-function parseProfile(name: string, entry: unknown, summed: boolean): StoredProfile {
+function parseProfile(name: string, entry: unknown): StoredProfile {
   const at = `profiles.${quoted(name)}`;
   valid(() => checkNewProfileName(name), 'profiles (a name)');
   const record = asRecord(entry, at);
   const known = ['base_url', 'key_source', 'key', 'file', 'command', 'account', 'mode', 'hint', 'contract', 'settings'];
-  onlyKeys(record, summed ? [...known, 'checksum'] : known, at);
+  onlyKeys(record, known, at);
   const source = parseSource(record, at);
   const address = asText(record['base_url'], `${at}.base_url`);
   const base_url = valid(() => checkBaseUrl(address, storedMode(source)), `${at}.base_url`).href;
@@ -149,9 +153,7 @@ function parseProfile(name: string, entry: unknown, summed: boolean): StoredProf
   for (const [setting, value] of Object.entries(settings)) {
     need(isStoredSetting(setting, value), `${at}.settings`);
   }
-  const profile = { name, base_url, source, contract, settings };
-  if (!summed) return profile;
-  return { ...profile, staleChecksum: staleness(record['checksum'], profileChecksum(profile), `${at}.checksum`) };
+  return { name, base_url, source, contract, settings };
 }
 
 function parseSource(record: JsonRecord, at: string): StoredSource {

@@ -9,7 +9,7 @@ import type { Environment } from '../platform/host.ts';
 import { type BaseUrl, checkBaseUrl } from './base-url.ts';
 import { type KeyMode, keyMode, readKey } from './key.ts';
 import { checkProfileName, unknownProfile } from './name.ts';
-import { changedOutside, type Profile } from './profile.ts';
+import type { Profile } from './profile-file.ts';
 import type { ProfileSettings } from './settings.ts';
 import type { ProfileStore } from './store.ts';
 
@@ -44,7 +44,7 @@ export interface ProfileChoice {
   readonly flags: { readonly profile?: string; readonly sandbox?: boolean; readonly contract?: string };
   readonly env: Environment;
   /** Opened only when a saved profile has to be looked up. */
-  readonly store: () => Promise<Pick<ProfileStore, 'path' | 'get' | 'current' | 'currentChanged' | 'key'>>;
+  readonly store: () => Promise<Pick<ProfileStore, 'path' | 'get' | 'current' | 'key'>>;
 }
 
 export interface ResolveInput extends ProfileChoice {
@@ -92,7 +92,7 @@ export async function resolveProfile(input: ResolveInput): Promise<ResolvedProfi
 
 /**
  * The saved profile that is chosen, without a look at its key; undefined for the sandbox, a key of the environment, and
- * where nothing chooses. Throws as `resolveProfile` does for a profile that is not there or was changed outside.
+ * where nothing chooses. Throws as `resolveProfile` does for a profile that is not there.
  */
 export async function savedProfile({ flags, env, store: open }: ProfileChoice): Promise<Profile | undefined> {
   const { key, keyFile, profile } = readVariables(env);
@@ -100,13 +100,10 @@ export async function savedProfile({ flags, env, store: open }: ProfileChoice): 
   const named = namedByFlags(flags)?.name ?? (hasKey ? 'env' : profile);
   if (named === 'env' || named === 'sandbox') return undefined;
   const store = await open();
-  const current = store.current();
-  const name = named ?? current;
+  const name = named ?? store.current();
   if (name === undefined || name === 'sandbox') return undefined;
-  if (named === undefined && store.currentChanged()) throw chosenOutside(store.path, name);
   const found = store.get(name);
   if (found === undefined) throw unknownProfile(checkProfileName(name));
-  if (found.changed) throw changedOutside(store.path, name);
   return found;
 }
 
@@ -123,21 +120,12 @@ async function choose(question: Question): Promise<ResolvedProfile> {
   }
   const store = await question.store();
   const current = store.current();
-  if (current !== undefined && store.currentChanged()) throw chosenOutside(store.path, current);
   if (current !== undefined) return chosen(question, { name: current, chosenBy: 'current profile' });
   if (question.interactive) return chosen(question, { name: 'sandbox', chosenBy: 'default on a terminal' });
   throw new CliError('not_authenticated', {
     message:
       'no profile chosen: use --sandbox (for good: cardwright profiles use sandbox), or set CARDWRIGHT_API_KEY and CARDWRIGHT_BASE_URL, or run cardwright login and name its profile with --profile',
     hint: 'cardwright help environment',
-    outcome: 'not_sent',
-  });
-}
-
-function chosenOutside(path: string, name: string): CliError {
-  return new CliError('guarded', {
-    message: `the current profile in ${path} was changed to ${name} by something else than cardwright: its checksum does not fit`,
-    hint: `cardwright profiles use ${name}`,
     outcome: 'not_sent',
   });
 }
@@ -172,7 +160,6 @@ async function chosen(question: Question, choice: Choice): Promise<ResolvedProfi
   if (profile === undefined) {
     throw unknownProfile(choice.name, ` (named by ${choice.chosenBy})`);
   }
-  if (profile.changed) throw changedOutside(store.path, profile.name);
   const warnings = [...unusedKey(question, choice), ...unusedAddress(question, choice, profile)];
   return {
     ...choice,

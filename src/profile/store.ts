@@ -1,5 +1,7 @@
-/** The saved profiles on the disk, through `conf`, under our lock and with our modes. */
-import { join } from 'node:path';
+/** The saved profiles on the disk: conf reads and writes them, under our lock and with our modes. */
+import { readdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type Conf from 'conf';
 import { CliError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import type { SettingName } from '../core/setting-names.ts';
@@ -7,34 +9,35 @@ import { shellWord } from '../core/shell-quote.ts';
 import { withLock } from '../files/lock.ts';
 import {
   checkPrivateFolder,
+  createPrivate,
   type FileDependencies,
   inOurWords,
   preparePrivateFolder,
+  readOrdinary,
   readPrivate,
-  writePrivate,
+  systemCode,
 } from '../files/private-files.ts';
 import type { IsRunning } from '../files/process-identity.ts';
+import { syncFolder } from '../files/replace-file.ts';
 import type { Host } from '../platform/host.ts';
 import { checkBaseUrl } from './base-url.ts';
-import { keepCorruptCopy, removeBesides } from './corrupt-copy.ts';
 import { keyMode, readKey } from './key.ts';
 import { type KeyKeeper, keyKeeper, type NewKey, type Remains } from './key-keeper.ts';
 import type { Keychain } from './keychain.ts';
 import { checkNewProfileName, checkProfileName, unknownProfile } from './name.ts';
-import { changedOutside, type Profile, shown } from './profile.ts';
 import {
-  EMPTY_PROFILE_FILE,
+  FILE_NAME,
+  type Profile,
   type ProfileFile,
   ProfileFileDamage,
   parseProfileFile,
-  profileChecksum,
   profileFileText,
+  profilePath,
   type StoredProfile,
+  shown,
   storedMode,
 } from './profile-file.ts';
 import { checkSettingName, parseSetting, withSetting } from './settings.ts';
-
-export type { Profile } from './profile.ts';
 
 /** What to save. */
 export type NewProfile = { readonly name: string; readonly base_url: string } & NewKey;
@@ -50,8 +53,6 @@ export interface ProfileStore {
   get(name: string): Profile | undefined;
   /** The chosen profile, `sandbox` included; undefined when none was chosen. */
   current(): string | undefined;
-  /** Whether something else has chosen it. */
-  currentChanged(): boolean;
   /** Opens the key. Throws `guarded` when it is of another mode than when it was saved. */
   key(name: string): Promise<Secret>;
   /** Adds a profile, or gives an existing one a new key and address while keeping its settings. */
@@ -59,8 +60,6 @@ export interface ProfileStore {
   use(name: string): Promise<void>;
   /** Changes one setting (`PROFILE_SETTINGS`). Throws `usage` for a bad value, `guarded` for another origin. */
   set(name: string, setting: string, value: string): Promise<Profile>;
-  /** Takes a profile that something else has changed as it was read here. Throws `guarded` when it says something else by now. */
-  accept(name: string): Promise<Profile>;
   /**
    * Removes the profile, and with it copies of the file that may still hold its key. Resolves to where the key still
    * is: a place of the user's own, or one that did not give it up.
@@ -74,7 +73,7 @@ export type ProfileHost = Pick<Host, 'folders' | 'clock' | 'random' | 'pid' | 'p
   readonly keychain?: () => Promise<Keychain>;
 };
 
-const FILE_NAME = 'config';
+const NO_PROFILES: ProfileFile = { current: undefined, profiles: new Map() };
 const LOCK_PATIENCE_MS = 10_000;
 
 /**
@@ -92,10 +91,10 @@ class FileProfileStore implements ProfileStore {
   readonly #host: ProfileHost;
   readonly #around: FileDependencies;
   readonly #keys: KeyKeeper;
-  #file: ProfileFile = EMPTY_PROFILE_FILE;
+  #file = NO_PROFILES;
 
   constructor(host: ProfileHost, warn: (text: string) => void) {
-    this.path = join(host.folders.config, `${FILE_NAME}.json`);
+    this.path = profilePath(host.folders.config);
     this.#host = host;
     this.#around = { platform: host.platform, random: host.random, warn };
     const { clock, env, folders, keychain, signal } = host;
@@ -103,7 +102,8 @@ class FileProfileStore implements ProfileStore {
   }
 
   async load(): Promise<void> {
-    if (await checkPrivateFolder(this.#host.folders.config, this.#around)) this.#file = await this.#read();
+    if (!(await checkPrivateFolder(this.#host.folders.config, this.#around))) return;
+    if (await this.#isThere()) this.#file = (await this.#open()).get('file', NO_PROFILES);
   }
 
   list(): readonly Profile[] {
@@ -119,12 +119,8 @@ class FileProfileStore implements ProfileStore {
     return this.#file.current;
   }
 
-  currentChanged(): boolean {
-    return this.#file.staleCurrent !== undefined;
-  }
-
   async key(name: string): Promise<Secret> {
-    const profile = this.#unchanged(this.#file, name);
+    const profile = existing(this.#file, name);
     return this.#keys.fetch(profile, profile.source);
   }
 
@@ -132,7 +128,6 @@ class FileProfileStore implements ProfileStore {
     const name = checkNewProfileName(profile.name);
     // Judged first: a key is put nowhere before its address is known to be usable.
     if ('key' in profile) checkBaseUrl(profile.base_url, keyMode(readKey(profile.key.expose())));
-    if (this.#file.profiles.has(name)) this.#unchanged(this.#file, name);
     const source = await this.#keys.keep(name, profile);
     const address = checkBaseUrl(profile.base_url, storedMode(source));
     const replaced = this.#file.profiles.get(name)?.source;
@@ -143,7 +138,6 @@ class FileProfileStore implements ProfileStore {
     return this.#change(name, file => {
       const before = file.profiles.get(name);
       const base_url = address.href;
-      if (before !== undefined) this.#unchanged(file, name);
       if (before === undefined) return { name, base_url, source, contract: undefined, settings: {} };
       // The leave to reveal unattended was given for another key's mode; limits are kept.
       const kept = storedMode(before.source) === storedMode(source);
@@ -156,22 +150,13 @@ class FileProfileStore implements ProfileStore {
     if (checkProfileName(name) !== 'sandbox') existing(this.#file, name);
     await this.#update(file => {
       if (name !== 'sandbox') existing(file, name);
-      return { ...file, current: name, staleCurrent: undefined };
+      return { ...file, current: name };
     });
   }
 
   async set(name: string, setting: string, value: string): Promise<Profile> {
     const which = checkSettingName(setting);
-    return this.#change(name, file => changed(this.#unchanged(file, name), which, value));
-  }
-
-  async accept(name: string): Promise<Profile> {
-    const read = profileChecksum(existing(this.#file, name));
-    return this.#change(name, file => {
-      const now = existing(file, name);
-      if (profileChecksum(now) !== read) throw changedOutside(this.path, name);
-      return { ...now, staleChecksum: undefined };
-    });
+    return this.#change(name, file => changed(existing(file, name), which, value));
   }
 
   async remove(name: string): Promise<Remains | undefined> {
@@ -187,13 +172,6 @@ class FileProfileStore implements ProfileStore {
     return remains;
   }
 
-  /** Throws `guarded` for one that something else has written. */
-  #unchanged(file: ProfileFile, name: string): StoredProfile {
-    const found = existing(file, name);
-    if (found.staleChecksum !== undefined) throw changedOutside(this.path, name);
-    return found;
-  }
-
   async #change(name: string, make: (file: ProfileFile) => StoredProfile): Promise<Profile> {
     const file = await this.#update(before => {
       return { ...before, profiles: new Map([...before.profiles, [name, make(before)]]) };
@@ -207,8 +185,11 @@ class FileProfileStore implements ProfileStore {
     const lock = { pid, clock, random, timeoutMs: LOCK_PATIENCE_MS, ...(isRunning && { isRunning }) };
     return withLock(`${this.path}.lock`, lock, () =>
       inOurWords(this.path, async () => {
-        const next = change(await this.#read());
-        await writePrivate(this.path, profileFileText(next), this.#around);
+        await this.#isThere();
+        const conf = await this.#open();
+        const next = change(conf.get('file', NO_PROFILES));
+        conf.set('file', next);
+        await syncFolder(folders.config, this.#host.platform);
         // Under the lock nobody else is writing: what looks unfinished was left by a process that was killed.
         await removeBesides(this.path, 'tmp-');
         this.#file = next;
@@ -217,16 +198,16 @@ class FileProfileStore implements ProfileStore {
     );
   }
 
-  /**
-   * conf locates and reads the file; writing is ours. conf follows a symlink to its target, never syncs the folder,
-   * falls back to writing in place (EXDEV, snap packages) and takes no lock, and none of it can be turned off.
-   * Its `store` reads afresh every time, so that the two never disagree.
-   */
-  async #read(): Promise<ProfileFile> {
-    if ((await readPrivate(this.path, this.#around)) === undefined) return EMPTY_PROFILE_FILE;
+  /** Judged and repaired before conf follows the name: a symlink or a file of another user is refused here. */
+  async #isThere(): Promise<boolean> {
+    return (await readPrivate(this.path, this.#around)) !== undefined;
+  }
+
+  /** Home of conf, which reads, and writes whole beside the file. It takes no lock and judges no owner: we do. */
+  async #open(): Promise<Conf<{ file: ProfileFile }>> {
     const { default: Conf } = await import('conf');
     try {
-      const conf = new Conf<{ file: ProfileFile }>({
+      return new Conf<{ file: ProfileFile }>({
         cwd: this.#host.folders.config,
         configName: FILE_NAME,
         fileExtension: 'json',
@@ -237,7 +218,6 @@ class FileProfileStore implements ProfileStore {
         deserialize: text => ({ file: parseProfileFile(text) }),
         serialize: ({ file }) => profileFileText(file),
       });
-      return conf.get('file', EMPTY_PROFILE_FILE);
     } catch (error) {
       if (error instanceof ProfileFileDamage) throw await this.#damaged(error.message);
       throw error;
@@ -277,4 +257,37 @@ function changed(profile: StoredProfile, setting: SettingName, text: string): St
     hint: `cardwright login --profile ${profile.name} --base-url ${shellWord(address.href)}`,
     outcome: 'not_sent',
   });
+}
+
+/**
+ * Keeps the bytes of a damaged file beside it as `<path>.corrupt-<n>`, 0600, and returns that path. Bytes that are kept already are
+ * not kept again, however often the file is read.
+ */
+async function keepCorruptCopy(path: string): Promise<string> {
+  const bytes = await readOrdinary(path);
+  for (const kept of await besides(path, 'corrupt-')) {
+    if (bytes.equals(await readOrdinary(kept))) return kept;
+  }
+  for (let n = 1; ; n += 1) {
+    const copy = `${path}.corrupt-${n}`;
+    try {
+      await createPrivate(copy, bytes);
+      return copy;
+    } catch (error) {
+      if (systemCode(error) !== 'EEXIST') throw error;
+    }
+  }
+}
+
+/** Removes files beside `path` named `<path>.<prefix>...` and returns how many there were. */
+async function removeBesides(path: string, prefix: 'corrupt-' | 'tmp-'): Promise<number> {
+  const found = await besides(path, prefix);
+  for (const file of found) await rm(file, { force: true });
+  return found.length;
+}
+
+async function besides(path: string, prefix: string): Promise<string[]> {
+  const folder = dirname(path);
+  const names = await readdir(folder);
+  return names.filter(name => name.startsWith(`${basename(path)}.${prefix}`)).map(name => join(folder, name));
 }

@@ -51,7 +51,6 @@ const BEFORE: Readonly<Record<string, readonly string[]>> = {
   'profiles show': [LOGIN],
   'profiles use': [LOGIN],
   'profiles set': [LOGIN],
-  'profiles accept': [LOGIN],
   'profiles remove': [LOGIN],
   'sandbox simulate increment': [PURCHASE],
   'sandbox simulate settle': [PURCHASE],

@@ -86,7 +86,7 @@ describe('the file', () => {
   });
 
   test.each([
-    ['another version', (whole: Whole) => ({ ...whole, version: 3 }), 'newer'],
+    ['another version', (whole: Whole) => ({ ...whole, version: 2 }), 'another form'],
     ['no version', (whole: Whole) => ({ ...whole, version: undefined }), 'version'],
     ['an unknown key', (whole: Whole) => ({ ...whole, more: 1 }), 'unknown'],
     ['a list', () => [], 'the file'],

@@ -219,45 +219,6 @@ async function askToLoosen(ctx: Context, { profile, setting, before, after }: Lo
   });
 }
 
-/** Takes a profile that was changed by hand as it stands now. */
-const acceptProfile = command({
-  path: 'profiles accept',
-  summary: 'Accept a profile that was changed by hand',
-  answers: { one: PROFILE_ROW },
-  effect: 'reversible',
-  ends: { not_found: 'There is no such profile.', not_confirmed: 'Declined, or nobody could be asked.' },
-  about: [
-    'Profiles have a checksum. A profile that another program or an editor has changed is not used until you accept it. The command shows what it says now, and asks.',
-  ],
-  args: { profile },
-  examples: [
-    { does: 'Shown and asked', run: 'profiles accept team' },
-    { does: 'In a script', run: 'profiles accept team --yes' },
-  ],
-  async run(ctx, { profile }) {
-    const profiles = await ctx.profiles();
-    const row = await profiles.get(profile);
-    if (!(await profiles.changed(profile))) {
-      ctx.notice(`Profile ${row.name} is as it was written. There is nothing to accept.`);
-      return row;
-    }
-    for (const [label, value] of profilePairs(row)) ctx.notice(`${label}: ${value}`);
-    await confirmed(ctx, {
-      intent: `Accept profile ${row.name} as it is now`,
-      question: `Accept profile ${row.name} with this address, key and limits?`,
-      command: `cardwright profiles accept ${row.name} --yes`,
-    });
-    return profiles.accept(profile);
-  },
-  show: row => ({
-    data: { ...row },
-    noun: 'profile',
-    idField: 'name',
-    columns: ONE_PROFILE_COLUMNS,
-    blocks: [{ kind: 'pairs', pairs: profilePairs(row) }],
-  }),
-});
-
 interface Removed {
   readonly name: string;
   /** Where the key still is; `why` when it could not be taken away there. */
@@ -320,11 +281,4 @@ const removeProfile = command({
 });
 
 /** In the order of help. */
-export const PROFILE_COMMANDS: readonly Command[] = [
-  listProfiles,
-  showProfile,
-  useProfile,
-  setProfile,
-  acceptProfile,
-  removeProfile,
-];
+export const PROFILE_COMMANDS: readonly Command[] = [listProfiles, showProfile, useProfile, setProfile, removeProfile];
