@@ -26,7 +26,7 @@ const written = new Map();
 
 await makeProgram();
 const { REGISTRY } = await loaded('src/commands/registry.ts');
-const { everyPage } = await loaded('src/cli/docs/every-page.ts');
+const { everyPage } = await loaded('src/cli/docs/help.ts');
 written
   .set('package.json', '{ "type": "commonjs" }\n')
   // Most of the time of a page of help is that of making it.

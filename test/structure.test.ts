@@ -262,7 +262,6 @@ const HOST_FILES = [
   'platform/v8-flags.ts',
   'library/client.ts',
   'app/process-host.ts',
-  'app/process-streams.ts',
   'sandbox/serving/start.ts',
   'engine/open.ts',
 ];

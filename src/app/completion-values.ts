@@ -2,16 +2,14 @@
  * What completion offers where a word names a card, a profile and the like (docs/design/terminal.md, "Completion"):
  * from files of this machine alone. No key is opened here, no program of the user is run, and nothing is asked.
  */
-
 import { lstat } from 'node:fs/promises';
+import { statesFor } from '../cli/complete-line.ts';
 import type { Candidate, ValueProvider, WantedName } from '../cli/completion/complete.ts';
-import { contractValues } from '../cli/completion/contract-values.ts';
-import { statesFor } from '../cli/completion/states.ts';
 import { readShown, type ShownId, type ShownKind } from '../id-cache/shown.ts';
 import { readOnlyProfiles } from '../profile/profile-file.ts';
 import { type ResolvedProfile, resolveProfile } from '../profile/resolve.ts';
-import type { AppHost } from './app-host.ts';
 import { whoseOf } from './id-cache.ts';
+import type { AppHost } from './process-host.ts';
 
 const MOST_OPS = 50;
 
@@ -96,3 +94,12 @@ async function fleets(host: AppHost): Promise<readonly Candidate[]> {
   const names = new Set(found.flatMap(({ fleet }) => fleet ?? []));
   return [...names].map(value => ({ value, means: 'a fleet of this machine' }));
 }
+
+// Values completion knows from the contract alone, without asking anything.
+
+/** Names of events; every other kind of value lives in the service. */
+export const contractValues: ValueProvider = async ({ names }) => {
+  if (names !== 'event') return [];
+  const { EVENTS } = await import('../contract/events.ts');
+  return Object.entries(EVENTS).map(([value, { meaning }]) => ({ value, means: meaning }));
+};

@@ -7,7 +7,7 @@ import { REGISTRY } from '../commands/registry.ts';
 import { holdsNone, SECRET_VARIABLES, withoutPatterns, withoutSecrets } from '../core/redaction.ts';
 import type { OutputStream } from '../platform/host.ts';
 import { mayHoldCommands, readsCommands, withoutCommands } from '../terminal/ci-commands.ts';
-import type { AppHost } from './app-host.ts';
+import type { AppHost } from './process-host.ts';
 
 /** The program, ready to run once. */
 export function compose(around: AppHost, version: string): Machine & { readonly host: AppHost } {

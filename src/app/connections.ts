@@ -14,16 +14,16 @@ import { isKept } from '../id-cache/path.ts';
 import type { ProfileSettings } from '../profile/settings.ts';
 import type { EmbeddedSandbox } from '../sandbox/serving/embedded.ts';
 import type { SignOfLife } from '../terminal/sign-of-life.ts';
-import type { AppHost } from './app-host.ts';
 import {
   checkKeyIsOf,
   checkSandboxIsMeant,
   identityOf,
   isNothingChosen,
+  type NamedSandbox,
   namedElsewhere,
   resolve,
-} from './chosen-account.ts';
-import type { NamedSandbox } from './named-sandbox.ts';
+} from './account.ts';
+import type { AppHost } from './process-host.ts';
 
 export interface Connections {
   /** What is shown may be of any account: nobody is told that nothing here is real money. Before the first `identity`. */

@@ -1,13 +1,29 @@
-/** Files of a run: what a command reads and writes, and what it leaves for the next one. */
+/** Files of the user: read, made, changed; standard input; the files a shell finds its completions by. */
 import { isUtf8 } from 'node:buffer';
-import { resolve } from 'node:path';
-import type { Context } from '../cli/context.ts';
+import { join, resolve } from 'node:path';
+import {
+  type CompletionShell,
+  completionStub,
+  isOurScript,
+  type PlannedFile,
+  placesFor,
+  withBlock,
+  withoutBlock,
+} from '../cli/completion/scripts.ts';
+import type { CompletionFiles, Context, InputRows } from '../cli/context.ts';
 import { CliError } from '../core/errors.ts';
-import type { AppHost } from './app-host.ts';
+import { PIPED_ROWS_BYTES, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
+import type { InputDependencies } from '../files/input-file.ts';
+import { makeFolders } from '../files/make-folders.ts';
+import { systemCode } from '../files/private-files.ts';
+import { systemWords } from '../files/system-words.ts';
+import { readUsersFile, replaceUsersFile, type UsersFile } from '../files/users-file.ts';
+import { writeAtomically } from '../files/write-atomically.ts';
+import type { InputStream } from '../platform/host.ts';
 import { once } from './connections.ts';
-import { type InputSource, openRows, readBytes } from './input.ts';
+import type { AppHost } from './process-host.ts';
 
-export type ContextFiles = Pick<
+type ContextFiles = Pick<
   Context,
   | 'readFile'
   | 'textOf'
@@ -36,7 +52,6 @@ export function contextFiles(host: AppHost, inputs: InputSource, warn: (text: st
     readBytes: path => readBytes(inputs, path),
     createFile: (path, content) => createFile(host, path, content),
     async replaceFile(place, file) {
-      const { replaceFile } = await import('./replaced-file.ts');
       return replaceFile(host, place, file);
     },
     cleanupLog: once(async () => {
@@ -57,7 +72,6 @@ export function contextFiles(host: AppHost, inputs: InputSource, warn: (text: st
       };
     },
     completionFiles: once(async () => {
-      const { completionFilesFor } = await import('./completion-install.ts');
       return completionFilesFor(host);
     }),
   };
@@ -89,4 +103,160 @@ async function createFile(host: AppHost, path: string, content: string): Promise
     const why = code === 'EEXIST' ? 'the file already exists and is not overwritten' : code;
     throw new CliError('usage', { message: `--out ${JSON.stringify(path)} cannot be made: ${why}`, cause: error });
   });
+}
+
+/** What is read, and whom waiting for it is told. */
+export interface InputSource extends Pick<InputDependencies, 'notice'> {
+  readonly host: AppHost;
+  readonly stdin: InputStream;
+}
+
+/** What was opened. */
+interface Opened extends InputRows {
+  /** It may have no end. */
+  readonly isPipe: boolean;
+}
+
+/** A file, or standard input. Throws `usage` for what cannot be read or is no text. */
+export async function openInput({ host, stdin, notice }: InputSource, path: string): Promise<Opened> {
+  if (path !== '-') {
+    const { openInputFile } = await import('../files/input-file.ts');
+    return openInputFile(resolve(host.cwd, path), path, surroundings(host, notice));
+  }
+  const bytes = await stdin.readBytes(PIPED_ROWS_BYTES);
+  if (!isUtf8(bytes)) {
+    throw new CliError('usage', { message: 'standard input is not UTF-8 text. Nothing was sent', outcome: 'not_sent' });
+  }
+  async function* pieces() {
+    yield bytes;
+  }
+  return { pieces: pieces(), isPipe: true, unchanged: async () => true, [Symbol.asyncDispose]: async () => undefined };
+}
+
+/** As `openInput`, for rows that are all kept before the first is sent: a pipe holds no more than standard input may. */
+async function openRows(place: InputSource, path: string): Promise<InputRows> {
+  const input = await openInput(place, path);
+  if (!input.isPipe) return input;
+  const { bounded } = await import('../files/input-file.ts');
+  return { ...input, pieces: bounded(input.pieces, path, PIPED_ROWS_BYTES) };
+}
+
+/** All of a file, or of standard input. Throws `usage` above 16 MB. */
+async function readBytes({ host, stdin, notice }: InputSource, path: string): Promise<Uint8Array> {
+  if (path === '-') return stdin.readBytes(WHOLE_INPUT_BYTES);
+  const { readWhole } = await import('../files/input-file.ts');
+  return readWhole(resolve(host.cwd, path), path, WHOLE_INPUT_BYTES, surroundings(host, notice));
+}
+
+function surroundings({ clock, signal }: AppHost, notice: (text: string) => void): InputDependencies {
+  return { clock, signal, notice };
+}
+
+/** See `replaceFile` of the context. */
+async function replaceFile(
+  { cwd, noise, platform }: AppHost,
+  [folder, name]: readonly [string, string],
+  { pieces, mark }: { readonly pieces: Iterable<string>; readonly mark: string },
+): Promise<string> {
+  const place = resolve(cwd, folder);
+  try {
+    makeFolders(place, 0o700);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === undefined || error instanceof CliError) throw error;
+    throw new CliError('usage', {
+      message: `the folder ${JSON.stringify(folder)} cannot be made: ${systemWords(code)}`,
+      outcome: 'not_sent',
+      cause: error,
+    });
+  }
+  const shown = join(folder, name);
+  await writeAtomically(join(place, name), bytesOf(pieces), { random: noise, platform, name: shown, mark });
+  return shown;
+}
+
+/** In writes of a size that is worth a call of the system. */
+async function* bytesOf(pieces: Iterable<string>): AsyncGenerator<Uint8Array> {
+  let text = '';
+  for (const piece of pieces) {
+    text += piece;
+    if (text.length < WRITE) continue;
+    yield Buffer.from(text);
+    text = '';
+  }
+  if (text !== '') yield Buffer.from(text);
+}
+
+const WRITE = 65_536;
+
+interface Change {
+  readonly file: UsersFile;
+  readonly next: Buffer | undefined;
+  readonly planned: PlannedFile;
+}
+
+/** Everything is looked at before anything is changed. */
+function completionFilesFor(host: AppHost): CompletionFiles {
+  const around = { random: host.noise, platform: host.platform };
+
+  async function changes(shell: CompletionShell, wanted: 'install' | 'uninstall'): Promise<readonly Change[]> {
+    const { script, startFile, lines } = placesFor(shell, host.env, host.platform);
+    const made: Change[] = [];
+    if (script !== undefined)
+      made.push(await scriptChange(script, wanted === 'install' ? completionStub(shell) : undefined));
+    if (startFile !== undefined)
+      made.push(await startFileChange(startFile, lines, wanted).catch(withAdvice(startFile, lines, wanted)));
+    return made;
+  }
+
+  return {
+    plan: async (shell, wanted) => (await changes(shell, wanted)).map(({ planned }) => planned),
+    async carryOut(shell, wanted) {
+      const all = await changes(shell, wanted);
+      // A shell must never be told of a script that is not there.
+      for (const { file, next, planned } of wanted === 'install' ? all : all.toReversed()) {
+        if (planned.action !== 'none') await replaceUsersFile(file, next, around);
+      }
+      return all.map(({ planned }) => planned);
+    },
+  };
+}
+
+async function scriptChange(path: string, text: string | undefined): Promise<Change> {
+  const file = await readUsersFile(path);
+  if (file.bytes !== undefined && !isOurScript(file.bytes)) {
+    throw new CliError('guarded', {
+      message: `${path} exists and is not a script of cardwright; it was not changed`,
+      outcome: 'not_sent',
+    });
+  }
+  return change(file, text === undefined ? undefined : Buffer.from(text), text ?? '');
+}
+
+async function startFileChange(path: string, lines: string, wanted: 'install' | 'uninstall'): Promise<Change> {
+  const file = await readUsersFile(path);
+  if (wanted === 'install') return change(file, withBlock(file.bytes, lines, path), lines);
+  return change(file, file.bytes && withoutBlock(file.bytes, path), lines);
+}
+
+function change(file: UsersFile, next: Buffer | undefined, text: string): Change {
+  return { file, next, planned: { path: file.path, action: actionOf(file.bytes, next), text } };
+}
+
+function actionOf(before: Buffer | undefined, next: Buffer | undefined): PlannedFile['action'] {
+  if (before === undefined) return next === undefined ? 'none' : 'create';
+  if (next === undefined) return 'remove';
+  return before.equals(next) ? 'none' : 'change';
+}
+
+/** Adds to an error how the owner of a start-up file changes it by hand, and throws it again. */
+function withAdvice(path: string, lines: string, wanted: 'install' | 'uninstall') {
+  return (thrown: unknown): never => {
+    if (!(thrown instanceof CliError)) throw thrown;
+    const advice =
+      wanted === 'install'
+        ? `Add these lines by hand to the start-up file of your shell:\n${lines}`
+        : `The block is in ${path}.`;
+    throw thrown.with({ notes: [...(thrown.facts.notes ?? []), advice] });
+  };
 }

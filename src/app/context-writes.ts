@@ -2,7 +2,7 @@
 
 import type { AuditDependencies } from '../audit/log.ts';
 import type { Context } from '../cli/context.ts';
-import type { DestinationSettings } from '../cli/reveal-destinations.ts';
+import type { DestinationSettings } from '../cli/reveal.ts';
 import type { PlannedRequest, Reader } from '../contract/service.ts';
 import type { Spending } from '../core/spending.ts';
 import type { AfterAnswer } from '../journal/run.ts';
@@ -11,8 +11,7 @@ import { createPipeline } from '../writes/pipeline.ts';
 import { confirmWithPerson } from '../writes/question.ts';
 import { createWriter } from '../writes/single-write.ts';
 import { type Connections, once } from './connections.ts';
-import type { RunLimits } from './limits.ts';
-import type { Opening } from './opening.ts';
+import type { Opening, RunLimits } from './context.ts';
 import type { RunTerminal } from './terminal.ts';
 
 export interface WriteParts {
@@ -69,13 +68,13 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
   const journal = once(async () => {
     const { journalFor } = await import('./journal.ts');
     const keep = (work: AfterAnswer) => void afterAnswer.push(work);
-    const { rulesFor } = await import('./approvals.ts');
+    const { rulesFor } = await import('./journal-admin.ts');
     const found = await place();
     const rules = rulesFor({ host, opened, limits, place: found, notice });
     return journalFor({ host, globals, opened, notice, place: found, rules, afterAnswer: keep });
   });
   const approvals = once(async () => {
-    const { approvalsFor } = await import('./approvals.ts');
+    const { approvalsFor } = await import('./journal-admin.ts');
     return approvalsFor({ host, opened, limits, place: await place(), notice });
   });
   const journalAdmin = once(async () => {

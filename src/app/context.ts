@@ -1,20 +1,46 @@
 /** What a command's context can do, put together by concern. Costly things are opened once, when first asked for. */
-
-import type { Context } from '../cli/context.ts';
+import { spawn } from 'node:child_process';
+import { access, constants, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { CommandTraits, Context, StartedBrowser } from '../cli/context.ts';
+import type { Globals } from '../cli/parsing/globals.ts';
+import type { DestinationSettings } from '../cli/reveal.ts';
 import type { OpenContext } from '../cli/run.ts';
 import type { ReadName } from '../contract/calls.ts';
 import type { Reader, ReadOptions, Service } from '../contract/service.ts';
-import { asCliError } from '../core/errors.ts';
+import { asCliError, CliError } from '../core/errors.ts';
 import { sameCommandWith, withTypedWords } from '../core/same-command.ts';
+import { createPrivate, preparePrivateFolder } from '../files/private-files.ts';
+import {
+  LIMIT_NAMES,
+  limitWords,
+  readLimits,
+  type SourcedLimits,
+  type StrictestLimits,
+  sourceWords,
+  strictest,
+} from '../limits/limits.ts';
+import { type ManagedLimits, readManagedLimits } from '../limits/managed-file.ts';
 import { type Connections, connections, once } from './connections.ts';
-import { contextFiles } from './context-files.ts';
-import { contextPrograms } from './context-programs.ts';
-import { contextSandbox } from './context-sandbox.ts';
+import { contextFiles, type InputSource, openInput } from './context-files.ts';
 import { contextWrites } from './context-writes.ts';
-import { runLimits } from './limits.ts';
-import type { Opening } from './opening.ts';
+import type { AppHost } from './process-host.ts';
 import { sandboxServersFor } from './sandbox-server.ts';
+import type { ControlAddress } from './sandbox-started.ts';
 import { openTerminal, type RunTerminal } from './terminal.ts';
+
+export interface Opening extends CommandTraits {
+  readonly host: AppHost;
+  readonly version: string;
+  readonly globals: Globals;
+  readonly redactions: ((text: string) => string)[];
+  readonly keys: Set<string>;
+  /** Filled with what makes room on a terminal for the answer. */
+  readonly beforeOutput: Set<() => void>;
+  /** Words after `--`. */
+  readonly rest: readonly string[];
+}
 
 /** The context of one run; nothing is opened yet. */
 export function openContext(opening: Opening): OpenContext {
@@ -156,4 +182,218 @@ function readerOf(service: Service, noteShown: Connections['noteShown']): Reader
 function ignoreAnswer(thrown: unknown): void {
   const { kind } = asCliError(thrown);
   if (kind !== 'refused' && kind !== 'not_found' && kind !== 'contract_mismatch') throw thrown;
+}
+
+/** A limit for people. */
+export interface ShownLimit {
+  readonly name: string;
+  readonly value: string;
+  readonly source: string;
+}
+
+export interface RunLimits {
+  /** Throws `guarded` for a managed file that does not count. */
+  managed(): Promise<ManagedLimits>;
+  sources(): Promise<readonly SourcedLimits[]>;
+  strictest(): Promise<StrictestLimits>;
+  /** Each limit that is set, and by whom. */
+  shown(): Promise<readonly ShownLimit[]>;
+}
+
+function runLimits(host: AppHost, opened: Connections): RunLimits {
+  const managed = once(async () => {
+    const { mode, baseUrl } = await opened.identity();
+    return readManagedLimits(host.limitsFile, mode === 'sandbox' ? undefined : new URL(baseUrl).origin);
+  });
+  const sources = once(async (): Promise<readonly SourcedLimits[]> => {
+    const [{ profile }, settings] = [await opened.identity(), await opened.settings()];
+    const read = readLimits(settings);
+    if ('wrong' in read)
+      throw new CliError('internal', { message: `${read.wrong} of profile ${profile} cannot be read` });
+    const own: SourcedLimits = { source: { kind: 'profile', name: profile }, limits: read.limits };
+    return [...(await managed()).sources, own];
+  });
+  return {
+    managed,
+    sources,
+    strictest: async () => strictest(await sources()),
+    async shown() {
+      const limits = strictest(await sources());
+      const { reveal, path } = await managed();
+      const shown = LIMIT_NAMES.flatMap(name => {
+        const set = limits[name];
+        return set === undefined ? [] : [{ name, value: limitWords(name, set.value), source: sourceWords(set.source) }];
+      });
+      return reveal === undefined ? shown : [...shown, { name: 'reveal', value: reveal, source: path }];
+    },
+  };
+}
+
+type ContextPrograms = Pick<
+  Context,
+  'reveal' | 'runWithCard' | 'checkRunWithCard' | 'takeSignals' | 'runProgram' | 'openBrowser'
+>;
+
+interface ProgramFacts {
+  readonly host: AppHost;
+  readonly globals: Globals;
+  readonly opened: Connections;
+  readonly stdin: Context['stdin'];
+  /** Opened when card details are first asked for. */
+  readonly gate: () => Promise<DestinationSettings>;
+}
+
+function contextPrograms({ gate, ...facts }: ProgramFacts): ContextPrograms {
+  const { host } = facts;
+  return {
+    async reveal(cardId, options) {
+      const { revealCard } = await import('../cli/reveal.ts');
+      return revealCard(await gate(), cardId, options);
+    },
+    async runWithCard(cardId, options) {
+      const { runWithCard } = await import('../cli/reveal.ts');
+      return runWithCard(await gate(), cardId, options);
+    },
+    async checkRunWithCard(options) {
+      const { checkRunWithCard } = await import('../cli/reveal.ts');
+      return checkRunWithCard(await gate(), options);
+    },
+    async openBrowser(address) {
+      return openBrowser(host, address);
+    },
+    takeSignals: onSignal => host.handOver(onSignal),
+    runProgram: (program, variables) => runForAccount(facts, program, { variables, handsKeys: true }),
+  };
+}
+
+interface Started {
+  readonly variables: Readonly<Record<string, string>>;
+  /** The program gets the key of the environment too. */
+  readonly handsKeys: boolean;
+}
+
+/** Runs a program that acts for the account of this run or for none. Resolves to its exit code. */
+export async function runForAccount(
+  { host, globals, opened, stdin }: Omit<ProgramFacts, 'gate'>,
+  program: readonly string[],
+  { variables, handsKeys }: Started,
+): Promise<number> {
+  const { runChild } = await import('../cli/child.ts');
+  const { programEnvironment } = await import('../profile/program-environment.ts');
+  const { cwd, platform } = host;
+  const identity = await opened.identity().catch(thrown => {
+    if (thrown instanceof CliError && thrown.kind === 'not_authenticated') return undefined;
+    throw thrown;
+  });
+  const contract = globals.contract === undefined ? undefined : resolve(cwd, globals.contract);
+  const env = { ...programEnvironment(host.env, { identity, contract, handsKeys }), ...variables };
+  const handOver = (onSignal: (signal: NodeJS.Signals) => void) => host.handOver(onSignal);
+  return runChild(program, { env, cwd, platform, handOver, sharesTerminal: stdin.isTerminal });
+}
+
+/** What opens a file with the program meant for it. */
+const OPENERS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
+  darwin: ['open'],
+  win32: ['explorer.exe'],
+};
+const OTHER_OPENERS = ['xdg-open', 'sensible-browser'];
+
+/** Never waits for the browser, which may go on for hours. */
+async function openBrowser(host: AppHost, address: string): Promise<StartedBrowser> {
+  const { platform, noise, folders } = host;
+  await preparePrivateFolder(folders.runtime, { platform, random: noise, warn: () => undefined });
+  const file = join(folders.runtime, `inspector-${Buffer.from(noise.bytes(8)).toString('hex')}.html`);
+  const opener = await openerOf(host);
+  if (opener === undefined) return { started: false, remove: async () => undefined };
+  await createPrivate(file, leadingTo(address));
+  const remove = () => rm(file, { force: true });
+  return { started: await isStarted(host, opener, pathToFileURL(file).href), remove };
+}
+
+/** A page that goes to the address; nothing in it is a script. */
+function leadingTo(address: string): string {
+  const target = address.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+  return [
+    '<!doctype html><meta charset="utf-8"><title>cardwright</title>',
+    '<meta name="referrer" content="no-referrer">',
+    `<meta http-equiv="refresh" content="0;url=${target}">\n`,
+  ].join('');
+}
+
+async function openerOf({ platform, programFolders }: AppHost): Promise<string | undefined> {
+  for (const name of OPENERS[platform] ?? OTHER_OPENERS) {
+    for (const folder of programFolders) {
+      const path = join(folder, name);
+      if (await isThere(path)) return path;
+    }
+  }
+  return undefined;
+}
+
+const isThere = (path: string) =>
+  access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+
+/** The browser needs its display, not our keys. */
+function isStarted({ env }: AppHost, opener: string, file: string): Promise<boolean> {
+  const handed = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('CARDWRIGHT_')));
+  return new Promise(resolve => {
+    const child = spawn(opener, [file], { env: handed, detached: true, stdio: 'ignore' });
+    child.once('error', () => resolve(false));
+    child.once('spawn', () => resolve(true));
+    child.unref();
+  });
+}
+
+type ContextSandbox = Pick<
+  Context,
+  | 'sandbox'
+  | 'sandboxElsewhere'
+  | 'exportSandbox'
+  | 'importSandbox'
+  | 'subscriptionsIn'
+  | 'sandboxDeliveries'
+  | 'moveSandboxAside'
+>;
+
+/** `opened` are the connections of the run. */
+function contextSandbox(host: AppHost, opened: Connections, inputs: InputSource): ContextSandbox {
+  return {
+    sandbox: opened.admin,
+    sandboxElsewhere: opened.sandboxElsewhere,
+    exportSandbox: path => exportSandbox(host, opened, path),
+    async importSandbox(path) {
+      const { importFrom } = await import('./sandbox-started.ts');
+      await using input = await openInput(inputs, path);
+      return await importFrom(host, await control(opened), input);
+    },
+    async subscriptionsIn(path) {
+      const { subscriptionsIn } = await import('./sandbox-started.ts');
+      return subscriptionsIn(host, path);
+    },
+    async sandboxDeliveries() {
+      const deliver = await opened.deliver();
+      if (deliver === undefined) return undefined;
+      return {
+        run: async until => void (await deliver({ kind: 'signal', signal: until })),
+        settle: async until => void (await deliver({ kind: 'idle', signal: until })),
+      };
+    },
+    async moveSandboxAside() {
+      const { moveStoreAway } = await import('./sandbox-started.ts');
+      return moveStoreAway(host);
+    },
+  };
+}
+
+async function exportSandbox(host: AppHost, opened: Connections, path: string): Promise<number> {
+  const { exportFrom } = await import('./sandbox-started.ts');
+  return exportFrom(host, await control(opened), path);
+}
+
+async function control({ adminPlace }: Connections): Promise<ControlAddress> {
+  const { baseUrl, socketPath, authorities, key } = await adminPlace();
+  return { baseUrl, socketPath, authorities, token: await key() };
 }

@@ -4,7 +4,7 @@ import { ADMIN_OPERATIONS } from '../contract/sandbox/admin.ts';
 import type { SandboxAdmin } from '../contract/sandbox/admin-calls.ts';
 import { forgetShown, type Whose } from '../id-cache/shown.ts';
 import type { ResolvedProfile } from '../profile/resolve.ts';
-import type { AppHost } from './app-host.ts';
+import type { AppHost } from './process-host.ts';
 
 /** What is seen with another key, address or contract, or in another dialect, is another's. */
 export function whoseOf(host: AppHost, profile: ResolvedProfile): Whose {

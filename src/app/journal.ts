@@ -10,7 +10,7 @@ import { newestOps, type RecentOp } from '../journal/ops.ts';
 import type { AfterAnswer } from '../journal/run.ts';
 import { hasJournal, openSqlite } from '../journal/sqlite.ts';
 import type { Journal } from '../journal/types.ts';
-import type { AppHost } from './app-host.ts';
+import type { AppHost } from './process-host.ts';
 import type { JournalAround, JournalPlace, SharedAround } from './shared-journal.ts';
 
 /** The file of this machine. */

@@ -15,8 +15,8 @@ import type { Line, QueryRequest } from '../mirror/query.ts';
 import { checkBaseUrl } from '../profile/base-url.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { SignOfLife } from '../terminal/sign-of-life.ts';
-import type { AppHost } from './app-host.ts';
 import type { Connections } from './connections.ts';
+import type { AppHost } from './process-host.ts';
 
 export interface MirrorDependencies {
   readonly host: AppHost;

@@ -1,23 +1,277 @@
 /**
- * The real surroundings: the process, the clock, chance, this user's folders. What is costly to open is opened when it
- * is first used.
+ * The real process as the program sees it: streams, folders, signals, programs. `AppHost` is what a test gives in its
+ * place.
  */
+import { fstatSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { homedir, hostname, tmpdir, userInfo } from 'node:os';
-import { WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
+import { isAbsolute } from 'node:path';
+import type { Scrypt } from '../approvals/keys.ts';
+import { CliError, OutputError } from '../core/errors.ts';
+import { sizeText, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import { utf8Text } from '../core/utf8-text.ts';
-import { managedFilePath } from '../limits/managed-file.ts';
-import type { Folders } from '../platform/host.ts';
+import { type ManagedFile, managedFilePath } from '../limits/managed-file.ts';
+import { type FolderFacts, foldersFor } from '../platform/folders.ts';
+import type { Folders, Host, InputStream, OutputStream, Randomness } from '../platform/host.ts';
 import { type SignalHolders, signalHolders } from '../platform/signals.ts';
 import { setFlag } from '../platform/v8-flags.ts';
+import type { Keychain } from '../profile/keychain.ts';
+import type { EmbeddedSandbox } from '../sandbox/serving/embedded.ts';
 import { openTerminalKeys } from '../terminal/key-source.ts';
-import type { AppHost } from './app-host.ts';
-import { ownFolders } from './own-folders.ts';
-import { aTerminalIsGone, inputFrom, outputTo, writeTerminal } from './process-streams.ts';
+import type { KeySource } from '../terminal/reveal-screen.ts';
+
+/** What of the real process the rooms need beyond `Host`. */
+export interface AppHost extends Host {
+  /** The real standard input and standard error, for the prompt library. */
+  readonly promptInput: NodeJS.ReadableStream;
+  readonly promptOutput: NodeJS.WritableStream;
+  /** Text of a file; throws `usage` naming it. */
+  readFile(path: string): Promise<string>;
+  /** Opens the embedded sandbox of this user. */
+  openSandbox(): Promise<EmbeddedSandbox>;
+  /** True while a process of this number runs. */
+  isRunning(pid: number): boolean;
+  /** Single key presses, until closed. */
+  openKeys(): KeySource & { close(): void };
+  /** Writes to the terminal at once; usable while the process dies. */
+  writeTerminal(text: string): void;
+  /** For names of locks and of files beside; apart from `random`, so that ids do not depend on how often we lock. */
+  readonly noise: Randomness;
+  /** Of a passphrase, for what stands on disk: slow on purpose. */
+  readonly scrypt: Scrypt;
+  /** Name the operating system has for whoever runs this, and that of the machine; for the audit log. */
+  readonly user: string;
+  readonly machine: string;
+  /** Arguments of the runtime itself (`--inspect`). */
+  readonly execArgv: readonly string[];
+  /** A debugger is attached or may attach. */
+  inspected(): boolean;
+  /** Absolute path of the runtime. */
+  readonly node: string | undefined;
+  /** This process serves for long and makes much garbage: from now on its memory stays small. */
+  keepSmall(): void;
+  /** The same before work that leaves no turn of the event loop for it. */
+  keepSmallAtOnce(): Promise<void>;
+  /** The words that start this program once more. */
+  readonly program: readonly [string, ...string[]];
+  readonly nodeVersion: string;
+  /** Where the compiled code of this program is kept, or why it is not; undefined for a program that was not built. */
+  readonly codeCache: string | undefined;
+  /** Folders that programs of the system are looked for in, never the working folder (E18). */
+  readonly programFolders: readonly string[];
+  /** While a child has the terminal, signals go to `onSignal` alone and do not stop this process; returns the end of it. */
+  handOver(onSignal: (signal: NodeJS.Signals) => void): () => void;
+  /** Aborted by a second signal: what is on the wire is cut off, and its outcome written down as unknown. */
+  readonly cut: AbortSignal;
+  /** Until it is let go, a second signal aborts `cut` and does not end the process. */
+  holdCut(): () => void;
+  keychain(): Promise<Keychain>;
+  /** Limits that the administrator of this machine sets. */
+  readonly limitsFile: ManagedFile;
+  /** Has `restore` called when a signal or a crash ends the process; returns how to take it back. */
+  onCrash(restore: () => void): () => void;
+}
+
+/** What may not be known: a user without a home, or without an entry in the list of users. */
+interface HomeFacts extends Omit<FolderFacts, 'home'> {
+  readonly home: () => string;
+}
+
+/**
+ * The folders of `foldersFor`. Throws `usage` when HOME, or what names a folder in its place, is empty or relative: in a
+ * folder that somebody else has filled, their profiles and key commands would be taken for ours. Nothing is read then.
+ */
+function ownFolders({ home, ...facts }: HomeFacts): Folders {
+  const moved = facts.env['CARDWRIGHT_CONFIG_DIR'];
+  if (moved !== undefined && !isAbsolute(moved)) throw noPlace('CARDWRIGHT_CONFIG_DIR', moved);
+  let place = '';
+  try {
+    place = home();
+  } catch {
+    // No home and no entry for this user: as an empty one.
+  }
+  const folders = foldersFor({ ...facts, home: place });
+  const isOwn = Object.values(folders).every(folder => isAbsolute(folder));
+  if (!isOwn) throw noPlace(facts.platform === 'win32' ? 'USERPROFILE' : 'HOME', place);
+  return folders;
+}
+
+function noPlace(variable: string, value: string): CliError {
+  const is = value === '' ? 'is empty' : `is ${JSON.stringify(value)}, no absolute path`;
+  return new CliError('usage', {
+    message: `${variable} ${is}, so there is no place for profiles and the journal`,
+    notes: ['Nothing was read: a path that is relative to the working folder may belong to somebody else.'],
+    hint: 'export CARDWRIGHT_CONFIG_DIR="$PWD/.cardwright"',
+    outcome: 'not_sent',
+  });
+}
+
+/** A text up to this many characters is written without Node's stream, which takes 2 ms to open. */
+const SHORT = 16_384;
+const OUTPUT_NAMES = { 1: 'standard output', 2: 'standard error' } as const;
+
+/** What was seen to be a terminal. */
+const terminals = new Set<number>();
+
+function isTerminal(fd: number): boolean {
+  const found = process.getBuiltinModule('node:tty').isatty(fd);
+  if (found) terminals.add(fd);
+  return found;
+}
+
+/** A standard stream was a terminal, and that terminal was closed. */
+function aTerminalIsGone(): boolean {
+  return [...terminals].some(fd => !process.getBuiltinModule('node:tty').isatty(fd));
+}
+
+const SLOW_TERMINAL_MS = 1000;
+
+/**
+ * Writes to the terminal and comes back when it is there, or when the terminal is closed or takes nothing for a second:
+ * whoever wipes a screen must not fail on the way.
+ */
+function writeTerminal(text: string): void {
+  let rest: Uint8Array = Buffer.from(text);
+  const until = performance.now() + SLOW_TERMINAL_MS;
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  while (rest.length > 0 && performance.now() < until) {
+    try {
+      const left = writeNow(2, rest);
+      if (left.length === rest.length) Atomics.wait(pause, 0, 0, 5);
+      rest = left;
+    } catch {
+      return;
+    }
+  }
+}
+
+async function outputError(fd: 1 | 2, cause: NodeJS.ErrnoException): Promise<OutputError> {
+  const { systemWords } = await import('../files/system-words.ts');
+  const why = systemWords(cause.code ?? 'unknown error');
+  return new OutputError('check_failed', { message: `cannot write ${OUTPUT_NAMES[fd]}: ${why}`, cause });
+}
+
+/** `O_WRONLY`, `O_RDWR`: how a file was opened, in the octal flags that Linux tells. */
+const ACCESS_MODE = 0o3;
+const READ_AND_WRITE = 0o2;
+
+/**
+ * The null device, open for reading as well. Before any code of ours Node opens it where a descriptor is closed
+ * (`>&-`), and so do programs that start others with no output; `> /dev/null` of a shell opens it for writing alone.
+ */
+function isNullForBoth(fd: 1 | 2): boolean {
+  if (process.platform !== 'linux') return false;
+  try {
+    if (fstatSync(fd).rdev !== statSync('/dev/null').rdev) return false;
+    const [, flags = '0'] = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8')) ?? [];
+    return (Number.parseInt(flags, 8) & ACCESS_MODE) === READ_AND_WRITE;
+  } catch {
+    return false;
+  }
+}
+
+/** Rejects when the text cannot be written for another reason than a reader that left; for stdout alone. */
+function outputTo(fd: 1 | 2): OutputStream {
+  let closed = false;
+  let stream: NodeJS.WriteStream | undefined;
+  const fail = async (error: NodeJS.ErrnoException): Promise<CliError | undefined> => {
+    closed = true;
+    // A reader that went away (`| head`, a terminal that was closed) is no failure of ours, and of stderr's failure
+    // nobody could be told. EIO of a file or a device is a failure: what was asked for is not there.
+    if (error.code === 'EPIPE' || (error.code === 'EIO' && terminals.has(fd)) || fd === 2) return undefined;
+    return outputError(fd, error);
+  };
+  const open = () => {
+    if (stream === undefined) {
+      stream = fd === 1 ? process.stdout : process.stderr;
+      // What has failed is told by the write that met it.
+      stream.on('error', () => {
+        closed = true;
+      });
+    }
+    return stream;
+  };
+  const send = (bytes: string | Uint8Array) =>
+    new Promise<void>((resolve, reject) => {
+      open().write(bytes, error => {
+        if (!error) return resolve();
+        void fail(error).then(failure => (failure ? reject(failure) : resolve()), reject);
+      });
+    });
+  return {
+    get isTerminal() {
+      return isTerminal(fd);
+    },
+    get columns() {
+      return isTerminal(fd) ? open().columns : undefined;
+    },
+    get closed() {
+      return closed;
+    },
+    get isNowhere() {
+      return isNullForBoth(fd);
+    },
+    async write(text) {
+      if (closed || text.length === 0) return;
+      // Windows consoles take text from Node's stream only.
+      if (stream !== undefined || text.length > SHORT || process.platform === 'win32') return send(text);
+      let rest: Uint8Array;
+      try {
+        rest = writeNow(fd, Buffer.from(text));
+      } catch (error) {
+        const failure = await fail(error as NodeJS.ErrnoException);
+        if (failure) throw failure;
+        return;
+      }
+      if (rest.length > 0) await send(rest);
+    },
+  };
+}
+
+/** Returns what a full pipe did not take. */
+function writeNow(fd: number, bytes: Uint8Array): Uint8Array {
+  let at = 0;
+  try {
+    while (at < bytes.length) at += writeSync(fd, bytes, at);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+  }
+  return bytes.subarray(at);
+}
+
+/** Standard input. Reading rejects with `usage` beyond its size, and with the reason of `signal`. */
+function inputFrom(input: () => typeof process.stdin, signal: AbortSignal): InputStream {
+  return {
+    get isTerminal() {
+      return isTerminal(0);
+    },
+    async readAll(maxBytes) {
+      return utf8Text(await this.readBytes(maxBytes), 'standard input');
+    },
+    async readBytes(maxBytes) {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      signal.throwIfAborted();
+      const stream = input();
+      const stop = () => stream.destroy(signal.reason as Error);
+      signal.addEventListener('abort', stop, { once: true });
+      for await (const chunk of stream as AsyncIterable<Buffer>) {
+        size += chunk.length;
+        if (size > maxBytes) {
+          const message = `standard input is larger than ${sizeText(maxBytes)}`;
+          throw new CliError('usage', { message, outcome: 'not_sent' });
+        }
+        chunks.push(chunk);
+      }
+      signal.removeEventListener('abort', stop);
+      return Buffer.concat(chunks);
+    },
+  };
+}
 
 /** Ctrl-Z. */
 const SUSPEND = '\x1a';
 
-export interface ProcessHost extends AppHost, SignalHolders {
+interface ProcessHost extends AppHost, SignalHolders {
   /** A standard stream was a terminal, and that terminal was closed. */
   terminalIsGone(): boolean;
   /** Standard input would otherwise keep the process waiting for its end. */

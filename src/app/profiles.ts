@@ -13,7 +13,7 @@ import {
   type ProfileSettings,
   parseSetting,
 } from '../profile/settings.ts';
-import type { AppHost } from './app-host.ts';
+import type { AppHost } from './process-host.ts';
 
 /** The built-in profile, which is never saved. */
 const SANDBOX_ROW: ProfileRow = {
@@ -106,7 +106,7 @@ export async function profilesFor(host: AppHost, notice: (text: string) => void)
 async function checkFile(host: AppHost, setting: string, path: string): Promise<void> {
   if (setting === 'sandbox_token_file') {
     const { readKeyFile } = await import('../profile/key-file.ts');
-    const { tokenIn } = await import('./named-sandbox.ts');
+    const { tokenIn } = await import('./account.ts');
     const { platform, clock, signal, cwd } = host;
     const around = { platform, clock, signal, called: 'token file', warn: () => undefined };
     tokenIn(await readKeyFile(resolvePath(cwd, path), around), path);

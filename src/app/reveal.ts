@@ -2,12 +2,11 @@
 import { resolve } from 'node:path';
 import type { AuditDependencies } from '../audit/log.ts';
 import type { Globals } from '../cli/parsing/globals.ts';
-import type { GateSettings } from '../cli/reveal.ts';
-import { CLIPBOARD_SECONDS, type DestinationSettings, type ScreenActions } from '../cli/reveal-destinations.ts';
+import { CLIPBOARD_SECONDS, type DestinationSettings, type GateSettings, type ScreenActions } from '../cli/reveal.ts';
 import type { Clipboard } from '../terminal/clipboard.ts';
-import type { AppHost } from './app-host.ts';
 import type { Connections } from './connections.ts';
-import type { RunLimits } from './limits.ts';
+import type { RunLimits } from './context.ts';
+import type { AppHost } from './process-host.ts';
 
 export interface RevealFacts
   extends Pick<
@@ -64,7 +63,7 @@ export function revealFor({ host, globals, opened, kept, limits, ...facts }: Rev
       await findProgram(name, host);
     },
     async runChild(program, variables) {
-      const { runForAccount } = await import('./context-programs.ts');
+      const { runForAccount } = await import('./context.ts');
       return runForAccount({ host, globals, opened, stdin }, program, { variables, handsKeys: false });
     },
   };

@@ -1,17 +1,12 @@
-/** The sandbox as a server of its own on this machine: started here, in a process beside, looked for, stopped. */
+/** The sandbox as a server for other programs. */
 import { resolve } from 'node:path';
-import type {
-  AccountsServerOptions,
-  SandboxServers,
-  ServerOptions,
-  ServerRow,
-  StartedServer,
-} from '../cli/sandbox-servers.ts';
-import { CliError } from '../core/errors.ts';
-import type { AppHost } from './app-host.ts';
-import type { ServerFacts } from './ephemeral-sandbox.ts';
+import type { AccountsServerOptions, SandboxServers, ServerOptions, ServerRow, StartedServer } from '../cli/context.ts';
+import { CliError, type ErrorKind } from '../core/errors.ts';
+import type { PageFiles } from '../sandbox/page/door.ts';
+import type { AppHost } from './process-host.ts';
+import type { ServerFacts } from './sandbox-started.ts';
 
-export interface ServersHere extends SandboxServers {
+interface ServersHere extends SandboxServers {
   /** Ends what was started in this process and never got to serve. */
   close(): Promise<void>;
 }
@@ -43,15 +38,15 @@ export function sandboxServersFor(facts: ServerFacts): ServersHere {
       return found && facts.adminAt(found.origin, found.adminToken);
     },
     async detach(options) {
-      const { startDaemon } = await import('./sandbox-daemon.ts');
+      const { startDaemon } = await import('./sandbox-started.ts');
       return startDaemon({ host, options, running, notice });
     },
     async checkExport(path) {
-      const { checkTarget } = await import('./sandbox-transfer.ts');
+      const { checkTarget } = await import('./sandbox-started.ts');
       await checkTarget(host, path);
     },
     async openPrivate(options) {
-      const { openPrivate } = await import('./ephemeral-sandbox.ts');
+      const { openPrivate } = await import('./sandbox-started.ts');
       const made = await openPrivate(facts, options);
       here.push(() => made.close({ keep: false }));
       return made;
@@ -69,8 +64,7 @@ export function sandboxServersFor(facts: ServerFacts): ServersHere {
 /** What a server that is started here takes of the machine. */
 async function surroundings({ host, version, notice }: ServerFacts) {
   const { folders, clock, random, noise, pid, platform } = host;
-  const { pageFiles } = await import('./page-files.ts');
-  const { scenarioPlayer } = await import('./scenario-player.ts');
+  const { scenarioPlayer } = await import('./sandbox-started.ts');
   host.keepSmall();
   const warn = (text: string) => notice(`warning: ${text}`);
   return {
@@ -92,7 +86,7 @@ async function start(
   here: (() => Promise<void>)[],
 ): Promise<StartedServer> {
   const { host } = facts;
-  const { removeAbandonedFolders } = await import('./ephemeral-sandbox.ts');
+  const { removeAbandonedFolders } = await import('./sandbox-started.ts');
   await removeAbandonedFolders(host);
   const { startServer } = await import('../sandbox/serving/started.ts');
   const { readyFile } = options;
@@ -145,3 +139,45 @@ function nothingRuns(): CliError {
     outcome: 'not_sent',
   });
 }
+
+/** Another version may leave out every member but the message. */
+interface ChildError {
+  readonly message: string;
+  readonly kind?: ErrorKind;
+  readonly notes?: readonly string[];
+  readonly hint?: string;
+  readonly faults?: readonly { readonly text: string }[];
+}
+
+/** Undefined for output that ends otherwise. */
+export function errorInLastLine(output: string): ChildError | undefined {
+  const { error } = (jsonOf(lastLine(output)) ?? {}) as { readonly error?: ChildError };
+  return typeof error?.message === 'string' ? error : undefined;
+}
+
+export function lastLine(output: string): string {
+  return output.trimEnd().split('\n').at(-1) ?? '';
+}
+
+/** Undefined for what is no JSON. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+declare const BUNDLED_FILE: ((name: string) => Uint8Array) | undefined;
+
+const FILE = 'inspector.json';
+
+/** Read when it is asked for. Of a program that was not built there is a page that says so. */
+function pageFiles(): PageFiles {
+  if (typeof BUNDLED_FILE === 'undefined') return NOT_BUILT;
+  return JSON.parse(Buffer.from(BUNDLED_FILE(FILE)).toString('utf8')) as PageFiles;
+}
+
+const NOT_BUILT: PageFiles = {
+  'index.html': { type: 'text/html; charset=utf-8', text: '<!doctype html><title>cardwright</title>Not built.' },
+};

@@ -4,8 +4,8 @@ import type { Database, Transaction } from '../journal/database.ts';
 import { type PostgresSettings, postgresAddress } from '../journal/postgres.ts';
 import { sharedPlace as placeOf, refuseBesideShared, type SharedPlace } from '../journal/shared-place.ts';
 import { hasJournal, openSqlite } from '../journal/sqlite.ts';
-import type { AppHost } from './app-host.ts';
 import type { Connections } from './connections.ts';
+import type { AppHost } from './process-host.ts';
 
 export interface JournalAround {
   readonly host: AppHost;

@@ -1,14 +1,14 @@
-/** What a run shows, and asks of a person: progress, notices, questions, typed input. */
-import { maskInLog } from '../cli/ci-log.ts';
+/** Questions, progress and notices of one run. */
 import type { Context } from '../cli/context.ts';
 import { withRepeated } from '../cli/repeated.ts';
 import type { PostgresSettings } from '../journal/postgres.ts';
+import type { Environment } from '../platform/host.ts';
 import { createProgress, type ProgressMode } from '../terminal/progress.ts';
 import { createPrompts } from '../terminal/prompts.ts';
 import { screenWidth } from '../terminal/screen.ts';
 import { createSignOfLife, type SignOfLife } from '../terminal/sign-of-life.ts';
 import { typedInput } from '../terminal/typed-input.ts';
-import type { Opening } from './opening.ts';
+import type { Opening } from './context.ts';
 
 /** Enough for a database that starts again. Who waits for longer than that needs the journal for what he does. */
 const URGENT_PATIENCE_MS = 5_000;
@@ -78,4 +78,15 @@ function progressMode({ host, globals }: Opening): ProgressMode {
   if (globals.quiet) return 'none';
   if (globals.accessible) return 'spoken';
   return host.streams.stderr.isTerminal && host.env['TERM'] !== 'dumb' ? 'redraw' : 'log';
+}
+
+/**
+ * `::add-mask::` lines under GitHub Actions, nothing elsewhere. `write` must not pass a redactor: the runner reads the
+ * text itself, and takes the line out of the log.
+ */
+function maskInLog(texts: readonly string[], env: Environment, write: (text: string) => void): void {
+  if (env['GITHUB_ACTIONS'] !== 'true' || texts.length === 0) return;
+  // A line break in a text would begin a command of its own.
+  const escaped = texts.map(each => each.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A'));
+  write(escaped.map(each => `::add-mask::${each}\n`).join(''));
 }

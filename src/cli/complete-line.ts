@@ -1,13 +1,15 @@
-/** Values left out of a command line that a person at a terminal is asked for. */
+/** What is asked for where a value was left out, and what there is to choose from. */
+import type { Item } from '../contract/calls.ts';
+import { CARD_STATUSES } from '../contract/card.ts';
+import { CARD_TRANSITIONS } from '../contract/transitions.ts';
 import { CliError } from '../core/errors.ts';
-import { type Cents, plainAmount } from '../core/money.ts';
+import { type Cents, dollars, plainAmount, toCents } from '../core/money.ts';
+import type { Choice } from '../terminal/prompts.ts';
 import { shellLine } from '../terminal/shell-assignments.ts';
 import type { Context } from './context.ts';
-import { offered } from './offered.ts';
 import type { Command, Registry } from './parsing/command.ts';
+import { flagsOf, type ResolvedFlag } from './parsing/globals.ts';
 import type { Parsed } from './parsing/parsed.ts';
-import type { ResolvedFlag } from './parsing/resolved-flags.ts';
-import { flagsOf } from './parsing/resolved-flags.ts';
 import { readLine } from './parsing/tree.ts';
 import { parseValue, type ValueSettings } from './parsing/values.ts';
 
@@ -116,4 +118,67 @@ function sentence(doc: string): string {
 
 function absent(command: Command, key: string): never {
   throw new CliError('internal', { message: `${command.path} has no argument ${key}` });
+}
+
+/** More than a person looks through; who has more types an id. */
+const MOST = 1_000;
+
+/**
+ * Ids of that kind with what tells them apart; for cards only those whose state the operation can act on. Undefined
+ * for a kind there is no list of.
+ */
+async function offered(
+  ctx: Context,
+  command: Command,
+  kind: string | undefined,
+): Promise<readonly Choice<string>[] | undefined> {
+  switch (kind) {
+    case 'card':
+      return cardChoices(ctx, command);
+    case 'bin':
+      return (await ctx.read('bins.list', {})).data
+        .toSorted((a, b) => (b.acceptance_rate ?? 0) - (a.acceptance_rate ?? 0))
+        .map(bin => choice(bin.id, [bin.network, bin.type, percent(bin.acceptance_rate), bin.best_for?.join(', ')]));
+    case 'webhook':
+      return (await ctx.read('webhooks.list', {})).data.map(hook => choice(hook.id, [hook.url]));
+    case 'profile':
+      return (await (await ctx.profiles()).list()).map(({ name, mode, base_url }) => choice(name, [mode, base_url]));
+    default:
+      return undefined;
+  }
+}
+
+async function cardChoices(ctx: Context, { operation }: Command): Promise<readonly Choice<string>[]> {
+  const states = statesFor(operation);
+  const reader = await ctx.reader();
+  const pages = reader.pages('cards.list', {
+    per_page: 100,
+    // Asking for one state leaves the others to the service.
+    status: states?.length === 1 ? CARD_STATUSES.find(status => status === states[0]) : undefined,
+  });
+  const found: Choice<string>[] = [];
+  for await (const { data } of pages) {
+    const fitting = data.filter(({ status }) => states === undefined || states.includes(status));
+    found.push(...fitting.map(cardChoice));
+    if (found.length >= MOST) break;
+  }
+  return found;
+}
+
+function cardChoice({ id, network, last4, status, balance, label }: Item<'cards.list'>): Choice<string> {
+  return choice(id, [`${network} ${last4}`, status, dollars(toCents(balance)), label]);
+}
+
+function choice(value: string, facts: readonly (string | null | undefined)[]): Choice<string> {
+  return { value, name: [value, ...facts.filter(Boolean)].join('  ') };
+}
+
+function percent(rate: number | null | undefined): string | undefined {
+  return rate == null ? undefined : `${rate}% accepted`;
+}
+
+/** States the operation starts from; undefined when it asks for none. A terminated card has no details to show. */
+export function statesFor(operation: string | undefined): readonly string[] | undefined {
+  if (operation === 'cards.details') return ['active', 'frozen'];
+  return CARD_TRANSITIONS.find(({ trigger }) => trigger === operation)?.from;
 }

@@ -2,7 +2,7 @@
 import { cannotConfirm, declined } from '../writes/question.ts';
 import type { Context } from './context.ts';
 
-export interface Confirmation {
+interface Confirmation {
   /** What would be done: `Remove profile team`. */
   readonly intent: string;
   readonly question: string;
@@ -16,4 +16,10 @@ export async function confirmed(ctx: Context, { intent, question, command }: Con
   if (!ctx.canAsk) throw cannotConfirm(intent, command);
   if (await ctx.prompts.confirm(question, { flag: '--yes' })) return;
   throw declined();
+}
+
+/** `the sandbox`, or with its address where it is not the one of this machine. */
+export async function whichSandbox(ctx: Pick<Context, 'sandboxElsewhere'>): Promise<string> {
+  const elsewhere = await ctx.sandboxElsewhere();
+  return elsewhere === undefined ? 'the sandbox' : `the sandbox at ${elsewhere.origin}`;
 }

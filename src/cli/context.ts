@@ -1,30 +1,30 @@
 /** What a command may ask for. Costly or failing things are functions; nothing here names a stream or a format. */
-
+import type { Approver } from '../approvals/request.ts';
 import type { AuditLog } from '../audit/log.ts';
 import type { Input, ReadName, Result, WriteName } from '../contract/calls.ts';
 import type { ResultOf } from '../contract/operation.ts';
 import type { Overrides } from '../contract/overrides.ts';
+import type { DataSet, LoadSize } from '../contract/sandbox/admin.ts';
 import type { AdminOperations, SandboxAdmin } from '../contract/sandbox/admin-calls.ts';
+import type { DialectName } from '../contract/sandbox/faults.ts';
 import type { PlannedRequest, Reader, ReadOptions } from '../contract/service.ts';
+import type { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import type { Secret } from '../core/secret.ts';
 import type { CleanupLog } from '../events/cleanup-log.ts';
-import type { Journal } from '../journal/types.ts';
+import type { ChainFlaw } from '../journal/chain.ts';
+import type { Journal, OpDetail } from '../journal/types.ts';
 import type { Mirror } from '../mirror/mirror.ts';
 import type { Clock, Environment, InputStream, Randomness } from '../platform/host.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { Prompts } from '../terminal/prompts.ts';
+import type { Column, Presentation } from '../terminal/view.ts';
 import type { Recorder } from '../writes/audit-record.ts';
 import type { Pipeline } from '../writes/pipeline.ts';
 import type { ChangeQuestion } from '../writes/question.ts';
 import type { WriteOptions, WriteResult } from '../writes/single-write.ts';
-import type { PlannedFile } from './completion/completion-places.ts';
-import type { CompletionShell } from './completion/completion-stubs.ts';
-import type { Finding } from './finding.ts';
-import type { RevealOptions, RunWithCard } from './reveal-options.ts';
-import type { SandboxServers } from './sandbox-servers.ts';
-import type { Approvals, JournalAdmin } from './shared-journal.ts';
-import type { Shown } from './shown.ts';
+import type { ChildEnd } from './child.ts';
+import type { CompletionShell, PlannedFile } from './completion/scripts.ts';
 
 /** Profiles as commands see them: never a key, only its hint. */
 export interface ProfileRow {
@@ -39,7 +39,7 @@ export interface ProfileRow {
 }
 
 /** A setting before and after it is changed, as text; `none` where it is not set. */
-export interface SettingChange {
+interface SettingChange {
   readonly before: string;
   readonly after: string;
   /** It is a limit, or one of what limits are held against. */
@@ -86,7 +86,7 @@ export interface InputRows extends AsyncDisposable {
 export type Restored = ResultOf<AdminOperations['snapshots.restore']>;
 
 /** A sandbox that is not the one of this machine. */
-export interface SandboxElsewhere {
+interface SandboxElsewhere {
   /** Scheme, host and port. */
   readonly origin: string;
   /** What names it: a variable, or a profile. */
@@ -94,7 +94,7 @@ export interface SandboxElsewhere {
 }
 
 /** Deliveries of the embedded sandbox, which nobody else sends. */
-export interface SandboxDeliveries {
+interface SandboxDeliveries {
   /** Sends what becomes due until the signal. Rejects when the store broke. */
   run(signal: AbortSignal): Promise<void>;
   /** Sends what is due now, once each, or as much of it as goes before the signal. */
@@ -109,7 +109,7 @@ export interface StartedBrowser {
 }
 
 /** A file that tells a script that waits for it that we are there. */
-export interface ReadyFile {
+interface ReadyFile {
   write(address: string): Promise<void>;
   remove(address: string): Promise<void>;
 }
@@ -263,4 +263,229 @@ export interface Context {
   readonly planned: readonly PlannedRequest[];
   /** Single operations of the journal that this run has carried out. */
   readonly ops: readonly string[];
+}
+
+/** What a command's result looks like. `data`, the JSON, is the result itself unless said otherwise. */
+export interface Shown extends Partial<Omit<Presentation, 'columns' | 'noun'>> {
+  readonly columns: readonly Column[];
+  readonly noun: string;
+  /** Text that is the answer as it stands, whatever the format: a script, a document. */
+  readonly verbatim?: string;
+  /** A page to read in place of the table, on a screen and in a pipe. A named format gets the data. */
+  readonly prose?: string;
+  /** Reported after the answer; for a command that did some of what was asked. A function where rows come later. */
+  readonly failure?: CliError | (() => CliError | undefined) | undefined;
+  /** Exit code of a program that ran in our place, or of a view that a signal ended; a function where it comes later. */
+  readonly exit?: number | (() => number);
+  /** This run of a command that can change something changed nothing. */
+  readonly changedNothing?: true;
+  /** What goes on once the answer was given: a server serves. The run ends with it, and with its error. */
+  readonly goesOn?: () => Promise<void>;
+}
+
+/** One thing `doctor` looked at. */
+export interface Finding {
+  /** `key`, `network`, `clock` … */
+  readonly check: string;
+  /** `fail` makes the whole examination fail; `warn` should be known; `skip` could not be looked at. */
+  readonly status: 'ok' | 'warn' | 'fail' | 'skip';
+  /** One line; no secret in it. */
+  readonly says: string;
+  /** The next command, for what is not ok. */
+  readonly hint?: string;
+}
+
+export interface RevealOptions {
+  readonly reveal: boolean;
+  readonly print: boolean;
+  readonly out: string | undefined;
+  readonly copy: CardPart | undefined;
+  readonly field: CardPart | undefined;
+}
+
+export type CardPart = 'number' | 'cvv' | 'expiry';
+
+export interface RunWithCard {
+  readonly program: readonly string[];
+  readonly reveal: boolean;
+  /** Number and CVV are hidden in the log of the CI job first. */
+  readonly mask: boolean;
+}
+
+/** An op that waits for persons. */
+export interface HeldRequest {
+  readonly op: string;
+  readonly command: string;
+  readonly changes: number;
+  /** Cents. */
+  readonly total: number;
+  readonly needed: number;
+  /** Who has approved it. */
+  readonly persons: readonly string[];
+  /** ISO 8601 UTC. */
+  readonly expiresAt: string;
+  /** Every fact that is signed: name and words. */
+  readonly facts: readonly (readonly [name: string, words: string])[];
+  /** The first changes, as requests. */
+  readonly requests: readonly string[];
+}
+
+/** The key that this user approves with. */
+export interface OwnKey {
+  readonly person: string;
+  readonly keyid: string;
+  /** `person ed25519 key`. */
+  readonly line: string;
+  /** Where it lies: a path, or `keychain`. */
+  readonly place: string;
+  /** It is among the approvers of the journal of this run. */
+  readonly isListed: boolean;
+}
+
+export interface Approvals {
+  /** Throws `usage` for an op that waits for nobody, `check_failed` where the journal was changed by something else. */
+  review(op: string): Promise<HeldRequest>;
+  /** Signs what was reviewed. `passphrase` is asked when there is a key. Throws `guarded` where it would not count. */
+  approve(op: string, passphrase: () => Promise<Secret>): Promise<HeldRequest>;
+  reject(op: string, reason: string): Promise<OpDetail>;
+  createKey(passphrase: Secret, place: 'file' | 'keychain'): Promise<OwnKey>;
+  /** Throws `usage` where there is none. */
+  ownKey(): Promise<OwnKey>;
+  approvers(): Promise<readonly Approver[]>;
+}
+
+export interface InitWishes {
+  /** List the API key of this run. */
+  readonly key: boolean;
+  /** `max_per_day=500.00`; `none` as a value takes a rule away. */
+  readonly limits: readonly string[];
+  /** `person ed25519 key`. */
+  readonly approvers: readonly string[];
+}
+
+export interface JournalState {
+  readonly place: string;
+  readonly shared: boolean;
+  readonly journal: string | undefined;
+  readonly account: string | undefined;
+  /** The API key of this run is listed; undefined for a journal of one machine. */
+  readonly keyListed: boolean | undefined;
+  /** Number of the last audit line, and the highest that this machine has seen. */
+  readonly auditLine: number | undefined;
+  readonly seenLine: number | undefined;
+  readonly unfinished: number;
+  /** Sessions that hold the account at this moment: whoever waits longer than a second waits for one of them. */
+  readonly lockedBy: readonly string[];
+  /** Limits that the journal sets: `max_per_day $500.00`. */
+  readonly limits: readonly string[];
+  readonly approvers: readonly string[];
+}
+
+export interface JournalCheck {
+  readonly place: string;
+  readonly account: string;
+  readonly lines: number;
+  readonly flaws: readonly ChainFlaw[];
+  /** Cards at the service whose mark no operation of the journal knows. */
+  readonly strangers: readonly { readonly card_id: string; readonly marker: string }[];
+}
+
+export interface JournalAdmin {
+  /** Resolves to what was done, a sentence each. */
+  init(address: string, wishes: InitWishes): Promise<readonly string[]>;
+  status(): Promise<JournalState>;
+  check(): Promise<JournalCheck>;
+  /** Goes on with the journal as it is. `agree` is asked with what a person must know before. Resolves to what was done. */
+  accept(how: {
+    readonly setAside: boolean;
+    readonly agree: (found: JournalCheck | undefined) => Promise<void>;
+  }): Promise<readonly string[]>;
+  leave(role: string): Promise<readonly string[]>;
+}
+
+export interface ServerOptions {
+  readonly port?: number | undefined;
+  readonly ipv6?: boolean | undefined;
+  readonly dialect?: DialectName | undefined;
+  readonly seed?: number | undefined;
+  readonly data?: DataSet | undefined;
+  /** Of the data set `load`. */
+  readonly size?: LoadSize | undefined;
+  readonly rateLimits: boolean;
+  readonly virtualLimits: boolean;
+  readonly allowRemoteWebhooks: boolean;
+  /** As the user wrote it. */
+  readonly readyFile?: string | undefined;
+}
+
+/** Of a server of many accounts. */
+export interface AccountsServerOptions
+  extends Pick<ServerOptions, 'port' | 'rateLimits' | 'virtualLimits' | 'allowRemoteWebhooks'> {
+  /** Their folder, as the user wrote it. */
+  readonly accounts: string;
+  /** For a proxy in front: the address it finds the server at, and the host that clients name. */
+  readonly behind?: { readonly bind: string; readonly host: string } | undefined;
+}
+
+/** A server that is there. No secret in it: the key stands in the file. */
+export interface ServerRow {
+  /** Base address of the service, for `CARDWRIGHT_BASE_URL`. */
+  readonly url: string;
+  readonly pid: number;
+  readonly started_at: string;
+  readonly store: string;
+  /** Undefined for a server of many accounts: each has a key of its own. */
+  readonly api_key_file?: string;
+}
+
+export interface StartedServer {
+  readonly row: ServerRow;
+  /** Serves until it is stopped or a signal comes; rejects with `check_failed` when the store broke. */
+  serve(): Promise<void>;
+}
+
+/** A sandbox that is there for one program. */
+export interface PrivateSandbox {
+  /** Holds the store, and whatever the program keeps of ours. */
+  readonly folder: string;
+  readonly admin: SandboxAdmin;
+  /** Runs the program with the sandbox in its environment, and nothing else of ours; resolves to how it ended. */
+  run(program: readonly string[]): Promise<ChildEnd>;
+  /** Sends deliveries that are due, for at most so many milliseconds. */
+  drain(ms: number): Promise<void>;
+  /** Writes what it holds into a file; resolves to its bytes. Throws `usage` for a file that is no export. */
+  exportTo(path: string): Promise<number>;
+  /** Frees the port and closes the store; removes the folder unless it is kept. May be called more than once. */
+  close(options: { readonly keep: boolean }): Promise<void>;
+}
+
+export interface PrivateSandboxOptions
+  extends Pick<ServerOptions, 'dialect' | 'seed' | 'data' | 'size' | 'rateLimits'> {
+  /** Nobody takes its folder away, even when the process that made it was killed. */
+  readonly keepsFolder: boolean;
+}
+
+export interface SandboxServers {
+  /**
+   * Serves the store of the data folder from this process. Throws `guarded` when a sandbox is started on it already,
+   * `unreachable` for a taken port, `check_failed` for a store that is not whole, `usage` for another seed or data set.
+   */
+  start(options: ServerOptions): Promise<StartedServer>;
+  /** Serves a folder of accounts from this process. Throws `guarded` when another server has it, `unreachable`. */
+  startAccounts(options: AccountsServerOptions): Promise<StartedServer>;
+  /** The same from a process of its own, which goes on when this one ends. Resolves when it answers. */
+  detach(options: ServerOptions): Promise<ServerRow & { readonly log: string }>;
+  /** The one that is started on the store of the data folder and has proved to be it. */
+  running(): Promise<ServerRow | undefined>;
+  /**
+   * The control surface of the one that is started on the store of the data folder, which alone sends what is due
+   * there; undefined when none is, or when a sandbox elsewhere is steered.
+   */
+  control(): Promise<SandboxAdmin | undefined>;
+  /** Whether a copy could be written there. Throws `guarded` when it is no export, `usage` when it cannot be made. */
+  checkExport(path: string): Promise<void>;
+  /** A sandbox with a store of its own in a temporary folder. Throws `unreachable` when it cannot be started. */
+  openPrivate(options: PrivateSandboxOptions): Promise<PrivateSandbox>;
+  /** Ends it; resolves when its port is free. Throws `unreachable` when there is none, `wait_expired`. */
+  stop(): Promise<ServerRow>;
 }

@@ -5,8 +5,8 @@ import type { PlannedRequest } from '../contract/service.ts';
 import { MARKER_KEY } from '../journal/names.ts';
 import type { Rows } from '../journal/types.ts';
 import type { Column, Listing, Row } from '../terminal/view.ts';
-import { columnsOf, SHORT_ID } from './columns.ts';
-import type { Shown } from './shown.ts';
+import type { Shown } from './context.ts';
+import { columnsOf, SHORT_ID } from './listing.ts';
 
 const [METHOD, PATH, BODY, KEY]: readonly [Column, Column, Column, Column] = [
   { field: 'method', title: 'METHOD', kind: 'word', priority: 1 },

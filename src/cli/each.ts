@@ -3,9 +3,9 @@
 import type { WriteName } from '../contract/calls.ts';
 import { asCliError, CliError, ERROR_KINDS, type ErrorKind } from '../core/errors.ts';
 import type { Column, Row } from '../terminal/view.ts';
-import { maybe, tells } from './answer-fields.ts';
-import { SHORT_ID } from './columns.ts';
 import type { Context } from './context.ts';
+import { SHORT_ID } from './listing.ts';
+import { maybe, tells } from './parsing/flag.ts';
 
 export interface Attempt {
   readonly card_id: string;

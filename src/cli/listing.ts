@@ -1,11 +1,51 @@
-/** Lists as commands return them: a page, all pages, or as many rows as wanted, filtered on the way. */
-
-import { flag, integer } from '../contract/field.ts';
+/** Lists: their columns, and one page, some or all of them. */
+import { type AnyField, type FieldKind, flag, integer, type Shape } from '../contract/field.ts';
 import { LIMITS } from '../contract/limits.ts';
 import type { ListPage, PageFacts } from '../contract/operation.ts';
 import type { Progress } from '../terminal/progress.ts';
-import type { Listing, Row } from '../terminal/view.ts';
+import type { Column, Listing, Row } from '../terminal/view.ts';
 import { OURS, option } from './parsing/flag.ts';
+
+interface ColumnWish {
+  readonly title?: string;
+  /** 1 is never dropped; the larger the sooner it goes on a narrow screen. */
+  readonly priority?: number;
+  readonly wideOnly?: true;
+  readonly shrink?: true | 'wraps';
+  readonly kind?: Column['kind'];
+  readonly shortTo?: number;
+}
+
+/** Characters of a random id that are shown at least: so few tell a million apart only here and there. */
+export const SHORT_ID = 6;
+
+const KINDS: Readonly<Record<FieldKind, Column['kind']>> = {
+  text: 'text',
+  sealed: 'text',
+  money: 'money',
+  integer: 'integer',
+  number: 'number',
+  flag: 'boolean',
+  choice: 'word',
+  time: 'time',
+  list: 'list',
+  map: 'map',
+  object: 'map',
+};
+
+/** Columns in the order of `wishes`; each key is a field of `shape`. */
+export function columnsOf<S extends Shape>(
+  shape: S,
+  options: { readonly [K in keyof S]?: ColumnWish },
+): readonly Column[] {
+  return Object.entries(options).map(([field, wish]) => {
+    const { title, priority = 5, ...rest } = wish as ColumnWish;
+    const row = shape[field] as AnyField;
+    const kind = field === 'id' || row.names === 'card' ? 'id' : KINDS[row.kind];
+    const short = row.names === 'card' ? { shortTo: SHORT_ID } : {};
+    return { field, kind, priority, title: title ?? field.replaceAll('_', ' ').toUpperCase(), ...short, ...rest };
+  });
+}
 
 /** Rows of a page where nothing else was asked for. */
 const PAGE_SIZE = LIMITS.pageSize.defaults;
@@ -16,7 +56,7 @@ export const PAGING_FLAGS = {
   limit: option(integer({ doc: 'At most this many rows, over as many pages as it takes.', basis: OURS, min: 1 })),
 } as const;
 
-export interface ListOptions {
+interface ListOptions {
   readonly noun: string;
   readonly all?: boolean | undefined;
   readonly limit?: number | undefined;

@@ -1,10 +1,9 @@
 /** `--offline`: a reading command answered by the mirror of the account. Nothing is sent. */
 import { flag, text } from '../contract/field.ts';
 import { CliError } from '../core/errors.ts';
-import type { Context } from './context.ts';
+import type { Context, Shown } from './context.ts';
 import { OURS, option } from './parsing/flag.ts';
 import { parseDuration } from './parsing/globals.ts';
-import type { Shown } from './shown.ts';
 
 /** A command that declares it need not look at it: the context it gets reads the copy, and its answer says so. */
 export const OFFLINE = option(flag({ doc: 'From the mirror of the account; nothing is sent.', basis: OURS }));

@@ -1,9 +1,9 @@
 /** A command that did what was asked, whose answer cannot be shown as asked: that is no wrong command line any more. */
 import { CliError, OutputError } from '../core/errors.ts';
 import type { Row } from '../terminal/view.ts';
+import type { Shown } from './context.ts';
 import type { Command } from './parsing/command.ts';
-import { effectOf } from './parsing/resolved-flags.ts';
-import type { Shown } from './shown.ts';
+import { effectOf } from './parsing/globals.ts';
 
 /** What a command hands over to be shown, and the single operations of the journal that it carried out. */
 interface Made {

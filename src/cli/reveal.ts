@@ -1,21 +1,69 @@
-/** The gate in front of card numbers (docs/design/cli.md, "Revealing a card"). Nothing is sent before it opens. */
-
-import type { RevealBudget } from '../audit/reveal-budget.ts';
-import { REVEALS_A_MINUTE } from '../audit/reveal-budget.ts';
+/** Card details behind the gate: where they may go, what is asked before, and what is shown. */
+import { REVEALS_A_MINUTE, type RevealBudget } from '../audit/reveal-budget.ts';
 import type { Item, Result } from '../contract/calls.ts';
 import type { Reader, Service } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import { dollars, toCents } from '../core/money.ts';
+import { sameCommandWith } from '../core/same-command.ts';
 import { shellWord } from '../core/shell-quote.ts';
+import type { Environment } from '../platform/host.ts';
+import type { Clipboard } from '../terminal/clipboard.ts';
 import type { Prompts } from '../terminal/prompts.ts';
+import type { Column } from '../terminal/view.ts';
 import type { Recorder } from '../writes/audit-record.ts';
 import { guardEffect } from '../writes/guard.ts';
-import { preloads, type Runtime, recorders, watchers } from './process-exposure.ts';
+import type { CardPart, RevealOptions, RunWithCard, Shown } from './context.ts';
+import { isSet } from './parsing/globals.ts';
 
-export const SHOWN_SECONDS = 30;
+export interface Runtime {
+  /** Arguments of the runtime itself. */
+  readonly execArgv: readonly string[];
+  readonly env: Environment;
+  readonly inspected: boolean;
+}
 
-export type Destination = 'screen' | 'print' | 'file' | 'clipboard' | 'child';
+/** Options that open the memory to others, or write it or the traffic out. */
+const OPENING =
+  /^--(?:inspect|report|heapsnapshot|heap-prof|heap-snapshot|tls-keylog|abort-on-uncaught-exception|experimental-network-inspection|debug(?:-brk|-port)?$)/;
+/** Options that put foreign code into the process. */
+const PRELOADING =
+  /^(?:-r|--require|--import|--loader|--experimental-loader|--experimental-config-file|--experimental-default-config-file)$/;
+
+/** The options and variables that let somebody read along, as they were given; empty when nobody can. */
+export function watchers({ execArgv, env, inspected }: Runtime): readonly string[] {
+  const found = optionsOf({ execArgv, env }).filter(option => OPENING.test(option));
+  if (inspected && found.length === 0) found.push('an open debugger port');
+  // Node prints headers and bodies of its own modules when told to.
+  if (/\b(?:http|https|http2|net|tls|stream|child_process)\b|\*/i.test(env['NODE_DEBUG'] ?? ''))
+    found.push('NODE_DEBUG');
+  return [...new Set(found)];
+}
+
+/** Options that load foreign code before ours. */
+export function preloads(runtime: Omit<Runtime, 'inspected'>): readonly string[] {
+  return [...new Set(optionsOf(runtime).filter(option => PRELOADING.test(option)))];
+}
+
+/** Variables that say a session is recorded or seen elsewhere. */
+export function recorders(env: Environment): readonly string[] {
+  return Object.keys(env).filter(
+    name => env[name] && (name === 'SSH_CONNECTION' || name === 'CI' || name.startsWith('ASCIINEMA_')),
+  );
+}
+
+/** Names of all options of the runtime, without values. Node takes `_` for `-` in them, and quotes around them. */
+function optionsOf({ execArgv, env }: Omit<Runtime, 'inspected'>): string[] {
+  const words = (env['NODE_OPTIONS'] ?? '').replace(/["\\]/g, '').split(/\s+/);
+  return [...execArgv, ...words]
+    .filter(word => word.startsWith('-'))
+    .map(word => word.split('=')[0] ?? word)
+    .map(word => (word.startsWith('--') ? word.replaceAll('_', '-') : word));
+}
+
+const SHOWN_SECONDS = 30;
+
+type Destination = 'screen' | 'print' | 'file' | 'clipboard' | 'child';
 
 export interface GateSettings {
   readonly identity: () => Promise<Identity>;
@@ -41,7 +89,7 @@ export interface GateSettings {
   readonly notice: (text: string) => void;
 }
 
-export interface RevealRequest {
+interface RevealRequest {
   readonly cardId: string;
   readonly sink: Destination;
   /** Stands for the typed digits. */
@@ -59,7 +107,7 @@ export interface Opened {
 }
 
 /** Everything that refuses without a question: for whoever makes a card only to reveal it. Nothing is sent. */
-export async function checkGate(
+async function checkGate(
   settings: GateSettings,
   options: WishBeforeCard,
 ): Promise<{ identity: Identity; asks: boolean }> {
@@ -80,7 +128,7 @@ export async function checkGate(
  * Opens the gate and fetches the details once. Every refusal comes before the request, but for the number of another
  * card: the card is read first, and what does not end in its last four digits goes to nobody (`contract_mismatch`).
  */
-export async function throughGate(settings: GateSettings, options: RevealRequest): Promise<Opened> {
+async function throughGate(settings: GateSettings, options: RevealRequest): Promise<Opened> {
   const { identity, asks } = await checkGate(settings, options);
   const card = await (await settings.reader()).read('cards.get', { card_id: options.cardId });
   const budget = await settings.budget();
@@ -225,4 +273,260 @@ async function takeOne(settings: GateSettings, budget: RevealBudget): Promise<vo
 
 function guarded(message: string, hint: string): CliError {
   return new CliError('guarded', { message, hint, outcome: 'not_sent', operation: 'cards.details' });
+}
+
+export const CLIPBOARD_SECONDS = 45;
+
+/** Keys of the reveal screen, each with the line that is shown after it. */
+export type ScreenActions = ReadonlyMap<string, () => Promise<string>>;
+
+export interface DestinationSettings extends GateSettings {
+  /** Lines on the alternate screen; resolves when they are gone again. */
+  readonly showOnScreen: (
+    lines: readonly string[],
+    settings: { readonly seconds: number; readonly actions: ScreenActions },
+  ) => Promise<{ readonly shownMs: number }>;
+  /** Rejects with the system's error when a file cannot be made there. */
+  readonly checkNew: (path: string) => Promise<void>;
+  /** Makes a new file of mode 0600; refuses an existing one and links. */
+  readonly createPrivate: (path: string, content: string) => Promise<void>;
+  readonly clipboard: () => Promise<Clipboard | undefined>;
+  /** Clears the clipboard after the seconds or at a signal, when it still holds the text. */
+  readonly clearLater: (clipboard: Clipboard, text: string) => Promise<boolean>;
+  /** Throws `usage` when there is no such program. */
+  readonly checkProgram: (name: string | undefined) => Promise<void>;
+  readonly maskInLog: (texts: readonly string[]) => void;
+  readonly runChild: (program: readonly string[], variables: Readonly<Record<string, string>>) => Promise<number>;
+}
+
+interface Parts {
+  readonly cardId: string;
+  readonly number: string;
+  readonly cvv: string;
+  readonly month: number;
+  readonly year: number;
+  /** `MM/YY`. */
+  readonly expiry: string;
+}
+
+const COLUMNS: readonly Column[] = [
+  { field: 'card_id', title: 'CARD', kind: 'id', priority: 1 },
+  { field: 'number', title: 'NUMBER', kind: 'id', priority: 1 },
+  { field: 'cvv', title: 'CVV', kind: 'id', priority: 1 },
+  { field: 'exp_month', title: 'MONTH', kind: 'integer', priority: 1 },
+  { field: 'exp_year', title: 'YEAR', kind: 'integer', priority: 1 },
+];
+
+const PART_NAMES: Readonly<Record<CardPart, string>> = { number: 'number', cvv: 'CVV', expiry: 'expiry' };
+
+/** Opens the gate and hands the details to the one place that was asked for. */
+export async function revealCard(
+  settings: DestinationSettings,
+  cardId: string,
+  options: RevealOptions,
+): Promise<Shown> {
+  const sink = sinkOf(options);
+  // There the card would stay where it was written.
+  if (sink === 'screen' && settings.canAsk && settings.runtime.env['TERM'] === 'dumb') {
+    throw usage('this terminal (TERM=dumb) cannot clear its screen; use --print to print here, or --out for a file');
+  }
+  const clipboard = sink === 'clipboard' ? await theClipboard(settings) : undefined;
+  // With a place to put them named, the wish to reveal is all that is missing.
+  const field = options.field === undefined ? '' : ` --field ${options.field}`;
+  // What a CI job prints stays in its log.
+  const place = isSet(settings.runtime.env['CI']) ? '--out card.json' : '--print';
+  const command =
+    sink === 'screen'
+      ? `cardwright cards details ${shellWord(cardId)}${field} --reveal ${place}`
+      : sameCommandWith('--reveal');
+  const { out } = options;
+  if (out !== undefined) await inFile(out, () => settings.checkNew(out));
+  const opened = await throughGate(settings, { cardId, sink, reveal: options.reveal, command });
+  const parts = partsOf(opened, cardId);
+  if (options.out !== undefined) return intoFile(settings, parts, { path: options.out, field: options.field });
+  if (options.copy !== undefined && clipboard !== undefined) {
+    return ontoClipboard(settings, { parts, part: options.copy, clipboard });
+  }
+  return options.print ? printed(parts, options.field) : onScreen(settings, opened, { parts, field: options.field });
+}
+
+/** Whether a program could get a card at all. Throws what `runWithCard` would refuse without a question. */
+export async function checkRunWithCard(
+  settings: DestinationSettings,
+  { program, reveal }: Omit<RunWithCard, 'mask'>,
+): Promise<void> {
+  await settings.checkProgram(program[0]);
+  const command = sameCommandWith('--reveal', '--yes');
+  await checkGate(settings, { cardId: undefined, sink: 'child', reveal, command });
+}
+
+/** Details into the environment of one program. Resolves to its exit code. */
+export async function runWithCard(
+  settings: DestinationSettings,
+  cardId: string,
+  { program, reveal, mask }: RunWithCard,
+): Promise<number> {
+  const command = sameCommandWith('--reveal');
+  await settings.checkProgram(program[0]);
+  const opened = await throughGate(settings, { cardId, sink: 'child', reveal, command });
+  const { number, cvv, month, year, cardId: id } = partsOf(opened, cardId);
+  if (mask) settings.maskInLog([number, grouped(number), cvv]);
+  return settings.runChild(program, {
+    CARD_ID: id,
+    CARD_NUMBER: number,
+    CARD_CVV: cvv,
+    CARD_EXP_MONTH: String(month).padStart(2, '0'),
+    CARD_EXP_YEAR: String(year),
+  });
+}
+
+function sinkOf({ print, out, copy, field }: RevealOptions): Destination {
+  const places = [print && '--print', out !== undefined && '--out', copy !== undefined && '--copy'].filter(Boolean);
+  if (places.length > 1) throw usage(`${places.join(' and ')} name several places; give only one`);
+  if (copy !== undefined && field !== undefined) throw usage('--copy names the field; remove --field');
+  return out !== undefined ? 'file' : copy !== undefined ? 'clipboard' : print ? 'print' : 'screen';
+}
+
+function partsOf({ details }: Opened, asked: string): Parts {
+  const { number, cvv, exp_month: month, exp_year: year } = details;
+  const expiry = `${String(month).padStart(2, '0')}/${String(year).slice(-2)}`;
+  return { cardId: details.card_id ?? asked, number: number.expose(), cvv: cvv.expose(), month, year, expiry };
+}
+
+function documentOf({ cardId, number, cvv, month, year }: Parts) {
+  return { card_id: cardId, number, cvv, exp_month: month, exp_year: year };
+}
+
+function printed(parts: Parts, field: CardPart | undefined): Shown {
+  if (field !== undefined) return { verbatim: `${parts[field]}\n`, noun: 'card', columns: [] };
+  const pairs = [
+    ['Number', grouped(parts.number)],
+    ['CVV', parts.cvv],
+    ['Expires', parts.expiry],
+  ] as const;
+  return {
+    data: documentOf(parts),
+    noun: 'card',
+    idField: 'number',
+    columns: COLUMNS,
+    blocks: [{ kind: 'pairs', pairs }],
+  };
+}
+
+interface OnScreen {
+  readonly parts: Parts;
+  readonly field: CardPart | undefined;
+}
+
+async function onScreen(settings: DestinationSettings, { card }: Opened, { parts, field }: OnScreen): Promise<Shown> {
+  const { number, cvv, expiry, cardId } = parts;
+  const clipboard = await settings.clipboard();
+  let copied: string | undefined;
+  const copy = (part: CardPart) => async () => {
+    await clipboard?.write(parts[part]);
+    copied = parts[part];
+    return `  copied the ${PART_NAMES[part]}; the clipboard is cleared after ${CLIPBOARD_SECONDS} s`;
+  };
+  const actions: ScreenActions =
+    clipboard === undefined
+      ? new Map()
+      : new Map([
+          ['n', copy('number')],
+          ['c', copy('cvv')],
+        ]);
+  const title = [card?.network, card?.label || cardId].filter(Boolean).join(' · ');
+  const shown =
+    field === undefined ? [`Number  ${grouped(number)}`, `CVV     ${cvv}      Expires ${expiry}`] : [parts[field]];
+  const keys = clipboard === undefined ? 'any key hides it' : 'n copy number   c copy CVV   any other key hides now';
+  const lines = [title, ...shown, '', keys].map(line => (line === '' ? '' : `  ${line}`));
+  try {
+    const { shownMs } = await settings.showOnScreen(lines, { seconds: SHOWN_SECONDS, actions });
+    settings.notice(`Shown for ${Math.round(shownMs / 1000)} s and cleared.`);
+  } finally {
+    if (clipboard !== undefined && copied !== undefined) await clearCopied(settings, clipboard, copied);
+  }
+  return { verbatim: '', noun: 'card', columns: [] };
+}
+
+async function intoFile(
+  settings: DestinationSettings,
+  parts: Parts,
+  { path, field }: { readonly path: string; readonly field: CardPart | undefined },
+): Promise<Shown> {
+  const content = field === undefined ? JSON.stringify(documentOf(parts), null, 2) : parts[field];
+  await inFile(path, () => settings.createPrivate(path, `${content}\n`));
+  return {
+    data: { card_id: parts.cardId, file: path },
+    noun: 'card',
+    idField: 'file',
+    columns: [
+      { field: 'card_id', title: 'CARD', kind: 'id', priority: 1 },
+      { field: 'file', title: 'FILE', kind: 'text', priority: 1 },
+    ],
+    blocks: [{ kind: 'line', text: `Written to ${path}; only you can read it.` }],
+  };
+}
+
+/** System errors in the user's words. */
+async function inFile(path: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+    if (code === undefined) throw error;
+    const why = code === 'EEXIST' ? 'the file already exists and is not overwritten' : code;
+    throw new CliError('usage', {
+      message: `--out ${JSON.stringify(path)} cannot be made: ${why}`,
+      operation: 'cards.details',
+      cause: error,
+    });
+  }
+}
+
+interface Copying {
+  readonly parts: Parts;
+  readonly part: CardPart;
+  readonly clipboard: Clipboard;
+}
+
+async function ontoClipboard(settings: DestinationSettings, { parts, part, clipboard }: Copying): Promise<Shown> {
+  await clipboard.write(parts[part]);
+  settings.notice(`Copied the ${PART_NAMES[part]}.`);
+  const cleared = await clearCopied(settings, clipboard, parts[part]);
+  return {
+    data: { card_id: parts.cardId, copied: part, cleared },
+    noun: 'card',
+    idField: 'card_id',
+    columns: [
+      { field: 'card_id', title: 'CARD', kind: 'id', priority: 1 },
+      { field: 'copied', title: 'COPIED', kind: 'word', priority: 1 },
+      { field: 'cleared', title: 'CLEARED', kind: 'boolean', priority: 1 },
+    ],
+    blocks: [],
+  };
+}
+
+async function clearCopied(settings: DestinationSettings, clipboard: Clipboard, text: string): Promise<boolean> {
+  settings.notice(`The clipboard is cleared in ${CLIPBOARD_SECONDS} s; Ctrl-C clears it now.`);
+  const cleared = await settings.clearLater(clipboard, text);
+  settings.notice(
+    cleared ? 'The clipboard is cleared.' : 'The clipboard now holds something else and was not changed.',
+  );
+  return cleared;
+}
+
+async function theClipboard({ clipboard }: DestinationSettings): Promise<Clipboard> {
+  const found = await clipboard();
+  if (found !== undefined) return found;
+  throw usage(
+    'no clipboard program was found (pbcopy, wl-copy, xclip or xsel in a folder of the system). Nothing was sent',
+  );
+}
+
+function usage(message: string): CliError {
+  return new CliError('usage', { message, outcome: 'not_sent', operation: 'cards.details' });
+}
+
+function grouped(number: string): string {
+  return number.replace(/(\d{4})(?=\d)/g, '$1 ');
 }

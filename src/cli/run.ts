@@ -3,17 +3,17 @@ import { wholeSeconds } from '../core/durations.ts';
 import { asCliError, CliError, type ErrorKind, OutputError } from '../core/errors.ts';
 import { WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import type { Host } from '../platform/host.ts';
+import type { JqFilter } from '../terminal/jq-filter.ts';
+import type { Block, Presentation } from '../terminal/view.ts';
 import type { LineToComplete } from './complete-line.ts';
 import type { ValueProvider, WantedName } from './completion/complete.ts';
-import type { CommandTraits, Context } from './context.ts';
+import type { CommandTraits, Context, Shown } from './context.ts';
 import { keptPage } from './docs/kept-pages.ts';
 import type { Offline } from './offline.ts';
 import type { Command, Registry } from './parsing/command.ts';
 import type { Globals } from './parsing/globals.ts';
 import type { Parsed } from './parsing/parsed.ts';
 import type { Located } from './parsing/tree.ts';
-import type { Shown } from './shown.ts';
-import { namesFields, promisedFields, writeAnswer } from './write-answer.ts';
 
 /** What the composition root hands to a run. */
 export interface Machine {
@@ -105,14 +105,14 @@ async function execute(
   const { command, argv } = typed;
   const { host } = machine;
   if (namesFields(globals)) {
-    const { checkNamedFields } = await import('./named-fields.ts');
+    const { checkNamedFields } = await import('./docs/answers.ts');
     const { rowSource } = await import('./bulk/flags.ts');
     checkNamedFields(command, globals, command.runFlags !== undefined && rowSource(typed.typed) !== undefined);
   }
   // An expression that cannot be read is found out before anything is sent.
   await using jq = globals.jq === undefined ? undefined : await filterOf(globals.jq, host);
   const couldBeOffline = 'offline' in command.flags && typed.typed['offline'] !== true;
-  const { effectOf } = await import('./parsing/resolved-flags.ts');
+  const { effectOf } = await import('./parsing/globals.ts');
   const isUrgent = effectOf(command) === 'read' || command.operation === 'cards.freeze';
   const opened = await machine.openContext(globals, typed.rest, { couldBeOffline, isUrgent });
   let offline: Offline | undefined;
@@ -177,7 +177,7 @@ async function completed(typed: Parsed, line: LineToComplete): Promise<Parsed> {
 /** Runs it; ids that are written short are looked up where there is no such id, or can be none. */
 async function withIds(command: Command, line: TypedLine): Promise<Shown> {
   const run = (input: TypedLine['input']) => withDryRun(command, line.context, input);
-  const { flagsOf } = await import('./parsing/resolved-flags.ts');
+  const { flagsOf } = await import('./parsing/globals.ts');
   const fields = [...flagsOf(command).map(({ key, field }) => [key, field] as const)];
   const named = [...Object.entries(command.args).map(([key, { field }]) => [key, field] as const), ...fields];
   if (!named.some(([key, { names }]) => names !== undefined && line.input[key] !== undefined)) return run(line.input);
@@ -250,4 +250,90 @@ async function fail(machine: Machine, thrown: CliError, look: Look & Words): Pro
 /** The error of a run that a signal ended, for the composition root. */
 export function stoppedBy(kind: Extract<ErrorKind, 'interrupted' | 'terminated'>): CliError {
   return new CliError(kind, { message: kind === 'interrupted' ? 'stopped by Ctrl-C' : 'stopped by a signal' });
+}
+
+/** What a command returned, and what was asked of its form. */
+interface Answer {
+  readonly shown: Shown;
+  readonly jq: JqFilter | undefined;
+  /** Undefined where no field was asked for, or nobody promised any. */
+  readonly promised: Iterable<string> | undefined;
+  /** The clock of the service, ms UTC; asked when ages are written, for the rows tell it. */
+  readonly now: () => number;
+}
+
+/** Whether fields were named by `--fields`, `--columns` or `--sort`. */
+function namesFields({ fields, columns, sort }: Globals): boolean {
+  return fields !== undefined || columns !== undefined || sort !== undefined;
+}
+
+/** The fields that the answer of a command promises; undefined where none was named. */
+async function promisedFields(
+  command: Command,
+  globals: Globals,
+  typed: Readonly<Record<string, unknown>>,
+): Promise<Iterable<string> | undefined> {
+  if (!namesFields(globals)) return undefined;
+  const { fieldNames } = await import('./docs/answers.ts');
+  const { rowSource } = await import('./bulk/flags.ts');
+  const fromFile = command.runFlags !== undefined && rowSource(typed) !== undefined;
+  return fieldNames(command, { dryRun: globals.dryRun, fromFile });
+}
+
+/** Writes it to standard output. Rejects with `OutputError` where that fails. */
+async function writeAnswer(host: Host, globals: Globals, { shown, jq, promised, now }: Answer): Promise<void> {
+  const { verbatim, prose, failure: _failure, exit: _exit, goesOn: _goesOn, ...presentation } = shown;
+  const text = jq === undefined ? (verbatim ?? (readsAsPage(globals) ? prose : undefined)) : undefined;
+  if (text !== undefined || verbatim === '') return host.streams.stdout.write(text ?? '');
+  const { present } = await import('../terminal/present.ts');
+  const { format, byName, fields, columns, sort, quiet, accessible, csvRaw, colour } = globals;
+  const chosen = {
+    ...(fields && { fields }),
+    ...(columns && { columns }),
+    ...(sort !== undefined && { sort }),
+    ...(promised && { promised }),
+  };
+  const filter = jq === undefined ? {} : { jq: (value: unknown) => jq.apply(value) };
+  const settings = {
+    ...{ format, byName, quiet, accessible, csvRaw, colour, ...chosen, ...filter },
+    get now() {
+      return wholeSeconds(now());
+    },
+  };
+  // Text that is the answer as it stands is, to an expression, a string.
+  const written = verbatim === undefined ? presentation : { ...presentation, data: verbatim.replace(/\n$/, '') };
+  await present((await withOptions(written, globals)) as Presentation, settings, host.streams, host.env);
+}
+
+type Told = Pick<Shown, 'notes' | 'data' | 'rows' | 'blocks'>;
+
+/** An answer shows what to run next: here with the options that choose the same service. */
+async function withOptions<T extends Told>(shown: T, { repeated }: Globals): Promise<T> {
+  if (repeated.length === 0) return shown;
+  const { answerWithRepeated, withRepeated } = await import('./repeated.ts');
+  const { notes, data, rows, blocks } = shown;
+  const repeatedIn = <Part>(part: Part) => answerWithRepeated(part, repeated) as Part;
+  return {
+    ...shown,
+    ...(notes && { notes: notes.map(note => withRepeated(note, repeated)) }),
+    ...(data !== undefined && { data: repeatedIn(data) }),
+    ...(rows && { rows: { ...rows, rows: repeatedIn(rows.rows) } }),
+    ...(blocks && {
+      blocks: blocks.map(block => blockWith(block, { repeatedIn, line: text => withRepeated(text, repeated) })),
+    }),
+  };
+}
+
+/** Rows of a table and whole lines hold commands; every other line is a text. */
+function blockWith(
+  block: Block,
+  { repeatedIn, line }: { readonly repeatedIn: <Part>(part: Part) => Part; readonly line: (text: string) => string },
+): Block {
+  if (block.kind === 'table') return { ...block, rows: repeatedIn(block.rows) };
+  return block.kind === 'line' && block.whole === true ? { ...block, text: line(block.text) } : block;
+}
+
+/** Nothing was said about how the answer should look. */
+function readsAsPage({ format, fields, columns, sort }: Globals): boolean {
+  return format === 'table' && fields === undefined && columns === undefined && sort === undefined;
 }

@@ -3,20 +3,18 @@
  * four digits of a card. What is written is tried as an exact id first; only where there is no such id, or where the
  * word cannot be one, the ids of the account are read, over all pages.
  */
-
 import type { Effect } from '../contract/operation.ts';
+import { incompleteList } from '../contract/whole-list.ts';
 import { CliError } from '../core/errors.ts';
+import { dollars, toCents } from '../core/money.ts';
 import { typedCommand } from '../core/same-command.ts';
 import type { Listing, Row } from '../terminal/view.ts';
 import { cannotConfirm, declined } from '../writes/question.ts';
 import { rowSource } from './bulk/flags.ts';
-import type { Context } from './context.ts';
-import { type Candidate, candidates, isOfSandbox, KINDS, type Kind } from './id-candidates.ts';
+import type { Context, Shown } from './context.ts';
 import type { Command } from './parsing/command.ts';
-import { effectOf, flagsOf } from './parsing/resolved-flags.ts';
-import { quote } from './parsing/values.ts';
-import { byDigits, candidateText, fits, isShortened, LISTS, type Typed, theOne } from './short-id-match.ts';
-import type { Shown } from './shown.ts';
+import { effectOf, flagsOf } from './parsing/globals.ts';
+import { quote, usage } from './parsing/values.ts';
 
 /** What `help output` says of reading short ids, and `help safety` of changing by them; `withShortIds` keeps both. */
 export const SHORT_IDS_READ =
@@ -277,4 +275,188 @@ function wholeCommand({ argv }: Line, resolved: readonly Resolved[]): string {
     return match === undefined ? each : `${each.slice(0, each.length - match.word.length)}${match.found.id}`;
   });
   return typedCommand(words);
+}
+
+/** The most candidates an error names. */
+const MOST_NAMED = 10;
+
+const MARKS = /(?:…|\.\.\.)$/u;
+/** As printed in a column of its own, with the mark that a copied short id has. */
+const LAST_FOUR = /^\d{4}(?:…|\.\.\.)?$/u;
+
+/** An id in the input that a person typed. */
+interface Typed {
+  readonly key: string;
+  readonly kind: Kind;
+  readonly word: string;
+  readonly isOperand: boolean;
+}
+
+/** Whether the word itself says that it is no whole id. */
+function isShortened(typed: Typed): boolean {
+  return MARKS.test(typed.word) || byDigits(typed);
+}
+
+/** Whether the word may stand for this one. */
+function fits({ id, last4 }: Candidate, word: string): boolean {
+  const written = word.replace(MARKS, '');
+  if (id.startsWith(written) || (LAST_FOUR.test(word) && last4 === written)) return true;
+  // The part behind the prefix, where the mark says that it was copied from a table.
+  return MARKS.test(word) && written !== '' && id.slice(id.lastIndexOf('_') + 1).startsWith(written);
+}
+
+/** The one that a word stands for. Throws `not_found` where none fits, `usage` where several do. */
+function theOne(typed: Typed, found: readonly Candidate[]): Candidate {
+  const { kind, word } = typed;
+  const fitting = found.filter(candidate => fits(candidate, word));
+  const [first] = fitting;
+  const exact = fitting.find(({ id }) => id === word);
+  if (exact !== undefined) return exact;
+  const written = word.replace(MARKS, '');
+  const begins = `has an id that begins with ${quote(written)}`;
+  const wanted = byDigits(typed) ? [`ends in ${written}`, ...(written === word ? [] : [begins])].join(' or ') : begins;
+  const hint = LISTS[kind];
+  if (first === undefined) {
+    throw new CliError('not_found', { message: `no ${NOUNS[kind]} ${wanted}`, hint, outcome: 'not_sent' });
+  }
+  if (fitting.length === 1) return first;
+  const more = fitting.length > MOST_NAMED ? [`and ${fitting.length - MOST_NAMED} more`] : [];
+  const { message, facts } = usage(
+    `${quote(word)} fits ${fitting.length} ${NOUNS[kind]}s: write more characters of the id`,
+    hint,
+  );
+  const notes = [...fitting.slice(0, MOST_NAMED).map(candidateText), ...more];
+  throw new CliError('usage', { ...facts, message, notes });
+}
+
+const NOUNS: Readonly<Record<Kind, string>> = {
+  card: 'card',
+  bin: 'BIN',
+  webhook: 'subscription',
+  op: 'operation',
+  transaction: 'transaction',
+  challenge: 'challenge',
+  pending: 'authorization or challenge',
+};
+/** The command that shows the whole ids of a kind. */
+const LISTS: Readonly<Record<Kind, string>> = {
+  card: 'cardwright cards list --all',
+  bin: 'cardwright bins list',
+  webhook: 'cardwright webhooks list',
+  op: 'cardwright ops list',
+  transaction: 'cardwright tx list --all',
+  challenge: 'cardwright 3ds list',
+  pending: 'cardwright 3ds list',
+};
+
+/** An id with what helps to recognise it. */
+function candidateText({ id, facts }: Candidate): string {
+  return `${id} (${facts})`;
+}
+
+/** The last four digits: only the service knows them. */
+function byDigits({ kind, word }: Typed): boolean {
+  return kind === 'card' && LAST_FOUR.test(word);
+}
+
+const KINDS = ['card', 'bin', 'webhook', 'op', 'transaction', 'challenge', 'pending'] as const;
+type Kind = (typeof KINDS)[number];
+
+interface Candidate {
+  readonly id: string;
+  readonly last4?: string;
+  /** What tells it from others: `visa ending 4242, active, $20.00, "ads"`. */
+  readonly facts: string;
+}
+
+interface CandidateSearch {
+  readonly command: Command;
+  readonly context: Context;
+  readonly kind: Kind;
+  /** A short id is written with its mark or as last digits: the audit log alone does not know those. */
+  readonly isMarked: boolean;
+}
+
+/**
+ * Every id of the kind, over all pages. Throws `usage` for a sandbox that was not chosen, and `contract_mismatch` at the end
+ * of a list of cards that may be incomplete.
+ */
+async function* candidates(search: CandidateSearch): AsyncIterable<Candidate> {
+  const { command, context: ctx, kind, isMarked } = search;
+  if (isOfSandbox(command) && (await ctx.identity()).mode !== 'sandbox') {
+    throw usage('short ids are not looked up in a sandbox that was not chosen: add --sandbox, or write the whole id');
+  }
+  switch (kind) {
+    case 'card':
+      return yield* cardsFor(command, ctx, isMarked);
+    case 'bin':
+      for (const { id, network, type } of (await ctx.read('bins.list', {})).data)
+        yield { id, facts: facts([network, type]) };
+      return;
+    case 'webhook':
+      for (const { id, url, status } of (await ctx.read('webhooks.list', {})).data)
+        yield { id, facts: facts([url, status]) };
+      return;
+    case 'transaction':
+      return yield* transactions(ctx);
+    case 'challenge':
+      return yield* challenges(ctx);
+    case 'pending':
+      yield* challenges(ctx);
+      return yield* transactions(ctx, 'authorization');
+    case 'op':
+      for (const { op, command, state } of await (await ctx.journal()).list())
+        yield { id: op, facts: facts([command, state]) };
+  }
+}
+
+/** From what the command itself reads: the service, the mirror, or the audit log, which knows no last four digits. */
+async function* cardsFor(command: Command, ctx: Context, isMarked: boolean): AsyncIterable<Candidate> {
+  const isOfLog = command.path.startsWith('audit ');
+  if (isOfLog && !isMarked) return yield* cardsOfLog(ctx);
+  if (command.reach !== 'files' || isOfLog) return yield* cards(await ctx.reader());
+  using copy = await (await ctx.mirror()).read();
+  yield* cards(copy.reader);
+}
+
+async function* cards(reader: Awaited<ReturnType<Context['reader']>>): AsyncIterable<Candidate> {
+  let doubt: string | undefined;
+  const onDoubt = (why: string) => {
+    doubt = why;
+  };
+  for await (const { data } of reader.pages('cards.list', { per_page: 100 }, { onDoubt })) {
+    for (const { id, last4, network, status, balance, label } of data) {
+      const name = `${network ?? 'card'} ending ${last4}`;
+      yield { id, last4, facts: facts([name, status, dollars(toCents(balance)), label && JSON.stringify(label)]) };
+    }
+  }
+  if (doubt !== undefined) throw incompleteList('cards.list', `${doubt}. A short id could mean another card`);
+}
+
+/** Cards that the audit log names: a word without a mark costs no request where all else is on this machine. */
+async function* cardsOfLog(ctx: Context): AsyncIterable<Candidate> {
+  const { entries } = await (await ctx.audit()).read();
+  const ids = new Set(entries.flatMap(({ card_id }) => (typeof card_id === 'string' ? [card_id] : [])));
+  for (const id of ids) yield { id, facts: 'in the audit log' };
+}
+
+async function* transactions(ctx: Context, type?: 'authorization'): AsyncIterable<Candidate> {
+  for await (const { data } of (await ctx.reader()).pages('transactions.list', { type })) {
+    for (const { id, merchant, amount } of data) yield { id, facts: facts([merchant, dollars(toCents(amount))]) };
+  }
+}
+
+async function* challenges(ctx: Context): AsyncIterable<Candidate> {
+  for (const { id, merchant, amount, status } of (await ctx.read('challenges.list', {})).data) {
+    yield { id, facts: facts([merchant, amount == null ? undefined : dollars(toCents(amount)), status]) };
+  }
+}
+
+function facts(values: readonly (string | null | undefined)[]): string {
+  return values.filter(Boolean).join(', ');
+}
+
+/** Speaks to the control surface of a sandbox. */
+function isOfSandbox({ path }: Command): boolean {
+  return path.startsWith('sandbox ');
 }

@@ -1,9 +1,8 @@
-import { orNull, tells } from '../cli/answer-fields.ts';
-import { endingsOf } from '../cli/docs/exit-kinds.ts';
+import { endingsOf } from '../cli/docs/page.ts';
 import { wholeListing } from '../cli/listing.ts';
 import { type Command, command, commandsOf } from '../cli/parsing/command.ts';
-import { OURS, option, optionalArgument } from '../cli/parsing/flag.ts';
-import { effectOf, flagsOf } from '../cli/parsing/resolved-flags.ts';
+import { OURS, option, optionalArgument, orNull, tells } from '../cli/parsing/flag.ts';
+import { effectOf, flagsOf } from '../cli/parsing/globals.ts';
 import { quote, usage } from '../cli/parsing/values.ts';
 import { type AnyField, flag, text } from '../contract/field.ts';
 import { nearest } from '../core/nearest.ts';

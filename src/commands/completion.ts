@@ -1,12 +1,14 @@
-import { tells } from '../cli/answer-fields.ts';
-import type { PlannedFile } from '../cli/completion/completion-places.ts';
-import { COMPLETION_SHELLS, type CompletionShell, completionStub } from '../cli/completion/completion-stubs.ts';
+import {
+  COMPLETION_SHELLS,
+  type CompletionShell,
+  completionStub,
+  type PlannedFile,
+} from '../cli/completion/scripts.ts';
 import { confirmed } from '../cli/confirm.ts';
-import type { Context } from '../cli/context.ts';
+import type { Context, Shown } from '../cli/context.ts';
 import { command } from '../cli/parsing/command.ts';
-import { OURS, option, optionalArgument } from '../cli/parsing/flag.ts';
+import { OURS, option, optionalArgument, tells } from '../cli/parsing/flag.ts';
 import { usage } from '../cli/parsing/values.ts';
-import type { Shown } from '../cli/shown.ts';
 import { choice, flag } from '../contract/field.ts';
 import type { Environment } from '../platform/host.ts';
 

@@ -1,7 +1,7 @@
-import { maybe, tells } from '../cli/answer-fields.ts';
-import type { Finding } from '../cli/finding.ts';
+import type { Finding } from '../cli/context.ts';
 import { wholeListing } from '../cli/listing.ts';
 import { command } from '../cli/parsing/command.ts';
+import { maybe, tells } from '../cli/parsing/flag.ts';
 import { CliError } from '../core/errors.ts';
 
 /** Looks at everything a run depends on; changes nothing but modes that are too open. */

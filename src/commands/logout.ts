@@ -1,5 +1,5 @@
-import { tells } from '../cli/answer-fields.ts';
 import { command } from '../cli/parsing/command.ts';
+import { tells } from '../cli/parsing/flag.ts';
 import { usage } from '../cli/parsing/values.ts';
 import { showRemoved } from './profiles/profiles.ts';
 

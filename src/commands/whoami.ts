@@ -1,5 +1,5 @@
-import { orNull, tells } from '../cli/answer-fields.ts';
 import { command } from '../cli/parsing/command.ts';
+import { orNull, tells } from '../cli/parsing/flag.ts';
 
 /** Tells profile, mode, address and key of this run, and what decided. Nothing is sent. */
 export const whoami = command({

@@ -1,7 +1,7 @@
 /** `doctor` where the system takes no more files: what cannot be written down is not sent, and that must be seen here. */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { fileFindings } from '../../src/app/doctor/files.ts';
+import { fileFindings } from '../../src/app/doctor.ts';
 import { type FreeSpace, freeSpaceOf } from '../../src/files/free-space.ts';
 import { random } from '../support/clocks.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

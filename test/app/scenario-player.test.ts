@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { scenarioPlayer } from '../../src/app/scenario-player.ts';
+import { scenarioPlayer } from '../../src/app/sandbox-started.ts';
 import { Secret } from '../../src/core/secret.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

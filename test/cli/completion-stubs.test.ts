@@ -9,7 +9,7 @@ import {
   COMPLETION_SHELLS,
   type CompletionShell,
   completionStub,
-} from '../../src/cli/completion/completion-stubs.ts';
+} from '../../src/cli/completion/scripts.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { requires } from '../support/programs.ts';
 import { runWords } from './line.ts';

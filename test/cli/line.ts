@@ -1,6 +1,6 @@
 /** The machine of `cli/` over the real registry, without anything behind it: what needs a service fails loudly. */
 
-import { contractValues } from '../../src/cli/completion/contract-values.ts';
+import { contractValues } from '../../src/app/completion-values.ts';
 import type { Context } from '../../src/cli/context.ts';
 import { type Machine, run } from '../../src/cli/run.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { meaningsOf, wordsWithMeaning } from '../../src/cli/docs/meanings.ts';
+import { meaningsOf, wordsWithMeaning } from '../../src/commands/explain.ts';
 import { REFUSALS, type Refusal } from '../../src/contract/refusals.ts';
 import { ERROR_KINDS, type ErrorKind } from '../../src/core/errors.ts';
 import { world } from '../support/world.ts';

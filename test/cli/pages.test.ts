@@ -1,11 +1,10 @@
 /** The reference and the manual pages: complete, and clean by the judges that are installed. */
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { llmsText, skillText } from '../../src/cli/docs/agent-pages.ts';
 import { manualPages } from '../../src/cli/docs/manual-pages.ts';
-import { referencePages } from '../../src/cli/docs/reference-pages.ts';
+import { llmsText, referencePages, skillText } from '../../src/cli/docs/reference.ts';
 import { commandsOf } from '../../src/cli/parsing/command.ts';
-import { effectOf, flagsOf } from '../../src/cli/parsing/resolved-flags.ts';
+import { effectOf, flagsOf } from '../../src/cli/parsing/globals.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { requires } from '../support/programs.ts';
 

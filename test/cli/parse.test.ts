@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Command, commandsOf } from '../../src/cli/parsing/command.ts';
-import { GLOBALS, readGlobals } from '../../src/cli/parsing/globals.ts';
-import { flagsOf } from '../../src/cli/parsing/resolved-flags.ts';
+import { flagsOf, GLOBALS, readGlobals } from '../../src/cli/parsing/globals.ts';
 import { readLine, walk } from '../../src/cli/parsing/tree.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { CliError } from '../../src/core/errors.ts';

@@ -4,7 +4,7 @@ import process from 'node:process';
 import { build } from 'esbuild';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { parseTimeWord } from '../../src/cli/parsing/time-words.ts';
+import { parseTimeWord } from '../../src/cli/parsing/values.ts';
 import { isoTime } from '../../src/core/iso-time.ts';
 
 const NOW = Date.parse('2026-11-20T14:03:11Z');
@@ -93,7 +93,7 @@ describe('in zones of their own', () => {
   let code = '';
 
   beforeAll(async () => {
-    const source = `import { parseTimeWord } from './src/cli/parsing/time-words.ts';
+    const source = `import { parseTimeWord } from './src/cli/parsing/values.ts';
       const [words, now] = JSON.parse(process.argv[2]);
       console.log(JSON.stringify(words.map(([text, end]) => parseTimeWord(text, Date.parse(now), end))));`;
     const resolveDir = join(import.meta.dirname, '..', '..');

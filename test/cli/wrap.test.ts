@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hang, wrap, wrapCommand } from '../../src/cli/docs/wrap.ts';
+import { hang, wrap, wrapCommand } from '../../src/cli/docs/help.ts';
 
 const word = fc.stringMatching(/^[a-z]{1,12}$/);
 const text = fc.array(word, { minLength: 1, maxLength: 60 }).map(words => words.join(' '));

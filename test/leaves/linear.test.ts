@@ -6,8 +6,8 @@
 import { expect, test } from 'vitest';
 import { createCsvReader } from '../../src/bulk/csv.ts';
 import { readJsonLine } from '../../src/bulk/json-line.ts';
-import { tokenize } from '../../src/cli/completion/tokenize.ts';
-import { parseTimeWord } from '../../src/cli/parsing/time-words.ts';
+import { tokenize } from '../../src/cli/completion/complete.ts';
+import { parseTimeWord } from '../../src/cli/parsing/values.ts';
 import { readBody, retryAfterMs } from '../../src/client/body.ts';
 import { findRows, readSingle } from '../../src/client/decode.ts';
 import { readErrorBody } from '../../src/client/errors.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { everyPage } from '../../src/cli/docs/every-page.ts';
+import { everyPage } from '../../src/cli/docs/help.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { home, ROOT } from './built.ts';
 

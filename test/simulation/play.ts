@@ -6,7 +6,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import type { AppHost } from '../../src/app/app-host.ts';
+import type { AppHost } from '../../src/app/process-host.ts';
 import { foldersFor } from '../../src/platform/folders.ts';
 import type { History, Step, Wish } from './history.ts';
 import { as, Chance, effect, isRunning, type Machine, Process, type Seam, START, sleep, World } from './platform.ts';

@@ -9,7 +9,7 @@ import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { compileFunction } from 'node:vm';
 import { build } from 'esbuild';
-import type { AppHost } from '../../src/app/app-host.ts';
+import type { AppHost } from '../../src/app/process-host.ts';
 import { platform, SIMULATED_MODULES, simulatedSqlite } from './platform.ts';
 
 const root = join(import.meta.dirname, '..', '..');

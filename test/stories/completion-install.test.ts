@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { chmod, link, lstat, mkdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { COMPLETION_SHELLS, completionStub } from '../../src/cli/completion/completion-stubs.ts';
+import { COMPLETION_SHELLS, completionStub } from '../../src/cli/completion/scripts.ts';
 import { requires } from '../support/programs.ts';
 import { type RunOptions, type World, world } from '../support/world.ts';
 

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { effectOf } from '../../src/cli/parsing/resolved-flags.ts';
+import { effectOf } from '../../src/cli/parsing/globals.ts';
 import { OutputError } from '../../src/core/errors.ts';
 import { commands } from '../answers/schema.ts';
 import { firstOf } from '../support/first-of.ts';

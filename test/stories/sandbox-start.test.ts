@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { patienceFor } from '../../src/app/sandbox-daemon.ts';
+import { patienceFor } from '../../src/app/sandbox-started.ts';
 import { connectTo } from '../../src/engine/open.ts';
 import { type ServedSandbox, served } from '../support/served-sandbox.ts';
 import { type World, world } from '../support/world.ts';

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { commandsOf } from '../../src/cli/parsing/command.ts';
-import { flagsOf } from '../../src/cli/parsing/resolved-flags.ts';
+import { flagsOf } from '../../src/cli/parsing/globals.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import type { AnyField } from '../../src/contract/field.ts';
 import { openEmbedded } from '../../src/sandbox/serving/embedded.ts';

@@ -1,7 +1,7 @@
 /** `sandbox start` of a world, in this process, until it is stopped like by a Ctrl-C. */
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { ServerRow } from '../../src/cli/sandbox-servers.ts';
+import type { ServerRow } from '../../src/cli/context.ts';
 import type { Environment } from '../../src/platform/host.ts';
 import type { Ran, World } from './world.ts';
 

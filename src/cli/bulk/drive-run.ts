@@ -6,8 +6,7 @@ import type { PlannedRow, RowOutcome, Run } from '../../journal/types.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 import { type RunRecord, recordedRow } from '../../writes/audit-record.ts';
 import type { Underway } from '../../writes/pipeline.ts';
-import type { Context } from '../context.ts';
-import type { Shown } from '../shown.ts';
+import type { Context, Shown } from '../context.ts';
 import { RESULT_COLUMNS, resultRow } from './result-row.ts';
 import { createRunCounts, type RunCounts } from './run-counts.ts';
 

@@ -1,8 +1,7 @@
 /** Ids from standard input in place of one card: `cards fund - --amount 5` runs a row for each. */
 import { CliError } from '../../core/errors.ts';
 import { type Cents, toUsd } from '../../core/money.ts';
-import type { Context } from '../context.ts';
-import type { Shown } from '../shown.ts';
+import type { Context, Shown } from '../context.ts';
 import type { BulkInput } from './flags.ts';
 import { RESULT_COLUMNS } from './result-row.ts';
 import { type BulkCommand, runBulk } from './run-bulk.ts';

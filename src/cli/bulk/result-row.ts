@@ -3,7 +3,7 @@
 import { toUsd } from '../../core/money.ts';
 import type { RowOutcome } from '../../journal/types.ts';
 import type { Column, Row } from '../../terminal/view.ts';
-import { SHORT_ID } from '../columns.ts';
+import { SHORT_ID } from '../listing.ts';
 
 export const RESULT_COLUMNS: readonly Column[] = [
   { field: 'row', title: 'ROW', kind: 'integer', priority: 1 },

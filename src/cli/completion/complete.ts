@@ -3,15 +3,13 @@
  * zsh|fish <word>…` whose last word is under the cursor, `__complete powershell <the same words, NUL between them, in
  * base64>`. One candidate a line; `:files` alone asks the shell for file names.
  */
-
 import type { AnyField } from '../../contract/field.ts';
 import { withoutCardNumbers } from '../../core/card-numbers.ts';
 import { withoutPatterns } from '../../core/redaction.ts';
 import { printable } from '../../terminal/printable.ts';
 import type { Command, Registry } from '../parsing/command.ts';
-import type { ResolvedFlag } from '../parsing/resolved-flags.ts';
+import type { ResolvedFlag } from '../parsing/globals.ts';
 import { type KnownOption, type Node, type Walked, walk } from '../parsing/tree.ts';
-import { tokenize } from './tokenize.ts';
 
 export interface Candidate {
   readonly value: string;
@@ -31,7 +29,7 @@ export interface WantedName {
 /** Candidates for a name. Empty when nothing is known; nobody is asked anything. */
 export type ValueProvider = (wanted: WantedName) => Promise<readonly Candidate[]>;
 
-export interface CompletionSettings {
+interface CompletionSettings {
   readonly registry: Registry;
   readonly provide: ValueProvider;
 }
@@ -197,4 +195,29 @@ async function fieldValues(field: AnyField, typed: string, ask: AskFor): Promise
   const head = typed.slice(0, typed.lastIndexOf(',') + 1);
   const taken = head.split(',');
   return found.filter(({ value }) => !taken.includes(value)).map(each => ({ ...each, value: head + each.value }));
+}
+
+/** Words up to the end of the line; the last one, perhaps empty, stands under the cursor. A quote may be open. */
+export function tokenize(line: string): string[] {
+  const words: string[] = [];
+  let word: string | undefined;
+  let quote = '';
+  for (let at = 0; at < line.length; at++) {
+    const char = line[at] ?? '';
+    if (quote === "'" || (quote === '"' && char !== '\\')) {
+      if (char === quote) quote = '';
+      else word = (word ?? '') + char;
+    } else if (char === '\\') {
+      const next = line[++at] ?? '';
+      // Between double quotes a backslash is itself before most characters.
+      word = (word ?? '') + (quote === '"' && !'"\\$`'.includes(next) ? `\\${next}` : next);
+    } else if (char === '"' || char === "'") {
+      quote = char;
+      word ??= '';
+    } else if (char === ' ' || char === '\t' || char === '\n') {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else word = (word ?? '') + char;
+  }
+  return [...words, word ?? ''];
 }

@@ -1,10 +1,12 @@
-/** JSON Schema of what commands print, for `schema`, help and the reference. */
+/** What a command prints as JSON: its schema, that of an error, and the names of fields. */
 import { answerSchema, listSchema } from '../../contract/answer-schema.ts';
 import type { JsonSchema } from '../../contract/json-schema.ts';
 import type { Operation } from '../../contract/operation.ts';
-import { type Answers, maybe, RUN_ANSWER, tells } from '../answer-fields.ts';
+import { ERROR_KINDS } from '../../core/errors.ts';
+import { checkNames } from '../../terminal/rows.ts';
 import type { Command } from '../parsing/command.ts';
-import { effectOf, rowOf } from '../parsing/resolved-flags.ts';
+import { type Answers, maybe, RUN_ANSWER, tells } from '../parsing/flag.ts';
+import { effectOf, type Globals, rowOf } from '../parsing/globals.ts';
 
 /** What `--dry-run` prints in place of the answer. */
 const PLANNED = {
@@ -105,4 +107,56 @@ function schemaOf(answers: Answers): JsonSchema {
   if ('any' in answers) return { description: answers.any };
   if ('none' in answers) return { not: {}, description: answers.none };
   return { anyOf: answers.either.map(schemaOf) };
+}
+
+/**
+ * Throws `usage` for a name the answer will not have; nothing was sent. `fromFile` is a run of rows. Reading commands are left alone: their rows
+ * may have fields of the service that we do not know, and reading them again costs nothing.
+ */
+export function checkNamedFields(command: Command, globals: Globals, fromFile: boolean): void {
+  if (effectOf(command) === 'read') return;
+  const names = fieldNames(command, { dryRun: globals.dryRun, fromFile });
+  if (names === undefined) return;
+  const { fields, columns, sort } = globals;
+  const asked = { ...(fields && { fields }), ...(columns && { columns }), ...(sort !== undefined && { sort }) };
+  checkNames(asked, [Object.fromEntries([...names].map(name => [name, null]))], []);
+}
+
+const ERROR = {
+  kind: tells.word('Kind of failure.', Object.keys(ERROR_KINDS)),
+  message: tells.text('What failed, in words.'),
+  hint: maybe(tells.text('The next command to run.')),
+  notes: maybe(tells.texts('What else is known, and other ways on: a line each.')),
+  exit_code: tells.count('Exit code of the program.'),
+  retryable: tells.yes('Whether the same command may be run again without looking first.'),
+  outcome: maybe(tells.word('What is known of the effect.', ['not_sent', 'refused', 'unknown', 'done'])),
+  operation: maybe(tells.text('Operation of the contract.')),
+  http_status: maybe(tells.count('HTTP status of the answer.')),
+  service: maybe(tells.json("The service's own error: error, message, code, request_id.")),
+  idempotency_key: maybe(tells.text('Key the request carried.')),
+  op: maybe(tells.text('Operation in the journal of this machine.')),
+  retry_after_ms: maybe(tells.count('How long the service asked to wait, milliseconds.')),
+  evidence: maybe(tells.json('What was looked at.')),
+  faults: maybe(
+    tells.rows(
+      {
+        file: tells.text('What it was called.'),
+        line: tells.count('Line, from 1.'),
+        column: tells.count('Column, from 1.'),
+        text: tells.text('What is wrong.'),
+      },
+      'Every fault of a file.',
+    ),
+  ),
+} as const;
+
+/** The last line of standard error with `--json`, `ndjson` or `yaml`. */
+export function errorSchema(): JsonSchema {
+  return {
+    title: 'cardwright error',
+    description: 'The last line of standard error when a command fails with --json, ndjson or yaml.',
+    type: 'object',
+    properties: { error: answerSchema(ERROR) },
+    required: ['error'],
+  };
 }

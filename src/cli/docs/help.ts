@@ -1,12 +1,43 @@
-/**
- * Help pages, all from the declarations and the contract; plain text, 80 columns. The order is fixed: what it does,
- * usage, options, effect, the JSON it prints, exit codes with the errors behind them, examples.
- */
+/** Pages of help as text, wrapped for a terminal. */
+import { fold, ROUGHLY } from '../../terminal/fold.ts';
 import { type Command, commandsOf, type Example, type Registry } from '../parsing/command.ts';
 import { GLOBALS, type GlobalOption } from '../parsing/globals.ts';
 import type { Located } from '../parsing/tree.ts';
+import { pageHead } from './kept-pages.ts';
 import { type Page, pageOf } from './page.ts';
-import { hang, wrap, wrapCommand } from './wrap.ts';
+
+const WIDTH = 80;
+
+/** `lead` and then `text`, wrapped with a hanging indent below the lead's end. Ends with a newline. */
+export function hang(lead: string, text: string): string {
+  const indent = ' '.repeat(lead.length);
+  return fold(text, { cells: WIDTH - lead.length, indent: 0, measure: ROUGHLY })
+    .map((line, index) => `${`${index === 0 ? lead : indent}${line}`.trimEnd()}\n`)
+    .join('');
+}
+
+/** A paragraph. Ends with a newline. */
+export function wrap(text: string): string {
+  return hang('', text);
+}
+
+/** A command line for a person to copy, continued with backslashes where it is longer than the page. */
+export function wrapCommand(lead: string, line: string): string {
+  const [first = '', ...rest] = breakable(line);
+  const lines = [lead + first];
+  for (const part of rest) {
+    const last = lines.at(-1) ?? '';
+    // Two columns stay free for the backslash.
+    if (last.length + 1 + part.length <= WIDTH - 2) lines[lines.length - 1] = `${last} ${part}`;
+    else lines.push(`${' '.repeat(lead.length + 2)}${part}`);
+  }
+  return `${lines.join(' \\\n')}\n`;
+}
+
+/** Where a line may be broken: before an option or a redirection, so that no quoted text is torn. */
+function breakable(line: string): string[] {
+  return line.split(/ (?=--?[a-z]|[<>|] )/);
+}
 
 /** Help of the root, of a group or of a command, by where the words led. */
 export async function helpText({ group, command, words }: Located, registry: Registry): Promise<string> {
@@ -141,4 +172,22 @@ function answerLines({ json, typed, path }: Page): string {
 function exitRow({ exit, kind, means }: Page['exits'][number]): string {
   const code = `  ${exit.padStart(2)}  `;
   return exit === '0' ? `${code}done\n` : hang(code, `${kind}: ${means}`);
+}
+
+export async function everyPage(registry: Registry): Promise<string> {
+  const nowhere = { group: undefined, command: undefined, words: [] };
+  const start = pageHead('start', '') + startText(registry);
+  const pages = [start, pageHead('group', '') + (await helpText(nowhere, registry))];
+  for (const group of registry) {
+    const leaves = await group.leaves();
+    const paths = Object.keys(leaves);
+    const ways = paths.map(path => path.split(' '));
+    const places = new Set(ways.flatMap(way => way.map((_, length) => way.slice(0, length + 1).join(' '))));
+    for (const place of places) {
+      const command = paths.includes(place) ? await leaves[place]?.() : undefined;
+      const located = { group, command, words: place.split(' ') };
+      pages.push(pageHead(command === undefined ? 'group' : 'command', place) + (await helpText(located, registry)));
+    }
+  }
+  return pages.join('');
 }

@@ -2,13 +2,17 @@
 import type { Effect } from '../../contract/operation.ts';
 import type { ErrorKind } from '../../core/errors.ts';
 import type { Presentation } from '../../terminal/view.ts';
-import type { Answers } from '../answer-fields.ts';
-import type { BulkDeclaration, BulkInput, BulkOperation } from '../bulk/flags.ts';
-import { type RunFlags, rowSource, runFlagsOf } from '../bulk/flags.ts';
+import {
+  type BulkDeclaration,
+  type BulkInput,
+  type BulkOperation,
+  type RunFlags,
+  rowSource,
+  runFlagsOf,
+} from '../bulk/flags.ts';
 import type { IdsInput } from '../bulk/ids-as-rows.ts';
-import type { Context } from '../context.ts';
-import type { Shown } from '../shown.ts';
-import type { Argument, ArgumentValue, FlagSources, FlagValue, OwnFlag, RowName } from './flag.ts';
+import type { Context, Shown } from '../context.ts';
+import type { Answers, Argument, ArgumentValue, FlagSources, FlagValue, OwnFlag, RowName } from './flag.ts';
 
 /** What a command has to do with beyond its own words; each stage includes the one before. */
 export type Reach = 'words' | 'files' | 'service';
@@ -28,7 +32,7 @@ type InputOfCommand<N, Args, Flags> = { readonly fromInput?: true } & {
   readonly [K in keyof Flags]: FlagValue<N, Flags[K]>;
 };
 
-export interface Declaration<N extends RowName | undefined, Args extends Arguments, Flags extends FlagSources<N>, R> {
+interface Declaration<N extends RowName | undefined, Args extends Arguments, Flags extends FlagSources<N>, R> {
   /** Words of the command, `cards fund`; also the path of its file. */
   readonly path: string;
   /** One line, imperative, no full stop. */

@@ -2,9 +2,8 @@
 import { CliError } from '../../core/errors.ts';
 import { type RunFlags, rowSource } from '../bulk/flags.ts';
 import type { Command } from './command.ts';
-import { flagsOf, type ResolvedFlag } from './resolved-flags.ts';
-import { countsFromNow } from './time-words.ts';
-import { parseList, parseMap, parseValue, usage, type ValueSettings } from './values.ts';
+import { flagsOf, type ResolvedFlag } from './globals.ts';
+import { countsFromNow, parseList, parseMap, parseValue, usage, type ValueSettings } from './values.ts';
 
 /** A line that names a command. */
 export interface Parsed {

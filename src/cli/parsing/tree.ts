@@ -6,12 +6,10 @@ import { Command as Commander, CommanderError, Option } from 'commander';
 import { CliError } from '../../core/errors.ts';
 import { nearest } from '../../core/nearest.ts';
 import { shellWord } from '../../core/shell-quote.ts';
-import { optionNow } from '../moved-words.ts';
-import { secretRefusal, unknownWord } from '../synonyms.ts';
+import { optionNow, secretRefusal, unknownWord } from '../synonyms.ts';
 import type { Command, Group, Leaves, Registry } from './command.ts';
-import { GLOBALS, type GlobalOption } from './globals.ts';
+import { flagsOf, GLOBALS, type GlobalOption, type ResolvedFlag } from './globals.ts';
 import { type Parsed, parsedLine } from './parsed.ts';
-import { flagsOf, type ResolvedFlag } from './resolved-flags.ts';
 import { quote, usage } from './values.ts';
 
 /** Where the words of a line lead. */

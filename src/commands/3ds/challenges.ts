@@ -1,11 +1,10 @@
 /** 3DS challenges: listed, waited for, watched. */
-import { columnsOf } from '../../cli/columns.ts';
+
 import type { Context } from '../../cli/context.ts';
-import { wholeListing } from '../../cli/listing.ts';
+import { columnsOf, wholeListing } from '../../cli/listing.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
-import { parseTimeWord } from '../../cli/parsing/time-words.ts';
-import { quote, usage } from '../../cli/parsing/values.ts';
+import { parseTimeWord, quote, usage } from '../../cli/parsing/values.ts';
 import { choice, flag, money, text } from '../../contract/field.ts';
 import { CHALLENGE } from '../../contract/resources.ts';
 import { SECOND } from '../../core/durations.ts';

@@ -1,12 +1,10 @@
 /** The audit log of this machine: listed, verified, exported. */
 import type { AuditEntry } from '../../audit/entry.ts';
 import { beginAgain, type Flaw } from '../../audit/flaw.ts';
-import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
-import { SHORT_ID } from '../../cli/columns.ts';
 import type { Context } from '../../cli/context.ts';
-import { wholeListing } from '../../cli/listing.ts';
+import { SHORT_ID, wholeListing } from '../../cli/listing.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
-import { local, OURS, option } from '../../cli/parsing/flag.ts';
+import { local, maybe, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
 import { choice, flag, integer, text, time } from '../../contract/field.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { CliError } from '../../core/errors.ts';

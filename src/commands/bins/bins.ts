@@ -1,10 +1,9 @@
 /** BINs: listed, shown, and ranked for a job. */
-import { tells } from '../../cli/answer-fields.ts';
-import { columnsOf, SHORT_ID } from '../../cli/columns.ts';
+
 import type { Context } from '../../cli/context.ts';
-import { wholeListing } from '../../cli/listing.ts';
+import { columnsOf, SHORT_ID, wholeListing } from '../../cli/listing.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
-import { argument, OURS, option } from '../../cli/parsing/flag.ts';
+import { argument, OURS, option, tells } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';
 import { BIN_ID } from '../../contract/card.ts';
 import { choice, list, money, text } from '../../contract/field.ts';

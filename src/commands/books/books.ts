@@ -1,9 +1,9 @@
 /** The local copy of an account: synced, looked at, queried, removed. */
-import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
+
 import { confirmed } from '../../cli/confirm.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, OURS, option } from '../../cli/parsing/flag.ts';
+import { argument, maybe, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
 import { flag, integer, must, text } from '../../contract/field.ts';
 import { DEFAULT_RATE, stillOpen } from '../../mirror/rate.ts';

@@ -1,11 +1,9 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { Statement } from '../../books/statement.ts';
-import { orNull, tells } from '../../cli/answer-fields.ts';
-import type { Context } from '../../cli/context.ts';
+import type { Context, Shown } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { local, needs, OURS, option } from '../../cli/parsing/flag.ts';
+import { local, needs, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
-import type { Shown } from '../../cli/shown.ts';
 import { choice, flag, text } from '../../contract/field.ts';
 import { SECOND } from '../../core/durations.ts';
 import { isoTime } from '../../core/iso-time.ts';

@@ -1,14 +1,12 @@
 /** Reconciling the account. The JSON of the report is a promise to scripts. */
 import { FINDING_CLASSES, type Finding, nextCommand, sentence } from '../../books/findings.ts';
 import type { CardChange } from '../../books/position.ts';
-import { orNull, tells } from '../../cli/answer-fields.ts';
+import type { Shown } from '../../cli/context.ts';
 import { OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { OURS, option } from '../../cli/parsing/flag.ts';
+import { OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
-import { parseTimeWord } from '../../cli/parsing/time-words.ts';
-import { usage } from '../../cli/parsing/values.ts';
-import type { Shown } from '../../cli/shown.ts';
+import { parseTimeWord, usage } from '../../cli/parsing/values.ts';
 import { flag, text } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
 import { cents, dollars, plainAmount, toCents, toUsd, type Usd } from '../../core/money.ts';

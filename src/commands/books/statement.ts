@@ -11,11 +11,10 @@ import {
   standingOf,
 } from '../../books/statement.ts';
 import type { Line, StatementInput } from '../../books/statement-lines.ts';
-import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
 import type { Context } from '../../cli/context.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { needs, OURS, option } from '../../cli/parsing/flag.ts';
+import { maybe, needs, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
 import { quote, usage } from '../../cli/parsing/values.ts';
 import { ACCOUNT_CURRENCY } from '../../contract/currency.ts';
 import { choice, flag, must, text } from '../../contract/field.ts';

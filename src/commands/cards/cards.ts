@@ -1,14 +1,12 @@
 /** Cards: listed, shown, searched. */
-import { maybe, tells } from '../../cli/answer-fields.ts';
+
 import { IDLE } from '../../cli/bulk/flags.ts';
 import { idleCards, idleSpan } from '../../cli/bulk/idle-cards.ts';
-import { columnsOf, SHORT_ID } from '../../cli/columns.ts';
-import { allOf, CONDITION_VALUES, CONDITIONS, parseCondition } from '../../cli/condition.ts';
-import { PAGING_FLAGS, pagedListing } from '../../cli/listing.ts';
+import { allOf, CONDITION_VALUES, CONDITIONS, parseCondition, SEARCH_FLAGS, searched } from '../../cli/condition.ts';
+import { columnsOf, PAGING_FLAGS, pagedListing, SHORT_ID } from '../../cli/listing.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, manyArguments, OURS, option, typedOnly } from '../../cli/parsing/flag.ts';
-import { SEARCH_FLAGS, searched } from '../../cli/search.ts';
+import { argument, manyArguments, maybe, OURS, option, tells, typedOnly } from '../../cli/parsing/flag.ts';
 import type { Item, Result } from '../../contract/calls.ts';
 import { CARD, CARD_ID } from '../../contract/card.ts';
 import { flag, text } from '../../contract/field.ts';

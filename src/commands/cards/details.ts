@@ -1,7 +1,6 @@
 /** Card details: revealed, or handed to a program. */
-import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { local, OURS, option, typedOnly } from '../../cli/parsing/flag.ts';
+import { local, OURS, option, tells, typedOnly } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
 import { choice, flag } from '../../contract/field.ts';
 import { card, PROGRAM_FLAGS } from './cards.ts';

@@ -1,8 +1,8 @@
 /** A card for one run of a program. Its end stands in a file here and on the card itself before the card is made. */
-import { type Answers, tells } from '../../cli/answer-fields.ts';
+
 import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { OURS, option } from '../../cli/parsing/flag.ts';
+import { type Answers, OURS, option, tells } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
 import { usage } from '../../cli/parsing/values.ts';
 import type { Input, Item, Result } from '../../contract/calls.ts';

@@ -1,5 +1,5 @@
 /** Money onto a card and back to the wallet. */
-import { columnsOf } from '../../cli/columns.ts';
+import { columnsOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import type { Result } from '../../contract/calls.ts';
 import { FUNDING } from '../../contract/card.ts';

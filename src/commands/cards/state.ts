@@ -1,9 +1,9 @@
 /** Freezing, unfreezing and terminating cards. */
-import { type Answers, tells } from '../../cli/answer-fields.ts';
-import type { Context } from '../../cli/context.ts';
+
+import type { Context, Shown } from '../../cli/context.ts';
 import { ATTEMPT_COLUMNS, ATTEMPT_ROW, type Attempts, confirmAll, forEachCard } from '../../cli/each.ts';
 import { command } from '../../cli/parsing/command.ts';
-import type { Shown } from '../../cli/shown.ts';
+import { type Answers, tells } from '../../cli/parsing/flag.ts';
 import type { Result } from '../../contract/calls.ts';
 import { CARD } from '../../contract/card.ts';
 import type { Reader } from '../../contract/service.ts';

@@ -1,11 +1,10 @@
 /** The facts of the contract, and whether the service keeps to them. */
-import { maybe, tells } from '../../cli/answer-fields.ts';
-import type { Context } from '../../cli/context.ts';
+
+import type { Context, Shown } from '../../cli/context.ts';
 import { showPlanned } from '../../cli/dry-run.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
-import { OURS, option } from '../../cli/parsing/flag.ts';
+import { maybe, OURS, option, tells } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
-import type { Shown } from '../../cli/shown.ts';
 import { ASSUMPTION_IDS, assumption, isAssumptionId } from '../../contract/assumption.ts';
 import { type AssumptionId, basisText } from '../../contract/basis.ts';
 import type { ReadName } from '../../contract/calls.ts';

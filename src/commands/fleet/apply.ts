@@ -1,15 +1,14 @@
 /** `fleet apply`: a reviewed plan made again and compared, or a plan made, shown and asked about; then sent through the journal. */
-import { RESULT_ROW, RUN_PAGE, tells } from '../../cli/answer-fields.ts';
+
 import { driveRun } from '../../cli/bulk/drive-run.ts';
 import { USUAL_WORKERS } from '../../cli/bulk/flags.ts';
 import { RESULT_COLUMNS } from '../../cli/bulk/result-row.ts';
 import { resuming } from '../../cli/bulk/resume-run.ts';
 import { runOverview } from '../../cli/bulk/run-overview.ts';
-import type { Context } from '../../cli/context.ts';
+import type { Context, Shown } from '../../cli/context.ts';
 import { showPlanned } from '../../cli/dry-run.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { local, OURS, option, typedOnly } from '../../cli/parsing/flag.ts';
-import type { Shown } from '../../cli/shown.ts';
+import { local, OURS, option, RESULT_ROW, RUN_PAGE, tells, typedOnly } from '../../cli/parsing/flag.ts';
 import type { WriteName } from '../../contract/calls.ts';
 import { flag, integer, money } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';

@@ -1,9 +1,8 @@
 /** Reading and validating a fleet file. */
-import { tells } from '../../cli/answer-fields.ts';
-import type { Context } from '../../cli/context.ts';
+
+import type { Context, Shown } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { local, OURS, option, optionalArgument } from '../../cli/parsing/flag.ts';
-import type { Shown } from '../../cli/shown.ts';
+import { local, OURS, option, optionalArgument, tells } from '../../cli/parsing/flag.ts';
 import { flag } from '../../contract/field.ts';
 import { DAY } from '../../core/durations.ts';
 import { plainAmount, toUsd } from '../../core/money.ts';

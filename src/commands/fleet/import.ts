@@ -1,11 +1,9 @@
-import { orNull, tells } from '../../cli/answer-fields.ts';
 import { allOf, CONDITIONS } from '../../cli/condition.ts';
-import type { Context } from '../../cli/context.ts';
+import type { Context, Shown } from '../../cli/context.ts';
 import { pagesWithProgress } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { local, OURS, option, optionalArgument } from '../../cli/parsing/flag.ts';
+import { local, OURS, option, optionalArgument, orNull, tells } from '../../cli/parsing/flag.ts';
 import { quote, usage } from '../../cli/parsing/values.ts';
-import type { Shown } from '../../cli/shown.ts';
 import type { Item } from '../../contract/calls.ts';
 import { CARD, CARD_ID } from '../../contract/card.ts';
 import { flag, text } from '../../contract/field.ts';

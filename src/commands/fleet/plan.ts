@@ -1,11 +1,10 @@
 /** `fleet plan`: the file, the account as it is now and the journal of this machine make a plan. Reads alone. */
 import { Activities } from '../../books/activity.ts';
 import { effectOf } from '../../books/records.ts';
-import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
 import type { Context } from '../../cli/context.ts';
 import { pagesWithProgress } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { eachTime, local, OURS, option } from '../../cli/parsing/flag.ts';
+import { eachTime, local, maybe, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
 import { quote, usage } from '../../cli/parsing/values.ts';
 import { choice, flag, text } from '../../contract/field.ts';
 import { fromWholeList, incompleteList } from '../../contract/whole-list.ts';

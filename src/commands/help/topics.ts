@@ -1,12 +1,13 @@
 /** The topics of `help`. */
-import { orNull, tells } from '../../cli/answer-fields.ts';
+
+import type { Shown } from '../../cli/context.ts';
 import { ENVIRONMENT } from '../../cli/docs/environment.ts';
-import { hang, wrap } from '../../cli/docs/wrap.ts';
+import { hang, wrap } from '../../cli/docs/help.ts';
 import { wholeListing } from '../../cli/listing.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
+import { orNull, tells } from '../../cli/parsing/flag.ts';
 import { GLOBALS, type GlobalOption } from '../../cli/parsing/globals.ts';
 import { SHORT_IDS_CHANGE, SHORT_IDS_READ } from '../../cli/short-ids.ts';
-import type { Shown } from '../../cli/shown.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { STEP_OPERATIONS } from '../../contract/sandbox/step-operations.ts';
 import { ERROR_KINDS } from '../../core/errors.ts';

@@ -1,10 +1,10 @@
 /** The journal itself: set up, looked at, checked, accepted after a restore, left. */
-import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
+
 import { confirmed } from '../../cli/confirm.ts';
+import type { Shown } from '../../cli/context.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
-import { argument, eachTime, OURS, option } from '../../cli/parsing/flag.ts';
+import { argument, eachTime, maybe, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
-import type { Shown } from '../../cli/shown.ts';
 import { flag, text } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
 

@@ -1,12 +1,10 @@
 /** Approving or rejecting an operation, and the keys that sign. */
-import { tells } from '../../cli/answer-fields.ts';
-import type { Context } from '../../cli/context.ts';
+
+import type { Context, HeldRequest, OwnKey, Shown } from '../../cli/context.ts';
 import { wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { needs, OURS, option } from '../../cli/parsing/flag.ts';
+import { needs, OURS, option, tells } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
-import type { HeldRequest, OwnKey } from '../../cli/shared-journal.ts';
-import type { Shown } from '../../cli/shown.ts';
 import { flag, must, text } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
 import { cents, dollars, plainAmount } from '../../core/money.ts';

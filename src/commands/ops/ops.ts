@@ -1,16 +1,14 @@
 /** Operations in the journal: listed, shown, resumed. Field names are ours; amounts are JSON numbers in USD. */
-import { maybe, tells } from '../../cli/answer-fields.ts';
+
 import { driveRun } from '../../cli/bulk/drive-run.ts';
 import { USUAL_WORKERS } from '../../cli/bulk/flags.ts';
 import { ITEM_COLUMNS } from '../../cli/bulk/result-row.ts';
 import { resuming } from '../../cli/bulk/resume-run.ts';
 import { LOOKED_ANSWER, runOverview } from '../../cli/bulk/run-overview.ts';
-import { SHORT_ID } from '../../cli/columns.ts';
-import type { Context } from '../../cli/context.ts';
-import { cutTo } from '../../cli/listing.ts';
+import type { Context, Shown } from '../../cli/context.ts';
+import { cutTo, SHORT_ID } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, OURS, option, typedOnly } from '../../cli/parsing/flag.ts';
-import type { Shown } from '../../cli/shown.ts';
+import { argument, maybe, OURS, option, tells, typedOnly } from '../../cli/parsing/flag.ts';
 import { choice, flag, integer, must, text } from '../../contract/field.ts';
 import { dollars, toUsd } from '../../core/money.ts';
 import type { OpDetail, OpEvent, OpRow, OpState, OpSummary, ResumeOptions } from '../../journal/types.ts';

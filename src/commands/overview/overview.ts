@@ -11,12 +11,10 @@ import {
 } from '../../books/insight.ts';
 import type { WalletRow } from '../../books/rows.ts';
 import { dayText, Spending } from '../../books/spending.ts';
-import { orNull, tells } from '../../cli/answer-fields.ts';
-import type { Context } from '../../cli/context.ts';
+import type { Context, Shown } from '../../cli/context.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { OURS, option } from '../../cli/parsing/flag.ts';
-import type { Shown } from '../../cli/shown.ts';
+import { OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
 import { flag, integer } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toUsd } from '../../core/money.ts';

@@ -10,13 +10,11 @@ import {
   withdrawnBy,
 } from '../../books/policy.ts';
 import type { CardRow } from '../../books/rows.ts';
-import { RUN_ANSWER } from '../../cli/answer-fields.ts';
 import type { BulkOperation } from '../../cli/bulk/flags.ts';
-import type { Context } from '../../cli/context.ts';
+import type { Context, Shown } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { OURS, option } from '../../cli/parsing/flag.ts';
+import { OURS, option, RUN_ANSWER } from '../../cli/parsing/flag.ts';
 import { quote, usage } from '../../cli/parsing/values.ts';
-import type { Shown } from '../../cli/shown.ts';
 import { integer, text } from '../../contract/field.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { violation } from '../../contract/violation.ts';

@@ -8,14 +8,12 @@ import {
   planChanges,
 } from '../../books/policy.ts';
 import { type Policy, readPolicy, SEVERITIES } from '../../books/policy-file.ts';
-import { orNull, tells } from '../../cli/answer-fields.ts';
-import { SHORT_ID } from '../../cli/columns.ts';
-import type { Context } from '../../cli/context.ts';
+import type { Context, Shown } from '../../cli/context.ts';
+import { SHORT_ID } from '../../cli/listing.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { local, OURS, option, optionalArgument } from '../../cli/parsing/flag.ts';
+import { local, OURS, option, optionalArgument, orNull, tells } from '../../cli/parsing/flag.ts';
 import { quote, usage } from '../../cli/parsing/values.ts';
-import type { Shown } from '../../cli/shown.ts';
 import { choice } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
 import { dollars, toUsd } from '../../core/money.ts';

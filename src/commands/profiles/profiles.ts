@@ -1,11 +1,10 @@
 /** Profiles of this machine. */
-import { orNull, tells } from '../../cli/answer-fields.ts';
+
 import { confirmed } from '../../cli/confirm.ts';
-import type { Context, ProfileRow } from '../../cli/context.ts';
+import type { Context, ProfileRow, Shown } from '../../cli/context.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
-import { argument, local, OURS } from '../../cli/parsing/flag.ts';
+import { argument, local, OURS, orNull, tells } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
-import type { Shown } from '../../cli/shown.ts';
 import { text } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
 import { GIVEN_NAME_RULE } from '../../core/given-name.ts';

@@ -1,11 +1,10 @@
 /** The clock of the sandbox. */
-import { tells } from '../../cli/answer-fields.ts';
-import { columnsOf } from '../../cli/columns.ts';
-import { PAGING_FLAGS, pagedListing } from '../../cli/listing.ts';
+
+import type { Shown } from '../../cli/context.ts';
+import { columnsOf, PAGING_FLAGS, pagedListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, OURS, option, optionalArgument } from '../../cli/parsing/flag.ts';
+import { argument, OURS, option, optionalArgument, tells } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
-import type { Shown } from '../../cli/shown.ts';
 import { choice, text } from '../../contract/field.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';

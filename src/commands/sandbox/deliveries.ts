@@ -1,12 +1,10 @@
 /** Deliveries of webhooks. */
-import { orNull, tells } from '../../cli/answer-fields.ts';
-import { columnsOf } from '../../cli/columns.ts';
-import type { Context } from '../../cli/context.ts';
-import { PAGING_FLAGS, pagedListing } from '../../cli/listing.ts';
+
+import type { Context, Shown } from '../../cli/context.ts';
+import { columnsOf, PAGING_FLAGS, pagedListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, local, needs, OURS, option } from '../../cli/parsing/flag.ts';
+import { argument, local, needs, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
-import type { Shown } from '../../cli/shown.ts';
 import { text } from '../../contract/field.ts';
 import type { ItemOf, ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';

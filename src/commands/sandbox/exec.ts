@@ -1,12 +1,128 @@
+/** One program with a sandbox of its own, from start to final check (docs/design/sandbox.md, section 1). */
+import type { ChildEnd } from '../../cli/child.ts';
+import type { Context, PrivateSandbox, PrivateSandboxOptions } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { local, OURS, option } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
-import { sandboxExec } from '../../cli/sandbox-exec.ts';
 import { choice, flag, integer } from '../../contract/field.ts';
 import { ADMIN_OPERATIONS, DATA_SETS } from '../../contract/sandbox/admin.ts';
+import type { SandboxAdmin } from '../../contract/sandbox/admin-calls.ts';
+import type { FaultRule } from '../../contract/sandbox/fault-rule.ts';
 import { DIALECT_NAMES } from '../../contract/sandbox/faults.ts';
+import { CliError } from '../../core/errors.ts';
 import { readRules } from './faults.ts';
 import { sizeFor, spokenDialect } from './server.ts';
+
+interface ExecOptions extends Omit<PrivateSandboxOptions, 'keepsFolder'> {
+  readonly faults: readonly FaultRule[];
+  readonly finalCheck: boolean;
+  readonly keepOnFailure: boolean;
+  /** File that takes what the sandbox holds at the end. */
+  readonly exportFile: string | undefined;
+}
+
+const DRAIN_MS = 2_000;
+const REQUESTS_TOLD = 20;
+const DELIVERIES_TOLD = 100;
+
+interface Executed {
+  readonly exit: number;
+  /** The last line of standard error: what the exit code stands for. */
+  readonly failure: CliError | undefined;
+}
+
+/** Runs what stands after `--`. Throws `unreachable` when the sandbox did not start, `usage` for no such program. */
+async function sandboxExec(ctx: Context, options: ExecOptions): Promise<Executed> {
+  const { faults, finalCheck, keepOnFailure, exportFile, ...asked } = options;
+  if (exportFile !== undefined) await ctx.servers.checkExport(exportFile);
+  const sandbox = await ctx.servers.openPrivate({ ...asked, keepsFolder: keepOnFailure });
+  let failed = true;
+  let conclude: () => Executed;
+  try {
+    for (const { match = {}, action, phase, times, expires_at } of faults) {
+      await sandbox.admin.send('faults.add', { match, action, phase, times, expires_at });
+    }
+    const end = await sandbox.run(ctx.rest);
+    await sandbox.drain(DRAIN_MS);
+    const broken = finalCheck ? await brokenBooks(sandbox) : [];
+    failed = end.code !== 0 || broken.length > 0;
+    const unwritten = exportFile === undefined ? undefined : await exported(ctx, sandbox, exportFile);
+    if (failed) await tell(ctx, sandbox.admin);
+    // The program's own failure, and that of the books, say more than that of a copy.
+    if (failed && unwritten !== undefined) ctx.notice(`sandbox exec: ${unwritten.message}`);
+    conclude = () => concluded(ctx, { end, broken, finalCheck, unwritten: failed ? undefined : unwritten });
+  } finally {
+    const keep = failed && keepOnFailure;
+    await sandbox.close({ keep });
+    if (keep) ctx.notice(`sandbox exec: its store is kept in ${sandbox.folder}`);
+  }
+  // What its exit code stands for is the last that is said.
+  return conclude();
+}
+
+/** The error of a file that could not be written. */
+async function exported(ctx: Context, sandbox: PrivateSandbox, file: string): Promise<CliError | undefined> {
+  try {
+    const bytes = await sandbox.exportTo(file);
+    ctx.notice(`sandbox exec: wrote ${file}, ${bytes} bytes`);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return error;
+  }
+}
+
+async function brokenBooks({ admin }: PrivateSandbox): Promise<readonly string[]> {
+  return (await admin.send('ledger.check', {})).result.faults;
+}
+
+interface Conclusion {
+  readonly end: ChildEnd;
+  readonly broken: readonly string[];
+  readonly finalCheck: boolean;
+  /** Why there is no copy, of a program that did not fail. */
+  readonly unwritten: CliError | undefined;
+}
+
+function concluded({ notice }: Context, { end, broken, finalCheck, unwritten }: Conclusion): Executed {
+  const how = end.signal === undefined ? `ended with ${end.code}` : `was ended by ${end.signal} (${end.code})`;
+  const books = broken.length > 0 ? `the ledger of the sandbox does not balance: ${broken.join('; ')}` : undefined;
+  if (end.code === 0 && books !== undefined) {
+    const failure = new CliError('check_failed', { message: `sandbox exec: the program ${how}, but ${books}` });
+    return { exit: 15, failure };
+  }
+  if (unwritten !== undefined) {
+    const message = `sandbox exec: the program ${how}, but ${unwritten.message}`;
+    return { exit: unwritten.exitCode, failure: new CliError(unwritten.kind, { message, cause: unwritten }) };
+  }
+  const checked = finalCheck ? '; the ledger of the sandbox balances' : '';
+  notice(`sandbox exec: the program ${how}${books === undefined ? checked : `, and ${books}`}`);
+  return { exit: end.code, failure: undefined };
+}
+
+/** What the service saw, for somebody who reads the log of a build. Secrets never were in it. */
+async function tell({ notice }: Context, admin: SandboxAdmin): Promise<void> {
+  const { result: requests } = await admin.send('requests', { per_page: REQUESTS_TOLD });
+  const { length } = requests.data;
+  const which = ['no request came', 'the only request that came', `the last ${length} requests, oldest first`];
+  notice(`sandbox exec: ${which[Math.min(length, 2)]}`);
+  for (const { operation, method, path, status, error, fault, request_id, card_id } of [...requests.data].reverse()) {
+    const more = [error, card_id, fault == null ? undefined : `fault ${fault}`].filter(word => word != null);
+    notice(`  ${status} ${method} ${path} (${operation}) ${[request_id, ...more].join(' ')}`);
+  }
+  const { result: deliveries } = await admin.send('deliveries', { per_page: DELIVERIES_TOLD });
+  const undelivered = deliveries.data.filter(
+    ({ state, attempt }) => state === 'failed' || (state === 'queued' && attempt > 0),
+  );
+  if (undelivered.length > 0) notice('sandbox exec: webhooks that did not arrive');
+  for (const { event, webhook_id, state, attempt, attempts, id } of undelivered) {
+    const last = attempts?.at(-1);
+    const answer = last?.status ?? last?.error ?? 'no answer';
+    notice(
+      `  ${event} to ${webhook_id}: ${state} after ${attempt} ${attempt === 1 ? 'try' : 'tries'}, ${answer} ${id}`,
+    );
+  }
+}
 
 const ours = (doc: string) => ({ doc, basis: OURS });
 

@@ -1,10 +1,9 @@
 /** Fault rules. */
-import { tells } from '../../cli/answer-fields.ts';
-import { columnsOf } from '../../cli/columns.ts';
+
 import type { Context } from '../../cli/context.ts';
-import { wholeListing } from '../../cli/listing.ts';
+import { columnsOf, wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, local, OURS } from '../../cli/parsing/flag.ts';
+import { argument, local, OURS, tells } from '../../cli/parsing/flag.ts';
 import { text } from '../../contract/field.ts';
 import type { ItemOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';

@@ -1,10 +1,10 @@
 /** What happened in the sandbox and why. Looking leaves no trace. */
-import { columnsOf } from '../../cli/columns.ts';
-import { PAGING_FLAGS, pagedListing } from '../../cli/listing.ts';
+
+import type { Shown } from '../../cli/context.ts';
+import { columnsOf, PAGING_FLAGS, pagedListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, OURS } from '../../cli/parsing/flag.ts';
 import { quote, usage } from '../../cli/parsing/values.ts';
-import type { Shown } from '../../cli/shown.ts';
 import { withoutCode } from '../../contract/event-code.ts';
 import { text } from '../../contract/field.ts';
 import type { ItemOf, ResultOf } from '../../contract/operation.ts';

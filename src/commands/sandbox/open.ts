@@ -1,8 +1,8 @@
 /** Leading a browser to the inspector of a started sandbox. */
-import { maybe, tells } from '../../cli/answer-fields.ts';
+
 import type { Context, StartedBrowser } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { OURS, option, optionalArgument } from '../../cli/parsing/flag.ts';
+import { maybe, OURS, option, optionalArgument, tells } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
 import { flag, text } from '../../contract/field.ts';
 import type { SandboxAdmin } from '../../contract/sandbox/admin-calls.ts';

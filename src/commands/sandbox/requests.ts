@@ -1,10 +1,8 @@
-import { columnsOf } from '../../cli/columns.ts';
-import type { Context } from '../../cli/context.ts';
-import { PAGING_FLAGS, pagedListing, wholeListing } from '../../cli/listing.ts';
+import type { Context, Shown } from '../../cli/context.ts';
+import { columnsOf, PAGING_FLAGS, pagedListing, wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option, optionalArgument } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
-import type { Shown } from '../../cli/shown.ts';
 import { flag, integer, text } from '../../contract/field.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';

@@ -1,10 +1,9 @@
 /** Playing a scenario file. */
-import { orNull, tells } from '../../cli/answer-fields.ts';
-import { confirmed } from '../../cli/confirm.ts';
+
+import { confirmed, whichSandbox } from '../../cli/confirm.ts';
 import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, local } from '../../cli/parsing/flag.ts';
-import { whichSandbox } from '../../cli/which-sandbox.ts';
+import { argument, local, orNull, tells } from '../../cli/parsing/flag.ts';
 import type { ReadName, WriteName } from '../../contract/calls.ts';
 import { CliError } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';

@@ -1,12 +1,10 @@
 /** A sandbox that serves other programs: started, stopped, looked at, reset. */
-import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
-import { confirmed } from '../../cli/confirm.ts';
-import type { Context } from '../../cli/context.ts';
+
+import { confirmed, whichSandbox } from '../../cli/confirm.ts';
+import type { Context, ServerRow } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, local, OURS, option } from '../../cli/parsing/flag.ts';
+import { argument, local, maybe, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
-import type { ServerRow } from '../../cli/sandbox-servers.ts';
-import { whichSandbox } from '../../cli/which-sandbox.ts';
 import { choice, flag, integer } from '../../contract/field.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS, DATA_SETS, type DataSet, type LoadSize } from '../../contract/sandbox/admin.ts';

@@ -1,9 +1,8 @@
 /** Simulations: what merchants, card holders and payers do. */
-import type { Context } from '../../cli/context.ts';
+import type { Context, Shown } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, OURS, option, optionalArgument } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
-import type { Shown } from '../../cli/shown.ts';
 import { flag, integer, text } from '../../contract/field.ts';
 import type { InputOf, ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';

@@ -1,14 +1,11 @@
 /** Snapshots, export and import: the whole state of a sandbox kept and put back. */
-import { tells } from '../../cli/answer-fields.ts';
-import { columnsOf } from '../../cli/columns.ts';
-import { confirmed } from '../../cli/confirm.ts';
-import type { Restored } from '../../cli/context.ts';
-import { wholeListing } from '../../cli/listing.ts';
+
+import { confirmed, whichSandbox } from '../../cli/confirm.ts';
+import type { Restored, Shown } from '../../cli/context.ts';
+import { columnsOf, wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, local, OURS, optionalArgument } from '../../cli/parsing/flag.ts';
+import { argument, local, OURS, optionalArgument, tells } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
-import type { Shown } from '../../cli/shown.ts';
-import { whichSandbox } from '../../cli/which-sandbox.ts';
 import { text } from '../../contract/field.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';

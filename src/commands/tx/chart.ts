@@ -1,12 +1,10 @@
 import { CHARTED_BY, Chart, type ChartedBy, type ChartGroup, dayOf, dayText } from '../../books/spending.ts';
-import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
 import { allOf, CONDITION_VALUES, CONDITIONS } from '../../cli/condition.ts';
-import type { Context } from '../../cli/context.ts';
+import type { Context, Shown } from '../../cli/context.ts';
 import { pagesWithProgress } from '../../cli/listing.ts';
 import { OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { OURS, option } from '../../cli/parsing/flag.ts';
-import type { Shown } from '../../cli/shown.ts';
+import { maybe, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';
 import { isInDollars } from '../../contract/currency.ts';
 import { choice, integer, text } from '../../contract/field.ts';

@@ -1,10 +1,9 @@
 /** Sums of transactions by month, merchant or card. */
 import { effectOf } from '../../books/records.ts';
-import { orNull, tells } from '../../cli/answer-fields.ts';
 import { pagesWithProgress } from '../../cli/listing.ts';
 import { OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { OURS, option } from '../../cli/parsing/flag.ts';
+import { OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';
 import { isInDollars } from '../../contract/currency.ts';
 import { choice } from '../../contract/field.ts';

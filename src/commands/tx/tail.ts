@@ -1,4 +1,4 @@
-import { SHORT_ID } from '../../cli/columns.ts';
+import { SHORT_ID } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';

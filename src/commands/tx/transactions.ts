@@ -1,14 +1,12 @@
 /** Transactions: listed, shown, searched. */
-import { maybe, tells } from '../../cli/answer-fields.ts';
-import { columnsOf, SHORT_ID } from '../../cli/columns.ts';
-import { allOf, CONDITION_VALUES, CONDITIONS } from '../../cli/condition.ts';
+
+import { allOf, CONDITION_VALUES, CONDITIONS, SEARCH_FLAGS, searched } from '../../cli/condition.ts';
 import type { Context } from '../../cli/context.ts';
-import { PAGING_FLAGS, pagedListing, pagesWithProgress } from '../../cli/listing.ts';
+import { columnsOf, PAGING_FLAGS, pagedListing, pagesWithProgress, SHORT_ID } from '../../cli/listing.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, manyArguments, OURS, option } from '../../cli/parsing/flag.ts';
+import { argument, manyArguments, maybe, OURS, option, tells } from '../../cli/parsing/flag.ts';
 import { quote, usage } from '../../cli/parsing/values.ts';
-import { SEARCH_FLAGS, searched } from '../../cli/search.ts';
 import type { Item } from '../../contract/calls.ts';
 import { must, text } from '../../contract/field.ts';
 import { TRANSACTION } from '../../contract/resources.ts';

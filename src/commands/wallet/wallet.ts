@@ -1,9 +1,9 @@
 /** The wallet and its deposit addresses. */
-import { columnsOf } from '../../cli/columns.ts';
-import { wholeListing } from '../../cli/listing.ts';
+
+import type { Shown } from '../../cli/context.ts';
+import { columnsOf, wholeListing } from '../../cli/listing.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
-import type { Shown } from '../../cli/shown.ts';
 import type { Result } from '../../contract/calls.ts';
 import { flag } from '../../contract/field.ts';
 import { ADDRESS, WALLET } from '../../contract/resources.ts';

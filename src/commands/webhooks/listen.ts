@@ -1,10 +1,10 @@
 /** Listening for events: a receiver, its subscription where the service can reach it, and what ends the session. */
-import { type Answers, maybe, orNull, tells } from '../../cli/answer-fields.ts';
+
 import { allOf, CONDITION_VALUES, CONDITIONS } from '../../cli/condition.ts';
 import type { Context } from '../../cli/context.ts';
 import { wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, local, OURS, option } from '../../cli/parsing/flag.ts';
+import { type Answers, argument, local, maybe, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
 import { quote, usage } from '../../cli/parsing/values.ts';
 import { EVENTS, eventsMatching, matchesEvent } from '../../contract/events.ts';

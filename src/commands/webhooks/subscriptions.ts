@@ -1,10 +1,9 @@
 /** Subscriptions of webhooks, and the events there are. */
-import { tells } from '../../cli/answer-fields.ts';
-import { columnsOf, SHORT_ID } from '../../cli/columns.ts';
+
 import type { Context } from '../../cli/context.ts';
-import { wholeListing } from '../../cli/listing.ts';
+import { columnsOf, SHORT_ID, wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, local, OURS, option } from '../../cli/parsing/flag.ts';
+import { argument, local, OURS, option, tells } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
 import { basisText } from '../../contract/basis.ts';
 import type { Result } from '../../contract/calls.ts';

@@ -1,8 +1,8 @@
 /** Signatures of webhooks: verified and made. */
-import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
+
 import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { local, needs, OURS, option } from '../../cli/parsing/flag.ts';
+import { local, maybe, needs, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
 import { flag, list, text } from '../../contract/field.ts';
 import { CREATE_WEBHOOK } from '../../contract/resources.ts';

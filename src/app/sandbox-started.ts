@@ -1,0 +1,489 @@
+/** Sandboxes that serve: in the background, for one program, with scenarios; and their state as a file. */
+import { spawn } from 'node:child_process';
+import { mkdtemp, open, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import type {
+  InputRows,
+  PrivateSandbox,
+  PrivateSandboxOptions,
+  Restored,
+  ServerOptions,
+  ServerRow,
+} from '../cli/context.ts';
+import { LOAD_SIZE, loadSize } from '../contract/sandbox/admin.ts';
+import { CliError, ERROR_KINDS } from '../core/errors.ts';
+import type { Secret } from '../core/secret.ts';
+import { preparePrivateFolder, systemCode } from '../files/private-files.ts';
+import { markUsed, removeAbandoned } from '../files/used-by.ts';
+import { foldersFor } from '../platform/folders.ts';
+import type { ScenarioPlayer, ScenarioRun, Stage } from '../sandbox/service/service.ts';
+import type { StepDone } from '../scenario/run.ts';
+import type { Connections } from './connections.ts';
+import { forgetSandbox } from './id-cache.ts';
+import type { AppHost } from './process-host.ts';
+import { errorInLastLine, jsonOf, lastLine } from './sandbox-server.ts';
+
+interface DaemonStart {
+  readonly host: AppHost;
+  readonly options: ServerOptions;
+  readonly running: () => Promise<ServerRow | undefined>;
+  readonly notice: (text: string) => void;
+}
+
+/** ms until the first answer; a large data set is made first, and a store is looked through: so long a MB at most. */
+const PATIENCE = { usual: 20_000, load: 180_000, mb: 200 } as const;
+const MB = 1_000_000;
+const LOOK_EVERY = 25;
+/** ms without an answer, after which is passed on what the other process said. */
+const LONG = 1_000;
+
+/** @param bytes of the store that is there; 0 where there is none. */
+export function patienceFor({ data, size = {} }: Pick<ServerOptions, 'data' | 'size'>, bytes: number): number {
+  const more = Math.max(1, loadSize(size).transactions / LOAD_SIZE.transactions);
+  return (data === 'load' ? PATIENCE.load * more : PATIENCE.usual) + (PATIENCE.mb * bytes) / MB;
+}
+
+/** Throws what the other process reported, `unreachable` when it does not answer in time. */
+export async function startDaemon({
+  host,
+  options,
+  running,
+  notice,
+}: DaemonStart): Promise<ServerRow & { readonly log: string }> {
+  const { clock, folders, signal } = host;
+  const log = join(folders.state, 'sandbox.log');
+  const files = { platform: host.platform, random: host.noise, warn: () => undefined };
+  for (const folder of [folders.state, folders.data]) await preparePrivateFolder(folder, files);
+  const { storeFile } = await import('../sandbox/serving/embedded.ts');
+  const bytes = await stat(storeFile(folders.data)).then(
+    found => found.size,
+    () => 0,
+  );
+  const output = await open(log, 'w', 0o600);
+  const [node, ...program] = host.program;
+  const child = spawn(node, [...program, 'sandbox', 'start', '--json', ...wordsOf(host, options)], {
+    // The folder of this shell may be removed while the sandbox is there.
+    cwd: folders.data,
+    env: host.env,
+    detached: true,
+    stdio: ['ignore', output.fd, output.fd],
+    windowsHide: true,
+  });
+  let ended: string | undefined;
+  child.once('error', error => {
+    ended = error.message;
+  });
+  child.once('exit', (code, by) => {
+    ended ??= `it ended with ${by ?? code}`;
+  });
+  try {
+    const patience = patienceFor(options, bytes);
+    const begun = clock.monotonic();
+    const deadline = begun + patience;
+    let passedOn = false;
+    while (ended === undefined && clock.monotonic() < deadline) {
+      await clock.sleep(LOOK_EVERY, signal);
+      const row = await running();
+      if (row?.pid === child.pid && row !== undefined) return { ...row, log };
+      if (passedOn || clock.monotonic() - begun < LONG) continue;
+      passedOn = true;
+      const said = (await readFile(log, 'utf8')).trimEnd();
+      if (ended === undefined && said !== '') notice(said);
+    }
+    throw await failure(log, ended ?? `it did not answer within ${Math.round(patience / 1000)} s`);
+  } catch (error) {
+    if (ended === undefined) child.kill();
+    throw error;
+  } finally {
+    await output.close();
+    child.unref();
+  }
+}
+
+function wordsOf({ cwd }: AppHost, options: ServerOptions): readonly string[] {
+  const { port, ipv6, dialect, seed, data, size, rateLimits, virtualLimits, allowRemoteWebhooks, readyFile } = options;
+  const given: readonly (readonly [string, string | number | undefined])[] = [
+    ['--port', port],
+    ['--dialect', dialect],
+    ['--seed', seed],
+    ['--data', data],
+    ['--cards', size?.cards],
+    ['--transactions', size?.transactions],
+    ['--ready-file', readyFile === undefined ? undefined : resolve(cwd, readyFile)],
+  ];
+  return [
+    ...given.flatMap(([name, value]) => (value === undefined ? [] : [name, String(value)])),
+    ...(ipv6 ? ['--ipv6'] : []),
+    ...(rateLimits ? [] : ['--no-rate-limits']),
+    ...(virtualLimits ? ['--virtual-limits'] : []),
+    ...(allowRemoteWebhooks ? ['--allow-remote-webhooks'] : []),
+  ];
+}
+
+/** The error the other process wrote as its last line. */
+async function failure(log: string, why: string): Promise<CliError> {
+  const { kind, message = '', hint } = errorInLastLine(await readFile(log, 'utf8')) ?? {};
+  if (kind !== undefined && kind in ERROR_KINDS) {
+    return new CliError(kind, { message, ...(hint !== undefined && { hint }), outcome: 'not_sent' });
+  }
+  return new CliError('unreachable', {
+    message: `the sandbox did not start: ${why}`,
+    notes: [`Its output is in ${log}.`],
+    hint: 'cardwright sandbox start',
+    outcome: 'not_sent',
+  });
+}
+
+/** What a server of this program is made from. */
+export interface ServerFacts {
+  readonly host: AppHost;
+  readonly version: string;
+  readonly notice: (text: string) => void;
+  readonly adminAt: Connections['adminAt'];
+  readonly sandboxElsewhere: Connections['sandboxElsewhere'];
+  readonly checkSandboxIsMeant: Connections['checkSandboxIsMeant'];
+  /** Filled with what must be taken out of all output. */
+  readonly keys: Set<string>;
+}
+
+const FOLDER = 'cardwright-exec-';
+
+/** Takes away what `sandbox exec` left when it was killed, unless its program still goes on. */
+export async function removeAbandonedFolders({ pid, isRunning }: AppHost): Promise<void> {
+  await removeAbandoned(tmpdir(), FOLDER, { pid, isRunning: other => isRunning(other) });
+}
+
+export async function openPrivate(facts: ServerFacts, options: PrivateSandboxOptions): Promise<PrivateSandbox> {
+  const { host } = facts;
+  await removeAbandonedFolders(host);
+  const folder = await mkdtemp(join(tmpdir(), FOLDER)).catch((error: unknown) => {
+    throw notStarted(error);
+  });
+  // Not named by anybody it is never taken away.
+  const used = async (pid: number) => (options.keepsFolder ? undefined : markUsed(folder, pid));
+  const opened = await used(host.pid)
+    .then(() => serve(facts, options, folder))
+    .catch(async (error: unknown) => {
+      await rm(folder, { recursive: true, force: true });
+      throw notStarted(error);
+    });
+  const { origin, adminToken, deliver, stop } = opened;
+  let closed: Promise<void> | undefined;
+  return {
+    folder,
+    admin: await facts.adminAt(origin, adminToken),
+    async run(program) {
+      const { runProgram } = await import('../cli/child.ts');
+      const { cwd, platform, streams } = host;
+      return runProgram(program, {
+        env: { ...withoutOurs(host), ...variablesOf(opened, folder) },
+        cwd,
+        platform,
+        handOver: onSignal => host.handOver(onSignal),
+        sharesTerminal: streams.stdin.isTerminal,
+        secondKills: true,
+        onStarted: used,
+      });
+    },
+    async drain(ms) {
+      const over = new AbortController();
+      const timer = new AbortController();
+      // Cut short when there is nothing left to send.
+      const limit = host.clock.sleep(ms, timer.signal).then(
+        () => over.abort(),
+        () => undefined,
+      );
+      await deliver({ kind: 'idle', signal: over.signal });
+      timer.abort();
+      await limit;
+    },
+    async exportTo(path) {
+      const { ADMIN_PATH } = await import('../contract/sandbox/basis.ts');
+      return exportFrom(host, { baseUrl: `${origin}${ADMIN_PATH}`, token: adminToken }, path);
+    },
+    close({ keep }) {
+      closed ??= stop().then(() => (keep ? undefined : rm(folder, { recursive: true, force: true })));
+      return closed;
+    },
+  };
+}
+
+type Served = Awaited<ReturnType<typeof serve>>;
+
+async function serve({ host, version, notice }: ServerFacts, options: PrivateSandboxOptions, folder: string) {
+  const { assemble, randomSeed } = await import('../sandbox/serving/assemble.ts');
+  const { privateFolder } = await import('../files/private-at-once.ts');
+  const { storeFile, storeFolder } = await import('../sandbox/serving/embedded.ts');
+  const { Secret } = await import('../core/secret.ts');
+  const { clock, pid, platform, random } = host;
+  // Where `--sandbox` looks under CARDWRIGHT_CONFIG_DIR: in the program it is this very store.
+  const { data } = foldersFor({ env: { CARDWRIGHT_CONFIG_DIR: folder }, platform, home: folder, temporary: folder });
+  privateFolder(storeFolder(data), platform);
+  const webhookSecret = new Secret(`whsec_${Buffer.from(random.bytes(32)).toString('base64url')}`);
+  const made = await assemble({
+    host: { clock, pid, platform, random, isRunning: other => host.isRunning(other) },
+    path: storeFile(data),
+    place: { port: 0 },
+    seed: options.seed ?? randomSeed(host),
+    ids: 'derived',
+    data: options.data ?? 'demo',
+    size: options.size,
+    rateLimits: options.rateLimits ? 'all' : 'none',
+    liveTimers: true,
+    dialect: options.dialect,
+    deliveries: { live: true },
+    webhookSecret,
+    version,
+    onFault: error => notice(`warning: ${error instanceof Error ? error.message : String(error)}`),
+  });
+  const { server, key, adminToken, deliver, stop } = made;
+  return { origin: server.origin, key, adminToken, webhookSecret, deliver, stop };
+}
+
+function variablesOf({ origin, key, adminToken, webhookSecret }: Served, folder: string) {
+  return {
+    CARDWRIGHT_BASE_URL: `${origin}/v1`,
+    CARDWRIGHT_API_KEY: key.expose(),
+    CARDWRIGHT_SANDBOX_URL: origin,
+    CARDWRIGHT_SANDBOX_TOKEN: adminToken.expose(),
+    CARDWRIGHT_WEBHOOK_SECRET: webhookSecret.expose(),
+    CARDWRIGHT_CONFIG_DIR: folder,
+    CARDWRIGHT_TEST_ONLY: '1',
+  };
+}
+
+/** Profiles, keys and dialects of the user are not the program's. */
+function withoutOurs({ env }: AppHost): AppHost['env'] {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.toUpperCase().startsWith('CARDWRIGHT_')));
+}
+
+function notStarted(error: unknown): unknown {
+  const isOurs = error instanceof CliError;
+  if (isOurs ? error.kind === 'usage' : systemCode(error) === undefined) return error;
+  const { message } = error as Error;
+  return new CliError('unreachable', {
+    ...(isOurs && error.facts),
+    message: `the sandbox did not start, and the program was not run: ${message}`,
+    outcome: 'not_sent',
+    cause: error,
+  });
+}
+
+/** Runs that are remembered. */
+const MOST_RUNS = 20;
+/** Characters of standard error that are read. */
+const LONGEST_ERROR = 4_000_000;
+
+type PlayerHost = Pick<AppHost, 'env' | 'program' | 'noise'>;
+type PlayedStep = ScenarioRun['steps'][number];
+
+interface Ended extends Pick<ScenarioRun, 'state' | 'says'> {
+  /** What was found, and what was expected, of the step that failed. */
+  readonly fault?: string | undefined;
+}
+
+interface Playing {
+  readonly text: string;
+  readonly stage: Stage;
+  /** Told of each step once it is done. */
+  readonly asDone: (step: StepDone) => void;
+}
+
+export function scenarioPlayer(host: PlayerHost): ScenarioPlayer {
+  const runs = new Map<string, ScenarioRun>();
+  let isPlaying = false;
+  return {
+    async examples() {
+      const { EXAMPLES } = await import('../scenario/examples.ts');
+      return Object.entries(EXAMPLES).map(([name, text]) => ({ name, text }));
+    },
+    async check(text) {
+      const { readYaml } = await import('../terminal/yaml-text.ts');
+      const { readScenario } = await import('../scenario/read.ts');
+      try {
+        const { name, steps } = readScenario(readYaml(text), 'scenario');
+        return { name, steps: steps.length, problems: [] };
+      } catch (error) {
+        if (!(error instanceof CliError) || error.kind !== 'usage') throw error;
+        const { faults = [], message } = { ...error.facts, message: error.message };
+        const problems = faults.map(({ line, column, text: said }) => ({ line, column, text: said }));
+        return {
+          name: null,
+          steps: 0,
+          problems: problems.length > 0 ? problems : [{ line: 1, column: 1, text: message }],
+        };
+      }
+    },
+    async play(text, stage) {
+      const steps = await stepsOf(text);
+      if (isPlaying) return undefined;
+      isPlaying = true;
+      const id = `run_${Buffer.from(host.noise.bytes(8)).toString('hex')}`;
+      const begun: ScenarioRun = { id, state: 'running', steps, says: null };
+      runs.set(id, begun);
+      for (const old of [...runs.keys()].slice(0, -MOST_RUNS)) runs.delete(old);
+      const told = (next: Partial<ScenarioRun>) => runs.set(id, { ...(runs.get(id) ?? begun), ...next });
+      const asDone = (done: StepDone) => told({ steps: withDone(runs.get(id)?.steps ?? begun.steps, done) });
+      void played(host, { text, stage, asDone }).then(({ state, says, fault }) => {
+        isPlaying = false;
+        const { steps: now } = runs.get(id) ?? begun;
+        told({ state, says, steps: state === 'failed' ? withFault(now, fault) : now });
+      });
+      return begun;
+    },
+    find: id => runs.get(id),
+  };
+}
+
+/** All steps of a text that was checked, none of them done. */
+async function stepsOf(text: string): Promise<readonly PlayedStep[]> {
+  const { readYaml } = await import('../terminal/yaml-text.ts');
+  const { readScenario } = await import('../scenario/read.ts');
+  return readScenario(readYaml(text), 'scenario').steps.map(({ nth: step, line, operation }) => ({
+    step,
+    line,
+    operation: operation.name,
+    state: 'waiting',
+    outcome: null,
+    id: null,
+    says: null,
+  }));
+}
+
+const withDone = (steps: readonly PlayedStep[], { step: nth, outcome, id }: StepDone): readonly PlayedStep[] =>
+  steps.map(step => (step.step === nth ? { ...step, state: 'as_expected', outcome, id } : step));
+
+/** The first that was not done is the one that failed; without a fault of a step nobody knows how far it came. */
+function withFault(steps: readonly PlayedStep[], fault: string | undefined): readonly PlayedStep[] {
+  const failed = fault === undefined ? undefined : steps.find(({ state }) => state === 'waiting');
+  return steps.map(step => {
+    if (step === failed) return { ...step, state: 'failed', says: fault ?? null };
+    return step.state === 'waiting' ? { ...step, state: 'not_done' } : step;
+  });
+}
+
+/** Never rejects: what went wrong is what it says. */
+function played(host: PlayerHost, { text, stage, asDone }: Playing): Promise<Ended> {
+  const { origin, key, adminToken } = stage;
+  const [node, ...program] = host.program;
+  const words = ['sandbox', 'simulate', 'run', '-', '--yes', '-o', 'ndjson'];
+  const child = spawn(node, [...program, ...words], {
+    env: {
+      ...outerEnvironment(host),
+      CARDWRIGHT_BASE_URL: `${origin}/v1`,
+      CARDWRIGHT_API_KEY: key.expose(),
+      CARDWRIGHT_SANDBOX_URL: origin,
+      CARDWRIGHT_SANDBOX_TOKEN: adminToken.expose(),
+      CARDWRIGHT_TEST_ONLY: '1',
+    },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    windowsHide: true,
+  });
+  let err = '';
+  createInterface({ input: child.stdout }).on('line', line => {
+    const done = jsonOf(line) as StepDone | undefined;
+    if (done !== undefined) asDone(done);
+  });
+  child.stderr.setEncoding('utf8').on('data', (part: string) => {
+    if (err.length < LONGEST_ERROR) err += part;
+  });
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(text);
+  return new Promise(resolve => {
+    child.once('error', error => resolve({ state: 'failed', says: error.message }));
+    child.once('close', code => resolve(code === 0 ? { state: 'as_expected', says: null } : failed(err, code)));
+  });
+}
+
+/** Its folders are those of the server; profiles, keys and dialects of the user are not its own. */
+function outerEnvironment({ env }: Pick<AppHost, 'env'>): AppHost['env'] {
+  const isOurs = (name: string) => name.startsWith('CARDWRIGHT_') && name !== 'CARDWRIGHT_CONFIG_DIR';
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !isOurs(name)));
+}
+
+function failed(err: string, code: number | null): Ended {
+  const told = errorInLastLine(err);
+  if (told === undefined) return { state: 'failed', says: `It ended with ${code}. ${lastLine(err)}` };
+  const { kind, message, notes = [], faults } = told;
+  const fault = kind === 'check_failed' ? faults?.map(({ text }) => text).join('\n') : undefined;
+  return { state: 'failed', says: [message, ...notes].join('\n'), fault };
+}
+
+export interface ControlAddress {
+  /** Base address of the control surface. */
+  readonly baseUrl: string;
+  readonly socketPath?: string | undefined;
+  readonly token: Secret;
+  /** Certificates that TLS trusts, PEM. */
+  readonly authorities?: readonly string[] | undefined;
+}
+
+/** Resolves to the bytes written. Throws `guarded` for a file of that name which is no export, `usage` where none can be made. */
+export async function exportFrom(
+  { cwd, platform, noise: random, signal, clock }: AppHost,
+  place: ControlAddress,
+  path: string,
+): Promise<number> {
+  refuseStream(path);
+  const { exportedFrom } = await import('../client/sandbox-file.ts');
+  const { writeAtomically } = await import('../files/write-atomically.ts');
+  const { SNAPSHOT_MARK } = await import('../contract/sandbox/snapshots.ts');
+  const pieces = exportedFrom({ ...place, signal, clock });
+  return writeAtomically(resolve(cwd, path), pieces, { random, platform, name: path, mark: SNAPSHOT_MARK });
+}
+
+/** Throws what `exportFrom` would: `guarded` for a file that is no export, `usage` where none can be made. */
+export async function checkTarget({ cwd, platform, noise: random }: AppHost, path: string): Promise<void> {
+  refuseStream(path);
+  const { checkWritable } = await import('../files/write-atomically.ts');
+  const { SNAPSHOT_MARK } = await import('../contract/sandbox/snapshots.ts');
+  await checkWritable(resolve(cwd, path), { random, platform, name: path, mark: SNAPSHOT_MARK });
+}
+
+/** `import -` reads a stream; an export is written whole or not at all, and a file called - would surprise. */
+function refuseStream(path: string): void {
+  if (path !== '-') return;
+  throw new CliError('usage', {
+    message: 'an export needs a file and cannot go to standard output; ./- is a file of that name',
+    outcome: 'not_sent',
+  });
+}
+
+/** Replaces everything that the sandbox holds with the content of an export. Throws `usage` when it cannot be read. */
+export async function importFrom(host: AppHost, place: ControlAddress, input: InputRows): Promise<Restored> {
+  const { importInto } = await import('../client/sandbox-file.ts');
+  const restored = await importInto({ ...place, signal: host.signal }, input.pieces);
+  if (place.socketPath !== undefined) await forgetSandbox(host);
+  return restored as Restored;
+}
+
+/** Bytes of the line that says what an export holds, at most. */
+const LONGEST_MANIFEST = 65_536;
+
+/** Webhook subscriptions that a file says that it holds. A pipe is not looked into: what was read of it would be gone. */
+export async function subscriptionsIn({ cwd }: AppHost, path: string): Promise<number> {
+  try {
+    if (path === '-' || !(await stat(resolve(cwd, path))).isFile()) return 0;
+    await using file = await open(resolve(cwd, path), 'r');
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(LONGEST_MANIFEST), 0, LONGEST_MANIFEST, 0);
+    const [line = ''] = buffer.toString('utf8', 0, bytesRead).split('\n', 1);
+    const { tables } = JSON.parse(line) as {
+      readonly tables?: readonly { readonly name: string; readonly rows: number }[];
+    };
+    const rows = tables?.find(({ name }) => name === 'webhooks')?.rows;
+    return Number.isSafeInteger(rows) ? Number(rows) : 0;
+  } catch {
+    // The import itself says what is wrong with it.
+    return 0;
+  }
+}
+
+/** Moves the files of the store aside without reading them. Resolves to the new file names. Throws `guarded` while a started sandbox serves it. */
+export async function moveStoreAway(host: AppHost): Promise<readonly string[]> {
+  const { resetHard } = await import('../sandbox/serving/reset-hard.ts');
+  const moved = await resetHard(host);
+  await forgetSandbox(host);
+  return moved;
+}

@@ -1,0 +1,221 @@
+/** The reference, the pages for agents, and the table of methods in docs/testing.md. */
+import type { Effect } from '../../contract/operation.ts';
+import { type AdminMethod, adminMethodsByGroup } from '../../contract/sandbox/methods.ts';
+import { ERROR_KINDS } from '../../core/errors.ts';
+import { type Command, commandsOf, type Group, type Registry } from '../parsing/command.ts';
+import { effectOf, flagsOf } from '../parsing/globals.ts';
+import { type Page, pageOf } from './page.ts';
+
+/** Text of each page by its file name, `cards.md`, and an index. */
+export async function referencePages(registry: Registry): Promise<ReadonlyMap<string, string>> {
+  const pages = new Map<string, string>();
+  const index: string[] = [];
+  for (const group of registry) {
+    const commands = await commandsOf(group);
+    pages.set(`${group.name}.md`, groupPage(group, commands));
+    index.push(`- [${group.name}](${group.name}.md): ${group.summary}`);
+  }
+  return pages.set('README.md', indexPage(index, await commandTable(registry)));
+}
+
+function indexPage(groups: readonly string[], commands: string): string {
+  return `# Reference
+
+Generated from the declarations of the commands (\`npm run generate\`). \`cardwright <command> --help\` prints the same text.
+
+${groups.join('\n')}
+
+## Commands
+
+${commands}
+
+## Exit codes
+
+${exitCodeTable()}
+
+A script may repeat a command that ended with ${REPEATABLE.join(' or ')}. After ${ERROR_KINDS.outcome_unknown.exit} it must first find out what happened.
+`;
+}
+
+function groupPage({ name, summary }: Group, commands: readonly Command[]): string {
+  return `# cardwright ${name}\n\n${plain(summary)}\n\n${commands.map(command => commandPart(pageOf(command))).join('\n')}`;
+}
+
+function commandPart(page: Page): string {
+  const { path, summary, usage, about, args, options, terms, effect, json, typed, exits, otherExits, examples } = page;
+  const optionRows = options.map(({ term, means }) => `| ${code(term)} | ${plain(means)} |`);
+  const exitRows = exits.map(({ exit, kind, means }) => `| ${exit} | ${kind} | ${plain(means)} |`);
+  const runs = examples.map(({ does, run }) => `# ${does}\ncardwright ${run}`);
+  const parts = [
+    `## ${path}`,
+    `${plain(summary)}.`,
+    block('text', usage),
+    ...about.map(plain),
+    ...(args.length === 0
+      ? []
+      : [
+          table(
+            ['argument', 'means'],
+            args.map(({ term, means }) => `| ${code(term)} | ${plain(means)} |`),
+          ),
+        ]),
+    ...(options.length === 0 ? [] : [table(['option', 'means'], optionRows)]),
+    ...(terms === undefined
+      ? []
+      : [
+          table(
+            [terms.title.toLowerCase(), 'means'],
+            terms.rows.map(({ term, means }) => `| ${code(term)} | ${plain(means)} |`),
+          ),
+        ]),
+    `**Effect:** ${plain(effect)}`,
+    `**JSON**${typed ? `, typed by \`cardwright schema ${path}\`` : ''}:`,
+    block('text', json),
+    table(['exit', 'kind', 'means'], exitRows),
+    plain(otherExits),
+    block('sh', runs),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+function table(heads: readonly string[], rows: readonly string[]): string {
+  return [`| ${heads.join(' | ')} |`, `|${'---|'.repeat(heads.length)}`, ...rows].join('\n');
+}
+
+function block(language: string, lines: readonly string[]): string {
+  return `\`\`\`${language}\n${lines.join('\n')}\n\`\`\``;
+}
+
+/** Text in which `<card>` stays what it is. */
+function plain(text: string): string {
+  return text.replace(/[<>*_|`]/g, character => `\\${character}`);
+}
+
+/** Inside a table a bar ends the cell, in code too. */
+function code(text: string): string {
+  return `\`${text.replaceAll('|', '\\|')}\``;
+}
+
+/** Markdown table of every command: what it is typed as, what it does, the operation behind it. */
+async function commandTable(registry: Registry): Promise<string> {
+  const commands = (await Promise.all(registry.map(commandsOf))).flat();
+  const rows = commands.map(command => `| \`${usage(command)}\` | ${command.summary} | ${command.operation ?? ''} |`);
+  return ['| command | what it does | operation |', '|---|---|---|', ...rows].join('\n');
+}
+
+function usage(command: Command): string {
+  const args = Object.entries(command.args).map(([name, { many }]) => (many ? `<${name}...>` : `<${name}>`));
+  const needed = flagsOf(command).filter(flag => flag.needed);
+  // A bar inside a table cell must be escaped to stay one cell.
+  const flags = needed.map(({ name, placeholder }) => `${name} ${placeholder}`.trim().replaceAll('|', '\\|'));
+  return [command.path, ...args, ...flags].join(' ');
+}
+
+/** Markdown table of exit codes, kinds and what they mean. */
+function exitCodeTable(): string {
+  const rows = Object.entries(ERROR_KINDS).map(([kind, { exit, means }]) => `| ${exit} | \`${kind}\` | ${means} |`);
+  return ['| code | kind | meaning |', '|---|---|---|', '| 0 | | Done, also an empty list. |', ...rows].join('\n');
+}
+
+/** Exit codes after which a script may run the same command again without looking first. */
+const REPEATABLE: readonly number[] = Object.values(ERROR_KINDS)
+  .filter(kind => 'retryable' in kind)
+  .map(({ exit }) => exit);
+
+const PURPOSE =
+  'Issue, fund, freeze, terminate and watch virtual cards from a terminal, a script or CI, with the whole service inside as an offline sandbox.';
+
+/** A line of `help scripting`. */
+interface Advice {
+  readonly topic: string;
+  readonly means: string;
+}
+
+/** `llms.txt`: what this is, and where each command is documented. */
+export async function llmsText(registry: Registry): Promise<string> {
+  const lines = await Promise.all(
+    registry.map(async group => {
+      const commands = await commandsOf(group);
+      const paths = commands.map(({ path }) => `\`${path}\``).join(', ');
+      return `- [${group.name}](docs/reference/${group.name}.md): ${group.summary}. ${paths}`;
+    }),
+  );
+  return `# cardwright
+
+> ${PURPOSE}
+
+Without a network or a key every command works with \`--sandbox\`. Answers are JSON with \`--json\`; \`cardwright
+commands --json\` is the tree of commands, \`cardwright schema <command>\` the shape of an answer, \`cardwright explain
+<exit code>\` what to do next.
+
+## Commands
+
+${lines.join('\n')}
+
+## More
+
+- [README](README.md): what it is, installing, the first card
+- [Guides](docs/guide/README.md): one page a task
+- [SECURITY](SECURITY.md): what is promised about keys and card numbers, and what cannot be
+`;
+}
+
+/** The skill: rules first, then what changes anything, then the exit codes. */
+export async function skillText(registry: Registry, advice: readonly Advice[]): Promise<string> {
+  const commands = (await Promise.all(registry.map(commandsOf))).flat();
+  const exits = Object.entries(ERROR_KINDS).map(([kind, { exit, means }]) => `| ${exit} | ${kind} | ${means} |`);
+  return `---
+name: cardwright
+description: ${PURPOSE} Use it when virtual cards are to be made, funded, frozen, terminated or inspected.
+---
+
+# Driving cardwright
+
+${advice.map(({ topic, means }) => `- **${topic}**: ${means}`).join('\n')}
+
+Try everything with \`--sandbox\` first, and look with \`--dry-run\` before anything in the list below runs for real.
+Never ask for a card number or CVV: \`cards exec\` and \`cards lease\` hand them to one program, and nobody reads them.
+
+## What changes something
+
+${BY_EFFECT.map(([effect, says]) => `- ${says}: ${pathsOf(commands, effect)}`).join('\n')}
+
+## How it ends
+
+| exit | kind | means |
+|---|---|---|
+| 0 | done | Done; also an empty list. |
+${exits.join('\n')}
+
+\`cardwright <command> --help\` shows options and examples that run; \`cardwright schema <command>\` the JSON.
+`;
+}
+
+/** What a program that drives this one must know of a command before it runs it. */
+const BY_EFFECT: readonly (readonly [Effect, string])[] = [
+  ['moves-money', '**Moves money**'],
+  ['reveals-secret', '**Hands out card data**'],
+  ['irreversible', '**Cannot be undone**'],
+  ['reversible', '**Changes state, and can be undone**'],
+];
+
+/** Commands of an effect; what the sandbox does to itself counts for nothing. */
+function pathsOf(commands: readonly Command[], effect: Effect): string {
+  const paths = commands.filter(command => effectOf(command) === effect && !command.path.startsWith('sandbox '));
+  return paths.map(({ path }) => `\`${path}\``).join(', ');
+}
+
+/** A row for each method, in the order of the contract's rows. */
+export function methodTable(): string {
+  const groups = [...adminMethodsByGroup()].filter(([group]) => group !== undefined);
+  const methods = [...groups.flatMap(([, each]) => each), ...(adminMethodsByGroup().get(undefined) ?? [])];
+  return ['| method of `sandbox` | what it does |', '|---|---|', ...methods.map(rowOf)].join('\n');
+}
+
+function rowOf({ group, name, row }: AdminMethod): string {
+  const { params, query, body } = row;
+  const fields = Object.entries({ ...params, ...query, ...body });
+  const names = fields.map(([field, { must }]) => (must ? field : `${field}?`));
+  const input = names.length === 0 ? '' : `{ ${names.join(', ')} }`;
+  return `| \`${group === undefined ? name : `${group}.${name}`}(${input})\` | ${row.summary} |`;
+}
