@@ -17,6 +17,16 @@ async function endedProcess(here: World): Promise<void> {
 }
 const LEASE = 'cards lease --bin bin_1 --amount 25 --reveal --yes';
 
+/** Nothing arrives, and nothing can be looked up. */
+const AWAY = JSON.stringify(
+  ['cards.create', 'cards.list'].map(operation => ({
+    match: { operation },
+    phase: 'before',
+    times: 99,
+    action: { kind: 'reset' },
+  })),
+);
+
 describe('cards lease', () => {
   it('with an intent is one purchase: a second one neither pays nor runs its program', async () => {
     await using here = await world({ wallet: 100 });
@@ -33,8 +43,7 @@ describe('cards lease', () => {
   it('that told nothing has one card when it is typed again, and no program runs with it', async () => {
     await using here = await world({ wallet: 100 });
     const lease = `${LEASE} --intent checkout-7 -- node -e 'process.exit(9)'`;
-    const rule = '{"match":{"operation":"cards.create"},"phase":"before","times":99,"action":{"kind":"reset"}}';
-    await here.run('sandbox faults add -', { stdin: rule });
+    await here.run('sandbox faults add -', { stdin: AWAY });
     expect((await here.run(lease, { onPause: () => undefined })).code).toBe(11);
     await here.run('sandbox faults clear --yes');
     // This one makes the card: "nothing was sent" would be a lie.
@@ -165,8 +174,7 @@ describe('cards lease', () => {
 
   it.each(['', ' --intent po-1'])('does not forget a lease%s while its operation may still make a card', async name => {
     await using here = await world({ wallet: 100 });
-    const rule = '{"match":{"operation":"cards.create"},"phase":"before","times":99,"action":{"kind":"reset"}}';
-    await here.run('sandbox faults add -', { stdin: rule });
+    await here.run('sandbox faults add -', { stdin: AWAY });
     const lease = `${LEASE}${name} -- node -e ''`;
     expect((await here.run(lease, { onPause: () => undefined })).code).toBe(11);
     await here.run('sandbox faults clear --yes');
@@ -189,12 +197,12 @@ describe('cards lease', () => {
 
   it('forgets a lease whose operation was recorded as not done', async () => {
     await using here = await world({ wallet: 100 });
-    const rule = '{"match":{"operation":"cards.create"},"phase":"before","times":99,"action":{"kind":"reset"}}';
-    await here.run('sandbox faults add -', { stdin: rule });
+    await here.run('sandbox faults add -', { stdin: AWAY });
     expect((await here.run(`${LEASE} -- node -e ''`, { onPause: () => undefined })).code).toBe(11);
     await endedProcess(here);
     const [{ op }] = JSON.parse((await here.run('ops list --json')).out).data;
     await here.run(`ops resolve ${op} --as not-done --note seen --yes`);
+    await here.run('sandbox faults clear --yes');
     const reaped = await here.run('cards lease --reap --yes');
     expect([reaped.code, reaped.err]).toEqual([0, '']);
     expect(await left(here)).toEqual([]);
