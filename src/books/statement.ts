@@ -62,7 +62,7 @@ export interface Statement {
   readonly straddling: readonly StraddlingLine[];
   /** What is known before an account is walked: every reason but those of `StatementAccount.provisional` that its lines show. */
   readonly provisional: readonly string[];
-  /** An exact checkpoint shows balances of it, or of a time before it. */
+  /** It closes by an exact checkpoint. */
   readonly isShown: boolean;
   /** Nothing is pending and 35 days have passed; `standingOf` says whether it is final. */
   readonly isOver: boolean;
@@ -143,7 +143,7 @@ export function statementOf(input: StatementInput): Statement {
     accounts: { [Symbol.iterator]: () => accountsOf(input, parts) },
     selection,
     holds: holdsOf(input, cards),
-    isShown: newest !== input.unproved || input.checkpoints.length > 0,
+    isShown: newest !== input.unproved,
     isOver: isOver && !isPending,
     ...(begin !== undefined && { knownSince: begin, knownSinceDay: day(begin) }),
     straddling,

@@ -109,7 +109,7 @@ export async function statementFor<T>(
   const isShown = statement.isShown;
   // A checkpoint shows the dollars without records in another currency; where none does they may be what is missing.
   const { records, currencies } = leftOutOfPeriod(db, period);
-  if (records > 0 && !isShown) {
+  if (records > 0 && !isShown && rows.checkpoints.length === 0) {
     throw new CliError('contract_mismatch', {
       message: `records of ${period.name} are in ${currencies.join(', ')}, and amounts are understood in USD alone`,
       hint: 'cardwright books reconcile',
