@@ -221,26 +221,35 @@ interface UsedIntent {
   readonly n: number;
   readonly digest: string;
   readonly key_print: string;
+  /** Its change was refused or never sent: it has left nothing. */
+  readonly is_free: number;
 }
 
-/** Intents of an account by their names. */
+/** Intents of an account by their names, without those that are free again. */
 export async function intentsNamed(
   tx: Pick<Transaction, 'all'>,
   account: string,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, UsedIntent>> {
-  const found = new Map<string, UsedIntent>();
+  const kept = await intentsKept(tx, account, names);
+  return new Map(kept.filter(({ is_free: isFree }) => Number(isFree) === 0).map(row => [row.name, row]));
+}
+
+async function intentsKept(tx: Pick<Transaction, 'all'>, account: string, names: readonly string[]) {
+  const kept: UsedIntent[] = [];
   for (let from = 0; from < names.length; from += 400) {
     const some = names.slice(from, from + 400);
     const places = some.map(() => '?').join(', ');
     const rows = await tx.all<UsedIntent>(
-      `select name, op, n, digest, key_print from intent where account = ? and name in (${places})`,
+      `select i.name, i.op, i.n, i.digest, i.key_print,
+          case when c.state in ('refused', 'not_sent') then 1 else 0 end as is_free
+        from intent i left join change c on c.op = i.op and c.n = i.n where i.account = ? and i.name in (${places})`,
       account,
       ...some,
     );
-    for (const row of rows) found.set(row.name, row);
+    kept.push(...rows);
   }
-  return found;
+  return kept;
 }
 
 /** Throws `usage` where an intent stands for another change, `guarded` where it was used with another API key. */
@@ -394,17 +403,23 @@ async function insertOp(tx: Transaction, op: Op): Promise<void> {
   await tx.insert('op', Object.keys(columns), [Object.values(columns)]);
 }
 
-function insertIntents(tx: Transaction, { account, rows, bulk, givenKey, keyPrint, op, now }: Claimed): Promise<void> {
-  const named = [...rows].filter(row => row.intent !== undefined);
-  const columns = ['account', 'name', 'digest', 'key_print', 'op', 'n', 'at'];
-  return tx.insert(
-    'intent',
-    columns,
-    named.map(row => {
-      const digest = intentDigest(row, bulk ? undefined : givenKey);
-      return [account, row.intent as string, digest, keyPrint, op, row.row, now];
-    }),
-  );
+async function insertIntents(
+  tx: Transaction,
+  { account, rows, bulk, givenKey, keyPrint, op, now }: Claimed,
+): Promise<void> {
+  const named = new Map<string, PlannedRow>();
+  for (const row of rows) if (row.intent !== undefined) named.set(row.intent, row);
+  const columns = ['digest', 'key_print', 'op', 'n', 'at'];
+  const valuesOf = (row: PlannedRow) => [intentDigest(row, bulk ? undefined : givenKey), keyPrint, op, row.row, now];
+  // What is kept by now is free again.
+  for (const { name } of await intentsKept(tx, account, [...named.keys()])) {
+    const places = columns.map(column => `${column} = ?`).join(', ');
+    const values = valuesOf(named.get(name) as PlannedRow);
+    await tx.run(`update intent set ${places} where account = ? and name = ?`, ...values, account, name);
+    named.delete(name);
+  }
+  const added = [...named].map(([name, row]) => [account, name, ...valuesOf(row)]);
+  await tx.insert('intent', ['account', 'name', ...columns], added);
 }
 
 /** Holds what an op may take from the wallet, for the account and for its profile; -1 lets it go. */

@@ -312,7 +312,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
           ops.set(earlier.op, known);
         }
         const change = known.changes.get(earlier.n);
-        const isSettled = change !== undefined && ['done', 'refused', 'not_sent'].includes(change.state);
+        const isSettled = change?.state === 'done';
         if (known.op.state === 'pending' && (plan.bulk || known.op.bulk)) throw unsettledIntent(row, earlier.op);
         if ((plan.bulk || known.op.bulk) && !isSettled) throw unsettledIntent(row, earlier.op);
         uses.set(row.row, {
