@@ -31,7 +31,7 @@ import type { ClaimRules } from '../journal/claim.ts';
 import type { Database, Transaction } from '../journal/database.ts';
 import { selfOf } from '../journal/holder.ts';
 import { isOp } from '../journal/names.ts';
-import { detail, summaries } from '../journal/ops.ts';
+import { detail, setAsideSandbox, summaries } from '../journal/ops.ts';
 import { asAdmin } from '../journal/postgres.ts';
 import {
   type ApprovalState,
@@ -46,7 +46,7 @@ import {
 } from '../journal/rules.ts';
 import { initJournal, leaveJournal, setRules } from '../journal/shared.ts';
 import type { SharedPlace } from '../journal/shared-place.ts';
-import { acceptPlace, hasJournal, setAsideJournal } from '../journal/sqlite.ts';
+import { acceptPlace, hasJournal, openSqlite, setAsideJournal } from '../journal/sqlite.ts';
 import { isLimitName, limitWords, parseLimit } from '../limits/limits.ts';
 import type { Connections } from './connections.ts';
 import type { RunLimits } from './context.ts';
@@ -197,6 +197,19 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
       if (address === undefined)
         throw usage('no shared journal is named: --journal, CARDWRIGHT_JOURNAL_URL or the profile names one');
       return leaveJournal(postgresSettings(around, address), role);
+    },
+    async setAsideSandbox() {
+      const { state: stateFolder } = host.folders;
+      if ((await around.opened.sandboxElsewhere()) !== undefined || !hasJournal(stateFolder)) return;
+      const files = { platform: host.platform, random: host.random, warn: () => undefined };
+      try {
+        const database = await openSqlite({ stateFolder, files, clock: host.clock });
+        await setAsideSandbox(database, `${host.user}@${host.machine}`).finally(() => database.close());
+      } catch (thrown) {
+        // The sandbox is replaced already.
+        if (!(thrown instanceof CliError)) throw thrown;
+        around.notice(`warning: the journal still has operations of the sandbox before: ${thrown.message}`);
+      }
     },
   };
 

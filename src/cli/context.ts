@@ -401,6 +401,8 @@ export interface JournalAdmin {
     readonly agree: (found: JournalCheck | undefined) => Promise<void>;
   }): Promise<readonly string[]>;
   leave(role: string): Promise<readonly string[]>;
+  /** After the built-in sandbox was replaced: operations with its cards leave the journal of this machine. Nothing for a sandbox elsewhere. */
+  setAsideSandbox(): Promise<void>;
 }
 
 export interface ServerOptions {

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { canonicalJson, changesDigest, type SignedChange } from '../approvals/request.ts';
+import { DAY } from '../core/durations.ts';
 import type { Transaction } from './database.ts';
 
 /** What a line may tell; no secrets, no labels. */
@@ -16,6 +17,7 @@ export interface ChainFacts {
     | 'approved'
     | 'rejected'
     | 'accepted'
+    | 'set_aside'
     | 'key'
     | 'limit';
   readonly op?: string;
@@ -32,6 +34,9 @@ export interface ChainFacts {
 }
 
 type Reading = Pick<Transaction, 'all' | 'now'>;
+
+/** How long the journal of one machine keeps finished operations, ms. */
+export const KEPT_MS = 90 * DAY;
 
 /** Appends a line; the account stays locked until the transaction ends. Resolves to its number. */
 export async function appendLine(tx: Transaction, account: string, facts: ChainFacts, skip = 0): Promise<number> {
@@ -89,7 +94,7 @@ export async function checkChain(
   account: string,
 ): Promise<{ readonly lines: number; readonly flaws: readonly ChainFlaw[] }> {
   const flaws: ChainFlaw[] = [];
-  const begun = new Map<string, string>();
+  const begun = new Map<string, { readonly changes: string; readonly at: number }>();
   const ended = new Map<string, string>();
   let [before, last, lines] = ['', 0, 0];
   const rows = await tx.all<{ seq: number; line: string; hash: string; by_role: string }>(
@@ -113,7 +118,9 @@ export async function checkChain(
         what: `audit line ${seq} says ${facts.who}, and ${role} has written it`,
         ...(facts.op && { op: facts.op }),
       });
-    if (facts.event === 'begun' && facts.op !== undefined) begun.set(facts.op, facts.changes ?? '');
+    if (facts.event === 'begun' && facts.op !== undefined)
+      begun.set(facts.op, { changes: facts.changes ?? '', at: facts.at });
+    if (facts.event === 'set_aside') begun.clear();
     if (facts.outcome !== undefined && facts.op !== undefined) ended.set(facts.op, facts.outcome);
     [before, last] = [hash, seq];
   }
@@ -127,7 +134,7 @@ export async function checkChain(
   for (const { id, state } of ops) {
     const planned = begun.get(id);
     if (planned === undefined) flaws.push({ what: `no audit line says that ${id} was begun`, op: id });
-    else if (planned !== (await plannedDigest(tx, id)))
+    else if (planned.changes !== (await plannedDigest(tx, id)))
       flaws.push({ what: `the changes of ${id} are not those that were begun`, op: id });
     const outcome = ended.get(id);
     if (outcome !== undefined && outcome !== (await outcomeDigest(tx, id)))
@@ -136,7 +143,9 @@ export async function checkChain(
       flaws.push({ what: `no audit line says how ${id} ended`, op: id });
     begun.delete(id);
   }
-  for (const id of begun.keys()) flaws.push({ what: `${id} was begun, and is not in the journal any more`, op: id });
+  const oldest = (await tx.now()) - KEPT_MS;
+  for (const [id, { at }] of begun)
+    if (at >= oldest) flaws.push({ what: `${id} was begun, and is not in the journal any more`, op: id });
   return { lines, flaws };
 }
 

@@ -7,7 +7,7 @@ import { CALLS } from '../contract/raw.ts';
 import { DAY, MINUTE } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { sameCommandWith } from '../core/same-command.ts';
-import { appendLine, plannedDigest } from './chain.ts';
+import { appendLine, KEPT_MS, plannedDigest } from './chain.ts';
 import type { Database, Transaction } from './database.ts';
 import { intentDigest } from './digest.ts';
 import { LEASE_MS, type Self, whoWorks } from './holder.ts';
@@ -443,14 +443,12 @@ export async function reserve(
   }
 }
 
-const KEPT_DAYS = 90;
-
 /** Finished ops of long ago are removed with their changes; names stay, so that a purchase is made once. */
 async function pruneFinished(tx: Transaction, account: string, now: number): Promise<void> {
   await tx.run(
     'delete from op where account = ? and touched < ? and finished is not null and acknowledged is not null and given_key is null and not exists (select 1 from intent i where i.op = op.id)',
     account,
-    now - KEPT_DAYS * DAY,
+    now - KEPT_MS,
   );
 }
 

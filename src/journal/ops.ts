@@ -5,6 +5,7 @@ import { CliError } from '../core/errors.ts';
 import { isoSeconds } from '../core/iso-time.ts';
 import { type Cents, cents } from '../core/money.ts';
 import { rowsNamed } from '../core/row-words.ts';
+import { appendLine } from './chain.ts';
 import { addEvent, unknownOp, writeFinished, writeSettled } from './changes.ts';
 import { workedOn } from './claim.ts';
 import type { Database, SqlRow, Transaction } from './database.ts';
@@ -356,21 +357,17 @@ export function spentByOp(
   });
 }
 
-/** After a sandbox was reset or restored: what the journal knows of its cards is not true any more. */
-export function setAsideSandbox(database: Database, origin: string): Promise<number> {
+/** After the built-in sandbox was replaced: what the journal knows of its cards is not true any more, and names are free again. */
+export function setAsideSandbox(database: Database, who: string): Promise<void> {
   return database.transaction(async tx => {
-    const accounts = await tx.all<{ id: string }>(
-      "select id from account where mode = 'sandbox' and origin = ?",
-      origin,
-    );
-    let count = 0;
+    const accounts = await tx.all<{ id: string }>("select id from account where mode = 'sandbox'");
     for (const { id } of accounts) {
       await tx.run('delete from intent where account = ?', id);
       await tx.run('delete from card_hold where account = ?', id);
       await tx.run('delete from spent where account = ?', id);
-      count += await tx.run('delete from op where account = ?', id);
+      await tx.run('delete from op where account = ?', id);
+      await appendLine(tx, id, { event: 'set_aside', who });
     }
-    return count;
   });
 }
 

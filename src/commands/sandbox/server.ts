@@ -472,6 +472,7 @@ export const resetSandbox = command({
     // One that is started knows then that everything was replaced.
     const admin = (await ctx.servers.control()) ?? (await ctx.sandbox());
     const { result } = await admin.send('reset', asked);
+    await (await ctx.journalAdmin()).setAsideSandbox();
     return { status: result, moved };
   },
   show: ({ status, moved }) => ({

@@ -237,10 +237,10 @@ export const restoreSnapshot = command({
       command: `cardwright sandbox snapshot restore ${name} --yes`,
     });
     const what = `snapshot ${name}`;
-    return {
-      what,
-      done: refuseDamaged(what, await runAdmin(ctx, 'snapshots.restore', { name }), 'cardwright sandbox snapshot list'),
-    };
+    const restored = await runAdmin(ctx, 'snapshots.restore', { name });
+    const done = refuseDamaged(what, restored, 'cardwright sandbox snapshot list');
+    await (await ctx.journalAdmin()).setAsideSandbox();
+    return { what, done };
   },
   show: ({ what, done }) => ({ data: done, ...showRestored(what, done) }),
 });
@@ -347,7 +347,9 @@ export const importSandbox = command({
       question: `${intent}?`,
       command: `cardwright sandbox import ${shellWord(file)} --yes`,
     });
-    return { what, done: refuseDamaged(what, await ctx.importSandbox(file)) };
+    const done = refuseDamaged(what, await ctx.importSandbox(file));
+    await (await ctx.journalAdmin()).setAsideSandbox();
+    return { what, done };
   },
   show: ({ what, done }) => ({ data: done, ...showRestored(what, done) }),
 });

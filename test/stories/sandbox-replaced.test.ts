@@ -1,0 +1,23 @@
+/** After the sandbox was replaced the journal believes nothing of the cards before it. */
+import { expect, it } from 'vitest';
+import { world } from '../support/world.ts';
+
+const BUY = 'cards create --bin auto --amount 5 --intent order-1 -q';
+
+it.each([
+  ['sandbox export before.ndjson', 'sandbox import before.ndjson --yes'],
+  ['wallet', 'sandbox reset --data demo --yes'],
+])('%s, then %s: an intent is free, and made once', async (before, replaced) => {
+  await using here = await world();
+  expect((await here.run(before)).code).toBe(0);
+  expect(await here.run(BUY)).toMatchObject({ code: 0 });
+  expect(await here.run(replaced)).toMatchObject({ code: 0 });
+  expect(JSON.parse((await here.run('ops list --json')).out).data).toEqual([]);
+  const cards = async () => JSON.parse((await here.run('cards list --all --json')).out).data.length as number;
+  const there = await cards();
+  const again = await here.run(BUY);
+  expect(again).toMatchObject({ code: 0, err: '' });
+  expect(await here.run(BUY)).toMatchObject({ code: 0, out: again.out });
+  expect(await cards()).toBe(there + 1);
+  expect(await here.run('journal check')).toMatchObject({ code: 0 });
+});
