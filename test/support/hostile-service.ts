@@ -97,6 +97,8 @@ export interface Behind {
   readonly listMs?: number;
   /** State and balance of a card that is read, alone or in a list, are so old. */
   readonly cardMs?: number;
+  /** The same of a card in a list, where that is older than the card alone. */
+  readonly rowMs?: number;
   readonly walletMs?: number;
   /** A new card is not found by its id before that. */
   readonly newMs?: number;
@@ -493,8 +495,13 @@ function pageBefore({ pages }: Account, at: number, behindMs: number | undefined
 }
 
 /** A card as a reading shows it that is behind. */
-function cardBefore(account: Account, card: HostileCard, at: number): HostileCard {
-  const before = pageBefore(account, at, account.options.behind?.cardMs)?.cards.get(card.id);
+function cardBefore(
+  account: Account,
+  card: HostileCard,
+  at: number,
+  ms = account.options.behind?.cardMs,
+): HostileCard {
+  const before = pageBefore(account, at, ms)?.cards.get(card.id);
   return { ...card, ...before };
 }
 
@@ -542,7 +549,7 @@ function cardsOf(account: Account, query: URLSearchParams, at: number): Answered
   const { listMs = 0 } = account.options.behind ?? {};
   const fitting = [...account.books.cards.values()]
     .filter(({ created_at }) => Date.parse(created_at) <= at - listMs)
-    .map(card => cardBefore(account, card, at))
+    .map(card => cardBefore(account, card, at, account.options.behind?.rowMs))
     .toReversed()
     .filter(card => (query.get('status') ?? card.status) === card.status)
     .filter(card => (query.get('bin_id') ?? card.bin_id) === card.bin_id);

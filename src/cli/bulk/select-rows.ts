@@ -16,6 +16,7 @@ import { allOf, type Test } from '../condition.ts';
 import type { Context } from '../context.ts';
 import { pagesWithProgress, SHORT_ID } from '../listing.ts';
 import { usage } from '../parsing/values.ts';
+import { recentCards } from '../recent-cards.ts';
 import type { BulkInput, BulkOperation } from './flags.ts';
 import { idleCards, idleSpan } from './idle-cards.ts';
 import type { ReadRows } from './read-rows.ts';
@@ -119,11 +120,12 @@ async function matching(ctx: Context, operation: BulkOperation, { test, idle }: 
   const because = 'A card that meets the conditions could be missing. Nothing was sent';
   const list = { reader, operation: 'cards.list', input: { per_page: 100 }, because } as const;
   const cards = await fromWholeList(list, async pages => {
+    const recent = await recentCards(ctx);
     const met: Card[] = [];
     for await (const { data } of pagesWithProgress(pages, { noun: 'card', progress })) {
-      for (const card of data) if (test(card)) met.push(card);
+      for (const card of await recent.asTheyAre(data)) if (test(card)) met.push(card);
     }
-    return met;
+    return [...(await recent.notListed()).filter(test), ...met];
   });
   // Known to the clock of the service only after an answer of it.
   const isIdle =

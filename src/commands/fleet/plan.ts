@@ -3,6 +3,7 @@ import { Activities } from '../../books/activity.ts';
 import { effectOf } from '../../books/records.ts';
 import type { Context } from '../../cli/context.ts';
 import { pagesWithProgress } from '../../cli/listing.ts';
+import { recentCards } from '../../cli/recent-cards.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { eachTime, local, maybe, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
 import { quote, usage } from '../../cli/parsing/values.ts';
@@ -467,12 +468,15 @@ async function readCards(ctx: Context, fleet: Fleet, { witness, marked }: Accoun
       bare: [] as ListedCard[],
       unmarked: new UnmarkedCards(fleet),
     };
+    const take = (card: ListedCard) => {
+      if (isBare(card)) read.bare.push(card);
+      else added(read, card);
+    };
+    const recent = await recentCards(ctx);
     for await (const list of pagesWithProgress(pages, { noun: 'card', progress })) {
-      for (const card of list.data) {
-        if (isBare(card)) read.bare.push(card);
-        else added(read, card);
-      }
+      for (const card of await recent.asTheyAre(list.data)) take(card);
     }
+    for (const card of await recent.notListed()) take(card);
     return read;
   });
   if (bare.length > MOST_SINGLE_READS) {

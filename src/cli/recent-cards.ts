@@ -1,0 +1,74 @@
+/** Cards as they are where a list is behind: what this journal has done moments ago counts beside it. */
+import type { Item } from '../contract/calls.ts';
+import { CliError } from '../core/errors.ts';
+import { toCents } from '../core/money.ts';
+import type { RecentChange } from '../journal/types.ts';
+import type { Context } from './context.ts';
+
+type Card = Item<'cards.list'>;
+
+const STATUS: { readonly [operation: string]: string } = {
+  'cards.freeze': 'frozen',
+  'cards.unfreeze': 'active',
+  'cards.terminate': 'terminated',
+};
+
+/** Of one reading of a whole list. */
+export interface RecentCards {
+  /** Cards of a page; one that is not as this journal has left it is read by itself. */
+  asTheyAre(page: readonly Card[]): Promise<readonly Card[]>;
+  /** Cards that this journal has made and no page had, newest first. */
+  notListed(): Promise<readonly Card[]>;
+}
+
+/** Of the built-in sandbox nothing is behind. */
+export async function recentCards(ctx: Context): Promise<RecentCards> {
+  const isExact = (await ctx.identity()).mode === 'sandbox';
+  const byCard = new Map<string, RecentChange[]>();
+  for (const change of isExact ? [] : await (await ctx.journal()).recent()) {
+    const { cardId } = change;
+    if (cardId === undefined) continue;
+    byCard.set(cardId, [...(byCard.get(cardId) ?? []), change]);
+  }
+  const listed = new Set<string>();
+  return {
+    async asTheyAre(page) {
+      const cards: Card[] = [];
+      for (const card of page) {
+        listed.add(card.id);
+        const isAsLeft = agrees(card, byCard.get(card.id) ?? []);
+        cards.push(isAsLeft ? card : ((await cardAlone(ctx, card.id)) ?? card));
+      }
+      return cards;
+    },
+    async notListed() {
+      const cards: Card[] = [];
+      for (const [id, changes] of byCard) {
+        if (listed.has(id) || !changes.some(({ operation }) => operation === 'cards.create')) continue;
+        const card = await cardAlone(ctx, id);
+        if (card !== undefined) cards.unshift(card);
+      }
+      return cards;
+    },
+  };
+}
+
+/** The list shows what the changes have left, oldest first. */
+function agrees(card: Card, changes: readonly RecentChange[]): boolean {
+  const status = changes.map(({ operation }) => STATUS[operation]).findLast(each => each !== undefined);
+  const moved = changes.findLast(({ operation }) => !(operation in STATUS));
+  const balance = status === 'terminated' ? undefined : moved;
+  return (
+    (status === undefined || card.status === status) &&
+    (balance === undefined || toCents(card.balance) === (balance.balance ?? Number.NaN))
+  );
+}
+
+async function cardAlone(ctx: Context, id: string): Promise<Card | undefined> {
+  try {
+    return (await ctx.read('cards.get', { card_id: id })) as Card;
+  } catch (thrown) {
+    if (thrown instanceof CliError && thrown.kind === 'not_found') return undefined;
+    throw thrown;
+  }
+}
