@@ -20,8 +20,6 @@ export interface CsvReader {
   end(): readonly CsvRecord[];
 }
 
-/** Longest field, characters: a quote that is never closed must not swallow the machine. */
-
 const LONE_RETURN = 'a carriage return alone; lines end with LF or CRLF';
 
 type State = 'start' | 'plain' | 'quoted' | 'after' | 'return' | 'skip';

@@ -7,6 +7,8 @@ export class Utf8Reader {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   #lines = 1;
   #isBegun = false;
+  /** The end of the last piece: a character may begin there. */
+  #tail = new Uint8Array();
 
   constructor(name: string) {
     this.#name = name;
@@ -18,7 +20,8 @@ export class Utf8Reader {
     }
     this.#isBegun ||= bytes.length > 0;
     const text = this.#decoded(() => this.#decoder.decode(bytes, { stream: true }), bytes);
-    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) this.#lines += 1;
+    this.#lines += linesIn(text);
+    this.#tail = bytes.slice(-LONGEST_CHARACTER);
     return text;
   }
 
@@ -30,7 +33,7 @@ export class Utf8Reader {
     try {
       return decode();
     } catch {
-      const line = this.#lines + faultyLine(bytes);
+      const line = this.#lines + faultyLine(this.#tail, bytes);
       throw this.#refused(`is not UTF-8 text (line ${line}); save it as UTF-8 and try again`);
     }
   }
@@ -53,20 +56,21 @@ function isUtf16({ 0: first, 1: second, length }: Uint8Array): boolean {
   return isMarked || (first === 0) !== (second === 0);
 }
 
-/** Lines before the first one that is no UTF-8. */
-function faultyLine(bytes: Uint8Array): number {
-  let [line, start] = [0, 0];
-  // A piece may begin within a character.
-  while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
-  for (; start < bytes.length; line += 1) {
-    const end = bytes.indexOf(10, start);
-    const stop = end < 0 ? bytes.length : end;
-    try {
-      new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(start, stop));
-    } catch {
-      return line;
-    }
-    start = stop + 1;
-  }
-  return 0;
+const LONGEST_CHARACTER = 4;
+
+function linesIn(text: string): number {
+  let lines = 0;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1;
+  return lines;
+}
+
+/** Lines of a piece before its first fault, which may begin in the end of the piece before. */
+function faultyLine(tail: Uint8Array, bytes: Uint8Array): number {
+  // The first bytes of the tail may be those of a character that was read.
+  const whole = Math.max(
+    0,
+    tail.findIndex(byte => (byte & 0xc0) !== 0x80),
+  );
+  const text = new TextDecoder().decode(Buffer.concat([tail.subarray(whole), bytes]));
+  return linesIn(text.slice(0, text.indexOf('\ufffd'))) - linesIn(new TextDecoder().decode(tail.subarray(whole)));
 }

@@ -75,7 +75,10 @@ function scalarOf({ value, source, type }: Scalar): Value {
 
 /** In our words where theirs say less. */
 function faultText({ code, message }: { readonly code: string; readonly message: string }): string {
-  return code === 'TAB_AS_INDENT' ? 'tabs may not indent' : inOneLine(message);
+  if (code === 'TAB_AS_INDENT') return 'tabs may not indent';
+  if (code === 'MULTIPLE_DOCS')
+    return 'a second document begins here; a file holds one: write it into a file of its own, without ---';
+  return inOneLine(message);
 }
 
 function inOneLine(message: string): string {
