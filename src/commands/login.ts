@@ -43,17 +43,24 @@ export const login = command({
       baseUrl ??
       ctx.env['CARDWRIGHT_BASE_URL'] ??
       (await ctx.prompts.text('Address of the service (https://…/v1)', { flag: '--base-url' }));
-    return (await ctx.profiles()).login(name, address, await givenKey(ctx, ways));
+    const profiles = await ctx.profiles();
+    const before = await profiles.current();
+    return { row: await profiles.login(name, address, await givenKey(ctx, ways)), before };
   },
-  show: row => ({
+  show: ({ row, before }) => ({
     data: { ...row },
     noun: 'profile',
     idField: 'name',
     columns: ONE_PROFILE_COLUMNS,
     blocks: [{ kind: 'pairs', pairs: profilePairs(row) }],
-    notes: nextSteps(row.settings),
+    notes: [...changedFrom(row, before), ...nextSteps(row.settings)],
   }),
 });
+
+function changedFrom({ name }: ProfileRow, before: string | undefined): readonly string[] {
+  if (before === undefined || before === name) return [];
+  return [`Commands act for ${name} from now on, and for ${before} until now. Back: cardwright profiles use ${before}`];
+}
 
 /** Nothing is sent here: whether the service and the shared journal know the key is told before a change is refused. */
 function nextSteps({ journal }: ProfileRow['settings']): readonly string[] {

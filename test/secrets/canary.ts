@@ -258,7 +258,7 @@ export async function leaveNoByte(stories: readonly Story[]): Promise<void> {
   expect(
     [...chosen].filter(([path]) => path !== 'work/chosen.json').map(([path, names]) => [path.split('/').at(-1), names]),
   ).toEqual([['config.json', ['key']]]);
-  expect((await run({ words: ['logout', '--profile', 'team'] })).code).toBe(0);
+  expect((await run({ words: ['logout', '--profile', 'team', '--yes'] })).code).toBe(0);
   expect([...(await left(folder)).keys()]).toEqual(['work/chosen.json']);
 }
 

@@ -49,7 +49,7 @@ const WORKS: readonly string[] = [
   'profiles set team read_only true',
   'whoami',
   'profiles remove team --yes',
-  'logout --profile default',
+  'logout --profile default --yes',
   'sandbox status',
   'sandbox simulate authorize --card card_3 --amount 3',
   'sandbox simulate settle txn_27',

@@ -39,7 +39,7 @@ test('logout tells where a key stays that was never ours', async () => {
   const file = join(here.folder, 'team.key');
   await writeFile(file, KEY, { mode: 0o600 });
   await here.run(`login --profile team ${ADDRESS} --key-file team.key`);
-  const { code, out } = await here.run('logout');
+  const { code, out } = await here.run('logout --yes');
   expect(code).toBe(0);
   // The screen breaks the sentence where the path is long.
   expect(out.replace(/\s+/g, ' ')).toContain(
@@ -113,7 +113,7 @@ describe('the keychain', () => {
     expect(await holding(here, KEY)).toEqual([]);
     expect(await whoami(here)).toMatchObject({ key_source: 'keychain', key: 'sk_test_…4bfe', mode: 'test' });
     expect((await here.run('wallet --timeout 2s', { keychain })).code).toBe(12);
-    expect((await here.run('logout', { keychain })).code).toBe(0);
+    expect((await here.run('logout --yes', { keychain })).code).toBe(0);
     expect(kept.size).toBe(0);
   });
 
@@ -158,7 +158,7 @@ describe('the keychain', () => {
     }
   });
 
-  test.each(['logout', 'profiles remove team --yes'])(
+  test.each(['logout --yes', 'profiles remove team --yes'])(
     'that keeps the key at %s makes it fail, and say where',
     async line => {
       await using here = await world({ env: NO_PROFILE });

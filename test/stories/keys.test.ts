@@ -61,7 +61,7 @@ describe('a saved key', () => {
     ]) {
       expect((await here.run(line)).all).not.toContain(KEY);
     }
-    expect((await here.run('logout')).code).toBe(0);
+    expect((await here.run('logout --yes')).code).toBe(0);
     expect(holding(await files(here), KEY)).toEqual([]);
     expect((await here.run('wallet')).code).toBe(4);
   });

@@ -5,6 +5,7 @@ import { command } from '../../cli/parsing/command.ts';
 import { local, maybe, needs, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
 import { flag, list, text } from '../../contract/field.ts';
+import { LIMITS } from '../../contract/limits.ts';
 import { CREATE_WEBHOOK } from '../../contract/resources.ts';
 import { violation } from '../../contract/violation.ts';
 import { CliError } from '../../core/errors.ts';
@@ -23,23 +24,35 @@ const SECRET_FILE = needs(file, '<file>');
 const SECRET_FILES = needs(files, '<file>');
 export const SECRET_FILES_IF_ANY = option(files, '<file>');
 
+/** Characters of a secret that is chosen here (A-72). */
+const LEAST = LIMITS.webhookSecret.min;
+
 /**
- * The secret in the text of a file: all but one line end behind it. Throws `usage` for one that is empty, too short or
+ * The secret in the text of a file: all but one line end behind it. Throws `usage` for one that is empty, shorter than `least` or
  * no printable text, without quoting it: a key of zero bytes signs as the empty key does, which everybody knows.
  */
-export function secretIn(content: string, where: string): Secret {
+export function secretIn(content: string, where: string, least: number = LEAST): Secret {
   const secret = content.replace(/\r?\n$/, '');
   if (secret === '') throw usage(`${where} holds no secret`);
-  const wrong = violation(CREATE_WEBHOOK.secret, secret);
+  const wrong = violation({ ...CREATE_WEBHOOK.secret, minLength: least }, secret);
   if (wrong !== undefined) throw usage(`the secret in ${where}: ${wrong}`);
   return new Secret(secret);
 }
 
-/** The secrets of the files, in their order. White space is kept, for it may belong to a secret, and spoken of. */
+/**
+ * The secrets of the files, in their order: whatever the sender signs with. White space is kept, for it may belong to a secret, and
+ * spoken of; so is a secret that can be guessed.
+ */
 async function readSecrets(ctx: Context, paths: readonly string[]): Promise<readonly Secret[]> {
   const secrets: Secret[] = [];
   for (const path of paths) {
-    const secret = secretIn(await ctx.readFile(path), path);
+    const secret = secretIn(await ctx.readFile(path), path, 1);
+    const { length } = secret.expose();
+    if (length < LEAST) {
+      ctx.notice(
+        `warning: the secret in ${path} has ${length} ${length === 1 ? 'character' : 'characters'}: under ${LEAST} it can be guessed, and signatures prove little`,
+      );
+    }
     if (secret.expose().trim() !== secret.expose()) {
       ctx.notice(`warning: the secret in ${path} begins or ends with white space, which counts as part of it`);
     }
