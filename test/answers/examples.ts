@@ -155,6 +155,7 @@ const TOLD: Record<string, Told> = {
   'audit list --shared --limit 20': { code: 2 },
   'cards freeze card_1 --without-journal': { code: 2 },
   'profiles remove team': { typed: ['y'] },
+  logout: { typed: ['y'] },
   'sandbox snapshot remove before': { typed: ['y'] },
 };
 
