@@ -4,6 +4,7 @@ import { LIMITS } from '../contract/limits.ts';
 import type { ListPage, PageFacts } from '../contract/operation.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { Column, Listing, Row } from '../terminal/view.ts';
+import type { Context } from './context.ts';
 import { OURS, option } from './parsing/flag.ts';
 
 interface ColumnWish {
@@ -88,6 +89,21 @@ export async function* pagesWithProgress<Page extends ListPage<object>>(
   } finally {
     progress?.clear();
   }
+}
+
+/** Flags of a list whose row is paged. */
+export const PAGED_FLAGS = { page: 'query.page', perPage: 'query.per_page', ...PAGING_FLAGS } as const;
+
+interface Paging {
+  readonly page?: number | undefined;
+  readonly perPage?: number | undefined;
+  readonly all?: boolean | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** Which pages those flags ask for. An order needs every page, unless one was asked for by its number. */
+export function pagesAsked(ctx: Pick<Context, 'sorted'>, { page, perPage, all, limit }: Paging) {
+  return { all, limit, perPage, sorted: ctx.sorted && page === undefined, numbered: page !== undefined };
 }
 
 /** A paged list. Without `--all`, `--limit`, a filter or an order it is one page. */

@@ -23,17 +23,17 @@ export interface Example {
   readonly run: string;
 }
 
-type Arguments = Readonly<Record<string, Argument>>;
+export type Arguments = Readonly<Record<string, Argument>>;
 
 /** `fromInput`: ids were read from standard input, so the answer is a list, of one too. */
-type InputOfCommand<N, Args, Flags> = { readonly fromInput?: true } & {
+export type InputOfCommand<N, Args, Flags> = { readonly fromInput?: true } & {
   readonly [K in keyof Args]: ArgumentValue<Args[K]>;
 } & {
   readonly [K in keyof Flags]: FlagValue<N, Flags[K]>;
 };
 
-interface Declaration<N extends RowName | undefined, Args extends Arguments, Flags extends FlagSources<N>, R> {
-  /** Words of the command, `cards fund`; also the path of its file. */
+export interface Declaration<N extends RowName | undefined, Args extends Arguments, Flags extends FlagSources<N>, R> {
+  /** Words of the command, `cards fund`. */
   readonly path: string;
   /** One line, imperative, no full stop. */
   readonly summary: string;

@@ -3,7 +3,7 @@
 import { IDLE } from '../../cli/bulk/flags.ts';
 import { idleCards, idleSpan } from '../../cli/bulk/idle-cards.ts';
 import { allOf, CONDITION_VALUES, CONDITIONS, parseCondition, SEARCH_FLAGS, searched } from '../../cli/condition.ts';
-import { columnsOf, PAGING_FLAGS, pagedListing, SHORT_ID } from '../../cli/listing.ts';
+import { columnsOf, PAGED_FLAGS, pagedListing, pagesAsked, SHORT_ID } from '../../cli/listing.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, manyArguments, maybe, OURS, option, tells, typedOnly } from '../../cli/parsing/flag.ts';
@@ -84,9 +84,7 @@ export const listCards = command({
   flags: {
     status: 'query.status',
     bin: 'query.bin_id',
-    page: 'query.page',
-    perPage: 'query.per_page',
-    ...PAGING_FLAGS,
+    ...PAGED_FLAGS,
     label: option(text({ doc: 'Only cards whose label contains this.', basis: OURS })),
     where: CONDITIONS,
     idle: IDLE,
@@ -102,34 +100,24 @@ export const listCards = command({
     { does: 'Ids alone, for the next command', run: 'cards list --status frozen --all -o id' },
   ],
   async run(ctx, { status, bin, page, perPage, all, limit, label, where, idle }) {
-    const asked = { shape: CARD, now: () => ctx.serviceNow(), options: ['idle'] };
+    const known = { shape: CARD, now: () => ctx.serviceNow(), options: ['idle'] };
     const span = idle === undefined ? undefined : idleSpan(idle);
-    const tests = where === undefined ? [] : [allOf(where, { ...asked, flag: '--where' })];
-    if (label !== undefined) tests.push(parseCondition(`label~${label}`, { ...asked, flag: '--label' }));
+    const tests = where === undefined ? [] : [allOf(where, { ...known, flag: '--where' })];
+    if (label !== undefined) tests.push(parseCondition(`label~${label}`, { ...known, flag: '--label' }));
     const reader = await ctx.reader();
     if (span !== undefined) {
       const since = (await ctx.askServiceTime()) - span;
       tests.push(await idleCards({ reader, progress: ctx.progress, since }));
     }
-    const sorted = ctx.sorted && page === undefined;
-    const wide = sorted || all || limit !== undefined || tests.length > 0;
+    const asked = pagesAsked(ctx, { page, perPage, all, limit });
+    const wide = asked.sorted || all || limit !== undefined || tests.length > 0;
     const pages = reader.pages('cards.list', {
       status,
       bin_id: bin,
       page,
       per_page: perPage ?? (wide ? 100 : undefined),
     });
-    const wish = {
-      noun: 'card',
-      all,
-      limit,
-      keep: tests,
-      progress: ctx.progress,
-      sorted,
-      numbered: page !== undefined,
-      perPage,
-    };
-    return pagedListing(pages, wish);
+    return pagedListing(pages, { noun: 'card', ...asked, keep: tests, progress: ctx.progress });
   },
   show: listing => ({ listing, noun: 'card', columns: CARD_COLUMNS }),
 });

@@ -1,7 +1,7 @@
 /** The clock of the sandbox. */
 
 import type { Shown } from '../../cli/context.ts';
-import { columnsOf, PAGING_FLAGS, pagedListing } from '../../cli/listing.ts';
+import { columnsOf, PAGED_FLAGS, pagedListing, pagesAsked } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, OURS, option, optionalArgument, tells } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
@@ -14,10 +14,10 @@ import { TIMER } from '../../contract/sandbox/inspector.ts';
 import { durationOf } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import type { Column } from '../../terminal/view.ts';
-import { runAdmin } from './simulate.ts';
+import { adminCommand, runAdmin } from './admin.ts';
 
 /** The word alone shows the clock. */
-export const sandboxClock = command({
+export const sandboxClock = adminCommand({
   path: 'sandbox clock',
   summary: 'Show, set or advance the clock of the sandbox',
   operation: 'clock.show',
@@ -25,7 +25,6 @@ export const sandboxClock = command({
     { does: 'What it shows', run: 'sandbox clock' },
     { does: 'A week later', run: 'sandbox clock advance --by 7d' },
   ],
-  run: ctx => runAdmin(ctx, 'clock.show', {}),
   show: showClock,
 });
 
@@ -98,7 +97,7 @@ function showAdvanced(advanced: Advanced): Shown {
 }
 
 /** What the clock shows. */
-export const showSandboxClock = command({
+export const showSandboxClock = adminCommand({
   path: 'sandbox clock show',
   summary: 'Show the clock of the sandbox',
   operation: 'clock.show',
@@ -106,12 +105,11 @@ export const showSandboxClock = command({
     { does: 'In words', run: 'sandbox clock show' },
     { does: 'As data', run: 'sandbox clock show --json' },
   ],
-  run: ctx => runAdmin(ctx, 'clock.show', {}),
   show: showClock,
 });
 
 /** Sets the clock, backwards too. */
-export const setSandboxClock = command({
+export const setSandboxClock = adminCommand({
   path: 'sandbox clock set',
   summary: 'Set the clock of the sandbox, forwards or backwards',
   about: ['What becomes due happens before the next request. To see it in order, use sandbox clock advance.'],
@@ -127,15 +125,13 @@ export const setSandboxClock = command({
     { does: 'A minute a second', run: 'sandbox clock set scaled --rate 60' },
     { does: 'Real time again', run: 'sandbox clock set real' },
   ],
-  run(ctx, { mode, at, rate }) {
-    if ((mode === 'scaled') !== (rate !== undefined)) {
-      const how =
-        mode === 'scaled'
-          ? 'a scaled clock needs --rate, its seconds in one real second'
-          : '--rate is for a scaled clock';
-      throw usage(how);
-    }
-    return runAdmin(ctx, 'clock.set', { mode, at, rate });
+  check({ mode, rate }) {
+    if ((mode === 'scaled') === (rate !== undefined)) return;
+    throw usage(
+      mode === 'scaled'
+        ? 'a scaled clock needs --rate, its seconds in one real second'
+        : '--rate is for a scaled clock',
+    );
   },
   show: showClock,
 });
@@ -195,7 +191,7 @@ export const clockTimers = command({
     'Holds and codes that expire, confirmations of deposits, attempts of deliveries. Those that failed stand first, with what they said. Looking changes nothing in the sandbox.',
   ],
   operation: 'timers',
-  flags: { page: 'query.page', perPage: 'query.per_page', ...PAGING_FLAGS },
+  flags: { ...PAGED_FLAGS },
   examples: [
     { does: 'What comes next', run: 'sandbox clock timers --limit 5' },
     { does: 'All of it, as data', run: 'sandbox clock timers --all --json' },
@@ -204,11 +200,7 @@ export const clockTimers = command({
     const admin = await ctx.sandbox();
     return pagedListing(admin.pages('timers', { page, per_page: perPage }), {
       noun: 'timer',
-      all,
-      limit,
-      sorted: ctx.sorted && page === undefined,
-      numbered: page !== undefined,
-      perPage,
+      ...pagesAsked(ctx, { page, perPage, all, limit }),
     });
   },
   show: listing => ({ listing, noun: 'timer', idField: 'ref', columns: TIMER_COLUMNS }),

@@ -1,7 +1,7 @@
 /** Deliveries of webhooks. */
 
 import type { Context, Shown } from '../../cli/context.ts';
-import { columnsOf, PAGING_FLAGS, pagedListing } from '../../cli/listing.ts';
+import { columnsOf, PAGED_FLAGS, pagedListing, pagesAsked } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, local, needs, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
@@ -12,7 +12,7 @@ import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import { DELIVERY, DELIVERY_OPERATIONS } from '../../contract/sandbox/deliveries.ts';
 import type { Column } from '../../terminal/view.ts';
 import { checkEvents, webhook } from '../webhooks/subscriptions.ts';
-import { runAdmin } from './simulate.ts';
+import { adminCommand } from './admin.ts';
 
 type Delivery = ItemOf<AdminOperations['deliveries']>;
 
@@ -73,9 +73,7 @@ export const listDeliveries = command({
     event: 'query.event',
     eventId: 'query.event_id',
     state: 'query.state',
-    page: 'query.page',
-    perPage: 'query.per_page',
-    ...PAGING_FLAGS,
+    ...PAGED_FLAGS,
   },
   examples: [
     { does: 'The newest', run: 'sandbox deliveries list' },
@@ -91,14 +89,7 @@ export const listDeliveries = command({
       page,
       per_page: perPage,
     });
-    return pagedListing(withLast(pages), {
-      noun: 'delivery',
-      all,
-      limit,
-      sorted: ctx.sorted && page === undefined,
-      numbered: page !== undefined,
-      perPage,
-    });
+    return pagedListing(withLast(pages), { noun: 'delivery', ...pagesAsked(ctx, { page, perPage, all, limit }) });
   },
   show: listing => ({ listing, noun: 'delivery', columns: DELIVERY_COLUMNS }),
 });
@@ -147,7 +138,7 @@ function show(whole: WholeDelivery): Shown {
 }
 
 /** One delivery, whole. */
-export const showDelivery = command({
+export const showDelivery = adminCommand({
   path: 'sandbox deliveries show',
   summary: 'Show a delivery with its attempts and the text that it brings',
   about: [
@@ -159,12 +150,11 @@ export const showDelivery = command({
     { does: 'In words', run: 'sandbox deliveries show dlv_1' },
     { does: 'As data', run: 'sandbox deliveries show dlv_1 --json' },
   ],
-  run: (ctx, { delivery }) => runAdmin(ctx, 'deliveries.get', { delivery_id: delivery }),
   show,
 });
 
 /** Sends something once more. */
-export const redeliver = command({
+export const redeliver = adminCommand({
   path: 'sandbox deliveries redeliver',
   summary: 'Send a delivery again, with the same event id and the same bytes',
   operation: 'deliveries.redeliver',
@@ -173,12 +163,11 @@ export const redeliver = command({
     { does: 'Once more', run: 'sandbox deliveries redeliver dlv_1' },
     { does: 'What became of it, as data', run: 'sandbox deliveries redeliver dlv_1 --json' },
   ],
-  run: (ctx, { delivery }) => runAdmin(ctx, 'deliveries.redeliver', { delivery_id: delivery }),
   show: showQueued,
 });
 
 /** Sends a subscription what it missed. */
-export const recoverDeliveries = command({
+export const recoverDeliveries = adminCommand({
   path: 'sandbox deliveries recover',
   summary: 'Send a subscription every event that it missed since a time',
   about: [
@@ -191,7 +180,6 @@ export const recoverDeliveries = command({
     { does: 'What was missed in the last hour', run: 'sandbox deliveries recover wh_1 --since 1h' },
     { does: 'Since a day', run: 'sandbox deliveries recover wh_1 --since 2026-11-01' },
   ],
-  run: (ctx, { webhook, since }) => runAdmin(ctx, 'deliveries.recover', { webhook_id: webhook, since }),
   show: ({ webhook_id, since, queued }) => ({
     noun: 'recovery',
     idField: 'webhook_id',
@@ -210,7 +198,7 @@ export const recoverDeliveries = command({
 });
 
 /** Sends a made-up event. */
-export const sendExample = command({
+export const sendExample = adminCommand({
   path: 'sandbox deliveries send-example',
   summary: 'Send an example event to a subscription',
   about: [
@@ -223,9 +211,9 @@ export const sendExample = command({
     { does: 'A settlement', run: 'sandbox deliveries send-example wh_1 --event transaction.settled' },
     { does: 'A one-time code', run: 'sandbox deliveries send-example wh_1 --event 3ds.challenge' },
   ],
-  run(ctx, { webhook, event }) {
+  check({ event }) {
     checkEvents([event]);
-    return runAdmin(ctx, 'deliveries.example', { webhook_id: webhook, event });
+    return undefined;
   },
   show: showQueued,
 });
@@ -248,7 +236,7 @@ async function bodyFrom(ctx: Context, path: string): Promise<string> {
 }
 
 /** Sends what a receiver must refuse, or a body of one's own. */
-export const sendDelivery = command({
+export const sendDelivery = adminCommand({
   path: 'sandbox deliveries send',
   summary: 'Send a body of your own to a subscription, signed right, wrong, or not at all',
   about: [
@@ -269,16 +257,15 @@ export const sendDelivery = command({
     },
     { does: 'Your own body', run: 'sandbox deliveries send wh_1 --event card.created --body event.json' },
   ],
-  async run(ctx, { webhook, event, body, sign }) {
+  async check({ event, body }, ctx) {
     checkEvents([event]);
-    const own = body === undefined ? {} : { body: await bodyFrom(ctx, body) };
-    return runAdmin(ctx, 'deliveries.send', { webhook_id: webhook, event, sign, ...own });
+    return body === undefined ? undefined : { body: await bodyFrom(ctx, body) };
   },
   show: showQueued,
 });
 
 /** Says which mistake a receiver makes, without anybody handling the secret. */
-export const explainDelivery = command({
+export const explainDelivery = adminCommand({
   path: 'sandbox deliveries explain',
   summary: 'Judge a signature that your code saw, and name the usual mistakes',
   about: [
@@ -301,8 +288,7 @@ export const explainDelivery = command({
       run: 'sandbox deliveries explain wh_1 --signature "$signature" --body event.json --json',
     },
   ],
-  run: async (ctx, { webhook, signature, body }) =>
-    runAdmin(ctx, 'deliveries.explain', { webhook_id: webhook, signature, body: await bodyFrom(ctx, body) }),
+  check: async ({ body }, ctx) => ({ body: await bodyFrom(ctx, body) }),
   show: ({ matches, secret, deviations, mistakes }) => ({
     noun: 'signature',
     quiet: [],
@@ -327,7 +313,7 @@ export const explainDelivery = command({
 });
 
 /** Gives a subscription a new secret. */
-export const rotateSecret = command({
+export const rotateSecret = adminCommand({
   path: 'sandbox deliveries rotate',
   summary: 'Replace the signing secret of a subscription; both sign for a while',
   about: [
@@ -340,7 +326,6 @@ export const rotateSecret = command({
     { does: 'A day to change receivers', run: 'sandbox deliveries rotate wh_1' },
     { does: 'The old one ends now', run: 'sandbox deliveries rotate wh_1 --overlap 0s' },
   ],
-  run: (ctx, { webhook, overlap }) => runAdmin(ctx, 'deliveries.rotate', { webhook_id: webhook, overlap }),
   show: ({ webhook_id, secret, old_until }) => ({
     noun: 'secret',
     idField: 'webhook_id',

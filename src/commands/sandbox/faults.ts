@@ -12,7 +12,7 @@ import { FAULT } from '../../contract/sandbox/faults.ts';
 import { CliError } from '../../core/errors.ts';
 import { notJson } from '../../core/json-position.ts';
 import { nearest } from '../../core/nearest.ts';
-import { runAdmin } from './simulate.ts';
+import { adminCommand, runAdmin } from './admin.ts';
 
 type KeptRule = ItemOf<AdminOperations['faults']>;
 
@@ -160,7 +160,7 @@ export const removeFault = command({
 });
 
 /** Removes every rule. */
-export const clearFaults = command({
+export const clearFaults = adminCommand({
   path: 'sandbox faults clear',
   summary: 'Remove all fault rules',
   operation: 'faults.clear',
@@ -168,7 +168,6 @@ export const clearFaults = command({
     { does: 'Everything works again', run: 'sandbox faults clear' },
     { does: 'How many there were, as data', run: 'sandbox faults clear --json' },
   ],
-  run: ctx => runAdmin(ctx, 'faults.clear', {}),
   show: ({ removed }) => ({
     noun: 'rule',
     columns: [{ field: 'removed', title: 'REMOVED', kind: 'integer', priority: 1 }],

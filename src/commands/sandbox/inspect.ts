@@ -1,7 +1,7 @@
 /** What happened in the sandbox and why. Looking leaves no trace. */
 
 import type { Shown } from '../../cli/context.ts';
-import { columnsOf, PAGING_FLAGS, pagedListing } from '../../cli/listing.ts';
+import { columnsOf, PAGED_FLAGS, pagedListing, pagesAsked } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, OURS } from '../../cli/parsing/flag.ts';
 import { quote, usage } from '../../cli/parsing/values.ts';
@@ -15,7 +15,7 @@ import { CliError } from '../../core/errors.ts';
 import type { Column } from '../../terminal/view.ts';
 import { card } from '../cards/cards.ts';
 import { checkEvents } from '../webhooks/subscriptions.ts';
-import { runAdmin } from './simulate.ts';
+import { adminCommand } from './admin.ts';
 
 type Checked = ResultOf<AdminOperations['ledger.check']>;
 
@@ -37,7 +37,7 @@ function checkInWords({ ok, invariants }: Checked): string {
 }
 
 /** Whether the money is whole. */
-export const checkSandbox = command({
+export const checkSandbox = adminCommand({
   path: 'sandbox check',
   summary: 'Check every invariant of the ledger, one by one',
   about: ['Looks through files, ledger, events and stored answers, whatever their size.'],
@@ -47,7 +47,6 @@ export const checkSandbox = command({
     { does: 'All of them', run: 'sandbox check' },
     { does: 'Their codes', run: "sandbox check --jq '.invariants[].id'" },
   ],
-  run: ctx => runAdmin(ctx, 'ledger.check', {}),
   show: checked => ({
     noun: 'ledger',
     idField: 'ok',
@@ -105,7 +104,7 @@ function showWhy(why: Why): Shown {
 }
 
 /** Which check of A-48 said no, and by which values. */
-export const whyDeclined = command({
+export const whyDeclined = adminCommand({
   path: 'sandbox why',
   summary: 'Show the checks that a purchase went through, and which one declined it',
   about: [
@@ -118,7 +117,6 @@ export const whyDeclined = command({
     { does: 'In words', run: 'sandbox why txn_1' },
     { does: 'As data', run: 'sandbox why txn_1 --json' },
   ],
-  run: (ctx, { transaction }) => runAdmin(ctx, 'transactions.why', { transaction_id: transaction }),
   show: showWhy,
 });
 
@@ -143,7 +141,7 @@ export const cardTimeline = command({
   ],
   operation: 'cards.timeline',
   args: { card },
-  flags: { kinds: 'query.kinds', page: 'query.page', perPage: 'query.per_page', ...PAGING_FLAGS },
+  flags: { kinds: 'query.kinds', ...PAGED_FLAGS },
   examples: [
     { does: 'The newest', run: 'sandbox timeline card_1' },
     { does: 'Money alone, all of it', run: 'sandbox timeline card_1 --kinds transaction,entry --all' },
@@ -152,14 +150,7 @@ export const cardTimeline = command({
     checkKinds(kinds);
     const admin = await ctx.sandbox();
     const pages = await begun(admin.pages('cards.timeline', { card_id: card, kinds, page, per_page: perPage }));
-    return pagedListing(pages, {
-      noun: 'item',
-      all,
-      limit,
-      sorted: ctx.sorted && page === undefined,
-      numbered: page !== undefined,
-      perPage,
-    });
+    return pagedListing(pages, { noun: 'item', ...pagesAsked(ctx, { page, perPage, all, limit }) });
   },
   show: listing => ({ listing, noun: 'item', columns: TIMELINE_COLUMNS }),
 });
@@ -203,9 +194,7 @@ export const sandboxEvents = command({
     type: 'query.type',
     card: 'query.card_id',
     after: 'query.after',
-    page: 'query.page',
-    perPage: 'query.per_page',
-    ...PAGING_FLAGS,
+    ...PAGED_FLAGS,
   },
   examples: [
     { does: 'The newest', run: 'sandbox events' },
@@ -216,14 +205,7 @@ export const sandboxEvents = command({
     const admin = await ctx.sandbox();
     const order = after === undefined ? 'desc' : 'asc';
     const pages = admin.pages('events', { type, card_id: card, after, order, page, per_page: perPage });
-    return pagedListing(withoutCodes(pages), {
-      noun: 'event',
-      all,
-      limit,
-      sorted: ctx.sorted && page === undefined,
-      numbered: page !== undefined,
-      perPage,
-    });
+    return pagedListing(withoutCodes(pages), { noun: 'event', ...pagesAsked(ctx, { page, perPage, all, limit }) });
   },
   show: listing => ({ listing, noun: 'event', columns: EVENT_COLUMNS }),
 });

@@ -1,5 +1,5 @@
 import type { Context, Shown } from '../../cli/context.ts';
-import { columnsOf, PAGING_FLAGS, pagedListing, wholeListing } from '../../cli/listing.ts';
+import { columnsOf, PAGING_FLAGS, pagedListing, pagesAsked, wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option, optionalArgument } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
@@ -11,7 +11,7 @@ import { REQUEST_PAIR, TURNED_REQUEST } from '../../contract/sandbox/inspector.t
 import { absentBodyText, notKeptText } from '../../contract/sandbox/not-kept.ts';
 import { CliError } from '../../core/errors.ts';
 import type { Listing } from '../../terminal/view.ts';
-import { runAdmin } from './simulate.ts';
+import { runAdmin } from './admin.ts';
 
 const COLUMNS = columnsOf(LOGGED_REQUEST, {
   request_id: { title: 'REQUEST', priority: 2, kind: 'id' },
@@ -145,14 +145,7 @@ async function listed(ctx: Context, wanted: Wanted): Promise<Listed> {
   const verdict = expect === undefined ? undefined : await verified(ctx, match, expect);
   const admin = await ctx.sandbox();
   const pages = admin.pages('requests', { ...match, page, per_page: perPage });
-  const listing = pagedListing(pages, {
-    noun: 'request',
-    all,
-    limit,
-    sorted: ctx.sorted && page === undefined,
-    numbered: page !== undefined,
-    perPage,
-  });
+  const listing = pagedListing(pages, { noun: 'request', ...pagesAsked(ctx, { page, perPage, all, limit }) });
   return { listing, verdict };
 }
 

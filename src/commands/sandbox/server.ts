@@ -14,8 +14,8 @@ import { violation } from '../../contract/violation.ts';
 import { CliError } from '../../core/errors.ts';
 import type { Column } from '../../terminal/view.ts';
 import { money } from '../cards/cards.ts';
+import { runAdmin } from './admin.ts';
 import { openPage } from './open.ts';
-import { runAdmin } from './simulate.ts';
 
 const SERVER_COLUMNS: readonly Column[] = [
   { field: 'url', title: 'ADDRESS', kind: 'text', priority: 1 },

@@ -1,38 +1,15 @@
 /** Simulations: what merchants, card holders and payers do. */
-import type { Context, Shown } from '../../cli/context.ts';
+import type { Shown } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, OURS, option, optionalArgument } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
 import { flag, integer, text } from '../../contract/field.ts';
-import type { InputOf, ResultOf } from '../../contract/operation.ts';
-import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
-import type { AdminName, AdminOperations, SandboxAdmin } from '../../contract/sandbox/admin-calls.ts';
-import { CliError } from '../../core/errors.ts';
+import type { ResultOf } from '../../contract/operation.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { Column } from '../../terminal/view.ts';
 import { money } from '../cards/cards.ts';
-
-/**
- * To the sandbox that `elsewhere` finds. A change goes to the one that is started on this store, where there is one: it
- * knows then what was done, and sends what follows. Else to the one every command steers.
- */
-export async function runAdmin<N extends AdminName>(
-  ctx: Context,
-  operation: N,
-  input: InputOf<AdminOperations[N]>,
-  elsewhere?: () => Promise<SandboxAdmin | undefined>,
-): Promise<ResultOf<AdminOperations[N]>> {
-  if (ctx.dryRun) {
-    throw new CliError('usage', {
-      message: 'simulations touch the sandbox alone and have no dry run',
-      outcome: 'not_sent',
-    });
-  }
-  const isChange = ADMIN_OPERATIONS[operation].effect !== 'read';
-  const found = elsewhere === undefined && isChange ? await ctx.servers.control() : await elsewhere?.();
-  const admin = found ?? (await ctx.sandbox());
-  return (await admin.send(operation, input)).result;
-}
+import { adminCommand, runAdmin } from './admin.ts';
 
 const AUTHORIZATION = text({ doc: 'Authorization.', basis: OURS, names: 'transaction' });
 
@@ -89,7 +66,7 @@ function confirmed({ confirmations, required_confirmations: needed }: Simulated)
 }
 
 /** A merchant asks for an authorization. */
-export const simulateAuthorize = command({
+export const simulateAuthorize = adminCommand({
   path: 'sandbox simulate authorize',
   summary: 'Simulate an authorization on a card',
   about: ['A declined authorization is a result, not a failure: the command ends with 0 and says why.'],
@@ -111,22 +88,11 @@ export const simulateAuthorize = command({
       run: 'sandbox simulate authorize --card card_1 --amount 59 --3ds challenge',
     },
   ],
-  run: (ctx, { card, amount, merchant, mcc, country, decline, mismatch, '3ds': threeDs }) =>
-    runAdmin(ctx, 'simulate.authorize', {
-      card_id: card,
-      amount,
-      merchant,
-      mcc,
-      country,
-      force_decline: decline,
-      three_ds: threeDs,
-      mismatch,
-    }),
   show: showSimulated,
 });
 
 /** The merchant asks for more. */
-export const simulateIncrement = command({
+export const simulateIncrement = adminCommand({
   path: 'sandbox simulate increment',
   summary: 'Simulate an increase of a pending authorization',
   about: ['The checks of an authorization run again. If the increase is declined, the authorization does not change.'],
@@ -137,13 +103,11 @@ export const simulateIncrement = command({
     { does: 'Five dollars more', run: 'sandbox simulate increment txn_1 --amount 5' },
     { does: 'As data', run: 'sandbox simulate increment txn_1 --amount 5 --json' },
   ],
-  run: (ctx, { authorization, amount }) =>
-    runAdmin(ctx, 'simulate.increment', { authorization_id: authorization, amount }),
   show: showSimulated,
 });
 
 /** The merchant settles. */
-export const simulateSettle = command({
+export const simulateSettle = adminCommand({
   path: 'sandbox simulate settle',
   summary: 'Simulate the settlement of an authorization, in full or in part',
   operation: 'simulate.settle',
@@ -156,13 +120,12 @@ export const simulateSettle = command({
     { does: 'All of it', run: 'sandbox simulate settle txn_1' },
     { does: 'A part, more to come', run: 'sandbox simulate settle txn_1 --amount 12 --not-final' },
   ],
-  run: (ctx, { authorization, amount, notFinal }) =>
-    runAdmin(ctx, 'simulate.settle', { authorization_id: authorization, amount, final: notFinal ? false : undefined }),
+  check: ({ notFinal }) => ({ notFinal: undefined, final: notFinal ? false : undefined }),
   show: showSimulated,
 });
 
 /** Simulate a reversal: release a hold. */
-export const simulateReverse = command({
+export const simulateReverse = adminCommand({
   path: 'sandbox simulate reverse',
   summary: 'Simulate a reversal: release a hold, in full or in part',
   operation: 'simulate.reverse',
@@ -172,8 +135,6 @@ export const simulateReverse = command({
     { does: 'All of it', run: 'sandbox simulate reverse txn_1' },
     { does: 'A part of it', run: 'sandbox simulate reverse txn_1 --amount 5' },
   ],
-  run: (ctx, { authorization, amount }) =>
-    runAdmin(ctx, 'simulate.reverse', { authorization_id: authorization, amount }),
   show: showSimulated,
 });
 
@@ -228,7 +189,7 @@ export const simulateRefund = command({
 });
 
 /** A merchant posts without asking. */
-export const simulateForcePost = command({
+export const simulateForcePost = adminCommand({
   path: 'sandbox simulate force-post',
   summary: 'Simulate a settlement without an authorization',
   about: [
@@ -249,12 +210,11 @@ export const simulateForcePost = command({
       run: 'sandbox simulate force-post --card card_1 --amount 200 --merchant "Toll road"',
     },
   ],
-  run: (ctx, { card, ...purchase }) => runAdmin(ctx, 'simulate.force-post', { card_id: card, ...purchase }),
   show: showSimulated,
 });
 
 /** A merchant opens a 3DS challenge. */
-export const simulateChallenge = command({
+export const simulateChallenge = adminCommand({
   path: 'sandbox simulate challenge',
   summary: 'Open a 3DS challenge on a card',
   operation: 'simulate.challenge',
@@ -263,12 +223,11 @@ export const simulateChallenge = command({
     { does: 'For $59', run: 'sandbox simulate challenge --card card_1 --amount 59 --merchant "Acme Ltd"' },
     { does: 'Its id, for the next command', run: 'sandbox simulate challenge --card card_1 --amount 12.50 -q' },
   ],
-  run: (ctx, { card, ...asked }) => runAdmin(ctx, 'simulate.challenge', { card_id: card, ...asked }),
   show: showSimulated,
 });
 
 /** The card holder types a code. */
-export const simulateAnswer = command({
+export const simulateAnswer = adminCommand({
   path: 'sandbox simulate answer',
   summary: 'Answer a 3DS challenge as the card holder',
   operation: 'simulate.answer',
@@ -282,17 +241,22 @@ export const simulateAnswer = command({
     { does: 'Rightly', run: 'sandbox simulate answer tds_1 --right' },
     { does: 'With what was read', run: 'sandbox simulate answer tds_1 --code 614729' },
   ],
-  run(ctx, { challenge, right, wrong, code }) {
+  check({ right, wrong, code }) {
     const given = [right, wrong, code].filter(value => value !== undefined);
     if (given.length !== 1) throw usage('sandbox simulate answer needs one of --right, --wrong and --code');
-    const typed = code === undefined ? { answer: right ? ('right' as const) : ('wrong' as const) } : { otp: code };
-    return runAdmin(ctx, 'simulate.answer', { challenge_id: challenge, ...typed });
+    return {
+      right: undefined,
+      wrong: undefined,
+      code: undefined,
+      otp: code,
+      ...(code === undefined && { answer: right ? 'right' : 'wrong' }),
+    };
   },
   show: showSimulated,
 });
 
 /** The card holder gives up. */
-export const simulateCancel = command({
+export const simulateCancel = adminCommand({
   path: 'sandbox simulate cancel',
   summary: 'Cancel a 3DS challenge as the card holder',
   operation: 'simulate.cancel',
@@ -301,12 +265,11 @@ export const simulateCancel = command({
     { does: 'No code is typed', run: 'sandbox simulate cancel tds_1' },
     { does: 'As data', run: 'sandbox simulate cancel tds_1 --json' },
   ],
-  run: (ctx, { challenge }) => runAdmin(ctx, 'simulate.cancel', { challenge_id: challenge }),
   show: showSimulated,
 });
 
 /** Simulate a crypto deposit. */
-export const simulateDeposit = command({
+export const simulateDeposit = adminCommand({
   path: 'sandbox simulate deposit',
   summary: 'Simulate a crypto deposit; it counts once it is confirmed',
   about: [
@@ -323,11 +286,10 @@ export const simulateDeposit = command({
     { does: '$500 in USDT', run: 'sandbox simulate deposit --currency usdt --amount 500' },
     { does: 'A hundredth of a bitcoin', run: 'sandbox simulate deposit --currency btc --crypto-amount 0.01' },
   ],
-  run(ctx, { currency, amount, cryptoAmount, confirmations }) {
+  check({ amount, cryptoAmount }) {
     if ((amount === undefined) === (cryptoAmount === undefined)) {
       throw usage('sandbox simulate deposit needs one of --amount and --crypto-amount');
     }
-    return runAdmin(ctx, 'simulate.deposit', { currency, amount, crypto_amount: cryptoAmount, confirmations });
   },
   show: showSimulated,
 });
@@ -355,7 +317,7 @@ export const simulateConfirm = command({
 });
 
 /** A pending deposit never comes. */
-export const simulateFail = command({
+export const simulateFail = adminCommand({
   path: 'sandbox simulate fail',
   summary: 'Let a pending deposit fail; it is never credited',
   operation: 'simulate.fail',
@@ -364,7 +326,6 @@ export const simulateFail = command({
     { does: 'It was dropped from the chain', run: 'sandbox simulate fail dep_1' },
     { does: 'As data', run: 'sandbox simulate fail dep_1 --json' },
   ],
-  run: (ctx, { deposit }) => runAdmin(ctx, 'simulate.fail', { deposit_id: deposit }),
   show: showSimulated,
 });
 

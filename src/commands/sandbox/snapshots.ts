@@ -15,7 +15,7 @@ import { CliError } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { Block, Column } from '../../terminal/view.ts';
 import { money } from '../cards/cards.ts';
-import { runAdmin } from './simulate.ts';
+import { adminCommand, runAdmin } from './admin.ts';
 
 /** Throws `usage` for a name no snapshot has. */
 function checkedName(name: string): string {
@@ -104,7 +104,7 @@ function brokenLedger({ ledger_ok, ledger_faults }: Restored): CliError | undefi
 }
 
 /** Keeps everything the sandbox holds under a name. */
-export const saveSnapshot = command({
+export const saveSnapshot = adminCommand({
   path: 'sandbox snapshot save',
   summary: 'Save the whole state of the sandbox under a name',
   about: [
@@ -116,7 +116,7 @@ export const saveSnapshot = command({
     { does: 'Before a risky test', run: 'sandbox snapshot save before' },
     { does: 'Before an upgrade', run: 'sandbox snapshot save upgrade-2' },
   ],
-  run: (ctx, { name }) => runAdmin(ctx, 'snapshots.save', { name: checkedName(name) }),
+  check: ({ name }) => ({ name: checkedName(name) }),
   show: saved => ({
     noun: 'snapshot',
     idField: 'name',

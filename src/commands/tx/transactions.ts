@@ -2,7 +2,7 @@
 
 import { allOf, CONDITION_VALUES, CONDITIONS, SEARCH_FLAGS, searched } from '../../cli/condition.ts';
 import type { Context } from '../../cli/context.ts';
-import { columnsOf, PAGING_FLAGS, pagedListing, pagesWithProgress, SHORT_ID } from '../../cli/listing.ts';
+import { columnsOf, PAGING_FLAGS, pagedListing, pagesAsked, pagesWithProgress, SHORT_ID } from '../../cli/listing.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, manyArguments, maybe, OURS, option, tells } from '../../cli/parsing/flag.ts';
@@ -78,18 +78,9 @@ export const listTransactions = command({
       keep.push(row => labelled.has(String(row['card_id'])));
     }
     const reader = await ctx.reader();
-    const sorted = ctx.sorted && page === undefined;
     const pages = reader.pages('transactions.list', { card_id: card, type, from: since, to: until, page });
-    const wish = {
-      noun: 'transaction',
-      all,
-      limit,
-      progress: ctx.progress,
-      sorted,
-      numbered: page !== undefined,
-      keep,
-    };
-    return pagedListing(pages, wish);
+    const asked = pagesAsked(ctx, { page, all, limit });
+    return pagedListing(pages, { noun: 'transaction', ...asked, progress: ctx.progress, keep });
   },
   show: listing => ({ listing, noun: 'transaction', columns: TRANSACTION_COLUMNS }),
 });

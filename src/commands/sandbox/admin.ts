@@ -1,0 +1,92 @@
+/**
+ * Commands that send one operation of the control surface, made from its row: an argument `webhook` is the member
+ * `webhook_id` of the request, and a flag that names a field of the row is that field.
+ */
+import type { Context } from '../../cli/context.ts';
+import {
+  type Arguments,
+  type Command,
+  command,
+  type Declaration,
+  type InputOfCommand,
+} from '../../cli/parsing/command.ts';
+import type { FlagSources } from '../../cli/parsing/flag.ts';
+import type { Shape } from '../../contract/field.ts';
+import type { InputOf, ResultOf } from '../../contract/operation.ts';
+import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
+import type { AdminName, AdminOperations, SandboxAdmin } from '../../contract/sandbox/admin-calls.ts';
+import { CliError } from '../../core/errors.ts';
+
+/**
+ * Sends one operation to the sandbox that `elsewhere` finds. A change goes to the one that is started on this store, where
+ * there is one: it knows then what was done, and sends what follows. Else to the one every command steers. Throws `usage`
+ * in a dry run.
+ */
+export async function runAdmin<N extends AdminName>(
+  ctx: Context,
+  operation: N,
+  input: InputOf<AdminOperations[N]>,
+  elsewhere?: () => Promise<SandboxAdmin | undefined>,
+): Promise<ResultOf<AdminOperations[N]>> {
+  if (ctx.dryRun) {
+    throw new CliError('usage', {
+      message: 'simulations touch the sandbox alone and have no dry run',
+      outcome: 'not_sent',
+    });
+  }
+  const isChange = ADMIN_OPERATIONS[operation].effect !== 'read';
+  const found = elsewhere === undefined && isChange ? await ctx.servers.control() : await elsewhere?.();
+  const admin = found ?? (await ctx.sandbox());
+  return (await admin.send(operation, input)).result;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+interface RequestFields {
+  readonly path: string;
+  readonly params?: Shape;
+  readonly query?: Shape;
+  readonly body?: Shape;
+}
+
+/** What a person typed as the request of the operation, by the names of its row. */
+function requestOf(operation: AdminName, flags: FlagSources<AdminName>, typed: Values): Values {
+  const { params, query, body }: RequestFields = ADMIN_OPERATIONS[operation];
+  const fields = { ...params, ...query, ...body };
+  const member = (name: string) => {
+    const source = flags[name];
+    if (typeof source === 'string') return source.slice(source.indexOf('.') + 1);
+    return `${name}_id` in fields ? `${name}_id` : name;
+  };
+  const given = Object.entries(typed).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [member(name), value]));
+}
+
+type AdminDeclaration<N extends AdminName, Args extends Arguments, Flags extends FlagSources<N>, R> = Omit<
+  Declaration<N, Args, Flags, R>,
+  'run'
+> & { readonly operation: N };
+
+/** A command that sends its operation and shows the answer. `check` may refuse, or say the request in other words. */
+export function adminCommand<
+  const N extends AdminName,
+  const Args extends Arguments = Record<never, never>,
+  const Flags extends FlagSources<N> = Record<never, never>,
+>(
+  declaration: AdminDeclaration<N, Args, Flags, ResultOf<AdminOperations[N]>> & {
+    readonly check?: (
+      typed: InputOfCommand<N, Args, Flags>,
+      ctx: Context,
+    ) => Values | undefined | Promise<Values | undefined>;
+  },
+): Command {
+  const { check, ...declared } = declaration;
+  return command<N, Args, Flags, ResultOf<AdminOperations[N]>>({
+    ...(declared as unknown as Declaration<N, Args, Flags, ResultOf<AdminOperations[N]>>),
+    async run(ctx, typed) {
+      const checked = await check?.(typed, ctx);
+      const input = requestOf(declared.operation, declared.flags ?? {}, { ...typed, ...checked });
+      return runAdmin(ctx, declared.operation, input as InputOf<AdminOperations[N]>);
+    },
+  });
+}
