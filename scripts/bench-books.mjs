@@ -72,7 +72,7 @@ async function bundled(outfile) {
     export { openForSync } from './mirror/file.ts';
     export { storeRecords } from './mirror/store.ts';
     export { storeCards } from './mirror/store.ts';
-    export { growOnce } from './platform/v8-heap.ts';`;
+    export { growOnce } from './platform/v8.ts';`;
   await build({
     stdin: { contents, resolveDir: join(root, 'src'), loader: 'ts' },
     bundle: true,

@@ -27,7 +27,7 @@ export async function bundle() {
   const entryPoints = ['src/sandbox/serving/start.ts'];
   await build({ ...common, external, entryPoints, outfile: join(cache, 'sandbox.mjs') });
   await build({ ...common, external, entryPoints, outfile: join(cache, 'alone.mjs'), plugins: [alone] });
-  await build({ ...common, entryPoints: ['src/platform/v8-heap.ts'], outfile: join(cache, 'room.mjs') });
+  await build({ ...common, entryPoints: ['src/platform/v8.ts'], outfile: join(cache, 'room.mjs') });
   await build({ ...common, entryPoints: ['src/contract/openapi/document.ts'], outfile: join(cache, 'openapi.mjs') });
 }
 

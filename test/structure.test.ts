@@ -121,15 +121,15 @@ const MEANT_FOLDER_CIRCLES: readonly (readonly string[])[] = [
 /** The one home of each package. */
 const HOMES: Readonly<Record<string, string>> = {
   commander: 'cli/parsing/tree.ts',
-  '@inquirer/core': 'terminal/pick.ts',
+  '@inquirer/core': 'terminal/questions.ts',
   '@inquirer/prompts': 'terminal/questions.ts',
   fuzzysort: 'terminal/prompts.ts',
   uqr: 'terminal/qr.ts',
   chalk: 'terminal/colour.ts',
   'cli-table3': 'terminal/table.ts',
-  'string-width': 'terminal/width.ts',
+  'string-width': 'terminal/fold.ts',
   yaml: 'terminal/yaml-text.ts',
-  'csv-stringify': 'terminal/delimited.ts',
+  'csv-stringify': 'terminal/row-writers.ts',
   'jq-web': 'terminal/jq-filter.ts',
   conf: 'profile/store.ts',
   '@napi-rs/keyring': 'profile/keychain.ts',
@@ -259,7 +259,7 @@ describe('arrows', () => {
 const HOST_FILES = [
   'main.ts',
   'loader.ts',
-  'platform/v8-flags.ts',
+  'platform/v8.ts',
   'library/client.ts',
   'app/process-host.ts',
   'sandbox/serving/start.ts',

@@ -5,9 +5,9 @@ import { ADMIN_PATH } from '../contract/sandbox/basis.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import { Secret } from '../core/secret.ts';
-import { refuseEmptyVariables } from '../core/variables.ts';
+import { refuseEmptyVariables } from '../core/setting-names.ts';
 import type { Environment, Randomness } from '../platform/host.ts';
-import { checkBaseUrl } from '../profile/base-url.ts';
+import { checkBaseUrl } from '../profile/parts.ts';
 import type { Profile } from '../profile/profile-file.ts';
 import type { ProfileChoice, ResolvedProfile } from '../profile/resolve.ts';
 import type { AppHost } from './process-host.ts';
@@ -93,7 +93,7 @@ async function secretFile(
   path: string,
   called: 'key file' | 'token file',
 ): Promise<string> {
-  const { readKeyFile } = await import('../profile/key-file.ts');
+  const { readKeyFile } = await import('../profile/keys.ts');
   const { platform, clock, signal } = host;
   return readKeyFile(path, { platform, clock, signal, called, warn: warning => notice(`warning: ${warning}`) });
 }

@@ -13,7 +13,7 @@ import type { Secret } from '../core/secret.ts';
 import { isKept } from '../id-cache/path.ts';
 import type { ProfileSettings } from '../profile/settings.ts';
 import type { EmbeddedSandbox } from '../sandbox/serving/embedded.ts';
-import type { SignOfLife } from '../terminal/sign-of-life.ts';
+import type { SignOfLife } from '../terminal/progress.ts';
 import {
   checkKeyIsOf,
   checkSandboxIsMeant,

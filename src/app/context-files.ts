@@ -14,11 +14,8 @@ import type { CompletionFiles, Context, InputRows } from '../cli/context.ts';
 import { CliError } from '../core/errors.ts';
 import { PIPED_ROWS_BYTES, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import type { InputDependencies } from '../files/input-file.ts';
-import { makeFolders } from '../files/make-folders.ts';
-import { systemCode } from '../files/private-files.ts';
-import { systemWords } from '../files/system-words.ts';
-import { readUsersFile, replaceUsersFile, type UsersFile } from '../files/users-file.ts';
-import { writeAtomically } from '../files/write-atomically.ts';
+import { makeFolders, systemCode, systemWords } from '../files/private-files.ts';
+import { readUsersFile, replaceUsersFile, type UsersFile, writeAtomically } from '../files/users-file.ts';
 import type { InputStream } from '../platform/host.ts';
 import { once } from './connections.ts';
 import type { AppHost } from './process-host.ts';
@@ -62,7 +59,7 @@ export function contextFiles(host: AppHost, inputs: InputSource, warn: (text: st
       return openCleanupLog({ folder: folders.state, pid, now: () => host.clock.now(), files, isRunning });
     }),
     async readyFile(path) {
-      const ready = await import('../files/ready-file.ts');
+      const ready = await import('../files/users-file.ts');
       const place = resolve(host.cwd, path);
       await ready.clearReadyFile(place);
       const files = { platform: host.platform, random: host.noise, warn };

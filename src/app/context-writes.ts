@@ -4,7 +4,7 @@ import type { AuditDependencies } from '../audit/log.ts';
 import type { Context } from '../cli/context.ts';
 import type { DestinationSettings } from '../cli/reveal.ts';
 import type { PlannedRequest, Reader } from '../contract/service.ts';
-import type { Spending } from '../core/spending.ts';
+import type { Spending } from '../core/money.ts';
 import type { AfterAnswer } from '../journal/run.ts';
 import { createRecorder } from '../writes/audit-record.ts';
 import { createPipeline } from '../writes/pipeline.ts';

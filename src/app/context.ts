@@ -10,7 +10,7 @@ import type { OpenContext } from '../cli/run.ts';
 import type { ReadName } from '../contract/calls.ts';
 import type { Reader, ReadOptions, Service } from '../contract/service.ts';
 import { asCliError, CliError } from '../core/errors.ts';
-import { sameCommandWith, withTypedWords } from '../core/same-command.ts';
+import { sameCommandWith, withTypedWords } from '../core/shell-quote.ts';
 import { createPrivate, preparePrivateFolder } from '../files/private-files.ts';
 import {
   LIMIT_NAMES,
@@ -279,7 +279,7 @@ export async function runForAccount(
   { variables, handsKeys }: Started,
 ): Promise<number> {
   const { runChild } = await import('../cli/child.ts');
-  const { programEnvironment } = await import('../profile/program-environment.ts');
+  const { programEnvironment } = await import('../profile/resolve.ts');
   const { cwd, platform } = host;
   const identity = await opened.identity().catch(thrown => {
     if (thrown instanceof CliError && thrown.kind === 'not_authenticated') return undefined;

@@ -12,9 +12,8 @@ import { mirrorPath } from '../mirror/file.ts';
 import { createMirror, type Mirror } from '../mirror/mirror.ts';
 import type { OwnOperation } from '../mirror/own-rows.ts';
 import type { Line, QueryRequest } from '../mirror/query.ts';
-import { checkBaseUrl } from '../profile/base-url.ts';
-import type { Progress } from '../terminal/progress.ts';
-import type { SignOfLife } from '../terminal/sign-of-life.ts';
+import { checkBaseUrl } from '../profile/parts.ts';
+import type { Progress, SignOfLife } from '../terminal/progress.ts';
 import type { Connections } from './connections.ts';
 import type { AppHost } from './process-host.ts';
 

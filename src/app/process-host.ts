@@ -8,12 +8,12 @@ import { isAbsolute } from 'node:path';
 import type { Scrypt } from '../approvals/keys.ts';
 import { CliError, OutputError } from '../core/errors.ts';
 import { sizeText, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
-import { utf8Text } from '../core/utf8-text.ts';
+import { utf8Text } from '../core/text.ts';
 import { type ManagedFile, managedFilePath } from '../limits/managed-file.ts';
 import { type FolderFacts, foldersFor } from '../platform/folders.ts';
 import type { Folders, Host, InputStream, OutputStream, Randomness } from '../platform/host.ts';
 import { type SignalHolders, signalHolders } from '../platform/signals.ts';
-import { setFlag } from '../platform/v8-flags.ts';
+import { setFlag } from '../platform/v8.ts';
 import type { Keychain } from '../profile/keychain.ts';
 import type { EmbeddedSandbox } from '../sandbox/serving/embedded.ts';
 import { openTerminalKeys } from '../terminal/key-source.ts';
@@ -145,7 +145,7 @@ function writeTerminal(text: string): void {
 }
 
 async function outputError(fd: 1 | 2, cause: NodeJS.ErrnoException): Promise<OutputError> {
-  const { systemWords } = await import('../files/system-words.ts');
+  const { systemWords } = await import('../files/private-files.ts');
   const why = systemWords(cause.code ?? 'unknown error');
   return new OutputError('check_failed', { message: `cannot write ${OUTPUT_NAMES[fd]}: ${why}`, cause });
 }
@@ -397,7 +397,7 @@ function collectOften(): void {
 }
 
 async function staySmall(): Promise<void> {
-  const { keepGrown } = await import('../platform/v8-heap.ts');
+  const { keepGrown } = await import('../platform/v8.ts');
   keepGrown(process.getBuiltinModule('node:v8'), {
     eventLoopUtilization: performance.eventLoopUtilization,
     every: (ms, look) => void setInterval(look, ms).unref(),

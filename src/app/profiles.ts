@@ -4,7 +4,7 @@ import type { ProfileRow, Profiles } from '../cli/context.ts';
 import { CliError } from '../core/errors.ts';
 import { forgetShown } from '../id-cache/shown.ts';
 import { isLimitName } from '../limits/limits.ts';
-import { checkProfileName, unknownProfile } from '../profile/name.ts';
+import { checkProfileName, unknownProfile } from '../profile/parts.ts';
 import type { Profile } from '../profile/profile-file.ts';
 import {
   checkSettingName,
@@ -105,7 +105,7 @@ export async function profilesFor(host: AppHost, notice: (text: string) => void)
 /** A file that a setting names is read at once, so that a fault is told to whoever can mend it. Throws `usage`. */
 async function checkFile(host: AppHost, setting: string, path: string): Promise<void> {
   if (setting === 'sandbox_token_file') {
-    const { readKeyFile } = await import('../profile/key-file.ts');
+    const { readKeyFile } = await import('../profile/keys.ts');
     const { tokenIn } = await import('./account.ts');
     const { platform, clock, signal, cwd } = host;
     const around = { platform, clock, signal, called: 'token file', warn: () => undefined };

@@ -38,7 +38,7 @@ export function revealFor({ host, globals, opened, kept, limits, ...facts }: Rev
       return revealBudget((await opened.identity()).profile, kept);
     },
     async countDown(ms) {
-      const { countDown } = await import('../terminal/countdown.ts');
+      const { countDown } = await import('../terminal/reveal-screen.ts');
       const redraw = !globals.accessible && host.env['TERM'] !== 'dumb';
       const says = (seconds: number) =>
         `The limit of this minute is reached; continuing in ${seconds} s (Ctrl-C cancels)`;

@@ -15,8 +15,8 @@ import type {
 import { LOAD_SIZE, loadSize } from '../contract/sandbox/admin.ts';
 import { CliError, ERROR_KINDS } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
+import { markUsed, removeAbandoned } from '../files/lock.ts';
 import { preparePrivateFolder, systemCode } from '../files/private-files.ts';
-import { markUsed, removeAbandoned } from '../files/used-by.ts';
 import { foldersFor } from '../platform/folders.ts';
 import type { ScenarioPlayer, ScenarioRun, Stage } from '../sandbox/service/service.ts';
 import type { StepDone } from '../scenario/run.ts';
@@ -214,7 +214,7 @@ type Served = Awaited<ReturnType<typeof serve>>;
 
 async function serve({ host, version, notice }: ServerFacts, options: PrivateSandboxOptions, folder: string) {
   const { assemble, randomSeed } = await import('../sandbox/serving/assemble.ts');
-  const { privateFolder } = await import('../files/private-at-once.ts');
+  const { privateFolder } = await import('../files/private-files.ts');
   const { storeFile, storeFolder } = await import('../sandbox/serving/embedded.ts');
   const { Secret } = await import('../core/secret.ts');
   const { clock, pid, platform, random } = host;
@@ -428,7 +428,7 @@ export async function exportFrom(
 ): Promise<number> {
   refuseStream(path);
   const { exportedFrom } = await import('../client/sandbox-file.ts');
-  const { writeAtomically } = await import('../files/write-atomically.ts');
+  const { writeAtomically } = await import('../files/users-file.ts');
   const { SNAPSHOT_MARK } = await import('../contract/sandbox/snapshots.ts');
   const pieces = exportedFrom({ ...place, signal, clock });
   return writeAtomically(resolve(cwd, path), pieces, { random, platform, name: path, mark: SNAPSHOT_MARK });
@@ -437,7 +437,7 @@ export async function exportFrom(
 /** Throws what `exportFrom` would: `guarded` for a file that is no export, `usage` where none can be made. */
 export async function checkTarget({ cwd, platform, noise: random }: AppHost, path: string): Promise<void> {
   refuseStream(path);
-  const { checkWritable } = await import('../files/write-atomically.ts');
+  const { checkWritable } = await import('../files/users-file.ts');
   const { SNAPSHOT_MARK } = await import('../contract/sandbox/snapshots.ts');
   await checkWritable(resolve(cwd, path), { random, platform, name: path, mark: SNAPSHOT_MARK });
 }

@@ -3,11 +3,9 @@ import type { Context } from '../cli/context.ts';
 import { withRepeated } from '../cli/repeated.ts';
 import type { PostgresSettings } from '../journal/postgres.ts';
 import type { Environment } from '../platform/host.ts';
-import { createProgress, type ProgressMode } from '../terminal/progress.ts';
-import { createPrompts } from '../terminal/prompts.ts';
+import { createProgress, createSignOfLife, type ProgressMode, type SignOfLife } from '../terminal/progress.ts';
+import { createPrompts, typedInput } from '../terminal/prompts.ts';
 import { screenWidth } from '../terminal/screen.ts';
-import { createSignOfLife, type SignOfLife } from '../terminal/sign-of-life.ts';
-import { typedInput } from '../terminal/typed-input.ts';
 import type { Opening } from './context.ts';
 
 /** Enough for a database that starts again. Who waits for longer than that needs the journal for what he does. */

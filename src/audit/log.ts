@@ -7,17 +7,16 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError } from '../core/errors.ts';
-import { keepOpen } from '../files/keep-open.ts';
-import { withLock } from '../files/lock.ts';
+import { type IsRunning, withLock } from '../files/lock.ts';
 import {
   type FileDependencies,
   inOurWords,
+  keepOpen,
   NO_WAITING,
   preparePrivateFolder,
   readPrivate,
   unsafe,
 } from '../files/private-files.ts';
-import type { IsRunning } from '../files/process-identity.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import {
   type AuditEntry,

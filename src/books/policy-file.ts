@@ -2,9 +2,9 @@
 
 import { CARD_STATUSES } from '../contract/card.ts';
 import { DAY } from '../core/durations.ts';
-import { glob } from '../core/glob.ts';
 import { type Cents, centsOf, parseAmount } from '../core/money.ts';
 import { nearest } from '../core/nearest.ts';
+import { glob } from '../core/text.ts';
 import {
   faultyFile,
   plainOf,

@@ -3,8 +3,9 @@
  * the newest exact checkpoint, and each account is held against every checkpoint on the way: what does not fit makes it
  * provisional. Amounts are integer cents, times ms UTC.
  */
+
+import { isoSeconds } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
-import { isoSeconds } from '../core/iso-time.ts';
 import { cents, dollars } from '../core/money.ts';
 import { isPast, type Period, type WallClock } from './period.ts';
 import type { CardRow } from './rows.ts';

@@ -2,7 +2,7 @@
 
 import { CliError } from '../core/errors.ts';
 import { LONGEST_LINE } from '../core/input-limits.ts';
-import { Utf8Reader } from '../core/utf8-text.ts';
+import { Utf8Reader } from '../core/text.ts';
 import { type CsvField, type CsvRecord, createCsvReader } from './csv.ts';
 import { type JsonLine, readJsonLine } from './json-line.ts';
 import type { Fault, Position } from './position.ts';

@@ -4,8 +4,7 @@
  */
 
 import type { CliError } from '../core/errors.ts';
-import { withTypedWords } from '../core/same-command.ts';
-import { shellWord } from '../core/shell-quote.ts';
+import { shellWord, withTypedWords } from '../core/shell-quote.ts';
 
 type Typed = Readonly<Record<string, unknown>>;
 

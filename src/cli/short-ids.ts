@@ -7,7 +7,7 @@ import type { Effect } from '../contract/operation.ts';
 import { incompleteList } from '../contract/whole-list.ts';
 import { CliError } from '../core/errors.ts';
 import { dollars, toCents } from '../core/money.ts';
-import { typedCommand } from '../core/same-command.ts';
+import { typedCommand } from '../core/shell-quote.ts';
 import type { Listing, Row } from '../terminal/view.ts';
 import { cannotConfirm, declined } from '../writes/question.ts';
 import { rowSource } from './bulk/flags.ts';

@@ -6,7 +6,7 @@ import type { ListPage, PageFacts } from '../contract/operation.ts';
 import type { ReadOptions } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
-import { between } from '../platform/jitter.ts';
+import { between } from '../platform/time.ts';
 import type { Interpretation } from './request.ts';
 
 const ATTEMPTS = 3;

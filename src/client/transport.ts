@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 import type { Client, Dispatcher } from 'undici';
 import type buildConnector from 'undici/lib/core/connect.js';
 import type { Clock, Environment } from '../platform/host.ts';
-import { setFlag } from '../platform/v8-flags.ts';
+import { setFlag } from '../platform/v8.ts';
 import { describeFailure, noteIssuer, Stopped, TimeIsUp, TooLarge, type WireFailure } from './failure.ts';
 import { openTunnel, proxyFor } from './proxy.ts';
 

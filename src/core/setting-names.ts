@@ -1,6 +1,7 @@
 /** The settings of a profile in words, for help, completion and errors; `profile/settings.ts` says what each may be. */
+import { CliError } from './errors.ts';
 
-export interface SettingWords {
+interface SettingWords {
   readonly means: string;
   /** The form of a value, with its unit. */
   readonly form: string;
@@ -99,3 +100,20 @@ export const SETTINGS = {
 } as const satisfies Record<string, SettingWords>;
 
 export type SettingName = keyof typeof SETTINGS;
+
+// The `CARDWRIGHT_` variables of the environment, as all of them are read.
+
+const OURS = 'CARDWRIGHT_';
+
+/** What help and `docs/guide/service.md` say of it. */
+export const EMPTY_VARIABLES = `A variable ${OURS}… that is set and empty is refused (exit 2).`;
+
+/**
+ * Throws `usage` for a variable of ours that is set and empty: a CI job that lacks a secret or a setting has one, and what
+ * it should have chosen must not be chosen otherwise.
+ */
+export function refuseEmptyVariables(env: Readonly<Record<string, string | undefined>>): void {
+  const empty = Object.keys(env).find(name => name.startsWith(OURS) && env[name] === '');
+  if (empty === undefined) return;
+  throw new CliError('usage', { message: `${empty} is set and empty`, hint: `unset ${empty}`, outcome: 'not_sent' });
+}

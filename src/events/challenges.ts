@@ -5,7 +5,7 @@ import { FINISHED_CHALLENGE } from '../contract/resources.ts';
 import { CHALLENGE_LIFE } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
 import { dollars, toCents } from '../core/money.ts';
-import { sameCommandWith } from '../core/same-command.ts';
+import { sameCommandWith } from '../core/shell-quote.ts';
 
 export type Challenge = Item<'challenges.list'>;
 

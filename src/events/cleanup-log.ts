@@ -6,6 +6,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isObject } from '../core/objects.ts';
+import { type IsRunning, identify, isProvablyGone, type ProcessIdentity } from '../files/lock.ts';
 import {
   type FileDependencies,
   preparePrivateFolder,
@@ -13,7 +14,6 @@ import {
   systemCode,
   writePrivate,
 } from '../files/private-files.ts';
-import { type IsRunning, identify, isProvablyGone, type ProcessIdentity } from '../files/process-identity.ts';
 
 /** Facts of one thing: ids and addresses, never a secret. */
 export type Facts = Readonly<Record<string, string>>;

@@ -7,9 +7,9 @@ import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import { matchesEvent } from '../contract/events.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
-import { stretched } from '../platform/jitter.ts';
-import { createDedupeSet } from './dedupe.ts';
+import { stretched } from '../platform/time.ts';
 import type { Arrived } from './listener.ts';
+import { createDedupeSet } from './poll.ts';
 
 export interface Target {
   readonly url: URL;

@@ -2,14 +2,26 @@
  * Deliveries in, verified events out: each once, with those flagged that come out of order
  * (docs/design/security.md, H4, H7, H9).
  */
-import { matchesEvent } from '../contract/events.ts';
+
+import { createHash } from 'node:crypto';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { EVENT_DATA, EVENT_ENVELOPE, EVENT_ID_HEADERS, matchesEvent } from '../contract/events.ts';
 import { signatureIn } from '../contract/signature/header.ts';
-import type { CliError } from '../core/errors.ts';
+import { staysWhole } from '../contract/whole-names.ts';
+import { maskedValue, withoutCardNumbers } from '../core/card-numbers.ts';
+import { CliError } from '../core/errors.ts';
+import { isObject } from '../core/objects.ts';
 import type { Secret } from '../core/secret.ts';
+import { sameCommandWithout } from '../core/shell-quote.ts';
 import type { Clock } from '../platform/host.ts';
-import { createDedupeSet } from './dedupe.ts';
-import { type DeliveredEvent, readEvent } from './event.ts';
-import { type Delivery, openReceiver } from './receiver.ts';
+import { createDedupeSet } from './poll.ts';
 import { verifyPayload } from './verify.ts';
 
 export interface ReceivedEvent extends DeliveredEvent {
@@ -36,7 +48,7 @@ export interface Counts {
   unwished: number;
 }
 
-export interface ListenerSettings {
+interface ListenerSettings {
   readonly port: number;
   /** Empty ones verify nothing, so there must be one. */
   readonly secrets: readonly Secret[];
@@ -52,7 +64,7 @@ export interface ListenerSettings {
   readonly relay?: ((arrived: Arrived) => Promise<boolean>) | undefined;
 }
 
-export interface Listener {
+interface Listener {
   readonly port: number;
   readonly counts: Readonly<Counts>;
   /** Events in the order they came; ends when `finish` was called and all were taken. Throws what `fail` was given. */
@@ -151,4 +163,174 @@ function whyRefused(signature: string | undefined, explained: string | undefined
   return explained === undefined
     ? 'its signature was made with another secret or over other bytes'
     : `its signature does not match: ${explained}`;
+}
+
+// The receiver: on this machine alone; the bytes first, then the signature, then anything else (docs/design/security.md, H1 to
+// H8, H12).
+
+interface Delivery {
+  readonly bytes: Uint8Array;
+  readonly headers: IncomingHttpHeaders;
+}
+
+interface ReceiverSettings {
+  /** Any free one for 0. */
+  readonly port: number;
+  /** Status of the answer to whole bytes; nothing else is done with them here. */
+  readonly take: (delivery: Delivery) => Promise<number>;
+  /** Told once, when it cannot receive any more. */
+  readonly onGone: (error: CliError) => void;
+}
+
+interface Receiver {
+  readonly port: number;
+  /** Answers what is running, then frees the port. */
+  close(): Promise<void>;
+}
+
+const MAX_BYTES = 1024 * 1024;
+const TIMES = { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 1_000 } as const;
+
+/** Opens the port on 127.0.0.1. Throws `unreachable` when it is taken. */
+export async function openReceiver({ port, take, onGone }: ReceiverSettings): Promise<Receiver> {
+  const server = createServer(TIMES, (request, response) => {
+    answer(request, response, take).catch((error: unknown) => {
+      request.destroy();
+      onGone(gone('failed', error));
+    });
+  });
+  await listening(server, port);
+  server.on('error', error => onGone(gone('failed', error)));
+  let closing = false;
+  server.on('close', () => {
+    if (!closing) onGone(gone('was closed', undefined));
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close() {
+      closing = true;
+      return new Promise(resolve => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+      });
+    },
+  };
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  take: ReceiverSettings['take'],
+): Promise<void> {
+  if (request.method !== 'POST') return end(response, 405, { Allow: 'POST' });
+  // A sender that leaves in the middle, or is too slow, is its own matter: it will come again.
+  const bytes = await bodyOf(request).catch(() => 'broken off' as const);
+  if (bytes === 'broken off') return void request.destroy();
+  if (bytes === undefined) return end(response, 413, { Connection: 'close' });
+  end(response, await take({ bytes, headers: request.headers }));
+}
+
+/** The whole body, undefined when it is too large. Rejects when it does not come whole. */
+async function bodyOf(request: IncomingMessage): Promise<Uint8Array | undefined> {
+  if (Number(request.headers['content-length']) > MAX_BYTES) return undefined;
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    size += part.length;
+    if (size > MAX_BYTES) return undefined;
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+function end(response: ServerResponse, status: number, headers: Readonly<Record<string, string>> = {}): void {
+  response.writeHead(status, { 'Content-Length': '0', ...headers }).end();
+}
+
+function listening(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const refuse = (error: NodeJS.ErrnoException) => {
+      const message = `cannot listen on port ${port} of 127.0.0.1: ${error.code ?? error.message}`;
+      reject(new CliError('unreachable', { message, outcome: 'not_sent', hint: sameCommandWithout('--port') }));
+    };
+    server.once('error', refuse);
+    server.listen({ host: '127.0.0.1', port }, () => {
+      server.off('error', refuse);
+      resolve();
+    });
+  });
+}
+
+function gone(what: string, cause: unknown): CliError {
+  const why = cause instanceof Error ? `: ${cause.message}` : '';
+  return new CliError('unreachable', { message: `the receiver ${what}${why}; no further event arrives`, cause });
+}
+
+// A delivered payload as an event, whatever its names are (A-73). Read only after its signature was checked.
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface DeliveredEvent {
+  /** The event's own id; a digest of the payload where it has none. */
+  readonly id: string;
+  readonly type: string;
+  /** As the service wrote it; null where it does not say. */
+  readonly created_at: string | null;
+  readonly data: unknown;
+}
+
+interface ReadEvent {
+  /** Without card numbers: an event is no card's details. */
+  readonly event: DeliveredEvent;
+  /** Where in its object one stood. */
+  readonly hidden: readonly string[];
+  /** Where a number has more digits than are kept of one. */
+  readonly inexact: readonly string[];
+}
+
+/** Reads a payload. Never throws: what is no JSON object is an event without a type. */
+export function readEvent(bytes: Uint8Array, headers: Readonly<Record<string, unknown>>): ReadEvent {
+  const payload = parsed(bytes);
+  const created = textOf(payload, 'created_at');
+  const { value: data, hidden, inexact } = maskedValue(dataOf(payload), staysWhole);
+  const event = {
+    id: textOf(payload, 'id') ?? headerId(headers) ?? `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
+    type: withoutCardNumbers(textOf(payload, 'type') ?? ''),
+    created_at: created ?? null,
+    data,
+  };
+  return { event, hidden, inexact };
+}
+
+function parsed(bytes: Uint8Array): Fields {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return isObject(value) ? value : {};
+  } catch (error) {
+    if (error instanceof SyntaxError) return {};
+    throw error;
+  }
+}
+
+function textOf(payload: Fields, slot: keyof typeof EVENT_ENVELOPE): string | undefined {
+  for (const name of [slot, ...(EVENT_ENVELOPE[slot].also ?? [])]) {
+    const value = Object.hasOwn(payload, name) ? payload[name] : undefined;
+    if (typeof value === 'string' && value !== '') return value;
+    if (typeof value === 'number' && slot === 'id') return String(value);
+  }
+  return undefined;
+}
+
+function headerId(headers: Fields): string | undefined {
+  const value = EVENT_ID_HEADERS.map(name => headers[name.toLowerCase()]).find(each => typeof each === 'string');
+  return value === undefined || value === '' ? undefined : String(value);
+}
+
+function dataOf(payload: Fields): unknown {
+  for (const path of EVENT_DATA) {
+    let value: unknown = payload;
+    for (const name of path.split('.')) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+    if (isObject(value)) return value;
+  }
+  return payload;
 }

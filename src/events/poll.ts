@@ -3,9 +3,11 @@
  * although the machine slept (docs/design/security.md, G14 and G15).
  */
 
+import type { ListPage } from '../contract/operation.ts';
+import { MINUTE } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
-import { stretched } from '../platform/jitter.ts';
+import { stretched } from '../platform/time.ts';
 
 export interface Waiting {
   readonly clock: Clock;
@@ -16,7 +18,7 @@ export interface Waiting {
   readonly serviceNow: () => number;
 }
 
-export interface Pace {
+interface Pace {
   /** Milliseconds until time is over; for ever when left out. */
   readonly timeoutMs?: number | undefined;
   /** The first pause, and the one they grow to. */
@@ -27,7 +29,7 @@ export interface Pace {
 }
 
 /** Between the end of one look and the next; also within a look that takes several requests. */
-export const SHORTEST_PAUSE_MS = 1_000;
+const SHORTEST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 5_000;
 const GROWTH = 1.5;
 /** The wall clock ran ahead of the running time by so much: the machine slept, or somebody set the clock. */
@@ -124,7 +126,7 @@ async function cutOff<T>(
   }
 }
 
-export interface Patient<T> {
+interface Patient<T> {
   /** Undefined also while the service cannot be asked. */
   look(): Promise<T | undefined>;
   /** Why the newest look failed. */
@@ -171,4 +173,135 @@ function mayPass({ kind, facts }: CliError, wasThere: boolean): boolean {
   if (kind !== 'unreachable' || NEVER_THERE.includes(facts.httpStatus ?? 0)) return false;
   // Nothing was sent: refused, no such name, no trust. At the first look that speaks for a wrong address.
   return wasThere || facts.outcome !== 'not_sent';
+}
+
+// A live view: what is new since the last look, each once, until a signal, a count or a time.
+
+interface LiveView<T> {
+  readonly everyMs: number;
+  /** Ends after so long, after so many. */
+  readonly forMs?: number | undefined;
+  readonly count?: number | undefined;
+  /** Looks once: what may be new, in the order it is to be shown. */
+  readonly look: (seen: DedupeSet) => Promise<readonly T[]>;
+  readonly onTrouble?: (error: CliError) => void;
+}
+
+/** A view that shows nothing any more must not look alive: so long it waits for a service to come back. */
+const GIVE_UP_MS = 5 * MINUTE;
+
+/** Batches of rows that were not shown before, empty ones where nothing is new. A signal ends it quietly. */
+export async function* live<T extends { readonly id: string }>(
+  waiting: Waiting,
+  view: LiveView<T>,
+): AsyncGenerator<readonly T[]> {
+  const { everyMs, forMs, count = Number.POSITIVE_INFINITY } = view;
+  const { clock, signal } = waiting;
+  const seen = createDedupeSet();
+  const asked = patient(() => view.look(seen), view.onTrouble);
+  let left = count;
+  let answeredAt = clock.monotonic();
+  try {
+    const atLeastMs = () => asked.trouble?.facts.retryAfterMs ?? 0;
+    for await (const _ of pollTimes(waiting, { timeoutMs: forMs, firstMs: everyMs, longestMs: everyMs, atLeastMs })) {
+      const rows = await asked.look();
+      if (rows !== undefined) answeredAt = clock.monotonic();
+      else if (clock.monotonic() - answeredAt > GIVE_UP_MS) throw asked.trouble;
+      const fresh = (rows ?? []).filter(({ id }) => seen.add(id)).slice(0, left);
+      left -= fresh.length;
+      yield fresh;
+      if (left <= 0) return;
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+// The newest rows of a list that grows at its head: as many pages as it takes to meet one that is known.
+
+interface Timed {
+  readonly id: string;
+  readonly created_at?: string | null;
+}
+
+interface Tail<T> {
+  /** Pages from the newest on. */
+  readonly pages: () => AsyncIterable<ListPage<T>>;
+  /** So many of those that were there before are shown too. */
+  readonly last: number;
+  /** Told when more came than are looked through. */
+  readonly onGap: () => void;
+}
+
+const MOST_PAGES = 20;
+
+/** A look for `live`: new rows, oldest first. The first look takes note of what is there. */
+export function pollTail<T extends Timed>(waiting: Waiting, tail: Tail<T>): (seen: DedupeSet) => Promise<readonly T[]> {
+  let isFirst = true;
+  let since = Number.NEGATIVE_INFINITY;
+  return async seen => {
+    if (isFirst) {
+      const there = await firstPage(tail);
+      isFirst = false;
+      since = Math.max(...there.map(timeOf), since);
+      for (const { id } of there.slice(tail.last)) seen.add(id);
+      return there.slice(0, tail.last).reverse();
+    }
+    const fresh: T[] = [];
+    let number = 0;
+    for await (const { data } of tail.pages()) {
+      number += 1;
+      const known = data.findIndex(({ id }) => seen.has(id));
+      // Records of one moment have no order among themselves: a new one may stand behind one that is known. Behind those
+      // of a later page are also the ones that were there before all this.
+      const isNew = (row: T, at: number) =>
+        !seen.has(row.id) && (known < 0 || at < known || number === 1 || timeOf(row) >= since);
+      fresh.push(...data.filter(isNew));
+      if (known >= 0 || data.length === 0) break;
+      if (number === MOST_PAGES) {
+        tail.onGap();
+        break;
+      }
+      await nextRequest(waiting);
+    }
+    return fresh.reverse();
+  };
+}
+
+async function firstPage<T>({ pages }: Tail<T>): Promise<readonly T[]> {
+  for await (const { data } of pages()) return data;
+  return [];
+}
+
+function timeOf({ created_at }: Timed): number {
+  const time = Date.parse(created_at ?? '');
+  return Number.isNaN(time) ? Number.NEGATIVE_INFINITY : time;
+}
+
+// Ids that came before, the newest of them: a view that runs for days must not grow.
+
+interface DedupeSet {
+  has(id: string): boolean;
+  /** True when it was not there. */
+  add(id: string): boolean;
+  readonly size: number;
+}
+
+const MOST = 10_000;
+
+/** Forgets the oldest beyond `most`. */
+export function createDedupeSet(most = MOST): DedupeSet {
+  const ids = new Set<string>();
+  return {
+    has: id => ids.has(id),
+    add(id) {
+      if (ids.has(id)) return false;
+      ids.add(id);
+      if (ids.size > most) for (const oldest of ids) return ids.delete(oldest);
+      return true;
+    },
+    get size() {
+      return ids.size;
+    },
+  };
 }

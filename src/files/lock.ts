@@ -1,20 +1,15 @@
-/** Locks between processes: files that one of several makes, and that a later one takes over from the dead. */
+/** Which process holds what: lock files, which a later process takes over from a dead one, process identities, and folders in use. */
 
-import { rm } from 'node:fs/promises';
+import { constants, readFileSync, readlinkSync } from 'node:fs';
+import { copyFile, link, lstat, readdir, rm } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { CliError } from '../core/errors.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
-import { between } from '../platform/jitter.ts';
-import { createWhole } from './create-whole.ts';
-import { inOurWords, readOrdinary, systemCode } from './private-files.ts';
-import {
-  type IsRunning,
-  identify,
-  isProvablyGone,
-  isProvablyRunning,
-  type ProcessIdentity,
-} from './process-identity.ts';
+import { between } from '../platform/time.ts';
+import { createPrivate, inOurWords, ourUid, readOrdinary, systemCode } from './private-files.ts';
 
-export interface LockOptions {
+interface LockOptions {
   readonly pid: number;
   readonly clock: Clock;
   readonly random: Randomness;
@@ -57,12 +52,6 @@ export async function withLock<T>(path: string, options: LockOptions, work: () =
 /** Whether a process that is not provably gone holds the lock file. Changes nothing. */
 export async function isLocked(path: string, us: { readonly pid: number }, isRunning?: IsRunning): Promise<boolean> {
   return (await holderOf(path, us, isRunning)) !== 'nobody';
-}
-
-/** Whether the process that holds the lock file is known to run; one of another container or machine is not. Changes nothing. */
-export async function isLockedByRunning(path: string, us: { readonly pid: number }): Promise<boolean> {
-  const holder = await inOurWords(path, () => readHolder(path));
-  return typeof holder === 'object' && isProvablyRunning(holder, identify(us.pid));
 }
 
 /** The pid of the process that holds the lock file and is not provably gone. Changes nothing. */
@@ -155,4 +144,163 @@ function held(path: string, holder: Seen): CliError {
     hint: 'cardwright doctor',
     outcome: 'not_sent',
   });
+}
+
+/**
+ * Makes a private file that appears under its name with its content in it: a crash cannot leave half of one, and of
+ * several processes one succeeds. `beside` is a name that nobody else uses. Rejects with the system's EEXIST when the
+ * name is taken.
+ */
+async function createWhole(path: string, text: string, beside: string): Promise<void> {
+  await createPrivate(beside, text);
+  try {
+    await linkOrCopy(beside, path);
+  } finally {
+    await rm(beside, { force: true });
+  }
+}
+
+async function linkOrCopy(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to);
+  } catch (error) {
+    // File systems without hard links: still exclusive, only a crash in between needs a hand.
+    if (!['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK'].includes(systemCode(error) ?? '')) throw error;
+    await copyFile(from, to, constants.COPYFILE_EXCL);
+  }
+}
+
+// Processes told apart, also from a later one with the same pid: who holds a lock, a lease, a folder.
+
+/** Empty text: this system does not say. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** Clock ticks from boot to its start. */
+  readonly started: string;
+  readonly boot: string;
+  /** The set of processes its pid belongs to: containers count their own. */
+  readonly pids: string;
+  readonly machine: string;
+}
+
+/** Answers whether a pid is taken; for systems without /proc. */
+export type IsRunning = (pid: number) => boolean;
+
+// Each of these files takes microseconds, and a turn of the thread pool for it many times that.
+
+/** Who the process with this pid is, on this machine, now. */
+export function identify(pid: number): ProcessIdentity {
+  return {
+    pid,
+    started: processRow(pid)?.started ?? '',
+    boot: textOf(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')),
+    pids: textOf(() => readlinkSync('/proc/self/ns/pid')),
+    machine: hostname(),
+  };
+}
+
+/**
+ * Whether that process is provably gone: rebooted since, its pid free, or its pid now that of a younger process.
+ * Another machine or another container proves nothing, nor does a system that tells nothing.
+ */
+export function isProvablyGone(other: ProcessIdentity, us: ProcessIdentity, isRunning?: IsRunning): boolean {
+  if (other.machine !== us.machine) return false;
+  if (other.boot !== us.boot) return other.boot !== '' && us.boot !== '';
+  if (other.pids !== us.pids) return false;
+  if (us.started === '') return isRunning !== undefined && !isRunning(other.pid);
+  const row = processRow(other.pid);
+  if (row === undefined) {
+    // A /proc that hides other users' processes proves nothing by silence; process 1 is always there.
+    return isRunning === undefined ? processRow(1) !== undefined : !isRunning(other.pid);
+  }
+  return row.ended || (other.started !== '' && row.started !== other.started);
+}
+
+/** Whether that process is known to run now: it is among those that this one sees, and began when it says. */
+export function isProvablyRunning(other: ProcessIdentity, us: ProcessIdentity): boolean {
+  if (other.machine !== us.machine || other.boot !== us.boot || other.pids !== us.pids) return false;
+  const row = processRow(other.pid);
+  return row !== undefined && !row.ended && row.started === other.started;
+}
+
+/** An identity in one text, `pid:start:boot:set of pids`, for a store that no two machines share. */
+export function ownerName(pid: number): string {
+  const { started, boot, pids } = identify(pid);
+  return [pid, started, boot, pids].join(':');
+}
+
+/** Whether the process of that name is provably gone. What cannot be known is no proof; then a lease decides. */
+export function isOwnerGone(owner: string, us: string, isRunning?: IsRunning): boolean {
+  return owner !== us && isProvablyGone(identityIn(owner), identityIn(us), isRunning);
+}
+
+function identityIn(name: string): ProcessIdentity {
+  const [pid = '', started = '', boot = '', ...pids] = name.split(':');
+  return { pid: Number(pid), started, boot, pids: pids.join(':'), machine: '' };
+}
+
+function processRow(pid: number): { readonly started: string; readonly ended: boolean } | undefined {
+  const text = textOf(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  // The program's name comes second, in brackets, and may itself hold spaces and brackets.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const [state, started] = [fields[0], fields[19]];
+  if (state === undefined || started === undefined) return undefined;
+  return { started, ended: state === 'Z' || state === 'X' };
+}
+
+/** Nothing to read means "this system does not say", which every question above can live with. */
+function textOf(read: () => string): string {
+  try {
+    return read().trim();
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return '';
+  }
+}
+
+// Folders that processes use: each names itself in one. When all of them are provably gone, the next process removes the folder.
+
+const MARK = /^used-by-\d+$/;
+
+/** Says in a folder that a process uses it. */
+export async function markUsed(folder: string, pid: number): Promise<void> {
+  // In the form of a lock, which is read for its holder alone.
+  const mark = { ...identify(pid), nonce: '' };
+  await createPrivate(join(folder, `used-by-${pid}`), `${JSON.stringify(mark)}\n`);
+}
+
+/** Whoever tidies. */
+interface Remover {
+  readonly pid: number;
+  /** For systems that have no /proc. */
+  readonly isRunning?: IsRunning | undefined;
+}
+
+/** Removes the folders in `parent` whose names begin with `prefix` and whose processes are all provably gone. */
+export async function removeAbandoned(parent: string, prefix: string, us: Remover): Promise<void> {
+  // A folder that cannot be read holds nothing we could take away.
+  const names = await readdir(parent).catch((error: unknown) => {
+    if (systemCode(error) === undefined) throw error;
+    return [];
+  });
+  for (const name of names.filter(each => each.startsWith(prefix))) {
+    try {
+      const folder = join(parent, name);
+      if (await isAbandoned(folder, us)) await rm(folder, { recursive: true, force: true });
+    } catch (error) {
+      // Another process tidies too, or may and we may not.
+      if (systemCode(error) === undefined) throw error;
+    }
+  }
+}
+
+async function isAbandoned(folder: string, us: Remover): Promise<boolean> {
+  const [found, uid] = [await lstat(folder), ourUid()];
+  // Windows has no owners in this form: -1.
+  if (!found.isDirectory() || (uid !== undefined && uid >= 0 && found.uid !== uid)) return false;
+  const marks = (await readdir(folder)).filter(name => MARK.test(name));
+  for (const mark of marks) {
+    if ((await holderOf(join(folder, mark), us, us.isRunning)) !== 'nobody') return false;
+  }
+  return marks.length > 0;
 }

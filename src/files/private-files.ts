@@ -1,14 +1,22 @@
 /** Files and folders of this user alone: made with their modes, replaced whole, refused where others can reach them. */
-import { constants } from 'node:fs';
-import { access, chmod, lstat, open, rm } from 'node:fs/promises';
+import {
+  type BigIntStats,
+  chmodSync,
+  closeSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { access, chmod, type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { CliError } from '../core/errors.ts';
 import type { Randomness } from '../platform/host.ts';
-import { makeFolders } from './make-folders.ts';
-import { unsafeParent, WORLD_WRITES } from './parent-folders.ts';
-import { replaceFile } from './replace-file.ts';
-import { systemWords } from './system-words.ts';
 
 /** What private files need of their surroundings. */
 export interface FileDependencies {
@@ -27,9 +35,6 @@ interface Found {
 }
 
 const OTHERS = 0o077;
-
-export { WORLD_WRITES } from './parent-folders.ts';
-
 // Windows lacks the flag; there `lstat` alone stands guard.
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 /** A pipe in place of a file of ours would otherwise wait for somebody to write, and no signal would end that. */
@@ -231,4 +236,240 @@ export function unsafe(path: string, why: string): CliError {
     hint: 'cardwright doctor',
     outcome: 'not_sent',
   });
+}
+
+// Made without waiting, for what every run makes: each turn of the thread pool counts there. What is open to others is closed
+// without a word.
+
+/** Makes `path` a 0700 folder of ours, its parents too. Throws `guarded` for a symlink or somebody else's folder. */
+export function privateFolder(path: string, platform: NodeJS.Platform): void {
+  atOnceInOurWords(path, () => {
+    makeFolders(path, 0o700);
+    const found = lstatSync(path);
+    if (!found.isDirectory()) throw unsafe(path, 'is not a folder');
+    ourAlone(path, found, platform);
+  });
+}
+
+/**
+ * Creates `path` empty with mode 0600 when it is not there, so that a database engine never creates it open to others.
+ * An existing file is looked at but not opened: closing it again would free the engine's locks on it.
+ */
+export function privateFile(path: string, platform: NodeJS.Platform): void {
+  atOnceInOurWords(path, () => {
+    if (createdNow(path)) return;
+    const found = lstatSync(path);
+    if (!found.isFile()) throw unsafe(path, 'is not an ordinary file');
+    ourAlone(path, found, platform);
+  });
+}
+
+function createdNow(path: string): boolean {
+  try {
+    const file = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
+    closeSync(file);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function ourAlone(path: string, found: Stats | BigIntStats, platform: NodeJS.Platform): void {
+  // Windows has neither owners nor modes in this form.
+  if (platform === 'win32') return;
+  const us = ourUid();
+  const mode = Number(found.mode) & 0o777;
+  if (us !== undefined && Number(found.uid) !== us) throw unsafe(path, 'belongs to another user');
+  if ((mode & WORLD_WRITES) !== 0) throw unsafe(path, 'can be written by everybody');
+  const right = found.isDirectory() ? 0o700 : 0o600;
+  if (mode !== right) chmodSync(path, right);
+}
+
+// Replacing a file: filled beside it, synced, renamed, so that a crash leaves the old or the new one.
+
+const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW;
+
+interface Replacing {
+  readonly random: Randomness;
+  readonly platform: NodeJS.Platform;
+  /** What the file is made with; the umask of the process takes its bits away. */
+  readonly mode: number;
+  /** Between the path and 16 hex digits in the name of the file beside it. */
+  readonly suffix?: string;
+  /** Whether a crash may take the new text away: then nothing is synced. */
+  readonly mayBeLost?: boolean;
+}
+
+/**
+ * Fills a new file beside `path` and puts it in its place, then makes its name durable. Resolves to what `fill` resolves
+ * to. Rejects with the system's error or that of `fill`; then nothing is left beside it and the old file is whole.
+ */
+export async function replaceFile<T>(
+  path: string,
+  { random, platform, mode, suffix = '.tmp-', mayBeLost = false }: Replacing,
+  fill: (file: FileHandle) => Promise<T>,
+): Promise<T> {
+  const beside = `${path}${suffix}${Buffer.from(random.bytes(8)).toString('hex')}`;
+  try {
+    const filled = await filledWith(await open(beside, NEW_FILE, mode), fill, mayBeLost);
+    await rename(beside, path);
+    if (!mayBeLost) await syncFolder(dirname(path), platform);
+    return filled;
+  } catch (error) {
+    await rm(beside, { force: true });
+    throw error;
+  }
+}
+
+async function filledWith<T>(file: FileHandle, fill: (file: FileHandle) => Promise<T>, mayBeLost: boolean): Promise<T> {
+  try {
+    const filled = await fill(file);
+    if (!mayBeLost) await file.sync();
+    return filled;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Makes names in a folder durable. Windows has no such call, its renames are journaled. */
+export async function syncFolder(path: string, platform: NodeJS.Platform): Promise<void> {
+  if (platform === 'win32') return;
+  const folder: FileHandle = await open(path, constants.O_RDONLY);
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+/**
+ * Makes `path` and what is missing above it with `mode`, less the umask; a folder that is there stays as it is. Throws
+ * the system's error, and `guarded` where a system takes no folders. Node's own `recursive` never comes back from there:
+ * below /proc the answer to mkdir is that the parent is missing, though it is there (Node 20 to 26).
+ */
+export function makeFolders(path: string, mode: number): void {
+  if (isFolder(path)) return;
+  const parent = dirname(path);
+  if (parent !== path) makeFolders(parent, mode);
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    // Somebody was quicker.
+    if (isFolder(path)) return;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || !isFolder(parent)) throw error;
+    throw new CliError('guarded', {
+      message: `${path} cannot be made: ${parent} takes no folders`,
+      hint: 'cardwright doctor',
+      outcome: 'not_sent',
+      cause: error,
+    });
+  }
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch (error) {
+    // Not by `throwIfNoEntry`: from Node 22 on it keeps quiet about a file on the way too.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+// The folders above: whoever may rename one of them may put another folder in its place.
+
+const WORLD_WRITES = 0o002;
+const STICKY = 0o1000;
+const ROOT = 0;
+
+/** A folder, and what is wrong with it. */
+interface UnsafeFolder {
+  readonly path: string;
+  readonly why: string;
+}
+
+/**
+ * The folder above `path` that is not safe: it belongs to somebody who is neither `us`, a user id, nor root, can be
+ * written by everybody without the sticky bit, or is reached through a link of somebody else. What is not there is not
+ * looked at: it is made by us.
+ */
+function unsafeParent(path: string, us: number): UnsafeFolder | undefined {
+  const trusted = new Set([us, ROOT, ...unmapped()]);
+  const nearest = above(path).find(folder => existing(() => lstatSync(folder)) !== undefined);
+  if (nearest === undefined) return undefined;
+  for (const link of [nearest, ...above(nearest)]) {
+    const found = lstatSync(link);
+    if (found.isSymbolicLink() && !trusted.has(found.uid)) return { path: link, why: 'is a link of another user' };
+  }
+  const real = existing(() => realpathSync(nearest)) ?? nearest;
+  for (const folder of [real, ...above(real)]) {
+    const { uid, mode } = statSync(folder);
+    if (!trusted.has(uid)) return { path: folder, why: 'belongs to another user' };
+    const isOpen = (mode & WORLD_WRITES) !== 0 && (mode & STICKY) === 0;
+    if (isOpen) return { path: folder, why: 'can be written by everybody' };
+  }
+  return undefined;
+}
+
+/** The folders above, the nearest first. */
+function above(path: string): string[] {
+  const found: string[] = [];
+  for (let [below, folder] = [path, dirname(path)]; folder !== below; folder = dirname(folder)) {
+    found.push(folder);
+    below = folder;
+  }
+  return found;
+}
+
+function existing<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** In a container whose ids are mapped, what belongs to root outside has the owner that stands for all others. */
+function unmapped(): number[] {
+  try {
+    const isWhole = /^\s*0\s+0\s+4294967295\s*$/.test(readFileSync('/proc/self/uid_map', 'utf8'));
+    return isWhole ? [] : [Number(readFileSync('/proc/sys/kernel/overflowuid', 'utf8'))];
+  } catch {
+    return [];
+  }
+}
+
+/** What `work` makes of an open file, which stays open; when it fails the file is closed. */
+export async function keepOpen<T>(
+  file: { close(): Promise<void> } | undefined,
+  work: () => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    await file?.close().catch(() => undefined);
+    throw thrown;
+  }
+}
+
+const SYSTEM_WORDS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EDQUOT: 'the quota is used up',
+  EFBIG: 'the file is too large',
+  EIO: 'the device failed',
+  EISDIR: 'it is a folder',
+  ELOOP: 'it is a symbolic link',
+  EMFILE: 'too many files are open',
+  ENOENT: 'there is no such file or folder',
+  ENOSPC: 'no space is left',
+  ENOTDIR: 'a part of the path is no folder',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+};
+
+/** `no space is left (ENOSPC)`; an unknown code as it is. */
+export function systemWords(code: string): string {
+  return Object.hasOwn(SYSTEM_WORDS, code) ? `${SYSTEM_WORDS[code]} (${code})` : code;
 }

@@ -1,12 +1,19 @@
 /** A file of the user's own that we change: what it is to its owner stays as it is, and a crash leaves it whole. */
 import { constants } from 'node:fs';
-import { access, lstat, readFile, realpath, rm } from 'node:fs/promises';
+import { access, type FileHandle, lstat, open, readFile, realpath, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CliError } from '../core/errors.ts';
 import type { Randomness } from '../platform/host.ts';
-import { makeFolders } from './make-folders.ts';
-import { inOurWords, systemCode } from './private-files.ts';
-import { replaceFile } from './replace-file.ts';
+import {
+  type FileDependencies,
+  inOurWords,
+  makeFolders,
+  readOrdinary,
+  replaceFile,
+  systemCode,
+  systemWords,
+  writePrivate,
+} from './private-files.ts';
 
 export interface UsersFile {
   readonly path: string;
@@ -76,4 +83,128 @@ function nothingThere(error: unknown): undefined {
 
 function leftAlone(path: string, why: string): CliError {
   return new CliError('guarded', { message: `${path} ${why}; it was not changed`, outcome: 'not_sent' });
+}
+
+// A private file that arrives in pieces: written beside its target, synced, renamed.
+
+interface AtomicWrite {
+  readonly random: Randomness;
+  readonly platform: NodeJS.Platform;
+  /** What the user called it, for messages. */
+  readonly name: string;
+  /** How a file that may be replaced begins; any other is left as it is. */
+  readonly mark: string;
+}
+
+/**
+ * Puts the pieces in a 0600 file at `path`, whole or not at all. Resolves to the number of bytes. Throws `guarded` when
+ * something else is there, `usage` when it cannot be written; then nothing is left behind and the old file is whole.
+ */
+export async function writeAtomically(
+  path: string,
+  pieces: AsyncIterable<Uint8Array>,
+  beside: AtomicWrite,
+): Promise<number> {
+  return inTheUsersWords(beside.name, async () => {
+    await refuseForeign(path, beside);
+    return replaceFile(path, { ...beside, mode: 0o600 }, file => writeAll(file, pieces));
+  });
+}
+
+/** Whether that can be done at `path` now: what is there may be replaced, and a file beside it can be made. */
+export async function checkWritable(path: string, beside: AtomicWrite): Promise<void> {
+  await inTheUsersWords(beside.name, async () => {
+    await refuseForeign(path, beside);
+    const fresh = `${path}.tmp-${Buffer.from(beside.random.bytes(8)).toString('hex')}`;
+    await (await open(fresh, CREATE, 0o600)).close();
+    await rm(fresh);
+  });
+}
+
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
+
+async function writeAll(file: FileHandle, pieces: AsyncIterable<Uint8Array>): Promise<number> {
+  let size = 0;
+  for await (const piece of pieces) {
+    for (let at = 0; at < piece.length; ) at += (await file.write(piece, at)).bytesWritten;
+    size += piece.length;
+  }
+  return size;
+}
+
+async function refuseForeign(path: string, { name, mark }: AtomicWrite): Promise<void> {
+  const found = await lstat(path).catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (found === undefined || (found.isFile() && (await beginning(path, mark.length)) === mark)) return;
+  throw new CliError('guarded', {
+    message: `${JSON.stringify(name)} exists and was not written by cardwright; it was not changed`,
+    outcome: 'not_sent',
+  });
+}
+
+async function beginning(path: string, length: number): Promise<string> {
+  const file = await open(path, 'r');
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, 0);
+    return buffer.toString('latin1', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+async function inTheUsersWords<T>(name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const code = systemCode(error);
+    // A connection that breaks has a code as well, and is told by who made it.
+    if (error instanceof CliError || code === undefined || !/^E[A-Z]+$/.test(code) || code === 'ECONNRESET')
+      throw error;
+    throw new CliError('usage', {
+      message: `cannot write ${JSON.stringify(name)}: ${systemWords(code)}`,
+      outcome: 'not_sent',
+    });
+  }
+}
+
+// A file that says "ready" to a script that waits for it: one line, an address, and only while somebody is there.
+
+const LONGEST = 4_096;
+
+/**
+ * Takes away what an earlier run left, so that whoever waits sees only what is written from now on. Throws `usage` when
+ * something else stands there: nobody's file is overwritten because of a mistyped name.
+ */
+export async function clearReadyFile(path: string): Promise<void> {
+  await inOurWords(path, async () => {
+    const found = await lstat(path).catch((error: unknown) => {
+      if (systemCode(error) === 'ENOENT') return undefined;
+      throw error;
+    });
+    if (found === undefined) return;
+    const text = found.isFile() && found.size <= LONGEST ? await readFile(path, 'utf8') : undefined;
+    if (text === undefined || !/^(?:https?:\/\/\S+\n)?$/.test(text)) {
+      throw new CliError('usage', {
+        message: `--ready-file ${JSON.stringify(path)} is there already and is no ready file; nothing is overwritten`,
+        outcome: 'not_sent',
+      });
+    }
+    await rm(path);
+  });
+}
+
+/** Appears whole. Throws `guarded` when it cannot be written. */
+export async function writeReadyFile(path: string, address: string, around: FileDependencies): Promise<void> {
+  await writePrivate(path, `${address}\n`, around);
+}
+
+/** Takes it away at the end, unless another run has written its own there. */
+export async function removeReadyFile(path: string, address: string): Promise<void> {
+  const bytes = await readOrdinary(path).catch((error: unknown) => {
+    if (systemCode(error) !== undefined || error instanceof CliError) return undefined;
+    throw error;
+  });
+  if (bytes?.toString('utf8') === `${address}\n`) await rm(path, { force: true });
 }

@@ -10,8 +10,7 @@ import { CALLS } from '../contract/raw.ts';
 import { withoutCardNumbers } from '../core/card-numbers.ts';
 import { isObject } from '../core/objects.ts';
 import { withoutPatterns } from '../core/redaction.ts';
-import { preparePrivateFolder, readPrivate } from '../files/private-files.ts';
-import { replaceFile } from '../files/replace-file.ts';
+import { preparePrivateFolder, readPrivate, replaceFile } from '../files/private-files.ts';
 import type { Clock, Folders, Randomness } from '../platform/host.ts';
 import { idCacheFile } from './path.ts';
 

@@ -1,6 +1,6 @@
 /** What all views are made of: texts, tables, what is copied, forms. */
 
-import { EMOJI } from '../core/emoji.ts';
+import { EMOJI } from '../core/text.ts';
 import { addressOfId } from './address.ts';
 import { type ComponentChildren, useState } from './elements.ts';
 import { useLive } from './session.ts';

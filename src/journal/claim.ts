@@ -6,7 +6,7 @@
 import { CALLS } from '../contract/raw.ts';
 import { DAY, MINUTE } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
-import { sameCommandWith } from '../core/same-command.ts';
+import { sameCommandWith } from '../core/shell-quote.ts';
 import { appendLine, KEPT_MS, plannedDigest } from './chain.ts';
 import type { Database, Transaction } from './database.ts';
 import { intentDigest } from './digest.ts';

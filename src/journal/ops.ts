@@ -1,8 +1,7 @@
 /** Operations as `ops list` and `ops show` tell them, what a person decides about their rows, and what others ask of the journal. */
 import type { WriteName } from '../contract/calls.ts';
-import { MINUTE } from '../core/durations.ts';
+import { isoSeconds, MINUTE } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
-import { isoSeconds } from '../core/iso-time.ts';
 import { type Cents, cents } from '../core/money.ts';
 import { rowsNamed } from '../core/row-words.ts';
 import { appendLine } from './chain.ts';

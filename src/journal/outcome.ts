@@ -20,7 +20,7 @@ import { READ_LAG } from '../contract/spans.ts';
 import { SECOND } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, centsOf, dollars } from '../core/money.ts';
-import { between } from '../platform/jitter.ts';
+import { between } from '../platform/time.ts';
 import { holdCard, markSent, releaseCard, type Settling, settle } from './changes.ts';
 import { isOwnMarker, type Look, look, lookOnce, otherwise, readBefore } from './look.ts';
 import { attemptKey, MARKER_KEY } from './names.ts';

@@ -15,7 +15,7 @@ import type pg from 'pg';
 import PgClient from 'pg/lib/client.js';
 import { CliError } from '../core/errors.ts';
 import type { Clock, Environment, Randomness } from '../platform/host.ts';
-import { between } from '../platform/jitter.ts';
+import { between } from '../platform/time.ts';
 import type { Database, SqlRow, SqlValue, Transaction } from './database.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 

@@ -17,8 +17,7 @@ import {
   type SignedChange,
 } from '../approvals/request.ts';
 import { CliError } from '../core/errors.ts';
-import { type Cents, cents } from '../core/money.ts';
-import { spendingOf } from '../core/spending.ts';
+import { type Cents, cents, spendingOf } from '../core/money.ts';
 import {
   heldPlan,
   isLimitName,

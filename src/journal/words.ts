@@ -1,6 +1,7 @@
 /** What is told of a change that is not done: what was asked, sent and looked at, and the command that leads on. */
+
+import { isoSeconds } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
-import { isoSeconds } from '../core/iso-time.ts';
 import { cents, dollars, plainAmount } from '../core/money.ts';
 import { resolveCommand, riskOfResend } from '../core/row-words.ts';
 import { shellWord } from '../core/shell-quote.ts';

@@ -12,15 +12,20 @@ import { CliError } from '../core/errors.ts';
 import { toCents } from '../core/money.ts';
 import { Secret } from '../core/secret.ts';
 import { verifyPayload } from '../events/verify.ts';
-import { checkBaseUrl } from '../profile/base-url.ts';
-import { keyMode, readKey } from '../profile/key.ts';
-import { chosenJournal, type DatabaseJournal, type FolderJournal, type JournalOptions } from './chosen-journal.ts';
+import { checkBaseUrl, keyMode, readKey } from '../profile/parts.ts';
+import type { OwnProcess } from './journal.ts';
 import {
   type Check,
   checkOptions,
+  chosenJournal,
+  type DatabaseJournal,
+  type FolderJournal,
   isAbsent,
   isText,
+  type JournalOptions,
   missing,
+  type Named,
+  namedCalls,
   needBoolean,
   needFunction,
   needMilliseconds,
@@ -28,11 +33,7 @@ import {
   needSignal,
   needText,
   wrongly,
-} from './given-values.ts';
-import type { OwnProcess } from './journal.ts';
-import { type Named, namedCalls } from './named-calls.ts';
-import { oneAtATime } from './one-at-a-time.ts';
-import { openCalls } from './open-calls.ts';
+} from './named-calls.ts';
 
 declare const CARDWRIGHT_VERSION: string;
 
@@ -300,4 +301,67 @@ function inOurError<T>(work: () => T): T {
 
 function asOurs(error: unknown): never {
   throw error instanceof CliError ? new CardwrightError(error) : error;
+}
+
+// The calls of a client that are under way, and the end of the client: none begins behind it.
+
+interface OpenCalls {
+  /** Begins at once. Rejects with `usage` after `end()`, and as the work does. */
+  run<T>(work: () => Promise<T>): Promise<T>;
+  /** Resolves when those under way have ended, however. */
+  end(): Promise<void>;
+}
+
+function openCalls(): OpenCalls {
+  const underWay = new Set<Promise<unknown>>();
+  let isClosed = false;
+  return {
+    async run(work) {
+      if (isClosed) throw wrongly('this client is closed');
+      const done = work();
+      underWay.add(done);
+      try {
+        return await done;
+      } finally {
+        underWay.delete(done);
+      }
+    },
+    async end() {
+      isClosed = true;
+      await Promise.allSettled(underWay);
+    },
+  };
+}
+
+/** Works of one name go one after the other, in the order in which they came; those of other names beside them. */
+type Queue = <T>(name: string, work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
+
+/**
+ * A work that waits and is cancelled begins at once: it sees its signal, and says itself what that means. Rejects as the
+ * work does.
+ */
+export function oneAtATime(): Queue {
+  const last = new Map<string, Promise<unknown>>();
+  return (name, work, signal) => {
+    const before = last.get(name);
+    const done = before === undefined ? work() : endOf(before, signal).then(work);
+    // Those behind a cancelled one still wait for the one before it.
+    const both = Promise.allSettled([before, done]);
+    last.set(name, both);
+    void both.then(() => last.get(name) === both && last.delete(name));
+    return done;
+  };
+}
+
+/** Resolves when all before have ended, however, or when the signal is given. */
+function endOf(before: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise(resolve => {
+    const go = () => {
+      signal?.removeEventListener('abort', go);
+      resolve();
+    };
+    void before.then(go);
+    if (signal?.aborted === true) go();
+    signal?.addEventListener('abort', go);
+  });
 }

@@ -5,8 +5,8 @@ import type { Input, WriteName } from '../contract/calls.ts';
 import { isJournaled } from '../contract/journaled.ts';
 import type { Service } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
-import { intentFault } from '../core/intent-name.ts';
 import { keyPrint } from '../core/key-print.ts';
+import { intentFault } from '../core/names.ts';
 import type { Secret } from '../core/secret.ts';
 import { capabilitiesIn } from '../journal/capabilities.ts';
 import type { Database, Transaction } from '../journal/database.ts';
@@ -18,7 +18,7 @@ import type { Journal } from '../journal/types.ts';
 import { managedFilePath, readManagedLimits } from '../limits/managed-file.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { executeOnly, planOfOne, resultBefore } from '../writes/journaled-write.ts';
-import type { DatabaseJournal, FolderJournal } from './chosen-journal.ts';
+import type { DatabaseJournal, FolderJournal } from './named-calls.ts';
 
 /** The process of the program, as far as a journal needs it. */
 export interface OwnProcess {

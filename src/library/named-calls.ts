@@ -1,6 +1,11 @@
 /** Calls with an `intent`, through the journal that the options of the client name. What it takes is loaded by the first. */
+
+import { homedir, tmpdir } from 'node:os';
+import { isAbsolute } from 'node:path';
+import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
-import type { DatabaseJournal, FolderJournal } from './chosen-journal.ts';
+import { type FolderFacts, foldersFor } from '../platform/folders.ts';
+import type { Environment } from '../platform/host.ts';
 import type { NamedCall, NamedCalls, Place } from './journal.ts';
 
 export interface Named {
@@ -60,4 +65,144 @@ function noJournal(): CliError {
     message: 'an intent needs a journal: createClient({ …, journal: "/absolute/folder" })',
     outcome: 'not_sent',
   });
+}
+
+// Where calls with an `intent` are kept, as the options of a client say it. Nothing is opened here.
+
+/** See scripts/library-client.d.cts. */
+export interface JournalOptions {
+  readonly journal?: string;
+  readonly journalPasswordFile?: string;
+  readonly journalFolder?: string;
+}
+
+export interface FolderJournal {
+  readonly kind: 'folder';
+  readonly stateFolder: string;
+}
+
+export interface DatabaseJournal {
+  readonly kind: 'database';
+  /** `postgres://…`; what it leaves out comes from the variables of PostgreSQL. */
+  readonly url: string;
+  readonly env: Environment;
+  /** What is known of the service's idempotency keys lies there. */
+  readonly stateFolder: string;
+}
+
+/** Undefined where none is named. Throws `usage` and `guarded` for what cannot be used. */
+export function chosenJournal(
+  options: JournalOptions,
+  own: Pick<FolderFacts, 'env' | 'platform'>,
+): FolderJournal | DatabaseJournal | undefined {
+  const { journal, ...ofDatabase } = options;
+  const { journalPasswordFile, journalFolder } = ofDatabase;
+  const isDatabase = typeof journal === 'string' && /^postgres(?:ql)?:/i.test(journal);
+  if (!isDatabase) {
+    for (const [name, value] of Object.entries({ journalPasswordFile, journalFolder })) {
+      if (value !== undefined) throw wrongly(`${name} is for a journal in a database: journal: "postgres://…"`);
+    }
+    if (journal === undefined) return undefined;
+    return { kind: 'folder', stateFolder: folderNamed('journal', journal) };
+  }
+  const passfile = journalPasswordFile;
+  return {
+    kind: 'database',
+    url: journal,
+    env:
+      passfile === undefined
+        ? own.env
+        : { ...own.env, PGPASSFILE: pathNamed('journalPasswordFile', passfile, 'a file') },
+    stateFolder: journalFolder === undefined ? ownStateFolder(own) : folderNamed('journalFolder', journalFolder),
+  };
+}
+
+const folderNamed = (name: string, value: unknown) => pathNamed(name, value, 'a folder');
+
+function pathNamed(name: string, value: unknown, of: string): string {
+  needText(name, value);
+  if (!isAbsolute(String(value))) throw wrongly(`${name} must be the absolute path of ${of}`);
+  return String(value);
+}
+
+/** That of the command line for this user. */
+function ownStateFolder({ env, platform }: Pick<FolderFacts, 'env' | 'platform'>): string {
+  const moved = env['CARDWRIGHT_CONFIG_DIR'];
+  if (moved === undefined || isAbsolute(moved)) {
+    const { state } = foldersFor({ env, platform, home: homeOrNone(), temporary: tmpdir() });
+    if (isAbsolute(state)) return state;
+  }
+  throw wrongly('this user has no state folder, so journalFolder must name one: an absolute path');
+}
+
+function homeOrNone(): string {
+  try {
+    return homedir();
+  } catch {
+    return '';
+  }
+}
+
+// What a program hands over, checked by its form. What was given is never repeated: it may be a secret.
+
+export const isText = (value: unknown) => typeof value === 'string';
+export const isAbsent = (value: unknown) => value === undefined || value === null;
+
+/** Throws `usage`. */
+export function needObject(name: string, value: unknown): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw missing(name, 'an object', value);
+}
+
+/** Throws `usage`. */
+export function needText(name: string, value: unknown): void {
+  if (!isText(value)) throw missing(name, 'text', value);
+}
+
+/** How one value is checked; throws `usage`. */
+export type Check = (name: string, value: unknown) => void;
+
+/** Throws `usage` for a name that is not there, and for a value of another form. What is undefined counts as left out. */
+export function checkOptions(given: object, checks: Readonly<Record<string, Check>>): void {
+  const known = new Map(Object.entries(checks));
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) continue;
+    const check = known.get(name);
+    if (check === undefined) throw wrongly(`${name} is not known here; known: ${[...known.keys()].join(', ')}`);
+    check(name, value);
+  }
+}
+
+/** Longer ones are a mistake, and timers of Node know no more than 24 days. */
+const MOST_MS = DAY;
+
+/** Throws `usage`. */
+export function needMilliseconds(name: string, value: unknown): void {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MOST_MS) return;
+  throw wrongly(`${name} must be a whole number of milliseconds, from 1 to ${MOST_MS}`);
+}
+
+/** Throws `usage`. */
+export function needBoolean(name: string, value: unknown): void {
+  if (typeof value !== 'boolean') throw missing(name, 'true or false', value);
+}
+
+/** Throws `usage`. */
+export function needFunction(name: string, value: unknown): void {
+  if (typeof value !== 'function') throw missing(name, 'a function', value);
+}
+
+/** By what is used of it: that of a test environment is of another class. Throws `usage`. */
+export function needSignal(name: string, value: unknown): void {
+  const { aborted, addEventListener } = (value ?? {}) as Partial<AbortSignal>;
+  if (typeof aborted !== 'boolean' || typeof addEventListener !== 'function') {
+    throw missing(name, 'an AbortSignal', value);
+  }
+}
+
+export function missing(name: string, form: string, value: unknown): CliError {
+  return wrongly(isAbsent(value) ? `${name} is missing` : `${name} must be ${form}`);
+}
+
+export function wrongly(message: string, operation?: string): CliError {
+  return new CliError('usage', { message, outcome: 'not_sent', ...(operation !== undefined && { operation }) });
 }

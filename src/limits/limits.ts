@@ -7,8 +7,7 @@ import type { WriteName } from '../contract/calls.ts';
 import { CALLS } from '../contract/raw.ts';
 import { HOUR } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
-import { type Cents, cents, dollars, parseAmount, plainAmount } from '../core/money.ts';
-import type { Spending } from '../core/spending.ts';
+import { type Cents, cents, dollars, parseAmount, plainAmount, type Spending } from '../core/money.ts';
 
 /** Limits of one source; what is absent limits nothing. Amounts are integer cents. */
 export interface Limits {

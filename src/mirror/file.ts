@@ -5,11 +5,9 @@ import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { CheckpointRow } from '../books/rows.ts';
 import { CliError } from '../core/errors.ts';
-import { bound, plainRow } from '../engine/bind.ts';
-import type { Connection, SqlRow, SqlValue, Statement } from '../engine/connection.ts';
-import { engineCode, isBusy, isDamage } from '../engine/faults.ts';
-import { closeConnection, connectTo } from '../engine/open.ts';
-import { privateFile, privateFolder } from '../files/private-at-once.ts';
+import { bound, type Connection, plainRow, type SqlRow, type SqlValue, type Statement } from '../engine/connection.ts';
+import { closeConnection, connectTo, engineCode, isBusy, isDamage } from '../engine/open.ts';
+import { privateFile, privateFolder } from '../files/private-files.ts';
 import type { Clock } from '../platform/host.ts';
 import { APPLICATION_ID, SCHEMA, TABLES, VIEWS } from './schema.ts';
 

@@ -3,8 +3,8 @@
  * books go on from; what they were one by one is gone from this machine.
  */
 import { effectOf } from '../books/records.ts';
+import { isoTime } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
-import { isoTime } from '../core/iso-time.ts';
 import type { KeptCheckpoint, MirrorDatabase } from './file.ts';
 import { IS_IN_OTHER_CURRENCY, IS_PENDING } from './schema.ts';
 

@@ -3,11 +3,10 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ExportRow } from '../books/rows.ts';
 import type { Reader } from '../contract/service.ts';
-import { MINUTE, SECOND } from '../core/durations.ts';
+import { isoTime, MINUTE, SECOND } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
-import { isoTime } from '../core/iso-time.ts';
 import { withLock } from '../files/lock.ts';
-import { privateFolder } from '../files/private-at-once.ts';
+import { privateFolder } from '../files/private-files.ts';
 import type { Clock, Environment, Randomness } from '../platform/host.ts';
 import {
   Damaged,

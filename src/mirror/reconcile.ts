@@ -15,7 +15,7 @@ import {
 import type { Checkpoint } from '../books/statement-lines.ts';
 import { MINUTE, SECOND } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
-import { randomName } from '../core/random-name.ts';
+import { randomName } from '../core/names.ts';
 import type { Randomness } from '../platform/host.ts';
 import { newestWallet } from './account-rows.ts';
 import type { KeptCheckpoint, MirrorDatabase } from './file.ts';

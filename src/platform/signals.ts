@@ -3,16 +3,16 @@
 import { setMaxListeners } from 'node:events';
 
 export interface SignalHolders {
-  /** As `Surroundings` has it. */
+  /** Hands signals to a child that has the terminal, until the returned function is called. */
   handOver(onSignal: (signal: NodeJS.Signals) => void): () => void;
   /** Hands a signal to the child that has the terminal; false when there is none. */
   passOn(signal: NodeJS.Signals): boolean;
   readonly cut: AbortSignal;
-  /** As `Surroundings` has it. */
+  /** Says that a write is on the wire, until the returned function is called. */
   holdCut(): () => void;
   /** Cuts off what is on the wire; false when nothing is, or it was cut off before. */
   cutOff(reason: unknown): boolean;
-  /** As `Surroundings` has it. */
+  /** Has the terminal put back at every way out, until the returned function is called. */
   onCrash(restore: () => void): () => void;
   /** Puts the terminal back as it was; for every way out. */
   restoreScreen(): void;

@@ -5,9 +5,7 @@ import { CliError } from '../core/errors.ts';
 import { isObject } from '../core/objects.ts';
 import type { Secret } from '../core/secret.ts';
 import { readOrdinary } from '../files/private-files.ts';
-import { checkBaseUrl } from './base-url.ts';
-import { type KeyMode, keyMode, readKey } from './key.ts';
-import { checkNewProfileName, quoted } from './name.ts';
+import { checkBaseUrl, checkNewProfileName, type KeyMode, keyMode, quoted, readKey } from './parts.ts';
 import { isAbsolutePath, isStoredSetting, type ProfileSettings } from './settings.ts';
 
 /** Where a profile's key is: in the profile file, in a file of its own, told by a command, or in the keychain. */

@@ -3,18 +3,25 @@
  * docs/design/cli.md, "Keys and profiles".
  */
 import { CliError } from '../core/errors.ts';
+import type { Identity } from '../core/identity.ts';
 import type { Secret } from '../core/secret.ts';
-import { refuseEmptyVariables } from '../core/variables.ts';
+import { refuseEmptyVariables } from '../core/setting-names.ts';
 import type { Environment } from '../platform/host.ts';
-import { type BaseUrl, checkBaseUrl } from './base-url.ts';
-import { type KeyMode, keyMode, readKey } from './key.ts';
-import { checkProfileName, unknownProfile } from './name.ts';
+import {
+  type BaseUrl,
+  checkBaseUrl,
+  checkProfileName,
+  type KeyMode,
+  keyMode,
+  readKey,
+  unknownProfile,
+} from './parts.ts';
 import type { Profile } from './profile-file.ts';
 import type { ProfileSettings } from './settings.ts';
 import type { ProfileStore } from './store.ts';
 
 /** How the key comes: as the profile says, from `CARDWRIGHT_API_KEY` or `CARDWRIGHT_API_KEY_FILE`, or none is needed. */
-export type KeySource = Profile['key_source'] | 'environment' | 'embedded';
+type KeySource = Profile['key_source'] | 'environment' | 'embedded';
 
 /** Who this call acts as, and why. */
 export interface ResolvedProfile {
@@ -295,4 +302,37 @@ function incomplete(message: string): CliError {
     hint: 'cardwright help environment',
     outcome: 'not_sent',
   });
+}
+
+const API_KEYS = ['CARDWRIGHT_API_KEY', 'CARDWRIGHT_API_KEY_FILE'];
+const SANDBOX_TOKENS = ['CARDWRIGHT_SANDBOX_TOKEN', 'CARDWRIGHT_SANDBOX_TOKEN_FILE'];
+
+interface ProgramAccount {
+  /** Who the command acts as; undefined where nothing chose a profile. */
+  readonly identity: Pick<Identity, 'profile' | 'baseUrl'> | undefined;
+  /** Path of the overrides that an option named. */
+  readonly contract: string | undefined;
+  /** Whether the program gets the key and the token that the environment of the command has. */
+  readonly handsKeys: boolean;
+}
+
+/**
+ * The variables of `env`, with the profile of the command in `CARDWRIGHT_PROFILE`. A key, an address or a token that
+ * would make another account of it is left out.
+ */
+export function programEnvironment(env: Environment, { identity, contract, handsKeys }: ProgramAccount): Environment {
+  const isSaved = identity !== undefined && identity.profile !== 'env';
+  const isOtherAddress = isSaved && env['CARDWRIGHT_BASE_URL']?.replace(/\/+$/, '') !== identity.baseUrl;
+  const leftOut = new Set([
+    'CARDWRIGHT_WEBHOOK_SECRET',
+    // A key of the environment goes before CARDWRIGHT_PROFILE.
+    ...(isSaved || !handsKeys ? API_KEYS : []),
+    ...(handsKeys ? [] : SANDBOX_TOKENS),
+    ...(isOtherAddress ? ['CARDWRIGHT_BASE_URL'] : []),
+  ]);
+  return {
+    ...Object.fromEntries(Object.entries(env).filter(([name, value]) => value !== undefined && !leftOut.has(name))),
+    ...(identity !== undefined && { CARDWRIGHT_PROFILE: identity.profile }),
+    ...(contract !== undefined && { CARDWRIGHT_CONTRACT: contract }),
+  };
 }

@@ -10,7 +10,7 @@ import {
   parseLimit,
   readLimits,
 } from '../limits/limits.ts';
-import { quoted } from './name.ts';
+import { quoted } from './parts.ts';
 
 /** Settings of a profile; what is absent is not limited and not allowed. Amounts are decimal USD text, `250.00`. */
 export interface ProfileSettings extends Partial<Record<KeptSetting, SettingValue>> {

@@ -6,7 +6,7 @@ import { CliError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import type { SettingName } from '../core/setting-names.ts';
 import { shellWord } from '../core/shell-quote.ts';
-import { withLock } from '../files/lock.ts';
+import { type IsRunning, withLock } from '../files/lock.ts';
 import {
   checkPrivateFolder,
   createPrivate,
@@ -15,16 +15,13 @@ import {
   preparePrivateFolder,
   readOrdinary,
   readPrivate,
+  syncFolder,
   systemCode,
 } from '../files/private-files.ts';
-import type { IsRunning } from '../files/process-identity.ts';
-import { syncFolder } from '../files/replace-file.ts';
 import type { Host } from '../platform/host.ts';
-import { checkBaseUrl } from './base-url.ts';
-import { keyMode, readKey } from './key.ts';
-import { type KeyKeeper, keyKeeper, type NewKey, type Remains } from './key-keeper.ts';
 import type { Keychain } from './keychain.ts';
-import { checkNewProfileName, checkProfileName, unknownProfile } from './name.ts';
+import { type KeyKeeper, keyKeeper, type NewKey, type Remains } from './keys.ts';
+import { checkBaseUrl, checkNewProfileName, checkProfileName, keyMode, readKey, unknownProfile } from './parts.ts';
 import {
   FILE_NAME,
   type Profile,

@@ -3,9 +3,7 @@ import { shapeProblem } from '../contract/check.ts';
 import { fieldsOf, type StepOperation } from '../contract/sandbox/step-operations.ts';
 import { CliError, type ErrorKind } from '../core/errors.ts';
 import { centsOf } from '../core/money.ts';
-import { differences } from './expectation.ts';
-import type { Scenario, Step } from './read.ts';
-import { resolved } from './references.ts';
+import { resolved, type Scenario, type Step } from './read.ts';
 
 export interface StepDone {
   readonly step: number;
@@ -99,4 +97,31 @@ function idOf(answer: unknown): string | null {
   const names = ['id', 'authorization_id', 'transaction_id', 'challenge_id', 'deposit_id', 'card_id'];
   const found = names.map(name => said[name]).find(value => typeof value === 'string');
   return typeof found === 'string' ? found : null;
+}
+
+// What a step must answer: the members that are named, as deep as they are named; the rest is free.
+
+/** What is not as expected, in words; empty when all is. `at` is where it stands, `data.0.status`. */
+export function differences(expected: unknown, found: unknown, at = ''): readonly string[] {
+  if (Array.isArray(expected)) {
+    if (!Array.isArray(found)) return [different(expected, found, at)];
+    if (found.length !== expected.length)
+      return [`${at || 'it'} has ${found.length} entries, ${expected.length} expected`];
+    return expected.flatMap((entry, nth) => differences(entry, found[nth], inner(at, String(nth))));
+  }
+  if (typeof expected === 'object' && expected !== null) {
+    if (typeof found !== 'object' || found === null) return [different(expected, found, at)];
+    const members = found as Readonly<Record<string, unknown>>;
+    return Object.entries(expected).flatMap(([name, value]) => differences(value, members[name], inner(at, name)));
+  }
+  return Object.is(expected, found) ? [] : [different(expected, found, at)];
+}
+
+function inner(at: string, name: string): string {
+  return at === '' ? name : `${at}.${name}`;
+}
+
+function different(expected: unknown, found: unknown, at: string): string {
+  const is = found === undefined ? 'is missing' : `is ${JSON.stringify(found)}`;
+  return `${at || 'it'} ${is}, ${JSON.stringify(expected)} expected`;
 }

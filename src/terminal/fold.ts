@@ -1,5 +1,34 @@
-/** Long lines on a narrow screen: broken at blanks, with the rest below the value they belong to. */
-import type { Measure } from './width.ts';
+/** How many terminal cells a text takes. Home of string-width. */
+
+export interface Measure {
+  /** Cells of a printable text: CJK and joined emoji 2, combining marks 0. */
+  width(text: string): number;
+  /** The text in at most `cells` cells, whole graphemes, ending in the ellipsis when something was left out. */
+  shorten(text: string, cells: number): string;
+}
+
+/** The measure, with the ellipsis to shorten by. */
+export async function createMeasure(ellipsis: string): Promise<Measure> {
+  const { default: width } = await import('string-width');
+  const segmenter = new Intl.Segmenter();
+
+  const shorten = (text: string, cells: number): string => {
+    if (width(text) <= cells) return text;
+    const room = cells - ellipsis.length;
+    let kept = '';
+    let used = 0;
+    for (const { segment } of segmenter.segment(text)) {
+      used += width(segment);
+      if (used > room) break;
+      kept += segment;
+    }
+    return room < 0 ? ellipsis.slice(0, Math.max(0, cells)) : `${kept}${ellipsis}`;
+  };
+
+  return { width: text => width(text), shorten };
+}
+
+// Long lines on a narrow screen: broken at blanks, with the rest below the value they belong to.
 
 /**
  * The line in pieces of at most `cells`, all but the first indented. Words stay whole, those of plain ASCII however long:
@@ -29,7 +58,7 @@ export function fold(line: string, { cells, indent, measure }: Fold): string[] {
   return [...lines, current.trimEnd()].filter(each => each !== '');
 }
 
-export interface Fold {
+interface Fold {
   readonly cells: number;
   readonly indent: number;
   readonly measure: Measure;

@@ -3,10 +3,9 @@ import { CliError } from '../core/errors.ts';
 import type { Environment, Streams } from '../platform/host.ts';
 import { plainText } from './cells.ts';
 import { jsonDocument, jsonLines, yamlDocument } from './documents.ts';
-import { collectRows, type Job } from './job.ts';
 import { printable, printableYield } from './printable.ts';
 import { writeCsv, writeFields, writeIds, writeNdjson, writeTsv } from './row-writers.ts';
-import { checkNames, pick, rowsOf, valueAt } from './rows.ts';
+import { checkNames, collectRows, type Job, pick, rowsOf, valueAt } from './rows.ts';
 import { showOnScreen } from './screen-view.ts';
 import { assignments, shellAssignments } from './shell-assignments.ts';
 import type { OutputFormat, OutputSettings, Presentation, Row } from './view.ts';
@@ -110,11 +109,11 @@ function hasId({ data, idField = 'id' }: Presentation): boolean {
   return first !== undefined && plainText(valueAt(first, idField)) !== '';
 }
 
-type DocumentText = (value: unknown) => Promise<string>;
+type DocumentText = (value: unknown) => string | Promise<string>;
 
 /** What an expression yields is raw in a pipe, as from jq: who asked for a string by name gets its characters. */
 function jsonOf({ settings: { jq }, streams }: Job): DocumentText {
-  if (jq === undefined) return async value => jsonDocument(value);
+  if (jq === undefined) return jsonDocument;
   return async value => (streams.stdout.isTerminal ? printableYield(await jq(value)) : jq(value));
 }
 

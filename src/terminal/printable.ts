@@ -4,7 +4,7 @@
  * separators, lone surrogates. Joiners and variation selectors stay where they belong to an emoji.
  */
 
-import { EMOJI } from '../core/emoji.ts';
+import { EMOJI } from '../core/text.ts';
 
 const INVISIBLE = String.raw`[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u{fff9}-\u{fffb}]`;
 /** Made when a text needs them: V8 takes half a millisecond to read properties of Unicode. */

@@ -2,18 +2,16 @@
  * Questions to a person. Home of fuzzysort, by which a long list of choices is searched. Asked on stderr, only when stdin and stderr are terminals: a piped `y` is never an answer (the library itself would take it, and
  * its default is Yes).
  */
-
 import { CliError } from '../core/errors.ts';
 import { parseAmount } from '../core/money.ts';
-import { sameCommandWith } from '../core/same-command.ts';
 import { Secret } from '../core/secret.ts';
-import type { Streams } from '../platform/host.ts';
-import { fold } from './fold.ts';
+import { sameCommandWith } from '../core/shell-quote.ts';
+import type { InputStream, Streams } from '../platform/host.ts';
+import { createMeasure, fold } from './fold.ts';
 import { printable } from './printable.ts';
 import { DEFAULT_COLUMNS } from './screen.ts';
-import { createMeasure } from './width.ts';
 
-export interface PromptOptions {
+interface PromptOptions {
   readonly streams: Pick<Streams, 'stdin' | 'stderr'>;
   /** False with `--no-input`, `--json`, in CI. */
   readonly allowed: boolean;
@@ -27,7 +25,7 @@ export interface PromptOptions {
 }
 
 /** The flag that answers the question without asking, for the refusal where nobody can be asked. */
-export interface Substitute {
+interface Substitute {
   readonly flag: string;
 }
 
@@ -36,7 +34,7 @@ export interface Choice<Value> {
   readonly name: string;
 }
 
-export interface TextOptions extends Substitute {
+interface TextOptions extends Substitute {
   /** What is wrong with a text; asked again until nothing is. */
   readonly problem?: (text: string) => string | undefined;
 }
@@ -244,4 +242,26 @@ async function wordedQuestion(question: string, columns: number, behind: number)
 
 function isSameAmount(typed: string, expect: string): boolean {
   return /\.\d{2}$/.test(expect) && parseAmount(typed, { grouped: true }) === parseAmount(expect);
+}
+
+/** The same input; `tell` gets one sentence before the first read of a terminal, and none for a pipe or a file. */
+export function typedInput(stdin: InputStream, tell: (text: string) => void): InputStream {
+  let noticed = !stdin.isTerminal;
+  const reading = () => {
+    if (!noticed) tell('Reading from the terminal; Ctrl-D ends it.');
+    noticed = true;
+  };
+  return {
+    get isTerminal() {
+      return stdin.isTerminal;
+    },
+    async readAll(maxBytes) {
+      reading();
+      return stdin.readAll(maxBytes);
+    },
+    async readBytes(maxBytes) {
+      reading();
+      return stdin.readBytes(maxBytes);
+    },
+  };
 }

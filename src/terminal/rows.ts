@@ -1,10 +1,11 @@
 /** Rows and their fields: reading a path, choosing, ordering, and refusing a name that is not there. */
-
 import { CliError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { isObject } from '../core/objects.ts';
+import type { Environment, Streams } from '../platform/host.ts';
 import { plainText } from './cells.ts';
-import type { Column, OutputSettings, Row } from './view.ts';
+import { printable } from './printable.ts';
+import type { Column, OutputSettings, Presentation, Row } from './view.ts';
 
 /** A result as rows: an object is one, an array is its elements, anything else one row with `value`. */
 export function rowsOf(data: unknown): readonly Row[] {
@@ -94,7 +95,7 @@ function compare(a: unknown, b: unknown): number {
 }
 
 /** Stable order by one field, numbers by value. Rows without the field come last, either way round. */
-export function sortRows(rows: readonly Row[], sort: string | undefined): readonly Row[] {
+function sortRows(rows: readonly Row[], sort: string | undefined): readonly Row[] {
   if (sort === undefined) return rows;
   const field = sortField(sort);
   const direction = sort.startsWith('-') ? -1 : 1;
@@ -104,4 +105,35 @@ export function sortRows(rows: readonly Row[], sort: string | undefined): readon
     return direction * compare(a.key, b.key);
   });
   return keyed.map(({ row }) => row);
+}
+
+// One call of `present`, and the rows in it.
+
+export interface Job {
+  readonly presentation: Presentation;
+  readonly settings: OutputSettings;
+  readonly streams: Streams;
+  readonly env: Environment;
+}
+
+/** All rows of a result, in the asked order, names checked. Nothing has been written when this throws. */
+export async function collectRows({ presentation, settings }: Job): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  if (presentation.listing === undefined) rows.push(...rowsOf(presentation.data));
+  else for await (const batch of presentation.listing.batches) for (const row of batch) rows.push(row);
+  checkNames(settings, rows, presentation.columns);
+  return sortRows(rows, settings.sort).slice(0, presentation.listing?.most);
+}
+
+/** The rows as they come; all at once where an order was asked for. */
+export async function* batchesOf(job: Job): AsyncIterable<readonly Row[]> {
+  const { listing } = job.presentation;
+  if (listing === undefined || job.settings.sort !== undefined) yield await collectRows(job);
+  else yield* listing.batches;
+}
+
+/** Says on standard error that rows are a part of what there is; a document says it itself, a screen in its footer. */
+export async function noteCut({ presentation, settings, streams }: Job): Promise<void> {
+  const cut = streams.stdout.closed || settings.quiet ? undefined : presentation.listing?.cutShort?.();
+  if (cut !== undefined) await streams.stderr.write(`note: ${printable(cut)}\n`);
 }

@@ -1,21 +1,17 @@
 /** What a person sees on a terminal: tables, pairs, records, and the hints beside them on stderr. */
-import { BAR_COLUMN, bars } from './bars.ts';
-import { humanCell, plainText } from './cells.ts';
+
+import { isoTime } from '../core/durations.ts';
+import { type HumanCells, humanCell, plainText, shortIds, spokenCell, spokenName } from './cells.ts';
+import { BAR_COLUMN, bars, sparkline } from './charts.ts';
 import { colourLevel, painter } from './colour.ts';
 import { fitted } from './conversation.ts';
-import { fold } from './fold.ts';
-import { collectRows, type Job, noteCut } from './job.ts';
-import type { FittedSheet, Sheet } from './layout.ts';
-import { fitSheet } from './layout.ts';
+import { createMeasure, fold, type Measure } from './fold.ts';
 import { printable } from './printable.ts';
-import { type Pair, pairLines, pairsOf, recordLines, recordsLines, spokenPairLines } from './records.ts';
-import { columnsFor, columnsNamed, rowsOf, valueAt } from './rows.ts';
+import { collectRows, columnsFor, columnsNamed, type Job, noteCut, rowsOf, valueAt } from './rows.ts';
 import { ellipsisFor, NARROWEST_TABLE, pageWidth, screenWidth, showsUnicode } from './screen.ts';
-import { shortIds } from './short-ids.ts';
-import { sparkline } from './sparkline.ts';
-import { drawTable, type Pen } from './table.ts';
+import { drawTable, type FittedSheet, fitSheet, type Pen, type Sheet } from './table.ts';
+import { parseTimestamp, relativeTime } from './times.ts';
 import type { Block, Column, OutputSettings, Row } from './view.ts';
-import { createMeasure } from './width.ts';
 
 interface Screen extends Pen {
   readonly columns: number;
@@ -296,4 +292,73 @@ async function hint({ env, settings, streams }: Job, said: readonly string[]): P
   const cells = screenWidth(env, streams.stderr);
   const lines = shown.flatMap(line => fitted(printable(line), cells));
   await streams.stderr.write(lines.map(line => `${line}\n`).join(''));
+}
+
+interface RecordStyle extends HumanCells {
+  readonly noun: string;
+  /** Values in words (`120.00 US dollars`) in place of the table's short forms. */
+  readonly spoken: boolean;
+}
+
+/** One `field: value` a line. */
+function recordLines(row: Row, columns: readonly Column[], style: Omit<RecordStyle, 'noun'>): string[] {
+  const cell = style.spoken ? spokenCell : humanCell;
+  const shown = columns.filter(({ field, unlessEmpty }) => !unlessEmpty || plainText(valueAt(row, field)) !== '');
+  return shown.map(column => `${spokenName(column.field)}: ${cell(column, valueAt(row, column.field), style)}`);
+}
+
+/** `card 1 of 4` and one `field: value` a line, with a blank line between rows. */
+function recordsLines(rows: readonly Row[], columns: readonly Column[], style: RecordStyle): string[] {
+  return rows.flatMap((row, index) => [
+    ...(index > 0 ? [''] : []),
+    `${style.noun} ${index + 1} of ${rows.length}`,
+    ...recordLines(row, columns, style),
+  ]);
+}
+
+type Pair = readonly [label: string, value: string];
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** One result as pairs made from its columns; times stand in both forms. */
+function pairsOf(row: Row, columns: readonly Column[], options: HumanCells): Pair[] {
+  return columns.map(column => {
+    const value = valueAt(row, column.field);
+    const label = capitalised(spokenName(column.field));
+    const ms = column.kind === 'time' ? parseTimestamp(value) : undefined;
+    if (ms !== undefined) return [label, `${isoTime(ms)} (${ageText(ms, options.now)})`];
+    return [label, humanCell(column, value, options)];
+  });
+}
+
+function ageText(ms: number, now: number): string {
+  const text = relativeTime(ms, now);
+  return text === 'now' || ms > now ? text : `${text} ago`;
+}
+
+/** An amount at the start of a value, and what is said about it after it. */
+const AMOUNT = /^(-?\$[\d,]+\.\d{2})(?: {2,}(.*))?$/;
+
+/** Label and value in two columns. Where every value is an amount the amounts end at the same place. */
+function pairLines(pairs: readonly Pair[], measure: Measure): string[] {
+  const texts = pairs.map(([label, value]) => [printable(label), printable(value)] as const);
+  const labelWidth = Math.max(0, ...texts.map(([label]) => measure.width(label)));
+  const pad = (label: string) => label + ' '.repeat(labelWidth - measure.width(label));
+  const amounts = texts.map(([, value]) => AMOUNT.exec(value));
+  if (amounts.some(match => match === null)) return texts.map(([label, value]) => `${pad(label)}  ${value}`.trimEnd());
+  const amountWidth = Math.max(0, ...amounts.map(match => match?.[1]?.length ?? 0));
+  return texts.map(([label], index) => {
+    const [, amount = '', remark = ''] = amounts[index] ?? [];
+    return `${pad(label)}   ${amount.padStart(amountWidth)}   ${remark}`.trimEnd();
+  });
+}
+
+/** The same pairs for a screen reader, which passes over a dash. */
+function spokenPairLines(pairs: readonly Pair[]): string[] {
+  return pairs.map(([label, value]) => {
+    const said = value === '-' ? 'none' : printable(value).replace(/ {2,}/g, ', ');
+    return `${printable(label).toLowerCase()}: ${said}`;
+  });
 }

@@ -1,11 +1,170 @@
 /**
- * Drawing a fitted table without borders: two blanks between columns, numbers to the right. Home of cli-table3,
- * which draws at most a page; it is quadratic in its rows, so longer tables are drawn here, with the same look.
+ * Fitting a table to a screen: which columns stay, how wide each is, which labels are shortened. Both ways of
+ * drawing take their widths from here, so they look the same.
  */
+
 import { alignment } from './cells.ts';
 import { type Paint, paintWord } from './colour.ts';
-import type { FittedColumn, FittedSheet } from './layout.ts';
-import type { Measure } from './width.ts';
+import { foldCell, type Measure } from './fold.ts';
+import type { Column } from './view.ts';
+
+/** Blank cells between two columns, and where that is enough to leave every label whole. */
+const [WIDE_GAP, NARROW_GAP] = [2, 1];
+
+/** A label is not shortened below this. */
+const SHORTEST_LABEL = 10;
+
+export interface Sheet {
+  readonly columns: readonly Column[];
+  /** Printable text, one cell a column; a cell may hold several lines. */
+  readonly rows: readonly (readonly string[])[];
+}
+
+interface FittedColumn {
+  readonly column: Column;
+  readonly width: number;
+}
+
+export interface FittedSheet {
+  readonly columns: readonly FittedColumn[];
+  readonly rows: readonly (readonly string[])[];
+  /** Blank cells between two columns. */
+  readonly gap: number;
+  /** Titles that did not fit. */
+  readonly dropped: readonly string[];
+  /** A label is shortened. */
+  readonly cut: boolean;
+}
+
+interface Candidate {
+  readonly column: Column;
+  readonly index: number;
+  readonly least: number;
+  width: number;
+}
+
+function candidates({ columns, rows }: Sheet, measure: Measure): Candidate[] {
+  return columns.map((column, index) => {
+    const title = measure.width(column.title);
+    let width = title;
+    for (const row of rows)
+      for (const line of (row[index] ?? '').split('\n')) width = Math.max(width, measure.width(line));
+    const shortest =
+      column.shrink === 'wraps' ? Math.max(SHORTEST_LABEL, longestWord(rows, index, measure)) : SHORTEST_LABEL;
+    const least = column.shrink !== undefined ? Math.max(title, Math.min(width, shortest)) : width;
+    return { column, index, least, width };
+  });
+}
+
+/** Words of a text that wraps stay whole up to here: a longer one is torn rather than a column dropped. */
+const LONGEST_WORD = 16;
+
+function longestWord(rows: Sheet['rows'], index: number, measure: Measure): number {
+  const words = rows.flatMap(row => (row[index] ?? '').split(/\s+/)).map(word => measure.width(word));
+  return Math.min(LONGEST_WORD, Math.max(0, ...words));
+}
+
+/** Widths of the columns and the gaps between them. */
+function total(kept: readonly Candidate[], gap: number, of: (candidate: Candidate) => number): number {
+  return kept.reduce((sum, candidate) => sum + of(candidate), 0) + gap * Math.max(0, kept.length - 1);
+}
+
+/** The column to give up first: the largest priority number, of equal ones the last. */
+function leastImportant(kept: readonly Candidate[]): Candidate | undefined {
+  const droppable = kept.filter(({ column }) => column.priority > 1);
+  const largest = Math.max(...droppable.map(({ column }) => column.priority));
+  return droppable.findLast(({ column }) => column.priority === largest);
+}
+
+/** Resolves to whether a label was shortened. */
+function shrinkTo(kept: readonly Candidate[], screen: number, gap: number): boolean {
+  const shrinkable = kept.filter(({ column }) => column.shrink !== undefined);
+  const wanted = total(kept, gap, ({ width }) => width);
+  for (const candidate of shrinkable) candidate.width = Math.max(candidate.least, Math.min(candidate.width, screen));
+  while (total(kept, gap, ({ width }) => width) > screen) {
+    const widest = shrinkable.reduce<Candidate | undefined>(
+      (found, next) => (next.width > next.least && next.width > (found?.width ?? 0) ? next : found),
+      undefined,
+    );
+    if (widest === undefined) break;
+    widest.width -= 1;
+  }
+  return wanted > screen;
+}
+
+/**
+ * The sheet within `screen` cells: columns dropped by priority until the rest fits with its labels shortened,
+ * then the labels take what is left. Narrower gaps where they alone leave every label whole. Undefined when even the
+ * columns of priority 1 are too wide.
+ */
+export function fitSheet(sheet: Sheet, screen: number, measure: Measure): FittedSheet | undefined {
+  const all = candidates(sheet, measure);
+  const roomy = fitWith(all, screen, WIDE_GAP);
+  if (roomy !== undefined && !roomy.cut) return drawnFrom(sheet, roomy, measure);
+  const dense = fitWith(all, screen, NARROW_GAP);
+  const better = dense !== undefined && !dense.cut && dense.dropped.length <= (roomy?.dropped.length ?? 0);
+  const fit = better ? dense : roomy;
+  return fit && drawnFrom(sheet, fit, measure);
+}
+
+interface Fit {
+  readonly kept: readonly Candidate[];
+  readonly gap: number;
+  readonly dropped: readonly string[];
+  /** A label is shortened. */
+  readonly cut: boolean;
+}
+
+/** Columns that add up to another one where all of them fit, else that one: some of them alone add up to nothing. */
+function withOrForTheirSum(
+  all: readonly Candidate[],
+  screen: number,
+  gap: number,
+): [kept: Candidate[], dropped: readonly string[]] {
+  const parts = all.filter(({ column }) => column.sumOf === undefined).map(candidate => ({ ...candidate }));
+  const summed = new Set(all.flatMap(({ column }) => column.sumOf ?? []));
+  if (summed.size === 0 || total(parts, gap, ({ least }) => least) <= screen) return [parts, []];
+  const isSummed = ({ column }: Candidate) => summed.has(column.field);
+  return [
+    all.filter(candidate => !isSummed(candidate)).map(candidate => ({ ...candidate })),
+    all.filter(isSummed).map(({ column }) => column.title),
+  ];
+}
+
+function fitWith(all: readonly Candidate[], screen: number, gap: number): Fit | undefined {
+  let [kept, dropped] = withOrForTheirSum(all, screen, gap);
+  while (total(kept, gap, ({ least }) => least) > screen) {
+    const victim = leastImportant(kept);
+    if (victim === undefined) return undefined;
+    kept = kept.filter(candidate => candidate !== victim);
+    dropped = [...dropped, victim.column.title];
+  }
+  return { kept, gap, dropped, cut: shrinkTo(kept, screen, gap) };
+}
+
+function drawnFrom(sheet: Sheet, { kept, gap, dropped, cut }: Fit, measure: Measure): FittedSheet {
+  return {
+    columns: kept.map(({ column, width }) => ({ column, width })),
+    rows: sheet.rows.flatMap(row => linesOf(row, kept, measure)),
+    gap,
+    dropped,
+    cut,
+  };
+}
+
+/** A row as the lines it takes: cells that wrap go on below, beside blanks. */
+function linesOf(row: readonly string[], kept: readonly Candidate[], measure: Measure): readonly (readonly string[])[] {
+  const cells = kept.map(({ column, index, width }) => {
+    const text = row[index] ?? '';
+    if (column.shrink === 'wraps') return foldCell(text, width, measure);
+    return [column.shrink === undefined ? text : measure.shorten(text, width)];
+  });
+  const height = Math.max(1, ...cells.map(({ length }) => length));
+  return Array.from({ length: height }, (_, line) => cells.map(cell => cell[line] ?? ''));
+}
+
+// Drawing without borders: two blanks between columns, numbers to the right. Home of cli-table3, which draws at most a page: it is
+// quadratic in its rows, so longer tables are drawn here, with the same look.
 
 /** The most rows the library draws. */
 const PAGE = 100;

@@ -2,7 +2,7 @@
  * What a command hands over to be shown. A command returns data and a description of how a person sees it; this
  * room turns both into the asked-for format. Types and names only: `present()` of present.ts does the work.
  */
-import type { Point } from './sparkline.ts';
+import type { Point } from './charts.ts';
 
 export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'ndjson', 'csv', 'tsv', 'yaml', 'env', 'id'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];

@@ -1,7 +1,7 @@
 /** A statement as CSV: plain with everything, or in the columns that QuickBooks and Xero import. */
 import type { Statement, StatementAccount } from '../books/statement.ts';
 import type { Line } from '../books/statement-lines.ts';
-import { guardFormula } from '../core/csv-injection.ts';
+import { guardFormula } from '../core/text.ts';
 import { type AccountsFile, categoryOf, displayName } from './accounts.ts';
 import { amount, type DateFormat, day, oneLine, type Piece } from './text.ts';
 

@@ -4,7 +4,7 @@
  */
 import { balancesOf, type OpenHold, type Statement, type StatementAccount } from '../books/statement.ts';
 import type { Line } from '../books/statement-lines.ts';
-import { isoSeconds } from '../core/iso-time.ts';
+import { isoSeconds } from '../core/durations.ts';
 import { type AccountsFile, categoryOf, ledgerName, namesIn } from './accounts.ts';
 import { amount, bothSides, oneLine, type Piece, PROVISIONAL } from './text.ts';
 

@@ -22,7 +22,7 @@ import type { WriteName } from '../contract/calls.ts';
 import { CALLS } from '../contract/raw.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
-import type { Spending } from '../core/spending.ts';
+import type { Spending } from '../core/money.ts';
 import type { Run } from '../journal/types.ts';
 import type { LimitSource } from '../limits/limits.ts';
 import {

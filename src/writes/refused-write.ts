@@ -5,8 +5,7 @@ import { LIMITS } from '../contract/limits.ts';
 import type { Reader } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, dollars, plainAmount, toCents } from '../core/money.ts';
-import { sameCommandWith } from '../core/same-command.ts';
-import { shellWord } from '../core/shell-quote.ts';
+import { sameCommandWith, shellWord } from '../core/shell-quote.ts';
 
 /** What of an input an explanation may name. */
 export interface NamedInput extends Readonly<Record<string, unknown>> {

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { fileFindings } from '../../src/app/doctor.ts';
-import { type FreeSpace, freeSpaceOf } from '../../src/files/free-space.ts';
+import { type FreeSpace, freeSpaceOf } from '../../src/files/file-system.ts';
 import { random } from '../support/clocks.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createCsvReader } from '../../src/bulk/csv.ts';
 import { plannedRow, type RowRules } from '../../src/cli/bulk/row-values.ts';
-import { csvLines } from '../../src/terminal/delimited.ts';
+import { csvLines } from '../../src/terminal/row-writers.ts';
 import type { Column } from '../../src/terminal/view.ts';
 
 const columns = ['bin_id', 'amount', 'label'].map(

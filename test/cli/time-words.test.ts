@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parseTimeWord } from '../../src/cli/parsing/values.ts';
-import { isoTime } from '../../src/core/iso-time.ts';
+import { isoTime } from '../../src/core/durations.ts';
 
 const NOW = Date.parse('2026-11-20T14:03:11Z');
 const HOUR = 3_600_000;

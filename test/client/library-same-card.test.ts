@@ -1,7 +1,6 @@
 /** Many calls of one program at once on one card: each is judged by balances that none of the others moves meanwhile. */
 import { expect, it } from 'vitest';
-import { createClient } from '../../src/library/client.ts';
-import { oneAtATime } from '../../src/library/one-at-a-time.ts';
+import { createClient, oneAtATime } from '../../src/library/client.ts';
 import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Utf8Reader } from '../../src/core/utf8-text.ts';
+import { Utf8Reader } from '../../src/core/text.ts';
 
 /** What is said of bytes that come in pieces of this size. */
 function refused(bytes: Buffer, size: number): string {

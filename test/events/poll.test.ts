@@ -2,9 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
-import { createDedupeSet } from '../../src/events/dedupe.ts';
-import { live } from '../../src/events/live.ts';
-import { pollTimes, type Waiting, waitFor } from '../../src/events/poll.ts';
+import { createDedupeSet, live, pollTimes, type Waiting, waitFor } from '../../src/events/poll.ts';
 
 const BEGAN = Date.parse('2026-11-20T14:00:00Z');
 

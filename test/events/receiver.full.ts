@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, it } from 'vitest';
-import { openReceiver } from '../../src/events/receiver.ts';
+import { openReceiver } from '../../src/events/listener.ts';
 
 it('a body that drips is given up after 10 seconds', async () => {
   const taken: unknown[] = [];

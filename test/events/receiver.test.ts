@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { expect, it } from 'vitest';
-import { openReceiver } from '../../src/events/receiver.ts';
+import { openReceiver } from '../../src/events/listener.ts';
 
 const taking = () => {
   const bodies: string[] = [];

@@ -4,8 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { withLock } from '../../src/files/lock.ts';
-import { identify, isProvablyGone } from '../../src/files/process-identity.ts';
+import { identify, isProvablyGone, withLock } from '../../src/files/lock.ts';
 import { chance, failure, freshFolder, jumpingClock } from '../profile/dependencies.ts';
 
 const hasProc = identify(process.pid).started !== '';

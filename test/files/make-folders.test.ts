@@ -2,9 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { makeFolders } from '../../src/files/make-folders.ts';
-import { privateFolder } from '../../src/files/private-at-once.ts';
-import { preparePrivateFolder } from '../../src/files/private-files.ts';
+import { makeFolders, preparePrivateFolder, privateFolder } from '../../src/files/private-files.ts';
 import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { chance, freshFolder } from '../profile/dependencies.ts';
 

@@ -1,7 +1,7 @@
 /** Which file systems are shared over a network, by what Linux says of them. */
 import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
-import { networkFileSystem } from '../../src/files/network-file-system.ts';
+import { networkFileSystem } from '../../src/files/file-system.ts';
 
 const at = (type: number, mounts = '') => ({ type: async () => type, mounts: async () => mounts });
 const mount = (place: string, type: string) => `36 35 0:42 / ${place} rw,relatime shared:1 - ${type} source rw\n`;

@@ -9,7 +9,7 @@ import {
   readPrivate,
   writePrivate,
 } from '../../src/files/private-files.ts';
-import { readKeyFile } from '../../src/profile/key-file.ts';
+import { readKeyFile } from '../../src/profile/keys.ts';
 import { chance, failure, freshFolder, modeOf, TEST_KEY } from '../profile/dependencies.ts';
 import { realClock } from '../support/clocks.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { withoutCardNumbers } from '../../src/core/card-numbers.ts';
-import { randomName } from '../../src/core/random-name.ts';
+import { randomName } from '../../src/core/names.ts';
 
 test('a random name is never taken for a card number, as its hexadecimal digits may be', () => {
   const bytes = Buffer.from('4242424242424242', 'hex');

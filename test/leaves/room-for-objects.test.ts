@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { transformSync } from 'esbuild';
 import { expect, it } from 'vitest';
-import { keepGrown } from '../../src/platform/v8-heap.ts';
+import { keepGrown } from '../../src/platform/v8.ts';
 
 const { code } = transformSync(readFileSync('src/platform/v8-heap.ts', 'utf8'), { loader: 'ts', format: 'esm' });
 

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { sameCommandWith, sameCommandWithout, withTypedWords } from '../../src/core/same-command.ts';
+import { sameCommandWith, sameCommandWithout, withTypedWords } from '../../src/core/shell-quote.ts';
 
 const SOURCE = join(import.meta.dirname, '..', '..', 'src');
 

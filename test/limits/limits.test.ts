@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { cents, dollars } from '../../src/core/money.ts';
-import { spendingOf } from '../../src/core/spending.ts';
+import { cents, dollars, spendingOf } from '../../src/core/money.ts';
 import {
   heldPlan,
   isLooser,

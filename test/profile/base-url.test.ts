@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { checkBaseUrl } from '../../src/profile/base-url.ts';
+import { checkBaseUrl } from '../../src/profile/parts.ts';
 import { failure } from './dependencies.ts';
 import { LOOK_ALIKES } from './look-alikes.ts';
 

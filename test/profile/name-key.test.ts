@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
-import { keyMode, readKey } from '../../src/profile/key.ts';
-import { checkNewProfileName, checkProfileName, quoted } from '../../src/profile/name.ts';
+import { checkNewProfileName, checkProfileName, keyMode, quoted, readKey } from '../../src/profile/parts.ts';
 import { codePoint } from '../support/code-point.ts';
 import { failure, LIVE_KEY, TEST_KEY, wholeText } from './dependencies.ts';
 

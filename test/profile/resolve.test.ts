@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readKey } from '../../src/profile/key.ts';
+import { readKey } from '../../src/profile/parts.ts';
 import { type ResolveInput, resolveProfile } from '../../src/profile/resolve.ts';
 import { openProfileStore, type ProfileStore } from '../../src/profile/store.ts';
 import { failure, freshFolder, hostIn, LIVE_KEY, TEST_KEY, wholeText } from './dependencies.ts';

@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readKey } from '../../src/profile/key.ts';
+import { readKey } from '../../src/profile/parts.ts';
 import { openProfileStore } from '../../src/profile/store.ts';
 import { allText, failure, freshFolder, hostIn, LIVE_KEY, modeOf, TEST_KEY, wholeText } from './dependencies.ts';
 

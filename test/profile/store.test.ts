@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readKey } from '../../src/profile/key.ts';
+import { readKey } from '../../src/profile/parts.ts';
 import { PROFILE_SETTINGS } from '../../src/profile/settings.ts';
 import { openProfileStore } from '../../src/profile/store.ts';
 import { allText, failure, freshFolder, hostIn, LIVE_KEY, TEST_KEY, wholeText } from './dependencies.ts';

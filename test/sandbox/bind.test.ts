@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { bound, placeholders, plainRow } from '../../src/engine/bind.ts';
+import { bound, placeholders, plainRow } from '../../src/engine/connection.ts';
 import { connectTo } from '../../src/engine/open.ts';
 import type { Rows, SqlValue } from '../../src/sandbox/store/sql.ts';
 import { Statements } from '../../src/sandbox/store/statements.ts';

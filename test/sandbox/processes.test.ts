@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { isOwnerGone, ownerName } from '../../src/files/process-identity.ts';
+import { isOwnerGone, ownerName } from '../../src/files/lock.ts';
 import { libraryHost } from '../../src/sandbox/serving/start.ts';
 import { openStore } from '../../src/sandbox/store/open.ts';
 import { type Program, program } from '../support/child.ts';

@@ -5,7 +5,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FIRST_SIGN_MS } from '../../src/terminal/sign-of-life.ts';
+import { FIRST_SIGN_MS } from '../../src/terminal/progress.ts';
 import { json, type Served, serve } from '../client/served.ts';
 import { type RunOptions, type World, world } from '../support/world.ts';
 

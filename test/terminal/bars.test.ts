@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bars } from '../../src/terminal/bars.ts';
+import { bars } from '../../src/terminal/charts.ts';
 
 describe('bars', () => {
   it('are as long as the share of the largest', () => {

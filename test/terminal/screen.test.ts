@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
 import { painter } from '../../src/terminal/colour.ts';
-import { fitSheet } from '../../src/terminal/layout.ts';
-import { drawByHand, drawTable } from '../../src/terminal/table.ts';
-import { createMeasure } from '../../src/terminal/width.ts';
+import { createMeasure } from '../../src/terminal/fold.ts';
+import { drawByHand, drawTable, fitSheet } from '../../src/terminal/table.ts';
 import { codePoint } from '../support/code-point.ts';
 import { CARDS, COLUMNS, cardList, inBatches, show, TERMINAL } from './cards.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TRANSACTION_COLUMNS } from '../../src/commands/tx/transactions.ts';
-import { shortIds } from '../../src/terminal/short-ids.ts';
+import { shortIds } from '../../src/terminal/cells.ts';
 import { inBatches, show, TERMINAL } from './cards.ts';
 
 const id = fc

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/platform/host.ts';
-import type { ProgressMode } from '../../src/terminal/progress.ts';
-import { createSignOfLife } from '../../src/terminal/sign-of-life.ts';
+import { createSignOfLife, type ProgressMode } from '../../src/terminal/progress.ts';
 
 /** A clock that goes on when it is told to, and what is said meanwhile. */
 function held(mode: ProgressMode, { watched = true, forPeople = true, reports = false } = {}) {

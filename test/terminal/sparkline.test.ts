@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sparkline } from '../../src/terminal/sparkline.ts';
+import { sparkline } from '../../src/terminal/charts.ts';
 
 const points = (...spent: readonly (number | undefined)[]) =>
   spent.map(each => ({ spent: each ?? 0, moved: each !== undefined }));

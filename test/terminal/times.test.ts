@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isoTime } from '../../src/core/iso-time.ts';
+import { isoTime } from '../../src/core/durations.ts';
 import { durationText, monthText, parseTimestamp, relativeTime, relativeWords } from '../../src/terminal/times.ts';
 
 const NOW = Date.parse('2026-11-20T14:00:00Z');

@@ -2,9 +2,8 @@
 
 import type { Reader } from '../../contract/service.ts';
 import { fromWholeList } from '../../contract/whole-list.ts';
-import { durationOf } from '../../core/durations.ts';
+import { durationOf, isoTime } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
-import { isoTime } from '../../core/iso-time.ts';
 import type { Progress } from '../../terminal/progress.ts';
 import type { Test } from '../condition.ts';
 import { pagesWithProgress } from '../listing.ts';

@@ -6,7 +6,7 @@ import { type InputRecord, readRecords } from '../../bulk/records.ts';
 import type { Item } from '../../contract/calls.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents } from '../../core/money.ts';
-import { sameCommandWith } from '../../core/same-command.ts';
+import { sameCommandWith } from '../../core/shell-quote.ts';
 import { inputDigest } from '../../journal/digest.ts';
 import type { PlannedRow, RowOutcome, Rows } from '../../journal/types.ts';
 import type { Context } from '../context.ts';

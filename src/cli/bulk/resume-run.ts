@@ -1,8 +1,7 @@
 /** An operation taken up again, by `ops resume` and by whoever finds that its plan was begun before. */
 import type { WriteName } from '../../contract/calls.ts';
 import { CliError } from '../../core/errors.ts';
-import { toUsd } from '../../core/money.ts';
-import { spendingOf } from '../../core/spending.ts';
+import { spendingOf, toUsd } from '../../core/money.ts';
 import type { OpView, PlannedRow, ResumeOptions, Run } from '../../journal/types.ts';
 import type { Underway } from '../../writes/pipeline.ts';
 import type { Context } from '../context.ts';

@@ -5,9 +5,8 @@
 
 import { OPERATIONS } from '../../contract/operations.ts';
 import { CliError } from '../../core/errors.ts';
-import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
-import { sameCommandWith } from '../../core/same-command.ts';
-import { spendingOf } from '../../core/spending.ts';
+import { type Cents, cents, dollars, spendingOf, toCents, toUsd } from '../../core/money.ts';
+import { sameCommandWith } from '../../core/shell-quote.ts';
 import type { RunPlan } from '../../journal/types.ts';
 import { tellPending } from '../../writes/pending-notice.ts';
 import type { Change } from '../../writes/pipeline.ts';

@@ -7,7 +7,7 @@ import { violation } from '../../contract/violation.ts';
 import { fromWholeList } from '../../contract/whole-list.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
-import { sameCommandWith } from '../../core/same-command.ts';
+import { sameCommandWith } from '../../core/shell-quote.ts';
 import { inputDigest } from '../../journal/digest.ts';
 import type { PlannedRow, RowOutcome } from '../../journal/types.ts';
 import { printable } from '../../terminal/printable.ts';

@@ -5,7 +5,7 @@ import { CALLS } from '../../contract/raw.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
-import { refuseEmptyVariables } from '../../core/variables.ts';
+import { refuseEmptyVariables } from '../../core/setting-names.ts';
 import type { Environment } from '../../platform/host.ts';
 import { OUTPUT_FORMATS, type OutputFormat } from '../../terminal/view.ts';
 import { repeatedOptions } from '../repeated.ts';

@@ -9,9 +9,8 @@ import {
   typedIdViolation,
   violation,
 } from '../../contract/violation.ts';
-import { DAY, HOUR, MINUTE } from '../../core/durations.ts';
+import { DAY, HOUR, isoTime, MINUTE } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
-import { isoTime } from '../../core/iso-time.ts';
 import { amountBehindNoise, parseAmount, plainAmount, toUsd } from '../../core/money.ts';
 
 const RELATIVE = /^(\+?)(\d{1,5})([mhdw])$/;

@@ -216,7 +216,7 @@ const watchChallenges = command({
   async run(ctx, { card, merchant, amount, count, waitTimeout: typed }) {
     const forMs = liveFor(typed);
     const { openChallenges } = await import('../../events/challenges.ts');
-    const { live } = await import('../../events/live.ts');
+    const { live } = await import('../../events/poll.ts');
     const { nextRequest } = await import('../../events/poll.ts');
     const waiting = waitingOf(ctx);
     const began = ctx.clock.monotonic();

@@ -18,10 +18,10 @@ import { maybe, needs, OURS, option, orNull, tells } from '../../cli/parsing/fla
 import { quote, usage } from '../../cli/parsing/values.ts';
 import { ACCOUNT_CURRENCY } from '../../contract/currency.ts';
 import { choice, flag, must, text } from '../../contract/field.ts';
+import { isoSeconds } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
-import { glob } from '../../core/glob.ts';
-import { isoSeconds } from '../../core/iso-time.ts';
 import { cents, dollars, toCents, toUsd } from '../../core/money.ts';
+import { glob } from '../../core/text.ts';
 import type { Block, Column } from '../../terminal/view.ts';
 import { leftOutText } from '../tx/summary.ts';
 

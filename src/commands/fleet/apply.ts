@@ -12,10 +12,8 @@ import { local, OURS, option, RESULT_ROW, RUN_PAGE, tells, typedOnly } from '../
 import type { WriteName } from '../../contract/calls.ts';
 import { flag, integer, money } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
-import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
-import { sameCommandWith } from '../../core/same-command.ts';
-import { shellWord } from '../../core/shell-quote.ts';
-import { spendingOf } from '../../core/spending.ts';
+import { type Cents, cents, dollars, spendingOf, toCents, toUsd } from '../../core/money.ts';
+import { sameCommandWith, shellWord } from '../../core/shell-quote.ts';
 import { MARKER_KEY } from '../../fleet/account.ts';
 import { type Fleet, markPrefix } from '../../fleet/fleet-file.ts';
 import {

@@ -21,7 +21,7 @@ import {
   sizeText,
   WHOLE_INPUT_BYTES,
 } from '../../core/input-limits.ts';
-import { EMPTY_VARIABLES } from '../../core/variables.ts';
+import { EMPTY_VARIABLES } from '../../core/setting-names.ts';
 import { EXAMPLES, PURCHASE } from '../../scenario/examples.ts';
 import { OUTPUT_FORMATS, type OutputFormat } from '../../terminal/view.ts';
 import { FREEZING_ASKS } from '../../writes/guard.ts';

@@ -20,7 +20,7 @@ import { OPERATIONS } from '../../contract/operations.ts';
 import { violation } from '../../contract/violation.ts';
 import { CliError } from '../../core/errors.ts';
 import { dollars, parseAmount, toUsd } from '../../core/money.ts';
-import { sameCommandWith } from '../../core/same-command.ts';
+import { sameCommandWith } from '../../core/shell-quote.ts';
 import type { PlannedRow, RowOutcome } from '../../journal/types.ts';
 import { accountRows } from '../../mirror/account-rows.ts';
 import { cardValues } from '../../mirror/store.ts';

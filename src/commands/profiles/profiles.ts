@@ -7,7 +7,7 @@ import { argument, local, OURS, orNull, tells } from '../../cli/parsing/flag.ts'
 import { usage } from '../../cli/parsing/values.ts';
 import { text } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
-import { GIVEN_NAME_RULE } from '../../core/given-name.ts';
+import { GIVEN_NAME_RULE } from '../../core/names.ts';
 import { capital } from '../../core/row-words.ts';
 import { KEPT_SETTINGS, SETTINGS } from '../../core/setting-names.ts';
 import type { Column } from '../../terminal/view.ts';

@@ -10,7 +10,7 @@ import { isInDollars } from '../../contract/currency.ts';
 import { choice, integer, text } from '../../contract/field.ts';
 import { TRANSACTION } from '../../contract/resources.ts';
 import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
-import { sparkline } from '../../terminal/sparkline.ts';
+import { sparkline } from '../../terminal/charts.ts';
 import type { Column } from '../../terminal/view.ts';
 import { leftOutText } from './summary.ts';
 import { refuseBackwards } from './transactions.ts';

@@ -4,7 +4,7 @@ import { OURS, option } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';
 import { integer } from '../../contract/field.ts';
 import { dollars, toCents } from '../../core/money.ts';
-import { shortIds } from '../../terminal/short-ids.ts';
+import { shortIds } from '../../terminal/cells.ts';
 import { durationText, timeOfDay } from '../../terminal/times.ts';
 import type { Row } from '../../terminal/view.ts';
 import { exitOf, LIVE_FLAGS, liveFor, onTroubleOf, waitingOf } from '../wait/flags.ts';
@@ -34,8 +34,8 @@ export const tailTransactions = command({
   ],
   async run(ctx, { card, type, last, count, waitTimeout: typed }) {
     const forMs = liveFor(typed);
-    const { live } = await import('../../events/live.ts');
-    const { pollTail } = await import('../../events/tail.ts');
+    const { live } = await import('../../events/poll.ts');
+    const { pollTail } = await import('../../events/poll.ts');
     const waiting = waitingOf(ctx);
     const reader = await ctx.reader();
     const began = ctx.clock.monotonic();

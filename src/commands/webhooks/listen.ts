@@ -13,7 +13,7 @@ import { SECOND } from '../../core/durations.ts';
 import { asCliError, CliError } from '../../core/errors.ts';
 import type { Identity } from '../../core/identity.ts';
 import { dollars, toCents } from '../../core/money.ts';
-import { randomName } from '../../core/random-name.ts';
+import { randomName } from '../../core/names.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Noted } from '../../events/cleanup-log.ts';
 import type { Target } from '../../events/forward.ts';

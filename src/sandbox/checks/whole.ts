@@ -1,7 +1,7 @@
 /** I1 to I16 one by one, for who asks which of them hold. */
 
 import { CliError } from '../../core/errors.ts';
-import { isDamage } from '../../engine/faults.ts';
+import { isDamage } from '../../engine/open.ts';
 import type { EntryKind } from '../account/ledger.ts';
 import { monthOf } from '../rules/dates.ts';
 import { withLargeCache } from '../store/bulk.ts';

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { RequestAction } from '../../contract/sandbox/fault-rule.ts';
 import type { Clock } from '../../platform/host.ts';
-import { inNextTurn } from '../../platform/real-time.ts';
+import { inNextTurn } from '../../platform/time.ts';
 import type { Answer } from '../http/answer.ts';
 import type { AppliedFault } from '../http/request.ts';
 import { drawnWait } from './applied-fault.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { HEADERS } from '../../contract/envelopes.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { PAGE_PATH } from '../../contract/sandbox/page.ts';
-import { isFull } from '../../engine/faults.ts';
+import { isFull } from '../../engine/open.ts';
 import { wireCard } from '../account/ledger.ts';
 import { idOf } from '../calls/deterministic-ids.ts';
 import { Refused, type TracelessName } from '../calls/handler.ts';

@@ -4,7 +4,7 @@ import { type DataSet, type LoadSize, loadSize } from '../../contract/sandbox/ad
 import type { DialectName } from '../../contract/sandbox/faults.ts';
 import type { Cents } from '../../core/money.ts';
 import { Secret } from '../../core/secret.ts';
-import { type IsRunning, isOwnerGone, ownerName } from '../../files/process-identity.ts';
+import { type IsRunning, isOwnerGone, ownerName } from '../../files/lock.ts';
 import type { Host } from '../../platform/host.ts';
 import { TIMER_ACTIONS } from '../account/challenges.ts';
 import { finishMove } from '../admin/advance-clock.ts';

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createListener, type Server as Listen
 import type { Transfer } from '../../contract/sandbox/snapshots.ts';
 import { CliError } from '../../core/errors.ts';
 import { systemCode } from '../../files/private-files.ts';
-import { inNextTurn } from '../../platform/real-time.ts';
+import { inNextTurn } from '../../platform/time.ts';
 import { type Export, makeExport, takeImport, transferOf } from '../admin/snapshots.ts';
 import { dateText } from '../clock/date-text.ts';
 import { sendFaulty } from '../faults/send-faulty.ts';

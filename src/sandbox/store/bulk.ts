@@ -1,5 +1,5 @@
 /** Many rows at once: statements of a hundred rows each, for data sets and restored snapshots. */
-import { nextTurn } from '../../platform/real-time.ts';
+import { nextTurn } from '../../platform/time.ts';
 import type { Sql, SqlValue } from './sql.ts';
 
 /** At most so many values in one statement; engines take more, but nothing is won by it. */

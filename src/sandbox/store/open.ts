@@ -1,11 +1,10 @@
 /** What a store says about itself, and the refusal of one that is not ours, too new or damaged. */
 import { CliError } from '../../core/errors.ts';
 import type { Connection } from '../../engine/connection.ts';
-import { engineCode, isBusy, isDamage } from '../../engine/faults.ts';
-import { connectTo } from '../../engine/open.ts';
-import { privateFile } from '../../files/private-at-once.ts';
+import { connectTo, engineCode, isBusy, isDamage } from '../../engine/open.ts';
+import { privateFile } from '../../files/private-files.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
-import { between } from '../../platform/jitter.ts';
+import { between } from '../../platform/time.ts';
 import { KIB_ELSE } from './bulk.ts';
 import { QueuedStore } from './queue.ts';
 import { CLEARED_TABLES, SCHEMA, SYSTEM_TABLES } from './schema.ts';

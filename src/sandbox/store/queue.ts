@@ -5,11 +5,9 @@
  */
 
 import type { Connection } from '../../engine/connection.ts';
-import { isBusy, isFull, leftNothing, losesAll } from '../../engine/faults.ts';
-import { closeConnection } from '../../engine/open.ts';
+import { closeConnection, isBusy, isFull, leftNothing, losesAll } from '../../engine/open.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
-import { between } from '../../platform/jitter.ts';
-import { nextTurn } from '../../platform/real-time.ts';
+import { between, nextTurn } from '../../platform/time.ts';
 import { type Manner, type Sql, type Store, StoreBroken, StoreBusy } from './sql.ts';
 import { Statements } from './statements.ts';
 

@@ -3,7 +3,7 @@
  * inside `read` or `write`: the connection is one, works queue on it.
  */
 import type { SqlRow, SqlValue } from '../../engine/connection.ts';
-import { engineCode, isBusy, losesAll } from '../../engine/faults.ts';
+import { engineCode, isBusy, losesAll } from '../../engine/open.ts';
 
 export type { SqlRow, SqlValue };
 

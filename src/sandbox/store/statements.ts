@@ -1,6 +1,5 @@
 /** Prepared statements of one connection, and the answers that hold until something is written. */
-import { bound, placeholders, plainRow } from '../../engine/bind.ts';
-import type { Connection, Statement } from '../../engine/connection.ts';
+import { bound, type Connection, placeholders, plainRow, type Statement } from '../../engine/connection.ts';
 import type { Columns, RowKey, Rows, Sql, SqlRow, SqlValue } from './sql.ts';
 
 interface Prepared {

@@ -3,6 +3,7 @@
  * (`vi.useFakeTimers()`, `jest.useFakeTimers()`); what runs inside of it as a library must go on all the same.
  */
 import { setTimeout as after } from 'node:timers/promises';
+import type { Randomness } from './host.ts';
 
 const { setImmediate: soon } = globalThis;
 const { now } = Date;
@@ -21,3 +22,15 @@ export const SYSTEM_CLOCK = {
   monotonic: (): number => sinceStart(),
   sleep: (ms: number, signal?: AbortSignal): Promise<void> => wait(ms, undefined, signal && { signal }),
 };
+
+// Waits of different lengths, so that processes that wait for the same thing do not come back at the same moment.
+
+/** ms from `least` up to `most`, all equally likely. */
+export function between(random: Pick<Randomness, 'fraction'>, least: number, most: number): number {
+  return least + random.fraction() * (most - least);
+}
+
+/** `ms`, longer by up to the part `share` of it. */
+export function stretched(random: Pick<Randomness, 'fraction'>, ms: number, share: number): number {
+  return ms * (1 + random.fraction() * share);
+}

@@ -1,14 +1,18 @@
 /** Where keys of profiles are put and fetched from: the profile file, a key file, a command, the keychain. */
+
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
 import { CliError } from '../core/errors.ts';
+import { KEY_TEXT_BYTES } from '../core/input-limits.ts';
 import type { Secret } from '../core/secret.ts';
 import { shellWord } from '../core/shell-quote.ts';
-import { type FileDependencies, preparePrivateFolder } from '../files/private-files.ts';
+import { openPipe } from '../files/input-file.ts';
+import { type FileDependencies, inOurWords, NO_WAITING, preparePrivateFolder } from '../files/private-files.ts';
 import type { Clock, Environment } from '../platform/host.ts';
-import { keyMode, readKey } from './key.ts';
-import { readKeyFile } from './key-file.ts';
 import type { Keychain } from './keychain.ts';
-import { quoted } from './name.ts';
+import { keyMode, quoted, readKey } from './parts.ts';
 import type { StoredSource } from './profile-file.ts';
 import { isAbsolutePath } from './settings.ts';
 
@@ -19,7 +23,7 @@ export type NewKey =
   | { readonly key_file: string }
   | { readonly key_command: readonly string[] };
 
-export interface KeyKeeperDependencies {
+interface KeyKeeperDependencies {
   readonly files: FileDependencies;
   readonly clock: Clock;
   readonly env: Environment;
@@ -120,7 +124,6 @@ export function keyKeeper(around: KeyKeeperDependencies): KeyKeeper {
   async function tell(from: string | readonly string[]): Promise<Secret> {
     const { clock, env, folder, files, signal } = around;
     if (typeof from === 'string') return readKey(await readKeyFile(from, { ...files, clock, signal }));
-    const { runKeyCommand } = await import('./key-command.ts');
     await preparePrivateFolder(folder, files);
     return readKey(await runKeyCommand(from, { clock, env, folder }));
   }
@@ -148,4 +151,143 @@ function loginFor({ name, base_url: address }: KeyOwner): string {
 /** Two folders of profiles must not overwrite each other's keys. */
 function accountOf(name: string, folder: string): string {
   return `${name}@${createHash('sha256').update(folder).digest('hex').slice(0, 8)}`;
+}
+
+// Keys from a file that the user names.
+
+const LONGEST_PATH = 1024;
+
+interface KeyFileDependencies {
+  readonly platform: NodeJS.Platform;
+  readonly warn: (text: string) => void;
+  /** What the file is called in errors; `key file` when left out. */
+  readonly called?: string;
+  readonly clock: Clock;
+  /** Ends the waiting for a pipe; its reason is thrown. */
+  readonly signal: AbortSignal;
+}
+
+interface KeyPath {
+  readonly given: string;
+  /** With what it is called, for errors. */
+  readonly shown: string;
+}
+
+/**
+ * The text of a key file somebody named. Symlinks and pipes are fine here (mounted secrets, `<(command)`); what
+ * everybody may read or write is not. Throws `guarded` for that, `not_authenticated` when there is no such file.
+ */
+export async function readKeyFile(given: string, around: KeyFileDependencies): Promise<string> {
+  const { called = 'key file' } = around;
+  const path = { given, shown: `${called} ${quoted(given, LONGEST_PATH)}` };
+  return inOurWords(`the ${path.shown}`, async () => {
+    const found = await stat(given).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+      throw new CliError('not_authenticated', {
+        message: `there is no ${path.shown}`,
+        hint: 'cardwright help environment',
+      });
+    });
+    if (found.isFIFO()) return readPipe(path, around);
+    if (!found.isFile()) throw refused(path, 'is neither a file nor a pipe');
+    const file = await open(given, constants.O_RDONLY | NO_WAITING);
+    try {
+      // The open file is judged, not the name: the name may point elsewhere by now.
+      const opened = await file.stat();
+      if (!opened.isFile()) throw refused(path, 'is neither a file nor a pipe');
+      if (around.platform !== 'win32') checkMode(path, opened.mode, around.warn);
+      return await readSome(file.createReadStream({ autoClose: false, highWaterMark: KEY_TEXT_BYTES }), path);
+    } finally {
+      await file.close();
+    }
+  });
+}
+
+async function readPipe(path: KeyPath, { platform, warn, clock, signal }: KeyFileDependencies): Promise<string> {
+  const onLong = () => warn(`still waiting for the ${path.shown}: nothing was written to it yet`);
+  await using pipe = await openPipe(path.given, { clock, signal, onLong });
+  if (platform !== 'win32') checkMode(path, Number(pipe.found.mode), warn);
+  return await readSome(pipe.pieces, path);
+}
+
+function checkMode(path: KeyPath, mode: number, warn: (text: string) => void): void {
+  if ((mode & 0o006) !== 0) throw refused(path, 'is open to everybody', `chmod 600 ${shellWord(path.given)}`);
+  if ((mode & 0o060) !== 0) warn(`the ${path.shown} is open to its group`);
+}
+
+async function readSome(pieces: AsyncIterable<Uint8Array>, path: KeyPath): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of pieces) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > KEY_TEXT_BYTES) throw refused(path, 'is too large for a key');
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function refused({ shown }: KeyPath, why: string, hint = 'cardwright help environment'): CliError {
+  return new CliError('guarded', {
+    message: `the ${shown} ${why}`,
+    hint,
+    outcome: 'not_sent',
+  });
+}
+
+// Keys that a program of the user prints, such as a password manager.
+
+/** Password managers may ask their user something first. */
+const PATIENCE_MS = 60_000;
+
+interface KeyCommandDependencies {
+  readonly clock: Clock;
+  readonly env: Environment;
+  /** Where the command runs: never the working folder, which may belong to anybody. */
+  readonly folder: string;
+}
+
+/**
+ * What a `key_command` prints. No shell, an absolute program, none of our own variables in its environment
+ * (docs/design/security.md, E13, E18). Throws `not_authenticated` without its output when it fails, prints too much or
+ * takes longer than a minute.
+ */
+async function runKeyCommand(command: readonly string[], around: KeyCommandDependencies): Promise<string> {
+  const [program = '', ...args] = command;
+  const env = Object.fromEntries(Object.entries(around.env).filter(([name]) => !name.startsWith('CARDWRIGHT_')));
+  const child = spawn(program, args, { cwd: around.folder, env, stdio: ['ignore', 'pipe', 'ignore'] });
+  const ended = new AbortController();
+  const output = new Promise<string>((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      if (chunks.reduce((sum, part) => sum + part.length, 0) > KEY_TEXT_BYTES)
+        reject(failed(program, 'prints too much'));
+    });
+    child.on('error', (error: NodeJS.ErrnoException) => {
+      reject(failed(program, `cannot be started (${error.code ?? 'unknown'})`));
+    });
+    child.on('close', (code, signal) => {
+      if (code === 0) resolve(Buffer.concat(chunks).toString('utf8'));
+      else reject(failed(program, `ended with ${signal ?? `exit code ${code}`}`));
+    });
+  });
+  const patience = around.clock.sleep(PATIENCE_MS, ended.signal).then(
+    () => Promise.reject(failed(program, 'did not answer within a minute')),
+    // Stopped because the command ended; then `output` has the answer.
+    () => output,
+  );
+  try {
+    return await Promise.race([output, patience]);
+  } finally {
+    ended.abort();
+    child.kill('SIGKILL');
+  }
+}
+
+function failed(program: string, why: string): CliError {
+  return new CliError('not_authenticated', {
+    message: `the key command ${quoted(program, 1024)} ${why}`,
+    notes: ['Run it yourself to see what it says.'],
+    hint: 'cardwright profiles list',
+  });
 }

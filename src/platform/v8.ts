@@ -1,10 +1,32 @@
-/**
- * The space V8 keeps for new objects, for servers. Left alone it grows to 32 MB under load; as small as it is at first,
- * 1 MB, it is searched after each group of writes, which took a tenth of their time. So it grows once and stays; V8 takes
- * it back from a process that has little to do for some seconds, and it grows again when there is more.
- */
+/** V8 for a process that goes on for long: flags that end with it, and space for new objects. */
+
 import type { performance } from 'node:perf_hooks';
+import process from 'node:process';
 import type * as v8 from 'node:v8';
+import type { setFlagsFromString } from 'node:v8';
+
+/** What sets each changed flag back. */
+const usualFlags = new Set<string>();
+
+/**
+ * Sets a flag such as `--liftoff-only` for the rest of the process. At its end `usual` sets it back: compiled code is kept under
+ * the flags of a fresh process (src/loader.ts).
+ */
+export function setFlag(
+  v8: { readonly setFlagsFromString: typeof setFlagsFromString },
+  flag: string,
+  usual: string,
+): void {
+  v8.setFlagsFromString(flag);
+  if (usualFlags.size === 0) {
+    process.prependOnceListener('exit', () => usualFlags.forEach(each => void v8.setFlagsFromString(each)));
+  }
+  usualFlags.add(usual);
+}
+
+// The space for new objects, for servers. Left alone it grows to 32 MB under load. As small as it is at first, 1 MB, it is searched
+// after each group of writes, which takes a tenth of their time. So it grows once and stays; V8 takes it back from a process that
+// has little to do for some seconds, and it grows again when there is more.
 
 /** What is grown to: four times the first size. */
 const BYTES = 3_500_000;
@@ -15,10 +37,10 @@ const LOOK_EVERY_MS = 500;
 /** Part of the time that a process is at work from which on the space is worth growing. */
 const BUSY = 0.1;
 
-export type Heap = Pick<typeof v8, 'getHeapSpaceStatistics' | 'setFlagsFromString'>;
+type Heap = Pick<typeof v8, 'getHeapSpaceStatistics' | 'setFlagsFromString'>;
 
 /** What a process is told of its own work, and how it looks at it now and then. */
-export interface Watch {
+interface Watch {
   readonly eventLoopUtilization: typeof performance.eventLoopUtilization;
   readonly every: (ms: number, look: () => void) => void;
 }
@@ -36,7 +58,7 @@ export function keepGrown(heap: Heap, { eventLoopUtilization, every }: Watch): v
 }
 
 /** Takes some ms where the space is small. */
-export function growOnce(heap: Heap): void {
+function growOnce(heap: Heap): void {
   heap.setFlagsFromString('--semi-space-growth-factor=4');
   // It grows when as much as it holds has outlived a search.
   const outliving: unknown[] = [];

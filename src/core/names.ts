@@ -1,5 +1,21 @@
-/** What a caller may name a purchase. */
+/** Names that a person gives to a profile. */
 import { containsSecret } from './card-numbers.ts';
+
+export const GIVEN_NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
+export const GIVEN_NAME_RULE = '1 to 32 of a-z, 0-9, _ and -, and starts with a letter or digit';
+
+// Random names that are printed: letters alone, so that redaction never takes one for a card number.
+
+const LETTERS = 'ghijklmnop';
+
+/** Two letters, a to p, for each byte. */
+export function randomName(bytes: Uint8Array): string {
+  return Buffer.from(bytes)
+    .toString('hex')
+    .replace(/[0-9]/g, digit => LETTERS[Number(digit)] ?? digit);
+}
+
+// What a caller may name a purchase.
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/;
 /** Names that are derived from a plan of many cards and not chosen by a person. */

@@ -1,8 +1,37 @@
-/** File systems that others share over a network: their locks and syncs do not hold what a journal needs of them. */
-import { readFile, realpath, statfs } from 'node:fs/promises';
+/** Whether files can be written into a folder, and how much fits. Nothing is written for that. */
+import { access, constants, readFile, realpath, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { inOurWords, systemCode } from './private-files.ts';
+
+export interface FreeSpace {
+  /** The folder itself, or the next one above it that is there. */
+  readonly folder: string;
+  /** Bytes that this user may still write. */
+  readonly free: number;
+  /** The system's code for why nothing can be written, such as `EROFS`. */
+  readonly refusedBy?: string;
+}
+
+export async function freeSpaceOf(folder: string): Promise<FreeSpace> {
+  const found = await inOurWords(folder, async () =>
+    statfs(folder).catch((error: unknown) => {
+      if (systemCode(error) === 'ENOENT') return undefined;
+      throw error;
+    }),
+  );
+  if (found === undefined) return freeSpaceOf(dirname(folder));
+  const free = found.bavail * found.bsize;
+  const refusedBy = await access(folder, constants.W_OK).then(
+    () => undefined,
+    (error: unknown) => systemCode(error) ?? 'EACCES',
+  );
+  return { folder, free, ...(refusedBy !== undefined && { refusedBy }) };
+}
+
+// File systems that others share over a network: their locks and syncs do not hold what a journal needs of them.
 
 /** What is asked of the system; tests hand in their own. */
-export interface FileSystems {
+interface FileSystems {
   /** The magic number of the file system that holds the path. */
   type(path: string): Promise<number>;
   /** Text of /proc/self/mountinfo. */
