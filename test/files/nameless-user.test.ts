@@ -12,9 +12,9 @@ const NAMELESS = 54_321;
 it.runIf(userInfo().uid === 0)('private folders and files are made, and left ones found', async () => {
   await using child = await program(`
     import { userInfo } from 'node:os';
-    import { privateFile, privateFolder } from './src/files/private-at-once.ts';
+    import { privateFile, privateFolder } from './src/files/private-files.ts';
     import { preparePrivateFolder, writePrivate } from './src/files/private-files.ts';
-    import { removeAbandoned } from './src/files/used-by.ts';
+    import { removeAbandoned } from './src/files/lock.ts';
     const around = { platform: process.platform, random: { bytes: n => new Uint8Array(n), fraction: () => 0 }, warn: console.log };
     try {
       userInfo();

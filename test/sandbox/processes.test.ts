@@ -12,7 +12,7 @@ import { type Program, program } from '../support/child.ts';
 
 const SOURCE = `
 import { libraryHost } from './src/sandbox/serving/start.ts';
-import { ownerName } from './src/files/process-identity.ts';
+import { ownerName } from './src/files/lock.ts';
 import { openStore } from './src/sandbox/store/open.ts';
 
 const [path, what, count] = process.argv.slice(2);
