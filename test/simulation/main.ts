@@ -51,7 +51,8 @@ async function command(): Promise<number> {
     values.mistake === undefined ? undefined : MISTAKES.find(({ name }) => name.startsWith(values.mistake ?? ''));
   if (values.mistake !== undefined && mistake === undefined) throw new Error(`no mistake is named ${values.mistake}`);
   const text = await buildProgram(mistake?.exchanges);
-  if (values.found) return replayFound(text);
+  if (values.found && (await replayFound(text)) > 0) return 1;
+  if (values.found && values.seeds === undefined) return 0;
   if (values.seeds === undefined && values.seed !== undefined)
     return replay(text, values.seed.split(',').map(Number), mistake);
   const from = Number(values.seed ?? 1);

@@ -459,6 +459,8 @@ function told(path: unknown): string | undefined {
 type Call = (...asked: unknown[]) => unknown;
 const real = fs as unknown as Record<string, Call>;
 
+const above = new Map<string, unknown>();
+
 /** A call of the disk, torn where the process dies in it. */
 function onDisk(name: string, asked: unknown[]): unknown {
   const known = name === 'readFileSync' || name === 'readlinkSync' ? told(asked[0]) : undefined;
@@ -488,6 +490,13 @@ function onDisk(name: string, asked: unknown[]): unknown {
   }
   // Nothing here survives a loss of power anyway.
   if (name === 'fsyncSync' || name === 'fdatasyncSync') return undefined;
+  const [path] = asked;
+  // Folders above of all homes are looked at by every command, and never change.
+  if (name === 'lstatSync' && typeof path === 'string' && current !== undefined && path.length < current.home.length) {
+    const found = above.get(path) ?? real[name]?.(...asked);
+    above.set(path, found);
+    return found;
+  }
   const result = real[name]?.(...asked);
   if (name === 'openSync') current?.files.add(result as number);
   if (name === 'closeSync') current?.files.delete(asked[0] as number);
@@ -572,35 +581,86 @@ const files = new Proxy(fs, {
 
 // SQLite
 
-type Sqlite = { DatabaseSync: new (path: string, options?: object) => Record<string, unknown> };
+interface Engine {
+  exec(text: string): void;
+  prepare(text: string): Record<string, (...asked: unknown[]) => unknown>;
+  close(): void;
+}
+type Sqlite = { DatabaseSync: new (path: string, options?: object) => Engine };
 
-const STATEMENTS = new Set(['exec', 'run', 'all', 'get', 'iterate']);
+/**
+ * A file of SQLite, opened once for all processes: a statement is prepared once, and nothing is synced. A transaction lasts
+ * from one turn into another only where its process waits in it; then the file is busy for the others.
+ */
+interface Shared {
+  readonly engine: Engine;
+  readonly statements: Map<string, ReturnType<Engine['prepare']>>;
+  owner: object | undefined;
+}
+const opened = new Map<string, Shared>();
 
-/** A connection, or a statement of it, whose every use is an effect. */
-function watched(object: Record<string, unknown>, onClose: () => void): object {
-  return new Proxy(object, {
-    get(target, name: string) {
-      const found = target[name];
-      if (typeof found !== 'function') return found;
-      return (...asked: unknown[]) => {
-        if (name === 'close') onClose();
-        if (name === 'prepare') return watched(found.apply(target, asked), onClose);
-        return STATEMENTS.has(name) ? effectNow(() => found.apply(target, asked)) : found.apply(target, asked);
-      };
-    },
-  });
+/** Before a home is removed, or filled from another one. */
+export function closeFiles(home: string): void {
+  for (const [path, { engine }] of opened) {
+    if (!path.startsWith(`${home}/`)) continue;
+    engine.close();
+    opened.delete(path);
+  }
 }
 
-/** The system closes a connection with its process, which ends its transaction. */
+function sharedFile(engine: Sqlite, path: string): Shared {
+  const known = opened.get(path);
+  if (known !== undefined && fs.existsSync(path)) return known;
+  known?.engine.close();
+  const made: Shared = { engine: new engine.DatabaseSync(path), statements: new Map(), owner: undefined };
+  made.engine.exec('pragma foreign_keys = on; pragma synchronous = off; pragma journal_mode = memory');
+  opened.set(path, made);
+  return made;
+}
+
+/** A connection of one process. The system closes it with the process, which ends its transaction. */
 function simulated(engine: Sqlite): Sqlite {
   class DatabaseSync {
-    constructor(path: string, options?: object) {
-      const who = current;
-      const database = effectNow(() => new engine.DatabaseSync(path, { ...options, timeout: 1 }));
-      const owned = { close: () => (database['close'] as () => void).call(database) };
-      who?.databases.add(owned);
-      // biome-ignore lint/correctness/noConstructorReturn: the connection is the engine's own
-      return watched(database, () => who?.databases.delete(owned)) as DatabaseSync;
+    readonly #file: Shared;
+    readonly #who = current;
+    constructor(path: string) {
+      this.#file = effectNow(() => sharedFile(engine, path));
+      this.#who?.databases.add(this);
+    }
+    get isTransaction(): boolean {
+      return this.#file.owner === this;
+    }
+    #do<T>(work: () => T): T {
+      return effectNow(() => {
+        const { owner } = this.#file;
+        if (owner === undefined || owner === this) return work();
+        throw Object.assign(new Error('database is locked'), { code: 'ERR_SQLITE_ERROR', errcode: 5 });
+      });
+    }
+    exec(text: string): void {
+      this.#do(() => {
+        if (text.startsWith('pragma')) return;
+        this.#file.engine.exec(text);
+        if (text.startsWith('begin')) this.#file.owner = this;
+        if (text === 'commit' || text === 'rollback') this.#file.owner = undefined;
+      });
+    }
+    prepare(text: string) {
+      const { statements, engine: open } = this.#file;
+      const found = statements.get(text) ?? open.prepare(text);
+      statements.set(text, found);
+      const call =
+        (name: string) =>
+        (...asked: unknown[]) =>
+          this.#do(() => found[name]?.(...asked));
+      return { run: call('run'), all: call('all'), get: call('get'), iterate: call('iterate') };
+    }
+    close(): void {
+      if (this.isTransaction) {
+        this.#file.engine.exec('rollback');
+        this.#file.owner = undefined;
+      }
+      this.#who?.databases.delete(this);
     }
   }
   return { ...engine, DatabaseSync: DatabaseSync as unknown as Sqlite['DatabaseSync'] };

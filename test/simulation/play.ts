@@ -9,7 +9,19 @@ import { PassThrough } from 'node:stream';
 import type { AppHost } from '../../src/app/process-host.ts';
 import { foldersFor } from '../../src/platform/folders.ts';
 import type { History, Step, Wish } from './history.ts';
-import { as, Chance, effect, isRunning, type Machine, Process, type Seam, START, sleep, World } from './platform.ts';
+import {
+  as,
+  Chance,
+  closeFiles,
+  effect,
+  isRunning,
+  type Machine,
+  Process,
+  type Seam,
+  START,
+  sleep,
+  World,
+} from './platform.ts';
 import type { LibraryClient, Program } from './program.ts';
 import { API_KEY, CARD_NUMBER, type Card, Service } from './service.ts';
 
@@ -136,7 +148,10 @@ class Player implements Played {
 
   clear(): void {
     for (const who of [...this.#world.running]) who.end();
-    for (const { home } of this.#machines) rmSync(home, { recursive: true, force: true });
+    for (const { home } of this.#machines) {
+      closeFiles(home);
+      rmSync(home, { recursive: true, force: true });
+    }
   }
 
   async play(): Promise<void> {
@@ -236,6 +251,7 @@ class Player implements Played {
         const source = this.#machines[act.from];
         if (source === undefined || source === place || [...this.#world.running].some(who => who.home === place.home))
           return;
+        closeFiles(place.home);
         rmSync(place.home, { recursive: true, force: true });
         cpSync(source.home, place.home, { recursive: true, preserveTimestamps: true });
         place.journal = ++this.#journals;
@@ -282,8 +298,8 @@ class Player implements Played {
     }
     entry.ran = ran;
     for (const purchase of meant) purchase.living -= 1;
-    // A guard names the op of somebody else.
-    const op = ran.code === 14 || ran.code === 2 ? undefined : (errorOf(ran).op ?? pageOf(ran).op);
+    // A guard that says how to go on with an op names that of somebody else.
+    const op = hintOf(ran) === undefined ? (errorOf(ran).op ?? pageOf(ran).op) : undefined;
     if (op !== undefined) {
       this.#ops.set(op, meant);
       for (const purchase of meant) purchase.op = op;
@@ -390,7 +406,7 @@ class Player implements Played {
     const place = this.#machines[step.machine];
     const entry = this.#done.get(of);
     if (entry === undefined || place === undefined) return;
-    const told = errorOf(entry.ran).op ?? pageOf(entry.ran).op;
+    const told = hintOf(entry.ran) ?? errorOf(entry.ran).op ?? pageOf(entry.ran).op;
     for (const op of told === undefined || entry.machine !== step.machine ? await this.#unfinished(step) : [told]) {
       const named = new Set([...this.#ops.values()].flat());
       const known =
@@ -745,6 +761,12 @@ function jsonOf(text: string): Readonly<Record<string, unknown>> {
 function errorOf(ran: Ran | undefined): { readonly op?: string; readonly outcome?: string } {
   const last = ran?.err.trim().split('\n').at(-1) ?? '';
   return (jsonOf(last)['error'] ?? {}) as { op?: string; outcome?: string };
+}
+
+/** The op that a guard says to go on with. */
+function hintOf(ran: Ran | undefined): string | undefined {
+  if (ran?.code !== 14 && ran?.code !== 2) return undefined;
+  return /ops resume (op_\w+)/.exec(ran.err)?.[1];
 }
 
 function pageOf(ran: Ran | undefined): { readonly op?: string } {

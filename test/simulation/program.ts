@@ -115,12 +115,7 @@ export async function openProgram(text: string): Promise<Program> {
     (name: string) => (name === '@photostructure/sqlite' ? simulatedSqlite(needed(name)) : needed(name)),
     needed,
   );
-  const loaded = () => {
-    const module = {
-      exports: {} as { load(): Promise<Pick<Program, 'run' | 'interrupted'>>; library: Program['library'] },
-    };
-    evaluate(platform, require, module, module.exports);
-    return module.exports;
-  };
-  return { ...(await loaded().load()), library: () => loaded().library() };
+  const module = { exports: {} as { load(): Promise<Omit<Program, 'library'>> } & Pick<Program, 'library'> };
+  evaluate(platform, require, module, module.exports);
+  return { ...(await module.exports.load()), library: module.exports.library };
 }

@@ -5,16 +5,10 @@ import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..');
 
-test.each<[string, string[]]>([
-  ['what broke a law once is kept', ['--found']],
-  ['no law is broken in three hundred histories', ['--seeds', '300']],
-])(
-  '%s',
-  (_what, words) => {
-    const ran = spawnSync(process.execPath, ['scripts/simulate.mjs', ...words], { cwd: root, encoding: 'utf8' });
-    process.stdout.write(ran.stdout);
-    expect(ran.stderr).toBe('');
-    expect(ran.status === 0 ? '' : ran.stdout).toBe('');
-  },
-  600_000,
-);
+test('no law is broken in four hundred histories, nor in those that broke one once', () => {
+  const words = ['scripts/simulate.mjs', '--found', '--seeds', '400'];
+  const ran = spawnSync(process.execPath, words, { cwd: root, encoding: 'utf8' });
+  process.stdout.write(ran.stdout);
+  expect(ran.stderr).toBe('');
+  expect(ran.status === 0 ? '' : ran.stdout).toBe('');
+}, 600_000);
