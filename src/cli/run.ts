@@ -5,7 +5,6 @@ import { WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import type { Host } from '../platform/host.ts';
 import type { JqFilter } from '../terminal/jq-filter.ts';
 import type { Block, Presentation } from '../terminal/view.ts';
-import type { LineToComplete } from './complete-line.ts';
 import type { ValueProvider, WantedName } from './completion/complete.ts';
 import type { CommandTraits, Context, Shown } from './context.ts';
 import { keptPage } from './docs/kept-pages.ts';
@@ -14,6 +13,7 @@ import type { Command, Registry } from './parsing/command.ts';
 import type { Globals } from './parsing/globals.ts';
 import type { Parsed } from './parsing/parsed.ts';
 import type { Located } from './parsing/tree.ts';
+import type { ValueSettings } from './parsing/values.ts';
 
 /** What the composition root hands to a run. */
 export interface Machine {
@@ -102,7 +102,7 @@ async function execute(
   given: { globals: Globals; parsed: Parsed; line: { argv: readonly string[] } },
 ): Promise<number> {
   const { globals, parsed: typed, line } = given;
-  const { command, argv } = typed;
+  const { command } = typed;
   const { host } = machine;
   if (namesFields(globals)) {
     const { checkNamedFields } = await import('./docs/answers.ts');
@@ -123,10 +123,7 @@ async function execute(
     const isOfService = command.operation !== undefined && typed.countsFromNow;
     const now = isOfService ? wholeSeconds(await context.askServiceTime()) : host.clock.now();
     const settings = { now, grouped: host.streams.stdin.isTerminal };
-    const parsed = await completed(typed, { context, registry: machine.registry, settings });
-    line.argv = parsed.argv;
-    const input = await parsed.values(settings, () => context.stdin.readAll(WHOLE_INPUT_BYTES));
-    const found = await withIds(command, { context, argv, input });
+    const found = await answerOf({ typed, context, registry: machine.registry, settings, line, input: {} });
     const shown = offline?.mark(found) ?? found;
     const promised = await promisedFields(command, globals, typed.typed);
     await writeAnswer(host, globals, { shown, jq, promised, now: () => context.serviceNow() }).catch(async thrown => {
@@ -166,45 +163,60 @@ async function sayLost({ streams }: Host, command: Command, said: { shown: Shown
   if (note !== undefined) await streams.stderr.write(note);
 }
 
-/** What was typed, with what a person was asked for. */
-async function completed(typed: Parsed, line: LineToComplete): Promise<Parsed> {
-  const { args, flags } = typed.missing();
-  if (args.length + flags.length === 0 || !line.context.canAsk) return typed;
-  const { complete } = await import('./complete-line.ts');
-  return complete(typed, line);
-}
-
-/** Runs it; ids that are written short are looked up where there is no such id, or can be none. */
-async function withIds(command: Command, line: TypedLine): Promise<Shown> {
-  const run = (input: TypedLine['input']) => withDryRun(command, line.context, input);
-  const { flagsOf } = await import('./parsing/globals.ts');
-  const fields = [...flagsOf(command).map(({ key, field }) => [key, field] as const)];
-  const named = [...Object.entries(command.args).map(([key, { field }]) => [key, field] as const), ...fields];
-  if (!named.some(([key, { names }]) => names !== undefined && line.input[key] !== undefined)) return run(line.input);
-  const { withShortIds } = await import('./short-ids.ts');
-  return withShortIds({ command, ...line }, run);
-}
-
-interface TypedLine {
+/** A command line on its way to its answer. */
+interface Underway {
+  readonly typed: Parsed;
   readonly context: Context;
-  readonly argv: readonly string[];
+  readonly registry: Registry;
+  readonly settings: ValueSettings;
+  /** The line as an error shows it. */
+  readonly line: { argv: readonly string[] };
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** A dry run ends where the first request would leave; what was planned is then the answer. */
-async function withDryRun(
-  command: Command,
-  context: Context,
-  input: Readonly<Record<string, unknown>>,
-): Promise<Shown> {
-  try {
-    return await command.execute(context, input);
-  } catch (thrown) {
-    if (!context.dryRun || !(thrown instanceof Error) || thrown.name !== 'DryRun') throw thrown;
-    const { showPlanned } = await import('./dry-run.ts');
-    return showPlanned(context.planned, input['fromInput'] === true ? { isList: true } : {});
-  }
-}
+type Next = (underway: Underway) => Promise<Shown>;
+
+/** What stands between the words and the command, from the outside to the inside. */
+const STEPS: readonly ((underway: Underway, next: Next) => Promise<Shown>)[] = [
+  /** Values that were left out are asked for, and are read with those that were typed. */
+  async function readInput(underway, next) {
+    const { typed, context, registry, settings, line } = underway;
+    const { args, flags } = typed.missing();
+    const isAsked = args.length + flags.length > 0 && context.canAsk;
+    const whole = isAsked
+      ? await (await import('./complete-line.ts')).complete(typed, { context, registry, settings })
+      : typed;
+    line.argv = whole.argv;
+    return next({ ...underway, input: await whole.values(settings, () => context.stdin.readAll(WHOLE_INPUT_BYTES)) });
+  },
+  /** Ids that are written short are looked up where there is no such id, or can be none. */
+  async function findIds(underway, next) {
+    const { typed, context, input } = underway;
+    const { command, argv } = typed;
+    const { flagsOf } = await import('./parsing/globals.ts');
+    const fields = [...Object.entries(command.args), ...flagsOf(command).map(flag => [flag.key, flag] as const)];
+    const takesId = fields.some(([key, { field }]) => field.names !== undefined && input[key] !== undefined);
+    if (!takesId) return next(underway);
+    const { withShortIds } = await import('./short-ids.ts');
+    return withShortIds({ command, context, argv, input }, found => next({ ...underway, input: found }));
+  },
+  /** A dry run ends where the first request would leave; what was planned is then the answer. */
+  async function showPlan(underway, next) {
+    const { context, input } = underway;
+    try {
+      return await next(underway);
+    } catch (thrown) {
+      if (!context.dryRun || !(thrown instanceof Error) || thrown.name !== 'DryRun') throw thrown;
+      const { showPlanned } = await import('./dry-run.ts');
+      return showPlanned(context.planned, input['fromInput'] === true ? { isList: true } : {});
+    }
+  },
+];
+
+const answerOf: Next = STEPS.reduceRight<Next>(
+  (next, step) => underway => step(underway, next),
+  ({ typed, context, input }) => typed.command.execute(context, input),
+);
 
 async function filterOf(expression: string, { signal }: Host) {
   const { openJq } = await import('../terminal/jq-filter.ts');
