@@ -328,9 +328,9 @@ async function unsettledSame(tx: Pick<Transaction, 'all'>, self: Self, claimed: 
   return undefined;
 }
 
-/** 3. The same file within a day, where it moved money. */
-async function sameFile(tx: Pick<Transaction, 'all'>, { account, digest, bulk, movesMoney, again, now }: Claimed) {
-  if (!bulk || !movesMoney || again) return undefined;
+/** 3. The same file within a day; what brings a state about is judged by the cards as they are. */
+async function sameFile(tx: Pick<Transaction, 'all'>, { account, digest, bulk, rows, again, now }: Claimed) {
+  if (!bulk || again || [...rows].every(({ operation }) => 'leadsTo' in CALLS[operation])) return undefined;
   const [same] = await tx.all<{ id: string; finished: number }>(
     'select id, finished from op where account = ? and digest = ? and bulk = 1 and finished > ? order by finished desc',
     account,

@@ -495,12 +495,7 @@ function pageBefore({ pages }: Account, at: number, behindMs: number | undefined
 }
 
 /** A card as a reading shows it that is behind. */
-function cardBefore(
-  account: Account,
-  card: HostileCard,
-  at: number,
-  ms = account.options.behind?.cardMs,
-): HostileCard {
+function cardBefore(account: Account, card: HostileCard, at: number, ms = account.options.behind?.cardMs): HostileCard {
   const before = pageBefore(account, at, ms)?.cards.get(card.id);
   return { ...card, ...before };
 }

@@ -12,7 +12,7 @@ import type { Column } from '../../terminal/view.ts';
 
 export const AUDIT_COLUMNS: readonly Column[] = [
   { field: 'seq', title: 'LINE', kind: 'integer', priority: 3 },
-  { field: 'at', title: 'AT', kind: 'time', priority: 1 },
+  { field: 'at', title: 'WHEN', kind: 'time', priority: 1 },
   { field: 'event', title: 'EVENT', kind: 'word', priority: 1 },
   { field: 'user', title: 'USER', kind: 'text', priority: 3 },
   { field: 'profile', title: 'PROFILE', kind: 'text', priority: 4 },

@@ -15,7 +15,7 @@ import { runAdmin } from './admin.ts';
 
 const COLUMNS = columnsOf(LOGGED_REQUEST, {
   request_id: { title: 'REQUEST', priority: 2, kind: 'id' },
-  at: { title: 'AGE', priority: 4 },
+  at: { title: 'WHEN', priority: 4 },
   operation: { priority: 1 },
   status: { priority: 1 },
   error: { priority: 2 },

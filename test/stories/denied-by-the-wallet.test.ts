@@ -1,0 +1,100 @@
+/** What the wallet denies is not called done, and a wallet that does not hold dollars is spent by no command. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type ScriptedWorld, scriptedWorld } from '../support/scripted-world.ts';
+
+const NO_EFFECT = [
+  { status: 200, body: {} },
+  { status: 204 },
+  { status: 202, body: { status: 'processing' } },
+] as const;
+
+describe.each(NO_EFFECT)('a transfer that is answered with %j and never done', answer => {
+  test('a withdrawal, and a purchase of just that amount meanwhile: 11', async () => {
+    await using s = await scriptedWorld();
+    s.service.script = () => {
+      const card = s.service.cards.get('card_old');
+      if (card !== undefined) card.cents -= 2_500;
+      return answer;
+    };
+    const { code } = await s.run('cards withdraw card_old --amount 25 --yes');
+    expect({ code, effects: s.service.effects }).toEqual({ code: 11, effects: [] });
+  });
+
+  test('a fund, and a refund of just that amount meanwhile: 11', async () => {
+    await using s = await scriptedWorld();
+    s.service.script = () => {
+      const card = s.service.cards.get('card_old');
+      if (card !== undefined) card.cents += 2_500;
+      return answer;
+    };
+    const { code } = await s.run('cards fund card_old --amount 25 --yes');
+    expect({ code, effects: s.service.effects }).toEqual({ code: 11, effects: [] });
+  });
+
+  test('a fund, and the fund of another card meanwhile: 11', async () => {
+    await using s = await scriptedWorld();
+    s.service.script = () => {
+      s.service.wallet -= 2_500;
+      return answer;
+    };
+    const { code } = await s.run('cards fund card_old --amount 25 --yes');
+    expect({ code, effects: s.service.effects }).toEqual({ code: 11, effects: [] });
+  });
+});
+
+test('a create that a proxy posts twice: 15, and both cards are named', async () => {
+  await using s = await scriptedWorld();
+  s.service.script = write => {
+    write.execute();
+    return write.execute();
+  };
+  const { code, err } = await s.run('cards create --bin bin_1 --amount 25 --yes');
+  const made = [...s.service.cards.keys()].filter(id => id !== 'card_old');
+  expect({ code, made: made.length }).toEqual({ code: 15, made: 2 });
+  for (const id of made) expect(err).toContain(id);
+});
+
+test('a create that is answered with 202 is followed until its card shows', async () => {
+  await using s = await scriptedWorld();
+  let late: (() => unknown) | undefined;
+  s.service.script = write => {
+    late = write.execute;
+    return { status: 202, body: { status: 'processing' } };
+  };
+  let pauses = 0;
+  const onPause = () => {
+    pauses += 1;
+    if (pauses === 2) late?.();
+  };
+  const { code } = await s.here.run('cards create --bin bin_1 --amount 25 --yes', { onPause });
+  expect({ code, effects: s.service.effects }).toEqual({ code: 0, effects: ['create'] });
+});
+
+describe('a wallet in euros', () => {
+  async function inEuros(): Promise<ScriptedWorld> {
+    const s = await scriptedWorld();
+    s.service.reads = path =>
+      path === '/wallet' ? { status: 200, body: { balance: 900, currency: 'EUR' } } : undefined;
+    await writeFile(join(s.here.folder, 'new.csv'), 'bin_id,amount\nbin_1,25\n');
+    await writeFile(join(s.here.folder, 'funds.csv'), 'card_id,amount\ncard_old,25\n');
+    return s;
+  }
+
+  test.each([
+    'cards create --bin bin_1 --amount 25 --yes',
+    'cards create --file new.csv --yes',
+    'cards fund card_old --amount 25 --yes',
+    'cards fund --file funds.csv --yes',
+    'cards withdraw card_old --amount 25 --yes',
+    "cards fund --where 'balance<9999' --to 5000 --yes",
+    'api POST /cards -f bin_id=bin_1 -F amount:=25 --yes',
+    'cards lease --bin bin_1 --amount 25 --reveal --yes -- true',
+  ])('%s: 13, and nothing is sent', async line => {
+    await using s = await inEuros();
+    const { code, err } = await s.run(line);
+    expect({ code, effects: s.service.effects, err }).toMatchObject({ code: 13, effects: [] });
+    expect(err).toContain('USD');
+  });
+});
