@@ -96,7 +96,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   inspector: ['contract', 'core'],
   profile: ['limits', 'files', 'contract', 'core', 'platform'],
   // Writes and reveals of this machine; commands and the writer know its types, composition opens it.
-  audit: ['files', 'contract', 'core', 'platform'],
+  audit: ['journal', 'files', 'contract', 'core', 'platform'],
   // Sums, classes and statements over plain rows; nothing here reads or writes.
   books: ['terminal', 'contract', 'core'],
   // The local copy of an account; it sees the client by its interface, which stands in the contract.

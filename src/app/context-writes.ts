@@ -1,6 +1,5 @@
 /** What changes something: journal, audit log, spend limits, and the pipeline that holds their order. */
 
-import type { AuditDependencies } from '../audit/log.ts';
 import type { Context } from '../cli/context.ts';
 import type { DestinationSettings } from '../cli/reveal.ts';
 import type { PlannedRequest, Reader } from '../contract/service.ts';
@@ -49,7 +48,8 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
   const { notice, warn, prompts, canAsk, maskInLog } = terminal;
   const confirm = async (question: string) =>
     canAsk && prompts.confirm(question, { flag: 'cardwright journal init --key' });
-  const around = { host, globals, opened, notice, keys: opening.keys, waiting: terminal.waiting, confirm };
+  const local = once(async () => (await import('./journal.ts')).localDatabase({ host, opened, notice }));
+  const around = { host, globals, opened, notice, local, keys: opening.keys, waiting: terminal.waiting, confirm };
   const planned: PlannedRequest[] = [];
   const ops: string[] = [];
   const settings = {
@@ -81,15 +81,23 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
     const { journalAdmin: adminOf } = await import('./journal-admin.ts');
     return adminOf({ ...around, place, reader });
   });
-  const kept = auditDependencies(opening, warn);
   const audit = once(async () => {
     const { auditLog } = await import('../audit/log.ts');
-    return auditLog(kept);
+    const { path, open, existing } = await local();
+    return auditLog({
+      path,
+      database: open,
+      existing,
+      clock: host.clock,
+      pid: host.pid,
+      user: host.user,
+      host: host.machine,
+    });
   });
   const recorder = createRecorder({ audit, identity: opened.identity, warn });
   const gate = once(async () => {
     const { revealFor } = await import('./reveal.ts');
-    return revealFor({ ...settings, limits, host, globals, opened, kept, recorder, notice, maskInLog });
+    return revealFor({ ...settings, limits, host, globals, opened, warn, recorder, notice, maskInLog });
   });
   const readOnly = async () => (await limits.strictest()).read_only?.source;
   const checkSpending = async (spending: Spending) => {
@@ -115,19 +123,5 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
     },
     gate,
     afterAnswer,
-  };
-}
-
-function auditDependencies({ host }: Opening, warn: (text: string) => void): AuditDependencies {
-  return {
-    stateFolder: host.folders.state,
-    clock: host.clock,
-    random: host.noise,
-    pid: host.pid,
-    user: host.user,
-    host: host.machine,
-    platform: host.platform,
-    warn,
-    isRunning: other => host.isRunning(other),
   };
 }

@@ -1,4 +1,5 @@
 /** The journal of a run: the file of this machine, or the database that several people share. Opened when it is first asked for. */
+import { join } from 'node:path';
 import { keyPrint } from '../core/key-print.ts';
 import { capabilitiesIn } from '../journal/capabilities.ts';
 import type { ClaimRules } from '../journal/claim.ts';
@@ -8,14 +9,26 @@ import { createJournal } from '../journal/journal.ts';
 import { knownStatesIn, noteKnownState } from '../journal/known-states.ts';
 import { newestOps, type RecentOp } from '../journal/ops.ts';
 import type { AfterAnswer } from '../journal/run.ts';
-import { hasJournal, openSqlite } from '../journal/sqlite.ts';
+import { hasJournal, JOURNAL_FILE, openSqlite } from '../journal/sqlite.ts';
 import type { Journal } from '../journal/types.ts';
 import type { AppHost } from './process-host.ts';
 import type { JournalAround, JournalPlace, SharedAround } from './shared-journal.ts';
 
-/** The file of this machine. */
-export function localPlace({ host, globals, opened, notice }: JournalAround): JournalPlace {
-  const { platform, random, clock, folders, machine } = host;
+/** The journal of this machine, which holds its audit log too. Opened once. */
+export interface LocalDatabase {
+  readonly path: string;
+  /** Makes it where there is none. */
+  open(): Promise<Database>;
+  /** Undefined where there is none. */
+  existing(): Promise<Database | undefined>;
+}
+
+export function localDatabase({
+  host,
+  opened,
+  notice,
+}: Pick<JournalAround, 'host' | 'opened' | 'notice'>): LocalDatabase {
+  const { platform, random, clock, folders } = host;
   const files = { platform, random, warn: (text: string) => notice(`warning: ${text}`) };
   let database: Promise<Database> | undefined;
   const open = () => {
@@ -25,6 +38,18 @@ export function localPlace({ host, globals, opened, notice }: JournalAround): Jo
     }
     return database;
   };
+  return {
+    path: join(folders.state, JOURNAL_FILE),
+    open,
+    existing: async () => (database !== undefined || hasJournal(folders.state) ? open() : undefined),
+  };
+}
+
+/** The file of this machine. */
+export async function localPlace({ host, opened, notice, local }: JournalAround): Promise<JournalPlace> {
+  const { platform, random, folders, machine } = host;
+  const files = { platform, random, warn: (text: string) => notice(`warning: ${text}`) };
+  const { open, existing } = await local();
   const stateFolders = { configFolder: folders.config, stateFolder: folders.state, machine };
   let noted: Promise<void> | undefined;
   return {
@@ -32,12 +57,12 @@ export function localPlace({ host, globals, opened, notice }: JournalAround): Jo
       const opening = await open();
       if ((await opened.identity()).mode === 'sandbox') return opening;
       const { refuseLocal } = await import('./shared-journal.ts');
-      await refuseLocal({ host, globals, opened, notice });
+      await refuseLocal({ host, opened, notice });
       noted ??= noteKnownState(opening, stateFolders, knownStatesIn(stateFolders, files));
       await noted;
       return opening;
     },
-    existing: async () => (database !== undefined || hasJournal(folders.state) ? open() : undefined),
+    existing,
     keyPrint: async salt => keyPrint(await opened.key(), salt),
   };
 }
@@ -60,7 +85,7 @@ export async function sharedAddress({ host: { env }, globals, opened }: JournalA
 /** The total of one write when `--timeout` does not say otherwise; the client's own. */
 const WRITE_TOTAL_MS = 75_000;
 
-export interface JournalSettings extends JournalAround {
+export interface JournalSettings extends Omit<JournalAround, 'local'> {
   readonly place: JournalPlace;
   readonly rules: ClaimRules | undefined;
   readonly afterAnswer: (work: AfterAnswer) => void;

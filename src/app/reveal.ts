@@ -1,6 +1,5 @@
 /** What the gate in front of card numbers needs of this machine. */
 import { resolve } from 'node:path';
-import type { AuditDependencies } from '../audit/log.ts';
 import type { Globals } from '../cli/parsing/globals.ts';
 import { CLIPBOARD_SECONDS, type DestinationSettings, type GateSettings, type ScreenActions } from '../cli/reveal.ts';
 import type { Clipboard } from '../terminal/clipboard.ts';
@@ -17,11 +16,11 @@ export interface RevealFacts
   readonly maskInLog: DestinationSettings['maskInLog'];
   readonly globals: Globals;
   readonly opened: Connections;
-  readonly kept: AuditDependencies;
+  readonly warn: (text: string) => void;
   readonly limits: RunLimits;
 }
 
-export function revealFor({ host, globals, opened, kept, limits, ...facts }: RevealFacts): DestinationSettings {
+export function revealFor({ host, globals, opened, warn, limits, ...facts }: RevealFacts): DestinationSettings {
   const { stdin, stdout, stderr } = host.streams;
   return {
     ...facts,
@@ -35,7 +34,15 @@ export function revealFor({ host, globals, opened, kept, limits, ...facts }: Rev
     },
     async budget() {
       const { revealBudget } = await import('../audit/reveal-budget.ts');
-      return revealBudget((await opened.identity()).profile, kept);
+      return revealBudget((await opened.identity()).profile, {
+        stateFolder: host.folders.state,
+        clock: host.clock,
+        random: host.noise,
+        pid: host.pid,
+        platform: host.platform,
+        warn,
+        isRunning: other => host.isRunning(other),
+      });
     },
     async countDown(ms) {
       const { countDown } = await import('../terminal/reveal-screen.ts');

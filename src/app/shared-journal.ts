@@ -1,10 +1,12 @@
 /** The journal that several people share, as a place of a run. */
+
 import type { Globals } from '../cli/parsing/globals.ts';
 import type { Database, Transaction } from '../journal/database.ts';
 import { type PostgresSettings, postgresAddress } from '../journal/postgres.ts';
 import { sharedPlace as placeOf, refuseBesideShared, type SharedPlace } from '../journal/shared-place.ts';
 import { hasJournal, openSqlite } from '../journal/sqlite.ts';
 import type { Connections } from './connections.ts';
+import type { LocalDatabase } from './journal.ts';
 import type { AppHost } from './process-host.ts';
 
 export interface JournalAround {
@@ -12,6 +14,7 @@ export interface JournalAround {
   readonly globals: Globals;
   readonly opened: Connections;
   readonly notice: (text: string) => void;
+  readonly local: () => Promise<LocalDatabase>;
 }
 
 /** Where the operations of a run are kept. */
@@ -73,7 +76,11 @@ export function sharedPlace(around: SharedAround, text: string): SharedPlace {
 }
 
 /** Throws `guarded` where this machine keeps the account of this run in a shared journal. */
-export function refuseLocal({ host, opened, notice }: JournalAround): Promise<void> {
+export function refuseLocal({
+  host,
+  opened,
+  notice,
+}: Pick<JournalAround, 'host' | 'opened' | 'notice'>): Promise<void> {
   return refuseBesideShared(host.folders.state, filesOf({ host, notice }), opened.key);
 }
 

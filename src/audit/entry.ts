@@ -1,7 +1,9 @@
 /** One line of the audit log: JSON that carries the digest of the line before it and its own. */
 import { createHash } from 'node:crypto';
 import type { ErrorKind } from '../core/errors.ts';
-import type { Flaw } from './flaw.ts';
+
+/** Which line is wrong and why. */
+export type Flaw = { readonly line: number; readonly why: string };
 
 /** What a line may tell. No secrets, no labels, no metadata: names, ids, amounts and outcomes alone. */
 export interface AuditFacts {
@@ -67,7 +69,7 @@ export const BEGINNING = '0'.repeat(64);
 const LINE = /^(\{"seq":(\d{1,12}),"at":"[^"]*",.*"prev":"([0-9a-f]{64})"),"hash":"([0-9a-f]{64})"\}$/;
 const LONGEST_TEXT = 200;
 
-export interface ChainHead {
+interface ChainHead {
   readonly seq: number;
   readonly hash: string;
 }
@@ -97,18 +99,15 @@ export function auditLine(facts: AuditFacts, around: Around): ChainHead & { read
   return { text: `${body.slice(0, -1)},"hash":"${hash}"}`, seq, hash };
 }
 
-export interface LineRead extends ChainHead {
+interface LineRead extends ChainHead {
   readonly prev: string;
-  /** Number of the first line that was written together with it: its own when it was written alone. */
-  readonly batch: number;
 }
 
 /** The line's place in the chain when it is whole in itself. */
-export function readLine(text: string): LineRead | undefined {
+function readLine(text: string): LineRead | undefined {
   const [, body = '', seq, prev = '', hash = ''] = LINE.exec(text) ?? [];
   if (seq === undefined || digest(body) !== hash) return undefined;
-  const { batch = Number(seq) } = JSON.parse(text) as AuditEntry;
-  return { seq: Number(seq), prev, hash, batch };
+  return { seq: Number(seq), prev, hash };
 }
 
 /** Follows the chain from its beginning. The first flaw ends it; every byte of every line takes part. */

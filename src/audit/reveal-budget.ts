@@ -6,12 +6,22 @@
 import { join } from 'node:path';
 import { LIMITS } from '../contract/limits.ts';
 import { MINUTE } from '../core/durations.ts';
-import { withLock } from '../files/lock.ts';
+import { type IsRunning, withLock } from '../files/lock.ts';
 import { type FileDependencies, preparePrivateFolder, readPrivate, writePrivate } from '../files/private-files.ts';
-import type { AuditDependencies } from './log.ts';
+import type { Clock, Randomness } from '../platform/host.ts';
 
 export const REVEALS_A_MINUTE: number = LIMITS.detailsRate.max;
 const LOCK_PATIENCE_MS = 10_000;
+
+export interface BudgetSettings {
+  readonly stateFolder: string;
+  readonly clock: Clock;
+  readonly random: Randomness;
+  readonly pid: number;
+  readonly platform: NodeJS.Platform;
+  readonly warn: (text: string) => void;
+  readonly isRunning?: IsRunning;
+}
 
 export interface RevealBudget {
   /** Reveals of the last minute. */
@@ -21,7 +31,7 @@ export interface RevealBudget {
 }
 
 /** `profile` is a checked profile name. Throws `guarded` when the state folder cannot be used. */
-export function revealBudget(profile: string, around: Omit<AuditDependencies, 'user' | 'host'>): RevealBudget {
+export function revealBudget(profile: string, around: BudgetSettings): RevealBudget {
   const folder = join(around.stateFolder, 'reveals');
   const path = join(folder, `${profile}.json`);
   const files: FileDependencies = { platform: around.platform, random: around.random, warn: around.warn };

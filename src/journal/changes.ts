@@ -209,7 +209,7 @@ export async function addEvent(
 
 /**
  * Nothing of the op is left to send or to find out: its cents are spent, its lease ends. `acknowledged` with it where nobody waits
- * for an answer.
+ * for an answer. Without it a resume finishes the op once more.
  */
 export function finishOp(
   { database, op }: HeldOp,
@@ -220,7 +220,7 @@ export function finishOp(
     const now = await tx.now();
     await refuseLost(tx, op);
     await writeFinished(tx, op, now, objections, isAcknowledged);
-  });
+  }, 'soon');
 }
 
 export async function writeFinished(
@@ -248,24 +248,28 @@ export async function writeFinished(
 
 /** The answer of the command was written: what it said of done rows is known. */
 export function acknowledge(database: Database, op: string): Promise<number> {
-  return database.grouped(async tx =>
-    tx.run('update op set acknowledged = ?, lease = 0 where id = ? and acknowledged is null', await tx.now(), op),
+  return database.grouped(
+    async tx =>
+      tx.run('update op set acknowledged = ?, lease = 0 where id = ? and acknowledged is null', await tx.now(), op),
+    'soon',
   );
 }
 
 /** Lets an op go that is not over: whoever resumes it need not wait for the lease. */
 export function letGo({ database, op }: HeldOp): Promise<number> {
-  return database.grouped(tx => tx.run('update op set lease = 0 where id = ? and epoch = ?', op.id, op.epoch));
+  return database.grouped(tx => tx.run('update op set lease = 0 where id = ? and epoch = ?', op.id, op.epoch), 'soon');
 }
 
 export function renewLease({ database, op }: HeldOp): Promise<number> {
-  return database.grouped(async tx =>
-    tx.run(
-      'update op set lease = ? where id = ? and epoch = ? and lease > 0',
-      (await tx.now()) + LEASE_MS,
-      op.id,
-      op.epoch,
-    ),
+  return database.grouped(
+    async tx =>
+      tx.run(
+        'update op set lease = ? where id = ? and epoch = ? and lease > 0',
+        (await tx.now()) + LEASE_MS,
+        op.id,
+        op.epoch,
+      ),
+    'soon',
   );
 }
 

@@ -37,8 +37,11 @@ export interface Database {
   readonly lock: ' for update' | '';
   /** One transaction that may write. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** A small write that may share its commit with others of the same turn. Resolves when it is on the disk. */
-  grouped<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /**
+   * A small write that may share its commit with others of the same turn. Resolves when it is on the disk; with `soon` when others
+   * can read it: the next commit, or the closing, takes it to the disk, and a power cut before it alone can lose it.
+   */
+  grouped<T>(work: (tx: Transaction) => Promise<T>, durability?: 'soon'): Promise<T>;
   /** Reads one state of the database; writes nothing and waits for nobody. */
   read<T>(work: (tx: Pick<Transaction, 'all' | 'now'>) => Promise<T>): Promise<T>;
   close(): Promise<void>;

@@ -97,7 +97,7 @@ export async function noteKnownState(
 ): Promise<void> {
   const [meta] = await database.read(tx =>
     tx.all<{ journal: string; used: number }>(
-      "select journal, (select count(*) from account where mode <> 'sandbox') as used from meta",
+      "select journal, (select count(*) from account where mode in ('test', 'live')) as used from meta",
     ),
   );
   const id = (meta?.journal ?? '').slice(0, 16);

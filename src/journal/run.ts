@@ -63,19 +63,25 @@ export function createRun(settings: RunSettings): Run {
       acknowledgeLater();
       return { ...sums, objections: op.objections, remarks: [], doubted: [], ended: true };
     }
-    let verified: Awaited<ReturnType<typeof verify>>;
     try {
-      verified = await verify(work, changes, settings.wallet);
+      return await verifyAndEnd();
     } catch (thrown) {
+      // The service cannot be read, or the journal not be written: what is done is done, and a resume ends it.
       if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
+      const remarks = [`it could not be verified: ${thrown.message}`];
       return {
-        ...sums,
+        counts: countsOf(changes),
+        cents: centsDone(changes),
         objections: [],
-        remarks: [`it could not be verified: ${thrown.message}`],
+        remarks,
         doubted: [],
         ended: false,
       };
     }
+  }
+
+  async function verifyAndEnd(): Promise<Finished> {
+    const verified = await verify(work, changes, settings.wallet);
     for (const { change, card } of verified.misnamed) {
       await settle(work, change, { state: 'done', card, evidence: { ...change.evidence, via: 'look' } });
     }

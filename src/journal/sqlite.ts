@@ -62,11 +62,11 @@ export function setAsideJournal(stateFolder: string, stamp: string): string {
 }
 
 async function refusePlace(stateFolder: string, path: string, files: FileDependencies): Promise<void> {
-  const old = ['ops', 'intents'].map(name => join(stateFolder, name)).find(existsSync);
+  const old = ['ops', 'intents', 'audit.jsonl'].map(name => join(stateFolder, name)).find(existsSync);
   if (old !== undefined && !existsSync(path)) {
     throw new CliError('guarded', {
-      message: `${old} holds operations of an earlier build, which this one cannot read`,
-      notes: ['Finish them with that build first; then move its folder away:'],
+      message: `${old} is of an earlier build, and this one cannot read it`,
+      notes: ['Finish what is open with that build; then move it away:'],
       hint: `mv ${shellWord(old)} ${shellWord(`${old}-earlier`)}`,
       outcome: 'not_sent',
     });
@@ -84,6 +84,7 @@ async function refusePlace(stateFolder: string, path: string, files: FileDepende
 
 interface Job {
   readonly kind: 'alone' | 'grouped' | 'read';
+  readonly isSoon: boolean;
   run(tx: Transaction): Promise<unknown>;
   resolve(value: never): void;
   reject(thrown: unknown): void;
@@ -99,6 +100,7 @@ class SqliteDatabase implements Database {
   readonly #queue: Job[] = [];
   readonly #tx: Transaction;
   #isDraining = false;
+  #level: 'normal' | 'full' = 'full';
   #closed: Promise<void> | undefined;
 
   constructor(connection: Connection, path: string, clock: Pick<Clock, 'now'>) {
@@ -167,8 +169,8 @@ class SqliteDatabase implements Database {
     return this.#queued('alone', work);
   }
 
-  grouped<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#queued('grouped', work);
+  grouped<T>(work: (tx: Transaction) => Promise<T>, durability?: 'soon'): Promise<T> {
+    return this.#queued('grouped', work, durability === 'soon');
   }
 
   read<T>(work: (tx: Pick<Transaction, 'all' | 'now'>) => Promise<T>): Promise<T> {
@@ -182,9 +184,9 @@ class SqliteDatabase implements Database {
     await this.#closed;
   }
 
-  #queued<T>(kind: Job['kind'], work: (tx: Transaction) => Promise<T>): Promise<T> {
+  #queued<T>(kind: Job['kind'], work: (tx: Transaction) => Promise<T>, isSoon = false): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ kind, run: work, resolve, reject });
+      this.#queue.push({ kind, isSoon, run: work, resolve, reject });
       if (this.#isDraining) return;
       this.#isDraining = true;
       // What else this turn wants to write joins it.
@@ -207,6 +209,7 @@ class SqliteDatabase implements Database {
     const [first] = jobs;
     const settled: (() => void)[] = [];
     try {
+      if (first?.kind !== 'read') this.#syncAs(jobs.every(({ isSoon }) => isSoon) ? 'normal' : 'full');
       await this.#patiently(() => this.#connection.exec(first?.kind === 'read' ? 'begin' : 'begin immediate'));
       for (const job of jobs) {
         if (jobs.length > 1) this.#connection.exec('savepoint job');
@@ -227,6 +230,13 @@ class SqliteDatabase implements Database {
       return;
     }
     for (const tell of settled) tell();
+  }
+
+  /** With `normal` a commit is written and not synced; the next synced one takes it along, for the log is synced as a whole. */
+  #syncAs(level: 'normal' | 'full'): void {
+    if (this.#level === level || this.#path === 'memory') return;
+    this.#connection.exec(`pragma synchronous = ${level}`);
+    this.#level = level;
   }
 
   #rollBack(): void {

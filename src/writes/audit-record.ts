@@ -40,8 +40,11 @@ export interface Recorder {
    * cannot be written and the key is live; with another key that is a warning.
    */
   around<T>(facts: Recorded, work: () => Promise<T>, learn?: (result: T) => Learned): Promise<T>;
-  /** The same in two steps, for work that is a stream. The returned function takes the outcome. */
-  begin(facts: Recorded): Promise<(outcome: string, learned?: Learned) => Promise<void>>;
+  /**
+   * In two steps, for work that is a stream. The returned function takes the outcome. With `soon` the journal's own commit, which comes
+   * before anything is sent, takes the line to the disk.
+   */
+  begin(facts: Recorded, durability?: 'soon'): Promise<(outcome: string, learned?: Learned) => Promise<void>>;
   /** The same for a run of rows, named `op` in the journal. */
   beginRun(facts: Recorded & { readonly op: string }): Promise<RunRecord>;
   /**
@@ -65,17 +68,10 @@ export interface RecorderSettings {
   readonly audit: () => Promise<AuditLog>;
   readonly identity: () => Promise<Identity>;
   readonly warn: (text: string) => void;
-  /**
-   * Where a line goes beside the log of this machine: of what no op is made of, when several people share a journal. Undefined
-   * for any other. It never throws: a freeze waits for nothing.
-   */
-  readonly sharedLines?: (facts: Recorded) => KeepLine | undefined;
 }
 
-type KeepLine = (line: Omit<AuditFacts, 'mode' | 'origin' | 'of'>) => Promise<void>;
-
 export function createRecorder(settings: RecorderSettings): Recorder {
-  const begin = (facts: Recorded) => beginWrite(settings, facts);
+  const begin: Recorder['begin'] = (facts, durability) => beginWrite(settings, facts, durability);
   return {
     begin,
     beginRun: facts => beginRun(settings, facts),
@@ -100,31 +96,28 @@ export function createRecorder(settings: RecorderSettings): Recorder {
   };
 }
 
-async function beginWrite(settings: RecorderSettings, facts: Recorded) {
+async function beginWrite(settings: RecorderSettings, facts: Recorded, durability?: 'soon') {
   const who = actingAs(await settings.identity());
-  const of = await append(settings, { ...facts, ...who }).catch(thrown => {
+  const of = await append(settings, { ...facts, ...who }, durability).catch(thrown => {
     if (!(thrown instanceof CliError)) throw thrown;
     // Whoever keeps the log does not know when it is written: only here is it before the send.
     if (who.mode === 'live') throw thrown.with({ message: `${thrown.message}. Nothing was sent`, outcome: 'not_sent' });
     return unrecorded(settings, `${facts.operation} is`, thrown);
   });
-  const keep = settings.sharedLines?.(facts);
-  await keep?.({ ...facts, profile: who.profile });
   return async (outcome: string, learned: Learned = {}) => {
-    await keep?.({ ...outcomeLine(facts, who), ...learned, outcome });
     if (of === undefined) return;
     // It has happened: a log that cannot be written now must not hide what became of it.
-    await append(settings, { ...outcomeLine(facts, who), ...learned, outcome, of }).catch(thrown => {
+    await append(settings, { ...outcomeLine(facts, who), ...learned, outcome, of }, 'soon').catch(thrown => {
       unrecorded(settings, `${facts.operation}: ${outcome}; that is`, thrown);
     });
   };
 }
 
 async function beginRun(settings: RecorderSettings, facts: Recorded & { readonly op: string }): Promise<RunRecord> {
-  const ended = await beginWrite(settings, facts);
+  const ended = await beginWrite(settings, facts, 'soon');
   const of = await runOutcome(settings, facts);
   const lost = (thrown: unknown) => void unrecorded(settings, `rows of ${facts.op} are`, thrown);
-  return createRunRecord({ of, ended, audit: settings.audit, keep: settings.sharedLines?.(facts), unrecorded: lost });
+  return createRunRecord({ of, ended, audit: settings.audit, unrecorded: lost });
 }
 
 async function recordRefusal(settings: RecorderSettings, facts: Recorded, thrown: unknown): Promise<void> {
@@ -133,8 +126,8 @@ async function recordRefusal(settings: RecorderSettings, facts: Recorded, thrown
   if (identity === undefined || !(thrown instanceof CliError)) return;
   const who = actingAs(identity);
   try {
-    const of = await append(settings, { ...facts, ...who });
-    await append(settings, { ...outcomeLine(facts, who), ...whyOf(thrown), outcome: 'not_sent', of });
+    const of = await append(settings, { ...facts, ...who }, 'soon');
+    await append(settings, { ...outcomeLine(facts, who), ...whyOf(thrown), outcome: 'not_sent', of }, 'soon');
   } catch (lost) {
     if (!(lost instanceof CliError)) throw lost;
     unrecorded(settings, `${facts.operation}: not_sent; that is`, lost);
@@ -147,12 +140,10 @@ async function recordEarlier(settings: RecorderSettings, named: NamedRun, rows: 
   const isRecorded = recordedRows((await log.read()).entries, named.op);
   const of = await runOutcome(settings, named);
   const missing = rows.filter(row => !isRecorded(row));
-  const keep = settings.sharedLines?.({ event: 'run', ...named });
   for (let begin = 0; begin < missing.length; begin += MOST_TOGETHER) {
     const lines = missing.slice(begin, begin + MOST_TOGETHER).map(({ decided: { at, pid }, ...row }) => {
       return { ...of, ...row, happened: { at: new Date(at).toISOString(), pid } };
     });
-    await keepAll(keep, lines);
     // It has happened: a log that cannot be written now must not hide what became of it.
     await log.appendAll(lines).catch(thrown => void unrecorded(settings, `rows of ${named.op} are`, thrown));
   }
@@ -174,8 +165,8 @@ async function runOutcome({ identity }: RecorderSettings, { operation, op }: Nam
   return { event: 'outcome', ...actingAs(await identity()), operation, op } as const;
 }
 
-async function append({ audit }: RecorderSettings, facts: AuditFacts): Promise<number> {
-  return (await audit()).append(facts);
+async function append({ audit }: RecorderSettings, facts: AuditFacts, durability?: 'soon'): Promise<number> {
+  return (await audit()).append(facts, durability);
 }
 
 function unrecorded({ warn }: RecorderSettings, what: string, thrown: unknown): undefined {
@@ -188,18 +179,11 @@ interface Recording {
   readonly of: AuditFacts & { readonly op: string };
   readonly ended: (outcome: string, learned?: Learned) => Promise<void>;
   readonly audit: () => Promise<AuditLog>;
-  /** Where its lines go beside the log; undefined for a run whose op others see. */
-  readonly keep: KeepLine | undefined;
   readonly unrecorded: (thrown: unknown) => void;
 }
 
-/** Before the log has them: whoever is killed in between leaves a line twice, and none out. */
-async function keepAll(keep: KeepLine | undefined, lines: readonly AuditFacts[]): Promise<void> {
-  for (const { mode: _mode, origin: _origin, ...line } of keep === undefined ? [] : lines) await keep?.(line);
-}
-
 /** Rows that come while others are written go into the next write together. */
-function createRunRecord({ of, ended, audit, keep, unrecorded }: Recording): RunRecord {
+function createRunRecord({ of, ended, audit, unrecorded }: Recording): RunRecord {
   let waiting: RecordedRow[] = [];
   let writing: Promise<void> | undefined;
   let isLost = false;
@@ -208,7 +192,6 @@ function createRunRecord({ of, ended, audit, keep, unrecorded }: Recording): Run
     while (waiting.length > 0 && !isLost) {
       const rows = waiting.splice(0, MOST_TOGETHER);
       const lines = rows.map(row => ({ ...of, ...row }));
-      await keepAll(keep, lines);
       await log.appendAll(lines).catch(thrown => {
         isLost = true;
         unrecorded(thrown);

@@ -19,6 +19,7 @@
  * is measured against the limits anew. The journal holds limits and approvals itself, in its claim: no other way leads to a run.
  */
 import type { WriteName } from '../contract/calls.ts';
+import { isJournaled } from '../contract/journaled.ts';
 import { CALLS } from '../contract/raw.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
@@ -184,7 +185,7 @@ interface Lines {
 
 async function beginLines(
   recorder: Recorder,
-  { audited }: Change,
+  { audited, operations }: Change,
   { lines, op }: Pick<Beginning<undefined>, 'lines' | 'op'>,
 ): Promise<Lines> {
   if (lines === 'none') {
@@ -192,7 +193,9 @@ async function beginLines(
     return { rows: undefined, end, unsent: thrown => recorder.refused(audited, thrown) };
   }
   const rows = lines === 'run' && op !== undefined ? await recorder.beginRun({ ...audited, op }) : undefined;
-  const end = rows?.end ?? (await recorder.begin(audited));
+  // Its claim takes the line to the disk.
+  const isClaimed = [...operations].every(isJournaled);
+  const end = rows?.end ?? (await recorder.begin(audited, isClaimed ? 'soon' : undefined));
   const unsent = (thrown: unknown) =>
     end(thrown instanceof CliError ? (thrown.facts.outcome ?? 'not_sent') : 'internal', whyOf(thrown));
   return { rows, end, unsent };

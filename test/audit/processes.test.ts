@@ -4,12 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { auditLog } from '../../src/audit/log.ts';
+import { openSqlite } from '../../src/journal/sqlite.ts';
 import { clock, random } from '../client/served.ts';
 import { program } from '../support/child.ts';
 
 const SOURCE = `
 import { randomBytes } from 'node:crypto';
 import { auditLog } from './src/audit/log.ts';
+import { openSqlite } from './src/journal/sqlite.ts';
 import { revealBudget } from './src/audit/reveal-budget.ts';
 const [folder, writer, count] = process.argv.slice(2);
 const around = {
@@ -26,13 +28,16 @@ const around = {
   platform: process.platform,
   warn: text => { throw new Error(text); },
 };
-const [log, budget] = [auditLog(around), revealBudget('team', around)];
+const opening = openSqlite({ stateFolder: folder, files: around, clock: around.clock });
+const database = () => opening;
+const [log, budget] = [auditLog({ ...around, path: folder, database, existing: database }), revealBudget('team', around)];
 for (let n = 0; n < Number(count); n += 1) {
   if (!(await budget.take()).taken) continue;
   const facts = { profile: 'team', mode: 'test', origin: 'https://api.example.com', operation: 'cards.details' };
   await log.append({ event: 'reveal', ...facts, card_id: 'card_' + writer + '_' + n });
   console.log('taken');
 }
+await (await opening).close();
 `;
 
 test('4 processes share 30 reveals a minute, and each reveal has its line in one chain', async () => {
@@ -42,8 +47,11 @@ test('4 processes share 30 reveals a minute, and each reveal has its line in one
   const told = await Promise.all(['a', 'b', 'c', 'd'].map(name => writer.run(state, name, '9')));
   expect(told.join('').match(/taken/g)).toHaveLength(30);
   const who = { pid: process.pid, user: 'tester', host: 'desk' };
-  const around = { stateFolder: state, clock, random, ...who, platform: process.platform, warn: () => {} };
-  const { entries, flaw } = await auditLog(around).read();
+  const files = { platform: process.platform, random, warn: () => {} };
+  const opened = await openSqlite({ stateFolder: state, files, clock });
+  const database = async () => opened;
+  const { entries, flaw } = await auditLog({ path: state, database, existing: database, clock, ...who }).read();
+  await opened.close();
   expect(flaw).toBeUndefined();
   expect(entries.map(({ seq }) => seq)).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
   expect(new Set(entries.map(({ card_id }) => card_id)).size).toBe(30);

@@ -1,7 +1,8 @@
-import { appendFileSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { followChain } from '../../src/audit/entry.ts';
+import { connectTo } from '../../src/engine/open.ts';
 import type { Script } from '../support/scripted-service.ts';
 import { type ScriptedWorld, scriptedWorld } from '../support/scripted-world.ts';
 import { type World, world } from '../support/world.ts';
@@ -21,7 +22,13 @@ interface Line {
   readonly reason?: string;
 }
 
-const fileOf = (here: World) => join(here.folder, 'state', 'audit.jsonl');
+/** What somebody does who writes as this user. */
+function tamper(here: World, statement: string): void {
+  const connection = connectTo(join(here.folder, 'state', 'journal.db'));
+  connection.exec(statement);
+  connection.close();
+}
+const textOf = async (here: World) => (await here.run('audit export')).out;
 const lines = async (here: World) =>
   (JSON.parse((await here.run('audit list --all --json')).out) as { data: Line[] }).data.toReversed();
 
@@ -59,7 +66,7 @@ test('every write has a line before and one after, whatever became of it; reads 
     ['write', 'webhooks.create', null, null],
     ['outcome', 'webhooks.create', 'done', 13],
   ]);
-  expect(await readFile(fileOf(here), 'utf8')).not.toMatch(/CANARY|whsec_/);
+  expect(await textOf(here)).not.toMatch(/CANARY|whsec_/);
 });
 
 test('a row of a file leaves the line that the same single command leaves, and the card finds it', async () => {
@@ -120,11 +127,12 @@ test('several ids, a lease and a resume leave lines about each card', async () =
   await writeFile(join(here.folder, 'more.csv'), 'bin_id,amount\nbin_1,1\nbin_1,1\n');
   await here.run('cards create --file more.csv --yes --concurrency 1');
   const run = (await lines(here)).find(({ event }) => event === 'run') as Line;
-  const text = await readFile(fileOf(here), 'utf8');
-  const kept = text.split('\n').slice(0, run.seq);
-  await writeFile(fileOf(here), `${kept.join('\n')}\n`);
-  const { hash } = JSON.parse(kept.at(-1) ?? '') as { hash: string };
-  await writeFile(join(here.folder, 'state', 'audit.head'), `${String(run.seq).padStart(12, '0')} ${hash}\n`);
+  tamper(
+    here,
+    `delete from audit where account = 'machine' and seq > ${run.seq};
+     update account set audit_seq = ${run.seq}, audit_hash = (select hash from audit where account = 'machine' and seq = ${run.seq})
+       where id = 'machine'`,
+  );
   for (const time of ['first', 'second']) expect((await here.run(`ops resume ${run.op} --yes`)).code, time).toBe(0);
   const rows = (await lines(here)).filter(({ row }) => row !== undefined);
   expect(rows.map(({ row, card_id, outcome }) => [row, card_id, outcome])).toEqual([
@@ -151,9 +159,10 @@ test('one changed byte is exit 15 and the line, in words and as data, and does n
   await here.run('cards create --bin bin_1 --amount 5');
   await here.run('cards freeze card_1');
   expect((await here.run('audit verify')).code).toBe(0);
-  const text = await readFile(fileOf(here), 'utf8');
-  const changed = text.split('\n').map((line, index) => (index === 2 ? line.replace('freeze', 'freexe') : line));
-  await writeFile(fileOf(here), changed.join('\n'));
+  const changed = (await textOf(here))
+    .split('\n')
+    .map((line, index) => (index === 2 ? line.replace('freeze', 'freexe') : line));
+  tamper(here, "update audit set line = replace(line, 'freeze', 'freexe') where account = 'machine' and seq = 3");
   const words = await here.run('audit verify');
   expect(words.code).toBe(15);
   expect(words.err).toContain('line 3');
@@ -169,12 +178,12 @@ test('one changed byte is exit 15 and the line, in words and as data, and does n
   expect(doctor.out).toContain('broken at line 3');
 });
 
-test('an export is the file, byte for byte, and a new private file', async () => {
+test('an export is the log, byte for byte, and a new private file', async () => {
   await using here = await world({ wallet: 50 });
   expect((await here.run('audit verify --json')).code).toBe(0);
   await here.run('cards create --bin bin_1 --amount 5');
-  const text = await readFile(fileOf(here), 'utf8');
-  expect((await here.run('audit export')).out).toBe(text);
+  const text = await textOf(here);
+  expect(followChain(text.trimEnd().split('\n')).flaw).toBeUndefined();
   expect((await here.run('audit export --out copy.jsonl')).code).toBe(0);
   expect(await readFile(join(here.folder, 'copy.jsonl'), 'utf8')).toBe(text);
   expect((await stat(join(here.folder, 'copy.jsonl'))).mode & 0o777).toBe(0o600);
@@ -198,7 +207,7 @@ test('list narrows to a card, an event and the last lines', async () => {
 });
 
 describe('a log that is damaged while a write is under way', () => {
-  const damage = (s: ScriptedWorld) => appendFileSync(fileOf(s.here), 'not a line of ours\n');
+  const damage = (s: ScriptedWorld) => tamper(s.here, "update account set audit_hash = 'x' where id = 'machine'");
 
   test.each<[string, Script, number, string]>([
     ['done', write => write.execute(), 0, 'done'],

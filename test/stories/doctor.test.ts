@@ -146,12 +146,12 @@ describe('doctor', () => {
   test('sees files that are open to others, left locks and a contract that cannot be read', async () => {
     await using here = await world();
     await here.run('cards create --bin bin_1 --amount 5');
-    await chmod(join(here.folder, 'state', 'audit.jsonl'), 0o640);
+    await chmod(join(here.folder, 'state', 'journal.db'), 0o640);
     await mkdir(join(here.folder, 'config'), { mode: 0o700 });
     const gone = `${JSON.stringify({ pid: 1, started: '', boot: 'another', pids: '', machine: hostname(), nonce: 'a' })}\n`;
     await writeFile(join(here.folder, 'config', 'config.json.lock'), gone, { mode: 0o600 });
     const { of } = await examined(here, '--contract nothing.json');
-    expect(of('files')?.says).toContain('audit.jsonl');
+    expect(of('files')?.says).toContain('journal.db');
     expect(of('locks')).toMatchObject({ status: 'warn', says: expect.stringContaining('config.json.lock') });
     expect(of('contract')?.status).toBe('fail');
   });

@@ -14,11 +14,10 @@ const PATIENCE = 20_000;
 
 const PLACES: readonly (readonly [string, readonly string[]])[] = [
   ['config/config.json', ['profiles', 'list']],
-  ['state/audit.jsonl', ['audit', 'list']],
-  ['state/audit.jsonl', ['--sandbox', 'cards', 'create', '--bin', 'auto', '--amount', '5']],
-  ['state/audit.head', ['audit', 'verify']],
-  ['state/ops/op_00000000000000000000000001/journal', ['ops', 'list']],
-  ['state/ops/op_00000000000000000000000001/journal', ['__complete', 'fish', 'ops', 'show', '']],
+  ['state/journal.db', ['audit', 'list']],
+  ['state/journal.db', ['--sandbox', 'cards', 'create', '--bin', 'auto', '--amount', '5']],
+  ['state/journal.db', ['ops', 'list']],
+  ['state/journal.db', ['__complete', 'fish', 'ops', 'show', '']],
 ];
 
 test

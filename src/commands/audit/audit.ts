@@ -1,6 +1,5 @@
 /** The audit log of this machine: listed, verified, exported. */
-import type { AuditEntry } from '../../audit/entry.ts';
-import { beginAgain, type Flaw } from '../../audit/flaw.ts';
+import type { AuditEntry, Flaw } from '../../audit/entry.ts';
 import type { Context } from '../../cli/context.ts';
 import { SHORT_ID, wholeListing } from '../../cli/listing.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
@@ -76,8 +75,8 @@ function brokenChain(path: string, { line, why }: Flaw): CliError {
   return new CliError('check_failed', {
     message: `the audit log is broken at line ${line}: ${why}`,
     notes: [
-      `The file is ${path}. The lines before it are intact; the lines after it cannot be trusted.`,
-      beginAgain(path),
+      `The log is in ${path}. The lines before it are intact; the lines after it cannot be trusted.`,
+      'Keep an export. A new log begins with a new journal, once every operation is finished: cardwright journal accept --set-aside',
     ],
     hint: 'cardwright audit export --out audit-broken.jsonl',
     evidence: { path, line, why },
@@ -169,11 +168,11 @@ const verifyAudit = command({
       ok: tells.yes('Always true; a broken chain, or one that lacks lines, is exit 15.'),
       lines: tells.count('Lines of the log.'),
       last: orNull(tells.text('Digest of the last line.')),
-      path: tells.text('File of the log.'),
+      path: tells.text('Journal that holds the log.'),
     },
   },
   about: [
-    'Every line contains the digest of the line before it, and a file beside the log holds the last digest. A program that runs as this user can rewrite both, so keep exports on another machine.',
+    'Every line contains the digest of the line before it, and the journal holds the last digest. A program that runs as this user can rewrite both, so keep exports on another machine.',
   ],
   reach: 'files',
   ends: { check_failed: 'The chain is broken.' },
@@ -208,7 +207,7 @@ const exportAudit = command({
     either: [{ list: AUDIT_ENTRY }, { none: 'With --out, everything is in the file.' }],
   },
   about: [
-    'The output is the file byte for byte, so that another program can check the chain. A broken log is printed too, with exit 15.',
+    'The output is the lines byte for byte, so that another program can check the chain. A broken log is printed too, with exit 15.',
   ],
   reach: 'files',
   ends: { check_failed: 'The chain is broken; the log is printed anyway.' },
