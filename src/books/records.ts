@@ -2,7 +2,7 @@
  * What transaction records say: the effect of each on its card (A-40, A-41, A-44, A-45), what those of one purchase
  * show, and their sums.
  */
-import { isInDollars } from '../contract/currency.ts';
+import { isInDollars } from '../contract/resources.ts';
 import { purchaseOf, type SummedRow, type TxChangeRow } from './rows.ts';
 
 /** Columns of a record that decide its effect; `cents` is never negative. */

@@ -5,13 +5,13 @@
 
 import { COMBINED_EXPIRY, DETAILS, FUNDING } from '../contract/card.ts';
 import { ENVELOPES } from '../contract/envelopes.ts';
+import { staysWhole } from '../contract/events.ts';
 import type { Evidence } from '../contract/evidence.ts';
 import type { AnyField, FieldKind, Shape } from '../contract/field.ts';
 import type { ListPage, Operation, PageFacts, RawAnswer } from '../contract/operation.ts';
 import { wireName } from '../contract/overrides.ts';
 import { PAGE_META } from '../contract/resources.ts';
 import { SECRET_NAMES } from '../contract/secret-names.ts';
-import { staysWhole } from '../contract/whole-names.ts';
 import { isInexact, maskedValue, passesLuhn } from '../core/card-numbers.ts';
 import { DAY } from '../core/durations.ts';
 import { type Cents, centsOf, isTooLarge, toUsd } from '../core/money.ts';

@@ -2,13 +2,13 @@
  * From what a caller asks to the request: checked, exact, one form (reading rule 1;
  * docs/design/cli.md, "Contract overrides").
  */
-import { shapeProblem } from '../contract/check.ts';
+
 import { HEADERS } from '../contract/envelopes.ts';
 import type { Shape } from '../contract/field.ts';
 import type { Operation } from '../contract/operation.ts';
 import { type OperationOverride, type Overrides, wireName } from '../contract/overrides.ts';
 import type { CallOptions, PlannedRequest } from '../contract/service.ts';
-import { inputViolation } from '../contract/violation.ts';
+import { inputViolation, shapeProblem } from '../contract/violation.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, toUsd } from '../core/money.ts';
 import { Secret } from '../core/secret.ts';

@@ -1,6 +1,5 @@
 /** Classes of outcomes as errors a person can act on: what failed, and the next command. */
-import type { RefusalRule } from '../contract/refusal-weight.ts';
-import { type RefusalName, refusalNamed } from '../contract/refusals.ts';
+import { type RefusalName, type RefusalRule, refusalNamed } from '../contract/refusals.ts';
 import { CliError, type ErrorKind, type Outcome, type ServiceRefusal } from '../core/errors.ts';
 import { isObject } from '../core/objects.ts';
 import { overrideOf, type Target } from './encode.ts';

@@ -8,12 +8,13 @@ import { answerWord } from '../contract/answer-words.ts';
 import { HEADERS } from '../contract/envelopes.ts';
 import { balancesIn, type Evidence, unshown } from '../contract/evidence.ts';
 import type { Operation } from '../contract/operation.ts';
-import { type RefusalRule, ruleFor } from '../contract/refusal-weight.ts';
 import {
   BEFORE_EXECUTION,
   REFUSALS,
   type RefusalName,
+  type RefusalRule,
   refusalNamed,
+  ruleFor,
   speaksOfRepetition,
 } from '../contract/refusals.ts';
 import { SANDBOX_MARK } from '../contract/sandbox/basis.ts';

@@ -1,4 +1,5 @@
 /** Every fact of the contract with where it is known from: what `contract show` lists. */
+
 import { assumption } from './assumption.ts';
 import type { AssumptionId, Basis, Section } from './basis.ts';
 import { BEHAVIOURS } from './behaviours.ts';

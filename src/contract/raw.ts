@@ -5,7 +5,7 @@
  * from it.
  */
 import { integer, must, text } from './field.ts';
-import { operation, pageOf, untouched } from './operation.ts';
+import { type Operation, operation, pageOf, untouched } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 
 const OURS = { why: 'a choice of cardwright' } as const;
@@ -53,3 +53,9 @@ export const RAW_OPERATIONS = {
 
 /** Every call the client can make: the operations of the interface, and requests in the caller's own words. */
 export const CALLS = { ...OPERATIONS, ...RAW_OPERATIONS } as const;
+
+/** Create, fund, withdraw, and terminate, which moves the balance back: what a journal keeps, and what takes an intent. */
+export function isJournaled(operation: string): boolean {
+  const row = Object.hasOwn(CALLS, operation) ? (CALLS as Readonly<Record<string, Operation>>)[operation] : undefined;
+  return row?.effect === 'moves-money' || (row?.effect === 'irreversible' && row.leadsTo !== undefined);
+}

@@ -2,10 +2,10 @@
 import { centsOf } from '../core/money.ts';
 import { isObject } from '../core/objects.ts';
 import type { Shape } from './field.ts';
-import { matchOperation } from './matching.ts';
 import type { Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 import { type Overrides, wireName } from './overrides.ts';
+import { matchOperation } from './route.ts';
 
 export interface RequestWords {
   readonly method: string;

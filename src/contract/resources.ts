@@ -1,10 +1,16 @@
 /** Interface 2.2 to 2.7 and the resources it leaves unshown: BIN, wallet, address, deposit, challenge, transaction, webhook. */
-
 import { assumed, stated } from './basis.ts';
 import { CARD_ID, NETWORK } from './card.ts';
-import { ACCOUNT_CURRENCY } from './currency.ts';
 import { choice, flag, integer, list, money, must, nullable, number, text, time } from './field.ts';
 import { LIMITS } from './limits.ts';
+
+/** The one currency of the interface (sections 2 and 2.3). */
+export const ACCOUNT_CURRENCY = 'USD';
+
+/** Whether something names this currency, in upper or lower case, or none: amounts are dollars. */
+export function isInDollars({ currency }: { readonly currency?: string | null | undefined }): boolean {
+  return currency == null || currency === '' || currency.toUpperCase() === ACCOUNT_CURRENCY;
+}
 
 const tag = text({
   doc: 'A merchant or use-case word.',
@@ -208,7 +214,7 @@ export const TRANSACTION = {
   created_at: time({ doc: 'When it happened.', basis: recordBasis }),
 } as const;
 
-export const EVENT_NAME = text({ doc: 'An event name, or * for all.', basis: stated('4.5'), names: 'event' });
+const EVENT_NAME = text({ doc: 'An event name, or * for all.', basis: stated('4.5'), names: 'event' });
 const hookBasis = assumed('A-70', 'the stored record is not shown');
 
 export const WEBHOOK_ID = must(text({ doc: 'Subscription identifier.', basis: hookBasis, names: 'webhook' }));

@@ -12,9 +12,8 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { EVENT_DATA, EVENT_ENVELOPE, EVENT_ID_HEADERS, matchesEvent } from '../contract/events.ts';
-import { signatureIn } from '../contract/signature/header.ts';
-import { staysWhole } from '../contract/whole-names.ts';
+import { EVENT_DATA, EVENT_ENVELOPE, EVENT_ID_HEADERS, matchesEvent, staysWhole } from '../contract/events.ts';
+import { signatureIn } from '../contract/signature/signature.ts';
 import { maskedValue, withoutCardNumbers } from '../core/card-numbers.ts';
 import { CliError } from '../core/errors.ts';
 import { isObject } from '../core/objects.ts';

@@ -1,7 +1,6 @@
 /** Whether a payload is signed as it should be, and in words why not (interface 6, A-72, A-75). */
 
-import { type Explanation, explainMismatch } from '../contract/signature/mistakes.ts';
-import { type Deviation, matchSignature } from '../contract/signature/signature.ts';
+import { type Deviation, type Explanation, explainMismatch, matchSignature } from '../contract/signature/signature.ts';
 import type { Secret } from '../core/secret.ts';
 
 export interface Verified {

@@ -1,5 +1,5 @@
 /** A form made of a row of the contract: nothing of its fields, limits and words is typed here. */
-import type { PageField } from '../contract/sandbox/page-tables.ts';
+import type { PageField } from '../contract/sandbox/page-views.ts';
 import { addressOf } from './address.ts';
 import { type ComponentChildren, useState } from './elements.ts';
 import { Copy, Id, money, printable, Said, useCanChange, wordsOf } from './parts.tsx';

@@ -1,5 +1,5 @@
 /** Rows, commands and words of the contract, as the build wrote them into the page, and the command or curl line that does what the page does. */
-import type { PageRow, PageTables } from '../contract/sandbox/page-tables.ts';
+import type { PageRow, PageTables } from '../contract/sandbox/page-views.ts';
 import { shellWord } from '../core/shell-quote.ts';
 
 declare const PAGE_TABLES: PageTables;

@@ -2,7 +2,7 @@
 import { hostname, userInfo } from 'node:os';
 import { readApprovers } from '../approvals/request.ts';
 import type { Input, WriteName } from '../contract/calls.ts';
-import { isJournaled } from '../contract/journaled.ts';
+import { isJournaled } from '../contract/raw.ts';
 import type { Service } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import { keyPrint } from '../core/key-print.ts';

@@ -2,7 +2,7 @@
 import { Activities, type ActivityRecord, oldestCounted } from '../books/activity.ts';
 import type { FactSources } from '../books/policy-file.ts';
 import type { CardRow, MoveRow, ReportRow, TxRow, WalletRow } from '../books/rows.ts';
-import { isInDollars } from '../contract/currency.ts';
+import { isInDollars } from '../contract/resources.ts';
 import type { MirrorDatabase } from './file.ts';
 import { hasFolded } from './fold.ts';
 

@@ -14,7 +14,7 @@ import type {
   TxRow,
   WalletRow,
 } from '../books/rows.ts';
-import { ACCOUNT_CURRENCY } from '../contract/currency.ts';
+import { ACCOUNT_CURRENCY } from '../contract/resources.ts';
 import type { ChallengeValues } from './store.ts';
 
 /** Marks the file as ours ("cwb1"); stands in its header. */

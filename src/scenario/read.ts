@@ -2,9 +2,10 @@
  * Reads a scenario and checks all of it before its first step: operations, their fields and limits, names of earlier
  * answers. Every fault has its line and column.
  */
-import { shapeProblem } from '../contract/check.ts';
-import { fieldsOf, STEP_OPERATIONS, type StepOperation } from '../contract/sandbox/step-operations.ts';
+
+import { fieldsOf, STEP_OPERATIONS, type StepOperation } from '../contract/sandbox/methods.ts';
 import { mismatches } from '../contract/sandbox/together.ts';
+import { shapeProblem } from '../contract/violation.ts';
 import { SCENARIO_STEPS } from '../core/input-limits.ts';
 import {
   faultyFile,

@@ -1,6 +1,7 @@
 /** Carries a scenario out, step by step, until one is not as it was expected. */
-import { shapeProblem } from '../contract/check.ts';
-import { fieldsOf, type StepOperation } from '../contract/sandbox/step-operations.ts';
+
+import { fieldsOf, type StepOperation } from '../contract/sandbox/methods.ts';
+import { shapeProblem } from '../contract/violation.ts';
 import { CliError, type ErrorKind } from '../core/errors.ts';
 import { centsOf } from '../core/money.ts';
 import { resolved, type Scenario, type Step } from './read.ts';

@@ -1,8 +1,7 @@
 /** One write of a command: what it asks for, and what is asked of a person. */
 
 import type { Input, Result, WriteName } from '../contract/calls.ts';
-import { isJournaled } from '../contract/journaled.ts';
-import { CALLS } from '../contract/raw.ts';
+import { CALLS, isJournaled } from '../contract/raw.ts';
 import type { PlannedRequest, Reader, Service } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import { dollars, type Spending, spendingOf, toCents } from '../core/money.ts';

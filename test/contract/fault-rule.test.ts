@@ -9,7 +9,7 @@ import {
   isDeliveryKind,
   oneFaultProblem,
   smallestAction,
-} from '../../src/contract/sandbox/fault-rule.ts';
+} from '../../src/contract/sandbox/faults.ts';
 
 const reset = { kind: 'reset' };
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { isAssumptionId } from '../../src/contract/assumption.ts';
-import { shapeProblem } from '../../src/contract/check.ts';
 import { EVENTS } from '../../src/contract/events.ts';
 import { EXAMPLES } from '../../src/contract/examples.ts';
 import { NAMED_SHAPES } from '../../src/contract/named-shapes.ts';
 import { openApiDocument } from '../../src/contract/openapi/document.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import { REFUSALS } from '../../src/contract/refusals.ts';
+import { shapeProblem } from '../../src/contract/violation.ts';
 
 type Node = Record<string, unknown>;
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null;

@@ -2,8 +2,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { explainMismatch } from '../../src/contract/signature/mistakes.ts';
-import { matchSignature, sign } from '../../src/contract/signature/signature.ts';
+import { explainMismatch, matchSignature, sign } from '../../src/contract/signature/signature.ts';
 import { Secret } from '../../src/core/secret.ts';
 import { codePoint } from '../support/code-point.ts';
 

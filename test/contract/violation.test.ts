@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CARD, CREATE_CARD, FUND_CARD, METADATA } from '../../src/contract/card.ts';
-import { shapeProblem } from '../../src/contract/check.ts';
 import { flag, integer, list, must, nullable, number, text, time } from '../../src/contract/field.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import { BIN, CREATE_WEBHOOK } from '../../src/contract/resources.ts';
-import { limitText, violation } from '../../src/contract/violation.ts';
+import { limitText, shapeProblem, violation } from '../../src/contract/violation.ts';
 import { cents, toUsd } from '../../src/core/money.ts';
 import { codePoint } from '../support/code-point.ts';
 

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { STEP_OPERATIONS } from '../../src/contract/sandbox/step-operations.ts';
+import { STEP_OPERATIONS } from '../../src/contract/sandbox/methods.ts';
 import { CliError } from '../../src/core/errors.ts';
 import { EXAMPLES } from '../../src/scenario/examples.ts';
 import { readScenario, resolved } from '../../src/scenario/read.ts';

@@ -1,6 +1,5 @@
 /** What a command prints as JSON: its schema, that of an error, and the names of fields. */
-import { answerSchema, listSchema } from '../../contract/answer-schema.ts';
-import type { JsonSchema } from '../../contract/json-schema.ts';
+import { answerSchema, type JsonSchema, listSchema } from '../../contract/json-schema.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { ERROR_KINDS } from '../../core/errors.ts';
 import { checkNames } from '../../terminal/rows.ts';

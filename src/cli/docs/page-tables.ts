@@ -4,9 +4,9 @@ import type { AnyField, Shape } from '../../contract/field.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
-import { FAULT_KINDS, isDeliveryKind, smallestAction } from '../../contract/sandbox/fault-rule.ts';
+import { FAULT_KINDS, isDeliveryKind, smallestAction } from '../../contract/sandbox/faults.ts';
 import { pageMay } from '../../contract/sandbox/page.ts';
-import type { PageCommand, PageField, PageRow, PageTables } from '../../contract/sandbox/page-tables.ts';
+import type { PageCommand, PageField, PageRow, PageTables } from '../../contract/sandbox/page-views.ts';
 import { type Command, commandsOf, type Registry } from '../parsing/command.ts';
 
 /** Rows whose command has another operation, or takes a field by another word. */

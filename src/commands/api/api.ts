@@ -6,10 +6,9 @@ import { argument, lettered, local, OURS, option } from '../../cli/parsing/flag.
 import { quote, usage } from '../../cli/parsing/values.ts';
 import type { Input, WriteName } from '../../contract/calls.ts';
 import { choice, flag, map, type Shape, text } from '../../contract/field.ts';
-import { type Matched, matchOperation, revealsSecret } from '../../contract/matching.ts';
 import type { Operation, RawAnswer } from '../../contract/operation.ts';
 import { CALLS } from '../../contract/raw.ts';
-import { pathProblem } from '../../contract/route.ts';
+import { type Matched, matchOperation, pathProblem, revealsSecret } from '../../contract/route.ts';
 import { SECRET_NAMES } from '../../contract/secret-names.ts';
 import { HOLDS_SECRET } from '../../contract/violation.ts';
 import { containsSecret } from '../../core/card-numbers.ts';

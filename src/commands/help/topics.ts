@@ -9,7 +9,7 @@ import { orNull, tells } from '../../cli/parsing/flag.ts';
 import { GLOBALS, type GlobalOption } from '../../cli/parsing/globals.ts';
 import { SHORT_IDS_CHANGE, SHORT_IDS_READ } from '../../cli/short-ids.ts';
 import { LIMITS } from '../../contract/limits.ts';
-import { STEP_OPERATIONS } from '../../contract/sandbox/step-operations.ts';
+import { STEP_OPERATIONS } from '../../contract/sandbox/methods.ts';
 import { ERROR_KINDS } from '../../core/errors.ts';
 import {
   KEY_TEXT_BYTES,

@@ -5,12 +5,12 @@ import { columnsOf, PAGED_FLAGS, pagedListing, pagesAsked } from '../../cli/list
 import { command } from '../../cli/parsing/command.ts';
 import { argument, OURS } from '../../cli/parsing/flag.ts';
 import { quote, usage } from '../../cli/parsing/values.ts';
-import { withoutCode } from '../../contract/event-code.ts';
+import { withoutCode } from '../../contract/events.ts';
 import { text } from '../../contract/field.ts';
 import type { ItemOf, ResultOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import { TIMELINE_ITEM, TIMELINE_KINDS } from '../../contract/sandbox/inspector.ts';
-import { EVENT, INVARIANT } from '../../contract/sandbox/ledger.ts';
+import { EVENT, INVARIANT } from '../../contract/sandbox/state.ts';
 import { CliError } from '../../core/errors.ts';
 import type { Column } from '../../terminal/view.ts';
 import { card } from '../cards/cards.ts';

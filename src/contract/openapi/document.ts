@@ -2,16 +2,22 @@
  * The contract as an OpenAPI 3.1 document, generated from the tables alone, for tools nobody here wrote
  * (docs/design/sandbox.md, section 12).
  */
-import { stated } from '../basis.ts';
-import { marks } from '../json-schema.ts';
+import { assumed, type Basis, stated } from '../basis.ts';
+import type { Table } from '../calls.ts';
+import { ENVELOPES, FIXED_HEADERS, HEADERS } from '../envelopes.ts';
+import { EVENT_ENVELOPE, EVENTS, type EventRow } from '../events.ts';
+import { EXAMPLES } from '../examples.ts';
+import type { Shape } from '../field.ts';
+import { fieldSchema, type JsonSchema, marks, shapeSchema, type Use } from '../json-schema.ts';
+import { LIMITS } from '../limits.ts';
+import { NAMED_SHAPES } from '../named-shapes.ts';
+import type { Operation } from '../operation.ts';
 import { OPERATIONS } from '../operations.ts';
-import { components } from './components.ts';
-import { pathsOf } from './operations.ts';
-import { errorResponses, successResponse } from './responses.ts';
-import { eventWebhooks } from './webhooks.ts';
+import { REFUSALS, type Refusal, type RefusalName } from '../refusals.ts';
+import { ERROR_BODY } from '../resources.ts';
 
 /** Version of the service the document describes: the path segment of interface 9. */
-export const SERVICE_VERSION = 'v1';
+const SERVICE_VERSION = 'v1';
 
 const TAGS = {
   bins: 'Ranges cards are issued from.',
@@ -56,4 +62,353 @@ export function openApiDocument(version: string = SERVICE_VERSION): Readonly<Rec
     webhooks: eventWebhooks(),
     components: components(),
   };
+}
+
+// Components: the key, the idempotency header, answer headers, shared answers, schemas.
+
+function components(): JsonSchema {
+  return {
+    securitySchemes: {
+      bearer: {
+        type: 'http',
+        scheme: 'bearer',
+        description: 'An API key: sk_live_ for production, sk_test_ for the sandbox.',
+        'x-secret': true,
+        ...marks(HEADERS.authorization.basis),
+      },
+    },
+    parameters: { IdempotencyKey: idempotencyKey() },
+    headers: answerHeaders(),
+    responses: sharedResponses(),
+    schemas: schemas(),
+  };
+}
+
+function idempotencyKey(): JsonSchema {
+  const { basis, min, max } = LIMITS.idempotencyKey;
+  return {
+    name: HEADERS.idempotency_key.name,
+    in: 'header',
+    required: false,
+    description: 'A unique text of the client, for safe retries.',
+    schema: { type: 'string', minLength: min, maxLength: max, pattern: '^[\\x20-\\x7e]+$', ...marks(basis) },
+    ...marks(HEADERS.idempotency_key.basis),
+  };
+}
+
+function answerHeaders(): Record<string, JsonSchema> {
+  const text = { type: 'string' };
+  const count = { type: 'integer', minimum: 0 };
+  return {
+    RequestId: header('Identifier of the request, as in error bodies.', text, HEADERS.request_id.basis),
+    RetryAfter: header('Seconds to wait before the next try.', count, HEADERS.retry_after.basis),
+    IdempotentReplayed: header(
+      'The answer was given before, to a request with the same key.',
+      { type: 'string', enum: ['true'] },
+      HEADERS.idempotent_replayed.basis,
+    ),
+    Authenticate: header('How to authenticate.', text, FIXED_HEADERS.www_authenticate.basis),
+    Allow: header('Methods of the route.', text, FIXED_HEADERS.allow.basis),
+    RateLimitLimit: header('Requests a minute.', count, FIXED_HEADERS.rate_limit_limit.basis),
+    RateLimitRemaining: header('Requests left now.', count, FIXED_HEADERS.rate_limit_remaining.basis),
+    RateLimitReset: header('When one is free again.', count, FIXED_HEADERS.rate_limit_reset.basis),
+  };
+}
+
+function header(description: string, schema: JsonSchema, basis: Basis): JsonSchema {
+  return { description, schema: { ...schema, ...marks(basis) }, ...marks(basis) };
+}
+
+// Answers: what an operation returns, and every error it can meet, by status.
+
+/** Refusals any request can meet: of the key, of the rate limit, of the service itself. */
+const EVERYWHERE: readonly RefusalName[] = [
+  'unauthorized',
+  'forbidden',
+  'environment_mismatch',
+  'rate_limited',
+  'internal_error',
+  'service_unavailable',
+];
+/** Of what was sent: a body that is none, a key of the wrong form (A-98). A body may come with every method. */
+const ANY_REQUEST: readonly RefusalName[] = ['invalid_request'];
+const WITH_BODY: readonly RefusalName[] = ['payload_too_large', 'unsupported_media_type'];
+const WITH_KEY: readonly RefusalName[] = ['idempotency_key_reused', 'idempotency_in_progress'];
+/** Of routes that are not in the document; kept among the components, so that every identifier is told. */
+const WITHOUT_OPERATION: readonly RefusalName[] = ['route_not_found', 'method_not_allowed'];
+
+const SHARED_NAMES: Readonly<Record<string, string>> = {
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  429: 'RateLimited',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+};
+
+/** The answer of an operation that was carried out, in its envelope. */
+function successResponse({ method, returns }: Operation): JsonSchema {
+  const { kind, shape, basis } = returns;
+  const replayed = method === 'POST' ? { [HEADERS.idempotent_replayed.name]: headerRef('IdempotentReplayed') } : {};
+  const common = { headers: { ...everyHeader(), ...replayed }, ...marks(basis) };
+  if (kind === 'none') return { description: 'Done; no body.', ...common };
+  const schema = kind === 'one' ? schemaRef(shape, 'answer') : listSchema(returns);
+  const description = { one: 'Done.', list: 'The whole list.', page: 'One page of the list.', raw: 'Anything.' }[kind];
+  return { description, content: { 'application/json': { schema } }, ...common };
+}
+
+function listSchema({ kind, shape, basis }: Operation['returns']): JsonSchema {
+  const { array, paging } = ENVELOPES;
+  const data = { type: 'array', items: schemaRef(shape, 'answer'), ...marks(basis) };
+  const meta = { $ref: '#/components/schemas/PageMeta', ...marks(paging.basis) };
+  const isPage = kind === 'page';
+  return {
+    type: 'object',
+    properties: { [array.name]: data, ...(isPage && { [paging.container]: meta }) },
+    required: isPage ? [array.name, paging.container] : [array.name],
+    additionalProperties: false,
+    ...marks(basis),
+  };
+}
+
+/** Error answers of an operation by status; those all operations share are references. */
+function errorResponses(row: Operation): Record<string, JsonSchema> {
+  const names = new Set<RefusalName>([
+    ...EVERYWHERE,
+    ...ANY_REQUEST,
+    ...(row.body ? WITH_BODY : []),
+    ...(row.method === 'POST' ? WITH_KEY : []),
+    ...(row.fails ?? []),
+  ]);
+  const answers = [...byStatus(names)].map(([status, ids]) => {
+    const shared = SHARED_NAMES[status];
+    return [status, shared ? { $ref: `#/components/responses/${shared}` } : errorResponse(ids)] as const;
+  });
+  return Object.fromEntries(answers);
+}
+
+/** The answers `errorResponses` refers to, and those of routes the document has not. */
+function sharedResponses(): Record<string, JsonSchema> {
+  const shared = [...byStatus(new Set(EVERYWHERE))].map(
+    ([status, ids]) => [SHARED_NAMES[status] ?? status, errorResponse(ids)] as const,
+  );
+  const [route = 'route_not_found', method = 'method_not_allowed'] = WITHOUT_OPERATION;
+  return {
+    ...Object.fromEntries(shared),
+    RouteNotFound: errorResponse([route]),
+    MethodNotAllowed: errorResponse([method]),
+  };
+}
+
+/** Identifiers by status, each list in the order of the table of refusals. */
+function byStatus(names: ReadonlySet<RefusalName>): Map<string, RefusalName[]> {
+  const grouped = new Map<string, RefusalName[]>();
+  for (const name of Object.keys(REFUSALS) as RefusalName[]) {
+    if (!names.has(name)) continue;
+    const status = String(REFUSALS[name].status);
+    grouped.set(status, [...(grouped.get(status) ?? []), name]);
+  }
+  return grouped;
+}
+
+function errorResponse(names: readonly RefusalName[]): JsonSchema {
+  return {
+    description: names.map(name => `\`${name}\`: ${REFUSALS[name].when}.`).join(' '),
+    headers: { ...everyHeader(), ...errorHeaders(names) },
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+    'x-error-ids': [...names],
+    ...marks(basisOf(names)),
+  };
+}
+
+/** Stated when one of them is; the assumption is that of the first that is not. Each one's own is in section 7. */
+function basisOf(names: readonly RefusalName[]): Basis {
+  const bases = names.map((name): Basis => (REFUSALS[name] as Refusal).basis);
+  return { ...bases.find(basis => basis.assumed !== undefined), ...bases.find(basis => basis.stated !== undefined) };
+}
+
+function errorHeaders(names: readonly RefusalName[]): JsonSchema {
+  const waits = ['rate_limited', 'idempotency_in_progress', 'service_unavailable'];
+  return {
+    ...(names.some(name => waits.includes(name)) && { [HEADERS.retry_after.name]: headerRef('RetryAfter') }),
+    ...(names.includes('unauthorized') && { [FIXED_HEADERS.www_authenticate.name]: headerRef('Authenticate') }),
+    ...(names.includes('method_not_allowed') && { [FIXED_HEADERS.allow.name]: headerRef('Allow') }),
+  };
+}
+
+function everyHeader(): JsonSchema {
+  return {
+    [HEADERS.request_id.name]: headerRef('RequestId'),
+    [FIXED_HEADERS.rate_limit_limit.name]: headerRef('RateLimitLimit'),
+    [FIXED_HEADERS.rate_limit_remaining.name]: headerRef('RateLimitRemaining'),
+    [FIXED_HEADERS.rate_limit_reset.name]: headerRef('RateLimitReset'),
+  };
+}
+
+function headerRef(name: string): JsonSchema {
+  return { $ref: `#/components/headers/${name}` };
+}
+
+// Paths: a table of operations. What is answered differs between the documents.
+
+/** What one document says otherwise than another. */
+interface Telling {
+  readonly tag: (name: string, row: Operation) => string;
+  /** Parameters of an operation beside those of its row. */
+  readonly more: (row: Operation) => readonly JsonSchema[];
+  readonly responses: (row: Operation) => Readonly<Record<string, JsonSchema>>;
+}
+
+/** Path items in the order of the table. */
+export function pathsOf(table: Table, telling: Telling): Record<string, Record<string, unknown>> {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const [name, row] of Object.entries(table)) {
+    paths[row.path] = { ...paths[row.path], [row.method.toLowerCase()]: operationObject(name, row, telling) };
+  }
+  return paths;
+}
+
+function operationObject(name: string, row: Operation, { tag, more, responses }: Telling): JsonSchema {
+  const parameters = [...parametersOf(row), ...more(row)];
+  return {
+    operationId: name,
+    summary: row.summary,
+    tags: [tag(name, row)],
+    ...(parameters.length > 0 && { parameters }),
+    ...(row.body && { requestBody: requestBody(row.body) }),
+    ...(row.takes && { requestBody: { required: true, content: fileContent(row.takes) } }),
+    responses: responses(row),
+    ...(row.credential === 'none' && { security: [] }),
+    ...(row.emits && { 'x-emits': [...row.emits] }),
+    ...marks(row.basis),
+  };
+}
+
+/** Of a file, lines or bytes, nothing is told but its type. */
+export function fileContent(contentType: string): JsonSchema {
+  return { [contentType]: { schema: { type: 'string' } } };
+}
+
+function parametersOf({ params = {}, query = {} }: Operation): JsonSchema[] {
+  return [
+    ...Object.entries(params).map(entry => [...entry, 'path'] as const),
+    ...Object.entries(query).map(entry => [...entry, 'query'] as const),
+  ].map(([name, field, place]) => ({
+    name,
+    in: place,
+    required: place === 'path' || field.must,
+    description: field.doc,
+    schema: fieldSchema(field, 'request'),
+    ...marks(field.basis),
+  }));
+}
+
+function requestBody(shape: NonNullable<Operation['body']>): JsonSchema {
+  const basis: Basis = NAMED_SHAPES.find(named => named.shape === shape)?.basis ?? {};
+  return {
+    required: Object.values(shape).some(field => field.must),
+    content: { 'application/json': { schema: schemaRef(shape, 'request') } },
+    ...marks(basis),
+  };
+}
+
+// Webhooks: the events of interface 6 with envelope, data and signature headers.
+
+function eventWebhooks(): Record<string, JsonSchema> {
+  return Object.fromEntries(Object.entries(EVENTS).map(([name, row]) => [name, { post: eventPost(name, row) }]));
+}
+
+function eventPost(name: string, row: EventRow): JsonSchema {
+  return {
+    operationId: `events.${name}`,
+    summary: row.meaning,
+    tags: ['events'],
+    security: [],
+    parameters: deliveryHeaders(),
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: eventSchema(name, row) } },
+      ...marks(row.basis),
+    },
+    responses: {
+      '2XX': {
+        description: 'Taken, within 15 seconds.',
+        ...marks(assumed('A-78', 'delivery retries and timeouts are not shown')),
+      },
+    },
+    ...marks(row.basis),
+  };
+}
+
+function eventSchema(name: string, { data, basis }: EventRow): JsonSchema {
+  const envelope = shapeSchema(EVENT_ENVELOPE, 'answer') as {
+    properties: Record<string, JsonSchema>;
+    required: string[];
+  };
+  const { type, ...properties } = envelope.properties;
+  const carried: Basis = stated('6', assumed('A-74', 'what the payload holds is not shown'));
+  return {
+    ...envelope,
+    properties: {
+      ...properties,
+      type: { ...type, const: name },
+      data: { ...schemaRef(data, 'answer'), ...marks(carried) },
+    },
+    required: [...envelope.required, 'data'],
+    ...marks(basis),
+  };
+}
+
+function deliveryHeaders(): readonly JsonSchema[] {
+  const { webhook_signature, webhook_id, webhook_attempt, webhook_timestamp } = HEADERS;
+  const text = { type: 'string' };
+  return [
+    webhookHeader(webhook_signature, true, {
+      about: 'HMAC-SHA256 of the exact body with the secret of the subscription, in lowercase hex.',
+      schema: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+    }),
+    webhookHeader(webhook_id, false, { about: 'Identifier of the event.', schema: text }),
+    webhookHeader(webhook_attempt, false, {
+      about: 'Number of the attempt, from 1.',
+      schema: { type: 'integer', minimum: 1 },
+    }),
+    webhookHeader(webhook_timestamp, false, { about: 'When it was sent. Not signed.', schema: text }),
+  ];
+}
+
+function webhookHeader(
+  { name, basis }: { readonly name: string; readonly basis: Basis },
+  required: boolean,
+  { about, schema }: { readonly about: string; readonly schema: JsonSchema },
+): JsonSchema {
+  return { name, in: 'header', required, description: about, schema: { ...schema, ...marks(basis) }, ...marks(basis) };
+}
+
+// Schemas by name, with examples.
+
+/** A reference where the shape has a name, else the schema itself. */
+function schemaRef(shape: Shape, use: Use): JsonSchema {
+  const title = NAMED_SHAPES.find(named => named.shape === shape)?.title;
+  return title === undefined ? shapeSchema(shape, use) : { $ref: `#/components/schemas/${title}` };
+}
+
+/** Every named object of the wire, in the order of the interface. */
+function schemas(): Record<string, JsonSchema> {
+  const named = NAMED_SHAPES.flatMap(({ title, shape, use, basis }) => {
+    if (title === undefined) return [];
+    const example = EXAMPLES[title];
+    const schema = shape === ERROR_BODY ? errorSchema() : shapeSchema(shape, use);
+    return [[title, { ...schema, ...(example && { examples: [example] }), ...marks(basis) }] as const];
+  });
+  return Object.fromEntries(named);
+}
+
+/** The error body with its identifiers as a closed list: the sandbox sends no other, the client accepts any (A-101). */
+export function errorSchema(): JsonSchema {
+  const identifiers = {
+    ...fieldSchema(ERROR_BODY.error, 'answer'),
+    enum: Object.keys(REFUSALS),
+    ...marks(stated('2.7', assumed('A-101', 'the complete list of identifiers is not shown'))),
+  };
+  const schema = shapeSchema(ERROR_BODY, 'answer') as { properties: object };
+  return { ...schema, properties: { ...schema.properties, error: identifiers } };
 }

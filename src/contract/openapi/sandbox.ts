@@ -6,8 +6,7 @@ import { PAGE_META } from '../resources.ts';
 import { ADMIN_OPERATIONS } from '../sandbox/admin.ts';
 import { ADMIN_PATH } from '../sandbox/basis.ts';
 import { TRANSFERS } from '../sandbox/snapshots.ts';
-import { fileContent, pathsOf } from './operations.ts';
-import { errorSchema } from './schemas.ts';
+import { errorSchema, fileContent, pathsOf } from './document.ts';
 
 const TAGS = {
   health: 'Whether it is there, and whether it is the one.',

@@ -6,18 +6,14 @@
 import { choice, flag, integer, list, money, must, nullable, object, text, time } from '../field.ts';
 import { one, operation } from '../operation.ts';
 import { change, described, ours, reading, THOROUGH } from './basis.ts';
-import { CLOCK_OPERATIONS } from './clock.ts';
 import { DELIVERY_OPERATIONS } from './deliveries.ts';
 import { FAULT_OPERATIONS } from './faults.ts';
-import { HOLDING_OPERATIONS } from './holdings.ts';
 import { INSPECTOR_OPERATIONS } from './inspector.ts';
-import { KEY_OPERATIONS } from './keys.ts';
-import { LEDGER_OPERATIONS } from './ledger.ts';
 import { PAGE_OPERATIONS } from './page.ts';
 import { SCENARIO_OPERATIONS } from './scenarios.ts';
-import { SERVER_OPERATIONS } from './server.ts';
 import { SIMULATIONS } from './simulations.ts';
 import { SNAPSHOT_OPERATIONS } from './snapshots.ts';
+import { CLOCK_OPERATIONS, HOLDING_OPERATIONS, KEY_OPERATIONS, LEDGER_OPERATIONS, SERVER_OPERATIONS } from './state.ts';
 
 export const DATA_SETS = ['empty', 'demo', 'load'] as const;
 export type DataSet = (typeof DATA_SETS)[number];

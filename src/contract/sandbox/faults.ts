@@ -1,10 +1,269 @@
-/** Faults on purpose, what was asked of the sandbox, and how it speaks (docs/design/sandbox.md, sections 4 and 5). */
-
-import { choice, flag, integer, list, must, nullable, object, text, time } from '../field.ts';
+/**
+ * Faults of the sandbox (docs/design/sandbox.md, section 5): a rule as JSON, the check that names the member that is wrong, and
+ * the operations. The command checks a file with it before anything is sent, the sandbox again what arrives.
+ */
+import { DAY } from '../../core/durations.ts';
+import { isObject } from '../../core/objects.ts';
+import { EVENTS } from '../events.ts';
+import { choice, flag, integer, list, must, nullable, number, object, type Shape, text, time } from '../field.ts';
 import { listOf, nothing, one, operation, pageOf } from '../operation.ts';
 import { OPERATIONS } from '../operations.ts';
+import { type Problem, shapeProblem, wordOf } from '../violation.ts';
 import { change, described, ours, traceless } from './basis.ts';
-import { FAULT_BODY, FAULT_PHASES } from './fault-rule.ts';
+
+const FAULT_PHASES = ['before', 'after_commit'] as const;
+export type FaultPhase = (typeof FAULT_PHASES)[number];
+
+const MOST_MS = 600_000;
+const ms = (doc: string) => must(integer({ ...described(doc), min: 0, max: MOST_MS }));
+const status = integer({ ...described('HTTP status; its own when left out.'), min: 200, max: 599 });
+
+/** Members of `action` beside `kind`, by kind. */
+const REQUEST_ACTIONS = {
+  status: {
+    code: must(integer({ ...described('HTTP status of the answer.'), min: 200, max: 599 })),
+    error: text({ ...described('Its identifier; the usual one of the status when left out.'), maxLength: 64 }),
+    retry_after: text({ ...described('The header Retry-After: seconds or an HTTP date.'), maxLength: 64 }),
+  },
+  latency: {
+    fixed: integer({ ...described('Milliseconds to wait.'), min: 0, max: MOST_MS }),
+    uniform: object({ min: ms('Shortest wait, ms.'), max: ms('Longest wait, ms.') }, described('Evenly between two.')),
+    lognormal: object(
+      {
+        median: ms('Half of the waits are shorter, ms.'),
+        sigma: must(number({ ...described('Spread of the logarithm.'), min: 0, max: 10 })),
+      },
+      described('As real services are slow.'),
+    ),
+  },
+  reset: {},
+  empty: { status },
+  truncate: { bytes: must(integer({ ...described('Bytes of the body that still come.'), min: 0, max: 1_000_000 })) },
+  malformed: { status },
+  html: { status: { ...status, doc: 'HTTP status; 502 when left out.' } },
+  drip: { bytes_per_s: must(integer({ ...described('Bytes of the body a second.'), min: 1, max: 1_000_000 })) },
+  hang: { max_ms: ms('The connection is closed after so many ms.') },
+} as const satisfies Readonly<Record<RequestAction['kind'], Shape>>;
+
+const DELIVERY_ACTIONS = {
+  duplicate_delivery: {},
+  reorder_deliveries: {
+    window: must(integer({ ...described('How many later ones may go first.'), min: 1, max: 100 })),
+  },
+  delay_delivery: { ms: must(integer({ ...described('By how many ms of the clock.'), min: 1, max: 30 * DAY })) },
+} as const satisfies Readonly<Record<DeliveryAction['kind'], Shape>>;
+
+const ACTIONS: Readonly<Record<string, Shape>> = { ...REQUEST_ACTIONS, ...DELIVERY_ACTIONS };
+
+export const FAULT_KINDS = [...Object.keys(REQUEST_ACTIONS), ...Object.keys(DELIVERY_ACTIONS)] as const;
+
+/** Every kind with its members, in brackets what may be left out: `status code [error] [retry_after]`. */
+export const FAULT_ACTIONS: readonly string[] = FAULT_KINDS.map(kind =>
+  [kind, ...Object.entries(ACTIONS[kind] ?? {}).map(([name, field]) => memberWord(name, field))].join(' '),
+);
+
+function memberWord(name: string, { must: needed, shape }: Shape[string]): string {
+  const word = shape === undefined ? name : `${name} {${Object.keys(shape).join(', ')}}`;
+  return needed ? word : `[${word}]`;
+}
+
+/** A whole rule, as help shows it. */
+export const FAULT_EXAMPLE = {
+  match: { operation: 'cards.create' },
+  phase: 'after_commit',
+  action: { kind: 'reset' },
+  times: 1,
+} as const satisfies FaultRule;
+
+/** The smallest action of a kind that is one, for users who do not know its members: `{"kind":"truncate","bytes":0}`. */
+export function smallestAction(kind: string) {
+  const members = Object.entries(ACTIONS[kind] ?? {});
+  const needed = members.filter(([, field]) => field.must);
+  // Of those of which there must be one, the first is a number.
+  const given = kind === 'latency' ? members.slice(0, 1) : needed;
+  return { kind, ...Object.fromEntries(given.map(([name, { kind, min }]) => [name, kind === 'text' ? 'text' : min])) };
+}
+
+const asIn = (kind: string) => `as in ${JSON.stringify(smallestAction(kind))}`;
+/** A kind that needs nothing else. */
+const PLAINEST = FAULT_KINDS.find(kind => Object.keys(smallestAction(kind)).length === 1) ?? '';
+
+/** Whether a kind meets deliveries to subscriptions, not requests. */
+export function isDeliveryKind(kind: string): boolean {
+  return Object.hasOwn(DELIVERY_ACTIONS, kind);
+}
+
+const COUNTED = {
+  nth: integer({ ...described('Nothing happens before this match, counted from 1.'), min: 1 }),
+  probability: number({ ...described('Share of the matches it happens to; the seed decides which.'), min: 0, max: 1 }),
+} as const;
+
+const REQUEST_MATCH = {
+  operation: choice(Object.keys(OPERATIONS), described('Name of the operation.')),
+  method: choice(['GET', 'POST', 'PATCH', 'PUT', 'DELETE'], described('HTTP method.')),
+  path: text({ ...described('Path below /v1; {anything} stands for one part.'), maxLength: 256 }),
+  card_id: text({ ...described('Card in path, query or body.'), maxLength: 128, names: 'card' }),
+  key_last4: text({ ...described('Last four characters of the API key.'), maxLength: 4 }),
+  key_prefix: text({ ...described('Beginning of the idempotency key.'), maxLength: 255 }),
+  ...COUNTED,
+} as const;
+
+const DELIVERY_MATCH = {
+  event: choice(Object.keys(EVENTS), described('Name of the event.')),
+  webhook_id: text({ ...described('Subscription.'), maxLength: 128, names: 'webhook' }),
+  ...COUNTED,
+} as const;
+
+/** Members of `match` for rules about requests and about deliveries, and of `action` by kind. */
+export const FAULT_SHAPES = { requests: REQUEST_MATCH, deliveries: DELIVERY_MATCH, actions: ACTIONS } as const;
+
+/** What a rule is sent as; the members of `match` and `action` are checked by `faultProblem`. */
+export const FAULT_BODY = {
+  match: object({}, described('Which requests or deliveries; all when left out.')),
+  phase: choice(FAULT_PHASES, { ...described('Before the work, or when it is committed.'), defaults: 'before' }),
+  action: must(
+    object(
+      {},
+      {
+        ...described(`What happens: {"kind": …} and its members. Kinds: ${FAULT_KINDS.join(', ')}.`),
+        wanted: `an object {"kind": …} with one of ${FAULT_KINDS.join(', ')}, ${asIn(PLAINEST)}`,
+      },
+    ),
+  ),
+  times: integer({ ...described('How often it happens; until it is removed when left out.'), min: 1 }),
+  expires_at: time(described('Nothing happens from then on, by the clock of the sandbox.')),
+} as const;
+
+export interface FaultMatch {
+  readonly operation?: string;
+  readonly method?: string;
+  readonly path?: string;
+  readonly card_id?: string;
+  readonly key_last4?: string;
+  readonly key_prefix?: string;
+  readonly event?: string;
+  readonly webhook_id?: string;
+  readonly nth?: number;
+  readonly probability?: number;
+}
+
+export type Latency =
+  | { readonly fixed: number }
+  | { readonly uniform: { readonly min: number; readonly max: number } }
+  | { readonly lognormal: { readonly median: number; readonly sigma: number } };
+
+export type RequestAction =
+  | { readonly kind: 'status'; readonly code: number; readonly error?: string; readonly retry_after?: string | number }
+  | ({ readonly kind: 'latency' } & Latency)
+  | { readonly kind: 'reset' }
+  | { readonly kind: 'empty' | 'malformed' | 'html'; readonly status?: number }
+  | { readonly kind: 'truncate'; readonly bytes: number }
+  | { readonly kind: 'drip'; readonly bytes_per_s: number }
+  | { readonly kind: 'hang'; readonly max_ms: number };
+
+export type DeliveryAction =
+  | { readonly kind: 'duplicate_delivery' }
+  | { readonly kind: 'reorder_deliveries'; readonly window: number }
+  | { readonly kind: 'delay_delivery'; readonly ms: number };
+
+export interface FaultRule {
+  readonly match?: FaultMatch;
+  readonly phase?: FaultPhase;
+  readonly action: RequestAction | DeliveryAction;
+  readonly times?: number;
+  /** ISO 8601 UTC. */
+  readonly expires_at?: string;
+}
+
+/** A fault for one request: the header `X-Sandbox-Fault`. */
+export interface OneFault {
+  readonly phase?: FaultPhase;
+  readonly action: RequestAction;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** What is wrong with a rule; undefined when it is a `FaultRule`. */
+export function faultProblem(rule: unknown): Problem | undefined {
+  if (!isObject(rule)) return { field: 'the rule', text: 'must be a JSON object' };
+  const { match = {}, action } = rule;
+  const problem = noActionProblem(action) ?? shapeProblem(FAULT_BODY, rule) ?? actionProblem(action as Values);
+  if (problem !== undefined) return problem;
+  const isDelivery = isDeliveryKind(String((action as Values)['kind']));
+  if (isDelivery && rule['phase'] !== undefined) return { field: 'phase', text: 'does not apply to deliveries' };
+  const wrong = partProblem('match', isDelivery ? DELIVERY_MATCH : REQUEST_MATCH, match as Values);
+  if (wrong !== undefined) return wrong;
+  const path = (match as FaultMatch).path;
+  if (path !== undefined && !/^\/[^\s?#]*$/.test(path)) {
+    return { field: 'match.path', text: 'must begin with / and hold no query' };
+  }
+  return undefined;
+}
+
+/** The same for the header of one request. */
+export function oneFaultProblem(fault: unknown): Problem | undefined {
+  if (!isObject(fault)) return { field: 'the fault', text: 'must be a JSON object' };
+  const { phase, action } = FAULT_BODY;
+  const problem =
+    noActionProblem(fault['action']) ??
+    shapeProblem({ phase, action }, fault) ??
+    actionProblem(fault['action'] as Values);
+  if (problem !== undefined) return problem;
+  const kind = String((fault['action'] as Values)['kind']);
+  return isDeliveryKind(kind) ? { field: 'action.kind', text: `${kind} needs a rule: it is no request` } : undefined;
+}
+
+/** What a rule is about is told with the kinds there are: whoever left it out does not know them. */
+function noActionProblem(action: unknown): Problem | undefined {
+  if (isObject(action)) return undefined;
+  const problem = shapeProblem({ action: FAULT_BODY.action }, { action });
+  return problem && { ...problem, ...wordOf(FAULT_KINDS, action) };
+}
+
+function actionProblem(action: Values): Problem | undefined {
+  const { kind, ...members } = action;
+  const field = 'action.kind';
+  if (kind === undefined) return { field, text: `is missing: one of ${FAULT_KINDS.join(', ')}, ${asIn(PLAINEST)}` };
+  const shape = typeof kind === 'string' && Object.hasOwn(ACTIONS, kind) ? ACTIONS[kind] : undefined;
+  if (typeof kind !== 'string' || shape === undefined) {
+    return { field, text: `must be one of ${FAULT_KINDS.join(', ')}`, ...wordOf(FAULT_KINDS, kind) };
+  }
+  const { retry_after: wait, ...others } = members;
+  const isSeconds = kind === 'status' && Number.isSafeInteger(wait) && Number(wait) >= 0;
+  const problem = partProblem('action', shape, isSeconds ? others : members);
+  if (problem !== undefined) return withExample(problem, { kind, members });
+  if (kind !== 'latency') return undefined;
+  const given = ['fixed', 'uniform', 'lognormal'].filter(name => members[name] !== undefined);
+  if (given.length !== 1)
+    return { field: 'action', text: `must have one of fixed, uniform and lognormal, ${asIn(kind)}` };
+  const { uniform } = members as { uniform?: { min: number; max: number } };
+  const isUpsideDown = uniform !== undefined && uniform.min > uniform.max;
+  return isUpsideDown ? { field: 'action.uniform', text: 'has a min above its max' } : undefined;
+}
+
+/** A member that is not there is told with an action that has it. */
+function withExample(
+  problem: Problem,
+  { kind, members }: { readonly kind: string; readonly members: Values },
+): Problem {
+  const [, name = ''] = problem.field.split('.');
+  return Object.hasOwn(members, name) ? problem : { ...problem, text: `${problem.text}, ${asIn(kind)}` };
+}
+
+/** Checks a part and the objects in it; names the member by its path. */
+function partProblem(at: string, shape: Shape, values: Values): Problem | undefined {
+  const problem = shapeProblem(shape, values);
+  if (problem !== undefined) return { ...problem, field: `${at}.${problem.field}` };
+  for (const [name, field] of Object.entries(shape)) {
+    const value = values[name];
+    if (field.shape === undefined || value === undefined) continue;
+    const inner = partProblem(`${at}.${name}`, field.shape, value as Values);
+    if (inner !== undefined) return inner;
+  }
+  return undefined;
+}
+
+// Operations: faults, the log of requests, dialects (docs/design/sandbox.md, sections 4 and 5).
 
 const FAULT_ID = must(text({ ...described('Rule.'), maxLength: 64 }));
 
@@ -25,7 +284,7 @@ const operationName = choice(Object.keys(OPERATIONS), described('Only requests o
 const since = time(described('Only requests since this time, on the clock of the sandbox.'));
 const key = text({ ...described('Only requests under this idempotency key.'), maxLength: 255 });
 const cardId = text({ ...described('Only requests about this card.'), names: 'card' });
-const status = integer({ ...described('Only requests answered with this status.'), min: 100, max: 599 });
+const answeredStatus = integer({ ...described('Only requests answered with this status.'), min: 100, max: 599 });
 
 export const LOGGED_REQUEST = {
   request_id: must(text(described('Identifier of the request.'))),
@@ -124,7 +383,7 @@ export const FAULT_OPERATIONS = {
       since,
       idempotency_key: key,
       card_id: cardId,
-      status,
+      status: answeredStatus,
       page: integer({ ...described('Page, from 1.'), min: 1, defaults: 1 }),
       per_page: integer({ ...described('Rows a page.'), min: 1, max: 1000, defaults: 100 }),
     },

@@ -1,4 +1,6 @@
 /** Views of the inspector and their addresses behind `#`, where they reach no server. */
+import type { FieldKind } from '../field.ts';
+import type { Method } from '../operation.ts';
 
 /** In the order of the navigation; `overview` is the one it begins with. */
 export const PAGE_VIEWS = [
@@ -28,4 +30,51 @@ export function pageAddress(word: string | undefined): string | undefined {
   if (word === undefined || word === 'overview') return '/';
   if ((PAGE_VIEWS as readonly string[]).includes(word)) return `/${word}`;
   return PLACES.find(([form]) => form.test(word))?.[1](word);
+}
+
+// What the build tells the inspector's page of rows and commands, so that nothing of either is typed there.
+
+/** A field of a form. */
+export interface PageField {
+  readonly name: string;
+  readonly part: 'params' | 'query' | 'body';
+  readonly kind: FieldKind;
+  readonly doc: string;
+  readonly must: boolean;
+  /** In the unit of the form: USD for money. */
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+  readonly maxLength?: number | undefined;
+  readonly choices?: readonly string[] | undefined;
+  readonly defaults?: string | number | undefined;
+}
+
+/** The words of the command that does what a row does. */
+export interface PageCommand {
+  /** `sandbox simulate authorize` */
+  readonly words: string;
+  /** Fields that are arguments, in their order. */
+  readonly args: readonly string[];
+  /** Fields that are flags. */
+  readonly flags: Readonly<Record<string, string>>;
+  /** Words that stand at the end, such as `--yes`. */
+  readonly end?: string | undefined;
+}
+
+export interface PageRow {
+  readonly summary: string;
+  readonly method: Method;
+  readonly path: string;
+  readonly fields: readonly PageField[];
+  readonly command: PageCommand;
+}
+
+export interface PageTables {
+  readonly version: string;
+  readonly rows: Readonly<Record<string, PageRow>>;
+  readonly events: readonly string[];
+  /** Operations of the service. */
+  readonly operations: readonly string[];
+  /** Kinds of faults, each with the smallest action that is one. */
+  readonly faults: readonly { readonly kind: string; readonly action: object; readonly ofDeliveries: boolean }[];
 }

@@ -6,7 +6,7 @@ import { CARD_ID } from '../card.ts';
 import { choice, flag, integer, must, nullable, number, sealed, text, time } from '../field.ts';
 import { one, operation } from '../operation.ts';
 import { change, described, ours, traceless } from './basis.ts';
-import { CLOCK_MODES } from './clock.ts';
+import { CLOCK_MODES } from './state.ts';
 
 /** Below it stand the page, its files, and the control surface. */
 export const PAGE_PATH = '/_sandbox/';

@@ -4,7 +4,7 @@
  */
 import { DAY, durationOf } from '../../core/durations.ts';
 import { EVENTS } from '../events.ts';
-import { faultProblem } from './fault-rule.ts';
+import { faultProblem } from './faults.ts';
 import { SNAPSHOT_NAME } from './snapshots.ts';
 
 type Values = Readonly<Record<string, unknown>>;

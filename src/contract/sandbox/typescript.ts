@@ -1,12 +1,11 @@
 /** The control surface as TypeScript declarations: the typed methods of `startSandbox()`, as the package ships them. */
 import type { AnyField, Shape } from '../field.ts';
-import { commentText, membersOf, type TypeStyle } from '../member-types.ts';
 import type { Operation } from '../operation.ts';
 import { PAGE_META } from '../resources.ts';
+import { commentText, membersOf, type TypeStyle } from '../typescript.ts';
 import { ADMIN_OPERATIONS } from './admin.ts';
 import type { AdminName } from './admin-calls.ts';
-import { FAULT_BODY, FAULT_SHAPES } from './fault-rule.ts';
-import { FAULT } from './faults.ts';
+import { FAULT, FAULT_BODY, FAULT_SHAPES } from './faults.ts';
 import { type AdminMethod, adminMethodsByGroup } from './methods.ts';
 
 /** Names of the answers that programs speak of, each by an operation that answers with it. */

@@ -1,7 +1,6 @@
 /** deliveries, deliveries.redeliver, .recover, .example, .rotate */
 import { createHash } from 'node:crypto';
-import { withoutCode } from '../../contract/event-code.ts';
-import { EVENTS, type EventName } from '../../contract/events.ts';
+import { EVENTS, type EventName, withoutCode } from '../../contract/events.ts';
 import type { CompleteOf } from '../../contract/field.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import type { DELIVERY } from '../../contract/sandbox/deliveries.ts';

@@ -1,6 +1,6 @@
 /** status, reset */
 import { loadSize } from '../../contract/sandbox/admin.ts';
-import { type FaultRule, faultProblem, isDeliveryKind } from '../../contract/sandbox/fault-rule.ts';
+import { type FaultRule, faultProblem, isDeliveryKind } from '../../contract/sandbox/faults.ts';
 import { digestOf, statedForKey } from '../../core/key-print.ts';
 import { type Cents, toUsd } from '../../core/money.ts';
 import { wireDeposit } from '../account/ledger.ts';

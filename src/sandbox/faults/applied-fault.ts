@@ -2,7 +2,7 @@
 
 import { HEADERS } from '../../contract/envelopes.ts';
 import { REFUSALS, type RefusalName } from '../../contract/refusals.ts';
-import { type Latency, type OneFault, oneFaultProblem, type RequestAction } from '../../contract/sandbox/fault-rule.ts';
+import { type Latency, type OneFault, oneFaultProblem, type RequestAction } from '../../contract/sandbox/faults.ts';
 import { fractionOf } from '../calls/deterministic-ids.ts';
 import { Refused } from '../calls/handler.ts';
 import { type Answer, errorAnswer, refusalAnswer } from '../http/answer.ts';

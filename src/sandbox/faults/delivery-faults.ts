@@ -1,5 +1,5 @@
 /** The rules that meet deliveries to subscriptions: twice, out of order, later. */
-import type { DeliveryAction } from '../../contract/sandbox/fault-rule.ts';
+import type { DeliveryAction } from '../../contract/sandbox/faults.ts';
 import type { DeliveryFaults } from '../delivery/parts.ts';
 import { activeFaults } from '../store/requests.ts';
 import { firstApplied } from './rules.ts';

@@ -2,7 +2,7 @@
  * Which rule meets a request. Rules are rows: matches are counted in the transaction that carries the request out,
  * so that one process sets a rule, the next meets it, and a request that is undone was not counted.
  */
-import type { FaultMatch, FaultRule, RequestAction } from '../../contract/sandbox/fault-rule.ts';
+import type { FaultMatch, FaultRule, RequestAction } from '../../contract/sandbox/faults.ts';
 import { fractionOf, seedOf } from '../calls/deterministic-ids.ts';
 import { type AppliedFault, type ParsedRequest, SERVICE_PATH } from '../http/request.ts';
 import { activeFaults, countMatch, type FaultRow } from '../store/requests.ts';

@@ -1,6 +1,6 @@
 /** Hands an answer over as a fault wants it: late, in part, drop by drop, or not at all. */
 import type { ServerResponse } from 'node:http';
-import type { RequestAction } from '../../contract/sandbox/fault-rule.ts';
+import type { RequestAction } from '../../contract/sandbox/faults.ts';
 import type { Clock } from '../../platform/host.ts';
 import { inNextTurn } from '../../platform/time.ts';
 import type { Answer } from '../http/answer.ts';

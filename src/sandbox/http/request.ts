@@ -1,15 +1,15 @@
 /** From method and path to the row of the contract; routes are derived from the tables, nothing is typed twice. */
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { shapeProblem } from '../../contract/check.ts';
 import type { AnyField, Shape } from '../../contract/field.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { Method, Operation } from '../../contract/operation.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
-import type { FaultPhase, OneFault, RequestAction } from '../../contract/sandbox/fault-rule.ts';
+import type { FaultPhase, OneFault, RequestAction } from '../../contract/sandbox/faults.ts';
 import { TRANSFERS } from '../../contract/sandbox/snapshots.ts';
+import { shapeProblem } from '../../contract/violation.ts';
 import { centsOf } from '../../core/money.ts';
 import { Refused } from '../calls/handler.ts';
 import type { Allowance } from './limits.ts';

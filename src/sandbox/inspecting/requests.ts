@@ -1,9 +1,8 @@
 /** requests.get, requests.turned: what was asked and answered, and what got no further than the door. */
 import { OPERATIONS } from '../../contract/operations.ts';
-import type { RequestAction } from '../../contract/sandbox/fault-rule.ts';
+import type { RequestAction } from '../../contract/sandbox/faults.ts';
 import type { NotKept } from '../../contract/sandbox/not-kept.ts';
-import { explainMismatch } from '../../contract/signature/mistakes.ts';
-import { matchSignature } from '../../contract/signature/signature.ts';
+import { explainMismatch, matchSignature } from '../../contract/signature/signature.ts';
 import { nearest } from '../../core/nearest.ts';
 import { Secret } from '../../core/secret.ts';
 import { Refused } from '../calls/handler.ts';

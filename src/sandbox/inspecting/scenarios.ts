@@ -1,7 +1,7 @@
 /** scenarios, .check, .play, .show, .record; acts: what was done lately, and the same again. */
 
+import { STEP_OPERATIONS } from '../../contract/sandbox/methods.ts';
 import { PAGE_PATH } from '../../contract/sandbox/page.ts';
-import { STEP_OPERATIONS } from '../../contract/sandbox/step-operations.ts';
 import { cardOf } from '../account/ledger.ts';
 import { impossible, Refused } from '../calls/handler.ts';
 import type { PageDoor } from '../page/door.ts';

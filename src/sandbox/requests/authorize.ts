@@ -1,13 +1,13 @@
 /** Who may ask: the key for the service, the admin token for the admin surface (docs/design/sandbox.md, section 10). */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { withoutCode } from '../../contract/event-code.ts';
+import { withoutCode } from '../../contract/events.ts';
 import type { ReplyOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import { PAGE_HALF_HEADER } from '../../contract/sandbox/basis.ts';
-import type { KeyAccess } from '../../contract/sandbox/keys.ts';
 import { PAGE_PATH, pageMay } from '../../contract/sandbox/page.ts';
+import type { KeyAccess } from '../../contract/sandbox/state.ts';
 import { digestOf } from '../../core/key-print.ts';
 import { Secret } from '../../core/secret.ts';
 import { Refused } from '../calls/handler.ts';

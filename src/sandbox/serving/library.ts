@@ -4,7 +4,6 @@
  */
 
 import { request } from 'node:http';
-import { shapeProblem } from '../../contract/check.ts';
 import { type AnyField, choice, flag, integer, money, must, type Shape, text, time } from '../../contract/field.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { CREATE_WEBHOOK } from '../../contract/resources.ts';
@@ -12,7 +11,7 @@ import { ADMIN_PATH, described } from '../../contract/sandbox/basis.ts';
 import { DIALECT_NAMES } from '../../contract/sandbox/faults.ts';
 import { type AdminMethod, adminMethodsByGroup } from '../../contract/sandbox/methods.ts';
 import { mismatches } from '../../contract/sandbox/together.ts';
-import { violation } from '../../contract/violation.ts';
+import { shapeProblem, violation } from '../../contract/violation.ts';
 import { CliError } from '../../core/errors.ts';
 import type * as Public from './library-types.ts';
 import type { SandboxAdmin, SandboxOptions } from './library-types.ts';

@@ -1,6 +1,6 @@
 /** Statements on `requests`: what was asked of the service, without secrets, the newest of it. */
 
-import type { KeyAccess } from '../../contract/sandbox/keys.ts';
+import type { KeyAccess } from '../../contract/sandbox/state.ts';
 import type { Sql, SqlValue } from './sql.ts';
 
 export interface RequestRow {

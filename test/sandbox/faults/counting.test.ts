@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { FAULT_KINDS, type FaultMatch } from '../../../src/contract/sandbox/fault-rule.ts';
+import { FAULT_KINDS, type FaultMatch } from '../../../src/contract/sandbox/faults.ts';
 import { drawnWait } from '../../../src/sandbox/faults/applied-fault.ts';
 import { fitsTemplate } from '../../../src/sandbox/faults/rules.ts';
 import { program } from '../../support/child.ts';

@@ -8,7 +8,7 @@ import {
   type FaultPhase,
   isDeliveryKind,
   type RequestAction,
-} from '../../../src/contract/sandbox/fault-rule.ts';
+} from '../../../src/contract/sandbox/faults.ts';
 import { ERROR_KINDS, type ErrorKind } from '../../../src/core/errors.ts';
 import { cents } from '../../../src/core/money.ts';
 import { thrown } from '../../client/served.ts';

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { OneFault, RequestAction } from '../../../src/contract/sandbox/fault-rule.ts';
+import type { OneFault, RequestAction } from '../../../src/contract/sandbox/faults.ts';
 import { fakeService } from '../../support/fake-service.ts';
 import { ask, type Served } from '../../support/sandbox-http.ts';
 

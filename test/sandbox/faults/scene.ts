@@ -2,7 +2,7 @@
 import { createService } from '../../../src/client/api.ts';
 import type { WriteName } from '../../../src/contract/calls.ts';
 import { OPERATIONS } from '../../../src/contract/operations.ts';
-import type { FaultRule } from '../../../src/contract/sandbox/fault-rule.ts';
+import type { FaultRule } from '../../../src/contract/sandbox/faults.ts';
 import type { Attempt, Service } from '../../../src/contract/service.ts';
 import { clock, random } from '../../client/served.ts';
 import { ask, type Got } from '../../support/sandbox-http.ts';

@@ -1,0 +1,363 @@
+/** What is asked of a running sandbox, and set in it: its server, its clock, API keys, what it holds, its books. */
+
+import { CARD, CARD_ID, CARD_STATUSES } from '../card.ts';
+import { choice, flag, integer, list, money, must, nullable, number, object, sealed, text, time } from '../field.ts';
+import { listOf, one, operation, pageOf } from '../operation.ts';
+import { CURRENCIES, DEPOSIT } from '../resources.ts';
+import { change, described, ours, reading, THOROUGH, traceless } from './basis.ts';
+import { DIALECT_NAMES } from './faults.ts';
+
+export const SERVER_OPERATIONS = {
+  health: operation({
+    ...reading,
+    summary: 'Tell that the sandbox answers, and prove that it is the one that holds the admin token',
+    path: '/health',
+    credential: 'none',
+    query: { nonce: text({ ...described('Random text of the asker, proved over.'), maxLength: 128 }) },
+    returns: one(
+      {
+        status: must(text(described('ok: the store answers too.'))),
+        version: must(text(described('Version of cardwright that serves it.'))),
+        instance: must(text(described('Which store it is.'))),
+        proof: text(described('HMAC-SHA256 of nonce and port under the admin token, lowercase hex.')),
+      },
+      ours,
+    ),
+  }),
+  stop: operation({
+    ...change,
+    summary: 'End a sandbox that was started for other programs, once running requests are finished',
+    path: '/stop',
+    returns: one({ pid: must(integer(described('Process that ends.'))) }, ours),
+  }),
+  'accounts.open': operation({
+    ...change,
+    summary: 'Open an account of a server of many accounts; it is made on first use',
+    path: '/accounts',
+    repeat: 'freely',
+    body: {
+      name: must(text({ ...described('Its name: lower-case letters, digits and -.'), minLength: 1, maxLength: 32 })),
+      data: choice(['empty', 'demo'], { ...described('What a new one holds at first.'), defaults: 'demo' }),
+      seed: integer({ ...described('Seed of a new one.'), min: 0 }),
+      dialect: choice(DIALECT_NAMES, described('How it speaks from now on, until the server ends.')),
+    },
+    returns: one(
+      {
+        name: must(text(described('Its name.'))),
+        api_key: must(sealed(described('Key for the service, the same each time.'))),
+        admin_token: must(sealed(described('Token for its control surface, the same each time.'))),
+      },
+      ours,
+    ),
+  }),
+} as const;
+
+// The clock of the sandbox (docs/design/sandbox.md, section 6).
+
+export const CLOCK_MODES = ['real', 'offset', 'frozen', 'scaled'] as const;
+
+const CLOCK = {
+  mode: must(choice(CLOCK_MODES, described('How it goes.'))),
+  now: must(time(described('What it shows.'))),
+  rate: must(number(described('Its seconds in one real second; 0 when it stands.'))),
+} as const;
+
+const MOVING_CLOCK = {
+  ...CLOCK,
+  moving_to: nullable(time(described('Where it is being moved to; null when nobody moves it.'))),
+  awaited_deliveries: integer(
+    described('Attempts of deliveries that are under way, for which its move waits; 0 when nobody moves it.'),
+  ),
+} as const;
+
+const FIRED = {
+  due_at: must(time(described('When it was due, and happened.'))),
+  kind: must(text(described('What happened.'))),
+  ref: must(text(described('What it happened to.'))),
+  error: text(described('Why it could not happen; then nothing changed, and the timer is parked.')),
+} as const;
+
+export const CLOCK_OPERATIONS = {
+  'clock.show': operation({
+    ...traceless,
+    summary: 'Show the clock of the sandbox',
+    path: '/clock',
+    returns: one(MOVING_CLOCK, ours),
+  }),
+  'clock.set': operation({
+    ...change,
+    summary: 'Set the clock of the sandbox',
+    method: 'PUT',
+    path: '/clock',
+    body: {
+      mode: must(choice(CLOCK_MODES, described('Mode of the clock.'))),
+      at: time(described('What it shall show now; what it shows when left out.')),
+      rate: number({ ...described('Seconds in one real second, for a scaled clock.'), min: 0.001, max: 1_000_000 }),
+    },
+    returns: one(CLOCK, ours),
+  }),
+  'clock.advance': operation({
+    ...change,
+    summary: 'Move the clock forward; what is due on the way happens at its time, in order',
+    path: '/clock/advance',
+    body: {
+      by: text({ ...described('How far, such as 7d, 36h or 1d12h.'), maxLength: 40 }),
+      to: time(described('Until when.')),
+    },
+    returns: one(
+      {
+        mode: CLOCK.mode,
+        now: CLOCK.now,
+        fired: must(
+          list(object(FIRED, described('One thing that happened.')), described('What happened on the way, in order.')),
+        ),
+      },
+      ours,
+    ),
+  }),
+} as const;
+
+// API keys: more of them, also such as no client should get through with (docs/design/sandbox.md, sections 3 and 4).
+
+const KEY_ACCESS = ['full', 'read_only', 'revoked'] as const;
+export type KeyAccess = (typeof KEY_ACCESS)[number];
+
+const KEY = {
+  id: must(text(described('Identifier of the key.'))),
+  last4: must(text(described('Its last four characters.'))),
+  access: must(choice(KEY_ACCESS, described('What it is good for: everything, reading (403 else), nothing (401).'))),
+  created_at: must(time(described('When it was made, on the clock of the sandbox.'))),
+} as const;
+
+export const KEY_OPERATIONS = {
+  keys: operation({
+    ...reading,
+    summary: 'List the API keys that were made beside the one the sandbox began with',
+    path: '/keys',
+    returns: listOf(KEY, ours),
+  }),
+  'keys.create': operation({
+    ...change,
+    summary: 'Make an API key; it is shown once',
+    path: '/keys',
+    body: { access: choice(KEY_ACCESS, { ...described('What it is good for.'), defaults: 'full' }) },
+    returns: one({ ...KEY, key: must(sealed(described('The key itself.'))) }, ours, 201),
+  }),
+} as const;
+
+// What it holds, looked at without a trace: its money, its cards, one card with its accounts of the ledger.
+
+const count = (doc: string) => must(integer(described(doc)));
+const usd = (doc: string) => must(money(described(`${doc} USD.`)));
+
+/** Where the money is: what came in and was not spent is in the wallet, on cards or on hold (I10). */
+const OVERVIEW = {
+  now: must(time(described('Clock of the sandbox.'))),
+  data_set: must(text(described('Data set it was seeded with.'))),
+  deposited: usd('What came from outside.'),
+  wallet: usd('In the wallet.'),
+  on_cards: usd('On cards, open holds taken off.'),
+  on_hold: usd('Held by authorizations.'),
+  spent: usd('Settled, refunds taken off.'),
+  cards_active: count('Active cards.'),
+  cards_frozen: count('Frozen cards.'),
+  cards_terminated: count('Terminated cards.'),
+  transactions: count('Transaction records.'),
+  open_holds: count('Authorizations that still hold money.'),
+  open_challenges: count('3DS challenges that wait for a code.'),
+  pending_deposits: count('Deposits that are not confirmed.'),
+  webhooks: count('Subscriptions.'),
+  failed_deliveries: count('Deliveries that were given up.'),
+  events: count('Events recorded.'),
+  faults: count('Fault rules that can still happen.'),
+  timers: count('What happens by itself later: timers and queued deliveries.'),
+  next_timer: nullable(
+    object(
+      {
+        due_at: must(time(described('When it is due, on the clock of the sandbox.'))),
+        kind: must(text(described('What happens.'))),
+        ref: must(text(described('What it happens to.'))),
+      },
+      described('What happens by itself next; null where nothing does.'),
+    ),
+  ),
+} as const;
+
+const hold = usd('Held by authorizations.');
+
+const FOUND_CARD = {
+  id: CARD.id,
+  label: CARD.label,
+  last4: CARD.last4,
+  network: CARD.network,
+  status: CARD.status,
+  balance: CARD.balance,
+  hold,
+  bin_id: CARD.bin_id,
+  created_at: CARD.created_at,
+} as const;
+
+const CARD_ENTRY = {
+  id: must(integer(described('Number of the entry.'))),
+  at: must(time(described('When, on the clock of the sandbox.'))),
+  kind: must(text(described('What it was.'))),
+  ref: must(text(described('What it is about.'))),
+  card: must(money(described('USD that came to the account of the card; below 0 for what left it.'))),
+  hold: must(money(described('USD that came to the account of its hold; below 0 for what left it.'))),
+  card_after: must(money(described('Account of the card after it, USD.'))),
+  hold_after: must(money(described('Account of its hold after it, USD.'))),
+} as const;
+
+/** One card, its limits and what is used of them, and its two accounts of the ledger. */
+const WHOLE_CARD = {
+  ...CARD,
+  hold,
+  used_this_month: usd('What its authorizations of this month take of the monthly limit (A-161).'),
+  max_transaction: usd('Most that one purchase may be, by its BIN.'),
+  max_monthly: usd('Most that a month may be, by its BIN.'),
+  agrees: must(flag(described('Balance and hold are the sums of its entries (I2).'))),
+  entries_total: must(integer(described('Entries of the ledger that touch it.'))),
+  entries: must(list(object(CARD_ENTRY, described('One of them.')), described('The newest 50 of them, newest first.'))),
+} as const;
+
+const page = integer({ ...described('Page, from 1.'), min: 1, defaults: 1 });
+const per_page = integer({ ...described('Rows a page.'), min: 1, max: 1000, defaults: 50 });
+
+export const HOLDING_OPERATIONS = {
+  overview: operation({
+    ...traceless,
+    summary: 'Show where the money of the sandbox is, and what is open',
+    path: '/overview',
+    returns: one(OVERVIEW, ours),
+  }),
+  cards: operation({
+    ...traceless,
+    summary: 'List cards, newest first, or search them',
+    path: '/cards',
+    query: {
+      q: text({
+        ...described('Part of a label, the last four digits, an id, or key=value of its metadata.'),
+        maxLength: 200,
+      }),
+      status: choice(CARD_STATUSES, described('Only those.')),
+      bin: text({ ...described('Only cards of this BIN.'), names: 'bin', maxLength: 128 }),
+      page,
+      per_page,
+    },
+    returns: pageOf(FOUND_CARD, ours),
+  }),
+  'cards.show': operation({
+    ...traceless,
+    summary: 'Show a card with its limits, what is used of them, and its entries in the ledger',
+    path: '/cards/{card_id}',
+    params: { card_id: CARD_ID },
+    returns: one(WHOLE_CARD, ours),
+  }),
+} as const;
+
+// Looks behind the service: its books, its events, its deposits. Nothing of it is part of the interface.
+
+const rowsOfBooks = integer({ ...described('Rows a page.'), min: 1, max: 1000, defaults: 100 });
+
+const ENTRY = {
+  id: must(integer(described('Number of the entry; entries are never changed.'))),
+  kind: must(text(described('What it was.'))),
+  ref: must(text(described('What it is about.'))),
+  created_at: must(time(described('When, on the clock of the sandbox.'))),
+  postings: must(
+    list(
+      object(
+        {
+          account: must(text(described('Account of the ledger.'))),
+          amount: must(money(described('USD; what comes in is positive.'))),
+        },
+        described('One side of it.'),
+      ),
+      described('They sum to 0.'),
+    ),
+  ),
+} as const;
+
+export const EVENT = {
+  seq: must(integer(described('Number in the account, without gaps.'))),
+  id: must(text(described('Identifier of the event.'))),
+  type: must(text(described('Event name.'))),
+  created_at: must(time(described('When, on the clock of the sandbox.'))),
+  body: must(text(described('Exact text that is delivered.'))),
+} as const;
+
+export const INVARIANT = {
+  id: must(text(described('Its code, such as I4.'))),
+  holds: nullable(flag(described('Whether it holds; null where the file is damaged and nobody asked.'))),
+  says: must(text(described('What must hold; of a broken one also what breaks it.'))),
+} as const;
+
+export const LEDGER_OPERATIONS = {
+  deposits: operation({
+    ...reading,
+    summary: 'List deposits, newest first',
+    path: '/deposits',
+    query: {
+      status: choice(['pending', 'confirmed', 'failed'], described('Only those.')),
+      currency: choice(CURRENCIES, described('Only those.')),
+      page,
+      per_page: rowsOfBooks,
+    },
+    returns: pageOf(DEPOSIT, ours),
+  }),
+  events: operation({
+    ...traceless,
+    summary: 'List events in their order',
+    path: '/events',
+    query: {
+      type: text({ ...described('Only those of this name.'), names: 'event' }),
+      card_id: text({ ...described('Only those about this card.'), names: 'card', maxLength: 64 }),
+      after: integer({ ...described('Only those behind the event of this number.'), min: 0 }),
+      order: choice(['asc', 'desc'], { ...described('From the first one, or from the newest.'), defaults: 'asc' }),
+      page,
+      per_page: rowsOfBooks,
+    },
+    returns: pageOf(EVENT, ours),
+  }),
+  'ledger.accounts': operation({
+    ...reading,
+    summary: 'List the accounts of the ledger with what is in them',
+    path: '/ledger/accounts',
+    query: { page, per_page: rowsOfBooks },
+    returns: pageOf(
+      {
+        account: must(text(described('Account of the ledger.'))),
+        balance: must(money(described('Sum of its postings, USD.'))),
+        postings: must(integer(described('How many there are.'))),
+      },
+      ours,
+    ),
+  }),
+  'ledger.entries': operation({
+    ...reading,
+    summary: 'List entries of the ledger in their order',
+    path: '/ledger/entries',
+    query: {
+      account: text(described('Only those that touch this account.')),
+      ref: text(described('Only those about it.')),
+      page,
+      per_page: rowsOfBooks,
+    },
+    returns: pageOf(ENTRY, ours),
+  }),
+  'ledger.check': operation({
+    ...reading,
+    ...THOROUGH,
+    summary: 'Check every invariant that stored data can show',
+    method: 'POST',
+    path: '/ledger/check',
+    returns: one(
+      {
+        ok: must(flag(described('All of them hold.'))),
+        faults: must(list(text(described('What does not hold.')), described('One line for each broken invariant.'))),
+        invariants: must(list(object(INVARIANT, described('One of them.')), described('I1 to I16, in their order.'))),
+      },
+      ours,
+    ),
+  }),
+} as const;
