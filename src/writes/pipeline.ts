@@ -19,8 +19,7 @@
  * is measured against the limits anew. The journal holds limits and approvals itself, in its claim: no other way leads to a run.
  */
 import type { WriteName } from '../contract/calls.ts';
-import { isJournaled } from '../contract/journaled.ts';
-import { CALLS } from '../contract/raw.ts';
+import { CALLS, isJournaled } from '../contract/raw.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import type { Spending } from '../core/money.ts';
