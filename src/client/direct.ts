@@ -1,14 +1,16 @@
 /**
  * A write that no journal keeps: a state, a subscription, a request in the caller's own words, a program's call without a
- * journal. It is judged as `journal/outcome.ts` judges a change, and ends in its result or in an error that says what is known.
+ * journal. It ends in its result or in an error that says what is known. Only what may be repeated freely, a state or a deletion, is
+ * sent again when bytes may have left; what moves money or makes something is sent once, and `journal/outcome.ts` alone sends such
+ * a change again.
  *
  * | the answer | then |
  * |---|---|
  * | shows the effect | read: agrees, done; else looked at again for 8 s; else unknown (11) |
  * | no byte left | again, three times in all |
- * | 429 | wait as told (60 s at most), look; not there: again, three times in all |
+ * | 429 | look; not there: what may be repeated again, three times in all, behind the pause that is told (60 s at most); else 7 |
  * | refused | refused; in a word that is not known, or behind an ambiguous answer: look first |
- * | anything else | look; not there: again, where doing it twice is doing it once; else unknown |
+ * | anything else | look; not there: what may be repeated again, three times in all; else unknown |
  */
 import {
   balancesIn,
@@ -116,7 +118,7 @@ export async function directWrite(write: DirectWrite): Promise<Answered<unknown>
       case 'throttled': {
         throttled += 1;
         const pause = Math.max(sent.retryAfterMs ?? 0, backoff(POLL_MS, throttled - 1, random));
-        const mayWait = throttled < MOST_SENT && pause <= LONGEST_WAIT_MS;
+        const mayWait = row.repeat === 'freely' && throttled < MOST_SENT && pause <= LONGEST_WAIT_MS;
         const isOver = !mayWait || !(await pausedFor(pause, 'throttled', attempts + 1));
         const seen = await lookFor();
         if (seen.found === 'there') return answered(seen.result, true);

@@ -92,11 +92,11 @@ describe('a 429 of a write whose key nobody knows, after looking', () => {
     await sending.close();
   });
 
-  it('is sent again where it has not', async () => {
+  it('is throttled where it has not, and sent once: no journal knows of it', async () => {
     served = await service(false);
     const { service: sending } = speak(served.baseUrl, { clock: skipping([]) });
-    await sending.send('cards.create', make, { readsBalancesBefore: true }).catch((failed: unknown) => failed);
-    expect(writes()).toBe(2);
+    const failed = await thrown(sending.send('cards.create', make, { readsBalancesBefore: true }));
+    expect([failed.exitCode, writes()]).toEqual([7, 1]);
     await sending.close();
   });
 });
