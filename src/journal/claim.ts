@@ -1,6 +1,6 @@
 /**
  * Who may begin. A claim is one transaction, and on an account claims come one after the other. It looks, in this order, at the
- * caller's own key and intents, the same change again, the same file again, caps and approval; then the op is written down.
+ * caller's own key and intents, the same change again, the same rows again, caps and approval; then the op is written down.
  * Nothing was sent by it, and nothing may be sent before it (docs/design/reliability.md, "The claim").
  */
 import { CALLS } from '../contract/raw.ts';
@@ -172,7 +172,7 @@ async function refusalOf(
     (await usedKey(tx, claimed)) ??
     (await usedIntents(tx, self, claimed)) ??
     (await unsettledSame(tx, self, claimed)) ??
-    (await sameFile(tx, claimed)) ??
+    (await sameRows(tx, claimed)) ??
     (await madeMoments(tx, claimed))
   );
 }
@@ -215,6 +215,9 @@ async function freeGivenKey(tx: Transaction, { account, givenKey, op }: Claimed)
   return row.state === 'refused';
 }
 
+/** Names or digests of one statement. */
+const MANY = 400;
+
 interface UsedIntent {
   readonly name: string;
   readonly op: string;
@@ -237,8 +240,8 @@ export async function intentsNamed(
 
 async function intentsKept(tx: Pick<Transaction, 'all'>, account: string, names: readonly string[]) {
   const kept: UsedIntent[] = [];
-  for (let from = 0; from < names.length; from += 400) {
-    const some = names.slice(from, from + 400);
+  for (let from = 0; from < names.length; from += MANY) {
+    const some = names.slice(from, from + MANY);
     const places = some.map(() => '?').join(', ');
     const rows = await tx.all<UsedIntent>(
       `select i.name, i.op, i.n, i.digest, i.key_print,
@@ -328,23 +331,61 @@ async function unsettledSame(tx: Pick<Transaction, 'all'>, self: Self, claimed: 
   return undefined;
 }
 
-/** 3. The same file within a day; what brings a state about is judged by the cards as they are. */
-async function sameFile(tx: Pick<Transaction, 'all'>, { account, digest, bulk, rows, again, now }: Claimed) {
-  if (!bulk || again || [...rows].every(({ operation }) => 'leadsTo' in CALLS[operation])) return undefined;
-  const [same] = await tx.all<{ id: string; finished: number }>(
-    'select id, finished from op where account = ? and digest = ? and bulk = 1 and finished > ? order by finished desc',
-    account,
-    digest,
-    now - DAY,
-  );
-  if (same === undefined) return undefined;
-  throw new CliError('guarded', {
+/**
+ * 3. The same rows within a day, where they move money: a file that is run again, whole or edited, also beside its first run. Rows
+ * with an intent of their own are other purchases.
+ */
+async function sameRows(
+  tx: Pick<Transaction, 'all'>,
+  { account, bulk, movesMoney, again, plan, now, changes }: Claimed,
+) {
+  if (!bulk || !movesMoney || again || plan.phased === true) return undefined;
+  const since = now - DAY;
+  const recent = 'select 1 as yes from op where account = ? and bulk = 1 and moves_money = 1 and touched > ? limit 1';
+  if ((await tx.all(recent, account, since)).length === 0) return undefined;
+  const wanted = [...changes()].filter(({ intent, operation }) => !intent && CALLS[operation].repeat !== 'freely');
+  const digests = [...new Set(wanted.map(({ digest }) => digest))];
+  for (let from = 0; from < digests.length; from += MANY) {
+    const some = digests.slice(from, from + MANY);
+    const [earlier] = await tx.all<{ id: string; finished: number | null }>(
+      `select o.id, o.finished from change c join op o on o.id = c.op
+        where c.digest in (${some.map(() => '?').join(', ')}) and c.intent is null and o.account = ? and o.bulk = 1
+          and o.touched > ? and (c.state = 'done' or (o.finished is null and c.state in ('planned', 'sent', 'unknown')))
+        order by o.created desc limit 1`,
+      ...some,
+      account,
+      since,
+    );
+    if (earlier === undefined) continue;
+    const there = await tx.all<{ digest: string }>('select distinct digest from change where op = ?', earlier.id);
+    const same = new Set(there.map(({ digest }) => digest));
+    throw sameRowsError(
+      earlier,
+      wanted.filter(({ digest }) => same.has(digest)),
+      wanted.length,
+    );
+  }
+  return undefined;
+}
+
+function sameRowsError(
+  { id, finished }: { readonly id: string; readonly finished: number | null },
+  same: readonly Change[],
+  all: number,
+): CliError {
+  const which =
+    all === same.length ? 'the same rows' : `${same.length} of ${all} rows (the first is row ${same[0]?.n})`;
+  const how = finished === null ? 'are under way' : `were done, at ${new Date(finished).toISOString()}`;
+  return new CliError('guarded', {
     reason: 'finished_before',
-    message: `the same input was finished at ${new Date(same.finished).toISOString()}: ${same.id}. Nothing was sent`,
-    notes: [`If the same changes are meant once more: ${sameCommandWith('--again')}`],
-    hint: `cardwright ops show ${same.id}`,
+    message: `${which} ${how}: ${id}. Nothing was sent`,
+    notes: [
+      'Leave these rows out, or name each purchase in a column called intent.',
+      `If the same changes are meant once more: ${sameCommandWith('--again')}`,
+    ],
+    hint: `cardwright ops show ${id}`,
     outcome: 'not_sent',
-    op: same.id,
+    op: id,
   });
 }
 
@@ -496,7 +537,12 @@ function unsettled(op: Op, { n, state }: { readonly n: number; readonly state: s
   return new CliError('guarded', {
     reason: 'same_change',
     message: `the same change ${how}: ${which}. Nothing was sent`,
-    notes: ['This finishes it, and says what came of it. A second one that is meant has an --intent of its own:'],
+    notes: [
+      bulk
+        ? 'Rows that are meant a second time have names of their own, in a column called intent.'
+        : 'A second one that is meant has an --intent of its own.',
+      'This finishes it, and says what came of it:',
+    ],
     hint: op.state === 'pending' ? `cardwright ops show ${op.id}` : `cardwright ops resume ${op.id}`,
     outcome: 'not_sent',
     op: op.id,
