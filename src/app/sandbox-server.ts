@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import type { AccountsServerOptions, SandboxServers, ServerOptions, ServerRow, StartedServer } from '../cli/context.ts';
 import { CliError, type ErrorKind } from '../core/errors.ts';
-import type { PageFiles } from '../sandbox/page/door.ts';
+import type { PageFiles } from '../sandbox/page/inspector-sessions.ts';
 import type { AppHost } from './process-host.ts';
 import type { ServerFacts } from './sandbox-started.ts';
 

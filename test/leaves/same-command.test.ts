@@ -51,7 +51,7 @@ test('nobody else writes the phrase', () => {
   const written = files.filter(name =>
     /['"`][^'"`\n]*the same command with(?:out)? --/i.test(readFileSync(join(SOURCE, name), 'utf8')),
   );
-  expect(written).toEqual(['core/same-command.ts']);
+  expect(written).toEqual(['core/shell-quote.ts']);
 });
 
 test('a hint is a command to copy: what is no command stands in the message or a note', () => {

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { bound, placeholders, plainRow } from '../../src/engine/connection.ts';
 import { connectTo } from '../../src/engine/open.ts';
+import { Statements } from '../../src/sandbox/store/queue.ts';
 import type { Rows, SqlValue } from '../../src/sandbox/store/sql.ts';
-import { Statements } from '../../src/sandbox/store/statements.ts';
 import { codePoint } from '../support/code-point.ts';
 
 /** Statements on a memory database, inside a transaction. */

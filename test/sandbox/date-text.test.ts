@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { dateText } from '../../src/sandbox/clock/date-text.ts';
+import { dateText } from '../../src/sandbox/clock/clock.ts';
 
 it('writes every time from the year 0 to 9999 as the language does', () => {
   const [first, last] = [Date.parse('0000-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')];

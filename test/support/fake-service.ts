@@ -10,9 +10,9 @@ import { deterministicIds } from '../../src/sandbox/calls/deterministic-ids.ts';
 import type { Handlers } from '../../src/sandbox/calls/handler.ts';
 import type { TimerActions } from '../../src/sandbox/clock/timers.ts';
 import { loadDataSet } from '../../src/sandbox/data/load.ts';
-import { ActiveDialect } from '../../src/sandbox/dialects/active-dialect.ts';
+import { ActiveDialect } from '../../src/sandbox/dialects/table.ts';
 import { HANDLERS } from '../../src/sandbox/handlers/table.ts';
-import { PageDoor, type PageFiles } from '../../src/sandbox/page/door.ts';
+import { InspectorSessions, type PageFiles } from '../../src/sandbox/page/inspector-sessions.ts';
 import { ActLog, TurnedLog } from '../../src/sandbox/service/act-log.ts';
 import { RequestLog, RequestNumbers } from '../../src/sandbox/service/request-log.ts';
 import { ACCOUNT, type ScenarioPlayer, type ServiceParts } from '../../src/sandbox/service/service.ts';
@@ -99,7 +99,7 @@ export async function fakeService(options: Wishes = {}): Promise<FakeService> {
     scenarios: options.scenarios,
     archives: new Archives({ clock, random: idSource, platform: process.platform, pid: process.pid }),
     platform: process.platform,
-    pageDoor: new PageDoor({ clock: options.pageClock ?? clock, random: idSource, files: () => PAGE_FILES }),
+    pageDoor: new InspectorSessions({ clock: options.pageClock ?? clock, random: idSource, files: () => PAGE_FILES }),
     version: '1.2.3',
     pid: 1,
     ...(options.onStop && { onStop: options.onStop }),

@@ -2,7 +2,7 @@
 import type { EventName } from '../../contract/events.ts';
 import { DELIVERY_TIMEOUT } from '../../contract/spans.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
-import type { ActiveDialect } from '../dialects/active-dialect.ts';
+import type { ActiveDialect } from '../dialects/table.ts';
 import type { Sql, Store } from '../store/sql.ts';
 import { type Resolve, systemResolve } from './send.ts';
 

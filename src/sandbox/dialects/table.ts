@@ -1,13 +1,336 @@
-/** Every dialect by its name (docs/design/contract-and-assumptions.md, section 14). */
-import type { DialectName } from '../../contract/sandbox/faults.ts';
-import { wireChallenge } from '../account/ledger.ts';
+/** Ways of speaking that other services of this kind have (docs/design/contract-and-assumptions.md, section 14). */
+import type { OperationName } from '../../contract/calls.ts';
+import type { EventName } from '../../contract/events.ts';
+import { LIMITS } from '../../contract/limits.ts';
+import type { Method, Operation } from '../../contract/operation.ts';
+import { DIALECT_NAMES, type DialectName } from '../../contract/sandbox/faults.ts';
+import { CliError } from '../../core/errors.ts';
+import { type Cents, cents, centsOf, toUsd } from '../../core/money.ts';
+import { isObject } from '../../core/objects.ts';
+import { authorizationOf, settle } from '../account/authorizations.ts';
+import { type Act, cardOf, minus, wireCard, wireChallenge, wireTransaction } from '../account/ledger.ts';
+import { type AdminHandlers, Encoded, type Handlers } from '../calls/handler.ts';
+import { pageFacts } from '../handlers/account.ts';
+import { endCard, unfreezeCard } from '../handlers/cards.ts';
+import { balances, simulateSettle } from '../handlers/simulate.ts';
+import type { Answer } from '../http/answer.ts';
+import { inclusiveRange } from '../rules/dates.ts';
 import { type ChallengeRow, everyChallenge } from '../store/account.ts';
-import type { Dialect } from './dialect.ts';
-import { ENVELOPE_ITEMS, ENVELOPE_MORE, ENVELOPE_WRAPPED, MINIMAL } from './envelopes.ts';
-import { LEDGER_BALANCE } from './ledger-balance.ts';
-import { NAMES_INCREASE, NAMES_STRIPE, NOOP_200, STRICT_422 } from './names.ts';
-import { AUTH_SINGLE } from './single-record.ts';
-import { STRICT_FREEZE } from './strict-freeze.ts';
+import { allHolds, holdOf } from '../store/cards.ts';
+import { nextCount } from '../store/counters.ts';
+import type { Sql } from '../store/sql.ts';
+import { insertWaiting, type SingleRow, singleRecord, singleRecords, takeWaiting } from '../store/transactions.ts';
+
+interface Dialect {
+  /** What is other than usual. */
+  readonly changes: string;
+  /** `X-Idempotency-Key` is dropped at the edge. */
+  readonly ignoresKeys?: true;
+  /** Nothing but what HTTP itself asks for. */
+  readonly bareHeaders?: true;
+  /** Routes in place of the usual ones. */
+  readonly paths?: Partial<Record<OperationName, { readonly method?: Method; readonly path: `/${string}` }>>;
+  /** Changes an answer of the service on its way out. */
+  readonly speak?: (spoken: Spoken) => Answer | Promise<Answer>;
+  /** Changes the payload of an event on its way out. */
+  readonly payload?: (event: Fields) => Fields;
+  readonly signature?: { readonly header: string; readonly prefix: string };
+  /** Rules, not only words: handlers that stand in for the usual ones. */
+  readonly handlers?: Partial<Handlers>;
+  readonly adminHandlers?: Partial<AdminHandlers>;
+  /** Changes what a handler gives, within its transaction. */
+  readonly reply?: (within: Within, operation: string, reply: unknown) => Promise<unknown>;
+  /** The same for the object in an event. */
+  readonly eventData?: (within: Within, event: EventName, data: Fields) => Promise<Fields>;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface Within {
+  readonly sql: Sql;
+  readonly account: string;
+}
+
+interface Spoken {
+  readonly operation: string;
+  readonly row: Operation;
+  readonly answer: Answer;
+  /** The JSON of the answer; undefined when it has none. */
+  readonly body: unknown;
+  /** Path parameters. */
+  readonly params: Fields;
+  /** The usual answer to reading a card. */
+  readonly readCard: (id: string) => Promise<Answer>;
+}
+
+/** The same answer with another body, with or without another status. */
+function withBody(answer: Answer, body: unknown, status = answer.status): Answer {
+  return { ...answer, status, body: JSON.stringify(body) };
+}
+
+// Dialects with other names for what the interface does not name, and other statuses for refusals.
+
+const isDone = ({ answer }: Spoken) => answer.status < 300;
+const isFunding = ({ operation }: Spoken) => operation === 'cards.fund' || operation === 'cards.withdraw';
+
+const NAMES_STRIPE: Dialect = {
+  changes: 'details as number and cvc, fund as {card, wallet}, events as {event, data: {object}}',
+  speak(spoken) {
+    if (!isDone(spoken)) return spoken.answer;
+    const body = spoken.body as Fields;
+    if (spoken.operation === 'cards.details') {
+      const { card_id: id, pan: number, cvv: cvc, ...expiry } = body;
+      return withBody(spoken.answer, { id, number, cvc, ...expiry });
+    }
+    if (!isFunding(spoken)) return spoken.answer;
+    const { card_id: id, card_balance: balance, wallet_balance: wallet } = body;
+    return withBody(spoken.answer, { card: { id, balance }, wallet: { balance: wallet, currency: 'USD' } });
+  },
+  payload: ({ id, type, created_at: created, data }) => ({ id, event: type, created, data: { object: data } }),
+};
+
+const NAMES_INCREASE: Dialect = {
+  changes: 'details as primary_account_number and verification_code; 409 for a reused key',
+  speak(spoken) {
+    const { answer, operation } = spoken;
+    const body = spoken.body as Fields;
+    if (body?.['error'] === 'idempotency_key_reused') return withBody(answer, { ...body, code: 409 }, 409);
+    if (operation !== 'cards.details' || !isDone(spoken)) return answer;
+    const { card_id, pan, cvv, exp_month, exp_year } = body;
+    return withBody(answer, {
+      card_id,
+      primary_account_number: pan,
+      verification_code: cvv,
+      expiration_month: exp_month,
+      expiration_year: exp_year,
+    });
+  },
+};
+
+const STATE_CONFLICTS: readonly unknown[] = [
+  'card_already_frozen',
+  'card_not_frozen',
+  'card_terminated',
+  'card_expired',
+];
+
+/** The error of the interface itself, an empty wallet, keeps its status: it is stated. */
+const STRICT_422: Dialect = {
+  changes: 'validation and state conflicts are 422, with errors[]',
+  speak({ answer, body }) {
+    if (answer.status < 400) return answer;
+    const said = body as Fields;
+    const error = said['error'];
+    const isValidation = answer.status === 400 && error === 'invalid_request';
+    if (!isValidation && !STATE_CONFLICTS.includes(error)) return answer;
+    const message = String(said['message']);
+    const field = /^(\w+):/.exec(message)?.[1] ?? null;
+    return withBody(
+      answer,
+      { ...said, error: isValidation ? 'validation_error' : error, code: 422, errors: [{ field, message }] },
+      422,
+    );
+  },
+};
+
+/** What an action leads to is there already. */
+const ALREADY: Readonly<Record<string, string>> = {
+  'cards.freeze': 'card_already_frozen',
+  'cards.unfreeze': 'card_not_frozen',
+  'cards.terminate': 'card_terminated',
+};
+
+const NOOP_200: Dialect = {
+  changes: 'freeze, unfreeze and terminate once more are 200',
+  speak({ operation, answer, body, params, readCard }): Answer | Promise<Answer> {
+    const isAlready = answer.status === 409 && (body as Fields)['error'] === ALREADY[operation];
+    return isAlready ? readCard(String(params['card_id'])) : answer;
+  },
+};
+
+// Dialects that wrap answers another way; what the interface states itself stays as it is.
+
+/** `{"data": […]}` is stated for these (interface 4). */
+const STATED: readonly string[] = ['bins.list', 'challenges.list'];
+/** Their answer is not shown, so nothing at all may come. */
+const SILENT: readonly string[] = ['cards.freeze', 'cards.terminate', 'cards.withdraw'];
+
+interface WireList {
+  readonly data: readonly unknown[];
+  readonly meta?: { readonly page: number; readonly total: number; readonly total_pages: number };
+}
+
+/** The list of an answer whose envelope is not stated; undefined for everything else. */
+function freeList({ operation, row, answer, body }: Spoken): WireList | undefined {
+  const isList = row.returns.kind === 'list' || row.returns.kind === 'page';
+  return isList && answer.status < 300 && !STATED.includes(operation) ? (body as WireList) : undefined;
+}
+
+const isOne = ({ row, answer, body }: Spoken): boolean =>
+  row.returns.kind === 'one' && answer.status < 300 && isObject(body);
+
+const MINIMAL: Dialect = {
+  changes: 'no optional header, no paging object, no secret in answers, 204 on actions whose answer is not shown',
+  bareHeaders: true,
+  speak(spoken) {
+    const { answer, operation, body } = spoken;
+    if (answer.status >= 300) return answer;
+    if (SILENT.includes(operation)) return { status: 204, headers: {}, body: '' };
+    const list = freeList(spoken);
+    if (list !== undefined) return withBody(answer, { data: list.data });
+    if (operation !== 'webhooks.create') return answer;
+    const { secret: _, ...rest } = body as Fields;
+    return withBody(answer, rest);
+  },
+};
+
+const ENVELOPE_ITEMS: Dialect = {
+  changes: 'lists as {items, total_count, page, pages}',
+  speak(spoken) {
+    const list = freeList(spoken);
+    if (list === undefined) return spoken.answer;
+    const { page = 1, total = list.data.length, total_pages: pages = 1 } = list.meta ?? {};
+    return withBody(spoken.answer, { items: list.data, total_count: total, page, pages });
+  },
+};
+
+const ENVELOPE_MORE: Dialect = {
+  changes: 'lists as {data, has_more}, without totals',
+  speak(spoken) {
+    const list = freeList(spoken);
+    if (list === undefined) return spoken.answer;
+    const { page = 1, total_pages: pages = 1 } = list.meta ?? {};
+    return withBody(spoken.answer, { data: list.data, has_more: page < pages });
+  },
+};
+
+const ENVELOPE_WRAPPED: Dialect = {
+  changes: 'single objects as {data: obj}',
+  speak: spoken => (isOne(spoken) ? withBody(spoken.answer, { data: spoken.body }) : spoken.answer),
+};
+
+// `auth-single`: one changing transaction record a purchase, as some services have it (A-40).
+
+const AUTH_SINGLE: Dialect = {
+  changes: 'one changing transaction record a purchase',
+  handlers: {
+    async 'transactions.list'({ sql, account, input }) {
+      const { page = LIMITS.page.defaults } = input;
+      const limit = LIMITS.transactionsPageSize.defaults;
+      const filter = { card_id: input.card_id, type: input.type, ...inclusiveRange(input) };
+      const { rows, total } = await singleRecords(sql, account, { filter, limit, offset: (page - 1) * limit });
+      return { data: rows.map(shown), page: pageFacts(page, limit, total) };
+    },
+  },
+  async eventData({ sql, account }, event, data) {
+    const of = data['authorization_id'];
+    if (!event.startsWith('transaction.') || typeof of !== 'string') return data;
+    const row = await singleRecord(sql, account, of);
+    return row === undefined ? data : shown(row);
+  },
+};
+
+/**
+ * The amount is what is left of the purchase, settled less refunded; of one that was given back whole, what was given
+ * back. Such a record is its own authorization and says so, which an unlinked refund does not.
+ */
+function shown(row: SingleRow) {
+  const type = row.shown_type;
+  if (row.type !== 'authorization' || type === 'authorization') return wireTransaction(row);
+  const amount = type === 'refund' ? row.refunded : minus(row.settled, row.refunded);
+  return wireTransaction({
+    ...row,
+    type,
+    amount,
+    authorization_id: row.id,
+    status: row.held > 0 ? 'pending' : 'completed',
+  });
+}
+
+// `ledger-balance`: what a card holds is shown with its open holds in it (A-150). Decisions stay as they are.
+
+const LEDGER_BALANCE: Dialect = {
+  changes: 'balance includes holds',
+  async reply(within, operation, reply) {
+    if (!isObject(reply)) return reply;
+    if (operation === 'wallet.get') {
+      const { sql, account } = within;
+      return raised(reply, 'cards_total_balance', await allHolds(sql, account));
+    }
+    if (operation === 'cards.fund' || operation === 'cards.withdraw') {
+      return raised(reply, 'card_balance', await holdFor(within, reply['card_id']));
+    }
+    if (operation === 'cards.list') {
+      const cards = reply['data'] as readonly (Fields | Encoded)[];
+      const data = [];
+      for (const card of cards) data.push(await withHold(within, card));
+      return { ...reply, data };
+    }
+    return isCard(reply) ? withHold(within, reply) : reply;
+  },
+  eventData: async (within, _event, data) => (isCard(data) ? ((await withHold(within, data)) as Fields) : data),
+};
+
+function isCard(value: unknown): boolean {
+  return value instanceof Encoded || (isObject(value) && 'last4' in value && 'balance' in value);
+}
+
+async function withHold(within: Within, card: Fields | Encoded): Promise<Fields> {
+  const plain = card instanceof Encoded ? (card.toJSON() as Fields) : card;
+  return raised(plain, 'balance', await holdFor(within, plain['id']));
+}
+
+function holdFor({ sql, account }: Within, card: unknown): Promise<Cents> {
+  return holdOf(sql, account, String(card));
+}
+
+function raised(values: Fields, name: string, by: Cents): Fields {
+  const shown = centsOf(values[name] as number) ?? 0;
+  return { ...values, [name]: toUsd(cents(shown + by)) };
+}
+
+// `strict-freeze`: "all transactions are suspended" taken literally; settlements wait for the unfreeze (A-153).
+
+const STRICT_FREEZE: Dialect = {
+  changes: 'settlements on a frozen card wait until it is unfrozen or terminated',
+  handlers: {
+    async 'cards.unfreeze'(call) {
+      await unfreezeCard(call);
+      await settleWaiting(call, call.input.card_id);
+      // One of them may have frozen it again.
+      return wireCard(await cardOf(call, call.input.card_id));
+    },
+    async 'cards.terminate'(call) {
+      const ended = await endCard(call);
+      await settleWaiting(call, call.input.card_id);
+      return ended;
+    },
+  },
+  adminHandlers: {
+    async 'simulate.settle'(call) {
+      const { sql, account, input } = call;
+      const authorization = await authorizationOf(call, input.authorization_id);
+      const card = await cardOf(call, authorization.card_id);
+      const amount = input.amount ?? authorization.held;
+      if (card.status !== 'frozen' || amount === 0) return simulateSettle(call);
+      await insertWaiting(sql, account, {
+        position: await nextCount(sql, account, 'waiting settlement'),
+        authorization_id: authorization.id,
+        card_id: card.id,
+        amount,
+        final: (input.final ?? true) ? 1 : 0,
+      });
+      const said = { outcome: 'waiting', card_id: card.id, authorization_id: authorization.id };
+      return { ...said, ...(await balances(call, card.id)), events: [] };
+    },
+  },
+};
+
+async function settleWaiting(act: Act, card: string): Promise<void> {
+  for (const { authorization_id, amount, final } of await takeWaiting(act.sql, act.account, card)) {
+    await settle(act, await authorizationOf(act, authorization_id), { amount, final: final === 1 });
+  }
+}
 
 /** A challenge nobody cancelled by a word of its own shows what the merchant sees: it failed. */
 const finished = ({ status, expires_at }: ChallengeRow, now: number): string => {
@@ -28,6 +351,7 @@ const TDS_TERMINAL: Dialect = {
   },
 };
 
+/** Every dialect by its name. */
 export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   default: { changes: 'nothing' },
   minimal: MINIMAL,
@@ -59,3 +383,55 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     },
   },
 };
+
+/** The dialect a server speaks: chosen when it starts, changed by its control surface, gone with it. */
+export class ActiveDialect {
+  #name: DialectName;
+
+  constructor(name: DialectName = 'default') {
+    this.#name = name;
+  }
+
+  get name(): DialectName {
+    return this.#name;
+  }
+
+  get dialect(): Dialect {
+    return DIALECTS[this.#name];
+  }
+
+  use(name: DialectName): void {
+    this.#name = name;
+  }
+
+  get facts() {
+    const { changes, ignoresKeys } = this.dialect;
+    return { dialect: this.#name, changes, honours_keys: ignoresKeys !== true };
+  }
+
+  /** An answer of the service as this dialect has it. */
+  async spoken(said: Omit<Spoken, 'body'>): Promise<Answer> {
+    const { speak, bareHeaders } = this.dialect;
+    const { answer } = said;
+    const body: unknown = speak === undefined || answer.body === '' ? undefined : JSON.parse(answer.body);
+    const changed = speak === undefined ? answer : await speak({ ...said, body });
+    return bareHeaders ? { ...changed, headers: needed(changed.headers) } : changed;
+  }
+}
+
+/** Headers that HTTP asks for with a status. */
+const NEEDED: readonly string[] = ['www-authenticate', 'allow'];
+
+function needed(headers: Answer['headers']): Answer['headers'] {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => NEEDED.includes(name.toLowerCase())));
+}
+
+/** Throws `usage` naming all dialects. */
+export function dialectNamed(text: string): DialectName {
+  const found = DIALECT_NAMES.find(name => name === text);
+  if (found !== undefined) return found;
+  throw new CliError('usage', {
+    message: `there is no dialect ${JSON.stringify(text)}; there are ${DIALECT_NAMES.join(', ')}`,
+    outcome: 'not_sent',
+  });
+}

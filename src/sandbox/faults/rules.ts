@@ -2,13 +2,14 @@
  * Which rule meets a request. Rules are rows: matches are counted in the transaction that carries the request out,
  * so that one process sets a rule, the next meets it, and a request that is undone was not counted.
  */
-import type { FaultMatch, FaultRule, RequestAction } from '../../contract/sandbox/faults.ts';
+import type { DeliveryAction, FaultMatch, FaultRule, RequestAction } from '../../contract/sandbox/faults.ts';
 import { fractionOf, seedOf } from '../calls/deterministic-ids.ts';
+import type { DeliveryFaults } from '../delivery/parts.ts';
 import { type AppliedFault, type ParsedRequest, SERVICE_PATH } from '../http/request.ts';
 import { activeFaults, countMatch, type FaultRow } from '../store/requests.ts';
 import type { Sql } from '../store/sql.ts';
 
-export interface Meeting {
+interface Meeting {
   readonly account: string;
   readonly parsed: ParsedRequest;
   readonly now: number;
@@ -33,13 +34,13 @@ export async function faultFor(
   return { phase: phased(rule.phase), action: rule.action as RequestAction, source };
 }
 
-export interface FaultQuery {
+interface FaultQuery {
   readonly rows: readonly FaultRow[];
   readonly matches: (match: FaultMatch) => boolean;
 }
 
 /** Counts matches until one rule applies. `source` seeds what its action leaves random. */
-export async function firstApplied(
+async function firstApplied(
   sql: Sql,
   account: string,
   { rows, matches }: FaultQuery,
@@ -80,3 +81,26 @@ export function fitsTemplate(template: string, path: string): boolean {
   const fits = (part: string, index: number) => /^\{.*\}$/.test(part) || part === given[index];
   return wanted.length === given.length && wanted.every(fits);
 }
+
+// The rules that meet deliveries to subscriptions: twice, out of order, later.
+
+/** Asked by the delivery worker in the transaction that would claim a delivery; counts the rule down there. */
+export const deliveryFaults: DeliveryFaults = async ({ sql, account, now, event, webhookId }) => {
+  const rows = await activeFaults(sql, account, { meets: 'deliveries', now });
+  const struck = await firstApplied(sql, account, {
+    rows,
+    matches: match =>
+      (match.event === undefined || match.event === event) &&
+      (match.webhook_id === undefined || match.webhook_id === webhookId),
+  });
+  if (struck === undefined) return undefined;
+  const action = struck.rule.action as DeliveryAction;
+  switch (action.kind) {
+    case 'duplicate_delivery':
+      return { kind: 'duplicate' };
+    case 'reorder_deliveries':
+      return { kind: 'reorder', window: action.window };
+    case 'delay_delivery':
+      return { kind: 'delay', ms: action.ms };
+  }
+};

@@ -4,7 +4,7 @@ import { STEP_OPERATIONS } from '../../contract/sandbox/methods.ts';
 import { PAGE_PATH } from '../../contract/sandbox/page.ts';
 import { cardOf } from '../account/ledger.ts';
 import { impossible, Refused } from '../calls/handler.ts';
-import type { PageDoor } from '../page/door.ts';
+import type { InspectorSessions } from '../page/inspector-sessions.ts';
 import { isoTime } from '../rules/dates.ts';
 import type { Act } from '../service/act-log.ts';
 import type {
@@ -133,7 +133,7 @@ function expected({ outcome, decline_reason: reason }: DoneStep['answer']): obje
 // page.tickets, page.show, page.end: the way into the inspector in a browser.
 
 /** Throws `invalid_request` (409) for a sandbox that shows no page. */
-function doorOf({ pageDoor }: ServiceParts): PageDoor {
+function doorOf({ pageDoor }: ServiceParts): InspectorSessions {
   if (pageDoor !== undefined) return pageDoor;
   throw impossible('This sandbox has no page. Start one that has: cardwright sandbox start');
 }

@@ -14,8 +14,7 @@ import { Refused } from '../calls/handler.ts';
 import { sandboxNow } from '../clock/clock.ts';
 import { type Answer, errorAnswer, replyAnswer } from '../http/answer.ts';
 import { bodyOf, type ParsedRequest, type Route } from '../http/request.ts';
-import { browserRefusal, isForPage, isFromPage } from '../page/browser-gate.ts';
-import type { PageDoor } from '../page/door.ts';
+import { browserRefusal, isForPage, isFromPage, type InspectorSessions } from '../page/inspector-sessions.ts';
 import { isoTime } from '../rules/dates.ts';
 import type { ServiceParts } from '../service/service.ts';
 import { type ApiKeyRow, allApiKeys, apiKeyByDigest, insertApiKey } from '../store/requests.ts';
@@ -87,7 +86,7 @@ const SINGLE = new Set(['host', 'authorization', 'x-idempotency-key', 'content-t
 export function turnedAway(
   request: IncomingMessage,
   hosts: readonly string[],
-  door: PageDoor | undefined,
+  door: InspectorSessions | undefined,
 ): Turned | undefined {
   if (request.httpVersion !== '1.1') return bad('Only HTTP/1.1 is spoken here.');
   if (request.url === undefined || !request.url.startsWith('/')) return bad('The target of a request must be a path.');
@@ -204,7 +203,7 @@ export async function healthAnswer(
 // Requests of the inspector's page: its files, its session, and what that session may ask.
 
 /** A file of the page; undefined where the request is for something else. The gate let it in. */
-export function pageFileAnswer(door: PageDoor | undefined, url: string, named: () => string): Answer | undefined {
+export function pageFileAnswer(door: InspectorSessions | undefined, url: string, named: () => string): Answer | undefined {
   if (door?.isOpen !== true || !isForPage(url)) return undefined;
   const file = door.file(url === PAGE_PATH ? 'index.html' : url.slice(PAGE_PATH.length));
   if (file !== undefined) return { status: 200, headers: { 'Content-Type': file.type }, body: file.text };
@@ -213,7 +212,7 @@ export function pageFileAnswer(door: PageDoor | undefined, url: string, named: (
 }
 
 /** Throws `unauthorized` without a session, `forbidden` for what it may not ask. */
-export function admitSession(door: PageDoor, headers: IncomingHttpHeaders, { name, row }: Route): void {
+export function admitSession(door: InspectorSessions, headers: IncomingHttpHeaders, { name, row }: Route): void {
   const half = headers[PAGE_HALF_HEADER.toLowerCase()];
   const access = door.admitted(typeof half === 'string' ? half : undefined, headers.cookie);
   if (access === undefined) {
@@ -226,7 +225,7 @@ export function admitSession(door: PageDoor, headers: IncomingHttpHeaders, { nam
 }
 
 /** Whether a request that the gate let in came from the page. */
-export function isOfPage(door: PageDoor | undefined, headers: IncomingHttpHeaders): door is PageDoor {
+export function isOfPage(door: InspectorSessions | undefined, headers: IncomingHttpHeaders): door is InspectorSessions {
   return door?.isOpen === true && isFromPage({ headers });
 }
 
@@ -238,7 +237,7 @@ export function withoutCodes(name: string, reply: unknown): unknown {
 }
 
 /** Throws `forbidden` for whoever is no page, `unauthorized` for another ticket than the one that waits. */
-export function sessionAnswer(door: PageDoor | undefined, parsed: ParsedRequest): Answer {
+export function sessionAnswer(door: InspectorSessions | undefined, parsed: ParsedRequest): Answer {
   const { ticket } = bodyOf(parsed) as { readonly ticket: string };
   if (!isOfPage(door, parsed.headers)) throw new Refused('forbidden', 'A session is for the page of the inspector.');
   const redeemed = door.redeem(ticket);

@@ -29,7 +29,7 @@ import {
   scopeOf,
   surfaceOf,
 } from '../http/request.ts';
-import { PAGE_HEADERS } from '../page/browser-gate.ts';
+import { PAGE_HEADERS } from '../page/inspector-sessions.ts';
 import { keptAct, keyForm } from '../service/act-log.ts';
 import { cleanText } from '../service/request-log.ts';
 import type { ServiceParts, StoreMoment } from '../service/service.ts';

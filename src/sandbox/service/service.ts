@@ -16,10 +16,10 @@ import type {
 import { sandboxNow } from '../clock/clock.ts';
 import { type Fired, type Firing, fireDue, nextDue, type TimerActions } from '../clock/timers.ts';
 import type { Dispatcher } from '../delivery/dispatcher.ts';
-import type { ActiveDialect } from '../dialects/active-dialect.ts';
+import type { ActiveDialect } from '../dialects/table.ts';
 import type { LimitsKept } from '../http/limits.ts';
 import { recordEvent } from '../outbox/outbox.ts';
-import type { PageDoor } from '../page/door.ts';
+import type { InspectorSessions } from '../page/inspector-sessions.ts';
 import type { IdForm } from '../store/open.ts';
 import { ARCHIVED_ACCOUNT } from '../store/schema.ts';
 import { type Sql, type Store, StoreBroken, StoreBusy } from '../store/sql.ts';
@@ -115,7 +115,7 @@ export interface ServiceParts {
   /** Where deliveries are sent; without it they wait in their queue. */
   readonly dispatcher?: Dispatcher | undefined;
   /** The way into the inspector; without it there is none. */
-  readonly pageDoor?: PageDoor | undefined;
+  readonly pageDoor?: InspectorSessions | undefined;
   readonly version: string;
   readonly pid: number;
   /** Begins the end of a server that others may end. */

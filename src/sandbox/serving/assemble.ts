@@ -2,6 +2,7 @@
 import { dirname, join } from 'node:path';
 import { type DataSet, type LoadSize, loadSize } from '../../contract/sandbox/admin.ts';
 import type { DialectName } from '../../contract/sandbox/faults.ts';
+import { CliError } from '../../core/errors.ts';
 import type { Cents } from '../../core/money.ts';
 import { Secret } from '../../core/secret.ts';
 import { type IsRunning, isOwnerGone, ownerName } from '../../files/lock.ts';
@@ -16,20 +17,20 @@ import { type ClockRow, REAL_CLOCK, sandboxNow, setClock } from '../clock/clock.
 import { loadDataSet } from '../data/load.ts';
 import { createDispatcher, type Dispatcher } from '../delivery/dispatcher.ts';
 import type { DeliveryOptions } from '../delivery/parts.ts';
-import { ActiveDialect } from '../dialects/active-dialect.ts';
-import { deliveryFaults } from '../faults/delivery-faults.ts';
+import { ActiveDialect } from '../dialects/table.ts';
+import { deliveryFaults } from '../faults/rules.ts';
 import { HANDLERS } from '../handlers/table.ts';
 import type { LimitsKept } from '../http/limits.ts';
-import { PageDoor, type PageFiles } from '../page/door.ts';
+import { InspectorSessions, type PageFiles } from '../page/inspector-sessions.ts';
 import { ActLog, TurnedLog } from '../service/act-log.ts';
 import { RequestLog, RequestNumbers } from '../service/request-log.ts';
 import { ACCOUNT, runTimersUntil, type ScenarioPlayer, type ServiceParts } from '../service/service.ts';
+import { walletOf } from '../store/account.ts';
 import { keepCheck } from '../store/ledger.ts';
-import { type IdForm, type OpenedStore, openStore, type StoreRequest } from '../store/open.ts';
+import { type IdForm, type Meta, type OpenedStore, openStore, type StoreRequest } from '../store/open.ts';
 import { TABLES } from '../store/schema.ts';
-import type { Sql } from '../store/sql.ts';
+import type { Sql, Store } from '../store/sql.ts';
 import { type ListenAddress, type RunningServer, serve } from './server.ts';
-import { checkStoreOptions, type StoreOptions } from './store-options.ts';
 
 /** What a sandbox needs of its surroundings. */
 export interface SandboxHost extends Pick<Host, 'clock' | 'random' | 'pid' | 'platform'> {
@@ -190,7 +191,7 @@ export async function openSandbox(plan: OpenPlan): Promise<Opened> {
       archives: new Archives({ ...host, folder: path === 'memory' ? undefined : join(dirname(path), 'snapshots') }),
       platform: host.platform,
       webhookSecret: plan.webhookSecret,
-      pageDoor: pageFiles && new PageDoor({ ...host, files: pageFiles }),
+      pageDoor: pageFiles && new InspectorSessions({ ...host, files: pageFiles }),
       version: plan.version,
       onFault,
     };
@@ -244,4 +245,40 @@ export function randomKey(host: Pick<SandboxHost, 'random'>): Secret {
 /** A seed for a sandbox nobody gave one. */
 export function randomSeed({ random }: SandboxHost): number {
   return Buffer.from(random.bytes(6)).readUIntBE(0, 6);
+}
+
+// A store keeps the seed and the data set that it was made with. Others are refused, never silently ignored.
+
+interface StoreOptions {
+  readonly seed?: number | undefined;
+  readonly data?: DataSet | undefined;
+  readonly size?: LoadSize | undefined;
+}
+
+/** Throws `usage` when the store, which was there, was made with others than are asked for. */
+async function checkStoreOptions(
+  store: Store,
+  { account, meta }: { readonly account: string; readonly meta: Meta },
+  { seed, data, size = {} }: StoreOptions,
+): Promise<void> {
+  const loaded = (await store.read(sql => walletOf(sql, account)))?.data_set;
+  const sizes = Object.entries(size).filter(([, given]) => given !== undefined);
+  // How many there were when it was made is not known any more.
+  const differs =
+    (seed !== undefined && seed !== meta.seed) || (data !== undefined && data !== loaded) || sizes.length > 0;
+  if (!differs) return;
+  const words = [
+    'cardwright sandbox reset',
+    ...(data === undefined ? [] : ['--data', data]),
+    ...(seed === undefined ? [] : ['--seed', String(seed)]),
+    ...sizes.flatMap(([name, given]) => [`--${name}`, String(given)]),
+  ];
+  throw new CliError('usage', {
+    message: `the sandbox store ${store.path} is there already, with data set ${loaded ?? 'none'} and seed ${meta.seed}`,
+    notes: [
+      '--seed, --data and the size of a data set are for a store that is made now. The hint replaces everything in it.',
+    ],
+    hint: words.join(' '),
+    outcome: 'not_sent',
+  });
 }

@@ -7,7 +7,7 @@ import type { Secret } from '../../core/secret.ts';
 import type { IsRunning } from '../../files/lock.ts';
 import { ourUid, privateFolder, systemCode } from '../../files/private-files.ts';
 import type { Host } from '../../platform/host.ts';
-import { dialectNamed } from '../dialects/active-dialect.ts';
+import { dialectNamed } from '../dialects/table.ts';
 import { type Assembled, assemble, randomSeed } from './assemble.ts';
 
 export interface PrivateSocket {

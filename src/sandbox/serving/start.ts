@@ -9,7 +9,7 @@ import { atOnceInOurWords, makeFolders, systemCode } from '../../files/private-f
 import { SYSTEM_CLOCK } from '../../platform/time.ts';
 import type { ClockRow } from '../clock/clock.ts';
 import type { DeliveryOptions } from '../delivery/parts.ts';
-import { dialectNamed } from '../dialects/active-dialect.ts';
+import { dialectNamed } from '../dialects/table.ts';
 import { SERVICE_PATH } from '../http/request.ts';
 import type { IdForm } from '../store/open.ts';
 import { type Assembled, assemble, type Plan, type SandboxHost } from './assemble.ts';

@@ -13,7 +13,7 @@ import { type FileDependencies, privateFolder, readPrivate, writePrivate } from 
 import { clearReadyFile, removeReadyFile, writeReadyFile } from '../../files/users-file.ts';
 import type { Host } from '../../platform/host.ts';
 import { SERVICE_PATH } from '../http/request.ts';
-import type { PageFiles } from '../page/door.ts';
+import type { PageFiles } from '../page/inspector-sessions.ts';
 import type { ScenarioPlayer } from '../service/service.ts';
 import { StoreBroken } from '../store/sql.ts';
 import { type Assembled, assemble, randomKey, randomSeed } from './assemble.ts';

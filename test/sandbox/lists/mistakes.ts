@@ -8,7 +8,7 @@ import { carriedOut, connected, type Workload } from './transactions.ts';
 export const MISTAKES: readonly Mistake[] = [
   {
     name: 'what others wrote is not noticed',
-    file: 'store/statements.ts',
+    file: 'store/queue.ts',
     is: 'if (version !== this.#othersVersion) this.#known.clear();',
     becomes: '',
   },

@@ -3,8 +3,11 @@
  * first ticket. A cookie knows no port, and a script can read what it keeps itself: one half alone is worth nothing.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { ADMIN_PATH, PAGE_HALF_HEADER } from '../../contract/sandbox/basis.ts';
 import {
   MOST_SESSIONS,
+  PAGE_PATH,
   type PageAccess,
   SESSION_LIFE,
   TICKET_LIFE,
@@ -13,7 +16,7 @@ import {
 import type { Clock, Randomness } from '../../platform/host.ts';
 
 /** A file of the page, as it is sent. */
-export interface PageFile {
+interface PageFile {
   readonly type: string;
   readonly text: string;
 }
@@ -21,7 +24,7 @@ export interface PageFile {
 /** Files by name; `index.html` is the page itself. */
 export type PageFiles = Readonly<Record<string, PageFile>>;
 
-export interface PageHost {
+interface PageHost {
   readonly clock: Pick<Clock, 'monotonic' | 'now'>;
   readonly random: Randomness;
   /** Read when the page is first asked for. */
@@ -29,7 +32,7 @@ export interface PageHost {
 }
 
 /** What a session is made of, once. */
-export interface Redeemed {
+interface Redeemed {
   readonly half: string;
   readonly cookie: string;
   readonly access: PageAccess;
@@ -50,7 +53,7 @@ interface Session {
   readonly until: number;
 }
 
-export class PageDoor {
+export class InspectorSessions {
   readonly #host: PageHost;
   #files: PageFiles | undefined;
   #port: string | undefined;
@@ -171,4 +174,90 @@ function cookieNamed(name: string, header: string | undefined): string | undefin
   const parts = (header ?? '').split(';').map(part => part.trim());
   const found = parts.filter(part => part.startsWith(`${name}=`));
   return found.length === 1 ? found[0]?.slice(name.length + 1) : undefined;
+}
+
+// What a browser may ask for once the door of the inspector is open, by what it says itself about a request.
+
+/** Headers of every answer below `/_sandbox/`, once the door is open. */
+export const PAGE_HEADERS: Readonly<Record<string, string>> = {
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; '),
+  'X-Frame-Options': 'DENY',
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'same-origin',
+  'Cache-Control': 'no-store',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Permissions-Policy': 'clipboard-write=(self)',
+};
+
+/** A request as the gate sees it. */
+interface BrowserRequest {
+  readonly method: string;
+  /** With its query. */
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** Why a browser gets no further. */
+interface BrowserRefusal {
+  readonly status: 400 | 403 | 421;
+  readonly message: string;
+}
+
+const FORBIDDEN: BrowserRefusal = { status: 403, message: 'Web pages may not use the sandbox.' };
+
+/** Whether it came from a page of some browser, by the headers that no script can set. */
+export function isFromPage({ headers }: Pick<BrowserRequest, 'headers'>): boolean {
+  const site = headers['sec-fetch-site'];
+  return headers.origin !== undefined || (site !== undefined && site !== 'none');
+}
+
+/** Whether it is for the page or one of its files. */
+export function isForPage(url: string): boolean {
+  return url.startsWith(PAGE_PATH) && !url.startsWith(`${ADMIN_PATH}/`);
+}
+
+/** Undefined for what may go on: to the page, a file of it, or a row that then asks for the session. */
+export function browserRefusal(request: BrowserRequest, door: InspectorSessions): BrowserRefusal | undefined {
+  const { url, headers } = request;
+  const toPage = isForPage(url);
+  if (!toPage && !isFromPage(request)) return hasBothKinds(headers, door) ? BOTH_KINDS : undefined;
+  if (headers.host !== door.host) return { status: 421, message: `The inspector stands at http://${door.host} alone.` };
+  if (toPage) return isForFile(request) ? undefined : FORBIDDEN;
+  return isOwnData(request, door) ? undefined : FORBIDDEN;
+}
+
+const BOTH_KINDS: BrowserRefusal = {
+  status: 400,
+  message: 'A request has a token, or a session of the page: not both.',
+};
+
+function hasBothKinds({ authorization, cookie, ...headers }: IncomingHttpHeaders, door: InspectorSessions): boolean {
+  const isSession = headers[PAGE_HALF_HEADER.toLowerCase()] !== undefined || cookie?.includes(`${door.cookieName}=`);
+  return authorization !== undefined && isSession === true;
+}
+
+/** The page is gone to, from wherever; its files are for the page alone. */
+function isForFile({ method, url, headers }: BrowserRequest): boolean {
+  if (method !== 'GET') return false;
+  if (url === PAGE_PATH) return headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
+  return headers['sec-fetch-site'] === 'same-origin';
+}
+
+function isOwnData({ method, headers }: BrowserRequest, door: InspectorSessions): boolean {
+  const { origin, authorization } = headers;
+  if (authorization !== undefined) return false;
+  const isOwn = origin === undefined ? method === 'GET' : origin === `http://${door.host}`;
+  return isOwn && headers['sec-fetch-site'] === 'same-origin' && headers['sec-fetch-mode'] === 'same-origin';
 }
