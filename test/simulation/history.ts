@@ -13,6 +13,8 @@ export interface Wish {
   /** Of `fund` and `withdraw`: 1 or 2. */
   readonly card: number;
   readonly intent: boolean;
+  /** Somebody gives it the intent of that other wish. */
+  readonly named?: number;
 }
 
 export type Act =
@@ -67,6 +69,7 @@ export function historyOf(seed: number): History {
       dollars: 5 + n,
       card: 1 + chance.below(2),
       intent: chance.is(0.2),
+      ...(n > 0 && chance.is(0.1) ? { named: n - 1 } : {}),
     }),
   );
   const calm = chance.is(0.12);

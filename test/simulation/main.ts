@@ -10,7 +10,7 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { FOUND } from './found.ts';
 import { type History, historyOf, shorter } from './history.ts';
-import { MISTAKES, type Mistake } from './mistakes.ts';
+import { MISTAKES } from './mistakes.ts';
 import { takeCrashes } from './platform.ts';
 import { type Played, play } from './play.ts';
 import { buildProgram, openProgram, type Program } from './program.ts';
@@ -53,16 +53,9 @@ async function command(): Promise<number> {
   const text = await buildProgram(mistake?.exchanges);
   if (values.found && (await replayFound(text)) > 0) return 1;
   if (values.found && values.seeds === undefined) return 0;
-  if (values.seeds === undefined && values.seed !== undefined)
-    return replay(text, values.seed.split(',').map(Number), mistake);
+  if (values.seeds === undefined && values.seed !== undefined) return replay(text, values.seed.split(',').map(Number));
   const from = Number(values.seed ?? 1);
-  const { failed, counts, played, cpuMs } = await playAll(
-    text,
-    from,
-    Number(values.seeds ?? 2000),
-    mistake,
-    values.stop,
-  );
+  const { failed, counts, played, cpuMs } = await playAll(text, from, Number(values.seeds ?? 2000), values.stop);
   print(table(counts));
   print(
     `${played} seeds, ${failed.length} failed, ${Math.round(cpuMs / 1000)} s of processor time, ${Math.round(cpuMs / played)} ms a seed`,
@@ -70,7 +63,7 @@ async function command(): Promise<number> {
   const program = failed.length > 0 ? await opened(text) : undefined;
   for (const { seed, broken } of failed.toSorted((a, b) => a.seed - b.seed).slice(0, 10)) {
     print(`\nseed ${seed}: ${broken[0]}\n  npm run simulate -- --seed ${seed}`);
-    if (program !== undefined && failed.length <= 3) await showShortest(program, historyOf(seed), mistake);
+    if (program !== undefined && failed.length <= 3) await showShortest(program, historyOf(seed));
   }
   return failed.length > 0 ? 1 : 0;
 }
@@ -82,16 +75,16 @@ async function opened(text: string): Promise<Program> {
   return openProgram(text);
 }
 
-async function replay(text: string, seeds: readonly number[], mistake: Mistake | undefined): Promise<number> {
+async function replay(text: string, seeds: readonly number[]): Promise<number> {
   const program = await opened(text);
   let failed = 0;
   for (const seed of seeds) {
-    const played = await play(program, historyOf(seed), mistake?.seam);
+    const played = await play(program, historyOf(seed));
     print(`seed ${seed}:`);
     show(played);
     if (played.broken.length === 0) continue;
     failed += 1;
-    await showShortest(program, historyOf(seed), mistake);
+    await showShortest(program, historyOf(seed));
   }
   return failed === 0 ? 0 : 1;
 }
@@ -102,20 +95,20 @@ function show({ story, broken }: Played): void {
 }
 
 /** The shortest history that still breaks the same law. */
-async function showShortest(program: Program, history: History, mistake: Mistake | undefined): Promise<void> {
-  const kind = lawOf((await play(program, history, mistake?.seam)).broken[0] ?? '');
+async function showShortest(program: Program, history: History): Promise<void> {
+  const kind = lawOf((await play(program, history)).broken[0] ?? '');
   let shortest = history;
   for (let isShorter = true; isShorter; ) {
     isShorter = false;
     for (const next of shorter(shortest)) {
-      const { broken } = await play(program, next, mistake?.seam);
+      const { broken } = await play(program, next);
       if (!broken.some(line => lawOf(line) === kind)) continue;
       [shortest, isShorter] = [next, true];
       break;
     }
   }
   print('the shortest:');
-  show(await play(program, shortest, mistake?.seam));
+  show(await play(program, shortest));
   print(`  ${JSON.stringify(shortest)}`);
 }
 
@@ -140,15 +133,14 @@ async function replayFound(text: string): Promise<number> {
 
 /** Each mistake in a process of its own, as many at once as there are to be. */
 async function judgeMistakes(): Promise<number> {
-  const plain = await buildProgram();
   const left = MISTAKES.filter(({ name }) => name.includes(values.mistake ?? ''));
   let missed = 0;
   const drive = async () => {
     for (let mistake = left.shift(); mistake !== undefined; mistake = left.shift()) {
       const { name, exchanges } = mistake;
       try {
-        const text = exchanges === undefined ? plain : await buildProgram(exchanges);
-        const { failed, played } = await playAll(text, 1, Number(values.seeds ?? 2000), mistake, true, 1);
+        const text = await buildProgram(exchanges);
+        const { failed, played } = await playAll(text, 1, Number(values.seeds ?? 2000), true, 1);
         const [first] = failed;
         if (first === undefined) missed += 1;
         const said = first === undefined ? `NOT FOUND in ${played} seeds` : `seed ${first.seed}`;
@@ -168,7 +160,6 @@ async function playAll(
   text: string,
   from: number,
   count: number,
-  mistake: Mistake | undefined,
   stop: boolean,
   workers = Number(values.workers),
 ): Promise<Result> {
@@ -179,8 +170,7 @@ async function playAll(
   const failed: Result['failed'][number][] = [];
   let [next, played, cpuMs] = [from, 0, 0];
   const drive = async () => {
-    const more = mistake === undefined ? [] : ['--mistake', mistake.name];
-    const child: ChildProcess = fork(process.argv[1] ?? '', ['--worker', file, ...more], {
+    const child: ChildProcess = fork(process.argv[1] ?? '', ['--worker', file, ...(stop ? ['--stop'] : [])], {
       execArgv: ['--max-semi-space-size=64', '--interrupt-budget=2000000'],
     });
     let left: (() => void) | undefined;
@@ -215,7 +205,6 @@ async function playAll(
 /** A process that plays what it is told to. */
 async function work(file: string): Promise<void> {
   const program = await opened(readFileSync(file, 'utf8'));
-  const mistake = MISTAKES.find(({ name }) => name === values.mistake);
   process.on('message', ({ from, count }: Task) => {
     void (async () => {
       const counts = new Map<string, number>();
@@ -223,11 +212,11 @@ async function work(file: string): Promise<void> {
       const before = process.cpuUsage();
       let seed = from;
       for (; seed < from + count; seed += 1) {
-        const played = await play(program, historyOf(seed), mistake?.seam);
+        const played = await play(program, historyOf(seed));
         for (const [what, times] of played.counts) counts.set(what, (counts.get(what) ?? 0) + times);
         if (played.broken.length === 0) continue;
         failed.push({ seed, broken: played.broken });
-        if (mistake !== undefined) break;
+        if (values.stop) break;
       }
       const { user, system } = process.cpuUsage(before);
       const result: Result = { failed, counts: [...counts], played: seed - from, cpuMs: (user + system) / 1000 };

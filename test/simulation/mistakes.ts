@@ -1,100 +1,102 @@
 /**
- * Mistakes that are planted, each of which the simulator must find within 2,000 seeds. Those of a `seam` are made around the
- * program, as code behind it would make them, and outlive any rewriting. The others exchange one text of one file; when it
- * moves, they are pointed at its new place.
+ * Mistakes that are planted, each of which the simulator must find within 2,000 seeds: one text of one file of `src` is exchanged
+ * for what a careless hand would have written. Where that text is changed, its mistake is pointed at the new one.
  */
-import type { Process, Seam } from './platform.ts';
 import type { Exchange } from './program.ts';
 
 export interface Mistake {
   readonly name: string;
-  readonly seam?: Seam;
-  readonly exchanges?: readonly Exchange[];
+  readonly exchanges: readonly Exchange[];
 }
 
-/** An answer with another status and word. */
-function saying(status: number, error: string): string {
-  const body = JSON.stringify({ error, message: `no: ${error}`, code: status, request_id: 'req_said' });
-  return `HTTP/1.1 ${status} No\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
-}
+const OUTCOME = 'journal/outcome.ts';
+const CHANGES = 'journal/changes.ts';
+const CLAIM = 'journal/claim.ts';
+const LOOK = 'journal/look.ts';
 
-const isChange = (asked: string) => !asked.startsWith('GET ');
-
-/** Answers to changes that fit are told as a no. */
-const tellsNo = (pattern: RegExp, status: number, error: string): Seam => ({
-  arrives: (text, asked) => (isChange(asked) && pattern.test(text) ? saying(status, error) : text),
+/** In one file, texts and what they become. */
+const planted = (name: string, file: string, ...texts: readonly (readonly [string, string])[]): Mistake => ({
+  name,
+  exchanges: texts.map(([is, becomes]) => ({ file, is, becomes })),
 });
 
-/** Readings that were shown to this process before. */
-const shown = new WeakMap<Process, Map<string, string>>();
-
-const MONEY = /^cards (?:create|fund|withdraw) /;
-
 export const MISTAKES: readonly Mistake[] = [
-  {
-    name: 'a new key each time something is sent',
-    seam: {
-      leaves: (text, { chance }) =>
-        text.replace(
-          /(x-idempotency-key: \w{8})\w{8}/i,
-          (_, head) => `${head}${String(chance.below(1e8)).padStart(8, '0')}`,
-        ),
-    },
-  },
-  { name: 'the connection sends a lost request again', seam: { resends: true } },
-  {
-    name: 'the marker does not reach the service',
-    seam: { leaves: text => text.replace('"cardwright"', '"card_right"') },
-  },
-  { name: 'a plan that is written after the send', seam: { forgets: true } },
-  { name: 'an op is acknowledged before its answer is written', seam: { goesOn: true } },
-  { name: 'a lock and a lease that are not checked', seam: { seesNobody: true } },
-  { name: 'keys are believed to be honoured', seam: { believesKeys: true } },
-  { name: 'too many requests is taken for a no', seam: tellsNo(/^HTTP\/1.1 429/, 400, 'invalid_request') },
-  {
-    name: 'a page of something on the way is taken for a no',
-    seam: tellsNo(/^HTTP\/1.1 403[^{]*<html>/, 403, 'forbidden'),
-  },
-  { name: 'an error of the service is taken for a no', seam: tellsNo(/^HTTP\/1.1 50\d/, 400, 'invalid_request') },
-  {
-    name: 'a no in a 200 is taken for a no',
-    seam: tellsNo(/^HTTP\/1.1 200[\s\S]*(?:failed|declined|false)/, 400, 'invalid_request'),
-  },
-  {
-    name: 'a conflict is taken for a wallet that is too low',
-    seam: tellsNo(/^HTTP\/1.1 4(?:09|22)/, 400, 'insufficient_funds'),
-  },
-  {
-    name: 'a look sees what was seen first',
-    seam: {
-      arrives(text, asked, who) {
-        if (isChange(asked)) return text;
-        const known = shown.get(who) ?? new Map<string, string>();
-        shown.set(who, known);
-        if (!known.has(asked)) known.set(asked, text);
-        return known.get(asked) ?? text;
-      },
-    },
-  },
-  {
-    name: 'a look sees an empty list',
-    seam: {
-      arrives: (text, asked) =>
-        /^GET \/v1\/cards\?/.test(asked) && text.startsWith('HTTP/1.1 200')
-          ? saying(200, 'x')
-              .replace(/\{.*/, '{"data":[]}')
-              .replace(/content-length: \d+/, 'content-length: 11')
-          : text,
-    },
-  },
-  { name: 'an intent is not kept', seam: { words: line => line.replace(/ --intent \S+/, '') } },
-  {
-    name: 'a file may be run again and again',
-    seam: { words: line => (MONEY.test(line) && line.includes('--file') ? `${line} --again` : line) },
-  },
-  {
-    name: 'resume sends again what no look has found',
-    seam: { words: line => (line.startsWith('ops resume') ? `${line} --resend-absent` : line) },
-  },
-  { name: 'a file is judged by its name', seam: { knowsNames: true } },
+  planted('a new key each time something is sent', OUTCOME, [
+    'idempotencyKey: key };',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source text
+    'idempotencyKey: key && `${key}.${change.attempts}` };',
+  ]),
+  planted('nothing is looked for before it is sent again', OUTCOME, [
+    'await restUntilQuiet(work, change);\n  const seen = await look(work, change);',
+    "await restUntilQuiet(work, change);\n  const seen: Look = { found: 'not there', text: '' };",
+  ]),
+  planted('a change that was sent before is sent at once when it is resumed', OUTCOME, [
+    "isAmbiguous ? 'look' : 'send'",
+    "'send'",
+  ]),
+  planted('an op is acknowledged before its answer is written', CHANGES, ['isAcknowledged ? now : null,', 'now,']),
+  planted(
+    '"sent" is written after the send',
+    OUTCOME,
+    ['  await markSent(work, change, before);\n', ''],
+    ['return work.service.attempt(planned, input,', 'const answered = await work.service.attempt(planned, input,'],
+    ['signal: work.cut });', 'signal: work.cut });\n  await markSent(work, change, before);\n  return answered;'],
+  ),
+  planted('a change that is marked as sent is kept as planned', CHANGES, [
+    "update change set state = 'sent', attempts",
+    'update change set attempts',
+  ]),
+  planted('an op is taken over from a living holder', CHANGES, [
+    "if (whoWorks(op, self, now) !== 'nobody' && op.finished === undefined) throw",
+    'if (false) throw',
+  ]),
+  planted('the same change is not looked for in ops that are not settled', CLAIM, [
+    'if (others.length === 0) return undefined;',
+    'return undefined;',
+  ]),
+  planted('a cap is counted after the send', CLAIM, [
+    'await reserve(tx, op, 1);\n  await insertIntents',
+    'await reserve(tx, { ...op, total: 0 }, 1);\n  await insertIntents',
+  ]),
+  planted('an intent is not kept', CLAIM, ['  await insertIntents(tx, claimed);\n', '']),
+  planted('an intent is looked up without its digest', CLAIM, ['used.digest !== intentDigest(row, givenKey)', 'false']),
+  planted('a file may be run again and again', CLAIM, ['if (!bulk || !movesMoney || again) return', 'return']),
+  planted('a file is judged without its amounts', 'journal/digest.ts', [
+    "for (const row of rows) each.push(createHash('sha256').update(lineOf(row)).digest());",
+    "for (const row of rows) each.push(createHash('sha256').update(row.operation).digest());",
+  ]),
+  planted('a key that nobody has proved is trusted', OUTCOME, ['return isKeyUsable(work, change) && ', 'return ']),
+  planted('a key is trusted for ever', 'journal/work.ts', ['age >= 0 && age < life', 'true']),
+  planted('a refusal is believed after an ambiguous answer', OUTCOME, [
+    'if (!isAmbiguous && attempt.plausible !== true)',
+    'if (attempt.plausible !== true)',
+  ]),
+  planted('too many requests is taken for "not done"', OUTCOME, [
+    "if (isAmbiguous || seen.found !== 'not there') return",
+    'if (false) return',
+  ]),
+  planted('the answer of a transfer is not read back', OUTCOME, [
+    'const why = await denied(work, change, attempt);',
+    'const why = undefined as string | undefined;',
+  ]),
+  planted('the wallet is not compared', LOOK, [
+    "found: wallet === undefined || wallet.change === 0 ? 'not there' : 'cannot tell'",
+    "found: 'not there'",
+  ]),
+  planted('a list that is behind is believed at once', LOOK, ['exact || work.lookOnly ? []', 'exact || true ? []']),
+  planted('the marker of the first row is looked for', LOOK, [
+    'const marker = change.marker;',
+    'const marker = change.marker?.replace(/\\d+$/, "1");',
+  ]),
+  planted('a card is not held while it is moved', OUTCOME, ['isTransfer ? await holdCard(', 'false ? await holdCard(']),
+  planted('an unknown transfer lets its card go', CHANGES, ["if (state !== 'unknown') await", 'await']),
+  planted('what else of this journal moves the wallet is not asked', LOOK, [
+    'return found.length > 0;',
+    'return false;',
+  ]),
+  planted('an answer is believed that names the card of another change', CHANGES, [
+    'if (other !== undefined) return other;',
+    '',
+  ]),
+  planted('the epoch is not checked', CHANGES, ['if (held !== 1) throw taken(id);', '']),
 ];

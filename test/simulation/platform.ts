@@ -132,7 +132,6 @@ export class Process {
   kill(): void {
     if (this.isDead) return;
     this.wasKilled = true;
-    if (this.world.seam.goesOn) return;
     this.end();
     this.onDeath();
   }
@@ -156,7 +155,7 @@ export class Process {
     else if (fate.how === 'is interrupted') this.world.after(0, this, this.onInterrupt);
     else if (fate.when === 'before') {
       this.kill();
-      if (this.isDead) throw new Gone();
+      throw new Gone();
     }
     if (fate.how !== 'dies') this.world.happened(fate.how);
   }
@@ -166,39 +165,12 @@ export class Process {
     if (this.isDead) throw new Gone();
     if (this.fate?.how !== 'dies' || this.fated?.effect !== this.effects) return;
     this.kill();
-    if (this.isDead) throw new Gone();
+    throw new Gone();
   }
 
   isTorn(): boolean {
-    return (
-      !this.world.seam.goesOn &&
-      this.fate?.how === 'dies' &&
-      this.fate.when === 'torn' &&
-      this.fated?.effect === this.effects
-    );
+    return this.fate?.how === 'dies' && this.fate.when === 'torn' && this.fated?.effect === this.effects;
   }
-}
-
-/** Where a mistake can be planted that any code behind it could make. */
-export interface Seam {
-  /** What is sent in place of a text; it has the same length. */
-  readonly leaves?: (text: string, who: Process) => string;
-  /** What is received in place of an answer. `asked`: the first line of the request. */
-  readonly arrives?: (text: string, asked: string, who: Process) => string;
-  /** A request whose answer is lost is sent once more by the connection. */
-  readonly resends?: boolean;
-  /** Every other process seems to be gone. */
-  readonly seesNobody?: boolean;
-  /** A dead process leaves its home as it found it. */
-  readonly forgets?: boolean;
-  /** Who dies goes on to the end, and nobody is told. */
-  readonly goesOn?: boolean;
-  /** A file has the content that it had when its name was first read. */
-  readonly knowsNames?: boolean;
-  /** The words of the command line. */
-  readonly words?: (line: string) => string;
-  /** What was proved of keys that are honoured is believed of all. */
-  readonly believesKeys?: boolean;
 }
 
 export const START = Date.parse('2026-11-20T14:00:00Z');
@@ -234,7 +206,6 @@ export class World {
   readonly #due: Due[] = [];
   readonly running = new Set<Process>();
   listener: Listener | undefined;
-  seam: Seam = {};
   readonly chance: Chance;
   readonly happened: (what: string) => void;
   constructor(chance: Chance, happened: (what: string) => void) {
@@ -449,8 +420,7 @@ function told(path: unknown): string | undefined {
   if (path === '/proc/sys/kernel/random/boot_id') return `${who.machine.boot}\n`;
   if (path === '/proc/self/ns/pid') return `pid:[${who.machine.name}]`;
   const pid = Number(/^\/proc\/(\d+|self)\/stat$/.exec(path)?.[1]?.replace('self', String(who.pid)));
-  const seen = who.world.seam.seesNobody ? [who] : [...who.world.running];
-  const other = seen.find(each => each.pid === pid && each.machine.boot === who.machine.boot);
+  const other = [...who.world.running].find(each => each.pid === pid && each.machine.boot === who.machine.boot);
   const started = pid === 1 ? 1 : other?.started;
   if (started === undefined) throw Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT', errno: -2 });
   return `${pid} (node) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 ${started} 0 0\n`;
@@ -686,8 +656,6 @@ class Socket extends Duplex {
   /** When what was handed over last arrives: nothing overtakes on a connection. */
   #there = 0;
   #back = 0;
-  /** What was sent since the last answer. */
-  #sent: Buffer[] = [];
 
   constructor(who: Process) {
     super({ allowHalfOpen: false, autoDestroy: true });
@@ -705,17 +673,10 @@ class Socket extends Duplex {
       answer: (bytes, afterMs) =>
         this.#comes(afterMs, () => {
           if (this.destroyed) return;
-          const asked = String(this.#sent[0] ?? '').split('\r\n')[0] ?? '';
-          this.push(Buffer.from(world.seam.arrives?.(String(bytes), asked, this.who) ?? bytes));
-          this.#sent = [];
+          this.push(Buffer.from(bytes));
         }),
       cut: afterMs =>
         this.#comes(afterMs, () => {
-          const again = world.seam.resends ? this.#sent.splice(0) : [];
-          if (again.length > 0) {
-            for (const bytes of again) this.#receive?.(bytes);
-            return;
-          }
           this.#isCut = true;
           this.destroy(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', syscall: 'read' }));
         }),
@@ -742,11 +703,8 @@ class Socket extends Duplex {
     try {
       who.begins();
       const receive = this.#receive;
-      const leaves = who.world.seam.leaves;
-      const bytes = leaves === undefined ? chunk : Buffer.from(leaves(chunk.toString('latin1'), who), 'latin1');
-      this.#sent.push(bytes);
       this.#there = Math.max(this.#there, who.world.now + latency(who.world));
-      who.world.after(this.#there - who.world.now, undefined, () => !this.#isCut && receive?.(bytes));
+      who.world.after(this.#there - who.world.now, undefined, () => !this.#isCut && receive?.(chunk));
       who.ends();
     } catch (thrown) {
       if (thrown instanceof Gone) return;

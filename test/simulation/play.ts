@@ -2,26 +2,14 @@
  * Plays a history and judges it by the books of the service alone. A person types command lines, and goes on by what was
  * told: an answer, an exit code, the op that an error names. Laws are broken in words.
  */
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { AppHost } from '../../src/app/process-host.ts';
 import { foldersFor } from '../../src/platform/folders.ts';
 import type { History, Step, Wish } from './history.ts';
-import {
-  as,
-  Chance,
-  closeFiles,
-  effect,
-  isRunning,
-  type Machine,
-  Process,
-  type Seam,
-  START,
-  sleep,
-  World,
-} from './platform.ts';
+import { as, Chance, closeFiles, effect, isRunning, type Machine, Process, START, sleep, World } from './platform.ts';
 import type { LibraryClient, Program } from './program.ts';
 import { API_KEY, CARD_NUMBER, type Card, Service } from './service.ts';
 
@@ -90,8 +78,8 @@ const BEGIN = 60_000;
 /** Exit codes that promise that nothing happened. */
 const NOTHING = new Set([2, 3, 4, 5, 6, 7, 10, 12, 14, 17]);
 
-export async function play(program: Program, history: History, seam?: Seam): Promise<Played> {
-  const player = new Player(program, history, seam);
+export async function play(program: Program, history: History): Promise<Played> {
+  const player = new Player(program, history);
   try {
     await player.play();
   } finally {
@@ -126,7 +114,7 @@ class Player implements Played {
 
   readonly program: Program;
   readonly history: History;
-  constructor(program: Program, history: History, seam: Seam = {}) {
+  constructor(program: Program, history: History) {
     this.program = program;
     this.history = history;
     this.#chance = new Chance(history.noise);
@@ -134,7 +122,6 @@ class Player implements Played {
     this.#world = new World(this.#chance, count);
     this.#service = new Service(this.#world, history.service, history.lies, count);
     this.#world.listener = this.#service;
-    this.#world.seam = seam;
     this.#machines = history.machines.map((ahead, n) => {
       const home = join(base, `home-${n}`);
       mkdirSync(home, { mode: 0o700 });
@@ -182,7 +169,7 @@ class Player implements Played {
       });
       await this.#run(n, `profiles set work max_per_day ${cap / 100}.00`, { bare: true });
     }
-    if (probed || this.#world.seam.believesKeys) await this.#run(n, 'contract check --probe-idempotency --yes --json');
+    if (probed) await this.#run(n, 'contract check --probe-idempotency --yes --json');
   }
 
   /** Time that somebody lets pass; what runs goes on meanwhile. */
@@ -265,11 +252,11 @@ class Player implements Played {
   }
 
   #command(wish: number, more: string): string {
-    const { change, dollars, card, intent } = this.history.wishes[wish] as Wish;
+    const { change, dollars, card, intent, named = wish } = this.history.wishes[wish] as Wish;
     const amount = amountOf(dollars, wish);
-    const named = intent ? ` --intent order-${wish}` : '';
+    const by = intent ? ` --intent order-${named}` : '';
     const what = change === 'create' ? `create --bin bin_1 --label wish-${wish}` : `${change} card_${card}`;
-    return `cards ${what} --amount ${amount}${named}${more} --yes --json`;
+    return `cards ${what} --amount ${amount}${by}${more} --yes --json`;
   }
 
   async #buy(step: Step, wishes: readonly number[], how: 'command' | 'file' | 'library', more: string): Promise<void> {
@@ -293,7 +280,7 @@ class Player implements Played {
       const file = join(place.home, 'rows.csv');
       const rows = wishes.map(wish => rowOf(this.history.wishes[wish] as Wish, wish));
       const names = change === 'create' ? 'bin_id,amount,label' : 'card_id,amount';
-      if (!this.#world.seam.knowsNames || !existsSync(file)) writeFileSync(file, `${[names, ...rows].join('\n')}\n`);
+      writeFileSync(file, `${[names, ...rows].join('\n')}\n`);
       ran = await this.#run(step.machine, `cards ${change} --file ${file}${more} --yes --json`, step);
     }
     entry.ran = ran;
@@ -461,7 +448,7 @@ class Player implements Played {
     const random = { bytes: (count: number) => who.chance.bytes(count), fraction: () => who.chance.fraction() };
     who.onInterrupt = () => stopping.abort(this.program.interrupted());
     const host: AppHost = {
-      argv: (this.#world.seam.words?.(line) ?? line).split(' '),
+      argv: line.split(' '),
       env,
       streams: {
         stdin: { isTerminal: false, readAll: async () => stdin, readBytes: async () => Buffer.from(stdin) },
@@ -559,9 +546,6 @@ class Player implements Played {
       who.kill();
     };
     who.line = line;
-    const before = join(base, `before-${who.pid}`);
-    const forgets = this.#world.seam.forgets === true && who.fate !== undefined;
-    if (forgets) cpSync(who.home, before, { recursive: true });
     this.#world.running.add(who);
     this.#world.after(FOR_EVER, undefined, () => void (who.isDead || this.#endless(who)));
     this.#world.after(0, who, () => {
@@ -581,13 +565,8 @@ class Player implements Played {
       );
     });
     await this.#turns.until(() => isOver);
-    if (forgets && who.wasKilled && [...this.#world.running].every(({ home }) => home !== who.home)) {
-      putBack(before, who.home);
-    }
-    if (forgets) rmSync(before, { recursive: true });
     // Whoever should have died has told nobody.
     if (who.wasKilled) code = undefined;
-    if (this.#world.seam.goesOn && who.wasKilled) Object.assign(said, { out: '', err: '' });
     const ran = { who, from, to: this.#world.now, code, ...said };
     this.#count(code === undefined ? 'killed' : `exit ${code}`);
     this.story.push(
@@ -727,19 +706,6 @@ const TOLD: Readonly<Record<string, Purchase['told']>> = {
   unknown: 'open',
 };
 
-/** Files have the content that they had; they stay the files that they are. */
-function putBack(before: string, now: string): void {
-  for (const entry of readdirSync(now, { withFileTypes: true })) {
-    const [old, path] = [join(before, entry.name), join(now, entry.name)];
-    if (!existsSync(old)) rmSync(path, { recursive: true });
-    else if (entry.isDirectory()) putBack(old, path);
-    else writeFileSync(path, readFileSync(old));
-  }
-  for (const name of readdirSync(before)) {
-    if (!existsSync(join(now, name))) cpSync(join(before, name), join(now, name), { recursive: true });
-  }
-}
-
 const isMoney = (change: string) => change === 'create' || change === 'fund' || change === 'withdraw';
 
 const amountOf = (dollars: number, wish: number) => `${dollars}.${String(wish).padStart(2, '0')}`;
@@ -766,7 +732,7 @@ function errorOf(ran: Ran | undefined): { readonly op?: string; readonly outcome
 /** The op that a guard says to go on with. */
 function hintOf(ran: Ran | undefined): string | undefined {
   if (ran?.code !== 14 && ran?.code !== 2) return undefined;
-  return /ops resume (op_\w+)/.exec(ran.err)?.[1];
+  return /ops (?:resume|show) (op_\w+)/.exec(ran.err)?.[1];
 }
 
 function pageOf(ran: Ran | undefined): { readonly op?: string } {

@@ -288,7 +288,7 @@ export class Service implements Listener {
   /** Once for a key, as long as it is known. */
   #once(request: Request): Answer {
     const { settings, world } = this;
-    const keysMs = this.isHonest && world.seam.believesKeys ? null : settings.keysMs;
+    const { keysMs } = settings;
     const key = request.headers['x-idempotency-key'];
     const id = `${request.method} ${request.path} ${key}`;
     const instance = settings.diesAt > 0 && !this.isHonest && this.changes >= settings.diesAt ? 1 : 0;
@@ -297,9 +297,7 @@ export class Service implements Listener {
       kept !== undefined && kept.instance === instance && (keysMs === null || world.now - kept.at <= keysMs);
     if (kept !== undefined) this.happened(isKnown ? 'a key is repeated' : 'a key is repeated that is forgotten');
     if (kept !== undefined && isKnown) {
-      return settings.repeated === 0 || world.seam.believesKeys
-        ? kept.answer
-        : refused(settings.repeated, 'idempotency_key_reused');
+      return settings.repeated === 0 ? kept.answer : refused(settings.repeated, 'idempotency_key_reused');
     }
     const answer = this.#objection(request) ?? this.#do(request);
     this.#kept.set(id, { answer, at: world.now, instance });
