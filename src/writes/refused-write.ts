@@ -4,6 +4,7 @@ import type { WriteName } from '../contract/calls.ts';
 import { LIMITS } from '../contract/limits.ts';
 import type { Reader } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
+import type { Identity } from '../core/identity.ts';
 import { type Cents, cents, dollars, plainAmount, toCents } from '../core/money.ts';
 import { sameCommandWith, shellWord } from '../core/shell-quote.ts';
 
@@ -24,15 +25,29 @@ export interface RefusedWrite {
   readonly body?: string | undefined;
 }
 
+interface AskedService {
+  readonly reader: () => Promise<Reader>;
+  readonly identity: () => Promise<Identity>;
+}
+
+/** How a wallet that is too low is filled. */
+export function fillingWallet({ mode }: Pick<Identity, 'mode'>): Pick<CliError['facts'], 'hint' | 'notes'> {
+  if (mode !== 'sandbox') return { hint: 'cardwright wallet addresses' };
+  return {
+    hint: 'cardwright sandbox simulate deposit --currency usdt --amount 1000',
+    notes: ['A deposit counts once it is confirmed: cardwright sandbox clock advance --by 1h'],
+  };
+}
+
 /** The error of a refused write, explained where the numbers or the key of the user explain it; else as it came. */
 export async function explainRefusal(
   thrown: unknown,
   write: RefusedWrite,
-  reader: () => Promise<Reader>,
+  { reader, identity }: AskedService,
 ): Promise<unknown> {
   const error = ownKeyReused(thrown, write.key);
   if (!(error instanceof CliError) || error.kind !== 'insufficient_funds') return error;
-  return shortOfFunds(error, write, reader);
+  return shortOfFunds(error, write, { reader, identity });
 }
 
 /** A key the caller chose and used before for something else is the caller's matter, not a bug of ours. */
@@ -46,7 +61,11 @@ function ownKeyReused(thrown: unknown, key: string | undefined): unknown {
 }
 
 /** The wallet's refusal with what was asked and what is there; the service's own words stay in the error. */
-async function shortOfFunds(refused: CliError, write: RefusedWrite, reader: () => Promise<Reader>): Promise<CliError> {
+async function shortOfFunds(
+  refused: CliError,
+  write: RefusedWrite,
+  { reader, identity }: AskedService,
+): Promise<CliError> {
   const { operation, input } = write;
   if (input.amount === undefined) return refused;
   try {
@@ -56,7 +75,7 @@ async function shortOfFunds(refused: CliError, write: RefusedWrite, reader: () =
     const short = cents(input.amount - there);
     return refused.with({
       message: `the wallet is too low: ${dollars(input.amount)} asked, ${dollars(there)} there, ${dollars(short)} short`,
-      hint: affordable(write, there),
+      ...(affordable(write, there) ?? fillingWallet(await identity())),
     });
   } catch {
     // The wallet could not be read either: the refusal itself is what the user must see.
@@ -83,8 +102,8 @@ function contradicted(
  * operation takes. A key of the caller's stands for the amount it was sent with, and a body that was written out has none to
  * replace: there the wallet is to be filled.
  */
-function affordable({ key, body }: RefusedWrite, there: Cents): string {
+function affordable({ key, body }: RefusedWrite, there: Cents): { readonly hint: string } | undefined {
   const isOwn = key !== undefined || body !== undefined;
-  if (isOwn || there < LIMITS.fundingAmount.min) return 'cardwright wallet addresses';
-  return sameCommandWith(`--amount ${plainAmount(there)}`);
+  if (isOwn || there < LIMITS.fundingAmount.min) return undefined;
+  return { hint: sameCommandWith(`--amount ${plainAmount(there)}`) };
 }

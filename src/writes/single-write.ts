@@ -118,7 +118,7 @@ export function createWriter(settings: WriteSettings) {
     }
     const admitted = await settings.pipeline.admit(changeOf(settings, wanted));
     const answer = await prepared.perform(admitted).catch(async thrown => {
-      throw await explainRefusal(thrown, wanted, settings.reader);
+      throw await explainRefusal(thrown, wanted, settings);
     });
     return answer as WriteResult<N, Before>;
   }

@@ -5,11 +5,13 @@
 
 import { OPERATIONS } from '../../contract/operations.ts';
 import { CliError } from '../../core/errors.ts';
+import type { Identity } from '../../core/identity.ts';
 import { type Cents, cents, dollars, spendingOf, toCents, toUsd } from '../../core/money.ts';
 import { sameCommandWith } from '../../core/shell-quote.ts';
 import type { RunPlan } from '../../journal/types.ts';
 import { tellPending } from '../../writes/pending-notice.ts';
 import type { Change } from '../../writes/pipeline.ts';
+import { fillingWallet } from '../../writes/refused-write.ts';
 import type { Context, Shown } from '../context.ts';
 import { showPlanned } from '../dry-run.ts';
 import { withoutDone } from './done-before.ts';
@@ -162,7 +164,7 @@ async function tellSum(ctx: Context, { operations, read }: RowsToRun): Promise<C
   const { total } = read;
   const [counted = '', ...lines] = read.found;
   const wallet = total === 0 ? undefined : toCents((await ctx.read('wallet.get', {})).balance);
-  ctx.notice(`${counted}${sumText(operations, total, wallet)}`);
+  ctx.notice(`${counted}${sumText(operations, total, { wallet, identity: await ctx.identity() })}`);
   for (const line of lines) ctx.notice(line);
   return wallet;
 }
@@ -183,13 +185,17 @@ async function askForAll(ctx: Context, { operations, intent, read }: RowsToRun):
 }
 
 /** What takes money from the wallet must find it there; the rest names the sum alone. */
-function sumText(operations: RowsToRun['operations'], total: Cents, wallet: Cents | undefined): string {
+function sumText(
+  operations: RowsToRun['operations'],
+  total: Cents,
+  { wallet, identity }: { readonly wallet: Cents | undefined; readonly identity: Pick<Identity, 'mode'> },
+): string {
   if (wallet === undefined) return '';
   if (operations.includes('cards.withdraw')) return ` ${dollars(total)} back to the wallet.`;
   if (total <= wallet) return ` ${dollars(total)} of the wallet's ${dollars(wallet)}.`;
   throw new CliError('insufficient_funds', {
     message: `the wallet is too low: ${dollars(total)} asked, ${dollars(wallet)} there, ${dollars(cents(total - wallet))} short. Nothing was sent`,
-    hint: 'cardwright wallet addresses',
+    ...fillingWallet(identity),
     outcome: 'not_sent',
     operation: operations[0],
   });

@@ -31,6 +31,7 @@ import type { PlannedRow, PreparedRun, RowOutcome, Run, RunPlan } from '../../jo
 import type { Column, Row } from '../../terminal/view.ts';
 import { tellPending } from '../../writes/pending-notice.ts';
 import type { Change } from '../../writes/pipeline.ts';
+import { fillingWallet } from '../../writes/refused-write.ts';
 import { FLEET_FORMAT, fleetFile, fleetOf, type NamedFleet, USUAL_FILE } from './file.ts';
 import { type MadePlan, makePlan, type PlanOptions, refuseLowWallet, refuseOverCaps, USUAL_LIFE_MS } from './plan.ts';
 
@@ -253,7 +254,7 @@ async function carryOut(ctx: Context, { fleet, word }: NamedFleet, carrying: Car
     operations,
     async check() {
       refuseOverCaps({ document });
-      refuseLowWallet(document);
+      refuseLowWallet(document, await ctx.identity());
       if (maxTotal !== undefined && spending.total > maxTotal) throw overMaxTotal(spending.total, maxTotal);
     },
     ask: () => askForAll(ctx, document),
@@ -394,7 +395,7 @@ async function lowWallet(ctx: Context, { totals, caps }: PlanDocument, phase: nu
   if (there >= needed) return undefined;
   return new CliError('insufficient_funds', {
     message: `the wallet is too low: ${dollars(needed)} are needed with the reserve, ${dollars(there)} there. Nothing was spent`,
-    hint: 'cardwright wallet addresses',
+    ...fillingWallet(await ctx.identity()),
     outcome: 'not_sent',
   });
 }

@@ -1,4 +1,5 @@
 /** `fleet plan`: the file, the account as it is now and the journal of this machine make a plan. Reads alone. */
+
 import { Activities } from '../../books/activity.ts';
 import { effectOf } from '../../books/records.ts';
 import type { Context } from '../../cli/context.ts';
@@ -11,6 +12,7 @@ import { choice, flag, text } from '../../contract/field.ts';
 import { fromWholeList, incompleteList } from '../../contract/whole-list.ts';
 import { DAY, durationOf, HOUR } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
+import type { Identity } from '../../core/identity.ts';
 import { type Cents, cents, centsOf, dollars, toCents } from '../../core/money.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import {
@@ -39,6 +41,7 @@ import {
 } from '../../fleet/step.ts';
 import type { OpRow } from '../../journal/types.ts';
 import { recordValues } from '../../mirror/store.ts';
+import { fillingWallet } from '../../writes/refused-write.ts';
 import { type Bin, binFor, rankBins } from '../bins/bins.ts';
 import { FLEET_FORMAT, fleetFile, fleetOf, type NamedFleet } from './file.ts';
 
@@ -400,7 +403,7 @@ function usd(amount: number): string {
 }
 
 /** Throws `insufficient_funds` where the wallet and what comes back do not cover the plan and the reserve. */
-export function refuseLowWallet({ totals, caps }: PlanDocument): void {
+export function refuseLowWallet({ totals, caps }: PlanDocument, identity: Pick<Identity, 'mode'>): void {
   const after = toCents(totals.wallet_after);
   const reserve = toCents(caps.wallet_reserve);
   if (totals.spend === 0 || after >= reserve) return;
@@ -409,7 +412,7 @@ export function refuseLowWallet({ totals, caps }: PlanDocument): void {
   const returns = totals.returns === 0 ? '' : ` and ${usd(totals.returns)} comes back`;
   throw new CliError('insufficient_funds', {
     message: `the wallet is too low: ${usd(totals.spend)} asked, ${usd(totals.wallet)} there${returns}${kept}; ${dollars(short)} short. Nothing was sent`,
-    hint: 'cardwright wallet addresses',
+    ...fillingWallet(identity),
     outcome: 'not_sent',
   });
 }
