@@ -59,7 +59,7 @@ export const login = command({
 
 function changedFrom({ name }: ProfileRow, before: string | undefined): readonly string[] {
   if (before === undefined || before === name) return [];
-  return [`Commands act for ${name} from now on, and for ${before} until now. Back: cardwright profiles use ${before}`];
+  return [`Commands act for ${name} from now on; until now it was ${before}. Back: cardwright profiles use ${before}`];
 }
 
 /** Nothing is sent here: whether the service and the shared journal know the key is told before a change is refused. */
