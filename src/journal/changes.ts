@@ -88,8 +88,8 @@ export function releaseCard({ database, op }: HeldOp, n: number): Promise<number
 }
 
 /** Durable before the first byte leaves. Throws `guarded` when another process has the op. */
-export function markSent({ database, op }: HeldOp, change: Change, before: Before | undefined): Promise<number> {
-  return database.grouped(async tx => {
+export async function markSent({ database, op }: HeldOp, change: Change, before: Before | undefined): Promise<void> {
+  const now = await database.grouped(async tx => {
     const now = await tx.now();
     await refuseLost(tx, op, now);
     const changed = await tx.run(
@@ -105,32 +105,36 @@ export function markSent({ database, op }: HeldOp, change: Change, before: Befor
       change.n,
     );
     if (changed !== 1) throw taken(op.id);
-    change.state = 'sent';
-    change.attempts += 1;
-    change.sentAt ??= now;
-    change.lastSentAt = now;
-    change.before ??= before;
     return now;
   });
+  // Only what is committed is true.
+  change.state = 'sent';
+  change.attempts += 1;
+  change.sentAt ??= now;
+  change.lastSentAt = now;
+  change.before ??= before;
 }
 
 /**
- * What came of a change; it may be told when this has resolved. Where an answer names a card that another change of this journal has
- * made, nothing is written, and it resolves to that change.
+ * What came of a change; it may be reported when this has resolved. Where an answer names a card that another change of this journal
+ * has made, nothing is written, and it resolves to that change.
  */
-export function settle(
+export async function settle(
   { database, self, op }: HeldOp,
   change: Change,
   settling: Settling,
 ): Promise<MadeBy | undefined> {
-  return database.grouped(async tx => {
+  const written = await database.grouped(async tx => {
     const now = await tx.now();
     await refuseLost(tx, op, now);
     const other = settling.evidence.via === 'answer' ? await madeByOther(tx, change, settling) : undefined;
-    if (other !== undefined) return other;
-    await writeSettled(tx, op, change, settling, { now, by: self.process });
-    return undefined;
+    return other === undefined
+      ? { settled: await writeSettled(tx, op, change, settling, { now, by: self.process }) }
+      : { other };
   });
+  // Only what is committed is true.
+  if (written.settled !== undefined) Object.assign(change, written.settled);
+  return written.other;
 }
 
 export interface MadeBy {
@@ -159,21 +163,21 @@ async function madeByOther(
   );
 }
 
+/** Writes what came of a change and resolves to the members of it that differ then. */
 export async function writeSettled(
   tx: Transaction,
   op: Pick<Op, 'id'>,
   change: Change,
   settling: Settling,
   { now, by }: { readonly now: number; readonly by: string },
-): Promise<void> {
+): Promise<Partial<Change>> {
   const { state, evidence, error, nextKey } = settling;
   const card = settling.card ?? change.card;
   const last4 = settling.last4 ?? change.last4;
   const key = nextKey ?? change.key;
-  // What is sent later is sent anew: balances from before, and the age of its key, are read then.
-  const isUnsent =
-    (state === 'planned' && error?.kind !== 'insufficient_funds') ||
-    (state === 'not_sent' && error?.kind !== 'rate_limited');
+  // What is sent later is sent anew: balances from before, and the age of its key, are read then. What was answered is looked for first.
+  const wasAnswered = error?.kind === 'rate_limited' || (state === 'planned' && error?.kind === 'insufficient_funds');
+  const isUnsent = (state === 'planned' || state === 'not_sent') && !wasAnswered;
   await tx.run(
     `update change set state = ?, card = ?, last4 = ?, evidence = ?, error = ?, idempotency_key = ?, decided_at = ?, decided_by = ?
       ${isUnsent ? ', sent_at = null, last_sent_at = null, before = null' : ''} where op = ? and n = ?`,
@@ -190,8 +194,8 @@ export async function writeSettled(
   );
   // An unknown transfer keeps its card: another one would blur the balance that is its evidence.
   if (state !== 'unknown') await tx.run('delete from card_hold where op = ? and n = ?', op.id, change.n);
-  Object.assign(change, { state, card, last4, evidence, error, key, decidedAt: now, decidedBy: by });
-  if (isUnsent) Object.assign(change, { sentAt: undefined, lastSentAt: undefined, before: undefined });
+  const settled = { state, card, last4, evidence, error, key, decidedAt: now, decidedBy: by };
+  return isUnsent ? { ...settled, sentAt: undefined, lastSentAt: undefined, before: undefined } : settled;
 }
 
 /** Kinds of events that `ops show` tells. */
@@ -247,10 +251,15 @@ export async function writeFinished(
 }
 
 /** The answer of the command was written: what it said of done rows is known. */
-export function acknowledge(database: Database, op: string): Promise<number> {
+export function acknowledge(database: Database, op: Pick<Op, 'id' | 'epoch'>): Promise<number> {
   return database.grouped(
     async tx =>
-      tx.run('update op set acknowledged = ?, lease = 0 where id = ? and acknowledged is null', await tx.now(), op),
+      tx.run(
+        'update op set acknowledged = ?, lease = 0 where id = ? and epoch = ? and acknowledged is null',
+        await tx.now(),
+        op.id,
+        op.epoch,
+      ),
     'soon',
   );
 }

@@ -345,7 +345,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
         const op = await database.read(tx => readOp(tx, id));
         if (op === undefined || op.finished === undefined || op.acknowledged !== undefined || op.bulk) continue;
         const told: AfterAnswer = async answer => {
-          if (answer === 'written') await acknowledge(database, id);
+          if (answer === 'written') await acknowledge(database, op);
         };
         if (afterAnswer === undefined) await told('written');
         else afterAnswer(told);

@@ -76,8 +76,9 @@ async function lookForCard(work: Work, change: Change): Promise<Look> {
   }
   if (doubt !== undefined) return { found: 'cannot tell', text: `${none}, but the list may be incomplete: ${doubt}` };
   // Without the wallet an empty list is no evidence: it may be behind for longer than anybody looks.
-  if (work.alone && !work.exact && change.before?.wallet === undefined) {
-    return { found: 'cannot tell', text: `${none}; the wallet before is not known` };
+  if (work.alone && !work.exact && wallet === undefined) {
+    const why = change.before?.wallet === undefined ? 'before is not known' : 'was moved by others of this journal too';
+    return { found: 'cannot tell', text: `${none}; the wallet ${why}` };
   }
   const moved = wallet === undefined ? undefined : { card: 0, wallet: wallet.change };
   return { found: wallet === undefined || wallet.change === 0 ? 'not there' : 'cannot tell', text: none, moved };

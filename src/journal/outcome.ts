@@ -44,8 +44,8 @@ export async function executeChange(work: Work, change: Change, permit?: SendPer
   try {
     return await execute(work, change, permit);
   } catch (thrown) {
-    // The journal could not take what came of it: what it says stands, and that is "sent".
-    if (!(thrown instanceof CliError) || change.state !== 'sent') throw thrown;
+    // The journal could not take what came of it: what it says stands, and that is "sent" or "unknown".
+    if (!(thrown instanceof CliError) || change.state === 'planned') throw thrown;
     change.evidence = { ...change.evidence, reason: `it could not be written down: ${thrown.message}` };
     return { ...factsOf(change), outcome: 'unknown', error: unknownError(work.op, change, undefined), stops: true };
   }
@@ -134,7 +134,9 @@ async function judge(
       return 'send';
     }
     case 'refused': {
-      if (!isAmbiguous && attempt.plausible !== true) return refused(work, change, attempt, permit);
+      // What was answered 429 before may be what it is refused for now.
+      const isPlain = !isAmbiguous && attempt.plausible !== true && sending.throttled === 0;
+      if (isPlain) return refused(work, change, attempt, permit);
       if (!isAmbiguous) note(change, attempt, attempt.error?.message ?? 'it was refused in a word that is not known');
       const seen = await look(work, change);
       sending.seen = seen;
@@ -180,10 +182,11 @@ function countResent(change: Change): void {
   change.evidence = { ...change.evidence, resent: (change.evidence.resent ?? 0) + 1 };
 }
 
-/** A refusal of an earlier command under another key: what was done in spite of it is not done again. */
+/** What an earlier command was refused, or answered 429 to its end: what was done in spite of it is not done again. */
 async function refusedBefore(work: Work, change: Change): Promise<RowOutcome | undefined> {
-  if (change.error?.kind !== 'insufficient_funds' || change.sentAt === undefined || work.stop.aborted) return undefined;
-  const seen = await lookOnce(work, change);
+  const isKept = change.error?.kind === 'insufficient_funds' || change.error?.kind === 'rate_limited';
+  if (!isKept || change.sentAt === undefined || work.stop.aborted) return undefined;
+  const seen = await look(work, change);
   if (isThere(seen)) return done(work, change, { seen });
   if (seen.found === 'cannot tell' && change.marker !== undefined) return unknown(work, change, seen);
   if (seen.found === 'cannot tell' && change.before !== undefined) return unknown(work, change, seen);
@@ -232,7 +235,7 @@ async function send(
   permit: SendPermit | undefined,
   isAmbiguous: boolean,
 ): Promise<Attempt | RowOutcome> {
-  if (work.stop.aborted) return isAmbiguous ? unknown(work, change, undefined) : stopped(work, change);
+  if (work.stop.aborted) return change.state === 'planned' ? stopped(work, change) : unknown(work, change, undefined);
   await markSent(work, change, before);
   const may = permit?.acquire() ?? true;
   if (may !== true && !(await may)) return withheld(work, change, isAmbiguous);

@@ -49,7 +49,7 @@ export function createRun(settings: RunSettings): Run {
   const acknowledgeLater = () => {
     if (isLeft || lookOnly) return;
     const told: AfterAnswer = async answer => {
-      if (answer === 'written') await acknowledge(database, op.id);
+      if (answer === 'written') await acknowledge(database, op);
       // Nobody was told: the same change is refused until a resume has shown it.
       else await letGo(work);
     };

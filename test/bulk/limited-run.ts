@@ -43,7 +43,7 @@ export async function limitedRun(rows: number): Promise<number> {
   const cents = amounts.reduce((sum, amount) => sum + Math.round(amount * 100), 0);
   expect(Math.round((await here.wallet()) * 100)).toBe((20_000 - CARDS) * 100 - cents);
   const { throttled = 0 } = here.proxy.happened();
-  expect(throttled).toBeGreaterThan(rows);
+  expect(throttled).toBeGreaterThan(rows / 2);
   // Each write that was told to come later is looked for once before it comes again.
   const looks = here.proxy.seen.slice(before).filter(({ method }) => method === 'POST').length - rows;
   return (here.proxy.seen.length - before - throttled - looks) / rows;
