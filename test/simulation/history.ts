@@ -24,8 +24,10 @@ export type Act =
   /** `--resend-absent` only where the program has named it. */
   | { readonly do: 'resume'; readonly of: number; readonly resend: boolean }
   | { readonly do: 'state'; readonly change: 'freeze' | 'unfreeze' | 'terminate'; readonly card: number }
-  /** The home of the machine becomes what another one has now. */
-  | { readonly do: 'copy'; readonly from: number }
+  /** The home of the machine becomes what another one has now. `moves`: it alone goes on with it, as the program has said. */
+  | { readonly do: 'copy'; readonly from: number; readonly moves?: boolean }
+  /** The clock of the machine jumps by so many ms. */
+  | { readonly do: 'clock'; readonly ms: number }
   | { readonly do: 'look' };
 
 /** `with again`: `--again`, only where the program has named it. */
@@ -73,7 +75,11 @@ export function historyOf(seed: number): History {
     }),
   );
   const calm = chance.is(0.12);
-  const machines = chance.is(0.2) ? [0, chance.of([-90_000, 0, 4_000, HOUR])] : [chance.of([0, 0, 0, -HOUR, 60_000])];
+  const first = chance.of([0, 0, 0, -HOUR, 60_000]);
+  const more = Array.from({ length: chance.of([0, 0, 0, 0, 0, 0, 1, 1, 2]) }, () =>
+    chance.of([-90_000, 0, 4_000, HOUR]),
+  );
+  const machines = more.length === 0 ? [first] : [0, ...more];
   const steps = stepsOf(chance, wishes, machines.length, calm);
   const service = settingsOf(chance, calm);
   const probed = chance.is(0.25);
@@ -196,10 +202,10 @@ function goOn(chance: Chance, of: number, machines: number): Act {
     const as = chance.of(['one row more', 'first row gone', 'rows turned round', 'with again'] as const);
     return { do: 'repeat', of, as, extra: chance.below(6) };
   }
-  if (kind < 18 && machines > 1) return { do: 'copy', from: 0 };
+  if (kind < 18 && machines > 1) return { do: 'copy', from: 0, moves: chance.is(0.5) };
   if (kind < 19)
     return { do: 'state', change: chance.of(['freeze', 'unfreeze', 'terminate'] as const), card: 1 + chance.below(2) };
-  return { do: 'look' };
+  return chance.is(0.5) ? { do: 'look' } : { do: 'clock', ms: chance.of([-HOUR, -90_000, 60_000, HOUR]) };
 }
 
 /** Shorter ones, the shortest first: what is left out of a failing history is tried in this order. */

@@ -236,15 +236,25 @@ class Player implements Played {
       }
       case 'copy': {
         const source = this.#machines[act.from];
-        if (source === undefined || source === place || [...this.#world.running].some(who => who.home === place.home))
-          return;
+        const isUsed = ({ home }: Place) => [...this.#world.running].some(who => who.home === home);
+        if (source === undefined || source === place || isUsed(place) || isUsed(source)) return;
         closeFiles(place.home);
         rmSync(place.home, { recursive: true, force: true });
         cpSync(source.home, place.home, { recursive: true, preserveTimestamps: true });
         place.journal = ++this.#journals;
         for (const { journals } of this.#purchases) if (journals.has(source.journal)) journals.add(place.journal);
+        if (act.moves !== true) return;
+        // The one that it came from is given up.
+        closeFiles(source.home);
+        rmSync(source.home, { recursive: true, force: true });
+        mkdirSync(source.home, { mode: 0o700 });
+        source.journal = ++this.#journals;
+        await this.#run(n, 'journal accept --yes', step);
         return;
       }
+      case 'clock':
+        place.machine.ahead += act.ms;
+        return;
       case 'look':
         await this.#run(n, 'ops list --json', step);
         await this.#run(n, 'cards list --json', step);
