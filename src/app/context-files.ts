@@ -10,7 +10,7 @@ import {
   withBlock,
   withoutBlock,
 } from '../cli/completion/scripts.ts';
-import type { CompletionFiles, Context, InputRows } from '../cli/context.ts';
+import type { CompletionFiles, ContextFiles, InputRows } from '../cli/context.ts';
 import { CliError } from '../core/errors.ts';
 import { PIPED_ROWS_BYTES, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import type { InputDependencies } from '../files/input-file.ts';
@@ -20,23 +20,11 @@ import type { InputStream } from '../platform/host.ts';
 import { once } from './connections.ts';
 import type { AppHost } from './process-host.ts';
 
-type ContextFiles = Pick<
-  Context,
-  | 'readFile'
-  | 'textOf'
-  | 'changeText'
-  | 'openInput'
-  | 'readBytes'
-  | 'createFile'
-  | 'replaceFile'
-  | 'readyFile'
-  | 'cleanupLog'
-  | 'completionFiles'
->;
-
 /** `inputs` knows whom to tell that the command waits for standard input. */
-export function contextFiles(host: AppHost, inputs: InputSource, warn: (text: string) => void): ContextFiles {
+export function contextFiles(host: AppHost, inputs: InputSource): ContextFiles {
+  const warn = (text: string) => inputs.notice(`warning: ${text}`);
   return {
+    stdin: inputs.stdin,
     readFile: path => host.readFile(path),
     textOf: async path => (await usersText(host, path)).text,
     async changeText(path, before, next) {
@@ -51,13 +39,6 @@ export function contextFiles(host: AppHost, inputs: InputSource, warn: (text: st
     async replaceFile(place, file) {
       return replaceFile(host, place, file);
     },
-    cleanupLog: once(async () => {
-      const { openCleanupLog } = await import('../events/cleanup-log.ts');
-      const files = { platform: host.platform, random: host.noise, warn };
-      const { pid, folders } = host;
-      const isRunning = (other: number) => host.isRunning(other);
-      return openCleanupLog({ folder: folders.state, pid, now: () => host.clock.now(), files, isRunning });
-    }),
     async readyFile(path) {
       const ready = await import('../files/users-file.ts');
       const place = resolve(host.cwd, path);

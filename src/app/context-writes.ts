@@ -1,6 +1,6 @@
 /** What changes something: journal, audit log, spend limits, and the pipeline that holds their order. */
 
-import type { Context } from '../cli/context.ts';
+import type { ContextApi, ContextJournal, ContextUi } from '../cli/context.ts';
 import type { DestinationSettings } from '../cli/reveal.ts';
 import type { PlannedRequest, Reader } from '../contract/service.ts';
 import type { Spending } from '../core/money.ts';
@@ -21,20 +21,10 @@ export interface WriteParts {
 }
 
 export interface ContextWrites {
-  readonly context: Pick<
-    Context,
-    | 'planned'
-    | 'ops'
-    | 'write'
-    | 'confirmCount'
-    | 'pipeline'
-    | 'ask'
-    | 'journal'
-    | 'approvals'
-    | 'journalAdmin'
-    | 'audit'
-    | 'recorder'
-  >;
+  readonly journal: ContextJournal;
+  readonly write: ContextApi['write'];
+  readonly ask: ContextUi['ask'];
+  readonly confirmCount: ContextUi['confirmCount'];
   /** What may show card details; opened when they are first asked for. */
   readonly gate: () => Promise<DestinationSettings>;
   /** Work that the answer does not wait for. */
@@ -77,7 +67,7 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
     const { approvalsFor } = await import('./journal-admin.ts');
     return approvalsFor({ host, opened, limits, place: await place(), notice });
   });
-  const journalAdmin = once(async () => {
+  const admin = once(async () => {
     const { journalAdmin: adminOf } = await import('./journal-admin.ts');
     return adminOf({ ...around, place, reader });
   });
@@ -108,19 +98,19 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
   const pipeline = createPipeline({ ...settings, recorder, checkSpending, readOnly });
   const writer = createWriter({ ...settings, notice, pipeline, journal, planned, onOp: op => void ops.push(op) });
   return {
-    context: {
-      planned,
-      ops,
-      write: writer.write,
-      confirmCount: writer.confirmCount,
-      pipeline,
-      ask: question => confirmWithPerson(settings, question),
-      journal,
-      approvals,
-      journalAdmin,
-      audit,
-      recorder,
+    journal: {
+      ...{ open: journal, approvals, admin, audit, pipeline, recorder, planned, ops },
+      cleanupLog: once(async () => {
+        const { openCleanupLog } = await import('../events/cleanup-log.ts');
+        const files = { platform: host.platform, random: host.noise, warn };
+        const { pid, folders } = host;
+        const isRunning = (other: number) => host.isRunning(other);
+        return openCleanupLog({ folder: folders.state, pid, now: () => host.clock.now(), files, isRunning });
+      }),
     },
+    write: writer.write,
+    ask: question => confirmWithPerson(settings, question),
+    confirmCount: writer.confirmCount,
     gate,
     afterAnswer,
   };

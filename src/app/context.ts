@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { access, constants, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { CommandTraits, Context, StartedBrowser } from '../cli/context.ts';
+import type { CommandTraits, Context, ContextSandbox, SandboxServers, StartedBrowser } from '../cli/context.ts';
 import type { Globals } from '../cli/parsing/globals.ts';
 import type { DestinationSettings } from '../cli/reveal.ts';
 import type { OpenContext } from '../cli/run.ts';
@@ -22,6 +22,7 @@ import {
   strictest,
 } from '../limits/limits.ts';
 import { type ManagedLimits, readManagedLimits } from '../limits/managed-file.ts';
+import type { InputStream } from '../platform/host.ts';
 import { type Connections, connections, once } from './connections.ts';
 import { contextFiles, type InputSource, openInput } from './context-files.ts';
 import { contextWrites } from './context-writes.ts';
@@ -52,51 +53,54 @@ export function openContext(opening: Opening): OpenContext {
   const reader = once(async () => readerOf(await opened.service(), opened.noteShown));
   const limits = runLimits(host, opened);
   const writes = contextWrites(opening, { opened, terminal, reader, limits });
-  const { journal, audit } = writes.context;
+  const { journal } = writes;
   const servers = sandboxServersFor({ ...opened, host, version, notice, keys: opening.keys });
   const context: Context = {
     ...runFacts(opening),
     version,
-    stdin,
-    prompts,
-    progress,
-    notice,
-    canAsk,
-    maskInLog: terminal.maskInLog,
-    ...times(opened, opening, reader),
-    identity: opened.identity,
-    limits: limits.shown,
-    overrides: opened.overrides,
-    reader,
-    read: async (operation, input, options) => (await reader()).read(operation, input, options),
-    ...writes.context,
-    async write(operation, input, ...more) {
-      const made = await writes.context.write(operation, input, ...more);
-      opened.noteShown(operation, input as Values, made.result);
-      return made;
+    api: {
+      ...times(opened, opening, reader),
+      identity: opened.identity,
+      limits: limits.shown,
+      overrides: opened.overrides,
+      reader,
+      read: async (operation, input, options) => (await reader()).read(operation, input, options),
+      async write(operation, input, ...more) {
+        const made = await writes.write(operation, input, ...more);
+        opened.noteShown(operation, input as Values, made.result);
+        return made;
+      },
+      mirror: once(async () => {
+        const { mirrorFor } = await import('./mirror.ts');
+        return mirrorFor({ host, opened, reader, journal: journal.open, progress, life, warn });
+      }),
     },
-    ...contextFiles(host, inputs, warn),
+    journal,
+    sandbox: contextSandbox({ host, opened, inputs, servers }),
+    ui: {
+      ...{ prompts, progress, notice, canAsk, maskInLog: terminal.maskInLog },
+      ...{ ask: writes.ask, confirmCount: writes.confirmCount },
+      yes: opening.globals.yes,
+      forPeople: host.streams.stdout.isTerminal && !opening.globals.machine && !opening.globals.quiet,
+    },
+    files: contextFiles(host, inputs),
     ...contextPrograms({ host, globals: opening.globals, opened, stdin, gate: writes.gate }),
-    ...contextSandbox(host, opened, inputs),
-    servers,
     profiles: once(async () => {
       const { profilesFor } = await import('./profiles.ts');
       return profilesFor(host, notice);
-    }),
-    mirror: once(async () => {
-      const { mirrorFor } = await import('./mirror.ts');
-      return mirrorFor({ host, opened, reader, journal, progress, life, warn });
     }),
     async diagnose() {
       const { doctorFor } = await import('./doctor.ts');
       const leftRuns = async () => {
         const { profile } = await opened.identity();
-        const left = (await (await journal()).list()).filter(({ state }) => state === 'unknown' || state === 'open');
+        const left = (await (await journal.open()).list()).filter(
+          ({ state }) => state === 'unknown' || state === 'open',
+        );
         return left
           .filter(op => op.profile === profile && op.counts.unknown + op.counts.open > 0)
           .map(({ op, counts }) => ({ op, unknown: counts.unknown, open: counts.open }));
       };
-      return doctorFor({ host, opened, version, audit, limits: limits.shown, leftRuns });
+      return doctorFor({ host, opened, version, audit: journal.audit, limits: limits.shown, leftRuns });
     },
   };
   return {
@@ -121,8 +125,6 @@ function runFacts({ host, globals, rest }: Opening) {
     env: host.env,
     signal: host.signal,
     dryRun: globals.dryRun,
-    yes: globals.yes,
-    forPeople: host.streams.stdout.isTerminal && !globals.machine && !globals.quiet,
     csvRaw: globals.csvRaw,
     sorted: globals.sort !== undefined,
     requestTimeoutMs: globals.timeoutMs,
@@ -238,7 +240,7 @@ interface ProgramFacts {
   readonly host: AppHost;
   readonly globals: Globals;
   readonly opened: Connections;
-  readonly stdin: Context['stdin'];
+  readonly stdin: InputStream;
   /** Opened when card details are first asked for. */
   readonly gate: () => Promise<DestinationSettings>;
 }
@@ -347,24 +349,23 @@ function isStarted({ env }: AppHost, opener: string, file: string): Promise<bool
   });
 }
 
-type ContextSandbox = Pick<
-  Context,
-  | 'sandbox'
-  | 'sandboxElsewhere'
-  | 'exportSandbox'
-  | 'importSandbox'
-  | 'subscriptionsIn'
-  | 'sandboxDeliveries'
-  | 'moveSandboxAside'
->;
+interface SandboxParts {
+  readonly host: AppHost;
+  readonly opened: Connections;
+  readonly inputs: InputSource;
+  readonly servers: SandboxServers;
+}
 
-/** `opened` are the connections of the run. */
-function contextSandbox(host: AppHost, opened: Connections, inputs: InputSource): ContextSandbox {
+function contextSandbox({ host, opened, inputs, servers }: SandboxParts): ContextSandbox {
   return {
-    sandbox: opened.admin,
-    sandboxElsewhere: opened.sandboxElsewhere,
-    exportSandbox: path => exportSandbox(host, opened, path),
-    async importSandbox(path) {
+    admin: opened.admin,
+    elsewhere: opened.sandboxElsewhere,
+    servers,
+    async exportTo(path) {
+      const { exportFrom } = await import('./sandbox-started.ts');
+      return exportFrom(host, await control(opened), path);
+    },
+    async importFrom(path) {
       const { importFrom } = await import('./sandbox-started.ts');
       await using input = await openInput(inputs, path);
       return await importFrom(host, await control(opened), input);
@@ -373,7 +374,7 @@ function contextSandbox(host: AppHost, opened: Connections, inputs: InputSource)
       const { subscriptionsIn } = await import('./sandbox-started.ts');
       return subscriptionsIn(host, path);
     },
-    async sandboxDeliveries() {
+    async deliveries() {
       const deliver = await opened.deliver();
       if (deliver === undefined) return undefined;
       return {
@@ -381,16 +382,11 @@ function contextSandbox(host: AppHost, opened: Connections, inputs: InputSource)
         settle: async until => void (await deliver({ kind: 'idle', signal: until })),
       };
     },
-    async moveSandboxAside() {
+    async moveAside() {
       const { moveStoreAway } = await import('./sandbox-started.ts');
       return moveStoreAway(host);
     },
   };
-}
-
-async function exportSandbox(host: AppHost, opened: Connections, path: string): Promise<number> {
-  const { exportFrom } = await import('./sandbox-started.ts');
-  return exportFrom(host, await control(opened), path);
 }
 
 async function control({ adminPlace }: Connections): Promise<ControlAddress> {

@@ -1,8 +1,8 @@
 /** Questions, progress and notices of one run. */
-import type { Context } from '../cli/context.ts';
+import type { ContextUi } from '../cli/context.ts';
 import { withRepeated } from '../cli/repeated.ts';
 import type { PostgresSettings } from '../journal/postgres.ts';
-import type { Environment } from '../platform/host.ts';
+import type { Environment, InputStream } from '../platform/host.ts';
 import { createProgress, createSignOfLife, type ProgressMode, type SignOfLife } from '../terminal/progress.ts';
 import { createPrompts, typedInput } from '../terminal/prompts.ts';
 import { screenWidth } from '../terminal/screen.ts';
@@ -11,8 +11,8 @@ import type { Opening } from './context.ts';
 /** Enough for a database that starts again. Who waits for longer than that needs the journal for what he does. */
 const URGENT_PATIENCE_MS = 5_000;
 
-export interface RunTerminal
-  extends Pick<Context, 'stdin' | 'prompts' | 'progress' | 'notice' | 'canAsk' | 'maskInLog'> {
+export interface RunTerminal extends Pick<ContextUi, 'prompts' | 'progress' | 'notice' | 'canAsk' | 'maskInLog'> {
+  readonly stdin: InputStream;
   readonly warn: (text: string) => void;
   /** A line that was asked for by name: `--quiet` does not take it away. */
   readonly trace: (line: string) => void;

@@ -26,7 +26,7 @@ export async function complete(typed: Parsed, line: LineToComplete): Promise<Par
   // Behind `--` another program's words begin.
   const at = typed.argv.indexOf('--');
   const argv = typed.argv.toSpliced(at < 0 ? typed.argv.length : at, 0, ...answers);
-  line.context.notice(`Command: cardwright ${shellLine(argv)}`);
+  line.context.ui.notice(`Command: cardwright ${shellLine(argv)}`);
   const whole = await readLine(argv, line.registry);
   return whole.asks === 'command' ? whole.parsed : typed;
 }
@@ -56,7 +56,7 @@ async function asked(command: Command, parsed: Parsed, { context, settings }: Li
     const problem = problemOf(flag.name, flag.field, settings);
     const question = `${sentence(flag.field.doc)} (${flag.name}, may be empty)`;
     const check = (text: string) => (text === '' ? undefined : problem(text));
-    const answer = await context.prompts.text(question, { flag: flag.name, problem: check });
+    const answer = await context.ui.prompts.text(question, { flag: flag.name, problem: check });
     if (answer !== '') words.push(...flagWords(flag.name, asTyped(flag.field, answer, settings)));
   }
   return words;
@@ -93,10 +93,10 @@ async function ask(context: Context, command: Command, wanted: Wanted): Promise<
   const { field, question, flag, literals = [], check } = wanted;
   const choices =
     field.choices?.map(value => ({ value, name: value })) ?? (await offered(context, command, field.names));
-  if (choices === undefined) return context.prompts.text(question, { flag, problem: check });
+  if (choices === undefined) return context.ui.prompts.text(question, { flag, problem: check });
   if (choices.length === 0) return undefined;
   const first = literals.map(value => ({ value, name: value }));
-  return context.prompts.search(question, [...first, ...choices], { flag });
+  return context.ui.prompts.search(question, [...first, ...choices], { flag });
 }
 
 function problemOf(name: string, field: ResolvedFlag['field'], settings: ValueSettings) {
@@ -136,11 +136,11 @@ async function offered(
     case 'card':
       return cardChoices(ctx, command);
     case 'bin':
-      return (await ctx.read('bins.list', {})).data
+      return (await ctx.api.read('bins.list', {})).data
         .toSorted((a, b) => (b.acceptance_rate ?? 0) - (a.acceptance_rate ?? 0))
         .map(bin => choice(bin.id, [bin.network, bin.type, percent(bin.acceptance_rate), bin.best_for?.join(', ')]));
     case 'webhook':
-      return (await ctx.read('webhooks.list', {})).data.map(hook => choice(hook.id, [hook.url]));
+      return (await ctx.api.read('webhooks.list', {})).data.map(hook => choice(hook.id, [hook.url]));
     case 'profile':
       return (await (await ctx.profiles()).list()).map(({ name, mode, base_url }) => choice(name, [mode, base_url]));
     default:
@@ -150,7 +150,7 @@ async function offered(
 
 async function cardChoices(ctx: Context, { operation }: Command): Promise<readonly Choice<string>[]> {
   const states = statesFor(operation);
-  const reader = await ctx.reader();
+  const reader = await ctx.api.reader();
   const pages = reader.pages('cards.list', {
     per_page: 100,
     // Asking for one state leaves the others to the service.

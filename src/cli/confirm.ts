@@ -12,14 +12,14 @@ interface Confirmation {
 
 /** Resolves when the answer is yes, or `--yes` was given. Throws `not_confirmed`. */
 export async function confirmed(ctx: Context, { intent, question, command }: Confirmation): Promise<void> {
-  if (ctx.yes) return;
-  if (!ctx.canAsk) throw cannotConfirm(intent, command);
-  if (await ctx.prompts.confirm(question, { flag: '--yes' })) return;
+  if (ctx.ui.yes) return;
+  if (!ctx.ui.canAsk) throw cannotConfirm(intent, command);
+  if (await ctx.ui.prompts.confirm(question, { flag: '--yes' })) return;
   throw declined();
 }
 
 /** `the sandbox`, or with its address where it is not the one of this machine. */
-export async function whichSandbox(ctx: Pick<Context, 'sandboxElsewhere'>): Promise<string> {
-  const elsewhere = await ctx.sandboxElsewhere();
+export async function whichSandbox(ctx: Context): Promise<string> {
+  const elsewhere = await ctx.sandbox.elsewhere();
   return elsewhere === undefined ? 'the sandbox' : `the sandbox at ${elsewhere.origin}`;
 }

@@ -122,41 +122,10 @@ export interface CommandTraits {
   readonly isUrgent?: boolean | undefined;
 }
 
-export interface Context {
-  /** Version of this program. */
-  readonly version: string;
-  readonly clock: Clock;
-  readonly random: Randomness;
-  readonly env: Environment;
-  readonly stdin: InputStream;
-  readonly prompts: Prompts;
-  readonly dryRun: boolean;
-  /** `--yes`. */
-  readonly yes: boolean;
-  /** A person looks at standard output, and no machine format was asked for. */
-  readonly forPeople: boolean;
-  /** `--csv-raw`: cells of CSV as they are, without the guard against formulas. */
-  readonly csvRaw: boolean;
-  /** `--sort` was given: an order of one page alone would say nothing about the others. */
-  readonly sorted: boolean;
-  /** Both ends of a conversation are terminals and questions are allowed. */
-  readonly canAsk: boolean;
-  /** Fired by Ctrl-C and SIGTERM. */
-  readonly signal: AbortSignal;
-  /** `--timeout`, in ms: the bound on one request. */
-  readonly requestTimeoutMs: number | undefined;
-
-  /** The clock of the service, ms UTC, by its newest answer; this machine's while none told the time. */
-  serviceNow(): number;
-  /** The same, with a reading request where no answer came yet: `--since 1d` is a day of the service. */
-  askServiceTime(): Promise<number>;
-  /**
-   * Hides texts in the log of a CI job, before they are printed or handed on: `::add-mask::` lines on standard error
-   * under GitHub Actions, nothing elsewhere.
-   */
-  maskInLog(texts: readonly string[]): void;
-
+/** The account at the service: whose it is, its reads and its changes. */
+export interface ContextApi {
   identity(): Promise<Identity>;
+  overrides(): Promise<Overrides>;
   /** Limits of this run that the managed file and the profile set, and which of them sets each. Throws `guarded` for an unsafe file. */
   limits(): Promise<readonly { readonly name: string; readonly value: string; readonly source: string }[]>;
   /** Reading operations. */
@@ -169,69 +138,83 @@ export interface Context {
     input: Input<N>,
     options: WriteOptions<Before>,
   ): Promise<WriteResult<N, Before>>;
-  /** Asks once for several targets of an irreversible operation. Throws `not_confirmed`. */
-  confirmCount(operation: WriteName, ids: readonly string[]): Promise<void>;
-  /** Every change goes through here: what is asked, held, recorded and sent, in its one order. */
-  readonly pipeline: Pipeline;
-  /** The question before a change, for the pipeline. Throws `not_confirmed`. */
-  ask(question: ChangeQuestion): Promise<void>;
-  /** How far a run is, on standard error. */
-  readonly progress: Progress;
-  /** Tells the audit log what is about to happen, and what became of it. */
-  readonly recorder: Recorder;
-  /** Words after `--`, for a command that runs another program. */
-  readonly rest: readonly string[];
-  /** Writes and reveals of this machine; opened lazily. */
-  audit(): Promise<AuditLog>;
+  /** The clock of the service, ms UTC, by its newest answer; this machine's while none told the time. */
+  serviceNow(): number;
+  /** The same, with a reading request where no answer came yet: `--since 1d` is a day of the service. */
+  askServiceTime(): Promise<number>;
   /** The local copy of the account; opened lazily, nothing is sent before it is asked. */
   mirror(): Promise<Mirror>;
-  /** Looks at key, network, files and contract; changes nothing. */
-  diagnose(): Promise<readonly Finding[]>;
+}
+
+/** What is meant, sent and recorded on this machine, or in a journal that several share. */
+export interface ContextJournal {
   /** Money operations and bulk runs of this machine; opened lazily, nothing is read before it is asked. */
-  journal(): Promise<Journal>;
+  open(): Promise<Journal>;
   /** Operations that wait for persons, and the key of this user. */
   approvals(): Promise<Approvals>;
   /** Making, checking and accepting a journal. */
-  journalAdmin(): Promise<JournalAdmin>;
-  /** Card details behind the gate. */
-  reveal(cardId: string, options: RevealOptions): Promise<Shown>;
-  /** Card details into the environment of one program and nowhere else. Resolves to its exit code. */
-  runWithCard(cardId: string, options: RunWithCard): Promise<number>;
-  /** Throws what `runWithCard` would refuse without a question; for a card that is yet to be made. */
-  checkRunWithCard(options: Omit<RunWithCard, 'mask'>): Promise<void>;
-  /**
-   * Signals go to `onSignal` in place of stopping this run, until the returned function is called: for a command that
-   * must clean up with requests of its own.
-   */
-  takeSignals(onSignal: (signal: NodeJS.Signals) => void): () => void;
-  /** Runs one program with our streams and these variables, for the account of this run. Resolves to its exit code. */
-  runProgram(program: readonly string[], variables: Readonly<Record<string, string>>): Promise<number>;
-  /** Has the browser of this user open an address, by way of a private file. */
-  openBrowser(address: string): Promise<StartedBrowser>;
-  /** Undefined when the service is not the embedded sandbox. */
-  sandboxDeliveries(): Promise<SandboxDeliveries | undefined>;
+  admin(): Promise<JournalAdmin>;
+  /** Writes and reveals of this machine; opened lazily. */
+  audit(): Promise<AuditLog>;
+  /** Every change goes through here: what is asked, held, recorded and sent, in its one order. */
+  readonly pipeline: Pipeline;
+  /** Tells the audit log what is about to happen, and what became of it. */
+  readonly recorder: Recorder;
   /** What must be taken away again, kept for whoever comes after a crash. */
   cleanupLog(): Promise<CleanupLog>;
-  /** Takes away what an earlier run left there. Throws `usage` for something else. */
-  readyFile(path: string): Promise<ReadyFile>;
-  /** The sandbox elsewhere that the environment or the profile names; undefined for the one of this machine. */
-  sandboxElsewhere(): Promise<SandboxElsewhere | undefined>;
+  /** Single operations of the journal that this run has carried out. */
+  readonly ops: readonly string[];
+  /** What a dry run would have sent. */
+  readonly planned: readonly PlannedRequest[];
+}
+
+/** The sandbox: its control surface, servers, deliveries and state. */
+export interface ContextSandbox {
   /** The sandbox's control surface: that of the sandbox elsewhere, else the embedded one. */
-  sandbox(): Promise<SandboxAdmin>;
+  admin(): Promise<SandboxAdmin>;
+  /** The sandbox elsewhere that the environment or the profile names; undefined for the one of this machine. */
+  elsewhere(): Promise<SandboxElsewhere | undefined>;
   /** The sandbox as a server for other programs. */
   readonly servers: SandboxServers;
+  /** Undefined when the service is not the embedded sandbox. */
+  deliveries(): Promise<SandboxDeliveries | undefined>;
   /** Everything the sandbox holds into a file of the user: 0600, whole or not at all. Resolves to its size in bytes. */
-  exportSandbox(path: string): Promise<number>;
+  exportTo(path: string): Promise<number>;
   /** Such a file in place of everything the sandbox holds. Throws `usage` when it cannot be read. */
-  importSandbox(path: string): Promise<Restored>;
+  importFrom(path: string): Promise<Restored>;
   /** How many webhook subscriptions such a file says that it holds; 0 for what is no regular file, or no export. */
   subscriptionsIn(path: string): Promise<number>;
   /** Moves the sandbox's store aside, unread. Resolves to the new file names. */
-  moveSandboxAside(): Promise<readonly string[]>;
-  profiles(): Promise<Profiles>;
-  /** The files a shell finds its completions by. */
-  completionFiles(): Promise<CompletionFiles>;
-  overrides(): Promise<Overrides>;
+  moveAside(): Promise<readonly string[]>;
+}
+
+/** What is asked of a person, and what is told beside the answer. */
+export interface ContextUi {
+  readonly prompts: Prompts;
+  /** How far a run is, on standard error. */
+  readonly progress: Progress;
+  /** A line for people on standard error. */
+  notice(text: string): void;
+  /**
+   * Hides texts in the log of a CI job, before they are printed or handed on: `::add-mask::` lines on standard error
+   * under GitHub Actions, nothing elsewhere.
+   */
+  maskInLog(texts: readonly string[]): void;
+  /** The question before a change, for the pipeline. Throws `not_confirmed`. */
+  ask(question: ChangeQuestion): Promise<void>;
+  /** Asks once for several targets of an irreversible operation. Throws `not_confirmed`. */
+  confirmCount(operation: WriteName, ids: readonly string[]): Promise<void>;
+  /** Both ends of a conversation are terminals and questions are allowed. */
+  readonly canAsk: boolean;
+  /** A person looks at standard output, and no machine format was asked for. */
+  readonly forPeople: boolean;
+  /** `--yes`. */
+  readonly yes: boolean;
+}
+
+/** Files that the user named, and standard input. */
+export interface ContextFiles {
+  readonly stdin: InputStream;
   /** Text of a file the user named. Throws `usage` naming it. */
   readFile(path: string): Promise<string>;
   /** Text of a file the user named; undefined where there is none. Throws `guarded` for one that could not be changed. */
@@ -255,14 +238,54 @@ export interface Context {
     place: readonly [folder: string, name: string],
     file: { readonly pieces: Iterable<string>; readonly mark: string },
   ): Promise<string>;
-  /** A line for people on standard error. */
-  notice(text: string): void;
+  /** Takes away what an earlier run left there. Throws `usage` for something else. */
+  readyFile(path: string): Promise<ReadyFile>;
+  /** The files a shell finds its completions by. */
+  completionFiles(): Promise<CompletionFiles>;
+}
+
+export interface Context {
+  readonly api: ContextApi;
+  readonly journal: ContextJournal;
+  readonly sandbox: ContextSandbox;
+  readonly ui: ContextUi;
+  readonly files: ContextFiles;
+  /** Version of this program. */
+  readonly version: string;
+  readonly clock: Clock;
+  readonly random: Randomness;
+  readonly env: Environment;
+  readonly dryRun: boolean;
+  /** `--csv-raw`: cells of CSV as they are, without the guard against formulas. */
+  readonly csvRaw: boolean;
+  /** `--sort` was given: an order of one page alone would say nothing about the others. */
+  readonly sorted: boolean;
+  /** Fired by Ctrl-C and SIGTERM. */
+  readonly signal: AbortSignal;
+  /** `--timeout`, in ms: the bound on one request. */
+  readonly requestTimeoutMs: number | undefined;
+  /** Words after `--`, for a command that runs another program. */
+  readonly rest: readonly string[];
+  /** Looks at key, network, files and contract; changes nothing. */
+  diagnose(): Promise<readonly Finding[]>;
+  /** Card details behind the gate. */
+  reveal(cardId: string, options: RevealOptions): Promise<Shown>;
+  /** Card details into the environment of one program and nowhere else. Resolves to its exit code. */
+  runWithCard(cardId: string, options: RunWithCard): Promise<number>;
+  /** Throws what `runWithCard` would refuse without a question; for a card that is yet to be made. */
+  checkRunWithCard(options: Omit<RunWithCard, 'mask'>): Promise<void>;
+  /**
+   * Signals go to `onSignal` in place of stopping this run, until the returned function is called: for a command that
+   * must clean up with requests of its own.
+   */
+  takeSignals(onSignal: (signal: NodeJS.Signals) => void): () => void;
+  /** Runs one program with our streams and these variables, for the account of this run. Resolves to its exit code. */
+  runProgram(program: readonly string[], variables: Readonly<Record<string, string>>): Promise<number>;
+  /** Has the browser of this user open an address, by way of a private file. */
+  openBrowser(address: string): Promise<StartedBrowser>;
+  profiles(): Promise<Profiles>;
   /** Name given with `--profile`, for commands that save or remove one. */
   readonly profileName: string | undefined;
-  /** What a dry run would have sent. */
-  readonly planned: readonly PlannedRequest[];
-  /** Single operations of the journal that this run has carried out. */
-  readonly ops: readonly string[];
 }
 
 /** What a command's result looks like. `data`, the JSON, is the result itself unless said otherwise. */

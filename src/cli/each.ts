@@ -116,6 +116,6 @@ function verdict(attempts: readonly Attempt[], errors: readonly CliError[], aske
 /** Asks once for several cards and returns whether each still has to be asked for. */
 export async function confirmAll(ctx: Context, operation: WriteName, ids: readonly string[]): Promise<boolean> {
   if (ids.length < 2) return false;
-  await ctx.confirmCount(operation, ids);
+  await ctx.ui.confirmCount(operation, ids);
   return true;
 }

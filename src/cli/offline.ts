@@ -28,19 +28,22 @@ export interface Offline extends Disposable {
 
 /** Opens the copy. Throws `unreachable` (12) where there is none. */
 export async function openOffline(context: Context): Promise<Offline> {
-  const copy = await (await context.mirror()).read();
+  const copy = await (await context.api.mirror()).read();
   const { reader, as_of } = copy;
-  context.notice(`offline · as of ${as_of}`);
+  context.ui.notice(`offline · as of ${as_of}`);
   // The service may be ahead of this machine: it is never before what the copy shows.
   const now = () => Math.max(context.clock.now(), Date.parse(as_of));
   return {
     context: {
       ...context,
-      reader: async () => reader,
-      read: (operation, input) => reader.read(operation, input),
-      write: () => Promise.reject(notOffline()),
-      serviceNow: now,
-      askServiceTime: async () => now(),
+      api: {
+        ...context.api,
+        reader: async () => reader,
+        read: (operation, input) => reader.read(operation, input),
+        write: () => Promise.reject(notOffline()),
+        serviceNow: now,
+        askServiceTime: async () => now(),
+      },
     },
     mark(shown) {
       const { listing, data } = shown;

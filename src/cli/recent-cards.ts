@@ -23,9 +23,9 @@ export interface RecentCards {
 
 /** Of the built-in sandbox nothing is behind. */
 export async function recentCards(ctx: Context): Promise<RecentCards> {
-  const isExact = (await ctx.identity()).mode === 'sandbox';
+  const isExact = (await ctx.api.identity()).mode === 'sandbox';
   const byCard = new Map<string, RecentChange[]>();
-  for (const change of isExact ? [] : await (await ctx.journal()).recent()) {
+  for (const change of isExact ? [] : await (await ctx.journal.open()).recent()) {
     const { cardId } = change;
     if (cardId === undefined) continue;
     byCard.set(cardId, [...(byCard.get(cardId) ?? []), change]);
@@ -66,7 +66,7 @@ function agrees(card: Card, changes: readonly RecentChange[]): boolean {
 
 async function cardAlone(ctx: Context, id: string): Promise<Card | undefined> {
   try {
-    return (await ctx.read('cards.get', { card_id: id })) as Card;
+    return (await ctx.api.read('cards.get', { card_id: id })) as Card;
   } catch (thrown) {
     if (thrown instanceof CliError && thrown.kind === 'not_found') return undefined;
     throw thrown;

@@ -121,19 +121,21 @@ async function execute(
     if (typed.typed['offline'] === true) offline = await (await import('./offline.ts')).openOffline(opened.context);
     const context = offline?.context ?? opened.context;
     const isOfService = command.operation !== undefined && typed.countsFromNow;
-    const now = isOfService ? wholeSeconds(await context.askServiceTime()) : host.clock.now();
+    const now = isOfService ? wholeSeconds(await context.api.askServiceTime()) : host.clock.now();
     const settings = { now, grouped: host.streams.stdin.isTerminal };
     const found = await answerOf({ typed, context, registry: machine.registry, settings, line, input: {} });
     const shown = offline?.mark(found) ?? found;
     const promised = await promisedFields(command, globals, typed.typed);
-    await writeAnswer(host, globals, { shown, jq, promised, now: () => context.serviceNow() }).catch(async thrown => {
-      answerIs = 'lost';
-      const { carriedOut, onlyLost } = await import('./post-effect-error.ts');
-      if (!globals.dryRun) throw carriedOut(thrown, command, { shown, ops: context.ops });
-      throw thrown instanceof OutputError ? onlyLost(thrown) : thrown;
-    });
+    await writeAnswer(host, globals, { shown, jq, promised, now: () => context.api.serviceNow() }).catch(
+      async thrown => {
+        answerIs = 'lost';
+        const { carriedOut, onlyLost } = await import('./post-effect-error.ts');
+        if (!globals.dryRun) throw carriedOut(thrown, command, { shown, ops: context.journal.ops });
+        throw thrown instanceof OutputError ? onlyLost(thrown) : thrown;
+      },
+    );
     if (host.streams.stdout.closed && !globals.dryRun) {
-      const unread = await unreadAnswer(command, { shown, ops: context.ops });
+      const unread = await unreadAnswer(command, { shown, ops: context.journal.ops });
       if (unread !== undefined) {
         answerIs = 'lost';
         throw unread;
@@ -182,12 +184,15 @@ const STEPS: readonly ((underway: Underway, next: Next) => Promise<Shown>)[] = [
   async function readInput(underway, next) {
     const { typed, context, registry, settings, line } = underway;
     const { args, flags } = typed.missing();
-    const isAsked = args.length + flags.length > 0 && context.canAsk;
+    const isAsked = args.length + flags.length > 0 && context.ui.canAsk;
     const whole = isAsked
       ? await (await import('./complete-line.ts')).complete(typed, { context, registry, settings })
       : typed;
     line.argv = whole.argv;
-    return next({ ...underway, input: await whole.values(settings, () => context.stdin.readAll(WHOLE_INPUT_BYTES)) });
+    return next({
+      ...underway,
+      input: await whole.values(settings, () => context.files.stdin.readAll(WHOLE_INPUT_BYTES)),
+    });
   },
   /** Ids that are written short are looked up where there is no such id, or can be none. */
   async function findIds(underway, next) {
@@ -208,7 +213,7 @@ const STEPS: readonly ((underway: Underway, next: Next) => Promise<Shown>)[] = [
     } catch (thrown) {
       if (!context.dryRun || !(thrown instanceof Error) || thrown.name !== 'DryRun') throw thrown;
       const { showPlanned } = await import('./dry-run.ts');
-      return showPlanned(context.planned, input['fromInput'] === true ? { isList: true } : {});
+      return showPlanned(context.journal.planned, input['fromInput'] === true ? { isList: true } : {});
     }
   },
 ];

@@ -59,7 +59,8 @@ export async function withShortIds(line: Line, execute: (input: Input) => Promis
     return execute(replaced(input, again));
   };
   if (only === undefined) return execute(input);
-  if (line.context.dryRun) for (const { word } of others) if (LOOKS_CUT.test(word)) line.context.notice(asTyped(word));
+  if (line.context.dryRun)
+    for (const { word } of others) if (LOOKS_CUT.test(word)) line.context.ui.notice(asTyped(word));
   let shown: Shown;
   try {
     shown = await execute(input);
@@ -92,7 +93,7 @@ function saysAbsent(thrown: unknown, kind: Kind): boolean {
  */
 async function refuseAbsent({ command, context }: Line, { kind, word }: Typed): Promise<void> {
   if (kind !== 'card' || command.operation === undefined) return;
-  const absent = await context.read('cards.get', { card_id: word }).then(
+  const absent = await context.api.read('cards.get', { card_id: word }).then(
     () => false,
     (thrown: unknown) => unread(thrown) && saysAbsent(thrown, kind),
   );
@@ -239,16 +240,16 @@ async function agree(line: Line, resolved: readonly Resolved[]): Promise<void> {
   const effect = askedEffect(command);
   const meanings = resolved.map(({ word, found }) => `${word} is ${candidateText(found)}`);
   const say = () => {
-    for (const meaning of meanings) context.notice(meaning);
+    for (const meaning of meanings) context.ui.notice(meaning);
   };
   if (effect === 'read' || context.dryRun) return say();
   const isFinal = effect === 'irreversible' || effect === 'reveals-secret';
   const byDigitsAlone = isFinal && resolved.some(byDigits);
   // The question of the command itself names the card; what reveals has none where nobody can be asked.
-  const asksItself = effect === 'irreversible' || (effect === 'reveals-secret' && context.canAsk);
-  const isAsked = byDigitsAlone || !(context.yes || asksItself);
+  const asksItself = effect === 'irreversible' || (effect === 'reveals-secret' && context.ui.canAsk);
+  const isAsked = byDigitsAlone || !(context.ui.yes || asksItself);
   if (!isAsked) return say();
-  if (!context.canAsk) {
+  if (!context.ui.canAsk) {
     const meant = `${meanings.join('; ')}: ${command.path} by`;
     if (!byDigitsAlone) throw cannotConfirm(`${meant} a short id`, wholeCommand(line, resolved));
     throw new CliError('not_confirmed', {
@@ -257,7 +258,7 @@ async function agree(line: Line, resolved: readonly Resolved[]): Promise<void> {
       outcome: 'not_sent',
     });
   }
-  const go = await context.prompts.confirm(`${meanings.join('; ')}. ${command.path}: continue?`, {
+  const go = await context.ui.prompts.confirm(`${meanings.join('; ')}. ${command.path}: continue?`, {
     flag: 'the whole id',
   });
   if (!go) throw declined();
@@ -383,18 +384,18 @@ interface CandidateSearch {
  */
 async function* candidates(search: CandidateSearch): AsyncIterable<Candidate> {
   const { command, context: ctx, kind, isMarked } = search;
-  if (isOfSandbox(command) && (await ctx.identity()).mode !== 'sandbox') {
+  if (isOfSandbox(command) && (await ctx.api.identity()).mode !== 'sandbox') {
     throw usage('short ids are not looked up in a sandbox that was not chosen: add --sandbox, or write the whole id');
   }
   switch (kind) {
     case 'card':
       return yield* cardsFor(command, ctx, isMarked);
     case 'bin':
-      for (const { id, network, type } of (await ctx.read('bins.list', {})).data)
+      for (const { id, network, type } of (await ctx.api.read('bins.list', {})).data)
         yield { id, facts: facts([network, type]) };
       return;
     case 'webhook':
-      for (const { id, url, status } of (await ctx.read('webhooks.list', {})).data)
+      for (const { id, url, status } of (await ctx.api.read('webhooks.list', {})).data)
         yield { id, facts: facts([url, status]) };
       return;
     case 'transaction':
@@ -405,7 +406,7 @@ async function* candidates(search: CandidateSearch): AsyncIterable<Candidate> {
       yield* challenges(ctx);
       return yield* transactions(ctx, 'authorization');
     case 'op':
-      for (const { op, command, state } of await (await ctx.journal()).list())
+      for (const { op, command, state } of await (await ctx.journal.open()).list())
         yield { id: op, facts: facts([command, state]) };
   }
 }
@@ -414,12 +415,12 @@ async function* candidates(search: CandidateSearch): AsyncIterable<Candidate> {
 async function* cardsFor(command: Command, ctx: Context, isMarked: boolean): AsyncIterable<Candidate> {
   const isOfLog = command.path.startsWith('audit ');
   if (isOfLog && !isMarked) return yield* cardsOfLog(ctx);
-  if (command.reach !== 'files' || isOfLog) return yield* cards(await ctx.reader());
-  using copy = await (await ctx.mirror()).read();
+  if (command.reach !== 'files' || isOfLog) return yield* cards(await ctx.api.reader());
+  using copy = await (await ctx.api.mirror()).read();
   yield* cards(copy.reader);
 }
 
-async function* cards(reader: Awaited<ReturnType<Context['reader']>>): AsyncIterable<Candidate> {
+async function* cards(reader: Awaited<ReturnType<Context['api']['reader']>>): AsyncIterable<Candidate> {
   let doubt: string | undefined;
   const onDoubt = (why: string) => {
     doubt = why;
@@ -435,19 +436,19 @@ async function* cards(reader: Awaited<ReturnType<Context['reader']>>): AsyncIter
 
 /** Cards that the audit log names: a word without a mark costs no request where all else is on this machine. */
 async function* cardsOfLog(ctx: Context): AsyncIterable<Candidate> {
-  const { entries } = await (await ctx.audit()).read();
+  const { entries } = await (await ctx.journal.audit()).read();
   const ids = new Set(entries.flatMap(({ card_id }) => (typeof card_id === 'string' ? [card_id] : [])));
   for (const id of ids) yield { id, facts: 'in the audit log' };
 }
 
 async function* transactions(ctx: Context, type?: 'authorization'): AsyncIterable<Candidate> {
-  for await (const { data } of (await ctx.reader()).pages('transactions.list', { type })) {
+  for await (const { data } of (await ctx.api.reader()).pages('transactions.list', { type })) {
     for (const { id, merchant, amount } of data) yield { id, facts: facts([merchant, dollars(toCents(amount))]) };
   }
 }
 
 async function* challenges(ctx: Context): AsyncIterable<Candidate> {
-  for (const { id, merchant, amount, status } of (await ctx.read('challenges.list', {})).data) {
+  for (const { id, merchant, amount, status } of (await ctx.api.read('challenges.list', {})).data) {
     yield { id, facts: facts([merchant, amount == null ? undefined : dollars(toCents(amount)), status]) };
   }
 }

@@ -76,11 +76,11 @@ function shellOf(named: CompletionShell | undefined, env: Environment): Completi
 
 /** Shows what would be changed, asks, and changes it; in a dry run it is only shown. */
 async function changeFiles(ctx: Context, shell: CompletionShell, wanted: Outcome['wanted']): Promise<Outcome> {
-  const places = await ctx.completionFiles();
+  const places = await ctx.files.completionFiles();
   const planned = await places.plan(shell, wanted);
   const due = planned.filter(({ action }) => action !== 'none');
   if (due.length === 0 || ctx.dryRun) return { shell, wanted, changed: false, files: planned };
-  if (!ctx.yes) for (const file of due) for (const line of linesOf(file)) ctx.notice(line);
+  if (!ctx.ui.yes) for (const file of due) for (const line of linesOf(file)) ctx.ui.notice(line);
   await confirmed(ctx, {
     intent: `${wanted === 'install' ? 'Install' : 'Uninstall'} the completion for ${shell}`,
     question: wanted === 'install' ? 'Make these changes?' : 'Take it away?',

@@ -161,11 +161,11 @@ export const explain = command({
     { does: 'What became of an operation', run: 'explain op_00000000000000000000000001' },
   ],
   async run(ctx, { what }): Promise<Explained> {
-    if (what.startsWith('op_')) return { op: await (await ctx.journal()).show(what) };
+    if (what.startsWith('op_')) return { op: await (await ctx.journal.open()).show(what) };
     if (what.startsWith('req_')) return { op: await carrying(ctx, what) };
     const meanings = meaningsOf(what);
     if (meanings.length > 0) return { meanings };
-    const all = facts(await ctx.overrides());
+    const all = facts(await ctx.api.overrides());
     const found = factsAbout(all, what);
     if (found !== undefined) return { facts: found.facts, assumption: found.assumption };
     const near = nearest(what, [...wordsWithMeaning(), ...all.map(({ name }) => name)]);
@@ -208,7 +208,7 @@ function proseOf({ is, exit, kind, means, retryable, next, identifiers, operatio
 
 /** The newest operation with a row that carries this request. Throws `not_found`. */
 async function carrying(ctx: Context, request: string): Promise<OpDetail> {
-  const journal = await ctx.journal();
+  const journal = await ctx.journal.open();
   for (const { op } of await journal.list()) {
     const detail = await journal.show(op);
     if (detail.rowsInDetail.some(({ requestId }) => requestId === request)) return detail;

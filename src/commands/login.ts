@@ -42,7 +42,7 @@ export const login = command({
     const address =
       baseUrl ??
       ctx.env['CARDWRIGHT_BASE_URL'] ??
-      (await ctx.prompts.text('Address of the service (https://…/v1)', { flag: '--base-url' }));
+      (await ctx.ui.prompts.text('Address of the service (https://…/v1)', { flag: '--base-url' }));
     const profiles = await ctx.profiles();
     const before = await profiles.current();
     return { row: await profiles.login(name, address, await givenKey(ctx, ways)), before };
@@ -94,8 +94,8 @@ async function givenKey(ctx: Context, { keyStdin, keychain, keyFile, keyCommand 
 }
 
 async function readKeyText(ctx: Context, fromStdin: boolean): Promise<Secret> {
-  if (!fromStdin) return ctx.prompts.secret('API key', { flag: '--key-stdin' });
-  const content = await ctx.stdin.readAll(MAX_KEY_BYTES);
+  if (!fromStdin) return ctx.ui.prompts.secret('API key', { flag: '--key-stdin' });
+  const content = await ctx.files.stdin.readAll(MAX_KEY_BYTES);
   if (content === '') throw usage('standard input holds no key');
   return new Secret(content);
 }

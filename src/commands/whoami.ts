@@ -23,7 +23,7 @@ export const whoami = command({
     { does: 'In words', run: 'whoami' },
     { does: 'As data', run: 'whoami --json' },
   ],
-  run: async ctx => ({ who: await ctx.identity(), limits: await ctx.limits() }),
+  run: async ctx => ({ who: await ctx.api.identity(), limits: await ctx.api.limits() }),
   show: ({ who, limits }) => ({
     data: {
       profile: who.profile,

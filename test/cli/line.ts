@@ -28,7 +28,7 @@ export async function runWords(argv: readonly string[], options: LineOptions = {
     registry: REGISTRY,
     completionValues: async () => contractValues,
     answerQuery: async () => undefined,
-    openContext: async () => ({ context: {} as Context, close: async () => undefined }),
+    openContext: async () => ({ context: { ui: {} } as Context, close: async () => undefined }),
     redact: text => text,
   };
   const code = await run(machine);

@@ -20,7 +20,7 @@ interface Wish {
 async function run(path: string, { input = {}, overrides = NO_OVERRIDES, format = 'table', columns = 80 }: Wish = {}) {
   const command = CONTRACT_COMMANDS.find(each => each.path === path);
   if (command === undefined) throw new Error(`no command ${path}`);
-  const context = { overrides: async () => overrides } as unknown as Context;
+  const context = { api: { overrides: async () => overrides } } as unknown as Context;
   const { verbatim, prose, ...shown } = await command.execute(context, input);
   const streams = memoryStreams({ stdoutTerminal: true, stderrTerminal: true, columns });
   const settings = { format, quiet: false, accessible: false, csvRaw: false, colour: 'never', now: 0 } as const;

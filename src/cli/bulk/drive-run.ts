@@ -53,7 +53,7 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
     const tally = createRunCounts({ total: rows.length, single: !run.plan.bulk, resumed: driving.resumed ?? false });
     const working: Working = { ...driving, run, recorded: underway.rows, rows, tally };
     let [stopped, objected]: (CliError | undefined)[] = [];
-    ctx.progress.begin();
+    ctx.ui.progress.begin();
     try {
       // An output that cannot be written must be found out before anything is sent.
       yield [];
@@ -74,7 +74,7 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
     failure: () => failure,
     // Below the table, which ends with the last row.
     goesOn: async () => {
-      if (summary !== undefined) ctx.notice(summary);
+      if (summary !== undefined) ctx.ui.notice(summary);
     },
   };
 }
@@ -141,13 +141,13 @@ async function* outcomesOf(
     onOutcome(outcome) {
       tally.add(outcome);
       recorded?.row(recordedRow(outcome));
-      ctx.progress.update(tally.standing);
+      ctx.ui.progress.update(tally.standing);
     },
   });
   const onSignal = () => {
     const many = driven.inFlight();
     const [are, their, them] = many === 1 ? ['1 request is', 'its', 'it'] : [`${many} requests are`, 'their', 'them'];
-    if (many > 0) ctx.notice(`Stopping: ${are} on ${their} way. Ctrl-C again leaves ${them} to ops resume.`);
+    if (many > 0) ctx.ui.notice(`Stopping: ${are} on ${their} way. Ctrl-C again leaves ${them} to ops resume.`);
   };
   ctx.signal.addEventListener('abort', onSignal, { once: true });
   try {
@@ -158,7 +158,7 @@ async function* outcomesOf(
     return driven.stoppedBy();
   } finally {
     ctx.signal.removeEventListener('abort', onSignal);
-    ctx.progress.clear();
+    ctx.ui.progress.clear();
   }
 }
 
@@ -172,7 +172,7 @@ async function concluded(ctx: Context, working: Working, stopped: CliError | und
   const finished = cutShort ? { objections: [], remarks: [], doubted: [], ended: false } : await run.finish();
   const { objections, doubted, ended } = finished;
   for (const outcome of doubted) tally.doubt(outcome);
-  for (const remark of finished.remarks) ctx.notice(`note: ${remark}`);
+  for (const remark of finished.remarks) ctx.ui.notice(`note: ${remark}`);
   const verdict = tally.verdict({ op: run.op, objections, ended, stopped, signal });
   if (verdict !== undefined) return verdict;
   return undefined;

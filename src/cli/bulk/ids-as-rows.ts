@@ -27,7 +27,7 @@ export async function runIds(ctx: Context, bulk: BulkCommand, input: IdsInput): 
     });
   }
   if (ids.length === 0) {
-    ctx.notice('Standard input holds no ids. There is nothing to do.');
+    ctx.ui.notice('Standard input holds no ids. There is nothing to do.');
     async function* none() {
       yield [];
     }
@@ -49,6 +49,6 @@ export async function runIds(ctx: Context, bulk: BulkCommand, input: IdsInput): 
     unchanged: async () => true,
     [Symbol.asyncDispose]: async () => undefined,
   });
-  const withRows = Object.create(ctx, { openInput: { value: openInput, enumerable: true } }) as Context;
+  const withRows = { ...ctx, files: { ...ctx.files, openInput } };
   return runBulk(withRows, bulk, { file: '-' } satisfies BulkInput);
 }

@@ -48,7 +48,7 @@ const TOLD_FAULTS = 100;
 export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows> {
   const { operation, file, keepGoing, marker, bestBin } = reading;
   const name = file === '-' ? 'standard input' : file;
-  await using input = await ctx.openInput(file);
+  await using input = await ctx.files.openInput(file);
   const { form, records } = await readRecords(input.pieces, {
     name,
     checkHeader: header => checkColumns(name, operation, header),
@@ -80,7 +80,7 @@ export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows
 }
 
 async function binsFor(ctx: Context, operation: BulkOperation): Promise<readonly Item<'bins.list'>[] | undefined> {
-  return 'bin_id' in rowFields(operation) ? (await ctx.read('bins.list', {})).data : undefined;
+  return 'bin_id' in rowFields(operation) ? (await ctx.api.read('bins.list', {})).data : undefined;
 }
 
 /** One intent for two rows is a mistake: it would be one purchase. */

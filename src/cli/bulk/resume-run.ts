@@ -17,11 +17,11 @@ export async function resuming(
   for (const { planned } of rows) operations.add(planned.operation);
   const [operation = plan.command] = operations;
   const spending = spendingOf(openRows(seen.run));
-  const admitted = await ctx.pipeline.admit({
+  const admitted = await ctx.journal.pipeline.admit({
     audited: { event: 'run', operation, rows: rows.length, op, ...(total > 0 && { amount: toUsd(total) }) },
     operations,
     ask: async verdict => {
-      if (verdict === 'ask') await ctx.ask({ intent: `Resume ${op}`, command: `cardwright ops resume ${op} --yes` });
+      if (verdict === 'ask') await ctx.ui.ask({ intent: `Resume ${op}`, command: `cardwright ops resume ${op} --yes` });
     },
   });
   return () =>

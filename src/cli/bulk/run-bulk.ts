@@ -80,7 +80,7 @@ export async function runRows(ctx: Context, given: RowsToRun): Promise<Shown> {
 }
 
 async function guardedRows(ctx: Context, given: RowsToRun): Promise<Shown> {
-  const journal = await ctx.journal();
+  const journal = await ctx.journal.open();
   const uses = await journal.earlierUses(planFor(given));
   const wanted = { ...given, read: withoutDone(given.read, uses) };
   const { operations, read, keepGoing, concurrency = USUAL_WORKERS, maxTotal } = wanted;
@@ -110,11 +110,11 @@ async function guardedRows(ctx: Context, given: RowsToRun): Promise<Shown> {
   };
   const spending = spendingOf(read.rows);
   if (ctx.dryRun) {
-    await ctx.pipeline.foresee(change, spending);
-    await tellPending(ctx.notice, prepared);
+    await ctx.journal.pipeline.foresee(change, spending);
+    await tellPending(ctx.ui.notice, prepared);
     return showPlanned(prepared.requests, { isList: true });
   }
-  const admitted = await ctx.pipeline.admit(change);
+  const admitted = await ctx.journal.pipeline.admit(change);
   const { op } = prepared;
   return driveRun(ctx, {
     concurrency,
@@ -129,7 +129,7 @@ async function guardedRows(ctx: Context, given: RowsToRun): Promise<Shown> {
         spending,
         async open() {
           const run = await prepared.begin({ wallet });
-          ctx.notice(`${op}. If anything stops this run: cardwright ops resume ${op}`);
+          ctx.ui.notice(`${op}. If anything stops this run: cardwright ops resume ${op}`);
           return run;
         },
       }),
@@ -154,7 +154,7 @@ function refuseToldOf(ctx: Context, { refuse, read }: RowsToRun): void {
   try {
     refuse?.();
   } catch (thrown) {
-    if (ctx.dryRun) for (const line of read.found) ctx.notice(line);
+    if (ctx.dryRun) for (const line of read.found) ctx.ui.notice(line);
     throw thrown;
   }
 }
@@ -163,20 +163,20 @@ function refuseToldOf(ctx: Context, { refuse, read }: RowsToRun): void {
 async function tellSum(ctx: Context, { operations, read }: RowsToRun): Promise<Cents | undefined> {
   const { total } = read;
   const [counted = '', ...lines] = read.found;
-  const wallet = total === 0 ? undefined : toCents((await ctx.read('wallet.get', {})).balance);
-  ctx.notice(`${counted}${sumText(operations, total, { wallet, identity: await ctx.identity() })}`);
-  for (const line of lines) ctx.notice(line);
+  const wallet = total === 0 ? undefined : toCents((await ctx.api.read('wallet.get', {})).balance);
+  ctx.ui.notice(`${counted}${sumText(operations, total, { wallet, identity: await ctx.api.identity() })}`);
+  for (const line of lines) ctx.ui.notice(line);
   return wallet;
 }
 
 /** One question for all rows; their count is typed where they cannot be undone, or the key is live. */
 async function askForAll(ctx: Context, { operations, intent, read }: RowsToRun): Promise<void> {
-  if (ctx.yes) return;
-  const { mode } = await ctx.identity();
+  if (ctx.ui.yes) return;
+  const { mode } = await ctx.api.identity();
   const count = read.rows.length;
   const irreversible = operations.some(operation => OPERATIONS[operation].effect === 'irreversible');
   const typed = { what: 'their count', expect: String(count) } as const;
-  await ctx.ask({
+  await ctx.ui.ask({
     intent,
     irreversible,
     command: sameCommandWith('--yes'),
@@ -236,7 +236,7 @@ function nothingToSend(
   const many = skipped.length;
   const wrong = skipped.filter(({ outcome, error }) => outcome !== 'done' || error !== undefined);
   const done = skipped.filter(({ outcome }) => outcome === 'done').length;
-  if (done > 0) for (const line of found) ctx.notice(line);
+  if (done > 0) for (const line of found) ctx.ui.notice(line);
   let failure = wrong.length > 0 ? notAllDone(name, many, { done, wrong }) : undefined;
   async function* batches() {
     yield skipped.map(resultRow);
@@ -281,7 +281,7 @@ const TOLD_ROWS = 5;
 /** A file without rows is a mistake; a selection that holds no card is an answer. */
 function nothingToDo(ctx: Context, { name, found, leftOut }: ReadRows, isFile: boolean): Shown {
   if (isFile) throw new CliError('usage', { message: `${name} holds no rows. Nothing was sent`, outcome: 'not_sent' });
-  ctx.notice(`${found[0]} There is nothing to do.`);
+  ctx.ui.notice(`${found[0]} There is nothing to do.`);
   async function* batches() {
     yield [];
   }

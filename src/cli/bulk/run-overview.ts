@@ -72,7 +72,7 @@ export function runOverview(ctx: Context, { run }: Pick<OpView, 'run'>): Shown {
     ctx.signal.throwIfAborted();
     // It reads the journal alone.
     looked.objections = (await run.finish()).objections;
-    ctx.notice(`Dry run: nothing was sent. ${summaryOf(looked)}`);
+    ctx.ui.notice(`Dry run: nothing was sent. ${summaryOf(looked)}`);
   }
   return {
     listing: { batches: batches(), page: (): Row => ({ total: rows.length, op: run.op, ...looked.counts }) },

@@ -37,7 +37,7 @@ export async function selectRows(ctx: Context, operation: BulkOperation, input: 
   const { where = [], idle, to, amount, keepGoing = false } = input;
   const name = [...where, ...(idle === undefined ? [] : [`idle>=${idle}`])].join(' and ');
   checkAim(operation, input);
-  const test = allOf(where, { shape: CARD, flag: '--where', now: () => ctx.serviceNow(), options: ['idle'] });
+  const test = allOf(where, { shape: CARD, flag: '--where', now: () => ctx.api.serviceNow(), options: ['idle'] });
   const { found, leftOut } = await matching(ctx, operation, { test, idle });
   const lines: string[] = [];
   const rows: PlannedRow[] = [];
@@ -115,8 +115,8 @@ interface Matching {
 async function matching(ctx: Context, operation: BulkOperation, { test, idle }: Conditions): Promise<Matching> {
   const span = idle === undefined ? undefined : idleSpan(idle);
   const states = statesFor(operation) ?? statesFor('cards.terminate') ?? [];
-  const reader = await ctx.reader();
-  const { progress } = ctx;
+  const reader = await ctx.api.reader();
+  const { progress } = ctx.ui;
   const because = 'A card that meets the conditions could be missing. Nothing was sent';
   const list = { reader, operation: 'cards.list', input: { per_page: 100 }, because } as const;
   const cards = await fromWholeList(list, async pages => {
@@ -131,7 +131,7 @@ async function matching(ctx: Context, operation: BulkOperation, { test, idle }: 
   const isIdle =
     span === undefined || cards.length === 0
       ? () => true
-      : await idleCards({ reader, progress, since: ctx.serviceNow() - span });
+      : await idleCards({ reader, progress, since: ctx.api.serviceNow() - span });
   const oldestFirst = cards.reverse().filter(isIdle);
   const starts = (card: Card) => states.includes(card.status);
   return { found: oldestFirst.filter(starts), leftOut: oldestFirst.filter(card => !starts(card)) };

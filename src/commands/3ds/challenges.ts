@@ -66,8 +66,8 @@ export const listChallenges = command({
     { does: 'The codes of one card', run: '3ds list --card card_1 --json --fields otp,expires_at' },
   ],
   async run(ctx, { card, status, merchant, amount }) {
-    const list = await ctx.read('challenges.list', { card_id: card, status });
-    ctx.maskInLog(list.data.map(({ otp }) => otp));
+    const list = await ctx.api.read('challenges.list', { card_id: card, status });
+    ctx.ui.maskInLog(list.data.map(({ otp }) => otp));
     return wholeListing(list, { noun: 'challenge', keep: [matching({ merchant, amount })] });
   },
   show: listing => ({ listing, noun: 'challenge', columns: CHALLENGE_COLUMNS }),
@@ -115,8 +115,8 @@ const waitChallenge = command({
     let others = 0;
     let isChecked = card === undefined;
     const look = async (signal: AbortSignal): Promise<Challenge | undefined> => {
-      const { data } = await ctx.read('challenges.list', { card_id: card }, { signal });
-      const open = openChallenges(data, ctx.serviceNow());
+      const { data } = await ctx.api.read('challenges.list', { card_id: card }, { signal });
+      const open = openChallenges(data, ctx.api.serviceNow());
       // A service that knows no filter sends the challenges of every card.
       const matches = open.filter(row => (card === undefined || row.card_id === card) && isMeant(row));
       const own = await isTaken(matches);
@@ -125,14 +125,14 @@ const waitChallenge = command({
       if (found === undefined && !isChecked && card !== undefined) {
         // A card that is not there would be waited for in vain.
         await nextRequest(waitingOf(ctx));
-        await ctx.read('cards.get', { card_id: card }, { signal });
+        await ctx.api.read('cards.get', { card_id: card }, { signal });
         isChecked = true;
       }
       return found;
     };
     const found = await awaited(ctx, timeoutMs, look);
     if (found === undefined) throw nothingCame(ctx, timeoutMs, others);
-    ctx.maskInLog([found.otp]);
+    ctx.ui.maskInLog([found.otp]);
     return { found, print };
   },
   show: ({ found, print }) => ({
@@ -169,7 +169,7 @@ function ageRule(
     const { facts, openedAt } = await import('../../events/challenges.ts');
     if (tooOld === undefined) {
       // The first answer has told the clock of the service.
-      const now = ctx.serviceNow();
+      const now = ctx.api.serviceNow();
       const waited = ctx.clock.monotonic() - began;
       const from = since === undefined ? now - waited - (onlyNew ? 0 : RECENT_MS) : sinceOf(since, now);
       // Whatever the first look shows at once was there before; one after trouble may show what has come meanwhile.
@@ -177,9 +177,9 @@ function ageRule(
       const isYoung = (row: Challenge) => (openedAt(row, now) ?? Number.NaN) >= Math.floor(from / SECOND) * SECOND;
       const old = any ? [] : matches.filter(row => isAtOnce || !isYoung(row));
       tooOld = new Set(old.map(({ id }) => id));
-      for (const row of old.slice(0, 5)) ctx.notice(`not taken because it was open before: ${facts(row)}`);
+      for (const row of old.slice(0, 5)) ctx.ui.notice(`not taken because it was open before: ${facts(row)}`);
       if (old.length > 0 && !onlyNew)
-        ctx.notice('--any also takes a challenge that was open before; --since sets from when.');
+        ctx.ui.notice('--any also takes a challenge that was open before; --since sets from when.');
     }
     return matches.filter(({ id }) => !tooOld?.has(id));
   };
@@ -226,29 +226,29 @@ const watchChallenges = command({
       // Within the first look that goes well: a service in trouble is waited for here too.
       if (!isSaid) {
         const whose = card === undefined ? 'all cards' : await named(card);
-        ctx.notice(`Watching ${whose} every ${EVERY_MS / 1000} s. Ctrl-C stops.`);
+        ctx.ui.notice(`Watching ${whose} every ${EVERY_MS / 1000} s. Ctrl-C stops.`);
         isSaid = true;
       }
-      const { data } = await ctx.read('challenges.list', { card_id: card });
-      const open = openChallenges(data, ctx.serviceNow());
+      const { data } = await ctx.api.read('challenges.list', { card_id: card });
+      const open = openChallenges(data, ctx.api.serviceNow());
       return open.filter(row => (card === undefined || row.card_id === card) && isMeant(row));
     };
     async function named(id: string): Promise<string> {
-      const { network, last4 } = await ctx.read('cards.get', { card_id: id });
+      const { network, last4 } = await ctx.api.read('cards.get', { card_id: id });
       await nextRequest(waiting);
       return `${network ?? 'the card'} ending ${last4}`;
     }
     async function* batches() {
       const view = { everyMs: EVERY_MS, forMs, count, look, onTrouble: onTroubleOf(ctx) };
       for await (const rows of live<Challenge>(waiting, view)) {
-        ctx.maskInLog(rows.map(({ otp }) => otp));
+        ctx.ui.maskInLog(rows.map(({ otp }) => otp));
         yield rows as unknown as readonly Row[];
       }
     }
     const listing = {
       batches: batches(),
       page: () => ({}),
-      line: (row: Row) => lineOf(row as unknown as Challenge, { at: ctx.clock.now(), now: ctx.serviceNow() }),
+      line: (row: Row) => lineOf(row as unknown as Challenge, { at: ctx.clock.now(), now: ctx.api.serviceNow() }),
       footer: (rows: number) =>
         `${rows} ${rows === 1 ? 'challenge' : 'challenges'} in ${durationText(ctx.clock.monotonic() - began)}.`,
     };

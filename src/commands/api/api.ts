@@ -62,7 +62,7 @@ export const api = command({
     const input = file === undefined ? undefined : await bodyText(ctx, file);
     const values = typed as Readonly<Record<string, string>>;
     const asked = rawCallFrom({ method, path, texts: field as typeof values, values, input });
-    if (revealsSecret(asked.path, await ctx.overrides())) throw gated();
+    if (revealsSecret(asked.path, await ctx.api.overrides())) throw gated();
     if (method !== 'GET') {
       if (paginate) throw usage('--paginate reads a list; it goes with GET');
       const intentName = intentNamed(name);
@@ -73,12 +73,12 @@ export const api = command({
     if (marker) throw usage(MARKER_USE);
     const whole = `${asked.path}${asked.query}`;
     if (!paginate) {
-      const answer = await ctx.read('api.read', { method, path: whole });
+      const answer = await ctx.api.read('api.read', { method, path: whole });
       return { ...answerOf(ctx, answer, include === true), isRead: true };
     }
     if (include) throw usage('-i shows one answer, but --paginate reads several');
-    const pages = (await ctx.reader()).pages('api.pages', { path: whole });
-    const listing = pagedListing(pages, { noun: 'row', all: true, sorted: ctx.sorted, progress: ctx.progress });
+    const pages = (await ctx.api.reader()).pages('api.pages', { path: whole });
+    const listing = pagedListing(pages, { noun: 'row', all: true, sorted: ctx.sorted, progress: ctx.ui.progress });
     return { listing, isRead: true };
   },
   show: (answer: { readonly isRead?: boolean } & ({ readonly body: unknown } | { readonly listing: Listing })) => ({
@@ -92,7 +92,7 @@ export const api = command({
 });
 
 async function bodyText(ctx: Context, file: string): Promise<string> {
-  return file === '-' ? ctx.stdin.readAll(RAW_BODY_BYTES) : ctx.readFile(file);
+  return file === '-' ? ctx.files.stdin.readAll(RAW_BODY_BYTES) : ctx.files.readFile(file);
 }
 
 const MARKER_USE = '--marker is for a request that creates a card; no other request can carry it';
@@ -107,7 +107,7 @@ interface Wishes {
 /** Sends the bytes that were given; a marker, which cannot be added to them, makes the body anew. */
 async function change(ctx: Context, asked: RawCall, { key, intentName, include, marker }: Wishes) {
   const { method, path, query, body, text } = asked;
-  const matched = matchOperation(asked, await ctx.overrides());
+  const matched = matchOperation(asked, await ctx.api.overrides());
   if (matched !== undefined && isWriteName(matched.operation)) {
     const { operation } = matched;
     if (query !== '') throw usage(`${operation} takes no query`);
@@ -116,7 +116,7 @@ async function change(ctx: Context, asked: RawCall, { key, intentName, include, 
     const intent = `Send ${method} ${path} (${operation})`;
     const exact = { marker, ...(!marker && { body: text }) };
     const sent = { intent, intentName, key, ...exact };
-    const { result, intent: used } = await ctx.write(operation, inputOf(operation, matched), sent);
+    const { result, intent: used } = await ctx.api.write(operation, inputOf(operation, matched), sent);
     return { body: withIntent(shownResult(result), used) };
   }
   if (marker) throw usage(MARKER_USE);
@@ -124,14 +124,14 @@ async function change(ctx: Context, asked: RawCall, { key, intentName, include, 
   if (secret !== undefined) throw usage(`the field ${JSON.stringify(secret)} is a secret and cannot be journaled`);
   const sent = { method, path: `${path}${query}`, ...(text !== undefined && { body: text }) };
   const options = { intent: `Send ${method} ${path}`, intentName, key };
-  const { result, intent: used } = await ctx.write('api.write', sent, options);
+  const { result, intent: used } = await ctx.api.write('api.write', sent, options);
   // What was answered then is not kept.
   return used?.repeated ? { body: { intent: used } } : answerOf(ctx, result, include);
 }
 
 function answerOf(ctx: Context, { status, headers, body, hidden }: RawAnswer, include: boolean): { body: unknown } {
   if (hidden > 0)
-    ctx.notice(
+    ctx.ui.notice(
       `${hidden === 1 ? 'a secret value was' : `${hidden} secret values were`} removed; use cards details and 3ds list`,
     );
   return { body: include ? { status, headers, body: body ?? null } : body };

@@ -154,7 +154,7 @@ interface Lines {
 }
 
 async function localLines(ctx: Context): Promise<Lines> {
-  const log = await ctx.audit();
+  const log = await ctx.journal.audit();
   const { entries, flaw } = await log.read();
   return { entries, failure: flaw && brokenChain(log.path, flaw) };
 }
@@ -181,7 +181,7 @@ const verifyAudit = command({
     { does: 'For a script: exit 15 when it is broken', run: 'audit verify --json' },
   ],
   async run(ctx) {
-    const log = await ctx.audit();
+    const log = await ctx.journal.audit();
     const { entries, flaw } = await log.read();
     if (flaw !== undefined) throw brokenChain(log.path, flaw);
     return { ok: true, lines: entries.length, last: entries.at(-1)?.hash ?? null, path: log.path };
@@ -220,7 +220,7 @@ const exportAudit = command({
   ],
   async run(ctx, { out }) {
     const { content, entries, failure } = await localLog(ctx);
-    if (out !== undefined) await ctx.createFile(out, content);
+    if (out !== undefined) await ctx.files.createFile(out, content);
     return { content: out === undefined ? content : undefined, entries, failure };
   },
   show: ({ content, entries, failure }) => ({
@@ -234,7 +234,7 @@ const exportAudit = command({
 });
 
 async function localLog(ctx: Context) {
-  const log = await ctx.audit();
+  const log = await ctx.journal.audit();
   const [content = '', { entries, flaw }] = await Promise.all([log.text(), log.read()]);
   return { content, entries: entries as readonly object[], failure: flaw && brokenChain(log.path, flaw) };
 }

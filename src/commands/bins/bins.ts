@@ -72,7 +72,7 @@ export function binFor(bins: readonly Bin[], amount: Cents): Bin | undefined {
 
 /** The first BIN for a card with this much money. Throws `not_found` when none can take it. */
 export async function bestBin(ctx: Context, amount: Cents): Promise<Bin> {
-  const { data } = await ctx.read('bins.list', {});
+  const { data } = await ctx.api.read('bins.list', {});
   const best = binFor(data, amount);
   if (best === undefined) {
     throw new CliError('not_found', {
@@ -94,7 +94,7 @@ export const listBins = command({
     { does: 'All of them', run: 'bins list' },
     { does: 'Best accepted first', run: 'bins list --sort -acceptance_rate' },
   ],
-  run: async ctx => wholeListing(await ctx.read('bins.list', {}), { noun: 'BIN' }),
+  run: async ctx => wholeListing(await ctx.api.read('bins.list', {}), { noun: 'BIN' }),
   show: listing => ({ listing, noun: 'BIN', columns: BIN_COLUMNS }),
 });
 
@@ -111,7 +111,7 @@ const getBin = command({
     { does: 'One fact of it', run: 'bins get bin_1 --jq .max_transaction' },
   ],
   async run(ctx, { bin }) {
-    const { data } = await ctx.read('bins.list', {});
+    const { data } = await ctx.api.read('bins.list', {});
     const found = data.find(({ id }) => id === bin);
     if (found === undefined) {
       throw new CliError('not_found', {
@@ -145,7 +145,7 @@ export const pickBin = command({
     { does: 'Ids alone, the best one first', run: 'bins pick -o id' },
   ],
   async run(ctx, { need, for: purpose, minTransaction }) {
-    const { data } = await ctx.read('bins.list', {});
+    const { data } = await ctx.api.read('bins.list', {});
     const ranked = rankBins(data, { needs: need ?? [], purpose, minTransaction });
     if (ranked.length === 0) {
       throw new CliError('not_found', {

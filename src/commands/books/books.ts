@@ -61,7 +61,7 @@ export const syncBooks = command({
     { does: 'Read everything again, slowly', run: 'books sync --full --rate 60' },
     { does: 'What was new, for a script', run: 'books sync --jq .transactions.new' },
   ],
-  run: async (ctx, { full, rate }) => (await ctx.mirror()).sync({ full, rate }),
+  run: async (ctx, { full, rate }) => (await ctx.api.mirror()).sync({ full, rate }),
   show: report => ({
     data: { ...report },
     noun: 'sync',
@@ -125,7 +125,7 @@ export const booksState = command({
     { does: 'In words', run: 'books status' },
     { does: 'How old it is, for a script', run: 'books status --jq .as_of' },
   ],
-  run: async ctx => (await ctx.mirror()).status(),
+  run: async ctx => (await ctx.api.mirror()).status(),
   show: status => ({
     data: { ...status },
     noun: 'mirror',
@@ -200,8 +200,8 @@ export const queryBooks = command({
   ],
   async run(ctx, { sql, sqlTimeout, offline, maxAge: age }) {
     const timeoutMs = parseDuration(sqlTimeout ?? DEFAULT_TIMEOUT, '--sql-timeout');
-    const statement = sql === '-' ? await ctx.stdin.readAll(LONGEST_SQL) : sql;
-    const mirror = await ctx.mirror();
+    const statement = sql === '-' ? await ctx.files.stdin.readAll(LONGEST_SQL) : sql;
+    const mirror = await ctx.api.mirror();
     using copy = offline ? await mirror.read() : await mirror.readFresh(maxAge(age));
     return { ...(await copy.query(statement, timeoutMs)), as_of: copy.as_of };
   },
@@ -238,7 +238,7 @@ export const resetBooks = command({
     { does: 'Delete the copy', run: 'books reset --hard --yes' },
   ],
   async run(ctx, { hard }) {
-    const mirror = await ctx.mirror();
+    const mirror = await ctx.api.mirror();
     const intent = hard ? `Delete the mirror ${mirror.path}` : `Move the mirror ${mirror.path} aside`;
     const again = `cardwright books reset${hard ? ' --hard' : ''} --yes`;
     if (ctx.dryRun) return { path: mirror.path, existed: (await mirror.status()).exists };

@@ -86,7 +86,8 @@ export const exportStatement = command({
   ) {
     refuseUnfit(format, { layout, dateFormat, pending, accounts, intuBid, continues });
     // A faulty file is told before anything else is looked at.
-    const names = accounts === undefined ? DEFAULT_ACCOUNTS : await accountsOf(await ctx.readFile(accounts), accounts);
+    const names =
+      accounts === undefined ? DEFAULT_ACCOUNTS : await accountsOf(await ctx.files.readFile(accounts), accounts);
     if (intuBid !== undefined && !/^\d{1,10}$/.test(intuBid))
       throw usage(`--intu-bid ${JSON.stringify(intuBid)} is no number of a bank`);
     if (out !== undefined && ctx.dryRun) throw usage('export sends no change to the service; it has no dry run');
@@ -106,22 +107,22 @@ type Given = string | Kept;
 
 async function given(ctx: Context, statement: Statement, { out, wish, ...asked }: Giving): Promise<Given> {
   const { exportFiles, KeptLines } = await import('../../writers/files.ts');
-  const { profile } = await ctx.identity();
+  const { profile } = await ctx.api.identity();
   const kept = new KeptLines(statement, wish.format);
   const files = await exportFiles(kept.statement, { ...wish, profile, label: asked.label });
-  if (wish.format === 'qif') ctx.notice('Readers of QIF know no ids: import this once.');
+  if (wish.format === 'qif') ctx.ui.notice('Readers of QIF know no ids: import this once.');
   const written = new ExportCount();
   let text = '';
   for (const { name, mark, pieces } of files) {
     if (out === undefined && text !== '') throw severalFiles(wish);
     const counted = written.file(pieces);
     if (out === undefined) for (const piece of counted) text += piece;
-    else written.named(await ctx.replaceFile([out, name], { pieces: counted, mark }));
+    else written.named(await ctx.files.replaceFile([out, name], { pieces: counted, mark }));
   }
   const standing = showStanding(ctx, statement, [{ provisional: [...kept.reasons] }]);
   const remembered = await remember(ctx, { statement, written, asked, wish });
   const told = { ...remembered, ...standing, left_out: kept.leftOut };
-  for (const notice of noticesOf(told)) ctx.notice(notice);
+  for (const notice of noticesOf(told)) ctx.ui.notice(notice);
   return out === undefined ? text : told;
 }
 
@@ -220,14 +221,14 @@ async function remember(ctx: Context, { statement, written, asked, wish }: Expor
   const period = statement.period.name;
   const { sha256, files } = written.done();
   const lines = files.reduce((sum, file) => sum + file.lines, 0);
-  const before = await (await ctx.mirror()).keepExport({
+  const before = await (await ctx.api.mirror()).keepExport({
     // Days of another zone are another period.
     period: tz === 'UTC' ? period : `${period} ${tz}`,
     format: layout === 'plain' ? format : `${format} ${layout}`,
     account: card ?? only ?? (label === undefined ? 'all' : `label ${label}`),
     lines,
     sha256,
-    at_ms: Math.floor(ctx.serviceNow() / SECOND) * SECOND,
+    at_ms: Math.floor(ctx.api.serviceNow() / SECOND) * SECOND,
   });
   return {
     period,

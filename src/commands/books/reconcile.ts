@@ -130,17 +130,17 @@ export const reconcileAccount = command({
   ],
   async run(ctx, { from, to, card, soleOperator, all = false, offline, waitTimeout }) {
     const patienceMs = parseDuration(waitTimeout ?? DEFAULT_WAIT, '--wait-timeout');
-    const base = from === undefined || from.startsWith('cut_') ? from : timeOf(from, ctx.serviceNow());
+    const base = from === undefined || from.startsWith('cut_') ? from : timeOf(from, ctx.api.serviceNow());
     if (to !== undefined && to !== 'now' && !to.startsWith('cut_')) throw usage(`--to takes now or a cut, not ${to}`);
     try {
-      const mirror = await ctx.mirror();
+      const mirror = await ctx.api.mirror();
       const options = { from: base, to: to === 'now' ? undefined : to, soleOperator, offline, patienceMs };
       const report = (done: Parameters<typeof reportOf>[0]) => JSON.stringify(reportOf(done, { all: false }));
       const done = reportOf(await mirror.reconcile({ ...options, report }), { all, card });
-      if (done.left_out.records > 0) ctx.notice(leftOutText(done.left_out.records));
+      if (done.left_out.records > 0) ctx.ui.notice(leftOutText(done.left_out.records));
       return done;
     } finally {
-      ctx.progress.clear();
+      ctx.ui.progress.clear();
     }
   },
   show: shownReport,

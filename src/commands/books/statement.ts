@@ -83,14 +83,14 @@ export async function statementFor<T>(
     throw usage('give one of --card, --label and --only');
   const clock = new WallClock(tz);
   // What is wrong with it is told before anything is asked.
-  readPeriod(asked.period, clock, ctx.serviceNow());
+  readPeriod(asked.period, clock, ctx.api.serviceNow());
   const allowed = maxAge(asked.maxAge);
-  const mirror = await ctx.mirror();
+  const mirror = await ctx.api.mirror();
   using copy = offline ? await mirror.read() : await mirror.readFresh(allowed);
-  ctx.progress.clear();
+  ctx.ui.progress.clear();
   const { db, as_of } = copy;
   // Where nothing was sent the clock of this machine is all there is, and the copy may be of a later time.
-  const now = Math.max(ctx.serviceNow(), Date.parse(as_of));
+  const now = Math.max(ctx.api.serviceNow(), Date.parse(as_of));
   const period = readPeriod(asked.period, clock, now);
   const [{ pendingRows, statementRows }, { statementOf }, { leftOutOfPeriod }] = await Promise.all([
     import('../../mirror/statement-rows.ts'),
@@ -116,7 +116,7 @@ export async function statementFor<T>(
       operation: 'transactions.list',
     });
   }
-  if (records > 0) ctx.notice(leftOutText(records));
+  if (records > 0) ctx.ui.notice(leftOutText(records));
   return await use(statement, as_of);
 }
 
@@ -150,11 +150,11 @@ export function showStanding(
   const standing = standingOf(statement, accounts);
   const { provisional } = standing;
   for (const reason of provisional.slice(0, MOST_REASONS)) {
-    ctx.notice(`${statement.period.name} is provisional: ${reason}`);
+    ctx.ui.notice(`${statement.period.name} is provisional: ${reason}`);
   }
   const more = provisional.length - MOST_REASONS;
   if (more > 0)
-    ctx.notice(`${statement.period.name} is provisional for ${more} more reasons: books statement --json has all`);
+    ctx.ui.notice(`${statement.period.name} is provisional for ${more} more reasons: books statement --json has all`);
   return standing;
 }
 

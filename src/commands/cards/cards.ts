@@ -100,14 +100,14 @@ export const listCards = command({
     { does: 'Ids alone, for the next command', run: 'cards list --status frozen --all -o id' },
   ],
   async run(ctx, { status, bin, page, perPage, all, limit, label, where, idle }) {
-    const known = { shape: CARD, now: () => ctx.serviceNow(), options: ['idle'] };
+    const known = { shape: CARD, now: () => ctx.api.serviceNow(), options: ['idle'] };
     const span = idle === undefined ? undefined : idleSpan(idle);
     const tests = where === undefined ? [] : [allOf(where, { ...known, flag: '--where' })];
     if (label !== undefined) tests.push(parseCondition(`label~${label}`, { ...known, flag: '--label' }));
-    const reader = await ctx.reader();
+    const reader = await ctx.api.reader();
     if (span !== undefined) {
-      const since = (await ctx.askServiceTime()) - span;
-      tests.push(await idleCards({ reader, progress: ctx.progress, since }));
+      const since = (await ctx.api.askServiceTime()) - span;
+      tests.push(await idleCards({ reader, progress: ctx.ui.progress, since }));
     }
     const asked = pagesAsked(ctx, { page, perPage, all, limit });
     const wide = asked.sorted || all || limit !== undefined || tests.length > 0;
@@ -117,7 +117,7 @@ export const listCards = command({
       page,
       per_page: perPage ?? (wide ? 100 : undefined),
     });
-    return pagedListing(pages, { noun: 'card', ...asked, keep: tests, progress: ctx.progress });
+    return pagedListing(pages, { noun: 'card', ...asked, keep: tests, progress: ctx.ui.progress });
   },
   show: listing => ({ listing, noun: 'card', columns: CARD_COLUMNS }),
 });
@@ -139,7 +139,7 @@ export const getCard = command({
   ],
   async run(ctx, { cards: ids, fromInput }): Promise<{ readonly found: readonly Card[]; readonly isList: boolean }> {
     const found: Card[] = [];
-    for (const id of ids) found.push(await ctx.read('cards.get', { card_id: id }));
+    for (const id of ids) found.push(await ctx.api.read('cards.get', { card_id: id }));
     return { found, isList: fromInput === true || ids.length !== 1 };
   },
   show({ found, isList }) {
@@ -192,7 +192,7 @@ export const searchCards = command({
     },
   ],
   async run(ctx, { words, status, bin, min, max, label, like, all, limit, offline, maxAge: age }) {
-    const mirror = await ctx.mirror();
+    const mirror = await ctx.api.mirror();
     const copy = offline ? await mirror.read() : await mirror.readFresh(maxAge(age));
     const query = { words, status, bin_id: bin, min, max, label, like };
     return searched(copy, copy => copy.cards(query), { noun: 'card', all, limit });

@@ -100,7 +100,7 @@ export const createCard = command({
       auto_freeze_at: more.autoFreezeAt,
       metadata: more.metadata,
     };
-    const made = await ctx.write('cards.create', body, {
+    const made = await ctx.api.write('cards.create', body, {
       key,
       intentName: intentNamed(name),
       // Another BIN may be the best one when the command is repeated.

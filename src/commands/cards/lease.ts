@@ -72,7 +72,7 @@ export const leaseCard = command({
     const intentName = intentNamed(name);
     const ttlMs = parseDuration(ttl ?? DEFAULT_TTL, '--ttl');
     if (!ctx.dryRun) {
-      await ctx.pipeline.admit({
+      await ctx.journal.pipeline.admit({
         audited: recordOf('cards.create', { amount }),
         operations: ['cards.create', 'cards.terminate'],
         check: () => ctx.checkRunWithCard({ program: ctx.rest, reveal }),
@@ -95,7 +95,7 @@ export const leaseCard = command({
       const expiry = ctx.clock.sleep(ttlMs, over.signal).then(
         async () => {
           isLate = true;
-          ctx.notice(`the ${ttl ?? DEFAULT_TTL} of the lease are over: ${lease.cardId} is terminated`);
+          ctx.ui.notice(`the ${ttl ?? DEFAULT_TTL} of the lease are over: ${lease.cardId} is terminated`);
           // Tried once more when the program has ended, and said then.
           await endLease(ctx, lease).catch(() => undefined);
         },
@@ -197,8 +197,8 @@ interface LeaseWishes {
 async function makeLease(ctx: Context, asked: Input<'cards.create'>, { ttlMs, ...named }: LeaseWishes): Promise<Lease> {
   const id = `lease_${randomName(ctx.random.bytes(8))}`;
   // The first answer tells the time there.
-  await ctx.read('wallet.get', {});
-  const until = isoTime(ctx.serviceNow() + ttlMs);
+  await ctx.api.read('wallet.get', {});
+  const until = isoTime(ctx.api.serviceNow() + ttlMs);
   const body = { ...asked, metadata: { [LEASE_MARK]: `${id} until ${until}` } };
   // The mark of the lease is ours, and another one each time: what is asked for is a lease.
   const asks = { ...named.asked, metadata: { [LEASE_MARK]: 'lease' } };
@@ -210,13 +210,13 @@ async function makeLease(ctx: Context, asked: Input<'cards.create'>, { ttlMs, ..
     showsEarlier: false,
   } as const;
   const create = (begins?: (op: string) => Promise<void>) =>
-    ctx.write('cards.create', body, { ...options, begins }).catch((error: unknown) => {
+    ctx.api.write('cards.create', body, { ...options, begins }).catch((error: unknown) => {
       throw begunBefore(error);
     });
   if (ctx.dryRun) await create();
-  const { profile, baseUrl } = await ctx.identity();
+  const { profile, baseUrl } = await ctx.api.identity();
   const now = ctx.clock.now();
-  const noted = await (await ctx.cleanupLog()).note({
+  const noted = await (await ctx.journal.cleanupLog()).note({
     kind: 'lease',
     profile,
     base_url: baseUrl,
@@ -284,7 +284,7 @@ function leasedBefore({ name, op, isUntold = false }: UsedIntent, card: string):
  */
 async function proveOurs(ctx: Context, { id }: Result<'cards.create'>, mark: string): Promise<void> {
   // An answer repeats what was asked for; the card itself tells whose it is.
-  const card = await ctx.read('cards.get', { card_id: id }).catch((thrown: unknown) => {
+  const card = await ctx.api.read('cards.get', { card_id: id }).catch((thrown: unknown) => {
     if (!(thrown instanceof CliError)) throw thrown;
     return undefined;
   });
@@ -312,7 +312,7 @@ function endLease(ctx: Context, lease: Lease): Promise<void> {
 /** `isReaping`: the reaper is no way on from its own failure. */
 export async function terminate(ctx: Context, cardId: string, { isReaping = false } = {}): Promise<void> {
   try {
-    await ctx.write('cards.terminate', { card_id: cardId }, { intent: `Terminate ${cardId}`, confirmed: true });
+    await ctx.api.write('cards.terminate', { card_id: cardId }, { intent: `Terminate ${cardId}`, confirmed: true });
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     const { op, notes = [], hint: own = `cardwright cards get ${shellWord(cardId)}` } = error.facts;
@@ -329,9 +329,10 @@ export async function terminate(ctx: Context, cardId: string, { isReaping = fals
 
 /** `amount` as a person reads it. Throws `not_confirmed`. */
 async function confirmLease(ctx: Context, verdict: GuardDecision, amount: string): Promise<void> {
-  if (ctx.yes) return;
+  if (ctx.ui.yes) return;
   const command = sameCommandWith('--yes');
-  if (ctx.canAsk) return verdict === 'go' ? undefined : ctx.ask({ intent: `Lease a card with ${amount}`, command });
+  if (ctx.ui.canAsk)
+    return verdict === 'go' ? undefined : ctx.ui.ask({ intent: `Lease a card with ${amount}`, command });
   throw cannotConfirm(`a lease makes a card with ${amount} and terminates it`, command);
 }
 
@@ -342,17 +343,17 @@ const MARKED = /^(lease_[0-9a-z]+) until (\S+)$/;
  * Resolves to their ids. Throws `not_confirmed` off a terminal without `--yes`, `guarded` for a live key.
  */
 async function reapLeases(ctx: Context): Promise<readonly string[]> {
-  const { profile, baseUrl } = await ctx.identity();
-  const abandoned = (await (await ctx.cleanupLog()).abandoned('lease')).filter(
+  const { profile, baseUrl } = await ctx.api.identity();
+  const abandoned = (await (await ctx.journal.cleanupLog()).abandoned('lease')).filter(
     ({ leftover }) => leftover.profile === profile && leftover.base_url === baseUrl,
   );
   // Asked before the cards are read: what is settled by then has its card among them.
   const waiting = await waitingOps(ctx, abandoned);
   const gone = new Set(abandoned.map(({ leftover }) => leftover.facts['lease']));
   const cards = await leasedCards(ctx);
-  const due = cards.filter(({ lease, until }) => gone.has(lease) || until <= ctx.serviceNow()).map(({ id }) => id);
+  const due = cards.filter(({ lease, until }) => gone.has(lease) || until <= ctx.api.serviceNow()).map(({ id }) => id);
   if (due.length > 0) {
-    await ctx.pipeline.admit({
+    await ctx.journal.pipeline.admit({
       audited: { event: 'run', operation: 'cards.terminate', rows: due.length },
       operations: ['cards.terminate'],
       ask: verdict => askForReaping(ctx, verdict, due),
@@ -368,7 +369,7 @@ async function reapLeases(ctx: Context): Promise<readonly string[]> {
   for (const noted of abandoned) {
     const op = waiting.get(noted);
     if (op === undefined) await noted.forget();
-    else ctx.notice(mayStillCome(op));
+    else ctx.ui.notice(mayStillCome(op));
   }
   return due;
 }
@@ -385,7 +386,7 @@ async function waitingOps(ctx: Context, abandoned: readonly Noted[]): Promise<Re
 
 async function mayMakeCard(ctx: Context, op: string): Promise<boolean> {
   try {
-    const { state, counts } = await (await ctx.journal()).show(op);
+    const { state, counts } = await (await ctx.journal.open()).show(op);
     return state !== 'finished' && state !== 'rejected' && counts.open + counts.unknown > 0;
   } catch (thrown) {
     if (!(thrown instanceof CliError)) throw thrown;
@@ -410,10 +411,10 @@ function notAllEnded([first, ...more]: readonly unknown[], of: number): unknown 
 }
 
 async function askForReaping(ctx: Context, verdict: GuardDecision, due: readonly string[]): Promise<void> {
-  if (ctx.yes) return;
+  if (ctx.ui.yes) return;
   const command = 'cardwright cards lease --reap --yes';
   const intent = `Terminate ${due.length} leased cards`;
-  if (ctx.canAsk) return verdict === 'go' ? undefined : ctx.ask({ intent, command });
+  if (ctx.ui.canAsk) return verdict === 'go' ? undefined : ctx.ui.ask({ intent, command });
   throw new CliError('not_confirmed', {
     message: `${due.length} leased ${due.length === 1 ? 'card is' : 'cards are'} left: ${due.join(', ')}`,
     hint: command,
@@ -430,7 +431,7 @@ interface LeasedCard {
 }
 
 async function leasedCards(ctx: Context): Promise<readonly LeasedCard[]> {
-  const reader = await ctx.reader();
+  const reader = await ctx.api.reader();
   const because = 'A leased card that is not seen would stay open';
   const found: LeasedCard[] = [];
   for (const status of ['active', 'frozen'] as const) {

@@ -73,14 +73,14 @@ export const fundCard = command({
     { does: 'Bring every card below $30 to $50', run: "cards fund --to 50 --where 'balance<30' --yes" },
   ],
   run: (ctx, { card, amount, intent: name, idempotencyKey: key }) =>
-    ctx.write(
+    ctx.api.write(
       'cards.fund',
       { card_id: card, amount },
       {
         key,
         intentName: intentNamed(name),
         intent: `Move ${dollars(amount)} from the wallet to ${card}`,
-        ...(ctx.forPeople && { before: (reader: Reader) => balancesBefore(reader, card) }),
+        ...(ctx.ui.forPeople && { before: (reader: Reader) => balancesBefore(reader, card) }),
       },
     ),
   show: moved => ({
@@ -152,14 +152,14 @@ export const withdrawCard = command({
     { does: 'Leave $10 on every card that holds more', run: "cards withdraw --to 10 --where 'balance>10' --yes" },
   ],
   run: (ctx, { card, amount, intent: name, idempotencyKey: key }) =>
-    ctx.write(
+    ctx.api.write(
       'cards.withdraw',
       { card_id: card, amount },
       {
         key,
         intentName: intentNamed(name),
         intent: `Move ${dollars(amount)} from ${card} back to the wallet`,
-        ...(ctx.forPeople && { before: (reader: Reader) => balancesBefore(reader, card) }),
+        ...(ctx.ui.forPeople && { before: (reader: Reader) => balancesBefore(reader, card) }),
       },
     ),
   show: moved => ({

@@ -49,12 +49,12 @@ async function changeState(
   const isWatched =
     operation === 'cards.terminate' &&
     !ctx.dryRun &&
-    ((isSingle && ctx.forPeople) || (await ctx.identity()).mode !== 'sandbox');
+    ((isSingle && ctx.ui.forPeople) || (await ctx.api.identity()).mode !== 'sandbox');
   const watched = async (id: string, asked: object) => {
     const watch = isWatched && { before: (reader: Reader) => beforeTermination(reader, id) };
-    const done = await ctx.write(operation, { card_id: id }, { intent: intent(id), ...asked, ...watch });
-    const { text, note } = done.changed ? await returnedBalance(await ctx.reader(), done.before) : {};
-    if (note !== undefined) ctx.notice(ids.length === 1 ? note : note.replace('the card', id));
+    const done = await ctx.api.write(operation, { card_id: id }, { intent: intent(id), ...asked, ...watch });
+    const { text, note } = done.changed ? await returnedBalance(await ctx.api.reader(), done.before) : {};
+    if (note !== undefined) ctx.ui.notice(ids.length === 1 ? note : note.replace('the card', id));
     return { ...done, returned: text };
   };
   if (isSingle && only !== undefined) {
@@ -62,7 +62,7 @@ async function changeState(
     return { card: result, changed, returned, ...(used && { used }) };
   }
   if (intentName !== undefined) throw severalNamed();
-  if (ids.length === 0) ctx.notice('Standard input holds no ids. There is nothing to do.');
+  if (ids.length === 0) ctx.ui.notice('Standard input holds no ids. There is nothing to do.');
   const confirmed = await confirmAll(ctx, operation, ids);
   return forEachCard(ctx, ids, async id => {
     const { result, changed } = await watched(id, { confirmed });

@@ -116,8 +116,8 @@ function countText(found: readonly Fact[]): string {
 
 /** One row a route: `fits`, `wrong` with what is wrong, or `skipped` when no id is there to ask with. */
 async function readingRoutes(ctx: Context): Promise<Row[]> {
-  const reader = await ctx.reader();
-  const overrides = (await ctx.overrides()).operations;
+  const reader = await ctx.api.reader();
+  const overrides = (await ctx.api.overrides()).operations;
   const ids: { card?: string; webhook?: string } = {};
   const rows: Row[] = [];
   const asked = Object.entries(OPERATIONS).filter(([, { effect }]) => effect === 'read');
@@ -229,7 +229,7 @@ const checkContract = command({
 async function plannedProbe(ctx: Context, probes: boolean): Promise<Probe['requests']> {
   if (!probes) throw usage('contract check has no dry run: without --probe-idempotency it only reads');
   const { id } = await bestBin(ctx, cents(100));
-  return (await (await ctx.journal()).probe(id)).requests;
+  return (await (await ctx.journal.open()).probe(id)).requests;
 }
 
 const INTENT = 'Create a $1.00 card, use keys twice on it and terminate it';
@@ -237,19 +237,19 @@ const INTENT = 'Create a $1.00 card, use keys twice on it and terminate it';
 /** Guards, limits, question and audit lines as for every other write; a dry run goes as far as the plan. */
 async function probe(ctx: Context): Promise<Row[]> {
   const { id } = await bestBin(ctx, cents(100));
-  const { rows, run } = await (await ctx.journal()).probe(id);
+  const { rows, run } = await (await ctx.journal.open()).probe(id);
   const command = 'cardwright contract check --probe-idempotency --yes';
-  const admitted = await ctx.pipeline.admit({
+  const admitted = await ctx.journal.pipeline.admit({
     audited: { event: 'run', operation: 'cards.create', rows: rows.length },
     operations: [...rows].map(({ operation }) => operation),
-    ask: async () => (ctx.yes ? undefined : ctx.ask({ intent: INTENT, command })),
+    ask: async () => (ctx.ui.yes ? undefined : ctx.ui.ask({ intent: INTENT, command })),
   });
   const spending = spendingOf(rows);
   // Each of its writes has lines of its own.
   const underway = await admitted.begin({ lines: 'none', spending, open: async () => undefined });
   try {
     const probed = await run(async ({ operation, input, key }, send) => {
-      const ended = await ctx.recorder.begin(recordOf(operation, input, key));
+      const ended = await ctx.journal.recorder.begin(recordOf(operation, input, key));
       const attempt = await send();
       await ended(outcomeOfAttempt(attempt), learnedFrom(attempt.result));
       return attempt;
@@ -303,7 +303,7 @@ const showContract = command({
     { does: 'Where the fund operation comes from', run: 'contract show --id A-08' },
   ],
   async run(ctx, options) {
-    const all = facts(await ctx.overrides());
+    const all = facts(await ctx.api.overrides());
     const found = all.filter(wanted(all, options));
     return { found, about: options.id === undefined ? undefined : found[0]?.assumed };
   },

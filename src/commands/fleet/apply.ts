@@ -113,12 +113,12 @@ interface ApplyFlags {
 /** Throws before anything is sent: `usage`, `guarded`, `insufficient_funds`, `not_confirmed`, and as `makePlan`. */
 async function runApply(ctx: Context, flags: ApplyFlags): Promise<Shown> {
   const { file, plan: path, maxTotal, concurrency, resendAbsent = false } = flags;
-  if (path === undefined && !ctx.canAsk && !ctx.dryRun) throw await planNeeded(ctx, file);
+  if (path === undefined && !ctx.ui.canAsk && !ctx.dryRun) throw await planNeeded(ctx, file);
   const named = await fleetOf(ctx, file);
   const limits = { maxTotal, concurrency, resendAbsent };
   if (path === undefined) return locked(ctx, named, release => applyNow(ctx, named, { ...limits, release }));
-  const plan = readPlanFile(await ctx.readFile(path), path, named.word);
-  const earlier = await (await ctx.journal()).begunAs(plan.id);
+  const plan = readPlanFile(await ctx.files.readFile(path), path, named.word);
+  const earlier = await (await ctx.journal.open()).begunAs(plan.id);
   if (earlier !== undefined) return resumePlan(ctx, { plan, earlier, word: named.word, concurrency, resendAbsent });
   return locked(ctx, named, release => applyPlan(ctx, named, { ...limits, release, plan, path }));
 }
@@ -130,7 +130,7 @@ async function locked(
   work: (release: () => Promise<void>) => Promise<Shown>,
 ): Promise<Shown> {
   if (ctx.dryRun) return work(async () => undefined);
-  const release = await (await ctx.journal()).holdFleet(fleet.name);
+  const release = await (await ctx.journal.open()).holdFleet(fleet.name);
   try {
     return await work(release);
   } catch (thrown) {
@@ -146,7 +146,7 @@ async function applyNow(ctx: Context, named: NamedFleet, limits: Limits): Promis
   const lifeMs = USUAL_LIFE_MS;
   let made = await settledPlan(ctx, named, { allowed: {}, lifeMs });
   if (!ctx.dryRun) {
-    for (const line of planText(made.document).trimEnd().split('\n')) ctx.notice(line);
+    for (const line of planText(made.document).trimEnd().split('\n')) ctx.ui.notice(line);
     const allowed = await askForHeldBack(ctx, made.document);
     if (Object.keys(allowed).length > 0) made = await makePlan(ctx, named, { allowed, lifeMs });
   }
@@ -189,7 +189,8 @@ async function askForHeldBack(ctx: Context, { held_back: held }: PlanDocument): 
   const allowed: Record<string, number> = {};
   for (const { class: name, count } of held) {
     const question = `Plan ${name} of ${count} too? Type the count to allow it`;
-    if (await ctx.prompts.typed(question, { expect: String(count), flag: '--plan <plan.json>' })) allowed[name] = count;
+    if (await ctx.ui.prompts.typed(question, { expect: String(count), flag: '--plan <plan.json>' }))
+      allowed[name] = count;
   }
   return allowed;
 }
@@ -246,7 +247,7 @@ async function carryOut(ctx: Context, { fleet, word }: NamedFleet, carrying: Car
     resendAbsent,
     ...(maxTotal !== undefined && { maxTotal }),
   };
-  const prepared = await (await ctx.journal()).prepare(plan);
+  const prepared = await (await ctx.journal.open()).prepare(plan);
   const spending = spendingOf(rows);
   const operations = [...new Set(rows.map(({ operation }) => operation))];
   const change: Change = {
@@ -254,17 +255,17 @@ async function carryOut(ctx: Context, { fleet, word }: NamedFleet, carrying: Car
     operations,
     async check() {
       refuseOverCaps({ document });
-      refuseLowWallet(document, await ctx.identity());
+      refuseLowWallet(document, await ctx.api.identity());
       if (maxTotal !== undefined && spending.total > maxTotal) throw overMaxTotal(spending.total, maxTotal);
     },
     ask: () => askForAll(ctx, document),
   };
   if (ctx.dryRun) {
-    await ctx.pipeline.foresee(change, spending);
-    await tellPending(ctx.notice, prepared);
+    await ctx.journal.pipeline.foresee(change, spending);
+    await tellPending(ctx.ui.notice, prepared);
     return showPlanned(prepared.requests, { isList: true });
   }
-  const admitted = await ctx.pipeline.admit(change);
+  const admitted = await ctx.journal.pipeline.admit(change);
   const telling = tellingOf(document);
   const shown = driveRun(ctx, {
     concurrency,
@@ -275,14 +276,14 @@ async function carryOut(ctx: Context, { fleet, word }: NamedFleet, carrying: Car
     begin: () =>
       admitted.begin({ lines: 'run', op: prepared.op, spending, open: () => opened(ctx, prepared, release) }),
   });
-  const isWatched = document.totals.terminate > 0 && (await ctx.identity()).mode !== 'sandbox';
+  const isWatched = document.totals.terminate > 0 && (await ctx.api.identity()).mode !== 'sandbox';
   return withPins(isWatched ? await watchingWallet(ctx, shown, telling) : shown, { telling, word });
 }
 
 async function opened(ctx: Context, prepared: PreparedRun, release: () => Promise<void>): Promise<Run> {
   try {
     const run = holding(await prepared.begin(), release);
-    ctx.notice(`${run.op}. If anything stops this run: cardwright ops resume ${run.op}`);
+    ctx.ui.notice(`${run.op}. If anything stops this run: cardwright ops resume ${run.op}`);
     return run;
   } catch (thrown) {
     await release();
@@ -365,18 +366,18 @@ async function watchingWallet(
 ): Promise<Shown> {
   const { listing } = shown;
   if (listing === undefined) return shown;
-  const before = toCents((await ctx.read('wallet.get', {})).balance);
+  const before = toCents((await ctx.api.read('wallet.get', {})).balance);
   async function* batches() {
     if (listing !== undefined) yield* listing.batches;
     const remark = await walletRemark(ctx, before, change());
-    if (remark !== undefined) ctx.notice(remark);
+    if (remark !== undefined) ctx.ui.notice(remark);
   }
   return { ...shown, listing: { ...listing, batches: batches() } };
 }
 
 async function walletRemark(ctx: Context, before: Cents, change: Cents): Promise<string | undefined> {
   try {
-    const now = toCents((await ctx.read('wallet.get', {})).balance);
+    const now = toCents((await ctx.api.read('wallet.get', {})).balance);
     const short = cents(before + change - now);
     if (short <= 0) return undefined;
     return `note: the wallet went from ${dollars(before)} to ${dollars(now)}, ${dollars(short)} less than the done steps explain. The balance of a terminated card may come later, and others may use the wallet: cardwright wallet`;
@@ -390,25 +391,25 @@ async function walletRemark(ctx: Context, before: Cents, change: Cents): Promise
 async function lowWallet(ctx: Context, { totals, caps }: PlanDocument, phase: number): Promise<CliError | undefined> {
   if (phase < CREATE_PHASE || totals.spend === 0) return undefined;
   if (phase > CREATE_PHASE && totals.create > 0) return undefined;
-  const there = toCents((await ctx.read('wallet.get', {})).balance);
+  const there = toCents((await ctx.api.read('wallet.get', {})).balance);
   const needed = cents(toCents(totals.spend) + toCents(caps.wallet_reserve));
   if (there >= needed) return undefined;
   return new CliError('insufficient_funds', {
     message: `the wallet is too low: ${dollars(needed)} are needed with the reserve, ${dollars(there)} there. Nothing was spent`,
-    ...fillingWallet(await ctx.identity()),
+    ...fillingWallet(await ctx.api.identity()),
     outcome: 'not_sent',
   });
 }
 
 /** One question; the number of steps is typed where they cannot be undone, or the key is live. */
 async function askForAll(ctx: Context, document: PlanDocument): Promise<void> {
-  if (ctx.yes) return;
-  const { mode } = await ctx.identity();
+  if (ctx.ui.yes) return;
+  const { mode } = await ctx.api.identity();
   const irreversible = document.totals.terminate > 0;
   const typed = { what: 'their count', expect: String(document.steps.length) } as const;
   const counts = countsText(document);
   const { spend } = document.totals;
-  await ctx.ask({
+  await ctx.ui.ask({
     intent: `Apply ${document.fleet}: ${counts}${spend === 0 ? '' : `, ${dollars(toCents(spend))} in all`}`,
     irreversible,
     command: sameCommandWith('--yes'),
@@ -436,7 +437,7 @@ async function nothingToDo(ctx: Context, word: string, { document, release }: Ca
   await release();
   const waiting = waitingText(document, word);
   const none = waiting === undefined ? 'need no step' : 'have no step by itself';
-  ctx.notice(`The cards of ${document.fleet} ${none}.${waiting === undefined ? '' : ` ${waiting}`}`);
+  ctx.ui.notice(`The cards of ${document.fleet} ${none}.${waiting === undefined ? '' : ` ${waiting}`}`);
   async function* batches() {
     yield [];
   }
@@ -471,10 +472,10 @@ async function resumePlan(ctx: Context, { plan, earlier, word, concurrency, rese
       op,
     });
   }
-  const seen = await (await ctx.journal()).look(op, { resendAbsent });
+  const seen = await (await ctx.journal.open()).look(op, { resendAbsent });
   if (ctx.dryRun) return runOverview(ctx, seen);
   const begin = await resuming(ctx, seen, { resendAbsent });
-  ctx.notice(`This plan was begun before; going on with ${op}.`);
+  ctx.ui.notice(`This plan was begun before; going on with ${op}.`);
   const telling = tellingOf(plan);
   return withPins(driveRun(ctx, { concurrency, keepGoing: false, skipped: [], begin, resumed: true, telling }), {
     telling,
@@ -492,7 +493,7 @@ async function planAgain(ctx: Context, { fleet, path }: { fleet: string; path: s
 }
 
 function isThere(ctx: Context, path: string): Promise<boolean> {
-  return ctx.readFile(path).then(
+  return ctx.files.readFile(path).then(
     () => true,
     () => false,
   );
@@ -596,7 +597,7 @@ async function waitUntilSettled(ctx: Context, { document, account, scope, made }
   const newest = Math.max(...unknown.map(({ createdAt }) => Date.parse(createdAt)));
   const wait = newest + QUIET_MS - account.now;
   const what = unknown.length === 1 ? '1 card was' : `${unknown.length} cards were`;
-  ctx.notice(
+  ctx.ui.notice(
     `${what} made by another apply a moment ago; waiting ${Math.ceil(wait / 1_000)} s for what may be on its way.`,
   );
   await ctx.clock.sleep(wait, ctx.signal);

@@ -38,7 +38,7 @@ export interface NamedFleet {
 export async function fleetOf(ctx: Context, file: string | undefined, offline = false): Promise<NamedFleet> {
   const path = file ?? USUAL_FILE;
   const name = path === '-' ? 'standard input' : path;
-  const content = path === '-' ? await ctx.stdin.readAll(MOST_BYTES) : await ctx.readFile(path);
+  const content = path === '-' ? await ctx.files.stdin.readAll(MOST_BYTES) : await ctx.files.readFile(path);
   return { fleet: await parsedFleet(ctx, content, name, offline), content, name, word: shellWord(path) };
 }
 

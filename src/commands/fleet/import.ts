@@ -77,7 +77,7 @@ export const importFleet = command({
   ],
   async run(ctx, { file = USUAL_FILE, card, name, where, none, fleet = USUAL_FLEET }): Promise<Imported> {
     checkWords({ card, name, where, none, fleet });
-    const before = await ctx.textOf(file);
+    const before = await ctx.files.textOf(file);
     if (none && before !== undefined) throw usage(`${file} is there already, and is not overwritten`);
     // Faults of a file that is there are told before anything is asked.
     const there = before === undefined ? undefined : await parsedFleet(ctx, before, file);
@@ -95,7 +95,7 @@ export const importFleet = command({
     );
     checkResult(await parsedFleet(ctx, next, file), chosen);
     const isNew = before === undefined;
-    if (!ctx.dryRun && (isNew || chosen.entries.length > 0)) await ctx.changeText(file, before, next);
+    if (!ctx.dryRun && (isNew || chosen.entries.length > 0)) await ctx.files.changeText(file, before, next);
     return { file, isNew, chosen, isDry: ctx.dryRun };
   },
   show: showImported,
@@ -122,14 +122,19 @@ type Card = Item<'cards.list'>;
 
 async function cardsToAdopt(ctx: Context, { card, where = [] }: Partial<Words>): Promise<readonly ObservedCard[]> {
   const found: Card[] = [];
-  if (card !== undefined) found.push((await ctx.read('cards.get', { card_id: card })) as Card);
+  if (card !== undefined) found.push((await ctx.api.read('cards.get', { card_id: card })) as Card);
   else {
-    const test = allOf(where, { shape: CARD, flag: '--where', now: () => ctx.serviceNow() });
+    const test = allOf(where, { shape: CARD, flag: '--where', now: () => ctx.api.serviceNow() });
     const because = 'A card that meets the conditions could be missing';
-    const list = { reader: await ctx.reader(), operation: 'cards.list', input: { per_page: 100 }, because } as const;
+    const list = {
+      reader: await ctx.api.reader(),
+      operation: 'cards.list',
+      input: { per_page: 100 },
+      because,
+    } as const;
     const met = await fromWholeList(list, async pages => {
       const cards: Card[] = [];
-      for await (const { data } of pagesWithProgress(pages, { noun: 'card', progress: ctx.progress })) {
+      for await (const { data } of pagesWithProgress(pages, { noun: 'card', progress: ctx.ui.progress })) {
         for (const each of data) if (test(each)) cards.push(each);
       }
       return cards;

@@ -181,7 +181,7 @@ const [SHORTEST_LIFE_MS, LONGEST_LIFE_MS] = [HOUR, 7 * DAY];
 /** Reads alone. Throws as `makePlan` does; a plan that was made is shown, whatever it says. */
 async function runPlan(ctx: Context, flags: PlanFlags): Promise<ShownPlan> {
   const { file, out, exitCode, allow = [], expires, show } = flags;
-  if (show !== undefined) return shownPlan(readPlanFile(await ctx.readFile(show), show), flags, undefined);
+  if (show !== undefined) return shownPlan(readPlanFile(await ctx.files.readFile(show), show), flags, undefined);
   const named = await fleetOf(ctx, file);
   const { document } = await makePlan(ctx, named, { allowed: allowedOf(allow), lifeMs: lifeOf(expires) });
   const failure = failureOf(document, { exitCode, word: named.word, out });
@@ -196,7 +196,7 @@ function shownPlan(document: PlanDocument, { md, noAmounts }: PlanFlags, failure
 
 /** The very bytes that `--json` prints. */
 async function writePlan(ctx: Context, path: string, document: PlanDocument): Promise<void> {
-  await ctx.createFile(path, `${JSON.stringify(document, null, 2)}\n`);
+  await ctx.files.createFile(path, `${JSON.stringify(document, null, 2)}\n`);
 }
 
 /** `unfreeze=2` and the like. Throws `usage`. */
@@ -313,7 +313,7 @@ export interface MadePlan {
 export async function makePlan(ctx: Context, named: NamedFleet, wishes: PlanOptions): Promise<MadePlan> {
   const { fleet, content, name: file } = named;
   const { allowed, lifeMs, of } = wishes;
-  const { baseUrl: origin, mode } = await ctx.identity();
+  const { baseUrl: origin, mode } = await ctx.api.identity();
   const scope: Scope = { origin, mode, fleet: fleet.name };
   const { unknown, made } = await readFleetJournal(ctx, origin);
   // A sandbox that was begun anew gives its ids again, and shows all of every card.
@@ -331,7 +331,7 @@ export async function makePlan(ctx: Context, named: NamedFleet, wishes: PlanOpti
   const planned = planFleet({ fleet, file, account, match, records, scope, allowed, locked, pickBin });
   if (!showsMarkers && planned.steps.some(step => step.do === 'create')) throw cannotTell();
   if (mode !== 'sandbox') refuseLikelyTwins(planned.steps, unmarked);
-  const overrides = await ctx.overrides();
+  const overrides = await ctx.api.overrides();
   const around = { fleet, account, scope, allowed, content, overrides, version: ctx.version, lifeMs };
   return { document: planDocument(planned, around), account, records, scope, made };
 }
@@ -441,9 +441,9 @@ interface AccountAsked {
  * balances that are no amounts. Reads alone.
  */
 async function readAccount(ctx: Context, fleet: Fleet, asked: AccountAsked): Promise<AccountRead> {
-  const [{ data: bins }, wallet] = await Promise.all([ctx.read('bins.list', {}), ctx.read('wallet.get', {})]);
+  const [{ data: bins }, wallet] = await Promise.all([ctx.api.read('bins.list', {}), ctx.api.read('wallet.get', {})]);
   const { cards, showsMarkers, unmarked } = await readCards(ctx, fleet, asked);
-  const now = await ctx.askServiceTime();
+  const now = await ctx.api.askServiceTime();
   const account = cards.account({ bins: bins.map(observedBin), wallet: toCents(wallet.balance), now });
   return { account, bins, showsMarkers, unmarked };
 }
@@ -457,10 +457,10 @@ interface CardsRead {
 async function readCards(ctx: Context, fleet: Fleet, { witness, marked }: AccountAsked): Promise<CardsRead> {
   const isBare = ({ id, metadata }: ListedCard) =>
     metadata === undefined || (marked.has(id) && metadata?.[MARKER_KEY] === undefined);
-  const { progress } = ctx;
+  const { progress } = ctx.ui;
   // Always the whole list: between two filters a card can change its state and be in neither.
   const list = {
-    reader: await ctx.reader(),
+    reader: await ctx.api.reader(),
     operation: 'cards.list',
     input: { per_page: 100 },
     because: TWICE,
@@ -488,7 +488,7 @@ async function readCards(ctx: Context, fleet: Fleet, { witness, marked }: Accoun
   }
   let shown = true;
   for (const { id } of bare) {
-    const card = await ctx.read('cards.get', { card_id: id });
+    const card = await ctx.api.read('cards.get', { card_id: id });
     if (isBare(card)) shown = false;
     added({ cards, unmarked }, card);
   }
@@ -530,7 +530,7 @@ async function recordsOf(ctx: Context, id: string, now: number): Promise<CardRec
   const activities = new Activities(now);
   let newest: { readonly id: string; readonly at: number } | undefined;
   let [held, lastUse] = [0, Number.NEGATIVE_INFINITY];
-  const pages = (await ctx.reader()).pages('transactions.list', { card_id: id });
+  const pages = (await ctx.api.reader()).pages('transactions.list', { card_id: id });
   for await (const { data } of pages) {
     for (const record of data) {
       const { at_ms: at, ...values } = recordValues(record);
@@ -565,8 +565,8 @@ interface FleetJournal {
 
 /** Reads the journal alone. `origin` is the base address. */
 async function readFleetJournal(ctx: Context, origin: string): Promise<FleetJournal> {
-  const journal = await ctx.journal();
-  const { profile } = await ctx.identity();
+  const journal = await ctx.journal.open();
+  const { profile } = await ctx.api.identity();
   const unknown: UnknownRow[] = [];
   const made = new Set<string>();
   for (const { op, command, state, profile: of } of await journal.list()) {

@@ -65,7 +65,7 @@ export const initJournal = command({
   ],
   async run(ctx, { address, key = false, limit = [], approver = [] }) {
     if (ctx.dryRun) throw usage('journal init sends nothing to the service; it has no dry run');
-    return (await ctx.journalAdmin()).init(address, { key, limits: limit, approvers: approver });
+    return (await ctx.journal.admin()).init(address, { key, limits: limit, approvers: approver });
   },
   show: didView,
 });
@@ -95,7 +95,7 @@ const journalStatus = command({
     { does: 'In words', run: 'journal status' },
     { does: 'For a script', run: 'journal status --json' },
   ],
-  run: async ctx => (await ctx.journalAdmin()).status(),
+  run: async ctx => (await ctx.journal.admin()).status(),
   show: state => ({
     data: {
       place: state.place,
@@ -166,7 +166,7 @@ const checkJournal = command({
     { does: 'After a restore, or from time to time', run: 'journal check' },
     { does: 'As data', run: 'journal check --json' },
   ],
-  run: async ctx => (await ctx.journalAdmin()).check(),
+  run: async ctx => (await ctx.journal.admin()).check(),
   show: found => {
     const count = found.flaws.length + found.strangers.length;
     return {
@@ -221,12 +221,12 @@ const acceptJournal = command({
   ],
   async run(ctx, { setAside = false }) {
     if (ctx.dryRun) throw usage('journal check is the dry run of journal accept');
-    return (await ctx.journalAdmin()).accept({
+    return (await ctx.journal.admin()).accept({
       setAside,
       agree: async found => {
-        for (const { what } of found?.flaws ?? []) ctx.notice(`does not fit: ${what}`);
+        for (const { what } of found?.flaws ?? []) ctx.ui.notice(`does not fit: ${what}`);
         for (const { card_id, marker } of found?.strangers ?? [])
-          ctx.notice(`no operation knows ${card_id}, which carries the mark ${marker}`);
+          ctx.ui.notice(`no operation knows ${card_id}, which carries the mark ${marker}`);
         const question = setAside
           ? 'Begin an empty journal in place of the damaged one?'
           : 'Go on with this journal as it is? What was done since is not in it.';
@@ -257,7 +257,7 @@ export const leaveJournal = command({
   ],
   async run(ctx, { role }) {
     if (ctx.dryRun) throw usage('journal leave sends nothing to the service; it has no dry run');
-    return (await ctx.journalAdmin()).leave(role);
+    return (await ctx.journal.admin()).leave(role);
   },
   show: didView,
 });

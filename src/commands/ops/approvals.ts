@@ -42,10 +42,10 @@ export const approveOp = command({
   ],
   async run(ctx, { op: id }) {
     if (ctx.dryRun) throw usage('ops approve sends nothing to the service; ops show is its dry run');
-    if (ctx.yes) throw usage('ops approve is answered at a terminal alone, and not by --yes');
-    const approvals = await ctx.approvals();
+    if (ctx.ui.yes) throw usage('ops approve is answered at a terminal alone, and not by --yes');
+    const approvals = await ctx.journal.approvals();
     const request = await approvals.review(id);
-    if (!ctx.canAsk) {
+    if (!ctx.ui.canAsk) {
       throw new CliError('not_confirmed', {
         message: `${id} is approved by a person at a terminal, and this is none. Nothing was signed`,
         reason: 'nobody_to_ask',
@@ -54,9 +54,11 @@ export const approveOp = command({
         op: id,
       });
     }
-    for (const line of requestLines(request)) ctx.notice(line);
+    for (const line of requestLines(request)) ctx.ui.notice(line);
     await askAmount(ctx, request);
-    return approvals.approve(id, () => ctx.prompts.secret('Passphrase of your approval key', { flag: 'a terminal' }));
+    return approvals.approve(id, () =>
+      ctx.ui.prompts.secret('Passphrase of your approval key', { flag: 'a terminal' }),
+    );
   },
   show: ({ op: id, persons, needed }) => ({
     data: { op: id, have: persons.length, needed, persons },
@@ -88,7 +90,7 @@ async function askAmount(ctx: Context, { total, changes }: HeldRequest): Promise
     total > 0
       ? [`the amount, as ${dollars(cents(total))} without the sign`, plainAmount(cents(total))]
       : ['the count of the changes', String(changes)];
-  if (await ctx.prompts.typed(`Approve this? Type ${what}`, { expect, flag: 'a terminal' })) return;
+  if (await ctx.ui.prompts.typed(`Approve this? Type ${what}`, { expect, flag: 'a terminal' })) return;
   throw new CliError('not_confirmed', {
     message: 'not confirmed. Nothing was signed.',
     reason: 'declined',
@@ -116,7 +118,7 @@ export const rejectOp = command({
   ],
   async run(ctx, { op: id, reason }) {
     if (ctx.dryRun) throw usage('ops reject sends nothing to the service; it has no dry run');
-    return (await ctx.approvals()).reject(id, reason);
+    return (await ctx.journal.approvals()).reject(id, reason);
   },
   show: detail => showDetail(detail),
 });
@@ -175,13 +177,13 @@ export const createApprovalKey = command({
   ],
   async run(ctx, { keychain = false }) {
     if (ctx.dryRun) throw usage('ops keys create sends nothing to the service; it has no dry run');
-    if (!ctx.canAsk) throw refusal('a passphrase is typed at a terminal, and this is none', 'nobody_to_ask');
-    const passphrase = await ctx.prompts.secret('New passphrase', { flag: 'a terminal' });
+    if (!ctx.ui.canAsk) throw refusal('a passphrase is typed at a terminal, and this is none', 'nobody_to_ask');
+    const passphrase = await ctx.ui.prompts.secret('New passphrase', { flag: 'a terminal' });
     if (passphrase.expose().length < SHORTEST_PASSPHRASE)
       throw refusal(`a passphrase has ${SHORTEST_PASSPHRASE} characters or more`, 'passphrase');
-    const again = await ctx.prompts.secret('The same once more', { flag: 'a terminal' });
+    const again = await ctx.ui.prompts.secret('The same once more', { flag: 'a terminal' });
     if (again.expose() !== passphrase.expose()) throw refusal('the passphrases differ', 'passphrase');
-    return (await ctx.approvals()).createKey(passphrase, keychain ? 'keychain' : 'file');
+    return (await ctx.journal.approvals()).createKey(passphrase, keychain ? 'keychain' : 'file');
   },
   show: keyView,
 });
@@ -201,7 +203,7 @@ export const showApprovalKey = command({
     { does: 'For an admin of a shared journal', run: 'ops keys show -q' },
     { does: 'As data', run: 'ops keys show --json' },
   ],
-  run: async ctx => (await ctx.approvals()).ownKey(),
+  run: async ctx => (await ctx.journal.approvals()).ownKey(),
   show: keyView,
 });
 
@@ -218,7 +220,7 @@ export const listApprovers = command({
     { does: 'Who may approve', run: 'ops keys list' },
     { does: 'As data', run: 'ops keys list --json' },
   ],
-  run: async ctx => (await (await ctx.approvals()).approvers()).map(({ person, keyid }) => ({ person, keyid })),
+  run: async ctx => (await (await ctx.journal.approvals()).approvers()).map(({ person, keyid }) => ({ person, keyid })),
   show: rows => ({
     listing: wholeListing({ data: rows, page: { total: rows.length } }, { noun: 'key' }),
     noun: 'key',

@@ -152,7 +152,7 @@ export const listOps = command({
     { does: 'Their ids', run: 'ops list -o id' },
   ],
   async run(ctx, { state, limit }) {
-    const found = await (await ctx.journal()).list();
+    const found = await (await ctx.journal.open()).list();
     return { found: found.filter(op => state === undefined || op.state === state), limit };
   },
   show({ found, limit }) {
@@ -200,7 +200,7 @@ export const showOp = command({
     { does: 'Every row of it', run: 'ops show op_00000000000000000000000001' },
     { does: 'As data, for a ticket', run: 'ops show op_00000000000000000000000001 --json' },
   ],
-  run: async (ctx, { op }) => (await ctx.journal()).show(op),
+  run: async (ctx, { op }) => (await ctx.journal.open()).show(op),
   show: showDetail,
 });
 
@@ -328,7 +328,7 @@ export const resumeOp = command({
 
 /** Looks, asks and resumes. Throws before anything is sent as `Journal.look` and its `takeOver`. */
 async function resumed(ctx: Context, op: string, options: ResumeOptions): Promise<Shown> {
-  const seen = await (await ctx.journal()).look(op, options);
+  const seen = await (await ctx.journal.open()).look(op, options);
   if (ctx.dryRun) return runOverview(ctx, seen);
   const begin = await resuming(ctx, seen, options);
   return driveRun(ctx, { concurrency: USUAL_WORKERS, keepGoing: false, skipped: [], begin, resumed: true });

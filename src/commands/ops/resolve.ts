@@ -67,7 +67,7 @@ export const resolveOp = command({
     if (card !== undefined && as !== 'done') throw usage('--card goes with --as done', 'cardwright ops resolve --help');
     const shownCard = card === undefined ? undefined : await readCard(ctx, card);
     const agree = rows === undefined ? (closing: Closing) => agreed(ctx, { op, note }, closing) : undefined;
-    const resolved = await (await ctx.journal()).resolve({
+    const resolved = await (await ctx.journal.open()).resolve({
       op,
       rows,
       as,
@@ -76,7 +76,7 @@ export const resolveOp = command({
       shownCard,
       ...(agree && { agree }),
     });
-    for (const line of saidOf(op, as, resolved)) ctx.notice(line);
+    for (const line of saidOf(op, as, resolved)) ctx.ui.notice(line);
     return resolved.detail;
   },
   // What follows is said with what was recorded.
@@ -86,10 +86,10 @@ export const resolveOp = command({
 /** What is recorded stays. A service that cannot be asked is no reason to keep what a person knows. */
 async function readCard(ctx: Context, card: string): Promise<Resolution['shownCard']> {
   try {
-    return await ctx.read('cards.get', { card_id: card });
+    return await ctx.api.read('cards.get', { card_id: card });
   } catch (thrown) {
     if (!(thrown instanceof CliError) || thrown.kind === 'not_found' || thrown.kind === 'internal') throw thrown;
-    ctx.notice(`warning: whether there is a card ${card} could not be looked up: ${thrown.message}`);
+    ctx.ui.notice(`warning: whether there is a card ${card} could not be looked up: ${thrown.message}`);
     return undefined;
   }
 }
@@ -106,7 +106,7 @@ async function agreed(
   const command = `cardwright ops resolve ${op} --as not-done --note ${shellWord(note)} --yes`;
   if (unknown.length > 0) {
     const alone = `cardwright ops resolve ${op} ${rowWords(unknown)} --as not-done --note ${shellWord(note)}`;
-    ctx.notice(`note: for ${rowsNamed(unknown)} alone: ${alone}`);
+    ctx.ui.notice(`note: for ${rowsNamed(unknown)} alone: ${alone}`);
   }
   await confirmed(ctx, { intent, question: `${intent}. Continue?`, command });
 }

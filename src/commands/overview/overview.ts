@@ -124,10 +124,10 @@ export const showOverview = command({
     { does: 'In a script, each morning', run: 'overview --check --json' },
   ],
   async run(ctx, { days = USUAL_DAYS, check = false, offline, maxAge: age }) {
-    const mirror = await ctx.mirror();
+    const mirror = await ctx.api.mirror();
     using copy = offline ? await mirror.read() : await mirror.readFresh(maxAge(age));
-    ctx.progress.clear();
-    const { profile, mode } = await ctx.identity();
+    ctx.ui.progress.clear();
+    const { profile, mode } = await ctx.api.identity();
     return { ...(await overviewOf(ctx, copy, days)), title: `${profile}  ${mode.toUpperCase()}`, check };
   },
   show: showPage,
@@ -140,7 +140,7 @@ async function overviewOf(ctx: Context, { db, as_of }: Copy, days: number): Prom
     since: spending.oldestCounted,
     add: record => spending.add(record),
   });
-  if (leftOut > 0) ctx.notice(leftOutText(leftOut));
+  if (leftOut > 0) ctx.ui.notice(leftOutText(leftOut));
   const wallet = newestWallet(db);
   if (wallet === undefined) {
     throw new CliError('unreachable', {
@@ -149,8 +149,8 @@ async function overviewOf(ctx: Context, { db, as_of }: Copy, days: number): Prom
       outcome: 'not_sent',
     });
   }
-  const { profile } = await ctx.identity();
-  const ops = (await (await ctx.journal()).list()).filter(op => op.profile === profile);
+  const { profile } = await ctx.api.identity();
+  const ops = (await (await ctx.journal.open()).list()).filter(op => op.profile === profile);
   const unknown = ops.filter(({ state }) => state === 'unknown');
   const open = ops.filter(({ state, counts }) => state === 'open' && counts.open > 0);
   const attention = attentionOf({

@@ -118,11 +118,11 @@ interface Planned extends JudgedAgain {
 
 /** Judged by the copy, held against the caps, then judged again by each card as it is now. */
 async function plannedChanges(ctx: Context, { policy, word }: NamedPolicy, caps: Caps): Promise<Planned> {
-  const mirror = await ctx.mirror();
-  await mirror.sync().finally(() => ctx.progress.clear());
+  const mirror = await ctx.api.mirror();
+  await mirror.sync().finally(() => ctx.ui.progress.clear());
   using copy = await mirror.read();
   const { cards, known, leftOut } = accountRows(copy.db, Date.parse(copy.as_of));
-  if (leftOut > 0) ctx.notice(leftOutText(leftOut));
+  if (leftOut > 0) ctx.ui.notice(leftOutText(leftOut));
   const first = planChanges(evaluatePolicy(policy, cards, known).findings);
   const alive = cards.filter(({ status, gone_at }) => status !== 'terminated' && gone_at === null).length;
   const broken = brokenCaps(first, alive, caps);
@@ -132,7 +132,7 @@ async function plannedChanges(ctx: Context, { policy, word }: NamedPolicy, caps:
   const read = new Map<string, CardRow>();
   for (const card of cards) {
     if (!ids.has(card.card_id)) continue;
-    const now = await ctx.read('cards.get', { card_id: card.card_id });
+    const now = await ctx.api.read('cards.get', { card_id: card.card_id });
     read.set(card.card_id, { ...card, ...cardValues(now) });
   }
   return judgedAgain(first, evaluatePolicy(policy, read.values(), known).findings);
@@ -212,7 +212,7 @@ function countOf(cards: number): string {
 }
 
 function nothingToChange(ctx: Context, name: string): Shown {
-  ctx.notice(`No rule of ${name} changes a card. There is nothing to do.`);
+  ctx.ui.notice(`No rule of ${name} changes a card. There is nothing to do.`);
   async function* batches() {
     yield [];
   }

@@ -46,7 +46,7 @@ export async function policyOf(ctx: Context, file: string | undefined): Promise<
   const path = file ?? (await settingOf(ctx));
   const { readYaml } = await import('../../terminal/yaml-text.ts');
   const name = path === '-' ? 'standard input' : path;
-  const content = path === '-' ? await ctx.stdin.readAll(MOST_BYTES) : await ctx.readFile(path);
+  const content = path === '-' ? await ctx.files.stdin.readAll(MOST_BYTES) : await ctx.files.readFile(path);
   return { policy: readPolicy(readYaml(content), name), name, word: shellWord(path) };
 }
 
@@ -62,7 +62,7 @@ export function onlyRule({ policy, name }: NamedPolicy, rule: string | undefined
 }
 
 async function settingOf(ctx: Context): Promise<string> {
-  const { profile } = await ctx.identity();
+  const { profile } = await ctx.api.identity();
   const profiles = await ctx.profiles();
   const found = (await profiles.list()).find(({ name }) => name === profile);
   const path = found?.settings['policy'];
@@ -142,11 +142,11 @@ export const checkPolicy = command({
   ],
   async run(ctx, { file, failOn = 'warning', offline, maxAge: age }) {
     const named = await policyOf(ctx, file);
-    const mirror = await ctx.mirror();
+    const mirror = await ctx.api.mirror();
     using copy = offline ? await mirror.read() : await mirror.readFresh(maxAge(age));
-    ctx.progress.clear();
+    ctx.ui.progress.clear();
     const { cards, known, leftOut } = accountRows(copy.db, Date.parse(copy.as_of));
-    if (leftOut > 0) ctx.notice(leftOutText(leftOut));
+    if (leftOut > 0) ctx.ui.notice(leftOutText(leftOut));
     const judgement = evaluatePolicy(named.policy, cards, known);
     const alive = cards.filter(({ status, gone_at }) => status !== 'terminated' && gone_at === null).length;
     const caps = { maxCards: USUAL_CARDS, maxShare: USUAL_SHARE * 100 };

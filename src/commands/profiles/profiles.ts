@@ -178,7 +178,7 @@ const setProfile = command({
         origin: new URL(base_url).origin,
         operation: 'profiles.set',
       } as const;
-      await (await ctx.audit()).append({ ...facts, limit: setting, before, after, outcome: 'done' });
+      await (await ctx.journal.audit()).append({ ...facts, limit: setting, before, after, outcome: 'done' });
     }
     return row;
   },
@@ -201,7 +201,7 @@ interface Loosening {
 /** A person at a terminal types the name of the profile; nothing else answers this. */
 async function askToLoosen(ctx: Context, { profile, setting, before, after }: Loosening): Promise<void> {
   const change = `${setting} of profile ${profile} from ${before} to ${after}`;
-  if (!ctx.canAsk) {
+  if (!ctx.ui.canAsk) {
     throw new CliError('guarded', {
       message: `this loosens ${change}, which a person does at a terminal. Nothing was changed`,
       reason: 'loosened_limit',
@@ -210,7 +210,7 @@ async function askToLoosen(ctx: Context, { profile, setting, before, after }: Lo
     });
   }
   const question = `Loosen ${change}? Type the name of the profile`;
-  if (await ctx.prompts.typed(question, { expect: profile, flag: 'a terminal' })) return;
+  if (await ctx.ui.prompts.typed(question, { expect: profile, flag: 'a terminal' })) return;
   throw new CliError('not_confirmed', {
     message: 'not confirmed. Nothing was changed.',
     reason: 'declined',

@@ -35,8 +35,8 @@ export async function runAdmin<N extends AdminName>(
     });
   }
   const isChange = ADMIN_OPERATIONS[operation].effect !== 'read';
-  const found = elsewhere === undefined && isChange ? await ctx.servers.control() : await elsewhere?.();
-  const admin = found ?? (await ctx.sandbox());
+  const found = elsewhere === undefined && isChange ? await ctx.sandbox.servers.control() : await elsewhere?.();
+  const admin = found ?? (await ctx.sandbox.admin());
   return (await admin.send(operation, input)).result;
 }
 

@@ -168,7 +168,7 @@ export const advanceSandboxClock = command({
       throw usage(`${JSON.stringify(by)} is not a span of time such as 7d, 36h or 1d12h`);
     }
     // Moved around the one that sends, its webhooks would be tried once, however many tries are due by then.
-    return runAdmin(ctx, 'clock.advance', { by, to }, () => ctx.servers.control()).catch(thrown => {
+    return runAdmin(ctx, 'clock.advance', { by, to }, () => ctx.sandbox.servers.control()).catch(thrown => {
       throw hasLostAnswer(thrown) ? thrown.with({ hint: 'cardwright sandbox clock show' }) : thrown;
     });
   },
@@ -197,7 +197,7 @@ export const clockTimers = command({
     { does: 'All of it, as data', run: 'sandbox clock timers --all --json' },
   ],
   async run(ctx, { page, perPage, all, limit }) {
-    const admin = await ctx.sandbox();
+    const admin = await ctx.sandbox.admin();
     return pagedListing(admin.pages('timers', { page, per_page: perPage }), {
       noun: 'timer',
       ...pagesAsked(ctx, { page, perPage, all, limit }),

@@ -80,7 +80,7 @@ export const listDeliveries = command({
     { does: 'What did not arrive, with every attempt', run: 'sandbox deliveries list --state failed --all --json' },
   ],
   async run(ctx, { webhook, event, eventId, state, page, perPage, all, limit }) {
-    const admin = await ctx.sandbox();
+    const admin = await ctx.sandbox.admin();
     const pages = admin.pages('deliveries', {
       webhook_id: webhook,
       event,
@@ -222,7 +222,7 @@ const MOST = DELIVERY_OPERATIONS['deliveries.send'].body.body.maxLength ?? 0;
 
 /** The exact text; a byte order mark and line ends are part of it. Throws `usage` for bytes that are no text. */
 async function bodyFrom(ctx: Context, path: string): Promise<string> {
-  const bytes = await ctx.readBytes(path);
+  const bytes = await ctx.files.readBytes(path);
   const where = path === '-' ? 'standard input' : path;
   try {
     const body = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

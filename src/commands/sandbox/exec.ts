@@ -33,8 +33,8 @@ interface Executed {
 /** Runs what stands after `--`. Throws `unreachable` when the sandbox did not start, `usage` for no such program. */
 async function sandboxExec(ctx: Context, options: ExecOptions): Promise<Executed> {
   const { faults, finalCheck, keepOnFailure, exportFile, ...asked } = options;
-  if (exportFile !== undefined) await ctx.servers.checkExport(exportFile);
-  const sandbox = await ctx.servers.openPrivate({ ...asked, keepsFolder: keepOnFailure });
+  if (exportFile !== undefined) await ctx.sandbox.servers.checkExport(exportFile);
+  const sandbox = await ctx.sandbox.servers.openPrivate({ ...asked, keepsFolder: keepOnFailure });
   let failed = true;
   let conclude: () => Executed;
   try {
@@ -48,12 +48,12 @@ async function sandboxExec(ctx: Context, options: ExecOptions): Promise<Executed
     const unwritten = exportFile === undefined ? undefined : await exported(ctx, sandbox, exportFile);
     if (failed) await tell(ctx, sandbox.admin);
     // The program's own failure, and that of the books, say more than that of a copy.
-    if (failed && unwritten !== undefined) ctx.notice(`sandbox exec: ${unwritten.message}`);
+    if (failed && unwritten !== undefined) ctx.ui.notice(`sandbox exec: ${unwritten.message}`);
     conclude = () => concluded(ctx, { end, broken, finalCheck, unwritten: failed ? undefined : unwritten });
   } finally {
     const keep = failed && keepOnFailure;
     await sandbox.close({ keep });
-    if (keep) ctx.notice(`sandbox exec: its store is kept in ${sandbox.folder}`);
+    if (keep) ctx.ui.notice(`sandbox exec: its store is kept in ${sandbox.folder}`);
   }
   // What its exit code stands for is the last that is said.
   return conclude();
@@ -63,7 +63,7 @@ async function sandboxExec(ctx: Context, options: ExecOptions): Promise<Executed
 async function exported(ctx: Context, sandbox: PrivateSandbox, file: string): Promise<CliError | undefined> {
   try {
     const bytes = await sandbox.exportTo(file);
-    ctx.notice(`sandbox exec: wrote ${file}, ${bytes} bytes`);
+    ctx.ui.notice(`sandbox exec: wrote ${file}, ${bytes} bytes`);
     return undefined;
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
@@ -83,7 +83,7 @@ interface Conclusion {
   readonly unwritten: CliError | undefined;
 }
 
-function concluded({ notice }: Context, { end, broken, finalCheck, unwritten }: Conclusion): Executed {
+function concluded({ ui: { notice } }: Context, { end, broken, finalCheck, unwritten }: Conclusion): Executed {
   const how = end.signal === undefined ? `ended with ${end.code}` : `was ended by ${end.signal} (${end.code})`;
   const books = broken.length > 0 ? `the ledger of the sandbox does not balance: ${broken.join('; ')}` : undefined;
   if (end.code === 0 && books !== undefined) {
@@ -100,7 +100,7 @@ function concluded({ notice }: Context, { end, broken, finalCheck, unwritten }: 
 }
 
 /** What the service saw, for somebody who reads the log of a build. Secrets never were in it. */
-async function tell({ notice }: Context, admin: SandboxAdmin): Promise<void> {
+async function tell({ ui: { notice } }: Context, admin: SandboxAdmin): Promise<void> {
   const { result: requests } = await admin.send('requests', { per_page: REQUESTS_TOLD });
   const { length } = requests.data;
   const which = ['no request came', 'the only request that came', `the last ${length} requests, oldest first`];

@@ -54,7 +54,7 @@ function pairs(values: object): string {
 const MOST_BYTES = 1_048_576;
 
 /** Throws `usage` naming the file, the rule, the member that is wrong and the nearest word there is. */
-export async function readRules(ctx: Pick<Context, 'stdin' | 'readFile'>, file: string): Promise<readonly FaultRule[]> {
+export async function readRules({ files }: Context, file: string): Promise<readonly FaultRule[]> {
   const name = file === '-' ? 'standard input' : file;
   const wrong = (what: string) =>
     new CliError('usage', {
@@ -62,7 +62,7 @@ export async function readRules(ctx: Pick<Context, 'stdin' | 'readFile'>, file: 
       hint: 'cardwright sandbox faults add --help',
       outcome: 'not_sent',
     });
-  const text = file === '-' ? await ctx.stdin.readAll(MOST_BYTES) : await ctx.readFile(file);
+  const text = file === '-' ? await files.stdin.readAll(MOST_BYTES) : await files.readFile(file);
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);

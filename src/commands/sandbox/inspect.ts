@@ -148,7 +148,7 @@ export const cardTimeline = command({
   ],
   async run(ctx, { card, kinds, page, perPage, all, limit }) {
     checkKinds(kinds);
-    const admin = await ctx.sandbox();
+    const admin = await ctx.sandbox.admin();
     const pages = await begun(admin.pages('cards.timeline', { card_id: card, kinds, page, per_page: perPage }));
     return pagedListing(pages, { noun: 'item', ...pagesAsked(ctx, { page, perPage, all, limit }) });
   },
@@ -202,7 +202,7 @@ export const sandboxEvents = command({
   ],
   async run(ctx, { type, card, after, page, perPage, all, limit }) {
     if (type !== undefined) checkEvents([type]);
-    const admin = await ctx.sandbox();
+    const admin = await ctx.sandbox.admin();
     const order = after === undefined ? 'desc' : 'asc';
     const pages = admin.pages('events', { type, card_id: card, after, order, page, per_page: perPage });
     return pagedListing(withoutCodes(pages), { noun: 'event', ...pagesAsked(ctx, { page, perPage, all, limit }) });

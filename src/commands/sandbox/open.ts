@@ -61,7 +61,7 @@ async function redeemed(
       if (now > before) return;
       if (!waits) throw nobodyCame();
       if (!isSaid && ctx.clock.monotonic() - began > SAY_AFTER) {
-        ctx.notice(`No browser has opened the page yet. For its address: ${PRINT}`);
+        ctx.ui.notice(`No browser has opened the page yet. For its address: ${PRINT}`);
         isSaid = true;
       }
       await ctx.clock.sleep(LOOK_EVERY, ctx.signal);
@@ -144,8 +144,8 @@ const ADDRESS_COLUMNS: readonly Column[] = [{ field: 'url', title: 'ADDRESS', ki
 const sessionsEnded = (ended: number) => (ended === 1 ? 'Ended 1 session.' : `Ended ${ended} sessions.`);
 
 async function startedSandbox(ctx: Context): Promise<SandboxAdmin> {
-  const isElsewhere = (await ctx.sandboxElsewhere()) !== undefined;
-  const admin = isElsewhere ? await ctx.sandbox() : await ctx.servers.control();
+  const isElsewhere = (await ctx.sandbox.elsewhere()) !== undefined;
+  const admin = isElsewhere ? await ctx.sandbox.admin() : await ctx.sandbox.servers.control();
   if (admin !== undefined) return admin;
   throw new CliError('unreachable', {
     message: 'no sandbox is started for this store',

@@ -143,7 +143,7 @@ async function listed(ctx: Context, wanted: Wanted): Promise<Listed> {
   const { operation, since, key, card, status, page, perPage, expect, all, limit } = wanted;
   const match = { operation, since, idempotency_key: key, card_id: card, status };
   const verdict = expect === undefined ? undefined : await verified(ctx, match, expect);
-  const admin = await ctx.sandbox();
+  const admin = await ctx.sandbox.admin();
   const pages = admin.pages('requests', { ...match, page, per_page: perPage });
   const listing = pagedListing(pages, { noun: 'request', ...pagesAsked(ctx, { page, perPage, all, limit }) });
   return { listing, verdict };
@@ -157,8 +157,8 @@ function verified(ctx: Context, match: object, times: number) {
 
 /** Remembered by the process that answered them: by a server, because a command of ours turns nobody away. */
 async function turnedAwayBy(ctx: Context) {
-  const isElsewhere = (await ctx.sandboxElsewhere()) !== undefined;
-  const admin = isElsewhere ? await ctx.sandbox() : await ctx.servers.control();
+  const isElsewhere = (await ctx.sandbox.elsewhere()) !== undefined;
+  const admin = isElsewhere ? await ctx.sandbox.admin() : await ctx.sandbox.servers.control();
   if (admin !== undefined) return (await admin.send('requests.turned', {})).result;
   throw new CliError('unreachable', {
     message: 'no sandbox is started for this store, and who was turned away is remembered by a started one alone',

@@ -51,7 +51,7 @@ export const runSandboxScenario = command({
     const { readScenario } = await import('../../scenario/read.ts');
     const { runScenario } = await import('../../scenario/run.ts');
     const name = file === '-' ? 'standard input' : file;
-    const content = file === '-' ? await ctx.stdin.readAll(MOST_BYTES) : await ctx.readFile(file);
+    const content = file === '-' ? await ctx.files.stdin.readAll(MOST_BYTES) : await ctx.files.readFile(file);
     const scenario = readScenario(readYaml(content), name);
     const perform = await stepPerformer(ctx, scenario.steps, file);
     if (scenario.steps.some(({ operation }) => operation.name === 'reset')) {
@@ -79,11 +79,7 @@ export const runSandboxScenario = command({
 });
 
 /** The story is told to its end, also where nobody reads it any more. */
-function asTheyAreDone(
-  ctx: Pick<Context, 'notice'>,
-  { name }: Scenario,
-  steps: AsyncGenerator<StepDone, void>,
-): Listing {
+function asTheyAreDone(ctx: Context, { name }: Scenario, steps: AsyncGenerator<StepDone, void>): Listing {
   let total = 0;
   const next = async () => {
     const { done, value } = await steps.next();
@@ -96,7 +92,7 @@ function asTheyAreDone(
     yield [];
     try {
       for (let step = await next(); step !== undefined; step = await next()) yield [{ ...step }];
-      ctx.notice(`${name}: ${total} steps, all as expected.`);
+      ctx.ui.notice(`${name}: ${total} steps, all as expected.`);
     } finally {
       while ((await next()) !== undefined);
     }
@@ -115,9 +111,9 @@ async function stepPerformer(ctx: Context, steps: readonly Step[], file: string)
     if (needsService || !isNoneChosen) throw error;
   });
   return async ({ surface, name, row }, input) => {
-    if (surface === 'admin') return (await (await ctx.sandbox()).send(name as 'status', input as never)).result;
-    if (row.effect === 'read') return ctx.read(name as ReadName, input as never);
-    const written = await ctx.write(name as WriteName, input as never, {
+    if (surface === 'admin') return (await (await ctx.sandbox.admin()).send(name as 'status', input as never)).result;
+    if (row.effect === 'read') return ctx.api.read(name as ReadName, input as never);
+    const written = await ctx.api.write(name as WriteName, input as never, {
       intent: `${name}, a step of the scenario`,
       confirmed: true,
       // A story shows the cards it made, not what a journal wrote on them.
@@ -128,8 +124,8 @@ async function stepPerformer(ctx: Context, steps: readonly Step[], file: string)
 }
 
 async function refuseElsewhere(ctx: Context, file: string): Promise<void> {
-  const { mode, baseUrl, profile } = await ctx.identity();
-  const elsewhere = await ctx.sandboxElsewhere();
+  const { mode, baseUrl, profile } = await ctx.api.identity();
+  const elsewhere = await ctx.sandbox.elsewhere();
   const isSame =
     elsewhere === undefined
       ? mode === 'sandbox'
@@ -139,7 +135,7 @@ async function refuseElsewhere(ctx: Context, file: string): Promise<void> {
     message: `a scenario plays in ${await whichSandbox(ctx)}, and the profile ${profile} speaks to ${baseUrl}`,
     hint: elsewhere
       ? 'cardwright whoami'
-      : `cardwright --sandbox sandbox simulate run ${shellWord(file)}${ctx.yes ? ' --yes' : ''}`,
+      : `cardwright --sandbox sandbox simulate run ${shellWord(file)}${ctx.ui.yes ? ' --yes' : ''}`,
     outcome: 'not_sent',
   });
 }

@@ -210,7 +210,7 @@ export const startSandbox = command({
       const options = { accounts, port: own.port, behind: proxyOf(bind, behindProxy) };
       refuseBeside({ ...own, cards, transactions, detach, open });
       const limits = { rateLimits: !noRateLimits, virtualLimits, allowRemoteWebhooks };
-      const { row, serve } = await ctx.servers.startAccounts({ ...options, ...limits });
+      const { row, serve } = await ctx.sandbox.servers.startAccounts({ ...options, ...limits });
       return { row, log: undefined, goesOn: serve };
     }
     if ((bind ?? behindProxy) !== undefined) throw usage('--bind and --behind-proxy are for a server with --accounts');
@@ -218,13 +218,13 @@ export const startSandbox = command({
     const dialect = spokenDialect(ctx.env, own.dialect);
     const options = { ...own, dialect, size, rateLimits: !noRateLimits, virtualLimits, allowRemoteWebhooks };
     if (detach) {
-      const { log, ...row } = await ctx.servers.detach(options);
+      const { log, ...row } = await ctx.sandbox.servers.detach(options);
       if (open) await (await openStarted(ctx)).redeemed;
       return { row, log, goesOn: undefined };
     }
-    const { row, serve } = await ctx.servers.start(options);
+    const { row, serve } = await ctx.sandbox.servers.start(options);
     // Whoever serves is not ended by a browser that nobody looks at.
-    if (open) (await openStarted(ctx)).redeemed.catch((error: unknown) => ctx.notice((error as Error).message));
+    if (open) (await openStarted(ctx)).redeemed.catch((error: unknown) => ctx.ui.notice((error as Error).message));
     return { row, log: undefined, goesOn: serve };
   },
   show: ({ row, log, goesOn }) => ({
@@ -245,7 +245,7 @@ export const startSandbox = command({
 });
 
 async function openStarted(ctx: Context) {
-  const admin = await ctx.servers.control();
+  const admin = await ctx.sandbox.servers.control();
   if (admin !== undefined) return openPage(ctx, admin, { access: 'full', place: '/' });
   throw new CliError('unreachable', {
     message: 'the sandbox ended before its page could be opened',
@@ -302,13 +302,13 @@ export const stopSandbox = command({
   ],
   async run(ctx) {
     if (ctx.dryRun) throw usage('sandbox stop sends nothing to the service; it has no dry run');
-    const elsewhere = await ctx.sandboxElsewhere();
+    const elsewhere = await ctx.sandbox.elsewhere();
     if (elsewhere === undefined) {
-      const stopped = await ctx.servers.stop();
-      if (ctx.env['CARDWRIGHT_BASE_URL'] === stopped.url) ctx.notice(`This shell still names it: ${UNSET_SERVER}`);
+      const stopped = await ctx.sandbox.servers.stop();
+      if (ctx.env['CARDWRIGHT_BASE_URL'] === stopped.url) ctx.ui.notice(`This shell still names it: ${UNSET_SERVER}`);
       return stopped;
     }
-    const { pid } = (await (await ctx.sandbox()).send('stop', {})).result;
+    const { pid } = (await (await ctx.sandbox.admin()).send('stop', {})).result;
     return { url: `${elsewhere.origin}/v1`, pid };
   },
   show: row => ({
@@ -396,12 +396,12 @@ export const sandboxStatus = command({
     { does: 'For other programs of this shell', run: 'sandbox status -o env' },
   ],
   async run(ctx, { check }) {
-    const admin = await ctx.sandbox();
+    const admin = await ctx.sandbox.admin();
     const checked = check === true ? (await admin.send('ledger.check', {})).result : undefined;
     const { result: state } = await admin.send('status', {});
     const status = checked === undefined ? state : { ...state, ledger_ok: checked.ok, ledger_faults: checked.faults };
-    const elsewhere = await ctx.sandboxElsewhere();
-    return { status, elsewhere, server: elsewhere === undefined ? await ctx.servers.running() : undefined };
+    const elsewhere = await ctx.sandbox.elsewhere();
+    return { status, elsewhere, server: elsewhere === undefined ? await ctx.sandbox.servers.running() : undefined };
   },
   show: ({ status, server, elsewhere }) => ({
     data: { ...status, server: server ?? null },
@@ -460,7 +460,7 @@ export const resetSandbox = command({
         outcome: 'not_sent',
       });
     sizeFor(asked.data, asked);
-    const elsewhere = await ctx.sandboxElsewhere();
+    const elsewhere = await ctx.sandbox.elsewhere();
     if (hard && elsewhere !== undefined) {
       throw usage(`--hard moves files of this machine; ${elsewhere.namedBy} names a sandbox elsewhere`);
     }
@@ -468,11 +468,11 @@ export const resetSandbox = command({
       ? 'Move the store of the sandbox aside and make a new one'
       : `Replace everything in ${await whichSandbox(ctx)}`;
     await confirmed(ctx, { intent, question: `${intent}?`, command: commandFor(asked, hard === true) });
-    const moved = hard ? await ctx.moveSandboxAside() : [];
+    const moved = hard ? await ctx.sandbox.moveAside() : [];
     // One that is started knows then that everything was replaced.
-    const admin = (await ctx.servers.control()) ?? (await ctx.sandbox());
+    const admin = (await ctx.sandbox.servers.control()) ?? (await ctx.sandbox.admin());
     const { result } = await admin.send('reset', asked);
-    await (await ctx.journalAdmin()).setAsideSandbox();
+    await (await ctx.journal.admin()).setAsideSandbox();
     return { status: result, moved };
   },
   show: ({ status, moved }) => ({

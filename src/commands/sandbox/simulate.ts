@@ -344,7 +344,7 @@ export const recordScenario = command({
     { does: 'The life of one card', run: 'sandbox simulate record --card card_1' },
   ],
   run: (ctx, { card, after }) =>
-    runAdmin(ctx, 'scenarios.record', { card_id: card, after }, () => ctx.servers.control()),
+    runAdmin(ctx, 'scenarios.record', { card_id: card, after }, () => ctx.sandbox.servers.control()),
   show: ({ text, steps }) => ({
     ...(steps === 0 && { notes: ['Nothing was done that could be a step.'] }),
     noun: 'scenario',

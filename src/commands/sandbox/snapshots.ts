@@ -239,7 +239,7 @@ export const restoreSnapshot = command({
     const what = `snapshot ${name}`;
     const restored = await runAdmin(ctx, 'snapshots.restore', { name });
     const done = refuseDamaged(what, restored, 'cardwright sandbox snapshot list');
-    await (await ctx.journalAdmin()).setAsideSandbox();
+    await (await ctx.journal.admin()).setAsideSandbox();
     return { what, done };
   },
   show: ({ what, done }) => ({ data: done, ...showRestored(what, done) }),
@@ -300,7 +300,7 @@ export const exportSandbox = command({
     if (ctx.dryRun) {
       throw new CliError('usage', { message: 'sandbox export sends nothing to the service; it has no dry run' });
     }
-    return { file, bytes: await ctx.exportSandbox(file) };
+    return { file, bytes: await ctx.sandbox.exportTo(file) };
   },
   show: ({ file, bytes }) => ({
     noun: 'export',
@@ -340,15 +340,15 @@ export const importSandbox = command({
       throw new CliError('usage', { message: 'sandbox import sends nothing to the service; it has no dry run' });
     }
     const what = file === '-' ? 'standard input' : file;
-    const webhooks = ctx.yes ? 0 : await ctx.subscriptionsIn(file);
+    const webhooks = ctx.ui.yes ? 0 : await ctx.sandbox.subscriptionsIn(file);
     const intent = `Replace everything in ${await whichSandbox(ctx)} by ${what}${withSubscriptions(webhooks)}`;
     await confirmed(ctx, {
       intent,
       question: `${intent}?`,
       command: `cardwright sandbox import ${shellWord(file)} --yes`,
     });
-    const done = refuseDamaged(what, await ctx.importSandbox(file));
-    await (await ctx.journalAdmin()).setAsideSandbox();
+    const done = refuseDamaged(what, await ctx.sandbox.importFrom(file));
+    await (await ctx.journal.admin()).setAsideSandbox();
     return { what, done };
   },
   show: ({ what, done }) => ({ data: done, ...showRestored(what, done) }),

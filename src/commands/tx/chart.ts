@@ -65,15 +65,15 @@ export const chartTransactions = command({
   ],
   async run(ctx, { by = 'day', top = USUAL_TOP, card, type, since, until, merchant, label, where }) {
     refuseBackwards({ since, until });
-    const test = allOf(where ?? [], { shape: TRANSACTION, now: () => ctx.serviceNow(), flag: '--where' });
+    const test = allOf(where ?? [], { shape: TRANSACTION, now: () => ctx.api.serviceNow(), flag: '--where' });
     const labels = by === 'label' || label !== undefined ? await labelsOf(ctx) : new Map<string, string>();
     const chart = new Chart(by);
     // Told by the answers: before the first one nobody knows the time of the service.
-    const today = () => dayOf(ctx.serviceNow());
+    const today = () => dayOf(ctx.api.serviceNow());
     let later = 0;
     let leftOut = 0;
-    const pages = (await ctx.reader()).pages('transactions.list', { card_id: card, type, from: since, to: until });
-    for await (const { data } of pagesWithProgress(pages, { noun: 'transaction', progress: ctx.progress })) {
+    const pages = (await ctx.api.reader()).pages('transactions.list', { card_id: card, type, from: since, to: until });
+    for await (const { data } of pagesWithProgress(pages, { noun: 'transaction', progress: ctx.ui.progress })) {
       const last = until === undefined ? today() : Number.POSITIVE_INFINITY;
       for (const record of data) {
         if (merchant !== undefined && !contains(record.merchant, merchant)) continue;
@@ -84,8 +84,8 @@ export const chartTransactions = command({
         else add(chart, record, groupOf(record, by, labels));
       }
     }
-    if (leftOut > 0) ctx.notice(leftOutText(leftOut));
-    if (later > 0) ctx.notice(laterText(later));
+    if (leftOut > 0) ctx.ui.notice(leftOutText(leftOut));
+    if (later > 0) ctx.ui.notice(laterText(later));
     const groups = chart.groups(today());
     const isCut = by === 'card' || by === 'merchant' || by === 'label';
     return { by, groups: isCut ? groups.slice(0, top) : groups, of: groups.length, total: chart.total(), later };
@@ -124,7 +124,7 @@ function contains(value: unknown, part: string): boolean {
 /** Labels of the cards that have one: a record of a transaction has none. */
 async function labelsOf(ctx: Context): Promise<ReadonlyMap<string, string>> {
   const labels = new Map<string, string>();
-  const pages = (await ctx.reader()).pages('cards.list', { per_page: 100 });
+  const pages = (await ctx.api.reader()).pages('cards.list', { per_page: 100 });
   for await (const { data } of pages) {
     for (const { id, label } of data) if (label != null && label !== '') labels.set(id, label);
   }

@@ -155,13 +155,13 @@ export const summarizeTransactions = command({
   ],
   async run(ctx, { by = 'day', card, type, since, until }) {
     refuseBackwards({ since, until });
-    const reader = await ctx.reader();
+    const reader = await ctx.api.reader();
     const summary = new Summary(by);
     const pages = reader.pages('transactions.list', { card_id: card, type, from: since, to: until });
-    for await (const { data } of pagesWithProgress(pages, { noun: 'transaction', progress: ctx.progress })) {
+    for await (const { data } of pagesWithProgress(pages, { noun: 'transaction', progress: ctx.ui.progress })) {
       for (const record of data) summary.add(record);
     }
-    if (summary.leftOut > 0) ctx.notice(leftOutText(summary.leftOut));
+    if (summary.leftOut > 0) ctx.ui.notice(leftOutText(summary.leftOut));
     return { by, listing: listingOf(summary, by) };
   },
   show: ({ by, listing }) => ({ listing, noun: 'group', idField: 'group', columns: columnsFor(by), bars: 'spent' }),

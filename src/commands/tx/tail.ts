@@ -37,13 +37,13 @@ export const tailTransactions = command({
     const { live } = await import('../../events/poll.ts');
     const { pollTail } = await import('../../events/poll.ts');
     const waiting = waitingOf(ctx);
-    const reader = await ctx.reader();
+    const reader = await ctx.api.reader();
     const began = ctx.clock.monotonic();
-    ctx.notice(`Following ${type ?? 'transaction'}s${card === undefined ? '' : ` of ${card}`}. Ctrl-C stops.`);
+    ctx.ui.notice(`Following ${type ?? 'transaction'}s${card === undefined ? '' : ` of ${card}`}. Ctrl-C stops.`);
     const look = pollTail<Transaction>(waiting, {
       pages: () => reader.pages('transactions.list', { card_id: card, type }),
       last: last ?? 0,
-      onGap: () => ctx.notice('warning: more came at once than is looked through; see cardwright tx list --all'),
+      onGap: () => ctx.ui.notice('warning: more came at once than is looked through; see cardwright tx list --all'),
     });
     const rows = live<Transaction>(waiting, { everyMs: EVERY_MS, forMs, count, look, onTrouble: onTroubleOf(ctx) });
     const listing = {

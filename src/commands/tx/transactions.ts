@@ -71,16 +71,16 @@ export const listTransactions = command({
     refuseBackwards({ since, until });
     const keep: ((row: Row) => boolean)[] = [];
     if (where !== undefined)
-      keep.push(allOf(where, { shape: TRANSACTION, now: () => ctx.serviceNow(), flag: '--where' }));
+      keep.push(allOf(where, { shape: TRANSACTION, now: () => ctx.api.serviceNow(), flag: '--where' }));
     if (merchant !== undefined) keep.push(row => contains(row['merchant'], merchant));
     if (label !== undefined) {
       const labelled = await cardsLabelled(ctx, label);
       keep.push(row => labelled.has(String(row['card_id'])));
     }
-    const reader = await ctx.reader();
+    const reader = await ctx.api.reader();
     const pages = reader.pages('transactions.list', { card_id: card, type, from: since, to: until, page });
     const asked = pagesAsked(ctx, { page, all, limit });
-    return pagedListing(pages, { noun: 'transaction', ...asked, progress: ctx.progress, keep });
+    return pagedListing(pages, { noun: 'transaction', ...asked, progress: ctx.ui.progress, keep });
   },
   show: listing => ({ listing, noun: 'transaction', columns: TRANSACTION_COLUMNS }),
 });
@@ -91,7 +91,7 @@ function contains(value: unknown, part: string): boolean {
 
 /** Ids of the cards whose label contains the text: a record of a transaction has no label. */
 async function cardsLabelled(ctx: Context, label: string): Promise<ReadonlySet<string>> {
-  const pages = (await ctx.reader()).pages('cards.list', { per_page: 100 });
+  const pages = (await ctx.api.reader()).pages('cards.list', { per_page: 100 });
   const found = new Set<string>();
   for await (const { data } of pages) for (const card of data) if (contains(card.label, label)) found.add(card.id);
   return found;
@@ -131,11 +131,11 @@ export const getTransaction = command({
     { does: 'Its merchant for a script', run: 'tx get txn_1 --card card_1 --jq .merchant' },
   ],
   async run(ctx, { transaction, card }) {
-    const pages = (await ctx.reader()).pages('transactions.list', { card_id: card });
+    const pages = (await ctx.api.reader()).pages('transactions.list', { card_id: card });
     const beginning = transaction.replace(/(?:…|\.\.\.)$/u, '');
     const alike: Transaction[] = [];
     let count = 0;
-    for await (const { data } of pagesWithProgress(pages, { noun: 'transaction', progress: ctx.progress })) {
+    for await (const { data } of pagesWithProgress(pages, { noun: 'transaction', progress: ctx.ui.progress })) {
       const found = data.find(({ id }) => id === transaction);
       if (found !== undefined) return found;
       alike.push(...data.filter(({ id }) => id.startsWith(beginning)));
@@ -188,7 +188,7 @@ export const searchTransactions = command({
   ],
   async run(ctx, { words, card, type, since, until, mcc, min, max, label, like, all, limit, offline, maxAge: age }) {
     refuseBackwards({ since, until });
-    const mirror = await ctx.mirror();
+    const mirror = await ctx.api.mirror();
     const copy = offline ? await mirror.read() : await mirror.readFresh(maxAge(age));
     const query = { words, card_id: card, type, from: since, to: until, mcc, min, max, label, like };
     return searched(copy, copy => copy.transactions(query), { noun: 'transaction', all, limit });

@@ -30,7 +30,7 @@ export function waitTimeout(ctx: Context, typed: string | undefined): number {
   const { requestTimeoutMs } = ctx;
   if (typed === undefined && requestTimeoutMs !== undefined) {
     const [whole, one] = [durationText(timeoutMs), durationText(requestTimeoutMs)];
-    ctx.notice(`waiting up to ${whole} (--wait-timeout); --timeout ${one} bounds one request`);
+    ctx.ui.notice(`waiting up to ${whole} (--wait-timeout); --timeout ${one} bounds one request`);
   }
   return timeoutMs;
 }
@@ -73,12 +73,12 @@ export function liveFor(typed: string | undefined): number | undefined {
 
 /** What `events` needs of this run. */
 export function waitingOf(ctx: Context): Waiting {
-  return { clock: ctx.clock, random: ctx.random, signal: ctx.signal, serviceNow: () => ctx.serviceNow() };
+  return { clock: ctx.clock, random: ctx.random, signal: ctx.signal, serviceNow: () => ctx.api.serviceNow() };
 }
 
 /** Says once that the service cannot be asked at the moment. */
 export function onTroubleOf(ctx: Context): (error: CliError) => void {
-  return error => ctx.notice(`still waiting, although the service cannot be asked at the moment: ${error.message}`);
+  return error => ctx.ui.notice(`still waiting, although the service cannot be asked at the moment: ${error.message}`);
 }
 
 /** The failure of a wait: exit 8, how it stood last, and, when its time is over, both limits. */

@@ -27,7 +27,7 @@ interface Until<T> {
 /** The record once it is as asked for. Throws `wait_expired` with the value it had last. */
 async function recordUntil<T extends object>(ctx: Context, asked: Until<T>): Promise<T> {
   const { shape, until } = asked;
-  const test = allOf(until, { shape, flag: '--until', now: () => ctx.serviceNow() });
+  const test = allOf(until, { shape, flag: '--until', now: () => ctx.api.serviceNow() });
   const timeoutMs = waitTimeout(ctx, asked.waitTimeout);
   let last: T | undefined;
   let isFinal = false;
@@ -82,7 +82,7 @@ const waitCard = command({
       until,
       waitTimeout,
       shape: CARD,
-      read: signal => ctx.read('cards.get', { card_id: id }, { signal }),
+      read: signal => ctx.api.read('cards.get', { card_id: id }, { signal }),
       isFinal: ({ status }) => status === 'terminated',
     }),
   show: found => ({
@@ -116,7 +116,7 @@ const waitWallet = command({
       until,
       waitTimeout,
       shape: WALLET,
-      read: signal => ctx.read('wallet.get', {}, { signal }),
+      read: signal => ctx.api.read('wallet.get', {}, { signal }),
     }),
   show: showsWallet,
 });
@@ -146,10 +146,10 @@ const waitTransaction = command({
     { does: 'A new decline of $59', run: "wait tx --type decline --since now --until 'amount=59'" },
   ],
   async run(ctx, { card, type, since, until, waitTimeout: typed }) {
-    const now = () => ctx.serviceNow();
+    const now = () => ctx.api.serviceNow();
     const test = allOf(until ?? [], { shape: TRANSACTION, flag: '--until', now });
     const timeoutMs = waitTimeout(ctx, typed);
-    const reader = await ctx.reader();
+    const reader = await ctx.api.reader();
     let newest: Transaction | undefined;
     const look = async (signal: AbortSignal) => {
       for await (const { data } of reader.pages(

@@ -32,7 +32,7 @@ const showWallet = command({
     { does: 'In words', run: 'wallet' },
     { does: 'The balance for a script', run: 'wallet --json --fields balance' },
   ],
-  run: ctx => ctx.read('wallet.get', {}),
+  run: ctx => ctx.api.read('wallet.get', {}),
   show: showsWallet,
 });
 
@@ -87,9 +87,9 @@ export const listAddresses = command({
     { does: 'All of them, as data', run: 'wallet addresses --json' },
   ],
   async run(ctx, { currency, qr }) {
-    if (qr && !ctx.forPeople) throw refused('--qr draws on a terminal, for a person');
-    const list = await ctx.read('wallet.addresses', { currency });
-    if (qr && list.data.some(({ address }) => address.startsWith(SANDBOX_ADDRESS))) ctx.notice(NOT_REAL);
+    if (qr && !ctx.ui.forPeople) throw refused('--qr draws on a terminal, for a person');
+    const list = await ctx.api.read('wallet.addresses', { currency });
+    if (qr && list.data.some(({ address }) => address.startsWith(SANDBOX_ADDRESS))) ctx.ui.notice(NOT_REAL);
     return { list, qr: qr === true };
   },
   show({ list, qr }) {

@@ -38,7 +38,7 @@ const MOST_SILENT_LOOKS = 4;
 
 /** Whether the service runs on this machine and so can reach a receiver here: a sandbox. */
 async function sandboxHere(ctx: Context): Promise<Identity | undefined> {
-  const identity = await ctx.identity().catch((error: unknown) => {
+  const identity = await ctx.api.identity().catch((error: unknown) => {
     if (error instanceof CliError && error.kind === 'not_authenticated') return undefined;
     throw error;
   });
@@ -56,7 +56,7 @@ interface NewSubscription {
 
 /** Subscribes; written down before, so that a crash leaves no subscription that nobody knows of. */
 async function subscribe(ctx: Context, { identity, url, events, secret }: NewSubscription): Promise<Subscription> {
-  const cleanupLog = await ctx.cleanupLog();
+  const cleanupLog = await ctx.journal.cleanupLog();
   await endAbandoned(ctx, identity);
   const { profile, baseUrl } = identity;
   const noted = await cleanupLog.note({
@@ -67,7 +67,7 @@ async function subscribe(ctx: Context, { identity, url, events, secret }: NewSub
     facts: { url },
   });
   const body = { url, events, secret: secret.expose() };
-  const { result } = await ctx.write('webhooks.create', body, { intent: `Subscribe ${url}` });
+  const { result } = await ctx.api.write('webhooks.create', body, { intent: `Subscribe ${url}` });
   await noted.add({ webhook_id: result.id });
   return {
     id: result.id,
@@ -78,7 +78,7 @@ async function subscribe(ctx: Context, { identity, url, events, secret }: NewSub
 
 /** Takes away subscriptions of runs that crashed. Resolves to their ids. */
 async function endAbandoned(ctx: Context, { profile, baseUrl }: Identity): Promise<readonly string[]> {
-  const cleanupLog = await ctx.cleanupLog();
+  const cleanupLog = await ctx.journal.cleanupLog();
   const ended: string[] = [];
   for (const noted of await cleanupLog.abandoned('listener')) {
     const { leftover } = noted;
@@ -95,7 +95,7 @@ async function endOne(ctx: Context, noted: Noted): Promise<readonly string[]> {
   const ids = known === undefined ? await idsOf(ctx, url) : [known];
   for (const id of ids) {
     const intent = `End subscription ${id}`;
-    await ctx.write('webhooks.delete', { webhook_id: id }, { intent, confirmed: true }).catch((error: unknown) => {
+    await ctx.api.write('webhooks.delete', { webhook_id: id }, { intent, confirmed: true }).catch((error: unknown) => {
       if (!(error instanceof CliError && error.kind === 'not_found')) throw error;
     });
   }
@@ -104,12 +104,12 @@ async function endOne(ctx: Context, noted: Noted): Promise<readonly string[]> {
 }
 
 async function idsOf(ctx: Context, url: string | undefined): Promise<readonly string[]> {
-  const { data } = await ctx.read('webhooks.list', {});
+  const { data } = await ctx.api.read('webhooks.list', {});
   return data.filter(each => each.url === url).map(({ id }) => id);
 }
 
 async function watched(ctx: Context, id: string, signal: AbortSignal): Promise<void> {
-  const asked = patient(() => ctx.read('webhooks.get', { webhook_id: id }));
+  const asked = patient(() => ctx.api.read('webhooks.get', { webhook_id: id }));
   let silent = 0;
   try {
     for await (const _ of pollTimes(
@@ -344,24 +344,24 @@ async function openSession(ctx: Context, options: SessionOptions): Promise<Sessi
   const patterns = checkPatterns(options.events ?? ['*']);
   const identity = await sandboxHere(ctx);
   const secrets = await secretsFor(ctx, options.secretFile, identity !== undefined);
-  const ready = options.readyFile === undefined ? undefined : await ctx.readyFile(options.readyFile);
+  const ready = options.readyFile === undefined ? undefined : await ctx.files.readyFile(options.readyFile);
   let announced = 0;
   const hidden = new Set<string>();
   const listener = await openListener({
     port: options.port ?? 0,
     secrets,
-    signatureHeader: options.signatureHeader ?? (await ctx.overrides()).headers['webhook_signature'],
+    signatureHeader: options.signatureHeader ?? (await ctx.api.overrides()).headers['webhook_signature'],
     events: patterns,
     clock: ctx.clock,
     relay: options.relay,
     onHidden(what) {
-      if (!hidden.has(what)) ctx.notice(`warning: ${what}`);
+      if (!hidden.has(what)) ctx.ui.notice(`warning: ${what}`);
       hidden.add(what);
     },
     onRefused(why) {
       announced += 1;
       if (announced <= MOST_TOLD)
-        ctx.notice(`refused a delivery with 401: ${why}${announced === MOST_TOLD ? '; more are counted only' : ''}`);
+        ctx.ui.notice(`refused a delivery with 401: ${why}${announced === MOST_TOLD ? '; more are counted only' : ''}`);
     },
   });
   const origin = `http://127.0.0.1:${listener.port}`;
@@ -384,7 +384,7 @@ async function openSession(ctx: Context, options: SessionOptions): Promise<Sessi
     }
     if (failed !== undefined) throw failed;
   };
-  const deliveries = identity === undefined ? undefined : await ctx.sandboxDeliveries();
+  const deliveries = identity === undefined ? undefined : await ctx.sandbox.deliveries();
   try {
     const [secret] = secrets;
     if (identity !== undefined && secret !== undefined) {
@@ -402,9 +402,9 @@ async function openSession(ctx: Context, options: SessionOptions): Promise<Sessi
     await end();
     throw error;
   }
-  ctx.notice(`Listening on ${address}${identity === undefined ? '' : ', subscribed'}.`);
+  ctx.ui.notice(`Listening on ${address}${identity === undefined ? '' : ', subscribed'}.`);
   if (identity === undefined)
-    ctx.notice('A signature over the body alone cannot detect a replay; repeats are known by event id.');
+    ctx.ui.notice('A signature over the body alone cannot detect a replay; repeats are known by event id.');
   return {
     address,
     counts: listener.counts,
@@ -482,11 +482,11 @@ export const listenWebhooks = command({
       targets,
       clock,
       random,
-      authorities: targets.length > 0 ? await authorities(ctx.env, path => ctx.readFile(path)) : undefined,
+      authorities: targets.length > 0 ? await authorities(ctx.env, path => ctx.files.readFile(path)) : undefined,
       onForwarded: ({ target, event, outcome, isDelivered, attempts }) => {
         const tries = attempts === 1 ? '' : ` after ${attempts} attempts`;
-        if (!isDelivered || ctx.forPeople)
-          ctx.notice(`${isDelivered ? '→' : 'not passed on:'} ${event} ${target} ${outcome}${tries}`);
+        if (!isDelivered || ctx.ui.forPeople)
+          ctx.ui.notice(`${isDelivered ? '→' : 'not passed on:'} ${event} ${target} ${outcome}${tries}`);
       },
     });
     const options = {
@@ -499,7 +499,7 @@ export const listenWebhooks = command({
       try {
         for await (const arrived of hear(ctx, options, { forMs, program: ctx.rest }, hearing)) {
           const { event } = arrived;
-          ctx.maskInLog(codesIn(event));
+          ctx.ui.maskInLog(codesIn(event));
           if (!failUnforwarded) forwarder.pass(arrived);
           yield [event as unknown as Row];
           left -= 1;
@@ -508,7 +508,7 @@ export const listenWebhooks = command({
       } finally {
         const lost = await forwarder.drain(DRAIN_MS);
         if (lost > 0)
-          ctx.notice(`warning: ${lost} ${lost === 1 ? 'delivery was' : 'deliveries were'} not passed on in time`);
+          ctx.ui.notice(`warning: ${lost} ${lost === 1 ? 'delivery was' : 'deliveries were'} not passed on in time`);
       }
     }
     const listing = {
@@ -575,12 +575,12 @@ export const expectEvents = command({
   async run(ctx, { event: pattern, where = [], waitTimeout: typed, count = 1, noOther, ...options }) {
     checkPatterns([pattern]);
     const forMs = parseDuration(typed ?? DEFAULT_WAIT, '--wait-timeout');
-    const isMeant = meaning(pattern, where, () => ctx.serviceNow());
+    const isMeant = meaning(pattern, where, () => ctx.api.serviceNow());
     const hearing: Hearing = { counts: undefined, exit: 0, stopped: undefined };
     const [matched, others]: [ReceivedEvent[], ReceivedEvent[]] = [[], []];
     const session = { ...options, events: noOther ? ['*'] : [pattern] };
     for await (const { event } of hear(ctx, session, { forMs, program: ctx.rest }, hearing)) {
-      ctx.maskInLog(codesIn(event));
+      ctx.ui.maskInLog(codesIn(event));
       (isMeant(event) ? matched : others).push(event);
       if (!noOther && matched.length >= count) break;
     }
@@ -590,7 +590,8 @@ export const expectEvents = command({
       ? undefined
       : unmet({ pattern, where, count, within: forMs }, { matched, others, noOther: noOther ?? false });
     // Its exit code becomes ours, and alone would not say whose it is.
-    if (hearing.exit !== 0) ctx.notice(failedProgram(ctx.rest, hearing.exit, { pattern, count, came: matched.length }));
+    if (hearing.exit !== 0)
+      ctx.ui.notice(failedProgram(ctx.rest, hearing.exit, { pattern, count, came: matched.length }));
     return { matched, exit: hearing.exit, broken };
   },
   show: ({ matched, exit, broken }) => ({

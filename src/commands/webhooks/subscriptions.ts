@@ -82,7 +82,7 @@ export const createWebhook = command({
   async run(ctx, { url, event: events, secretFile, secretStdin }) {
     const secret = await readSecret(ctx, secretFile, secretStdin ?? false);
     const body = { url: checkEndpoint(url), events: checkEvents(events), secret };
-    const { result } = await ctx.write('webhooks.create', body, { intent: `Subscribe ${url}` });
+    const { result } = await ctx.api.write('webhooks.create', body, { intent: `Subscribe ${url}` });
     // A chosen secret is known already and was kept off the screen; an echo of it is not shown.
     const { secret: made, ...subscription } = result;
     return secret === undefined ? { ...subscription, secret: made } : subscription;
@@ -114,7 +114,7 @@ function secretNotes(made: Subscribed): string[] {
 async function readSecret(ctx: Context, file: string | undefined, fromStdin: boolean): Promise<string | undefined> {
   if (file !== undefined && fromStdin) throw usage('--secret-file and --secret-stdin exclude each other');
   if (file === undefined && !fromStdin) return undefined;
-  const content = file === undefined ? await ctx.stdin.readAll(MAX_SECRET_BYTES) : await ctx.readFile(file);
+  const content = file === undefined ? await ctx.files.stdin.readAll(MAX_SECRET_BYTES) : await ctx.files.readFile(file);
   return secretIn(content, file ?? 'standard input').expose();
 }
 
@@ -127,7 +127,7 @@ export const listWebhooks = command({
     { does: 'All of them', run: 'webhooks list' },
     { does: 'The ids alone', run: 'webhooks list -o id' },
   ],
-  run: async ctx => wholeListing(await ctx.read('webhooks.list', {}), { noun: 'webhook' }),
+  run: async ctx => wholeListing(await ctx.api.read('webhooks.list', {}), { noun: 'webhook' }),
   show: listing => ({ listing, noun: 'webhook', columns: WEBHOOK_COLUMNS }),
 });
 
@@ -141,7 +141,7 @@ export const getWebhook = command({
     { does: 'In words', run: 'webhooks get wh_1' },
     { does: 'As data', run: 'webhooks get wh_1 --json' },
   ],
-  run: (ctx, { webhook }) => ctx.read('webhooks.get', { webhook_id: webhook }),
+  run: (ctx, { webhook }) => ctx.api.read('webhooks.get', { webhook_id: webhook }),
   show: () => ({ noun: 'webhook', columns: WEBHOOK_COLUMNS }),
 });
 
@@ -161,7 +161,7 @@ export const updateWebhook = command({
       throw usage('webhooks update needs --url, --event or --status', 'cardwright webhooks update --help');
     }
     const body = { webhook_id: webhook, url: url && checkEndpoint(url), status, events: events && checkEvents(events) };
-    return (await ctx.write('webhooks.update', body, { intent: `Change ${webhook}` })).result;
+    return (await ctx.api.write('webhooks.update', body, { intent: `Change ${webhook}` })).result;
   },
   show: () => ({ noun: 'webhook', columns: WEBHOOK_COLUMNS }),
 });
@@ -178,7 +178,7 @@ export const deleteWebhook = command({
     { does: 'See the request first', run: 'webhooks delete wh_1 --dry-run' },
   ],
   async run(ctx, { webhook }) {
-    await ctx.write('webhooks.delete', { webhook_id: webhook }, { intent: `Delete subscription ${webhook}` });
+    await ctx.api.write('webhooks.delete', { webhook_id: webhook }, { intent: `Delete subscription ${webhook}` });
     return { id: webhook, deleted: true };
   },
   show: ({ id }) => ({

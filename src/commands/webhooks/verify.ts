@@ -46,15 +46,15 @@ export function secretIn(content: string, where: string, least: number = LEAST):
 async function readSecrets(ctx: Context, paths: readonly string[]): Promise<readonly Secret[]> {
   const secrets: Secret[] = [];
   for (const path of paths) {
-    const secret = secretIn(await ctx.readFile(path), path, 1);
+    const secret = secretIn(await ctx.files.readFile(path), path, 1);
     const { length } = secret.expose();
     if (length < LEAST) {
-      ctx.notice(
+      ctx.ui.notice(
         `warning: the secret in ${path} has ${length} ${length === 1 ? 'character' : 'characters'}: under ${LEAST} it can be guessed, and signatures prove little`,
       );
     }
     if (secret.expose().trim() !== secret.expose()) {
-      ctx.notice(`warning: the secret in ${path} begins or ends with white space, which counts as part of it`);
+      ctx.ui.notice(`warning: the secret in ${path} begins or ends with white space, which counts as part of it`);
     }
     secrets.push(secret);
   }
@@ -113,7 +113,7 @@ export const verifySignature = command({
   async run(ctx, { payload, signature, secretFile, explain }) {
     const { verifyPayload } = await import('../../events/verify.ts');
     const secrets = await readSecrets(ctx, secretFile);
-    const checked = verifyPayload(await ctx.readBytes(payload), signature, secrets);
+    const checked = verifyPayload(await ctx.files.readBytes(payload), signature, secrets);
     if (!checked.verified) {
       const typed = [
         '--payload',
@@ -196,7 +196,7 @@ export const signPayload = command({
   async run(ctx, { payload, secretFile }) {
     const { sign } = await import('../../contract/signature/signature.ts');
     const [secret] = await readSecrets(ctx, [secretFile]);
-    const bytes = await ctx.readBytes(payload);
+    const bytes = await ctx.files.readBytes(payload);
     return { signature: secret === undefined ? '' : sign(bytes, secret) };
   },
   show: ({ signature }) => ({
