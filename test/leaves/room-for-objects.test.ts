@@ -4,7 +4,7 @@ import { transformSync } from 'esbuild';
 import { expect, it } from 'vitest';
 import { keepGrown } from '../../src/platform/v8.ts';
 
-const { code } = transformSync(readFileSync('src/platform/v8-heap.ts', 'utf8'), { loader: 'ts', format: 'esm' });
+const { code } = transformSync(readFileSync('src/platform/v8.ts', 'utf8'), { loader: 'ts', format: 'esm' });
 
 /** Megabytes of the space for new objects when a process of its own is asked, before and after much garbage that lives a while. */
 const ASK = `

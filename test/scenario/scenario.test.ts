@@ -164,7 +164,7 @@ describe('faults', () => {
     ],
     [
       'scenario: a\n---\nsteps: []',
-      'file.yaml:2:1: Source contains multiple documents; please use YAML.parseAllDocuments()',
+      'file.yaml:2:1: a second document begins here; a file holds one: write it into a file of its own, without ---',
     ],
   ])('%j', (text, fault) => {
     expect(faultsOf(text)).toContainEqual(fault);

@@ -57,7 +57,7 @@ const MAY_HASH = [
   'profile/keys.ts',
   'sandbox/admin/deliveries.ts',
   'sandbox/archive/save.ts',
-  'sandbox/data/crowd.ts',
+  'sandbox/data/load-data.ts',
   'sandbox/page/inspector-sessions.ts',
   'sandbox/requests/authorize.ts',
   'sandbox/serving/accounts.ts',

@@ -7,8 +7,8 @@ import { seedOf } from '../calls/deterministic-ids.ts';
 import { rememberOrigin } from '../checks/ledger-check.ts';
 import { type BinRow, insertBins, insertWallet, walletOf } from '../store/account.ts';
 import type { Sql } from '../store/sql.ts';
-import { type CrowdSize, tellCrowd } from './crowd.ts';
 import { tellDemo } from './demo.ts';
+import { type LoadSize, makeLoadData } from './load-data.ts';
 
 type SeededBin = Omit<BinRow, 'id'>;
 
@@ -74,7 +74,7 @@ interface DataSetFacts extends Pick<Act, 'account' | 'now' | 'idSource'> {
   /** What the wallet ends up with, by an adjustment; the data set's own sum when left out. */
   readonly wallet?: Cents;
   /** Of `load`. */
-  readonly size?: CrowdSize;
+  readonly size?: LoadSize;
   /** In place of the data set's own, in their order. */
   readonly bins?: readonly BinRow[] | undefined;
 }
@@ -93,7 +93,7 @@ export async function loadDataSet(
   if (kept === undefined) for (const bin of BINS) bins.push({ ...bin, id: await idSource.id('bin') });
   await insertBins(sql, account, bins);
   if (name === 'demo') await tellDemo({ sql, account, now, idSource, bins: bins.map(({ id }) => id) });
-  if (name === 'load') await tellCrowd({ sql, account, now, idSource, seed: await seedOf(sql) }, size ?? LOAD_SIZE);
+  if (name === 'load') await makeLoadData({ sql, account, now, idSource, seed: await seedOf(sql) }, size ?? LOAD_SIZE);
   if (wallet !== undefined) await adjustWallet(sql, { account, now, wallet });
   await rememberOrigin(sql, account);
 }
