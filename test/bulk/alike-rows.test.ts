@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { alikeRows, joins, noteOfAlike } from '../../src/cli/bulk/alike-rows.ts';
+import { alikeRows, joins, noteOfAlike } from '../../src/cli/bulk/results.ts';
 import { CliError } from '../../src/core/errors.ts';
 import type { RowOutcome } from '../../src/journal/types.ts';
 

@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type CsvRecord, createCsvReader } from '../../src/bulk/csv.ts';
+import { type CsvRecord, createCsvReader } from '../../src/bulk/input.ts';
 
 function read(...pieces: readonly string[]): CsvRecord[] {
   const reader = createCsvReader();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readJsonLine } from '../../src/bulk/json-line.ts';
+import { readJsonLine } from '../../src/bulk/input.ts';
 import { codePoint } from '../support/code-point.ts';
 
 const VALUE = fc.oneof(

@@ -1,8 +1,8 @@
 /** CSV that this program prints is read back as it was, or refused: no label changes on the way. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createCsvReader } from '../../src/bulk/csv.ts';
-import { plannedRow, type RowRules } from '../../src/cli/bulk/row-values.ts';
+import { createCsvReader } from '../../src/bulk/input.ts';
+import { plannedRow, type RowRules } from '../../src/cli/bulk/rows.ts';
 import { csvLines } from '../../src/terminal/row-writers.ts';
 import type { Column } from '../../src/terminal/view.ts';
 

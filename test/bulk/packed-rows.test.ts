@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createPackedRows } from '../../src/bulk/packed-rows.ts';
+import { createPackedRows } from '../../src/cli/bulk/rows.ts';
 import type { PlannedRow } from '../../src/journal/types.ts';
 import { codePoint } from '../support/code-point.ts';
 

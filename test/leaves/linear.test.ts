@@ -4,8 +4,7 @@
  * characters is not within a minute.
  */
 import { expect, test } from 'vitest';
-import { createCsvReader } from '../../src/bulk/csv.ts';
-import { readJsonLine } from '../../src/bulk/json-line.ts';
+import { createCsvReader, readJsonLine } from '../../src/bulk/input.ts';
 import { tokenize } from '../../src/cli/completion/complete.ts';
 import { parseTimeWord } from '../../src/cli/parsing/values.ts';
 import { readBody, retryAfterMs } from '../../src/client/body.ts';

@@ -10,7 +10,7 @@ import {
   rowSource,
   runFlagsOf,
 } from '../bulk/flags.ts';
-import type { IdsInput } from '../bulk/ids-as-rows.ts';
+import type { IdsInput } from '../bulk/run.ts';
 import type { Context, Shown } from '../context.ts';
 import type { Answers, Argument, ArgumentValue, FlagSources, FlagValue, OwnFlag, RowName } from './flag.ts';
 
@@ -126,11 +126,11 @@ export function command<
     runFlags,
     async execute(ctx, input) {
       if (bulk !== undefined && rowSource(input) !== undefined) {
-        const { runBulk } = await import('../bulk/run-bulk.ts');
+        const { runBulk } = await import('../bulk/run.ts');
         return runBulk(ctx, { ...bulk, operation: operation as BulkOperation }, input as unknown as BulkInput);
       }
       if (bulk !== undefined && input['ids'] !== undefined) {
-        const { runIds } = await import('../bulk/ids-as-rows.ts');
+        const { runIds } = await import('../bulk/run.ts');
         return runIds(ctx, { ...bulk, operation: operation as BulkOperation }, input as unknown as IdsInput);
       }
       const result = await run(ctx, input as InputOfCommand<N, Args, Flags>);

@@ -1,7 +1,7 @@
 /** Cards: listed, shown, searched. */
 
 import { IDLE } from '../../cli/bulk/flags.ts';
-import { idleCards, idleSpan } from '../../cli/bulk/idle-cards.ts';
+import { idleCards, idleSpan } from '../../cli/bulk/selection.ts';
 import { allOf, CONDITION_VALUES, CONDITIONS, parseCondition, SEARCH_FLAGS, searched } from '../../cli/condition.ts';
 import { columnsOf, PAGED_FLAGS, pagedListing, pagesAsked, SHORT_ID } from '../../cli/listing.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';

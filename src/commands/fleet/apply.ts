@@ -1,10 +1,8 @@
 /** `fleet apply`: a reviewed plan made again and compared, or a plan made, shown and asked about; then sent through the journal. */
 
-import { driveRun } from '../../cli/bulk/drive-run.ts';
 import { USUAL_WORKERS } from '../../cli/bulk/flags.ts';
-import { RESULT_COLUMNS } from '../../cli/bulk/result-row.ts';
-import { resuming } from '../../cli/bulk/resume-run.ts';
-import { runOverview } from '../../cli/bulk/run-overview.ts';
+import { RESULT_COLUMNS, runOverview } from '../../cli/bulk/results.ts';
+import { driveRun, resuming } from '../../cli/bulk/run.ts';
 import type { Context, Shown } from '../../cli/context.ts';
 import { showPlanned } from '../../cli/dry-run.ts';
 import { command } from '../../cli/parsing/command.ts';

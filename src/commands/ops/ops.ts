@@ -1,10 +1,8 @@
 /** Operations in the journal: listed, shown, resumed. Field names are ours; amounts are JSON numbers in USD. */
 
-import { driveRun } from '../../cli/bulk/drive-run.ts';
 import { USUAL_WORKERS } from '../../cli/bulk/flags.ts';
-import { ITEM_COLUMNS } from '../../cli/bulk/result-row.ts';
-import { resuming } from '../../cli/bulk/resume-run.ts';
-import { LOOKED_ANSWER, runOverview } from '../../cli/bulk/run-overview.ts';
+import { ITEM_COLUMNS, LOOKED_ANSWER, runOverview } from '../../cli/bulk/results.ts';
+import { driveRun, resuming } from '../../cli/bulk/run.ts';
 import type { Context, Shown } from '../../cli/context.ts';
 import { cutTo, SHORT_ID } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';

@@ -1,25 +1,26 @@
 /** Rows of a run chosen by what the cards are: `--where`, `--idle`. Chosen once; what was chosen is what is planned. */
-
 import type { Item } from '../../contract/calls.ts';
 import { CARD } from '../../contract/card.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
+import type { Reader } from '../../contract/service.ts';
 import { violation } from '../../contract/violation.ts';
 import { fromWholeList } from '../../contract/whole-list.ts';
+import { durationOf, isoTime } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import { sameCommandWith } from '../../core/shell-quote.ts';
 import { inputDigest } from '../../journal/digest.ts';
 import type { PlannedRow, RowOutcome } from '../../journal/types.ts';
 import { printable } from '../../terminal/printable.ts';
+import type { Progress } from '../../terminal/progress.ts';
 import { statesFor } from '../complete-line.ts';
 import { allOf, type Test } from '../condition.ts';
 import type { Context } from '../context.ts';
 import { pagesWithProgress, SHORT_ID } from '../listing.ts';
-import { usage } from '../parsing/values.ts';
+import { quote, usage } from '../parsing/values.ts';
 import { recentCards } from '../recent-cards.ts';
 import type { BulkInput, BulkOperation } from './flags.ts';
-import { idleCards, idleSpan } from './idle-cards.ts';
-import type { ReadRows } from './read-rows.ts';
+import type { ReadRows } from './rows.ts';
 
 type Card = Item<'cards.list'>;
 
@@ -196,6 +197,54 @@ function cannotBe(name: string, texts: readonly string[], others: number): CliEr
       ...(others > 0 ? ['--keep-going skips them.'] : []),
     ],
     ...(others > 0 && { hint: sameCommandWith('--keep-going') }),
+    outcome: 'not_sent',
+  });
+}
+
+interface Idling {
+  readonly reader: Reader;
+  readonly progress: Progress;
+  /** ms UTC by the clock of the service: transactions at or after it count. */
+  readonly since: number;
+}
+
+/** The value of `--idle`, ms. Throws `usage`. */
+export function idleSpan(text: string): number {
+  const span = durationOf(text);
+  if (span === undefined) throw usage(`--idle ${quote(text)} is not a length of time such as 30d`);
+  return span;
+}
+
+/**
+ * A test for cards that are older than `since` and have no transaction of any kind at or after it; a decline counts.
+ * Throws `contract_mismatch` when the list of transactions does not come whole: a card could be taken for idle wrongly.
+ */
+export async function idleCards({ reader, progress, since }: Idling): Promise<Test> {
+  const because = 'A card whose transaction is not seen would count as idle. Nothing was sent';
+  const list = { reader, operation: 'transactions.list', input: { from: isoTime(since) }, because } as const;
+  const used = await fromWholeList(list, async pages => {
+    const ids = new Set<string>();
+    for await (const { data } of pagesWithProgress(pages, { noun: 'transaction', progress })) {
+      // A service that leaves `from` out of account sends older ones too; a time that cannot be read counts.
+      for (const { card_id, created_at } of data) {
+        if (isBefore(created_at, since)) continue;
+        if (typeof card_id !== 'string') throw withoutCard();
+        ids.add(card_id);
+      }
+    }
+    return ids;
+  });
+  return ({ id, created_at }) => isBefore(created_at, since) && !used.has(String(id));
+}
+
+/** False for a time that is missing or cannot be read. */
+function isBefore(time: unknown, since: number): boolean {
+  return typeof time === 'string' && Date.parse(time) < since;
+}
+
+function withoutCard(): CliError {
+  return new CliError('contract_mismatch', {
+    message: 'a transaction does not name its card, so idle cards cannot be determined. Nothing was sent',
     outcome: 'not_sent',
   });
 }

@@ -1,0 +1,482 @@
+/**
+ * What a run of rows prints: a row, notes of rows that came to the same, the counts and the one exit code of it, and what a resume
+ * would do with each row (docs/design/cli.md, "Bulk" and "Exit codes").
+ */
+
+import { type DriveRow, drive } from '../../bulk/scheduler.ts';
+import { CliError, type ErrorKind } from '../../core/errors.ts';
+import { type Cents, cents, dollars, toUsd } from '../../core/money.ts';
+import { capital, resolveCommand, riskOfResend, rowCount, rowsNamed } from '../../core/row-words.ts';
+import type { NextOfRow, OpView, PlannedRow, RowOutcome, Run } from '../../journal/types.ts';
+import type { Standing } from '../../terminal/progress.ts';
+import type { Column, Row } from '../../terminal/view.ts';
+import type { Context, Shown } from '../context.ts';
+import { SHORT_ID } from '../listing.ts';
+import { type Answers, maybe, orNull, RESULT_ROW, RUN_PAGE, tells } from '../parsing/flag.ts';
+import { USUAL_WORKERS } from './flags.ts';
+
+export const RESULT_COLUMNS: readonly Column[] = [
+  { field: 'row', title: 'ROW', kind: 'integer', priority: 1 },
+  { field: 'outcome', title: 'OUTCOME', kind: 'word', priority: 1 },
+  { field: 'card_id', title: 'CARD', kind: 'id', priority: 1, shortTo: SHORT_ID },
+  { field: 'last4', title: 'LAST4', kind: 'word', priority: 2, unlessEmpty: true },
+  { field: 'amount', title: 'AMOUNT', kind: 'money', priority: 2, unlessEmpty: true },
+  { field: 'error', title: 'ERROR', kind: 'text', priority: 2, unlessEmpty: true },
+  { field: 'request_id', title: 'REQUEST', kind: 'text', priority: 4 },
+];
+
+/** Rows that were only looked at, with what a resume would do with each. */
+export const LOOKED_COLUMNS: readonly Column[] = [
+  ...RESULT_COLUMNS,
+  { field: 'next', title: 'NEXT', kind: 'word', priority: 1 },
+];
+
+/** Rows of an operation as its journal has them: why one is not done, and what the last look saw. */
+export const ITEM_COLUMNS: readonly Column[] = [
+  ...RESULT_COLUMNS.map(column =>
+    column.field === 'error' ? ({ ...column, field: 'reason', title: 'WHY' } as const) : column,
+  ),
+  { field: 'found', title: 'LAST LOOK', kind: 'text', priority: 3 },
+];
+
+/** `begun` is false for rows that a run stopped before. */
+export function resultRow(outcome: RowOutcome & { readonly begun?: boolean }): Row {
+  const { row, outcome: word, cardId, last4, amount, error, requestId } = outcome;
+  return {
+    row,
+    outcome: word,
+    card_id: cardId ?? null,
+    last4: last4 ?? null,
+    amount: amount === undefined ? null : toUsd(amount),
+    error: outcome.begun === false ? 'not_begun' : errorWord(error),
+    request_id: requestId ?? error?.facts.service?.request_id ?? null,
+  };
+}
+
+/** The identifier a script can branch on; of a wrong row of the input what is wrong with it. */
+function errorWord(error: RowOutcome['error']): string | null {
+  if (error === undefined) return null;
+  return error.kind === 'usage' ? error.message : (error.facts.service?.error ?? error.kind);
+}
+
+interface AlikeRows {
+  readonly first: RowOutcome;
+  readonly rows: number[];
+  /** Of each time in the words, in their order, the earliest and the latest. */
+  readonly times: [from: string, to: string][];
+}
+
+const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
+
+const wordsOf = ({ error }: RowOutcome) => error?.message ?? 'no reason is known';
+const timesIn = (outcome: RowOutcome) => wordsOf(outcome).match(TIME) ?? [];
+
+export function alikeRows(outcome: RowOutcome): AlikeRows {
+  return { first: outcome, rows: [outcome.row], times: timesIn(outcome).map(time => [time, time]) };
+}
+
+/** Takes a row in whose words are the same but for their times; false for any other. */
+export function joins({ first, rows, times }: AlikeRows, outcome: RowOutcome): boolean {
+  const isSame = first.outcome === outcome.outcome && withoutTimes(first) === withoutTimes(outcome);
+  if (!isSame) return false;
+  rows.push(outcome.row);
+  for (const [index, time] of timesIn(outcome).entries()) {
+    const [from = time, to = time] = times[index] ?? [];
+    times[index] = [time < from ? time : from, time > to ? time : to];
+  }
+  return true;
+}
+
+/** `row 3  unknown: …`, `rows 3 to 9  unknown: …`; times that differ as a stretch. */
+export function noteOfAlike({ first, rows, times }: AlikeRows): string {
+  const stretches = times.values();
+  const words = wordsOf(first).replace(TIME, time => {
+    const [from, to] = stretches.next().value ?? [time, time];
+    return from === to ? from : `${from} to ${to}`;
+  });
+  const named = rowsNamed([...rows].sort((one, other) => one - other));
+  return `${named}  ${first.outcome.replace('_', ' ')}: ${words}`;
+}
+
+const withoutTimes = (outcome: RowOutcome) => wordsOf(outcome).replace(TIME, '');
+
+export interface RunCounts {
+  /** An outcome as it comes. */
+  add(outcome: RowOutcome): void;
+  /** A row of the input that is no row of the run: wrong, or carried out before. The run moves nothing for it. */
+  addSkipped(outcome: RowOutcome): void;
+  /** A row that came as done and is unknown by what the verification has read. */
+  doubt(outcome: RowOutcome): void;
+  /** One more row that the run stopped before. */
+  leaveOut(): void;
+  readonly standing: Standing;
+  /** Done rows that were carried out before the run. */
+  readonly doneBefore: number;
+  /** Amounts of the done rows of the run. */
+  readonly moved: Cents;
+  /** Amounts of the rows that may have happened. */
+  readonly doubtful: Cents;
+  counts(): Readonly<Record<'done' | 'refused' | 'unknown' | 'not_sent', number>>;
+  /** The failure of the run; undefined when every row is done and nothing objects. */
+  verdict(end: RunEnd): CliError | undefined;
+}
+
+interface RunEnd {
+  readonly op: string;
+  readonly objections: readonly string[];
+  /** The journal says END. */
+  readonly ended: boolean;
+  /** Why rows were left out. */
+  readonly stopped: CliError | undefined;
+  /** The reason of the signal. */
+  readonly signal: CliError | undefined;
+}
+
+/** Rows that are told one by one in words; all of them stand in the result. */
+const TOLD_ROWS = 5;
+
+interface RunCountsSettings {
+  readonly total: number;
+  /** One operation, not a run of rows: its failure is that of its row. */
+  readonly single: boolean;
+  /** The run was taken up again: what is still unknown was looked for with patience. */
+  readonly resumed?: boolean;
+}
+
+export function createRunCounts({ total, single, resumed = false }: RunCountsSettings): RunCounts {
+  const count = { done: 0, refused: 0, unknown: 0, not_sent: 0 };
+  const sum = { done: 0, refused: 0, unknown: 0, not_sent: 0 };
+  let leftOut = 0;
+  let doneBefore = 0;
+  let unread = false;
+  const shown: AlikeRows[] = [];
+  /** Done rows that came out otherwise than was asked for. */
+  const otherwise: RowOutcome[] = [];
+  /** Rows that a person must decide, and those among them of which there is no trace. */
+  const decided: number[] = [];
+  const absent: AbsentRow[] = [];
+  let bug: CliError | undefined;
+  let lost: CliError | undefined;
+  /** Of a done row after which nothing more could be sent. */
+  let last: CliError | undefined;
+
+  function tell(outcome: RowOutcome): void {
+    // Unknown rows matter most; they take the place of others.
+    const place = outcome.outcome === 'unknown' ? shown.findIndex(({ first }) => first.outcome !== 'unknown') : -1;
+    if (shown.some(each => joins(each, outcome))) return;
+    if (shown.length < TOLD_ROWS) shown.push(alikeRows(outcome));
+    else if (place >= 0) shown[place] = alikeRows(outcome);
+  }
+
+  function message(end: RunEnd): string {
+    const { signal, stopped } = end;
+    const parts = [
+      [count.refused, 'failed'],
+      [count.unknown, 'unknown'],
+      [count.not_sent, 'not sent'],
+      [leftOut, 'not started'],
+    ] as const;
+    const others = parts.filter(([many]) => many > 0).map(([many, word]) => `${many} ${word}`);
+    const early = leftOut > 0 && (unread || signal !== undefined || stopped !== undefined);
+    if (early) return `stopped after ${total - leftOut} of ${total}: ${[`${count.done} done`, ...others].join(', ')}`;
+    const unverified = isUnverified(end) ? ['and the run was not verified'] : [];
+    return [`${count.done} of ${total} done`, ...others, ...unverified].join(', ');
+  }
+
+  function kindOf(end: RunEnd): ErrorKind | undefined {
+    if (count.unknown > 0) return 'outcome_unknown';
+    if (end.objections.length > 0) return 'check_failed';
+    if (end.signal !== undefined && (leftOut + count.not_sent > 0 || isUnverified(end))) return end.signal.kind;
+    if (count.done === 0 && end.stopped !== undefined) return end.stopped.kind;
+    if (last !== undefined) return last.kind;
+    if (count.done < total) return 'partly_failed';
+    return isUnverified(end) ? 'check_failed' : lost?.kind;
+  }
+
+  /** All that was wanted is done, and the end of the run, which a resume brings about, is missing. */
+  function isUnverified({ ended }: RunEnd): boolean {
+    return !ended && count.done === total;
+  }
+
+  function notes(end: RunEnd): string[] {
+    const told = shown.reduce((sum, { rows }) => sum + rows.length, 0);
+    const rest = total - count.done - leftOut - told;
+    const { stopped } = end;
+    const isTold = stopped === undefined || shown.some(({ first }) => first.error?.message === stopped.message);
+    return [
+      ...end.objections,
+      ...(isTold ? [] : [stopped.message]),
+      ...[...shown, ...otherwise.map(alikeRows)].sort((one, other) => one.first.row - other.first.row).map(noteOfAlike),
+      ...(rest > 0 ? [`${rest} more: cardwright ops show ${end.op}`] : []),
+      ...(sum.done > 0
+        ? [`The done rows ${doneBefore > 0 ? 'of this run ' : ''}come to ${dollars(cents(sum.done))}.`]
+        : []),
+      ...(isUnverified(end) ? ['Nothing is left to send. This verifies the run, and shows its rows once more:'] : []),
+      ...(count.unknown > 0 && !resumed ? ['Do not run the command again: unknown rows may have happened.'] : []),
+      ...(count.unknown > 0 ? [`This only looks: cardwright ops resume ${end.op} --dry-run`] : []),
+      ...(count.unknown > 0 && !resumed
+        ? [`This looks, and may send rows where that is safe: cardwright ops resume ${end.op}`]
+        : []),
+      ...(resumed ? decisionNotes(end.op, decided, absent) : []),
+    ];
+  }
+
+  /** A resume that leaves only rows for a person to decide would do the same again. */
+  function hintOf(op: string): string {
+    const isStuck = resumed && decided.length > 0 && decided.length === count.unknown + count.not_sent && leftOut === 0;
+    return isStuck ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`;
+  }
+
+  function knownOutcome(): 'unknown' | 'done' | 'not_sent' | 'refused' {
+    if (count.unknown > 0) return 'unknown';
+    if (count.done === total) return 'done';
+    return count.done + count.refused === 0 ? 'not_sent' : 'refused';
+  }
+
+  return {
+    add(outcome) {
+      const { outcome: word, error, amount = 0 } = outcome;
+      count[word] += 1;
+      sum[word] += amount;
+      if (error?.kind === 'internal') bug ??= error;
+      if (word === 'done') {
+        lost ??= error;
+        if (outcome.stops === true) last ??= error;
+        else if (error !== undefined && otherwise.length < TOLD_ROWS) otherwise.push(outcome);
+      } else tell(outcome);
+      if (word !== 'done' && outcome.next === 'decide') decided.push(outcome.row);
+      if (outcome.absent === true) absent.push(outcome);
+    },
+    addSkipped({ amount: _, ...outcome }) {
+      if (outcome.outcome === 'done') doneBefore += 1;
+      this.add(outcome);
+    },
+    doubt(outcome) {
+      count.done -= 1;
+      sum.done -= outcome.amount ?? 0;
+      count.unknown += 1;
+      sum.unknown += outcome.amount ?? 0;
+      tell(outcome);
+    },
+    leaveOut() {
+      leftOut += 1;
+    },
+    get standing() {
+      return { total, done: count.done, failed: count.refused, unknown: count.unknown, unsent: count.not_sent };
+    },
+    get doneBefore() {
+      return doneBefore;
+    },
+    get moved() {
+      return cents(sum.done);
+    },
+    get doubtful() {
+      return cents(sum.unknown);
+    },
+    counts: () => ({ ...count, not_sent: count.not_sent + leftOut }),
+    verdict(end) {
+      // Nobody took the outcomes any more: the rest was not begun.
+      const untold = total - leftOut - Object.values(count).reduce((all, each) => all + each, 0);
+      unread ||= untold > 0;
+      leftOut += untold;
+      if (bug !== undefined) return bug.with({ op: end.op });
+      if (single && end.objections.length === 0 && shown[0]?.first.error !== undefined) return shown[0].first.error;
+      const kind = kindOf(end);
+      if (kind === undefined) return undefined;
+      const { service, httpStatus, retryAfterMs } = (kind === end.stopped?.kind && end.stopped.facts) || {};
+      return new CliError(kind, {
+        message: message(end),
+        notes: notes(end),
+        ...(end.objections.length > 0 && { evidence: { objections: end.objections } }),
+        ...(!end.ended && { hint: hintOf(end.op) }),
+        ...(service !== undefined && { service }),
+        ...(httpStatus !== undefined && { httpStatus }),
+        ...(retryAfterMs !== undefined && { retryAfterMs }),
+        outcome: knownOutcome(),
+        op: end.op,
+      });
+    },
+  };
+}
+
+/** A row that left no trace. */
+type AbsentRow = Pick<RowOutcome, 'row' | 'keyHonoured'>;
+
+/** How a person goes on with rows of which no look can tell what came of them; `absent` are those without a trace. */
+function decisionNotes(op: string, rows: readonly number[], absent: readonly AbsentRow[]): readonly string[] {
+  if (rows.length === 0) return [];
+  const are = rows.length === 1 ? 'is' : 'are';
+  return [
+    `Another resume finds out no more: ${rowsNamed(rows)} ${are} yours to decide. What was checked: cardwright ops show ${op}`,
+    `It happened: ${resolveCommand(op, rows, 'done')}`,
+    `It did not: ${resolveCommand(op, rows, 'not-done')}`,
+    ...(absent.length > 0
+      ? [
+          `No trace of ${rowsNamed(absent.map(({ row }) => row))}. This sends again what left none, under its own keys; ${riskOfResend(
+            absent.every(({ keyHonoured }) => keyHonoured === true),
+            'these',
+          )}: cardwright ops resume ${op} --resend-absent`,
+        ]
+      : []),
+  ];
+}
+
+/** The words of the summary, in the order in which a person wants to know them. */
+const STEPS: Readonly<Record<NextOfRow, string>> = {
+  send: 'send',
+  send_again: 'send again under its own key',
+  look: 'look once more for',
+  decide: 'leave to you',
+};
+
+const NEXT = tells.word(
+  'With --dry-run: what a resume would do with the row; null where it is over.',
+  Object.keys(STEPS),
+);
+
+/** What `ops resume` prints: the results of a run, with `next` where it was only looked at. */
+export const LOOKED_ANSWER: Answers = { list: { ...RESULT_ROW, next: maybe(orNull(NEXT)) }, page: RUN_PAGE };
+
+function phaseOf({ phase, needs, operation }: PlannedRow): Pick<DriveRow, 'phase' | 'needs' | 'spends'> {
+  return { phase, needs, spends: operation === 'cards.create' || operation === 'cards.fund' };
+}
+
+/** Money operations on one card wait for each other: evidence of two at once would be worth nothing. */
+export function rowsOf(run: Run, skipped: readonly RowOutcome[]): readonly DriveRow[] {
+  const planned: DriveRow[] = [];
+  const { phased = false } = run.plan;
+  for (const standing of run.rows) {
+    const { row, state, cardId: lane } = standing;
+    const earlier = state === 'open' || state === 'unknown' ? undefined : standing.outcome;
+    // One form for all: there may be a hundred thousand.
+    planned.push({ row, lane, earlier, doubted: state === 'unknown', ...(phased && phaseOf(standing.planned)) });
+  }
+  if (skipped.length === 0) return planned;
+  return [...planned, ...skipped.map(earlier => ({ row: earlier.row, earlier }))].sort(
+    (one, other) => one.row - other.row,
+  );
+}
+
+interface Step {
+  readonly rows: number[];
+  cents: number;
+}
+
+interface Looked {
+  readonly absent: AbsentRow[];
+  /** Never sent, and left to a person. */
+  readonly kept: Set<number>;
+  readonly steps: Map<NextOfRow, Step>;
+  /** Unknown by the journal, and done by this look. */
+  readonly found: Step;
+  readonly counts: Record<RowOutcome['outcome'], number>;
+  /** The error of an operation of one row. */
+  error: CliError | undefined;
+  /** What the verification objected to at the end of the run. */
+  objections: readonly string[];
+}
+
+/**
+ * The rows as they are found; ends with 11 while a row stays unknown, with 15 where the end of the run was objected to, and
+ * with 0 when all of them can be told.
+ */
+export function runOverview(ctx: Context, { run }: Pick<OpView, 'run'>): Shown {
+  const rows = rowsOf(run, []);
+  const doubted = new Set(rows.flatMap(({ row, doubted: isDoubted }) => (isDoubted ? [row] : [])));
+  const looked: Looked = {
+    absent: [],
+    kept: new Set(),
+    steps: new Map(),
+    found: { rows: [], cents: 0 },
+    counts: { done: 0, refused: 0, unknown: 0, not_sent: 0 },
+    error: undefined,
+    objections: [],
+  };
+  async function* batches() {
+    const settings = { run, rows, concurrency: USUAL_WORKERS, keepGoing: true, stop: ctx.signal };
+    for await (const batch of drive({ ...settings, onOutcome: () => undefined }).outcomes) {
+      for (const outcome of batch) note(looked, outcome, doubted);
+      yield batch.map(outcome => ({ ...resultRow(outcome), next: outcome.next ?? null }));
+    }
+    ctx.signal.throwIfAborted();
+    // It reads the journal alone.
+    looked.objections = (await run.finish()).objections;
+    ctx.ui.notice(`Dry run: nothing was sent. ${summaryOf(looked)}`);
+  }
+  return {
+    listing: { batches: batches(), page: (): Row => ({ total: rows.length, op: run.op, ...looked.counts }) },
+    noun: 'row',
+    idField: 'card_id',
+    columns: LOOKED_COLUMNS,
+    changedNothing: true,
+    failure: () => failureOf(run, looked),
+  };
+}
+
+function note(
+  looked: Looked,
+  { row, outcome, next, amount, error, absent, keyHonoured }: RowOutcome,
+  doubted: ReadonlySet<number>,
+): void {
+  looked.counts[outcome] += 1;
+  looked.error = error;
+  if (absent === true) looked.absent.push({ row, keyHonoured });
+  if (outcome === 'done' && doubted.has(row)) addTo(looked.found, row, amount);
+  if (next === undefined) return;
+  if (outcome === 'not_sent' && next === 'decide') looked.kept.add(row);
+  const step = looked.steps.get(next) ?? { rows: [], cents: 0 };
+  addTo(step, row, amount);
+  looked.steps.set(next, step);
+}
+
+function addTo(step: Step, row: number, amount: number | undefined): void {
+  step.rows.push(row);
+  step.cents += amount ?? 0;
+}
+
+function stepText(verb: string, { rows, cents: sum }: Step): string {
+  return `${verb} ${rowCount(rows.length)}${sum > 0 ? ` (${dollars(cents(sum) as Cents)})` : ''}`;
+}
+
+function summaryOf({ steps, found, counts: { done, refused } }: Looked): string {
+  const lines = (Object.keys(STEPS) as NextOfRow[]).flatMap(next => {
+    const step = steps.get(next);
+    return step === undefined ? [] : [stepText(STEPS[next], step)];
+  });
+  const known = done - found.rows.length;
+  if (found.rows.length > 0) lines.unshift(`${stepText('record', found)} that this look has found done`);
+  const over = [...(known > 0 ? [`${known} done`] : []), ...(refused > 0 ? [`${refused} refused`] : [])];
+  const would = lines.length === 0 ? 'A resume would send nothing.' : `A resume would: ${lines.join('; ')}.`;
+  return over.length === 0 ? would : `${would} Over: ${over.join(', ')}.`;
+}
+
+function failureOf({ op, plan }: Run, { steps, kept, error, absent, objections }: Looked): CliError | undefined {
+  const decide = (steps.get('decide')?.rows ?? []).filter(row => !kept.has(row));
+  const look = steps.get('look')?.rows ?? [];
+  const unknown = [...decide, ...look].sort((one, other) => one - other);
+  if (unknown.length === 0) return objections.length === 0 ? undefined : objected(op, objections);
+  if (!plan.bulk && error !== undefined) return error;
+  const are = unknown.length === 1 ? 'is' : 'are';
+  const isStuck = look.length === 0 && !steps.has('send') && !steps.has('send_again');
+  return new CliError('outcome_unknown', {
+    message: `${rowsNamed(unknown)} of ${op} ${are} still unknown; this look sent nothing`,
+    notes: [
+      ...(look.length > 0 ? [`${capital(rowsNamed(look))}: a later look may tell.`] : []),
+      ...decisionNotes(op, decide, absent),
+    ],
+    hint: isStuck ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`,
+    outcome: 'unknown',
+    op,
+  });
+}
+
+function objected(op: string, objections: readonly string[]): CliError {
+  return new CliError('check_failed', {
+    message: `the verification of ${op} objected at its end; this look sent nothing`,
+    notes: objections,
+    evidence: { objections },
+    hint: `cardwright ops show ${op}`,
+    outcome: 'done',
+    op,
+  });
+}

@@ -1,0 +1,566 @@
+/**
+ * The rows of a file: its header, each record by the fields of the contract's row with every fault by its place, the whole input
+ * in one pass before anything is sent, and what of it was done before under the same intents.
+ */
+import {
+  type Cell,
+  type CsvField,
+  type Fault,
+  faultLine,
+  type InputRecord,
+  type Position,
+  readRecords,
+} from '../../bulk/input.ts';
+import type { Item } from '../../contract/calls.ts';
+import { CARD } from '../../contract/card.ts';
+import type { AnyField, Shape } from '../../contract/field.ts';
+import { OPERATIONS } from '../../contract/operations.ts';
+import { inputViolation } from '../../contract/violation.ts';
+import { CliError } from '../../core/errors.ts';
+import { type Cents, cents, toCents } from '../../core/money.ts';
+import { intentFault } from '../../core/names.ts';
+import { sameCommandWith } from '../../core/shell-quote.ts';
+import { unguardFormula } from '../../core/text.ts';
+import { inputDigest } from '../../journal/digest.ts';
+import { MARKER_KEY } from '../../journal/names.ts';
+import type { EarlierUse, PlannedRow, RowOutcome, Rows } from '../../journal/types.ts';
+import { escapeIn } from '../../terminal/printable.ts';
+import type { Context } from '../context.ts';
+import { ATTEMPT_ROW } from '../each.ts';
+import { parseValue, quote, usage } from '../parsing/values.ts';
+import type { BulkDeclaration, BulkOperation } from './flags.ts';
+import { ITEM_COLUMNS, LOOKED_COLUMNS, RESULT_COLUMNS } from './results.ts';
+
+/** An id as it may stand in a path (docs/design/security.md, F10). */
+const ID = /^[A-Za-z0-9_-]+$/;
+const MAP_COLUMN = /^([a-z_]+)\.(.+)$/s;
+
+/** The caller's own name for the change of a row: one purchase, one intent, also when the file is run again. */
+const INTENT_COLUMN = 'intent';
+
+/** Operations that a name makes sure of; the others do the same when they are repeated. */
+function takesIntents(operation: BulkOperation): boolean {
+  return operation !== 'cards.freeze' && operation !== 'cards.unfreeze';
+}
+
+/** Fields of a row, path parameters first. */
+function rowFields(operation: BulkOperation): Shape {
+  const row: { readonly params?: Shape; readonly body?: Shape } = OPERATIONS[operation];
+  return { ...row.params, ...row.body };
+}
+
+/**
+ * What else this program prints about a card, or about a row of a run. A run on cards that are there takes such a list
+ * or result as it is; a new card is described anew, and there an unknown column is a mistake.
+ */
+const PRINTED_OF_CARDS: ReadonlySet<string> = new Set([
+  ...Object.keys(CARD),
+  ...Object.keys(ATTEMPT_ROW),
+  ...[...RESULT_COLUMNS, ...ITEM_COLUMNS, ...LOOKED_COLUMNS].map(({ field }) => field),
+]);
+
+/** Whether a run passes over a column that another answer of this program has. */
+function isPassedOver(fields: Shape, column: string): boolean {
+  if (!('card_id' in fields)) return false;
+  return PRINTED_OF_CARDS.has(column) || column.startsWith('metadata.');
+}
+
+/** True where the same row a second time moves money a second time. */
+function movesMoney(operation: BulkOperation): boolean {
+  return 'amount' in rowFields(operation);
+}
+
+/** The columns by the names of the operation: `id` of a list of cards is the card, where nothing else can be meant. */
+function columnNames(operation: BulkOperation, header: readonly string[]): readonly string[] {
+  if (!('card_id' in rowFields(operation)) || header.includes('card_id')) return header;
+  return header.map(name => (name === 'id' ? 'card_id' : name));
+}
+
+/** Throws `usage` for names that are empty, unknown or there twice, and for one that is missing. */
+function checkColumns(name: string, operation: BulkOperation, header: readonly CsvField[]): void {
+  const fields = rowFields(operation);
+  const named = columnNames(
+    operation,
+    header.map(({ text }) => text),
+  );
+  const names = header.map((_, index) => named[index] ?? '');
+  const faults = header.flatMap(({ line, column }, index): Fault[] => {
+    const text = names[index] ?? '';
+    const isAgain = names.indexOf(text) !== index;
+    const isIntent = text === INTENT_COLUMN && !isAgain && takesIntents(operation);
+    const wrong = isIntent ? undefined : headerFault(fields, text, isAgain);
+    return wrong === undefined ? [] : [{ line, column, text: wrong }];
+  });
+  for (const field of Object.keys(fields)) {
+    if (!fields[field]?.must || names.includes(field)) continue;
+    faults.push({ line: header[0]?.line ?? 1, column: 1, text: `the column ${quote(field)} is missing` });
+  }
+  if (faults.length === 0) return;
+  const known = Object.entries(fields).map(([field, { kind }]) => (kind === 'map' ? `${field}.<key>` : field));
+  if (takesIntents(operation)) known.push(INTENT_COLUMN);
+  const separator = names.length === 1 && /[;\t]/.test(names[0] ?? '') ? ['Columns are separated by commas.'] : [];
+  throw new CliError('usage', {
+    message: `${name}: the header is wrong. Nothing was sent`,
+    notes: [
+      ...faults.map(faultLine),
+      ...separator,
+      ...otherForm(operation, names),
+      `The columns are ${known.join(', ')}.`,
+    ],
+    evidence: { faults },
+    outcome: 'not_sent',
+  });
+}
+
+/** A first line that is no header at all: a table, YAML, or ids alone. */
+function otherForm(operation: BulkOperation, names: readonly string[]): readonly string[] {
+  const [first = ''] = names;
+  if (names.length !== 1 || /[;\t]/.test(first)) return [];
+  if (ID.test(first) && /^[a-z]+_/.test(first) && !movesMoney(operation))
+    return [`Ids alone, one a line, are given without --file: cardwright ${operation.replace('.', ' ')} - < ids.txt`];
+  return ['Lists are printed in a form that fits here by -o csv and by -o ndjson.'];
+}
+
+function headerFault(fields: Shape, column: string, again: boolean): string | undefined {
+  if (column === '') return 'a column without a name';
+  if (again) return `the column ${quote(column)} stands there twice`;
+  const isKnown = fieldOf(fields, column) !== undefined || isPassedOver(fields, column);
+  return isKnown ? undefined : `unknown column ${quote(column)}`;
+}
+
+function fieldOf(fields: Shape, column: string): AnyField | undefined {
+  if (Object.hasOwn(fields, column)) return fields[column]?.kind === 'map' ? undefined : fields[column];
+  const [, name = ''] = MAP_COLUMN.exec(column) ?? [];
+  return Object.hasOwn(fields, name) && fields[name]?.kind === 'map' ? fields[name] : undefined;
+}
+
+export interface RowRules {
+  readonly operation: BulkOperation;
+  readonly form: 'csv' | 'ndjson';
+  /** A marker needs one of the metadata keys. */
+  readonly marker: boolean;
+  /** Of the account, for rows that name one; undefined where rows name none. */
+  readonly bins: readonly Item<'bins.list'>[] | undefined;
+  readonly bestBin: BulkDeclaration['bestBin'];
+}
+
+/** What no clock and no person decides: rows hold no time words and no `$1,250.00`. */
+const VALUES = { now: 0, grouped: false };
+
+/**
+ * Of the result of a run only what is not done may move money again: done a second time it is paid twice, and an
+ * unknown row may have happened.
+ */
+function doneBefore(operation: BulkOperation, cells: ReadonlyMap<string, Cell>): Fault | undefined {
+  if (!movesMoney(operation)) return undefined;
+  const cell = cells.get('outcome');
+  if (cell === undefined) return undefined;
+  const { line, column } = cell;
+  switch (String(cell.value).trim().toLowerCase()) {
+    case 'done':
+      return { line, column, text: 'this row was already done in an earlier run; remove the rows that are done' };
+    case 'unknown':
+      return {
+        line,
+        column,
+        text: 'this row is unknown in an earlier run and may have happened: cardwright ops list --state unknown',
+      };
+    default:
+      return undefined;
+  }
+}
+
+/** The row, or everything that is wrong with it. */
+export function plannedRow(given: InputRecord, rules: RowRules): PlannedRow | readonly Fault[] {
+  if (given.fault !== undefined) return [given.fault];
+  const record = { ...given, cells: renamed(given.cells, rules.operation) };
+  const before = doneBefore(rules.operation, record.cells);
+  if (before !== undefined) return [before];
+  const faults: Fault[] = [];
+  const fields = rowFields(rules.operation);
+  const place: Position = { line: record.line, column: 1 };
+  const values: Record<string, unknown> = {};
+  const note = (at: Position, text: string) => faults.push({ line: at.line, column: at.column, text });
+  for (const [name, field] of Object.entries(fields)) {
+    const cells = cellsOf(record.cells, name, field, rules.form);
+    const [first] = cells;
+    if (first === undefined) {
+      if (field.must) note(record.cells.get(name) ?? place, `${name} is missing`);
+      continue;
+    }
+    try {
+      values[name] = rules.form === 'csv' ? csvValue(name, field, cells) : jsonValue(name, field, first[1].value);
+    } catch (thrown) {
+      if (!(thrown instanceof CliError)) throw thrown;
+      note(first[1], thrown.message);
+    }
+  }
+  for (const [name, cell] of rules.form === 'ndjson' ? record.cells : []) {
+    if (name === INTENT_COLUMN && takesIntents(rules.operation)) continue;
+    if (!Object.hasOwn(fields, name) && !isPassedOver(fields, name)) note(cell, `unknown member ${quote(name)}`);
+  }
+  const intent = intentOf(record.cells, rules);
+  if (intent.fault !== undefined) faults.push(intent.fault);
+  const asked = values['bin_id'] === 'auto' ? { bin_id: 'auto' } : undefined;
+  const at = (name: string) => cellsOf(record.cells, name, fields[name], rules.form)[0]?.[1] ?? place;
+  for (const [name, wrong] of faults.length > 0 ? [] : ruleBreaks(values, rules)) note(at(name), wrong);
+  if (faults.length > 0) return faults;
+  const row = rowOf(record.row, values, rules);
+  // Another BIN may be the best one when the file is run again.
+  return { ...row, ...(intent.name !== undefined && { intent: intent.name }), ...(asked && { asked }) };
+}
+
+interface IntentCell {
+  readonly name?: string;
+  readonly fault?: Fault;
+}
+
+/** The name in the column of intents; none where the cell is empty. */
+function intentOf(cells: ReadonlyMap<string, Cell>, { operation, form }: RowRules): IntentCell {
+  const cell = takesIntents(operation) ? cells.get(INTENT_COLUMN) : undefined;
+  if (cell === undefined || cell.value === undefined || cell.value === null || cell.value === '') return {};
+  const { value, line, column } = cell;
+  if (typeof value !== 'string') return { fault: { line, column, text: `${INTENT_COLUMN} must be text` } };
+  const name = form === 'csv' ? unguardFormula(value) : value;
+  const wrong = intentFault(name);
+  return wrong === undefined ? { name } : { fault: { line, column, text: `${INTENT_COLUMN} ${wrong}` } };
+}
+
+function renamed(cells: ReadonlyMap<string, Cell>, operation: BulkOperation): ReadonlyMap<string, Cell> {
+  const before = [...cells.keys()];
+  const names = columnNames(operation, before);
+  if (names === before) return cells;
+  return new Map([...cells.values()].map((cell, index) => [names[index] ?? '', cell]));
+}
+
+type NamedCell = readonly [column: string, cell: Cell];
+
+/** Cells of a field that hold something: one, or those of a map's columns. An empty cell of CSV is no value. */
+function cellsOf(
+  cells: ReadonlyMap<string, Cell>,
+  name: string,
+  field: AnyField | undefined,
+  form: RowRules['form'],
+): readonly NamedCell[] {
+  if (form === 'csv' && field?.kind === 'map') {
+    return [...cells].filter(([column, { value }]) => column.startsWith(`${name}.`) && value !== '');
+  }
+  const cell = cells.get(name);
+  return cell === undefined || cell.value === '' || cell.value === undefined ? [] : [[name, cell]];
+}
+
+function csvValue(name: string, field: AnyField, cells: readonly NamedCell[]): unknown {
+  if (field.kind === 'map') {
+    const pairs = cells.map(([column, { value }]) => [column.slice(name.length + 1), exactText(column, String(value))]);
+    return checked(name, field, Object.fromEntries(pairs));
+  }
+  const text = String(cells[0]?.[1].value);
+  if (field.kind === 'list') {
+    const words = exactText(name, text)
+      .split(';')
+      .map(word => word.trim())
+      .filter(word => word !== '');
+    return checked(name, field, words);
+  }
+  return parseValue(name, field, field.kind === 'text' ? exactText(name, text) : text, VALUES);
+}
+
+/**
+ * The text that a cell of our own CSV was made from: the guard against formulas is taken off. Throws `usage` for an
+ * escape, which stands for another character in a list that was printed and for itself in a file that was typed.
+ */
+function exactText(name: string, cell: string): string {
+  const text = unguardFormula(cell);
+  const written = escapeIn(text);
+  if (written === undefined) return text;
+  throw usage(`${name} holds ${written}, as CSV shows a character that cannot be seen; NDJSON (-o ndjson) keeps it`);
+}
+
+function jsonValue(name: string, field: AnyField, value: unknown): unknown {
+  const known = checked(name, field, value);
+  return field.kind === 'money' ? toCents(known as number) : known;
+}
+
+function checked(name: string, field: AnyField, value: unknown): unknown {
+  const wrong = inputViolation({ ...field, must: true }, value);
+  if (wrong !== undefined) throw usage(`${name} ${wrong}`);
+  return value;
+}
+
+/** What a field alone cannot know. */
+function* ruleBreaks(values: Record<string, unknown>, rules: RowRules): Iterable<readonly [string, string]> {
+  for (const name of ['card_id', 'bin_id']) {
+    const id = values[name];
+    if (typeof id !== 'string' || ID.test(id)) continue;
+    yield [name, `${name} ${quote(id)} is not an id`];
+    return;
+  }
+  const bin = values['bin_id'];
+  if (bin === 'auto') {
+    values['bin_id'] = rules.bestBin?.(rules.bins ?? [], values['amount'] as Cents);
+    if (values['bin_id'] === undefined) yield ['bin_id', 'no BIN takes this amount'];
+  } else if (typeof bin === 'string' && rules.bins?.every(({ id }) => id !== bin)) {
+    yield ['bin_id', `bin_id ${quote(bin)} is not a BIN of this account: cardwright bins list`];
+  }
+  const keys = Object.keys((values['metadata'] ?? {}) as object);
+  if (!rules.marker || rules.operation !== 'cards.create') return;
+  const most = 19;
+  if (keys.includes(MARKER_KEY))
+    yield ['metadata', `the metadata key ${MARKER_KEY} is used by cardwright; --no-marker leaves it out`];
+  else if (keys.length > most)
+    yield ['metadata', `metadata holds ${keys.length} keys, ${most} are left; --no-marker gives one more`];
+}
+
+/** The row of checked values. */
+function rowOf(
+  row: number,
+  input: Readonly<Record<string, unknown>>,
+  { operation }: Pick<RowRules, 'operation'>,
+): PlannedRow {
+  const { amount, card_id: cardId, label } = input;
+  return {
+    row,
+    operation,
+    input,
+    ...(typeof amount === 'number' && { amount: amount as Cents }),
+    ...(typeof cardId === 'string' && { cardId }),
+    ...(typeof label === 'string' && { label }),
+  };
+}
+
+export interface ReadRows {
+  /** How the input is called in messages. */
+  readonly name: string;
+  readonly rows: Rows<PlannedRow>;
+  /** Sum of their amounts. */
+  readonly total: Cents;
+  /** Wrong rows that `--keep-going` leaves out. */
+  readonly skipped: readonly RowOutcome[];
+  /** Cards that were chosen but are in a state that the operation does not start from; of a selection. */
+  readonly leftOut?: number;
+  /** What was found, for the person who is asked: a line each. */
+  readonly found: readonly string[];
+  /** Tells twins of this run: a run with the same digest makes the same changes. */
+  readonly digest: string;
+  /** The rows say where cards are to be and not what is to change: run again after its end, it moves nothing twice. */
+  readonly aimed: boolean;
+}
+
+interface Reading {
+  readonly operation: BulkOperation;
+  readonly file: string;
+  readonly keepGoing: boolean;
+  readonly marker: boolean;
+  readonly bestBin: BulkDeclaration['bestBin'];
+}
+
+/** Faults that are told one by one; a file of another kind has one in every row. */
+const TOLD_FAULTS = 100;
+
+/** Throws `usage` with line and column of every fault, and when the file changes under the reader. */
+export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows> {
+  const { operation, file, keepGoing, marker, bestBin } = reading;
+  const name = file === '-' ? 'standard input' : file;
+  await using input = await ctx.files.openInput(file);
+  const { form, records } = await readRecords(input.pieces, {
+    name,
+    checkHeader: header => checkColumns(name, operation, header),
+  });
+  const rules = { operation, form, marker, bestBin, bins: await binsFor(ctx, operation) };
+  const packed = createPackedRows((row, values, extras) => ({ ...rowOf(row, values, rules), ...extras }));
+  const faults = createFaults();
+  const repeats = createRepeats(operation);
+  const names = createNames();
+  let [counted, total] = [0, 0];
+  for await (const record of records) {
+    counted += 1;
+    const made = names.refuseTwice(plannedRow(record, rules), record);
+    if ('operation' in made) {
+      if (!keepGoing && faults.wrong() > 0) continue;
+      packed.push(made);
+      repeats.add(made);
+      total = cents(total + (made.amount ?? 0));
+    } else faults.add(record.row, made);
+  }
+  if (!(await input.unchanged())) throw usage(`${name} changed while it was read. Nothing was sent`);
+  const all = faults.wrong() === counted && counted > 0;
+  if (faults.wrong() > 0 && (!keepGoing || all)) throw faults.error(name, counted, keepGoing);
+  const { rows } = packed;
+  const skipped = faults.outcomes();
+  const validity = skipped.length === 0 ? 'all valid' : `${skipped.length} wrong and skipped`;
+  const found = [`${name}: ${counted} ${counted === 1 ? 'row' : 'rows'}, ${validity}.`, ...repeats.lines()];
+  return { name, rows, total: cents(total), skipped, found, digest: inputDigest(rows), aimed: false };
+}
+
+async function binsFor(ctx: Context, operation: BulkOperation): Promise<readonly Item<'bins.list'>[] | undefined> {
+  return 'bin_id' in rowFields(operation) ? (await ctx.api.read('bins.list', {})).data : undefined;
+}
+
+/** One intent for two rows is a mistake: it would be one purchase. */
+function createNames() {
+  const rows = new Map<string, number>();
+  return {
+    refuseTwice(made: PlannedRow | readonly Fault[], record: InputRecord): PlannedRow | readonly Fault[] {
+      if (!('operation' in made) || made.intent === undefined) return made;
+      const earlier = rows.get(made.intent);
+      if (earlier === undefined) {
+        rows.set(made.intent, made.row);
+        return made;
+      }
+      const cell = record.fault === undefined ? record.cells.get(INTENT_COLUMN) : undefined;
+      const { line, column } = cell ?? { line: record.line, column: 1 };
+      return [{ line, column, text: `the intent ${quote(made.intent)} is that of row ${earlier} too` }];
+    },
+  };
+}
+
+/**
+ * Rows that move the same amount on the same card. They may be meant, so they are counted for the person and not
+ * refused. Two new cards that are alike are nothing special.
+ */
+function createRepeats(operation: BulkOperation) {
+  const counts = new Map<string, number>();
+  const counted = movesMoney(operation) && operation !== 'cards.create';
+  let same = 0;
+  return {
+    add({ cardId, amount }: PlannedRow): void {
+      if (!counted) return;
+      const key = `${cardId} ${amount}`;
+      const count = counts.get(key) ?? 0;
+      counts.set(key, count + 1);
+      // The first of them is the same as another row too, once there is a second.
+      same += count === 0 ? 0 : count === 1 ? 2 : 1;
+    },
+    lines: () => (same === 0 ? [] : [`${same} rows are equal to another row of this file.`]),
+  };
+}
+
+/** The same fault in many rows, told once. */
+interface ToldFault {
+  readonly first: Fault;
+  /** Lines of the others. */
+  readonly more: number[];
+}
+
+/** `line 3, column 1: not a JSON object; the same in lines 4 and 5`. */
+function toldLine({ first, more }: ToldFault): string {
+  return more.length === 0 ? faultLine(first) : `${faultLine(first)}; the same in ${linesNamed(more)}`;
+}
+
+/** Lines that are named one by one. */
+const MOST_LINES = 12;
+
+function linesNamed(lines: readonly number[]): string {
+  if (lines.length > MOST_LINES) return `${lines.length} more lines, up to line ${lines.at(-1)}`;
+  return lines.length === 1 ? `line ${lines[0]}` : `lines ${lines.slice(0, -1).join(', ')} and ${lines.at(-1)}`;
+}
+
+function createFaults() {
+  const shown: Fault[] = [];
+  const alike = new Map<string, ToldFault>();
+  const outcomes: RowOutcome[] = [];
+  let [untold, wrong] = [0, 0];
+  return {
+    wrong: () => wrong,
+    outcomes: () => outcomes,
+    add(row: number, faults: readonly Fault[]): void {
+      wrong += 1;
+      if (shown.length < TOLD_FAULTS) shown.push(...faults.slice(0, TOLD_FAULTS - shown.length));
+      for (const fault of faults) {
+        const key = `${fault.column} ${fault.text}`;
+        const known = alike.get(key);
+        if (known !== undefined) known.more.push(fault.line);
+        else if (alike.size < TOLD_FAULTS) alike.set(key, { first: fault, more: [] });
+        else untold += 1;
+      }
+      const message = faults.map(faultLine).join('; ');
+      outcomes.push({ row, outcome: 'not_sent', error: new CliError('usage', { message, outcome: 'not_sent' }) });
+    },
+    error(name: string, rows: number, keptGoing: boolean): CliError {
+      const are = wrong === 1 ? '1 row is' : `${wrong} rows are`;
+      const more = untold > 0 ? [`and ${untold} more`] : [];
+      const maySkip = !keptGoing && wrong < rows;
+      return new CliError('usage', {
+        message: `${name}: ${are} wrong of ${rows}. Nothing was sent`,
+        notes: [...[...alike.values()].map(toldLine), ...more, ...(maySkip ? ['--keep-going skips wrong rows.'] : [])],
+        ...(maySkip && { hint: sameCommandWith('--keep-going') }),
+        evidence: { faults: shown },
+        outcome: 'not_sent',
+      });
+    },
+  };
+}
+
+/** What is left to do of an input. `uses` is `Journal.earlierUses` of it. */
+export function withoutDone(read: ReadRows, uses: ReadonlyMap<number, EarlierUse>): ReadRows {
+  if (uses.size === 0) return read;
+  const all = read.rows;
+  const rows: Rows<PlannedRow> = {
+    length: all.length - uses.size,
+    *[Symbol.iterator]() {
+      for (const row of all) if (!uses.has(row.row)) yield row;
+    },
+  };
+  const done = [...all].flatMap(({ row, amount }): RowOutcome[] => {
+    const settled = uses.get(row)?.settled;
+    return settled === undefined ? [] : [{ ...settled, row, amount: settled.amount ?? amount }];
+  });
+  let total = 0;
+  for (const { amount = 0 } of rows) total += amount;
+  const many = done.length === 1 ? '1 row was' : `${done.length} rows were`;
+  return {
+    ...read,
+    rows,
+    total: cents(total),
+    skipped: [...read.skipped, ...done],
+    found: [...read.found, `${many} carried out before under the same intent: nothing is sent for them.`],
+    digest: inputDigest(rows),
+  };
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Rows that are made again together. */
+const TOGETHER = 256;
+
+/** What a row has beside its input, and most have not. */
+type RowExtras = Pick<PlannedRow, 'intent' | 'asked'>;
+type Packed = readonly [row: number, input: Values, extras?: RowExtras];
+
+/**
+ * Rows of a checked input, kept as the bytes of their values: as objects a hundred thousand of them are a burden. `make` makes a
+ * row of its number and input again, as it was.
+ */
+export function createPackedRows(make: (row: number, input: Values, extras: RowExtras | undefined) => PlannedRow): {
+  push(row: PlannedRow): void;
+  readonly rows: Rows<PlannedRow>;
+} {
+  const packed: Buffer[] = [];
+  let loose: Packed[] = [];
+  let length = 0;
+  return {
+    push({ row, input, intent, asked }) {
+      const isPlain = intent === undefined && asked === undefined;
+      loose.push(
+        isPlain ? [row, input] : [row, input, { ...(intent !== undefined && { intent }), ...(asked && { asked }) }],
+      );
+      length += 1;
+      if (loose.length < TOGETHER) return;
+      packed.push(Buffer.from(JSON.stringify(loose)));
+      loose = [];
+    },
+    rows: {
+      get length() {
+        return length;
+      },
+      *[Symbol.iterator]() {
+        for (const bytes of packed) {
+          for (const [row, input, extras] of JSON.parse(bytes.toString()) as typeof loose) {
+            yield make(row, input, extras);
+          }
+        }
+        for (const [row, input, extras] of loose) yield make(row, input, extras);
+      },
+    },
+  };
+}

@@ -1,0 +1,548 @@
+/**
+ * Many rows, from a file, a selection or ids: checked, sums held against wallet and limits, confirmed; then driven to their end
+ * with progress, signals and one exit code; and taken up again by `ops resume` (docs/design/cli.md, "Bulk").
+ */
+
+import { type DriveRow, drive, isSignal } from '../../bulk/scheduler.ts';
+import type { WriteName } from '../../contract/calls.ts';
+import { OPERATIONS } from '../../contract/operations.ts';
+import { CliError } from '../../core/errors.ts';
+import type { Identity } from '../../core/identity.ts';
+import { type Cents, cents, dollars, spendingOf, toCents, toUsd } from '../../core/money.ts';
+import { sameCommandWith } from '../../core/shell-quote.ts';
+import type { OpView, PlannedRow, ResumeOptions, RowOutcome, Run, RunPlan } from '../../journal/types.ts';
+import type { Column, Row } from '../../terminal/view.ts';
+import { type RunRecord, recordedRow } from '../../writes/audit-record.ts';
+import { tellPending } from '../../writes/pending-notice.ts';
+import type { Change, Underway } from '../../writes/pipeline.ts';
+import { fillingWallet } from '../../writes/refused-write.ts';
+import type { Context, Shown } from '../context.ts';
+import { showPlanned } from '../dry-run.ts';
+import { type BulkDeclaration, type BulkInput, type BulkOperation, USUAL_WORKERS } from './flags.ts';
+import { createRunCounts, RESULT_COLUMNS, type RunCounts, resultRow, rowsOf } from './results.ts';
+import { type ReadRows, readRows, withoutDone } from './rows.ts';
+import { selectRows } from './selection.ts';
+
+interface BulkCommand extends BulkDeclaration {
+  readonly operation: BulkOperation;
+}
+
+/** Throws before anything is sent: `usage` for wrong rows, `insufficient_funds`, `guarded`, `not_confirmed`. */
+export async function runBulk(ctx: Context, bulk: BulkCommand, input: BulkInput): Promise<Shown> {
+  const { operation, bestBin } = bulk;
+  const { file, keepGoing = false, noMarker = false, concurrency, maxTotal, again } = input;
+  const read =
+    file === undefined
+      ? await selectRows(ctx, operation, input)
+      : await readRows(ctx, { operation, file, keepGoing, marker: !noMarker, bestBin });
+  if (read.rows.length === 0 && read.skipped.length === 0) return nothingToDo(ctx, read, file !== undefined);
+  return runRows(ctx, {
+    operations: [operation],
+    command: operation.replace('.', ' '),
+    intent: intentOf(operation, read.rows.length, read.total),
+    read,
+    keepGoing,
+    noMarker,
+    concurrency,
+    maxTotal,
+    again,
+  });
+}
+
+/** Rows that are read and checked, as a run of the journal. */
+interface RowsToRun {
+  /** What the rows do; where money moves, the same way in all of them. */
+  readonly operations: readonly [BulkOperation, ...BulkOperation[]];
+  /** Words of the command, for `ops list`. */
+  readonly command: string;
+  /** For the question: `Freeze 3 cards`. */
+  readonly intent: string;
+  readonly read: ReadRows;
+  readonly keepGoing: boolean;
+  readonly noMarker: boolean;
+  readonly concurrency?: number | undefined;
+  readonly maxTotal?: Cents | undefined;
+  readonly again?: boolean | undefined;
+  /** Rows of a phase begin when those of the phase before have ended. */
+  readonly phased?: boolean;
+  /** Throws what speaks against the rows as a whole, before anything is asked. */
+  readonly refuse?: () => void;
+}
+
+/** Guards, asks and runs them. Throws before anything is sent: `insufficient_funds`, `guarded`, `not_confirmed`. */
+export async function runRows(ctx: Context, given: RowsToRun): Promise<Shown> {
+  try {
+    return await guardedRows(ctx, given);
+  } catch (thrown) {
+    const isAway = thrown instanceof CliError && thrown.facts.reason === 'journal_unreachable';
+    if (!isAway || given.operations.some(operation => operation !== 'cards.freeze')) throw thrown;
+    // Freezing twice is freezing once: it needs no journal of several people.
+    throw thrown.with({ hint: sameCommandWith('--journal local') });
+  }
+}
+
+async function guardedRows(ctx: Context, given: RowsToRun): Promise<Shown> {
+  const journal = await ctx.journal.open();
+  const uses = await journal.earlierUses(planFor(given));
+  const wanted = { ...given, read: withoutDone(given.read, uses) };
+  const { operations, read, keepGoing, concurrency = USUAL_WORKERS, maxTotal } = wanted;
+  const { total } = read;
+  const showBefore = () => journal.shown(uses.values());
+  if (read.rows.length === 0) return nothingToSend(ctx, read, showBefore);
+  const plan = planFor(wanted);
+  const prepared = await journal.prepare(plan);
+  let wallet: Cents | undefined;
+  const check = async () => {
+    if (maxTotal !== undefined && total > maxTotal) throw overMaxTotal(read.name, total, maxTotal);
+    refuseToldOf(ctx, wanted);
+    // Before the wallet is looked at: for the rest of an unfinished run it may well be too low.
+    await journal.refuse(plan);
+    wallet = await tellSum(ctx, wanted);
+  };
+  const change: Change = {
+    audited: {
+      event: 'run',
+      operation: operations[0],
+      rows: read.rows.length,
+      ...(total > 0 && { amount: toUsd(total) }),
+    },
+    operations,
+    check,
+    ask: () => askForAll(ctx, wanted),
+  };
+  const spending = spendingOf(read.rows);
+  if (ctx.dryRun) {
+    await ctx.journal.pipeline.foresee(change, spending);
+    await tellPending(ctx.ui.notice, prepared);
+    return showPlanned(prepared.requests, { isList: true });
+  }
+  const admitted = await ctx.journal.pipeline.admit(change);
+  const { op } = prepared;
+  return driveRun(ctx, {
+    concurrency,
+    keepGoing,
+    skipped: read.skipped,
+    showBefore,
+    leftOut: read.leftOut,
+    begin: () =>
+      admitted.begin({
+        lines: 'run',
+        op,
+        spending,
+        async open() {
+          const run = await prepared.begin({ wallet });
+          ctx.ui.notice(`${op}. If anything stops this run: cardwright ops resume ${op}`);
+          return run;
+        },
+      }),
+  });
+}
+
+function planFor({ command, read, noMarker, maxTotal, again, phased = false }: RowsToRun): RunPlan {
+  return {
+    command,
+    rows: read.rows,
+    digest: read.digest,
+    bulk: true,
+    marker: !noMarker,
+    again: again === true || read.aimed,
+    ...(phased && { phased }),
+    ...(maxTotal !== undefined && { maxTotal }),
+  };
+}
+
+/** A dry run tells what it would do before it tells what stops it. */
+function refuseToldOf(ctx: Context, { refuse, read }: RowsToRun): void {
+  try {
+    refuse?.();
+  } catch (thrown) {
+    if (ctx.dryRun) for (const line of read.found) ctx.ui.notice(line);
+    throw thrown;
+  }
+}
+
+/** Count, sum and wallet. Resolves to the wallet, where money moves. Throws `insufficient_funds`. */
+async function tellSum(ctx: Context, { operations, read }: RowsToRun): Promise<Cents | undefined> {
+  const { total } = read;
+  const [counted = '', ...lines] = read.found;
+  const wallet = total === 0 ? undefined : toCents((await ctx.api.read('wallet.get', {})).balance);
+  ctx.ui.notice(`${counted}${sumText(operations, total, { wallet, identity: await ctx.api.identity() })}`);
+  for (const line of lines) ctx.ui.notice(line);
+  return wallet;
+}
+
+/** One question for all rows; their count is typed where they cannot be undone, or the key is live. */
+async function askForAll(ctx: Context, { operations, intent, read }: RowsToRun): Promise<void> {
+  if (ctx.ui.yes) return;
+  const { mode } = await ctx.api.identity();
+  const count = read.rows.length;
+  const irreversible = operations.some(operation => OPERATIONS[operation].effect === 'irreversible');
+  const typed = { what: 'their count', expect: String(count) } as const;
+  await ctx.ui.ask({
+    intent,
+    irreversible,
+    command: sameCommandWith('--yes'),
+    ...((irreversible || mode === 'live') && { typed }),
+  });
+}
+
+/** What takes money from the wallet must find it there; the rest names the sum alone. */
+function sumText(
+  operations: RowsToRun['operations'],
+  total: Cents,
+  { wallet, identity }: { readonly wallet: Cents | undefined; readonly identity: Pick<Identity, 'mode'> },
+): string {
+  if (wallet === undefined) return '';
+  if (operations.includes('cards.withdraw')) return ` ${dollars(total)} back to the wallet.`;
+  if (total <= wallet) return ` ${dollars(total)} of the wallet's ${dollars(wallet)}.`;
+  throw new CliError('insufficient_funds', {
+    message: `the wallet is too low: ${dollars(total)} asked, ${dollars(wallet)} there, ${dollars(cents(total - wallet))} short. Nothing was sent`,
+    ...fillingWallet(identity),
+    outcome: 'not_sent',
+    operation: operations[0],
+  });
+}
+
+function intentOf(operation: BulkOperation, count: number, total: Cents): string {
+  const cards = count === 1 ? '1 card' : `${count} cards`;
+  const times = count === 1 ? '1 time' : `${count} times`;
+  switch (operation) {
+    case 'cards.create':
+      return `Create ${cards} for ${dollars(total)}`;
+    case 'cards.fund':
+      return `Fund cards ${times} with ${dollars(total)} in all`;
+    case 'cards.withdraw':
+      return `Withdraw from cards ${times}, ${dollars(total)} in all`;
+    default: {
+      const verb = operation.split('.')[1] ?? operation;
+      return `${verb[0]?.toUpperCase()}${verb.slice(1)} ${cards}`;
+    }
+  }
+}
+
+function overMaxTotal(name: string, total: Cents, most: Cents): CliError {
+  return new CliError('guarded', {
+    reason: 'max_total',
+    message: `${name} adds up to ${dollars(total)}, more than --max-total ${dollars(most)}`,
+    notes: ['Check the amounts, or give a higher --max-total.'],
+    outcome: 'not_sent',
+  });
+}
+
+/** Every row was left out, or was done before: there is no run. */
+function nothingToSend(
+  ctx: Context,
+  { name, skipped, found, leftOut }: ReadRows,
+  showBefore: () => Promise<CliError | undefined>,
+): Shown {
+  const many = skipped.length;
+  const wrong = skipped.filter(({ outcome, error }) => outcome !== 'done' || error !== undefined);
+  const done = skipped.filter(({ outcome }) => outcome === 'done').length;
+  if (done > 0) for (const line of found) ctx.ui.notice(line);
+  let failure = wrong.length > 0 ? notAllDone(name, many, { done, wrong }) : undefined;
+  async function* batches() {
+    yield skipped.map(resultRow);
+    if (!ctx.dryRun) failure ??= await showBefore();
+  }
+  return {
+    listing: {
+      batches: batches(),
+      page: () => ({
+        total: many,
+        done,
+        refused: 0,
+        unknown: 0,
+        not_sent: many - done,
+        ...leftOutCount(leftOut),
+      }),
+    },
+    noun: 'row',
+    idField: 'card_id',
+    columns: RESULT_COLUMNS,
+    failure: () => failure,
+  };
+}
+
+function notAllDone(
+  name: string,
+  many: number,
+  { done, wrong }: { readonly done: number; readonly wrong: ReadRows['skipped'] },
+): CliError {
+  const [lost] = wrong.flatMap(({ outcome, error }) => (outcome === 'done' && error !== undefined ? [error] : []));
+  if (lost !== undefined && done === many) return lost;
+  return new CliError('partly_failed', {
+    message: `${name}: ${done} of ${many} done, ${many - done} not sent`,
+    notes: wrong.slice(0, TOLD_ROWS).map(({ row, error }) => `row ${row}  not sent: ${error?.message ?? ''}`),
+    outcome: done === 0 ? 'not_sent' : 'refused',
+  });
+}
+
+/** Rows that are told one by one in words; all of them stand in the result. */
+const TOLD_ROWS = 5;
+
+/** A file without rows is a mistake; a selection that holds no card is an answer. */
+function nothingToDo(ctx: Context, { name, found, leftOut }: ReadRows, isFile: boolean): Shown {
+  if (isFile) throw new CliError('usage', { message: `${name} holds no rows. Nothing was sent`, outcome: 'not_sent' });
+  ctx.ui.notice(`${found[0]} There is nothing to do.`);
+  async function* batches() {
+    yield [];
+  }
+  return {
+    listing: { batches: batches(), page: () => ({ total: 0, ...leftOutCount(leftOut) }) },
+    noun: 'row',
+    idField: 'card_id',
+    columns: RESULT_COLUMNS,
+  };
+}
+
+/** Flags of one change; what the rows share is its amount. */
+export interface IdsInput {
+  readonly ids: readonly string[];
+  readonly amount?: Cents | undefined;
+  readonly intent?: unknown;
+  readonly idempotencyKey?: unknown;
+}
+
+/** Throws as a run of a file does, and `usage` for a name or a key, which one change has. */
+export async function runIds(ctx: Context, bulk: BulkCommand, input: IdsInput): Promise<Shown> {
+  const { ids, amount, intent, idempotencyKey } = input;
+  const see = `cardwright ${bulk.operation.replace('.', ' ')} --help`;
+  if (intent !== undefined || idempotencyKey !== undefined) {
+    throw new CliError('usage', {
+      message: `${intent === undefined ? '--idempotency-key' : '--intent'} names one change, and standard input may hold several cards`,
+      notes: ['In a file each row has an intent of its own: columns card_id,amount,intent.'],
+      hint: see,
+      outcome: 'not_sent',
+    });
+  }
+  if (ids.length === 0) {
+    ctx.ui.notice('Standard input holds no ids. There is nothing to do.');
+    async function* none() {
+      yield [];
+    }
+    return {
+      listing: { batches: none(), page: () => ({ total: 0 }) },
+      noun: 'row',
+      idField: 'card_id',
+      columns: RESULT_COLUMNS,
+    };
+  }
+  const rows = ids.map(
+    id => `${JSON.stringify({ card_id: id, ...(amount !== undefined && { amount: toUsd(amount) }) })}\n`,
+  );
+  async function* pieces() {
+    yield Buffer.from(rows.join(''));
+  }
+  const openInput = async () => ({
+    pieces: pieces(),
+    unchanged: async () => true,
+    [Symbol.asyncDispose]: async () => undefined,
+  });
+  const withRows = { ...ctx, files: { ...ctx.files, openInput } };
+  return runBulk(withRows, bulk, { file: '-' } satisfies BulkInput);
+}
+
+interface Driving {
+  /** Begins or takes up the run; called when the result is about to be printed. Its errors end the command. */
+  readonly begin: () => Promise<Underway<Run>>;
+  readonly concurrency: number;
+  readonly keepGoing: boolean;
+  /** Rows of the input that are no rows of the run. */
+  readonly skipped: readonly RowOutcome[];
+  /** Called when all rows were handed over, those of `skipped` too; resolves to what speaks against one of these. */
+  readonly showBefore?: (() => Promise<CliError | undefined>) | undefined;
+  /** Cards of the selection that are no rows at all. */
+  readonly leftOut?: number | undefined;
+  /** Asked before the first row of a phase; what it resolves to stops the run. */
+  readonly beforePhase?: ((phase: number) => Promise<CliError | undefined>) | undefined;
+  /** What is told of each row besides, and of the run. */
+  readonly telling?: Telling | undefined;
+  /** It is `ops resume`: for rows that it leaves unknown another command leads on. */
+  readonly resumed?: boolean;
+}
+
+/** More columns of the rows of a run, and members of its page. */
+interface Telling {
+  readonly columns: readonly Column[];
+  row(outcome: RowOutcome): Row;
+  page(): Row;
+}
+
+/** What the page says of a selection's cards that are no rows; nothing where there is none. */
+function leftOutCount(count = 0): { readonly left_out?: number } {
+  return count === 0 ? {} : { left_out: count };
+}
+
+/** What is shown of the run. The rows come while it is under way; the run is let go when they end. */
+export function driveRun(ctx: Context, driving: Driving): Shown {
+  let failure: CliError | undefined;
+  let page: Row = {};
+  let summary: string | undefined;
+  async function* batches() {
+    const underway = await driving.begin();
+    const { run } = underway;
+    const rows = rowsOf(run, driving.skipped);
+    const tally = createRunCounts({ total: rows.length, single: !run.plan.bulk, resumed: driving.resumed ?? false });
+    const working: Working = { ...driving, run, recorded: underway.rows, rows, tally };
+    let [stopped, objected]: (CliError | undefined)[] = [];
+    ctx.ui.progress.begin();
+    try {
+      // An output that cannot be written must be found out before anything is sent.
+      yield [];
+      stopped = yield* outcomesOf(ctx, working);
+      objected = await driving.showBefore?.();
+    } finally {
+      failure = (await ended(underway, () => concluded(ctx, working, stopped))) ?? objected;
+      if (failure === undefined)
+        summary = `${tally.standing.total} of ${tally.standing.total} done${movedText(tally)}.`;
+      const more = driving.telling?.page();
+      page = { total: rows.length, op: run.op, ...tally.counts(), ...leftOutCount(driving.leftOut), ...more };
+    }
+  }
+  return {
+    listing: { batches: batches(), page: () => page, runsOn: true },
+    noun: 'row',
+    idField: 'card_id',
+    columns: [...RESULT_COLUMNS, ...(driving.telling?.columns ?? [])],
+    failure: () => failure,
+    // Below the table, which ends with the last row.
+    goesOn: async () => {
+      if (summary !== undefined) ctx.ui.notice(summary);
+    },
+  };
+}
+
+/** The last stage of the pipeline, whatever became of the run. */
+async function ended(
+  underway: Underway<Run>,
+  conclude: () => Promise<CliError | undefined>,
+): Promise<CliError | undefined> {
+  const learned = { op: underway.run.op };
+  const failure = await conclude().catch(async (thrown: unknown) => {
+    await underway.end({ failure: thrown, learned });
+    throw thrown;
+  });
+  await underway.end({ failure, learned });
+  return failure;
+}
+
+interface Working extends Driving {
+  readonly run: Run;
+  readonly recorded: RunRecord | undefined;
+  readonly rows: readonly DriveRow[];
+  readonly tally: RunCounts;
+}
+
+/** Returns why rows were left out. */
+async function* outcomesOf(
+  ctx: Context,
+  { run, rows, tally, concurrency, keepGoing, recorded, beforePhase, telling, skipped }: Working,
+): AsyncGenerator<readonly Row[], CliError | undefined> {
+  const noRowsOfRun = new Set(skipped);
+  for (const { earlier } of rows) {
+    if (earlier === undefined) continue;
+    if (noRowsOfRun.has(earlier)) tally.addSkipped(earlier);
+    else tally.add(earlier);
+  }
+  const driven = drive({
+    run,
+    rows,
+    concurrency,
+    keepGoing,
+    stop: ctx.signal,
+    beforePhase,
+    onOutcome(outcome) {
+      tally.add(outcome);
+      recorded?.row(recordedRow(outcome));
+      ctx.ui.progress.update(tally.standing);
+    },
+  });
+  const onSignal = () => {
+    const many = driven.inFlight();
+    const [are, their, them] = many === 1 ? ['1 request is', 'its', 'it'] : [`${many} requests are`, 'their', 'them'];
+    if (many > 0) ctx.ui.notice(`Stopping: ${are} on ${their} way. Ctrl-C again leaves ${them} to ops resume.`);
+  };
+  ctx.signal.addEventListener('abort', onSignal, { once: true });
+  try {
+    for await (const batch of driven.outcomes) {
+      for (const { begun } of batch) if (!begun) tally.leaveOut();
+      yield batch.map(outcome => ({ ...resultRow(outcome), ...telling?.row(outcome) }));
+    }
+    return driven.stoppedBy();
+  } finally {
+    ctx.signal.removeEventListener('abort', onSignal);
+    ctx.ui.progress.clear();
+  }
+}
+
+/** Verifies the run, and says what it came to. */
+async function concluded(ctx: Context, working: Working, stopped: CliError | undefined): Promise<CliError | undefined> {
+  const { run, tally } = working;
+  const reason: unknown = ctx.signal.aborted ? ctx.signal.reason : undefined;
+  const signal = isSignal(reason) ? reason : undefined;
+  // After a signal nothing is asked of the service any more; a resume makes the audit.
+  const cutShort = signal !== undefined && tally.counts().not_sent + tally.counts().unknown > 0;
+  const finished = cutShort ? { objections: [], remarks: [], doubted: [], ended: false } : await run.finish();
+  const { objections, doubted, ended } = finished;
+  for (const outcome of doubted) tally.doubt(outcome);
+  for (const remark of finished.remarks) ctx.ui.notice(`note: ${remark}`);
+  return tally.verdict({ op: run.op, objections, ended, stopped, signal });
+}
+
+/** What earlier operations moved for rows of the input is no part of the sum. */
+function movedText({ moved, doneBefore }: RunCounts): string {
+  if (doneBefore === 0) return moved > 0 ? `, ${dollars(moved)} in all` : '';
+  return `, ${doneBefore} of them before this run${moved > 0 ? `, which moved ${dollars(moved)}` : ''}`;
+}
+
+/** What is still open counts against the limits of the profile like a new run. */
+export async function resuming(
+  ctx: Context,
+  seen: OpView,
+  options: ResumeOptions,
+): Promise<() => Promise<Underway<Run>>> {
+  const { op, plan, rows, total } = seen.run;
+  const operations = new Set<WriteName>();
+  for (const { planned } of rows) operations.add(planned.operation);
+  const [operation = plan.command] = operations;
+  const spending = spendingOf(openRows(seen.run));
+  const admitted = await ctx.journal.pipeline.admit({
+    audited: { event: 'run', operation, rows: rows.length, op, ...(total > 0 && { amount: toUsd(total) }) },
+    operations,
+    ask: async verdict => {
+      if (verdict === 'ask') await ctx.ui.ask({ intent: `Resume ${op}`, command: `cardwright ops resume ${op} --yes` });
+    },
+  });
+  return () =>
+    admitted.begin({
+      lines: isWork(seen.run) ? 'run' : 'none',
+      op,
+      resumed: op,
+      spending,
+      async open() {
+        const run = await seen.takeOver(options);
+        if (spendingOf(openRows(run)).total <= spending.total) return run;
+        await run[Symbol.asyncDispose]();
+        throw changedMeanwhile(op);
+      },
+    });
+}
+
+function isWork({ rows }: Run): boolean {
+  for (const { state } of rows) if (state === 'open' || state === 'unknown') return true;
+  return false;
+}
+
+/** More is open now than was held for: another resume has found out that it was not sent. */
+function changedMeanwhile(op: string): CliError {
+  return new CliError('guarded', {
+    message: `another process has worked on ${op} since it was looked at. This command sent nothing`,
+    hint: `cardwright ops resume ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+function* openRows({ rows }: Run): Iterable<PlannedRow> {
+  for (const { state, planned } of rows) if (state === 'open') yield planned;
+}
