@@ -133,7 +133,7 @@ async function replayFound(text: string): Promise<number> {
 
 /** Each mistake in a process of its own, as many at once as there are to be. */
 async function judgeMistakes(): Promise<number> {
-  const left = MISTAKES.filter(({ name }) => name.includes(values.mistake ?? ''));
+  const left = MISTAKES.filter(({ name }) => name.search(values.mistake ?? '') !== -1);
   let missed = 0;
   const drive = async () => {
     for (let mistake = left.shift(); mistake !== undefined; mistake = left.shift()) {

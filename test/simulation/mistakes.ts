@@ -60,7 +60,7 @@ export const MISTAKES: readonly Mistake[] = [
   ]),
   planted('an intent is not kept', CLAIM, ['  await insertIntents(tx, claimed);\n', '']),
   planted('an intent is looked up without its digest', CLAIM, ['used.digest !== intentDigest(row, givenKey)', 'false']),
-  planted('a file may be run again and again', CLAIM, ['if (!bulk || !movesMoney || again) return', 'return']),
+  planted('a file may be run again and again', CLAIM, ['if (!bulk || !movesMoney || again ||', 'if (true ||']),
   planted('a file is judged without its amounts', 'journal/digest.ts', [
     "for (const row of rows) each.push(createHash('sha256').update(lineOf(row)).digest());",
     "for (const row of rows) each.push(createHash('sha256').update(row.operation).digest());",
@@ -68,8 +68,8 @@ export const MISTAKES: readonly Mistake[] = [
   planted('a key that nobody has proved is trusted', OUTCOME, ['return isKeyUsable(work, change) && ', 'return ']),
   planted('a key is trusted for ever', 'journal/work.ts', ['age >= 0 && age < life', 'true']),
   planted('a refusal is believed after an ambiguous answer', OUTCOME, [
-    'if (!isAmbiguous && attempt.plausible !== true)',
-    'if (attempt.plausible !== true)',
+    '!isAmbiguous && attempt.plausible !== true && sending.throttled === 0',
+    'attempt.plausible !== true',
   ]),
   planted('too many requests is taken for "not done"', OUTCOME, [
     "if (isAmbiguous || seen.found !== 'not there') return",
@@ -95,8 +95,8 @@ export const MISTAKES: readonly Mistake[] = [
     'return false;',
   ]),
   planted('an answer is believed that names the card of another change', CHANGES, [
-    'if (other !== undefined) return other;',
-    '',
+    "settling.evidence.via === 'answer' ? await madeByOther(tx, change, settling) : undefined",
+    'undefined as MadeBy | undefined',
   ]),
   planted('the epoch is not checked', CHANGES, ['if (held !== 1) throw taken(id);', '']),
 ];

@@ -36,7 +36,7 @@ interface Purchase {
   told: 'open' | 'done' | 'no';
   /** Processes at it that run. */
   living: number;
-  /** The op that is about it; the last one, where there were several. */
+  /** The op that is about it, or `several`. */
   op: string | undefined;
   /** True time at which it was said to be done. */
   doneAt: number;
@@ -299,7 +299,8 @@ class Player implements Played {
     const op = hintOf(ran) === undefined ? (errorOf(ran).op ?? pageOf(ran).op) : undefined;
     if (op !== undefined) {
       this.#ops.set(op, meant);
-      for (const purchase of meant) purchase.op = op;
+      // What was open before may have been done by an earlier op: no later one can say no to it.
+      for (const each of meant) each.op = each.op === op || !this.#wasOpen.has(each) ? op : 'several';
     }
     this.#hear(ran, meant, how === 'file' ? 'file' : 'command');
     if (how !== 'file') this.#judgeNumbers(ran, first);
