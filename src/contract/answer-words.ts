@@ -24,7 +24,7 @@ interface AnswerWords {
 }
 
 /** Names without case and separators; words as the parts of a value, in lower case. */
-export const ANSWER_WORDS: AnswerWords = {
+const ANSWER_WORDS: AnswerWords = {
   basis: assumed('A-100', 'that a failure never comes with a status of success is not shown'),
   errors: ['error', 'errors', 'fault', 'exception'],
   successes: ['ok', 'success', 'succeeded', 'successful', 'issuccess', 'approved', 'accepted', 'executed', 'completed'],
@@ -44,7 +44,7 @@ export const ANSWER_WORDS: AnswerWords = {
   envelopes: [...ENVELOPES.single.also, 'result', 'response', 'payload'],
 };
 
-export interface AnswerWord {
+interface AnswerWord {
   readonly says: 'no' | 'later';
   /** Where and what, `data.status "failed"`; of the value only a word of the table. */
   readonly text: string;

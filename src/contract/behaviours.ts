@@ -10,7 +10,7 @@ import {
   spanText,
 } from './spans.ts';
 
-export interface Behaviour {
+interface Behaviour {
   readonly section: Section;
   readonly about: string;
   readonly rule: string;

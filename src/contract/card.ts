@@ -26,7 +26,7 @@ export const LABEL = text({
   maxLength: LIMITS.labelLength.max,
 });
 
-export const CATEGORY = text({
+const CATEGORY = text({
   doc: 'A four-digit MCC or a category word.',
   basis: stated('4.1', assumed('A-134', 'the words are not shown')),
   names: 'category',

@@ -18,7 +18,7 @@ export interface Balances {
 }
 
 /** Both were read. */
-export interface CardAndWallet extends Balances {
+interface CardAndWallet extends Balances {
   readonly wallet: Cents;
 }
 
@@ -96,11 +96,11 @@ export function transferAgrees(
 }
 
 /** Clocks of this machine and of the service may be so far apart. */
-export const CLOCK_MARGIN_MS = 10 * MINUTE;
+const CLOCK_MARGIN_MS = 10 * MINUTE;
 /** The clocks of one service may be so far apart: of its answers, and of its books. */
 const SERVICE_MARGIN_MS = 2 * MINUTE;
 
-export interface Proof {
+interface Proof {
   /** What tells the resource from any other: its mark, all that was asked for, or nothing. */
   readonly by: 'mark' | 'fields' | 'nothing';
   /** Clauses: what is not as it was asked for, or missing for a proof. */
@@ -112,7 +112,7 @@ export interface Proof {
  * beside the id of another card. Its mark proves it then. Without one it must be as it was asked for, and show when it was
  * made; services that give no metadata back must do that much.
  */
-export function proofOfCard(card: Values, asked: Values, evidence: Evidence): Proof {
+function proofOfCard(card: Values, asked: Values, evidence: Evidence): Proof {
   const { plannedAt, mark } = evidence;
   const metadata = membersOf(card['metadata']);
   const differences = cardDifferences(card, asked);
@@ -170,7 +170,7 @@ export function otherThanAnswered(card: Values, answered: Values): string | unde
 }
 
 /** Whether a card that was read shows the mark of this write. */
-export function carriesMark(card: Values, evidence: Pick<Evidence, 'mark'> | undefined): boolean {
+function carriesMark(card: Values, evidence: Pick<Evidence, 'mark'> | undefined): boolean {
   const { mark } = evidence ?? {};
   return mark !== undefined && membersOf(card['metadata'])[mark.key] === mark.value;
 }
@@ -252,7 +252,7 @@ function ageProblem(createdAt: unknown, plannedAt: number, margin = CLOCK_MARGIN
 }
 
 /** Whether a subscription is the one that was asked for. */
-export function proofOfWebhook(webhook: Values, asked: Values, { plannedAt }: Evidence): Proof {
+function proofOfWebhook(webhook: Values, asked: Values, { plannedAt }: Evidence): Proof {
   const differences: string[] = [];
   if (!sameUrl(webhook['url'], asked['url'])) differences.push('its url is another than was asked for');
   const [events, wanted] = [webhook['events'], asked['events']];
@@ -289,7 +289,7 @@ function membersOf(value: unknown): Values {
 }
 
 /** A change that was asked for: its row and what was handed in, money in cents. */
-export interface AskedChange {
+interface AskedChange {
   readonly row: Operation;
   readonly input: Values;
 }

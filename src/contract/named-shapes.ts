@@ -18,7 +18,7 @@ import {
   WEBHOOK_WITH_SECRET,
 } from './resources.ts';
 
-export interface NamedShape {
+interface NamedShape {
   /** First part of a `fields` override; request bodies and variants of a resource have none. */
   readonly name?: string;
   /** Name of the schema in the OpenAPI document; none for the event envelope, which stands around its data there. */

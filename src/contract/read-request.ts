@@ -7,7 +7,7 @@ import { OPERATIONS } from './operations.ts';
 import { type Overrides, wireName } from './overrides.ts';
 import { matchOperation } from './route.ts';
 
-export interface RequestWords {
+interface RequestWords {
   readonly method: string;
   /** Path and query below the base address. */
   readonly path: string;
@@ -15,7 +15,7 @@ export interface RequestWords {
 }
 
 /** An operation and its input, amounts in cents. */
-export interface RequestedCall {
+interface RequestedCall {
   readonly operation: string;
   readonly input: Readonly<Record<string, unknown>>;
 }

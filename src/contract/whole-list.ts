@@ -7,7 +7,7 @@ import type { Reader } from './service.ts';
 /** A list that moves while it is read is read again. */
 const READINGS = 3;
 
-export interface WholeList<N extends PagedName> {
+interface WholeList<N extends PagedName> {
   readonly reader: Reader;
   readonly operation: N;
   readonly input: InputOf<Calls[N]>;

@@ -70,7 +70,7 @@ export interface ServiceRefusal {
 }
 
 /** A request that waits for other persons. */
-export interface ApprovalFacts {
+interface ApprovalFacts {
   readonly id: string;
   /** Persons who must agree, and how many have. */
   readonly needed: number;
@@ -85,7 +85,7 @@ export interface ApprovalFacts {
 }
 
 /** What is wrong in a file, and where. */
-export interface FileFault {
+interface FileFault {
   /** What the user called it. */
   readonly file: string;
   readonly line: number;

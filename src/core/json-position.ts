@@ -1,6 +1,6 @@
 /** Where a text stops being JSON: the parser of the platform says so only of some faults, and in words of its version. */
 
-export interface JsonPosition {
+interface JsonPosition {
   /** From 1. */
   readonly line: number;
   /** From 1, in code points. */

@@ -15,7 +15,7 @@ export function keyPrint(key: Secret, salt: string): string {
 /** What a sandbox keeps of an API key: its SHA-256, hexadecimal. */
 export const digestOf = (key: string) => createHash('sha256').update(key).digest('hex');
 
-export interface KeyStatement {
+interface KeyStatement {
   /** Random text of the asker. */
   readonly nonce: string;
   readonly honoursKeys: boolean;

@@ -45,15 +45,6 @@ function stretchesOf(rows: readonly number[]): readonly (readonly [number, numbe
   });
 }
 
-const MOST_NAMED = 5;
-
-/** `card_1 and card_2`; of many the first ones and how many more there are: `a, b, c, d, e and 7 more`. */
-export function fewOf(names: readonly string[]): string {
-  const words =
-    names.length > MOST_NAMED ? [...names.slice(0, MOST_NAMED), `${names.length - MOST_NAMED} more`] : names;
-  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
-}
-
 /** With a capital letter, at the beginning of a sentence. */
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);

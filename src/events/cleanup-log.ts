@@ -18,7 +18,7 @@ import {
 /** Facts of one thing: ids and addresses, never a secret. */
 export type Facts = Readonly<Record<string, string>>;
 
-export interface Leftover {
+interface Leftover {
   readonly kind: 'listener' | 'lease';
   /** Whose it is: profile and base address of the run that made it. */
   readonly profile: string;
@@ -45,7 +45,7 @@ export interface CleanupLog {
   abandoned(kind: Leftover['kind']): Promise<readonly Noted[]>;
 }
 
-export interface CleanupLogSettings {
+interface CleanupLogSettings {
   /** Folder of the state. */
   readonly folder: string;
   readonly pid: number;

@@ -26,7 +26,7 @@ export interface Forwarded {
   readonly attempts: number;
 }
 
-export interface Forwarder {
+interface Forwarder {
   /** Queues it for every target whose pattern fits. */
   pass(arrived: Arrived): void;
   /** Sends it once to each of them that has not taken it yet; true when all have. The sender waits and tries again. */
@@ -37,7 +37,7 @@ export interface Forwarder {
   drain(ms: number): Promise<number>;
 }
 
-export interface ForwarderSettings {
+interface ForwarderSettings {
   readonly targets: readonly Target[];
   readonly clock: Clock;
   readonly random: Randomness;

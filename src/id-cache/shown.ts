@@ -15,7 +15,7 @@ import type { Clock, Folders, Randomness } from '../platform/host.ts';
 import { idCacheFile } from './path.ts';
 
 /** What ids are of; a field that `names` one of these is completed from here. */
-export const SHOWN_KINDS = ['card', 'bin', 'webhook'] as const;
+const SHOWN_KINDS = ['card', 'bin', 'webhook'] as const;
 export type ShownKind = (typeof SHOWN_KINDS)[number];
 
 export interface ShownId {
@@ -29,7 +29,7 @@ export interface ShownId {
 export type ShownIds = Readonly<Record<ShownKind, readonly ShownId[]>>;
 
 /** What an answer showed: rows, newest first, and ids that are no more. */
-export interface AnswerIds {
+interface AnswerIds {
   readonly kind: ShownKind;
   readonly rows: readonly Values[];
   readonly gone: readonly string[];

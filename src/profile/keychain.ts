@@ -48,7 +48,7 @@ export interface Keychain {
   remove(account: string): Promise<string | undefined>;
 }
 
-export interface KeychainDependencies {
+interface KeychainDependencies {
   readonly clock: Clock;
   readonly env: Environment;
   readonly platform: NodeJS.Platform;

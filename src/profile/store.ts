@@ -37,7 +37,7 @@ import {
 import { checkSettingName, parseSetting, withSetting } from './settings.ts';
 
 /** What to save. */
-export type NewProfile = { readonly name: string; readonly base_url: string } & NewKey;
+type NewProfile = { readonly name: string; readonly base_url: string } & NewKey;
 
 /**
  * The saved profiles of this user. Reading is from memory, as of opening or the last write here; every write

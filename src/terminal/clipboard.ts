@@ -15,7 +15,7 @@ export interface Clipboard {
   clearIf(text: string): Promise<boolean>;
 }
 
-export interface ClipboardDependencies {
+interface ClipboardDependencies {
   readonly platform: NodeJS.Platform;
   readonly env: Environment;
   /** Where programs are looked for, absolute; the working folder and PATH are not among them. */

@@ -2,7 +2,7 @@
 import type { Environment, OutputStream } from '../platform/host.ts';
 
 /** 0 is none, 1 the sixteen colours every terminal has. Nothing here needs more. */
-export type ColourLevel = 0 | 1;
+type ColourLevel = 0 | 1;
 
 export interface ColourQuestion {
   /** `--color`; `auto` when it was not given. */

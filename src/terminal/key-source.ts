@@ -2,7 +2,7 @@
 import type { KeySource } from './reveal-screen.ts';
 
 /** The part of a terminal's input stream that is used; `process.stdin` fits. */
-export interface RawInput {
+interface RawInput {
   setRawMode(raw: boolean): unknown;
   resume(): unknown;
   pause(): unknown;
@@ -10,7 +10,7 @@ export interface RawInput {
   off(event: 'data', listener: (chunk: Buffer | string) => void): unknown;
 }
 
-export interface TerminalKeys extends KeySource {
+interface TerminalKeys extends KeySource {
   /** As if this key had been pressed. */
   press(key: string): void;
   /** Gives the terminal back to line mode. Call it in `finally`. */

@@ -13,7 +13,7 @@ const ACTED_UPON =
   /^(?:PATH|IFS|ENV|HOME|PWD|OLDPWD|SHELL|SHELLOPTS|CDPATH|FPATH|MANPATH|TMPDIR|TERM|LANG|EDITOR|VISUAL|PAGER|PS\d|PROMPT\w*|RPROMPT|HISTFILE|MAIL\w*|OPTIND|UID|EUID|PPID|ZDOTDIR|FCEDIT|LC_\w*|LD_\w*|DYLD_\w*|BASH\w*|ZSH\w*|GIT_\w*|SSH_\w*|NODE_\w*|NPM_\w*|PYTHON\w*|PERL\w*|RUBY\w*|JAVA_\w*|OPENSSL_\w*|SSL_\w*|CURL_\w*|XDG_\w*|CARDWRIGHT_\w*|\w*_PROXY)$/;
 
 /** `spending_limit` and `spendingLimit` give `SPENDING_LIMIT`; other characters become `_`. */
-export function shellName(field: string): string {
+function shellName(field: string): string {
   const name = field
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .toUpperCase()
@@ -44,7 +44,7 @@ function valueText(column: Column | undefined, value: unknown): string {
   return machineCell(column, value);
 }
 
-export interface Assignments {
+interface Assignments {
   readonly text: string;
   /** Fields that were not written: the shell acts upon their name, or an earlier field has it. */
   readonly leftOut: readonly string[];

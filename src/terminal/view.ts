@@ -56,7 +56,7 @@ export interface Column {
 export type Row = Readonly<Record<string, unknown>>;
 
 /** A text with a line that draws its numbers before it; for a screen reader the text alone. */
-export interface Course {
+interface Course {
   readonly points: readonly Point[];
   /** What one point stands for: `day`. */
   readonly each: string;

@@ -7,7 +7,7 @@ import type { YamlFault, YamlNode, YamlText } from './yaml-tree.ts';
 
 const DEEPEST = 24;
 
-export interface YamlReading {
+interface YamlReading {
   /** False: a key that stands twice is no fault here; whoever reads the tree tells it in words of its own. */
   readonly uniqueKeys?: boolean;
 }

@@ -70,7 +70,7 @@ export function categoryOf(
   return rule?.account ?? file.default;
 }
 
-export interface AccountRule {
+interface AccountRule {
   /** First and last code, four digits each. */
   readonly mcc: readonly [string, string] | undefined;
   readonly merchant: RegExp | undefined;
@@ -214,7 +214,7 @@ class Reading {
 }
 
 /** `CLOUD *`: any text for `*`, one character for `?`, large or small letters alike. Never slow, whatever is matched. */
-export function globOf(glob: string): RegExp {
+function globOf(glob: string): RegExp {
   const parts = glob
     .replace(/\*+/g, '*')
     .split('*')

@@ -9,9 +9,9 @@ import { amount, type DateFormat, day, oneLine, type Piece } from './text.ts';
 export type Layout = 'plain' | 'quickbooks' | 'xero';
 
 /** QuickBooks refuses longer files. */
-export const QUICKBOOKS_ROWS = 1_000;
+const QUICKBOOKS_ROWS = 1_000;
 
-export interface CsvOptions {
+interface CsvOptions {
   readonly layout: Layout;
   /** That of the layout when left out. */
   readonly dateFormat?: DateFormat | undefined;

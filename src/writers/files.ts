@@ -5,7 +5,7 @@ import type { Layout } from './csv.ts';
 import type { DateFormat, Piece } from './text.ts';
 
 export const EXPORT_FORMATS = ['csv', 'ofx', 'qbo', 'qif', 'hledger', 'ledger', 'beancount'] as const;
-export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 export const LAYOUTS: readonly [Layout, ...Layout[]] = ['plain', 'quickbooks', 'xero'];
 
@@ -29,7 +29,7 @@ export interface Naming {
   readonly label?: string | undefined;
 }
 
-export interface ExportFile {
+interface ExportFile {
   /** `team-2026-10.journal`: of the same export always the same. */
   readonly name: string;
   /** Walk them once. */

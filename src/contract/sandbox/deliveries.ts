@@ -7,10 +7,10 @@ import { WEBHOOK_ID } from '../resources.ts';
 import { change, described, ours, traceless } from './basis.ts';
 
 /** The secret of the subscription, another text, the one before it, or no signature at all. */
-export const SIGNED_WITH = ['right', 'wrong', 'former', 'none'] as const;
+const SIGNED_WITH = ['right', 'wrong', 'former', 'none'] as const;
 export type SignedWith = (typeof SIGNED_WITH)[number];
 
-export const DELIVERY_STATES = ['queued', 'sending', 'delivered', 'failed', 'cancelled'] as const;
+const DELIVERY_STATES = ['queued', 'sending', 'delivered', 'failed', 'cancelled'] as const;
 
 const ATTEMPT = {
   number: must(integer(described('Which attempt, from 1.'))),
@@ -40,7 +40,7 @@ export const DELIVERY = {
 } as const;
 
 /** A delivery with the exact text that it brings. */
-export const WHOLE_DELIVERY = {
+const WHOLE_DELIVERY = {
   ...DELIVERY,
   body: must(text(described('Text that is sent; a one-time code in it is replaced.'))),
   body_hidden: must(flag(described('A code was replaced: the text that is sent is another one.'))),
@@ -51,7 +51,7 @@ export const WHOLE_DELIVERY = {
 const event = text({ ...described('Event name.'), names: 'event' });
 
 /** A subscription, and how its deliveries went. */
-export const SUBSCRIPTION = {
+const SUBSCRIPTION = {
   id: must(text({ ...described('Subscription.'), names: 'webhook' })),
   address: must(text(described('Scheme, host and port that it goes to.'))),
   events: must(

@@ -14,8 +14,8 @@ import { SNAPSHOT_NAME_FIELD } from './snapshots.ts';
 const page = integer({ ...described('Page, from 1.'), min: 1, defaults: 1 });
 const per_page = integer({ ...described('Rows a page.'), min: 1, max: 1000, defaults: 50 });
 
-export const CHECK_RESULTS = ['holds', 'fails', 'not_asked'] as const;
-export const WHY_OUTCOMES = ['approved', 'declined', 'posted'] as const;
+const CHECK_RESULTS = ['holds', 'fails', 'not_asked'] as const;
+const WHY_OUTCOMES = ['approved', 'declined', 'posted'] as const;
 
 /** The checks of A-48 about one record: what was compared, and which of them said no. */
 const WHY = {
@@ -95,7 +95,7 @@ export const REQUEST_PAIR = {
   on_the_wire: must(text(described('What reached the client: the answer as it is, or what a fault made of it.'))),
 } as const;
 
-export const TIMER_STATES = ['waiting', 'due', 'parked'] as const;
+const TIMER_STATES = ['waiting', 'due', 'parked'] as const;
 
 export const TIMER = {
   due_at: must(time(described('When it is due, on the clock of the sandbox.'))),

@@ -12,7 +12,7 @@ import { CLOCK_MODES } from './state.ts';
 export const PAGE_PATH = '/_sandbox/';
 
 /** What a session of the page may do: everything a page can, or nothing but look. */
-export const PAGE_ACCESS = ['full', 'look'] as const;
+const PAGE_ACCESS = ['full', 'look'] as const;
 export type PageAccess = (typeof PAGE_ACCESS)[number];
 
 /** A ticket is good for so long, ms, and for so many wrong tries. */

@@ -4,12 +4,12 @@ import { listOf, one, operation } from '../operation.ts';
 import { change, described, ours, traceless } from './basis.ts';
 
 /** Characters of a scenario that is sent; a file may be longer. */
-export const LONGEST_SCENARIO = 32_768;
+const LONGEST_SCENARIO = 32_768;
 
-export const SCENARIO_STATES = ['running', 'as_expected', 'failed'] as const;
+const SCENARIO_STATES = ['running', 'as_expected', 'failed'] as const;
 
 /** Who asked the control surface for a change: a session of the page, or a program with the admin token. */
-export const ACTORS = ['page', 'program'] as const;
+const ACTORS = ['page', 'program'] as const;
 
 const scenario = must(text({ ...described('The scenario, in YAML.'), maxLength: LONGEST_SCENARIO }));
 
@@ -19,7 +19,7 @@ const PROBLEM = {
   text: must(text(described('What is wrong there.'))),
 } as const;
 
-export const STEP_STATES = ['waiting', 'as_expected', 'failed', 'not_done'] as const;
+const STEP_STATES = ['waiting', 'as_expected', 'failed', 'not_done'] as const;
 
 const PLAYED_STEP = {
   step: must(integer(described('Number of the step, from 1.'))),
@@ -39,7 +39,7 @@ const PLAYED = {
 } as const;
 
 /** A change that somebody asked the control surface for. */
-export const ACT = {
+const ACT = {
   number: must(integer(described('Counted from 1, since the sandbox was started.'))),
   at: must(time(described('When, on the clock of the sandbox.'))),
   by: must(choice(ACTORS, described('The page, or a program.'))),

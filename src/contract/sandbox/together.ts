@@ -9,14 +9,14 @@ import { SNAPSHOT_NAME } from './snapshots.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-export interface Together {
+interface Together {
   /** Names of the fields that are there. */
   readonly given: ReadonlySet<string>;
   /** Those whose values are known before the first step. */
   readonly values: Values;
 }
 
-export interface Mismatch {
+interface Mismatch {
   /** Field it stands at; none where it is about several. */
   readonly field?: string | undefined;
   readonly text: string;

@@ -1,6 +1,6 @@
 /** Programs that check a signature, three lines each, to be copied: `secret` is text, `body` the bytes, `signature` the header. */
 
-export interface SignatureCheck {
+interface SignatureCheck {
   readonly language: 'Node' | 'Python';
   readonly text: string;
 }

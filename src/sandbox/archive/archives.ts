@@ -11,7 +11,7 @@ import { Refused } from '../calls/handler.ts';
 import type { Sql } from '../store/sql.ts';
 import { Damaged, MANIFEST_FILE, type Manifest, manifestOf, type Saving, saveInto, tableFile } from './save.ts';
 
-export interface ArchivesParts {
+interface ArchivesParts {
   /** Where they are kept; a temporary folder that goes with this object when left out. */
   readonly folder?: string | undefined;
   readonly clock: Pick<Clock, 'now'>;

@@ -9,7 +9,7 @@ import type { IdForm } from '../store/open.ts';
 import type { Sql } from '../store/sql.ts';
 import type { IdSource } from './handler.ts';
 
-export interface DeterministicIdParts {
+interface DeterministicIdParts {
   readonly sql: Sql;
   readonly account: string;
   /** Scope of the idempotency key, when one was sent; differs after the key expired. */

@@ -150,7 +150,7 @@ async function park(sql: Sql, { account, kind, ref, dueAt }: Timer, error: unkno
   );
 }
 
-export interface ParkedTimer {
+interface ParkedTimer {
   readonly kind: string;
   readonly ref: string;
   readonly due_at: number;

@@ -15,7 +15,7 @@ export type DeliveryFault =
   /** It goes later, by ms on the clock of the sandbox. */
   | { readonly kind: 'delay'; readonly ms: number };
 
-export interface DueDelivery {
+interface DueDelivery {
   readonly sql: Sql;
   readonly account: string;
   /** ms UTC on the clock of the sandbox. */
@@ -28,7 +28,7 @@ export interface DueDelivery {
 /** Asked once a delivery, in the transaction that would claim it; so a rule can count itself down there. */
 export type DeliveryFaults = (asked: DueDelivery) => Promise<DeliveryFault | undefined>;
 
-export interface DeliveryLimits {
+interface DeliveryLimits {
   /** Real ms within which a receiver must have answered (A-78). */
   readonly attempt: number;
   /** Real ms after which a sender counts as dead; well above `attempt`. */

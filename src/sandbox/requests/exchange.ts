@@ -51,7 +51,7 @@ import {
 } from './authorize.ts';
 import { executeRequest } from './execute.ts';
 
-export interface Exchanged {
+interface Exchanged {
   readonly answer: Answer;
   readonly requestId: string;
   /** ms UTC on the clock of the sandbox, when it was looked at. */

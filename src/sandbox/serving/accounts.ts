@@ -17,7 +17,7 @@ import { type Opened, type OpenPlan, openSandbox, randomSecret, randomSeed } fro
 import { LIMITS, type ProxyAddress, serve } from './server.ts';
 import { readSecret, type StartDependencies, writeSecret } from './started.ts';
 
-export interface AccountsOptions {
+interface AccountsOptions {
   /** Absolute path of the folder, made 0700 when missing. */
   readonly folder: string;
   readonly port?: number | undefined;
@@ -27,7 +27,7 @@ export interface AccountsOptions {
   readonly allowRemoteWebhooks: boolean;
 }
 
-export interface AccountsServer {
+interface AccountsServer {
   /** Base address of the service, with `/v1`. */
   readonly url: string;
   /** File of the token that opens accounts. */

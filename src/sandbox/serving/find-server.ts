@@ -11,7 +11,7 @@ import type { Host } from '../../platform/host.ts';
 import { proofOf } from '../requests/authorize.ts';
 import { readFacts, readSecret, type ServerFacts, serverPaths } from './started.ts';
 
-export interface FoundServer extends ServerFacts {
+interface FoundServer extends ServerFacts {
   /** Address of the control surface's origin, as `CARDWRIGHT_SANDBOX_URL` takes it. */
   readonly origin: string;
   readonly adminToken: Secret;
