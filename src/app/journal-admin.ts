@@ -199,8 +199,12 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
       return leaveJournal(postgresSettings(around, address), role);
     },
     async setAsideSandbox() {
-      const { state: stateFolder } = host.folders;
-      if ((await around.opened.sandboxElsewhere()) !== undefined || !hasJournal(stateFolder)) return;
+      const { state: stateFolder, data } = host.folders;
+      if ((await around.opened.sandboxElsewhere()) !== undefined) return;
+      // The copy is of cards that are gone: the next sync makes a new one.
+      const { mirrorPath, removeMirror } = await import('../mirror/file.ts');
+      await removeMirror(mirrorPath(data, 'sandbox'));
+      if (!hasJournal(stateFolder)) return;
       const files = { platform: host.platform, random: host.random, warn: () => undefined };
       try {
         const database = await openSqlite({ stateFolder, files, clock: host.clock });

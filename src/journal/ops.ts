@@ -78,7 +78,7 @@ function summary(op: Op, self: Self, now: number, { counts, rows, planned, cents
     heldBy: {
       holder: op.holder.slice(0, op.holder.indexOf('@')),
       host: hostOf(op.holder),
-      leftMs: op.finished === undefined ? Math.max(0, op.lease - now) : 0,
+      leftMs: whoWorks(op, self, now) === 'nobody' ? 0 : Math.max(0, op.lease - now),
     },
   };
 }

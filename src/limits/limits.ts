@@ -172,7 +172,7 @@ export function limitRefusal(name: LimitName, source: LimitSource, standing: str
     message: `${name} of ${sourceWords(source)} is ${standing}`,
     notes: [whoChanges(source)],
     reason: name,
-    hint: 'cardwright whoami',
+    hint: 'cardwright whoami -o table',
     outcome: 'not_sent',
   });
 }

@@ -57,6 +57,14 @@ test('a file that is run again with a row more, or a row less, sends nothing; wh
   expect(await here.wallet()).toBe(1000 - 11 - 15 - 11);
 });
 
+test('--keep-going buys what the wallet covers, and leaves the rest', async () => {
+  await using here = await serviceWorld({ wallet: 20 });
+  const file = await here.creates('team.csv', [5, 50, 6]);
+  expect((await here.run(`cards create --file ${file} --yes`)).code).toBe(10);
+  const { code, err } = await here.run(`cards create --file ${file} --yes --keep-going`);
+  expect([code, await here.wallet()], err).toEqual([9, 9]);
+});
+
 test('one file in two terminals at once is done once', async () => {
   await using here = await serviceWorld();
   const file = await here.creates('team.csv', [5, 6, 7]);

@@ -21,3 +21,14 @@ it.each([
   expect(await cards()).toBe(there + 1);
   expect(await here.run('journal check')).toMatchObject({ code: 0 });
 });
+
+it('a reset takes the local copy with it: no page and no book names cards that are gone', async () => {
+  await using here = await world({ wallet: 1000 });
+  expect((await here.run('cards create --bin bin_1 --amount 500')).code).toBe(0);
+  expect(JSON.parse((await here.run('overview --json')).out).wallet.balance).toBe(500);
+  expect((await here.run('sandbox reset --data empty --yes')).code).toBe(0);
+  const page = JSON.parse((await here.run('overview --json')).out);
+  expect([page.wallet.balance, page.cards.active]).toEqual([0, 0]);
+  const books = await here.run('books reconcile --json --all');
+  expect([books.code, JSON.parse(books.out).cards]).toEqual([0, []]);
+});

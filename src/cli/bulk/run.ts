@@ -162,11 +162,11 @@ function refuseToldOf(ctx: Context, { refuse, read }: RowsToRun): void {
 }
 
 /** Count, sum and wallet. Resolves to the wallet, where money moves. Throws `insufficient_funds`. */
-async function tellSum(ctx: Context, { operations, read }: RowsToRun): Promise<Cents | undefined> {
+async function tellSum(ctx: Context, { operations, read, keepGoing }: RowsToRun): Promise<Cents | undefined> {
   const { total } = read;
   const [counted = '', ...lines] = read.found;
   const wallet = total === 0 ? undefined : toCents((await ctx.api.read('wallet.get', {})).balance);
-  ctx.ui.notice(`${counted}${sumText(operations, total, { wallet, identity: await ctx.api.identity() })}`);
+  ctx.ui.notice(`${counted}${sumText(operations, total, { wallet, keepGoing, identity: await ctx.api.identity() })}`);
   for (const line of lines) ctx.ui.notice(line);
   return wallet;
 }
@@ -186,15 +186,21 @@ async function askForAll(ctx: Context, { operations, intent, read }: RowsToRun):
   });
 }
 
-/** What takes money from the wallet must find it there; the rest names the sum alone. */
+interface SumFacts {
+  readonly wallet: Cents | undefined;
+  readonly keepGoing: boolean;
+  readonly identity: Pick<Identity, 'mode'>;
+}
+
+/** What takes money from the wallet must find it there, or go on with what it covers; the rest names the sum alone. */
 function sumText(
   operations: RowsToRun['operations'],
   total: Cents,
-  { wallet, identity }: { readonly wallet: Cents | undefined; readonly identity: Pick<Identity, 'mode'> },
+  { wallet, keepGoing, identity }: SumFacts,
 ): string {
   if (wallet === undefined) return '';
   if (operations.includes('cards.withdraw')) return ` ${dollars(total)} back to the wallet.`;
-  if (total <= wallet) return ` ${dollars(total)} of the wallet's ${dollars(wallet)}.`;
+  if (total <= wallet || keepGoing) return ` ${dollars(total)} of the wallet's ${dollars(wallet)}.`;
   throw new CliError('insufficient_funds', {
     message: `the wallet is too low: ${dollars(total)} asked, ${dollars(wallet)} there, ${dollars(cents(total - wallet))} short. Nothing was sent`,
     ...fillingWallet(identity),
