@@ -175,9 +175,10 @@ export async function writeSettled(
   const card = settling.card ?? change.card;
   const last4 = settling.last4 ?? change.last4;
   const key = nextKey ?? change.key;
-  // What is sent later is sent anew: balances from before, and the age of its key, are read then. What was answered is looked for first.
-  const wasAnswered = error?.kind === 'rate_limited' || (state === 'planned' && error?.kind === 'insufficient_funds');
-  const isUnsent = (state === 'planned' || state === 'not_sent') && !wasAnswered;
+  // What is sent later is sent anew: balances from before, and the age of its key, are read then.
+  const isUnsent =
+    (state === 'planned' && error?.kind !== 'insufficient_funds') ||
+    (state === 'not_sent' && error?.kind !== 'rate_limited');
   await tx.run(
     `update change set state = ?, card = ?, last4 = ?, evidence = ?, error = ?, idempotency_key = ?, decided_at = ?, decided_by = ?
       ${isUnsent ? ', sent_at = null, last_sent_at = null, before = null' : ''} where op = ? and n = ?`,

@@ -182,10 +182,9 @@ function countResent(change: Change): void {
   change.evidence = { ...change.evidence, resent: (change.evidence.resent ?? 0) + 1 };
 }
 
-/** What an earlier command was refused, or answered 429 to its end: what was done in spite of it is not done again. */
+/** A refusal of an earlier command under another key: what was done in spite of it is not done again. */
 async function refusedBefore(work: Work, change: Change): Promise<RowOutcome | undefined> {
-  const isKept = change.error?.kind === 'insufficient_funds' || change.error?.kind === 'rate_limited';
-  if (!isKept || change.sentAt === undefined || work.stop.aborted) return undefined;
+  if (change.error?.kind !== 'insufficient_funds' || change.sentAt === undefined || work.stop.aborted) return undefined;
   const seen = await look(work, change);
   if (isThere(seen)) return done(work, change, { seen });
   if (seen.found === 'cannot tell' && change.marker !== undefined) return unknown(work, change, seen);
