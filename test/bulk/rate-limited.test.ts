@@ -22,7 +22,7 @@ test('a service that lets nothing through any more stops the run; its rows were 
   const { code, out, err } = await here.run('cards fund --file fund.csv --yes -o csv', QUICK);
   expect([code, out.split('\n').slice(1, 4)]).toEqual([
     7,
-    [1, 2, 3].map(row => expect.stringMatching(`^${row},not_sent,card_${row},\\d{4},${row}.00,rate_limited,$`)),
+    [1, 2, 3].map(row => expect.stringMatching(`^${row},not_sent,card_${row},(?:\\d{4})?,${row}.00,rate_limited,$`)),
   ]);
   const op = /op_\w+/.exec(err)?.[0] ?? '';
   expect(err).toContain('0 of 3 done, 3 not sent');
