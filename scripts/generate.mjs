@@ -24,6 +24,8 @@ async function load(path) {
     format: 'esm',
     platform: 'node',
     target: 'node20.19',
+    // Packages that are CommonJS ask for what Node has.
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     write: false,
   });
   // From a file, not a data URL: an error would quote the whole of it.

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { transformSync } from 'esbuild';
 import { expect, it } from 'vitest';
 
-const { code } = transformSync(readFileSync('src/platform/v8-heap.ts', 'utf8'), { loader: 'ts', format: 'esm' });
+const { code } = transformSync(readFileSync('src/platform/v8.ts', 'utf8'), { loader: 'ts', format: 'esm' });
 
 /** How many collections of new objects 200 MB of garbage take, at first and after 12 idle seconds; `grow` is how it begins. */
 const ask = (grow: string) => `

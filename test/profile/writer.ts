@@ -41,7 +41,7 @@ export async function writerIn(folder: string): Promise<Writer> {
   const source = (name: string) => JSON.stringify(fileURLToPath(new URL(`../../src/profile/${name}`, import.meta.url)));
   await build({
     stdin: {
-      contents: `export { openProfileStore } from ${source('store.ts')}; export { readKey } from ${source('key.ts')};`,
+      contents: `export { openProfileStore } from ${source('store.ts')}; export { readKey } from ${source('parts.ts')};`,
       resolveDir: fileURLToPath(new URL('../..', import.meta.url)),
     },
     bundle: true,

@@ -69,7 +69,7 @@ test('a file that was run at one address is known at the other', async () => {
   await writeFile(join(at.here.folder, 'rows.csv'), ROWS);
   expect((await at.run(at.first, 'cards create --file rows.csv --yes')).code).toBe(0);
   const again = await at.run(at.second, 'cards create --file rows.csv --yes');
-  expect([again.code, again.err]).toEqual([14, expect.stringContaining('the same input was finished at')]);
+  expect([again.code, again.err]).toEqual([14, expect.stringContaining('the same rows were done, at')]);
   expect(again.err).toContain('op_');
   expect(await at.cards()).toBe(2);
   expect((await at.run(at.second, 'cards create --file rows.csv --yes --again')).code).toBe(0);

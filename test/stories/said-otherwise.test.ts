@@ -73,7 +73,7 @@ test('a file that was run is known with its categories in another order', async 
   for (const categories of ['shopping;software', 'software;shopping;software']) {
     await writeFile(join(at.here.folder, 'rows.csv'), rows(categories));
     const again = await at.here.run('cards create --file rows.csv --yes');
-    expect([again.code, again.err]).toEqual([14, expect.stringContaining('the same input was finished at')]);
+    expect([again.code, again.err]).toEqual([14, expect.stringContaining('the same rows were done, at')]);
   }
   expect(at.proxy.posts()).toHaveLength(2);
 });
