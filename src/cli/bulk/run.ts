@@ -193,11 +193,7 @@ interface SumFacts {
 }
 
 /** What takes money from the wallet must find it there, or go on with what it covers; the rest names the sum alone. */
-function sumText(
-  operations: RowsToRun['operations'],
-  total: Cents,
-  { wallet, keepGoing, identity }: SumFacts,
-): string {
+function sumText(operations: RowsToRun['operations'], total: Cents, { wallet, keepGoing, identity }: SumFacts): string {
   if (wallet === undefined) return '';
   if (operations.includes('cards.withdraw')) return ` ${dollars(total)} back to the wallet.`;
   if (total <= wallet || keepGoing) return ` ${dollars(total)} of the wallet's ${dollars(wallet)}.`;

@@ -14,7 +14,7 @@ import { Refused } from '../calls/handler.ts';
 import { sandboxNow } from '../clock/clock.ts';
 import { type Answer, errorAnswer, replyAnswer } from '../http/answer.ts';
 import { bodyOf, type ParsedRequest, type Route } from '../http/request.ts';
-import { browserRefusal, isForPage, isFromPage, type InspectorSessions } from '../page/inspector-sessions.ts';
+import { browserRefusal, type InspectorSessions, isForPage, isFromPage } from '../page/inspector-sessions.ts';
 import { isoTime } from '../rules/dates.ts';
 import type { ServiceParts } from '../service/service.ts';
 import { type ApiKeyRow, allApiKeys, apiKeyByDigest, insertApiKey } from '../store/requests.ts';
@@ -203,7 +203,11 @@ export async function healthAnswer(
 // Requests of the inspector's page: its files, its session, and what that session may ask.
 
 /** A file of the page; undefined where the request is for something else. The gate let it in. */
-export function pageFileAnswer(door: InspectorSessions | undefined, url: string, named: () => string): Answer | undefined {
+export function pageFileAnswer(
+  door: InspectorSessions | undefined,
+  url: string,
+  named: () => string,
+): Answer | undefined {
   if (door?.isOpen !== true || !isForPage(url)) return undefined;
   const file = door.file(url === PAGE_PATH ? 'index.html' : url.slice(PAGE_PATH.length));
   if (file !== undefined) return { status: 200, headers: { 'Content-Type': file.type }, body: file.text };
