@@ -104,7 +104,8 @@ it('nothing that should be secret is in the mirror, in an export or on a page of
     look(line, all);
   }
   const files = await filesBelow(here.folder);
-  for (const file of files) look(file, await readFile(file, 'latin1'));
+  // A file of SQLite's own may be gone by now.
+  for (const file of files) look(file, await readFile(file, 'latin1').catch(() => ''));
   expect(found).toEqual([]);
   // It would be found where it stood: the rest of those texts is there.
   const mirror = await readFile(join(here.folder, 'data', 'mirror', 'sandbox.sqlite'), 'latin1');
