@@ -111,7 +111,7 @@ export async function openInput({ host, stdin, notice }: InputSource, path: stri
   return { pieces: pieces(), isPipe: true, unchanged: async () => true, [Symbol.asyncDispose]: async () => undefined };
 }
 
-/** As `openInput`, for rows that are all kept before the first is sent: a pipe holds no more than standard input may. */
+/** Opens a file of rows. All rows are kept before the first is sent, so a pipe holds no more than standard input may. */
 async function openRows(place: InputSource, path: string): Promise<InputRows> {
   const input = await openInput(place, path);
   if (!input.isPipe) return input;
@@ -130,7 +130,7 @@ function surroundings({ clock, signal }: AppHost, notice: (text: string) => void
   return { clock, signal, notice };
 }
 
-/** See `replaceFile` of the context. */
+/** Writes a file of the user under another name, then renames it. */
 async function replaceFile(
   { cwd, noise, platform }: AppHost,
   [folder, name]: readonly [string, string],

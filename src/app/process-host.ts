@@ -49,7 +49,7 @@ export interface AppHost extends Host {
   readonly node: string | undefined;
   /** This process serves for long and makes much garbage: from now on its memory stays small. */
   keepSmall(): void;
-  /** The same before work that leaves no turn of the event loop for it. */
+  /** Bounds memory at once, before work that leaves no turn of the event loop for it. */
   keepSmallAtOnce(): Promise<void>;
   /** The words that start this program once more. */
   readonly program: readonly [string, ...string[]];

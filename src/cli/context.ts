@@ -140,7 +140,7 @@ export interface ContextApi {
   ): Promise<WriteResult<N, Before>>;
   /** The clock of the service, ms UTC, by its newest answer; this machine's while none told the time. */
   serviceNow(): number;
-  /** The same, with a reading request where no answer came yet: `--since 1d` is a day of the service. */
+  /** Time of the service; a reading request asks for it where no answer came yet: `--since 1d` is a day of the service. */
   askServiceTime(): Promise<number>;
   /** The local copy of the account; opened lazily, nothing is sent before it is asked. */
   mirror(): Promise<Mirror>;
@@ -498,7 +498,7 @@ export interface SandboxServers {
   start(options: ServerOptions): Promise<StartedServer>;
   /** Serves a folder of accounts from this process. Throws `guarded` when another server has it, `unreachable`. */
   startAccounts(options: AccountsServerOptions): Promise<StartedServer>;
-  /** The same from a process of its own, which goes on when this one ends. Resolves when it answers. */
+  /** Starts the server in a process of its own, which goes on when this one ends. Resolves when it answers. */
   detach(options: ServerOptions): Promise<ServerRow & { readonly log: string }>;
   /** The one that is started on the store of the data folder and has proved to be it. */
   running(): Promise<ServerRow | undefined>;

@@ -15,8 +15,6 @@ export type Capability =
       readonly ttl_ms: number | null;
       /** So long a probe has seen a key remembered. */
       readonly proved_ms?: number | undefined;
-      /** Its clock is moved by hand: it is that of a sandbox. */
-      readonly clock_moves?: true | undefined;
       readonly at: number;
     }
   | { readonly key: 'ignored'; readonly at: number };
@@ -24,7 +22,6 @@ export type Capability =
 export const UNKNOWN: Capability = { key: 'unknown' };
 /** A sandbox remembers keys as it says. */
 const SANDBOX: Capability = { key: 'honoured', ttl_ms: KEY_RETENTION, at: 0 };
-const SANDBOX_ELSEWHERE: Capability = { ...SANDBOX, clock_moves: true };
 const IGNORED: Capability = { key: 'ignored', at: 0 };
 
 /** Whose keys: what one account was found to do says nothing about another, nor a test key about a live one. */
@@ -60,7 +57,7 @@ export async function capabilityOf(knowing: Knowing, account: Account, operation
     case 'test': {
       const stated = await statedForKey?.();
       if (stated === undefined) return capabilities.of(account, operation);
-      return stated ? SANDBOX_ELSEWHERE : IGNORED;
+      return stated ? SANDBOX : IGNORED;
     }
   }
 }

@@ -200,7 +200,7 @@ export async function writeSettled(
 }
 
 /** Kinds of events that `ops show` tells. */
-export type EventKind = 'sent' | 'look' | 'resumed' | 'resolved' | 'verified' | 'set aside' | 'rejected' | 'approved';
+export type EventKind = 'resumed' | 'resolved' | 'rejected' | 'approved';
 
 export async function addEvent(
   tx: Transaction,

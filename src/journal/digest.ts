@@ -19,7 +19,7 @@ interface DigestedRow {
 /**
  * Digest of wanted changes, the same for the same input however it was written: the members of a row are sorted, and
  * so are the rows. A file in another order asks for the same cards. Money is cents, so `25` and `25.00` are one; what else
- * is one stands in wanted-change.ts.
+ * is one stands in `wantedChange`.
  */
 export function inputDigest(rows: Iterable<DigestedRow>): string {
   const each: Buffer[] = [];

@@ -56,7 +56,6 @@ export const TABLES: readonly string[] = [
     objections text                        -- JSON: what its verification objected to
   )`,
   'create index op_unacknowledged on op (account) where acknowledged is null',
-  'create index op_digest on op (account, digest)',
   'create index op_touched on op (touched)',
   'create unique index op_given_key on op (account, given_key) where given_key is not null',
   `create table change (

@@ -435,7 +435,7 @@ function createRepeats(operation: BulkOperation) {
   };
 }
 
-/** The same fault in many rows, told once. */
+/** A fault that many rows share; it is named once. */
 interface ToldFault {
   readonly first: Fault;
   /** Lines of the others. */
