@@ -59,7 +59,6 @@ export interface ClaimRules {
 export interface Claiming {
   readonly database: Database;
   readonly self: Self;
-  readonly sleep: (ms: number) => Promise<void>;
   readonly useAccount: (tx: Transaction) => Promise<string>;
   readonly rules: ClaimRules | undefined;
 }
@@ -70,19 +69,25 @@ export type ClaimResult =
   | { readonly kind: 'earlier'; readonly op: string }
   | { readonly kind: 'pending'; readonly error: CliError };
 
-type Step = ClaimResult | { readonly kind: 'elsewhere'; readonly error: CliError };
+/** Claims a draft. Throws `guarded` (14), with the reason `worked_on` where another process works on the same change; `usage` (2). */
+export async function claim(claiming: Claiming, draft: Draft): Promise<ClaimResult> {
+  return claiming.database.transaction(tx => claimWithin(tx, claiming, draft));
+}
 
-/** How long work of another machine on the same change is waited for. */
+/** How long work of another process on the same change is waited for. */
 const PATIENCE_MS = 20_000;
 const PAUSE_MS = 250;
 
-/** Claims a draft. Throws `guarded` (14), `usage` (2). */
-export async function claim(claiming: Claiming, draft: Draft): Promise<ClaimResult> {
+/** Begins again while another process works on the same change. */
+export async function whenFree<T>(sleep: (ms: number) => Promise<void>, begin: () => Promise<T>): Promise<T> {
   for (let waited = 0; ; waited += PAUSE_MS) {
-    const step = await claiming.database.transaction(tx => claimWithin(tx, claiming, draft));
-    if (step.kind !== 'elsewhere') return step;
-    if (waited >= PATIENCE_MS) throw step.error;
-    await claiming.sleep(PAUSE_MS);
+    try {
+      return await begin();
+    } catch (thrown) {
+      const isBusy = thrown instanceof CliError && thrown.facts.reason === 'worked_on';
+      if (!isBusy || waited >= PATIENCE_MS) throw thrown;
+    }
+    await sleep(PAUSE_MS);
   }
 }
 
@@ -95,15 +100,13 @@ export async function foresee(
   return database.read(async tx => {
     const claimed = { ...draft, account: account ?? '', ...(await moment(tx)) };
     if (account !== undefined) {
-      const refused = await refusalOf(tx, self, claimed);
-      if (refused?.kind === 'elsewhere') throw refused.error;
-      if (refused !== undefined) return undefined;
+      if ((await refusalOf(tx, self, claimed)) !== undefined) return undefined;
     }
     return rules?.foresee(tx, claimed);
   });
 }
 
-async function claimWithin(tx: Transaction, claiming: Claiming, draft: Draft): Promise<Step> {
+async function claimWithin(tx: Transaction, claiming: Claiming, draft: Draft): Promise<ClaimResult> {
   const { self, rules, database } = claiming;
   const account = await claiming.useAccount(tx);
   await tx.all(`select id from account where id = ?${database.lock}`, account);
@@ -167,7 +170,7 @@ async function refusalOf(
   tx: Pick<Transaction, 'all'>,
   self: Self,
   claimed: Claimed,
-): Promise<Exclude<Step, { kind: 'claimed' | 'pending' }> | undefined> {
+): Promise<Extract<ClaimResult, { kind: 'earlier' }> | undefined> {
   return (
     (await usedKey(tx, claimed)) ??
     (await usedIntents(tx, self, claimed)) ??
@@ -291,9 +294,9 @@ async function usedIntents(tx: Pick<Transaction, 'all'>, self: Self, claimed: Cl
     if (earlier === undefined) continue;
     refuseOtherUse(row, earlier, { givenKey: bulk ? undefined : givenKey, keyPrint });
     const op = await readOp(tx, earlier.op);
-    if (bulk) throw begunMeanwhile(row, earlier.op);
+    if (bulk || op?.bulk === true) throw begunMeanwhile(row, earlier.op);
     if (op !== undefined && op.finished === undefined && whoWorks(op, self, now) !== 'nobody') {
-      return { kind: 'elsewhere', error: workedOn(op, now) } as const;
+      throw workedOn(op, now);
     }
     return { kind: 'earlier', op: earlier.op } as const;
   }
@@ -325,7 +328,7 @@ async function unsettledSame(tx: Pick<Transaction, 'all'>, self: Self, claimed: 
     const same = rows.find(({ digest }) => wanted.has(digest));
     if (same === undefined) continue;
     if (other.state === 'pending' && other.digest === claimed.digest) return { kind: 'earlier', op: other.id } as const;
-    if (whoWorks(other, self, now) !== 'nobody') return { kind: 'elsewhere', error: workedOn(other, now) } as const;
+    if (whoWorks(other, self, now) !== 'nobody') throw workedOn(other, now);
     throw unsettled(other, same, claimed.bulk);
   }
   return undefined;

@@ -11,7 +11,7 @@ import type { Clock, Randomness } from '../platform/host.ts';
 import { type Acting, findAccount, journalId, useAccount } from './account.ts';
 import { type Capabilities, type Capability, capabilityOf } from './capabilities.ts';
 import { acknowledge, type HeldOp, SPENDS, takeOp, unknownOp } from './changes.ts';
-import { type ClaimRules, claim, type Draft, foresee, intentsNamed, refuseOtherUse } from './claim.ts';
+import { type ClaimRules, claim, type Draft, foresee, intentsNamed, refuseOtherUse, whenFree } from './claim.ts';
 import type { Database, Transaction } from './database.ts';
 import { rowDigest } from './digest.ts';
 import { holdFleet } from './fleet-hold.ts';
@@ -164,23 +164,23 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     const plan = wallet === undefined ? wanted : { ...wanted, wallet };
     const database = await dependencies.database();
     const [acting, draft] = [await dependencies.acting(), await draftOf(database, plan, op)];
-    const result = await claim(
-      {
-        database,
-        self,
-        rules,
-        sleep: ms => clock.sleep(ms, dependencies.stop),
-        useAccount: async tx =>
-          (await dependencies.account?.(tx)) ?? useAccount(tx, acting, draft.keyPrint, self.holder),
-      },
-      draft,
-    );
-    if (result.kind === 'pending') throw result.error;
-    if (result.kind === 'earlier') return resume(result.op);
-    return runOf({ database, self, op: result.op }, result.changes, {
-      plan,
-      wallet: plan.wallet,
-      resendAbsent: plan.resendAbsent === true,
+    const claiming = {
+      database,
+      self,
+      rules,
+      useAccount: async (tx: Transaction) =>
+        (await dependencies.account?.(tx)) ?? useAccount(tx, acting, draft.keyPrint, self.holder),
+    };
+    const sleep = (ms: number) => clock.sleep(ms, dependencies.stop);
+    return whenFree(sleep, async () => {
+      const result = await claim(claiming, draft);
+      if (result.kind === 'pending') throw result.error;
+      if (result.kind === 'earlier') return resume(result.op);
+      return runOf({ database, self, op: result.op }, result.changes, {
+        plan,
+        wallet: plan.wallet,
+        resendAbsent: plan.resendAbsent === true,
+      });
     });
   }
 
@@ -313,15 +313,15 @@ export function createJournal(dependencies: JournalDependencies): Journal {
         }
         const change = known.changes.get(earlier.n);
         const isSettled = change?.state === 'done';
-        if (known.op.state === 'pending' && (plan.bulk || known.op.bulk)) throw unsettledIntent(row, earlier.op);
-        if ((plan.bulk || known.op.bulk) && !isSettled) throw unsettledIntent(row, earlier.op);
+        const isMany = plan.bulk || known.op.bulk;
+        if (isMany && !isSettled) throw unsettledIntent(row, earlier.op);
         uses.set(row.row, {
           intent: earlier.name,
           op: earlier.op,
           row: earlier.n,
           bulk: known.op.bulk,
-          ...(isSettled && known.op.finished !== undefined && { settled: recordedOutcome(change, known.op) }),
-          ...(isSettled && plan.bulk && { settled: recordedOutcome(change, known.op) }),
+          ...(isSettled &&
+            (isMany || known.op.finished !== undefined) && { settled: recordedOutcome(change, known.op) }),
         });
       }
     });

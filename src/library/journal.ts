@@ -77,7 +77,7 @@ export async function sendNamed(around: NamedCalls, call: NamedCall, place: Plac
     if (objected !== undefined) throw objected;
     return result;
   }
-  await using run = await (earlier === undefined ? journal.begin(plan) : journal.resume(earlier.op));
+  await using run = await journal.begin(plan);
   return (await executeOnly(run, wanted, reader)).result;
 }
 

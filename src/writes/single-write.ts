@@ -173,9 +173,10 @@ async function throughJournal(
     ...(key === undefined && earlier === undefined && { check: () => journal.refuse(plan) }),
     async perform(admitted) {
       const open = async () => {
-        if (earlier !== undefined) return journal.resume(earlier.op);
-        seen = before && (await readBefore(before(await settings.reader())));
-        await begins?.(prepared.op);
+        if (earlier === undefined) {
+          seen = before && (await readBefore(before(await settings.reader())));
+          await begins?.(prepared.op);
+        }
         return prepared.begin();
       };
       const resumed = earlier?.op;

@@ -131,7 +131,7 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
   });
 
   const begin = (wanted: Draft): Promise<ClaimResult> =>
-    claim({ database, self, rules, sleep: async () => undefined, useAccount: async () => ACCOUNT }, wanted);
+    claim({ database, self, rules, useAccount: async () => ACCOUNT }, wanted);
   const take = (op: string) =>
     takeOp({ database, self }, op, { release: (tx, found) => rules.release(tx, found), reason: undefined });
   async function finish(result: ClaimResult): Promise<void> {
