@@ -58,13 +58,13 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
   const journal = once(async () => {
     const { journalFor } = await import('./journal.ts');
     const keep = (work: AfterAnswer) => void afterAnswer.push(work);
-    const { rulesFor } = await import('./journal-admin.ts');
+    const { rulesFor } = await import('./approvals.ts');
     const found = await place();
     const rules = rulesFor({ host, opened, limits, place: found, notice });
     return journalFor({ host, globals, opened, notice, place: found, rules, afterAnswer: keep });
   });
   const approvals = once(async () => {
-    const { approvalsFor } = await import('./journal-admin.ts');
+    const { approvalsFor } = await import('./approvals.ts');
     return approvalsFor({ host, opened, limits, place: await place(), notice });
   });
   const admin = once(async () => {

@@ -34,6 +34,10 @@ interface CompletionSettings {
   readonly provide: ValueProvider;
 }
 
+interface Asked extends CompletionSettings {
+  readonly meanings: boolean;
+}
+
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'];
 const FILES = ':files';
 /** bash inserts a candidate as it is, so one with `$(…)` would run at Enter. */
@@ -45,7 +49,8 @@ export async function completionText(args: readonly string[], settings: Completi
   if (!SHELLS.includes(shell)) return '';
   const words = wordsFrom(shell, rest);
   try {
-    const found = await candidates(words, settings);
+    // bash shows no meanings, so the commands are not loaded for them.
+    const found = await candidates(words, { ...settings, meanings: shell !== 'bash' });
     if (found.some(({ value }) => value === FILES)) return `${FILES}\n`;
     const current = words.at(-1) ?? '';
     const fitting = found.filter(
@@ -76,7 +81,7 @@ function lineFor(shell: string, { value, means }: Candidate): string {
   return `${value}\t${printable(open(means.replace(/\.$/, '')))}`;
 }
 
-async function candidates(words: readonly string[], settings: CompletionSettings): Promise<readonly Candidate[]> {
+async function candidates(words: readonly string[], settings: Asked): Promise<readonly Candidate[]> {
   const before = words.slice(0, -1);
   const current = words.at(-1) ?? '';
   const line = await walk(before, settings.registry);
@@ -86,32 +91,29 @@ async function candidates(words: readonly string[], settings: CompletionSettings
   if (ended && command?.rest) return [{ value: FILES }];
   if (pending) return valuesOf(pending, current, place.ask);
   if (current.startsWith('-') && !ended) return optionCandidates(place);
-  if (node.group?.name === 'help' && command === undefined) return helpCandidates(before, node, settings.registry);
-  if (command === undefined) return operands.length > 0 ? [] : nextOf(node, settings.registry);
-  return operandCandidates(place, settings.registry);
+  if (node.group?.name === 'help' && command === undefined) return helpCandidates(before, node, settings);
+  if (command === undefined) return operands.length > 0 ? [] : nextOf(node, settings);
+  return operandCandidates(place, settings);
 }
 
 /** Words that lead further down from here. */
-async function nextOf(node: Node, registry: Registry): Promise<readonly Candidate[]> {
+async function nextOf(node: Node, { registry, meanings }: Asked): Promise<readonly Candidate[]> {
   if (node.group === undefined) return registry.map(({ name, summary }) => ({ value: name, means: summary }));
+  if (!meanings) return node.below().map(value => ({ value }));
   return Promise.all(
     node.below().map(async value => {
-      const summary = (await node.child(value)?.load())?.declared?.summary;
+      const summary = await node.summaryOf(value);
       return { value, ...(summary !== undefined && { means: summary }) };
     }),
   );
 }
 
 /** After `help`: its topics, and the words of every command. */
-async function helpCandidates(
-  before: readonly string[],
-  help: Node,
-  registry: Registry,
-): Promise<readonly Candidate[]> {
-  const { node, operands } = await walk(before.toSpliced(before.indexOf('help'), 1), registry);
+async function helpCandidates(before: readonly string[], help: Node, asked: Asked): Promise<readonly Candidate[]> {
+  const { node, operands } = await walk(before.toSpliced(before.indexOf('help'), 1), asked.registry);
   if (operands.length > 0) return [];
-  const topics = node.group === undefined ? await nextOf(help, registry) : [];
-  return [...topics, ...(await nextOf(node, registry))];
+  const topics = node.group === undefined ? await nextOf(help, asked) : [];
+  return [...topics, ...(await nextOf(node, asked))];
 }
 
 /** A half-typed line, as far as it is understood. */
@@ -151,9 +153,9 @@ function unused(options: readonly KnownOption[], { used }: Walked): readonly Can
   );
 }
 
-async function operandCandidates({ line, current, ask }: Place, registry: Registry): Promise<readonly Candidate[]> {
+async function operandCandidates({ line, current, ask }: Place, asked: Asked): Promise<readonly Candidate[]> {
   const { node, operands, ended } = line;
-  const below = operands.length === 0 ? await nextOf(node, registry) : [];
+  const below = operands.length === 0 ? await nextOf(node, asked) : [];
   const args = Object.entries(node.declared?.args ?? {});
   const last = args.at(-1);
   const [, argument] = args[operands.length] ?? (last?.[1].many ? last : []);

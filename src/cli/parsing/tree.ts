@@ -149,6 +149,11 @@ export class Node extends Commander {
     return this.commands.map(each => each.name());
   }
 
+  /** What the command of this word does; its options are not made for it. */
+  async summaryOf(word: string): Promise<string | undefined> {
+    return (await this.#leaves[[...this.words, word].join(' ')]?.())?.summary;
+  }
+
   child(word: string): Node | undefined {
     return this.commands.find(each => each.name() === word) as Node | undefined;
   }

@@ -1,0 +1,214 @@
+/** Operations that wait for persons: what a claim asks, who may approve, and the key that signs. */
+import { join } from 'node:path';
+import { createKey, openKey, readPublicKey } from '../approvals/keys.ts';
+import {
+  type Approver,
+  approverLine,
+  readApproverLine,
+  readApprovers,
+  shownRequest,
+  signRequest,
+  visible,
+} from '../approvals/request.ts';
+import type { Approvals, HeldRequest, OwnKey } from '../cli/context.ts';
+import { CliError } from '../core/errors.ts';
+import { Secret } from '../core/secret.ts';
+import { createPrivate, preparePrivateFolder, readPrivate, systemCode } from '../files/private-files.ts';
+import { unknownOp } from '../journal/changes.ts';
+import type { ClaimRules } from '../journal/claim.ts';
+import { selfOf } from '../journal/holder.ts';
+import { detail } from '../journal/ops.ts';
+import {
+  type ApprovalState,
+  approvalState,
+  approversOf,
+  claimRules,
+  keepApproval,
+  pendingOp,
+  type RulesSettings,
+  rejectOp,
+} from '../journal/rules.ts';
+import type { Connections } from './connections.ts';
+import type { RunLimits } from './context.ts';
+import type { AppHost } from './process-host.ts';
+import type { JournalPlace } from './shared-journal.ts';
+
+interface ApprovalsAround {
+  readonly host: AppHost;
+  readonly opened: Connections;
+  readonly limits: RunLimits;
+  readonly place: JournalPlace;
+  readonly notice: (text: string) => void;
+}
+
+/** What a claim asks of limits and approvals. */
+export function rulesFor(around: ApprovalsAround): ClaimRules {
+  return claimRules(rulesSettings(around));
+}
+
+function rulesSettings({ host, opened, limits, place }: ApprovalsAround): RulesSettings {
+  return {
+    isShared: place.user !== undefined,
+    sources: limits.sources,
+    async approvers() {
+      const { approvers: lines, path } = await limits.managed();
+      if (lines !== undefined) return readApprovers(lines.join('\n'), path);
+      // In a shared journal an admin of the database says who may approve.
+      const { approvers_file: file } = await opened.settings();
+      return place.user !== undefined || file === undefined
+        ? undefined
+        : readApprovers(await host.readFile(file), file);
+    },
+    requester: `${host.user}@${host.machine}`,
+  };
+}
+
+/** Changes that are shown one by one before a person approves. */
+const MOST_SHOWN = 20;
+const KEYCHAIN_ENTRY = 'approval-key';
+
+export function approvalsFor(around: ApprovalsAround): Approvals {
+  const { host, place, notice } = around;
+  const settings = rulesSettings(around);
+  const keyPath = join(host.folders.config, 'approval-key.json');
+  const files = { platform: host.platform, random: host.noise, warn: (text: string) => notice(`warning: ${text}`) };
+  const person = place.user ?? host.user;
+
+  async function keyText(): Promise<{ readonly text: string; readonly where: string } | undefined> {
+    const text = await readPrivate(keyPath, files);
+    if (text !== undefined) return { text, where: keyPath };
+    const keychain = await host.keychain();
+    const kept = (await keychain.problem()) === undefined ? await keychain.read(KEYCHAIN_ENTRY) : undefined;
+    return kept === undefined ? undefined : { text: kept.expose(), where: 'keychain' };
+  }
+
+  async function shownKey(kept: { readonly text: string; readonly where: string }): Promise<OwnKey> {
+    const { publicKey, keyid } = readPublicKey(kept.text, kept.where);
+    const known = await approvers();
+    const listed = known.find(each => each.keyid === keyid);
+    const named = listed?.person ?? person;
+    return {
+      person: named,
+      keyid,
+      line: approverLine(named, publicKey),
+      place: kept.where,
+      isListed: listed !== undefined,
+    };
+  }
+
+  async function approvers(): Promise<readonly Approver[]> {
+    const database = await place.existing();
+    if (database === undefined) return (await settings.approvers()) ?? [];
+    // Of a journal that does not list the key yet, those for all accounts.
+    const account = await database.read(async tx => (await place.account?.(tx).catch(() => '')) ?? '');
+    return database.read(tx => approversOf(tx, account, settings));
+  }
+
+  async function stateOf(op: string): Promise<ApprovalState> {
+    const database = await place.existing();
+    if (database === undefined) throw unknownOp(op);
+    return database.read(async tx => approvalState(tx, await pendingOp(tx, op), settings));
+  }
+
+  return {
+    review: async op => heldRequest(await stateOf(op)),
+    async approve(op, passphrase) {
+      const { text, request } = await stateOf(op);
+      if (Date.parse(request.expires_at) <= host.clock.now()) throw expired(op, request.expires_at);
+      const kept = await keyText();
+      if (kept === undefined) throw noKey();
+      const key = openKey(kept.text, kept.where, await passphrase(), host.scrypt);
+      return heldRequest(await keepApproval(await place.open(), op, signRequest(text, key), settings));
+    },
+    async reject(op, reason) {
+      const database = await place.existing();
+      if (database === undefined) throw unknownOp(op);
+      const who = `${person}@${host.machine}`;
+      await rejectOp(await place.open(), op, { who, reason });
+      const self = selfOf({ holder: who, pid: host.pid, isRunning: other => host.isRunning(other) });
+      return detail(database, self, op);
+    },
+    async createKey(passphrase, where) {
+      if ((await keyText()) !== undefined) throw keyIsThere();
+      const text = createKey(passphrase, { random: count => host.random.bytes(count), scrypt: host.scrypt });
+      if (where === 'keychain') {
+        const problem = await (await host.keychain()).write(KEYCHAIN_ENTRY, new Secret(text));
+        if (problem !== undefined) {
+          throw new CliError('guarded', {
+            message: `the key was not made: ${problem}`,
+            hint: 'cardwright ops keys create',
+            outcome: 'not_sent',
+          });
+        }
+      } else {
+        await preparePrivateFolder(host.folders.config, files);
+        await createPrivate(keyPath, text).catch((error: unknown) => {
+          throw systemCode(error) === 'EEXIST' ? keyIsThere() : error;
+        });
+      }
+      if (place.user === undefined) await listHere(approverLine(person, readPublicKey(text, where).publicKey));
+      return shownKey({ text, where: where === 'file' ? keyPath : where });
+    },
+    async ownKey() {
+      const kept = await keyText();
+      if (kept === undefined) throw noKey();
+      return shownKey(kept);
+    },
+    approvers,
+  };
+
+  /** In the journal of one machine whoever makes a key at its terminal may approve. */
+  async function listHere(line: string): Promise<void> {
+    const approver = readApproverLine(line);
+    if (approver === undefined) return;
+    const { keyid, person: name, key } = approver;
+    await (await place.open()).transaction(async tx => {
+      const columns = ['account', 'keyid', 'person', 'key', 'added'];
+      await tx.insert('approver', columns, [['', keyid, name, Buffer.from(key).toString('base64'), await tx.now()]]);
+    });
+  }
+}
+
+function heldRequest({ request, changes, counted, needed }: ApprovalState): HeldRequest {
+  const shown = changes.slice(0, MOST_SHOWN).map(({ n, operation, request: text }) => {
+    const { method, path, body = '' } = JSON.parse(text) as { method: string; path: string; body?: string };
+    return visible(`${n} ${operation}: ${method} ${path} ${body}`.trim());
+  });
+  return {
+    op: request.op,
+    command: request.command,
+    changes: request.changes,
+    total: request.total_cents,
+    needed,
+    persons: counted.persons,
+    expiresAt: request.expires_at,
+    facts: shownRequest(request),
+    requests: changes.length > MOST_SHOWN ? [...shown, `and ${changes.length - MOST_SHOWN} more`] : shown,
+  };
+}
+
+function noKey(): CliError {
+  return new CliError('usage', {
+    message: 'there is no approval key of this user on this machine',
+    hint: 'cardwright ops keys create',
+    outcome: 'not_sent',
+  });
+}
+
+function keyIsThere(): CliError {
+  return new CliError('usage', {
+    message: 'there is an approval key already, and it is not overwritten',
+    hint: 'cardwright ops keys show',
+    outcome: 'not_sent',
+  });
+}
+
+function expired(op: string, until: string): CliError {
+  return new CliError('guarded', {
+    message: `the request for approval of ${op} stood until ${until}. Nothing was signed`,
+    reason: 'approval_expired',
+    hint: `cardwright ops reject ${op} --reason expired`,
+    outcome: 'not_sent',
+    op,
+  });
+}
