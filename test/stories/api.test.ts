@@ -45,6 +45,16 @@ const asTest = (line: string, stdin?: string) =>
     env: { CARDWRIGHT_API_KEY: 'sk_test_0123456789abcdef', CARDWRIGHT_BASE_URL: service.baseUrl },
   });
 
+it("a number that would be sent with other digits is refused; a body of one's own goes as it is", async () => {
+  for (const value of ['12345678901234567890', '[1,{"ref":9007199254740993}]', '1e999']) {
+    expect(await asTest(`api POST /other -F ref:=${value} --yes`)).toMatchObject({ code: 2 });
+  }
+  expect(service.seen).toHaveLength(0);
+  const body = '{"ref":12345678901234567890}';
+  expect((await asTest('api POST /other --input - --yes', body)).code).toBe(0);
+  expect(service.seen.at(-1)?.body).toBe(body);
+});
+
 describe('what must not be seen', () => {
   it.each([
     'api GET /anything',

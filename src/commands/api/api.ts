@@ -11,7 +11,7 @@ import { CALLS } from '../../contract/raw.ts';
 import { type Matched, matchOperation, pathProblem, revealsSecret } from '../../contract/route.ts';
 import { SECRET_NAMES } from '../../contract/secret-names.ts';
 import { HOLDS_SECRET } from '../../contract/violation.ts';
-import { containsSecret } from '../../core/card-numbers.ts';
+import { containsSecret, isInexact } from '../../core/card-numbers.ts';
 import { CliError } from '../../core/errors.ts';
 import { RAW_BODY_BYTES, RAW_PATH_CHARACTERS } from '../../core/input-limits.ts';
 import { centsOf } from '../../core/money.ts';
@@ -301,11 +301,19 @@ function membersOf({ texts, values }: Typed): Members {
 }
 
 function jsonIn(text: string, key: string): unknown {
+  let isExact = true;
+  let value: unknown;
   try {
-    return JSON.parse(text) as unknown;
+    value = JSON.parse(text, (_, part: unknown) => {
+      if (typeof part === 'number' && isInexact(part)) isExact = false;
+      return part;
+    });
   } catch {
     throw usage(`--typed ${key}: ${quote(text)} is not JSON; for a text write -f ${key}=…`);
   }
+  if (!isExact)
+    throw usage(`--typed ${key}: ${quote(text)} has more digits than a number keeps; --input sends them as they are`);
+  return value;
 }
 
 function objectIn(text: string): Members {
