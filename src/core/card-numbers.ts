@@ -1,6 +1,6 @@
 /**
  * Card numbers in texts that should hold none: 13 to 19 digits with a right check digit, in whatever script and groups they
- * are written. `masked-values.ts` takes them out of answers.
+ * are written.
  */
 import { asRead, holdsKeyOrSecret, REDACTED } from './redaction.ts';
 
@@ -13,8 +13,10 @@ const BETWEEN = `(?:[ \\t][${DASHES}][ \\t]|[ \\t${DASHES}]{1,2}|\\r?\\n|[./_\\u
 const HEX = '(?<![0-9A-Za-z])(?:0x)?(?=[0-9a-f]*[a-f])(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32})(?![0-9A-Za-z])';
 const UUID = '(?<![0-9A-Za-z])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![0-9A-Za-z])';
 const RUN = new RegExp(`${HEX}|${UUID}|[0-9]+(?:${BETWEEN}[0-9]+)*`, 'gi');
-/** Groups of a card's number: fours, of which the last may be shorter, and those of 15 digits. */
-const CARD_GROUPS = /^(?:(?:4,){3}[1-4]|(?:4,){4}[1-3]|4,6,[45])$/;
+/** Lengths of a card's groups: fours, of which the last may be shorter, and those of 15 digits. */
+const CARD_GROUPS = /^(?:(?:4,){3}[1-4],|(?:4,){4}[1-3],|4,6,[45],)$/;
+/** Other equal groups count only where no list and no lines part them: numbers of a list stand beside each other by chance. */
+const EQUAL_GROUPS = /^([3-6],)\1+[1-6],$/;
 
 /**
  * Whether 13 digits stand close together, three characters apart at most: one pass, and nearly every text ends here. True
@@ -36,64 +38,39 @@ function mayHoldNumber(text: string): boolean {
   return false;
 }
 
-/** The text without card numbers, alone or in groups that are parted alike, also between letters. */
+/** The text without card numbers, alone or in groups, also between letters. */
 export function withoutCardNumbers(text: string): string {
   if (!mayHoldNumber(text)) return text;
   const read = asRead(text);
-  const clean = read.replace(RUN, run => (/^[0-9]/.test(run) && !/[a-z]/i.test(run) ? maskedRun(run) : run));
+  const clean = read.replace(RUN, run => (/[a-z]/i.test(run) ? run : maskedRun(run)));
   return clean === read ? text : clean;
-}
-
-interface Group {
-  readonly digits: string;
-  /** What stands behind it. */
-  readonly between: string;
 }
 
 /** Other digits may stand before and behind a number, such as a status or an expiry: every stretch of groups is tried. */
 function maskedRun(run: string): string {
-  const groups: Group[] = [...run.matchAll(/([0-9]+)([^0-9]*)/g)].map(([, digits = '', between = '']) => ({
-    digits,
-    between,
-  }));
+  const parts = run.split(/([0-9]+)/).slice(1, -1);
   const hidden = new Set<number>();
-  for (let first = 0; first < groups.length; first += 1) {
-    for (let index = first, last = lastOfNumber(groups, first); index <= last; index += 1) hidden.add(index);
+  for (let first = 0; first < parts.length; first += 2) {
+    let [digits, lengths, between] = ['', '', ''];
+    for (let last = first; last < parts.length && digits.length <= 2 * LONGEST_NUMBER; last += 2) {
+      const group = parts[last] ?? '';
+      digits += group;
+      lengths += `${group.length},`;
+      const isGroups = CARD_GROUPS.test(lengths) || (EQUAL_GROUPS.test(lengths) && !/[,;:*|\n]/.test(between));
+      if ((last === first || isGroups) && isNumber(digits))
+        for (let part = first; part <= last; part += 1) hidden.add(part);
+      between += parts[last + 1] ?? '';
+    }
   }
-  const shown = ({ digits, between }: Group, index: number) => {
-    if (!hidden.has(index)) return `${digits}${between}`;
-    return hidden.has(index + 1) ? '' : `${REDACTED}${between}`;
-  };
-  return hidden.size === 0 ? run : groups.map(shown).join('');
-}
-
-/** Index of the last group of the longest number that begins with a group; -1 when none does. */
-function lastOfNumber(groups: readonly Group[], first: number): number {
-  const kind = kindOf(groups[first]);
-  let [digits, last] = ['', -1];
-  for (let index = first; index < groups.length; index += 1) {
-    digits += groups[index]?.digits ?? '';
-    if (digits.length > LONGEST_NUMBER) break;
-    // Numbers of a list, or one a line, stand beside each other by chance: of those only the groups of a card count.
-    const isAnyGroups = index === first || kind !== 'list';
-    const lengths = groups.slice(first, index + 1).map(group => group.digits.length);
-    if (isNumber(digits) && (isAnyGroups || CARD_GROUPS.test(lengths.join(',')))) last = index;
-    if (kindOf(groups[index]) !== kind) break;
-  }
-  return last;
-}
-
-/** Spaces and dashes are mixed by people; a dot is an amount's, and a comma or a new line stands between values. */
-function kindOf(group: Group | undefined): string {
-  const between = group?.between ?? '';
-  if (/[,;:*|\n]/.test(between)) return 'list';
-  return /^[./_\u00b7]/.test(between) ? between : 'gap';
+  return parts.map((part, at) => (!hidden.has(at) ? part : hidden.has(at + 1) ? '' : REDACTED)).join('');
 }
 
 /** No network's cards begin with 0 or 1, as counters and times in milliseconds do; zeros in front are filled up with. */
 function isNumber(digits: string): boolean {
   const number = digits.replace(/^0+/, '');
-  return number.length >= SHORTEST_NUMBER && !number.startsWith('1') && passesLuhn(number);
+  return (
+    number.length >= SHORTEST_NUMBER && number.length <= LONGEST_NUMBER && !number.startsWith('1') && passesLuhn(number)
+  );
 }
 
 /**
