@@ -17,7 +17,7 @@ export interface Connection {
 }
 
 export interface Statement {
-  run(...values: readonly Bound[]): { readonly changes: number | bigint };
+  run(...values: readonly Bound[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint };
   get(...values: readonly Bound[]): object | undefined;
   all(...values: readonly Bound[]): readonly object[];
   /** Rows one after the other; each is as `get` gives it. */

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { bound, placeholders, plainRow } from '../../src/engine/connection.ts';
 import { connectTo } from '../../src/engine/open.ts';
 import { Statements } from '../../src/sandbox/store/queue.ts';
-import type { Rows, SqlValue } from '../../src/sandbox/store/sql.ts';
+import type { SqlValue } from '../../src/sandbox/store/sql.ts';
 import { codePoint } from '../support/code-point.ts';
 
 /** Statements on a memory database, inside a transaction. */
@@ -77,21 +77,15 @@ it('refuses a statement after its transaction, which would commit on its own', a
   await expect(sql.run('insert into t (a) values (1)')).rejects.toThrow('is over');
 });
 
-it('reads, changes, adds and numbers rows by their key', async () => {
+it('adds and changes rows by the names of their columns, and numbers them', async () => {
   const { sql, connection } = openSql();
-  connection.exec(
-    'create table kept (account_id text, name text, value integer, primary key (account_id, name)) strict',
-  );
-  const NAMED: Rows<{ readonly value: number }> = { table: 'kept', key: ['account_id', 'name'], columns: 'value' };
-  const KEPT = { table: 'kept', columns: ['account_id', 'name', 'value'], number: 'value' };
-  await sql.append(KEPT, 'a', 'x', 4);
-  expect(await sql.change(NAMED, { value: 5 }, 'a', 'x')).toEqual({ value: 5 });
-  expect(await sql.row(NAMED, 'a', 'x')).toEqual({ value: 5 });
-  expect(await sql.next(KEPT, 'a')).toBe(6);
-  const before = sql.written();
-  expect([await sql.row(NAMED, 'a', 'y'), await sql.change(NAMED, { value: 1 }, 'a', 'y')]).toEqual([
-    undefined,
-    undefined,
+  connection.exec('create table kept (number integer primary key, name text unique, value integer) strict');
+  expect(await sql.insert('kept', { name: 'x', value: 4 })).toBe(1);
+  expect(await sql.insert('kept', { value: 6, name: 'y' })).toBe(2);
+  expect(await sql.update('kept', { name: 'x' }, { value: 5 })).toBe(1);
+  expect(await sql.update('kept', { name: 'z' }, { value: 5 })).toBe(0);
+  expect(await sql.all('select * from kept order by number')).toEqual([
+    { number: 1, name: 'x', value: 5 },
+    { number: 2, name: 'y', value: 6 },
   ]);
-  expect(sql.written()).toBe(before);
 });

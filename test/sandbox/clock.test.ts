@@ -122,9 +122,7 @@ describe('clock advance', () => {
   test('one that a dead process left holds nothing up; while a living one moves it, nothing else sets the clock', async () => {
     await using service = await fakeService({ isGone: owner => owner === 'dead' });
     const left = (owner: string) =>
-      service.store.write(sql =>
-        beginAdvance(sql, 'acct_sandbox', { owner, token: `of ${owner}`, moves_to: NOON + DAY }),
-      );
+      service.store.write(sql => beginAdvance(sql, { owner, token: `of ${owner}`, moves_to: NOON + DAY }));
     await ask(service, { method: 'POST', path: `${ADMIN}/snapshots`, body: { name: 'before' } });
     const others = {
       advance: () => advance(service, { by: '1h' }),
@@ -144,9 +142,7 @@ describe('clock advance', () => {
     await freeze(service);
     await holding(service);
     const left = () =>
-      service.store.write(sql =>
-        beginAdvance(sql, 'acct_sandbox', { owner: 'dead', token: 'x', moves_to: NOON + DAY }),
-      );
+      service.store.write(sql => beginAdvance(sql, { owner: 'dead', token: 'x', moves_to: NOON + DAY }));
     await left();
     const half = { now: '2026-11-20T12:00:00Z', moving_to: '2026-11-21T12:00:00Z' };
     expect(await shown(service)).toMatchObject(half);

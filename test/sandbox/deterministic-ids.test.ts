@@ -8,7 +8,7 @@ async function openChance(seed: number, ids: 'derived' | 'counted' = 'derived') 
   const fill = async () => undefined;
   const { store } = await openStore({ path: 'memory', tables: [], seed, ids, fill, ...libraryHost() });
   const draw = <T>(work: (idSource: IdSource) => Promise<T>, key?: string) =>
-    store.write(sql => work(deterministicIds({ sql, account: 'a', key })));
+    store.write(sql => work(deterministicIds({ sql, key })));
   return { store, draw };
 }
 
@@ -61,10 +61,10 @@ it('starts over after a reset, within its transaction too', async () => {
   const { store, draw } = await openChance(1);
   const first = await draw(twoCards);
   const again = await store.write(async sql => {
-    const idSource = deterministicIds({ sql, account: 'a' });
-    await clearSystemTables(sql, 'a', { seed: 5 });
+    const idSource = deterministicIds({ sql });
+    await clearSystemTables(sql, { seed: 5 });
     const others = await twoCards(idSource);
-    await clearSystemTables(sql, 'a', { seed: 1 });
+    await clearSystemTables(sql, { seed: 1 });
     return { others, same: await twoCards(idSource) };
   });
   expect(again.others).not.toEqual(first);

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { cents } from '../../src/core/money.ts';
 import { Refused } from '../../src/sandbox/calls/handler.ts';
 import { createCard } from '../../src/sandbox/handlers/cards.ts';
-import { HANDLERS } from '../../src/sandbox/handlers/table.ts';
 import { cardNumber, TEST_RANGES } from '../../src/sandbox/rules/money.ts';
 import { DAY, DomainWorld, START } from '../support/domain-world.ts';
 
@@ -174,12 +173,6 @@ describe('states', () => {
     for (const name of ['cards.fund', 'cards.withdraw'] as const) {
       expect(await refused(world.call(name, { card_id, amount: cents(100) }))).toBe('404 not_found: no card card_x');
     }
-  });
-
-  test("another account's card is unknown", async () => {
-    const { world, card_id } = await withCard();
-    const elsewhere = world.change(act => HANDLERS['cards.get']({ ...act, account: 'acct_2', input: { card_id } }));
-    expect(await refused(elsewhere)).toContain('404 not_found');
   });
 });
 

@@ -36,10 +36,9 @@ const run =
 /** An entry that is balanced, and about the wrong thing. */
 const entry = (kind: string, ref: string, sides: readonly (readonly [account: string, amount: number])[]): Damage =>
   run(
-    `insert into entries (account_id, id, kind, ref, created_at) values ('acct_sandbox', 100000, '${kind}', ${ref}, 1)`,
+    `insert into entries (id, kind, ref, created_at) values (100000, '${kind}', ${ref}, 1)`,
     ...sides.map(
-      ([account, amount]) =>
-        `insert into postings (account_id, entry_id, ledger, amount) values ('acct_sandbox', 100000, ${account}, ${amount})`,
+      ([account, amount]) => `insert into postings (entry_id, ledger, amount) values (100000, ${account}, ${amount})`,
     ),
   );
 
@@ -125,8 +124,8 @@ const DAMAGES: readonly (readonly [id: string, what: string, damage: Damage])[] 
     'I13',
     'two keys with one effect',
     run(
-      `insert into idempotency (account_id, scope, fingerprint, state, generation, status, headers, body, expires_at)
-       select account_id, scope || ' again', fingerprint, state, generation, status, headers, body, expires_at
+      `insert into idempotency (scope, fingerprint, state, generation, status, headers, body, expires_at)
+       select scope || ' again', fingerprint, state, generation, status, headers, body, expires_at
        from idempotency where scope like '%/fund fund'`,
     ),
   ],
@@ -136,8 +135,8 @@ const DAMAGES: readonly (readonly [id: string, what: string, damage: Damage])[] 
     'I14',
     'an event told twice',
     run(
-      `insert into events (account_id, seq, id, type, created_at, body)
-     select account_id, (select max(seq) from events) + 1, 'evt_again', type, created_at, body from events where seq = 1`,
+      `insert into events (seq, id, type, created_at, body)
+     select (select max(seq) from events) + 1, 'evt_again', type, created_at, body from events where seq = 1`,
     ),
   ],
   ['I14', 'an event whose text was cut', run('update events set body = substr(body, 1, 20) where seq = 3')],

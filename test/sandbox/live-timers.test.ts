@@ -23,6 +23,6 @@ it('tells of a store that stays busy once, of one that is busy again once more, 
   };
   const store = { read, write: async () => undefined };
   const onFault = (error: unknown) => told.push((error as Error).message);
-  await runTimersUntil({ store, clock, account: 'a', onFault } as unknown as ServiceParts, over.signal);
+  await runTimersUntil({ store, clock, onFault } as unknown as ServiceParts, over.signal);
   expect(told).toEqual(['busy', 'odd', 'odd', 'busy', 'busy']);
 });

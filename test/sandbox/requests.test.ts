@@ -95,7 +95,6 @@ it('keeps what it could not write for the next time, but for what a reset ends',
   await using service = await fakeService();
   const { requestLog, store } = service.parts;
   const busy = {
-    account: service.parts.account,
     store: { ...store, write: () => Promise.reject(new StoreBusy('busy')) },
   };
   await ask(service, { path: '/wallet' });

@@ -125,10 +125,9 @@ it('runs what is due before a request, earliest first, each at its own time', as
     },
   });
   await service.store.write(async sql => {
-    const account = 'acct_sandbox';
-    await schedule(sql, { account, dueAt: NOON + 20, kind: 'note', ref: 'later' });
-    await schedule(sql, { account, dueAt: NOON + 2, kind: 'note', ref: 'second' });
-    await schedule(sql, { account, dueAt: NOON + 1, kind: 'note', ref: 'first' });
+    await schedule(sql, { dueAt: NOON + 20, kind: 'note', ref: 'later' });
+    await schedule(sql, { dueAt: NOON + 2, kind: 'note', ref: 'second' });
+    await schedule(sql, { dueAt: NOON + 1, kind: 'note', ref: 'first' });
   });
   await ask(service, { path: '/wallet' });
   expect(fired).toEqual([]);

@@ -18,7 +18,6 @@ import { openStore } from '../../src/sandbox/store/open.ts';
 import { TABLES } from '../../src/sandbox/store/schema.ts';
 import type { Sql, Store } from '../../src/sandbox/store/sql.ts';
 
-export const ACCOUNT = 'acct_1';
 export const START = Date.parse('2026-11-20T14:00:00Z');
 export const DAY = 86_400_000;
 
@@ -55,9 +54,8 @@ export class DomainWorld {
     const fill = (sql: Sql) =>
       loadDataSet(sql, {
         name: data,
-        account: ACCOUNT,
         now,
-        idSource: deterministicIds({ sql, account: ACCOUNT }),
+        idSource: deterministicIds({ sql }),
         ...(wallet !== undefined && { wallet }),
       });
     const request = { path: 'memory', tables: TABLES, seed, ids, fill, clock, random, platform: 'linux' } as const;
@@ -71,9 +69,8 @@ export class DomainWorld {
     const result = await this.store.write(sql =>
       work({
         sql,
-        account: ACCOUNT,
         now: this.now,
-        idSource: deterministicIds({ sql, account: ACCOUNT }),
+        idSource: deterministicIds({ sql }),
         emit: async (event, data) => void told.push({ event, data }),
       }),
     );
@@ -99,11 +96,10 @@ export class DomainWorld {
   /** Moves the clock on, firing what is due on the way. */
   async advance(ms: number): Promise<readonly Timer[]> {
     const fired = await fireDue(this.store, {
-      account: ACCOUNT,
       upTo: this.now + ms,
       actions: TIMER_ACTIONS,
       callParts: sql => ({
-        idSource: deterministicIds({ sql, account: ACCOUNT }),
+        idSource: deterministicIds({ sql }),
         emit: async (event, data) => void this.told.push({ event, data }),
       }),
     });
@@ -117,7 +113,7 @@ export class DomainWorld {
 
   /** What is broken of I1 to I10. */
   faults(): Promise<string[]> {
-    return this.read(sql => checkLedger(sql, ACCOUNT));
+    return this.read(sql => checkLedger(sql));
   }
 
   /** Names of the events since the last call of this. */

@@ -15,7 +15,7 @@ import { HANDLERS } from '../../src/sandbox/handlers/table.ts';
 import { InspectorSessions, type PageFiles } from '../../src/sandbox/page/inspector-sessions.ts';
 import { ActLog, TurnedLog } from '../../src/sandbox/service/act-log.ts';
 import { RequestLog, RequestNumbers } from '../../src/sandbox/service/request-log.ts';
-import { ACCOUNT, type ScenarioPlayer, type ServiceParts } from '../../src/sandbox/service/service.ts';
+import type { ScenarioPlayer, ServiceParts } from '../../src/sandbox/service/service.ts';
 import { type ServerLimits, serve } from '../../src/sandbox/serving/server.ts';
 import { openStore } from '../../src/sandbox/store/open.ts';
 import { TABLES } from '../../src/sandbox/store/schema.ts';
@@ -65,9 +65,8 @@ export async function fakeService(options: Wishes = {}): Promise<FakeService> {
     fill: sql =>
       loadDataSet(sql, {
         name: 'empty',
-        account: ACCOUNT,
         now: NOON,
-        idSource: deterministicIds({ sql, account: ACCOUNT }),
+        idSource: deterministicIds({ sql }),
         wallet: cents(100_000),
       }),
     clock,
@@ -77,7 +76,6 @@ export async function fakeService(options: Wishes = {}): Promise<FakeService> {
   const faults: unknown[] = [];
   const parts: ServiceParts = {
     store: options.around?.(store) ?? store,
-    account: ACCOUNT,
     handlers: { ...HANDLERS, ...options.handlers },
     adminHandlers: ADMIN_HANDLERS,
     serviceHandlers: SERVICE_HANDLERS,

@@ -13,8 +13,6 @@ import type { CardRow } from '../store/cards.ts';
 import {
   authorizationById,
   type DeclineReason,
-  insertTransaction,
-  keepDeclineFacts,
   type TransactionRow,
   updateAuthorization,
   usedBetween,
@@ -32,8 +30,8 @@ const NOTHING = 0 as Cents;
 const NO_SUMS = { held: NOTHING, settled: NOTHING, excess: NOTHING, released: NOTHING, refunded: NOTHING };
 
 /** Throws `not_found` for an unknown authorization. */
-export async function authorizationOf({ sql, account }: Act, id: string): Promise<TransactionRow> {
-  const row = await authorizationById(sql, account, id);
+export async function authorizationOf({ sql }: Act, id: string): Promise<TransactionRow> {
+  const row = await authorizationById(sql, id);
   if (row === undefined) throw new Refused('not_found', `no authorization ${id}`);
   return row;
 }
@@ -51,9 +49,9 @@ async function checkPurchase(
   card: CardRow,
   purchase: Asking & { readonly counted?: number },
 ): Promise<{ readonly reason: DeclineReason | undefined; readonly standing: Standing }> {
-  const { sql, account, now } = act;
-  const bin = await binById(sql, account, card.bin_id);
-  const usedThisMonth = await usedBetween(sql, account, { card: card.id, ...monthOf(purchase.counted ?? now) });
+  const { sql, now } = act;
+  const bin = await binById(sql, card.bin_id);
+  const usedThisMonth = await usedBetween(sql, { card: card.id, ...monthOf(purchase.counted ?? now) });
   const standing: Standing = {
     now,
     card,
@@ -65,7 +63,7 @@ async function checkPurchase(
 }
 
 async function approve(act: Act, card: CardRow, purchase: Purchase): Promise<TransactionRow> {
-  const { sql, account, now } = act;
+  const { sql, now } = act;
   const { amount } = purchase;
   const row: TransactionRow = {
     ...(await record(act, card, purchase)),
@@ -73,9 +71,9 @@ async function approve(act: Act, card: CardRow, purchase: Purchase): Promise<Tra
     status: 'pending',
     held: amount,
   };
-  await insertTransaction(sql, account, row);
+  await sql.insert('transactions', row);
   const moved = await moveOnCard(act, card, { kind: 'authorize', ref: row.id, moves: { card: -amount, hold: amount } });
-  await schedule(sql, { account, kind: AUTHORIZATION_EXPIRY, ref: row.id, dueAt: authorizationDue(now, row.mcc) });
+  await schedule(sql, { kind: AUTHORIZATION_EXPIRY, ref: row.id, dueAt: authorizationDue(now, row.mcc) });
   await act.emit('transaction.authorized', wireTransaction(row));
   await afterDecrease(act, moved.card);
   return row;
@@ -94,8 +92,8 @@ export async function decline(
     status: 'declined',
     decline_reason: purchase.reason,
   };
-  await insertTransaction(act.sql, act.account, row);
-  await keepDeclineFacts(act.sql, act.account, row.id, factsText(judged));
+  await act.sql.insert('transactions', row);
+  await act.sql.insert('decline_facts', { transaction_id: row.id, facts: factsText(judged) });
   await act.emit('transaction.declined', wireTransaction(row));
   return row;
 }
@@ -138,7 +136,7 @@ async function recordOf(act: Act, authorization: TransactionRow, type: 'settleme
     authorization_id: authorization.id,
     created_at: act.now,
   };
-  await insertTransaction(act.sql, act.account, row);
+  await act.sql.insert('transactions', row);
   return row;
 }
 
@@ -208,9 +206,9 @@ export async function refund(act: Act, authorization: TransactionRow, amount: Ce
 }
 
 /** Writes an authorization back; one that is no longer pending has nothing left to expire. */
-async function changeAuthorization({ sql, account }: Act, row: TransactionRow): Promise<void> {
-  await updateAuthorization(sql, account, row);
-  if (row.status !== 'pending') await unschedule(sql, { account, kind: AUTHORIZATION_EXPIRY, ref: row.id });
+async function changeAuthorization({ sql }: Act, row: TransactionRow): Promise<void> {
+  await updateAuthorization(sql, row);
+  if (row.status !== 'pending') await unschedule(sql, { kind: AUTHORIZATION_EXPIRY, ref: row.id });
 }
 
 // What merchants do beside the usual course: ask for more, post without asking, give back what nobody paid.
@@ -264,6 +262,6 @@ async function postUnlinked(
   { purchase, type }: { readonly purchase: Purchase; readonly type: 'settlement' | 'refund' },
 ): Promise<TransactionRow> {
   const row: TransactionRow = { ...(await record(act, card, purchase)), type, status: 'completed' };
-  await insertTransaction(act.sql, act.account, row);
+  await act.sql.insert('transactions', row);
   return row;
 }

@@ -10,8 +10,6 @@ import {
   challengeById,
   type DepositRow,
   depositById,
-  insertChallenge,
-  insertDeposit,
   updateChallenge,
   updateDeposit,
 } from '../store/account.ts';
@@ -39,7 +37,7 @@ interface Ended {
 
 /** Pending on an active, unexpired card; failed on any other, where the attached authorization declines at once. */
 export async function openChallenge(act: Act, card: CardRow, opening: Opening): Promise<Ended> {
-  const { sql, account, now, idSource } = act;
+  const { sql, now, idSource } = act;
   const { life = CHALLENGE_LIFE } = opening;
   const id = await idSource.id('tds');
   const challenge: ChallengeRow = {
@@ -54,9 +52,9 @@ export async function openChallenge(act: Act, card: CardRow, opening: Opening): 
     created_at: now,
     expires_at: now + life,
   };
-  await insertChallenge(sql, account, challenge);
+  await sql.insert('challenges', challenge);
   if (challenge.status === 'failed') return { challenge, transaction: await runAttached(act, challenge) };
-  await schedule(sql, { account, kind: CHALLENGE_EXPIRY, ref: id, dueAt: challenge.expires_at });
+  await schedule(sql, { kind: CHALLENGE_EXPIRY, ref: id, dueAt: challenge.expires_at });
   await act.emit('3ds.challenge', wireChallenge(challenge));
   return { challenge };
 }
@@ -70,7 +68,7 @@ export async function answer(act: Act, challenge: ChallengeRow, code: 'right' | 
   const attempts = challenge.attempts + 1;
   if (attempts >= CHALLENGE_ATTEMPTS) return failChallenge(act, { ...challenge, attempts }, 'failed');
   const wrong: ChallengeRow = { ...challenge, attempts };
-  await updateChallenge(act.sql, act.account, wrong);
+  await updateChallenge(act.sql, wrong);
   return { challenge: wrong };
 }
 
@@ -90,9 +88,9 @@ export function cancelChallenge(act: Act, challenge: ChallengeRow): Promise<Chal
   return finish(act, { ...challenge, status: 'cancelled' });
 }
 
-async function finish({ sql, account }: Act, challenge: ChallengeRow): Promise<ChallengeRow> {
-  await updateChallenge(sql, account, challenge);
-  await unschedule(sql, { account, kind: CHALLENGE_EXPIRY, ref: challenge.id });
+async function finish({ sql }: Act, challenge: ChallengeRow): Promise<ChallengeRow> {
+  await updateChallenge(sql, challenge);
+  await unschedule(sql, { kind: CHALLENGE_EXPIRY, ref: challenge.id });
   return challenge;
 }
 
@@ -122,7 +120,7 @@ interface Detected {
 
 /** A deposit is seen; its USD value is fixed now. */
 export async function detectDeposit(act: Act, { currency, amount, confirmations }: Detected): Promise<DepositRow> {
-  const { sql, account, now, idSource } = act;
+  const { sql, now, idSource } = act;
   const id = await idSource.id('dep');
   const [chain] = COINS[currency].networks;
   const row: DepositRow = {
@@ -138,7 +136,7 @@ export async function detectDeposit(act: Act, { currency, amount, confirmations 
     created_at: now,
     confirmed_at: null,
   };
-  await insertDeposit(sql, account, row);
+  await sql.insert('deposits', row);
   if (confirmations !== 'manual') await awaitBlock(act, row);
   await act.emit('deposit.pending', wireDeposit(row));
   return row;
@@ -156,21 +154,21 @@ export async function countConfirmations(act: Act, deposit: DepositRow, add: num
   const confirmations = deposit.confirmations + add;
   if (confirmations >= deposit.required_confirmations) return confirmDeposit(act, deposit);
   const row = { ...deposit, confirmations };
-  await updateDeposit(act.sql, act.account, row);
+  await updateDeposit(act.sql, row);
   return row;
 }
 
 /** A pending deposit that never comes: it is not credited and no block counts for it any more. */
-export async function failDeposit({ sql, account }: Act, deposit: DepositRow): Promise<DepositRow> {
+export async function failDeposit({ sql }: Act, deposit: DepositRow): Promise<DepositRow> {
   const row: DepositRow = { ...deposit, status: 'failed' };
-  await updateDeposit(sql, account, row);
-  await unschedule(sql, { account, kind: DEPOSIT_CONFIRMATION, ref: row.id });
+  await updateDeposit(sql, row);
+  await unschedule(sql, { kind: DEPOSIT_CONFIRMATION, ref: row.id });
   return row;
 }
 
 /** Credits a pending deposit to the wallet. */
 export async function confirmDeposit(act: Act, deposit: DepositRow): Promise<DepositRow> {
-  const { sql, account, now } = act;
+  const { sql, now } = act;
   const { amount } = deposit;
   const row: DepositRow = {
     ...deposit,
@@ -178,32 +176,32 @@ export async function confirmDeposit(act: Act, deposit: DepositRow): Promise<Dep
     confirmations: deposit.required_confirmations,
     confirmed_at: now,
   };
-  await updateDeposit(sql, account, row);
-  await unschedule(sql, { account, kind: DEPOSIT_CONFIRMATION, ref: row.id });
-  await post(sql, { account, kind: 'deposit', ref: row.id, at: now, moves: { crypto: -amount, wallet: amount } });
+  await updateDeposit(sql, row);
+  await unschedule(sql, { kind: DEPOSIT_CONFIRMATION, ref: row.id });
+  await post(sql, { kind: 'deposit', ref: row.id, at: now, moves: { crypto: -amount, wallet: amount } });
   await act.emit('deposit.confirmed', wireDeposit(row));
   return row;
 }
 
-async function awaitBlock({ sql, account, now }: Act, { id, currency, network }: DepositRow): Promise<void> {
+async function awaitBlock({ sql, now }: Act, { id, currency, network }: DepositRow): Promise<void> {
   const dueAt = now + blockInterval(currency, network);
-  await schedule(sql, { account, kind: DEPOSIT_CONFIRMATION, ref: id, dueAt });
+  await schedule(sql, { kind: DEPOSIT_CONFIRMATION, ref: id, dueAt });
 }
 
 // What happens by itself (docs/design/sandbox.md, section 6), under the same rules as what is asked for.
 
 async function expireAuthorization(call: TimerCall): Promise<void> {
-  const row = await authorizationById(call.sql, call.account, call.ref);
+  const row = await authorizationById(call.sql, call.ref);
   if (row?.status === 'pending') await release(call, row, { amount: row.held, ending: 'expired' });
 }
 
 async function expireChallenge(call: TimerCall): Promise<void> {
-  const row = await challengeById(call.sql, call.account, call.ref);
+  const row = await challengeById(call.sql, call.ref);
   if (row?.status === 'pending') await failChallenge(call, row, 'expired');
 }
 
 async function addConfirmation(call: TimerCall): Promise<void> {
-  const row = await depositById(call.sql, call.account, call.ref);
+  const row = await depositById(call.sql, call.ref);
   if (row?.status === 'pending') await countBlock(call, row);
 }
 

@@ -15,7 +15,8 @@ import { mustFreeze } from '../rules/money.ts';
 import { type BinRow, type ChallengeRow, type DepositRow, walletOf } from '../store/account.ts';
 import { type CardRow, cardById, keepDocument, setCardStatus } from '../store/cards.ts';
 import type { WebhookRow } from '../store/deliveries.ts';
-import { insertEntry, insertPosting, moveCard, moveWallet } from '../store/ledger.ts';
+import { moveCard, moveWallet } from '../store/ledger.ts';
+import { ACCOUNT } from '../store/schema.ts';
 import type { Sql } from '../store/sql.ts';
 import type { TransactionRow } from '../store/transactions.ts';
 
@@ -44,7 +45,6 @@ interface Movement {
 }
 
 interface Entry {
-  readonly account: string;
   readonly kind: EntryKind;
   /** Transaction, deposit or card it is about. */
   readonly ref: string;
@@ -70,12 +70,12 @@ interface Balances {
  * `insufficient_funds`, with nothing written, when the wallet does not cover what must be covered.
  */
 export async function post(sql: Sql, entry: Entry): Promise<Balances> {
-  const { account, moves } = entry;
+  const { moves } = entry;
   const postings = postingsOf(entry);
   if (postings.length < 2 || sumCents(postings.map(({ amount }) => amount)) !== 0) {
     throw new CliError('internal', { message: `not a balanced entry: ${entry.kind} ${JSON.stringify(moves)}` });
   }
-  const wallet = await moveWallet(sql, account, {
+  const wallet = await moveWallet(sql, {
     wallet: cents(moves.wallet ?? 0),
     deposited: cents(-(moves.crypto ?? 0) - (moves.adjust ?? 0)),
     spent: cents(moves.network ?? 0),
@@ -84,33 +84,33 @@ export async function post(sql: Sql, entry: Entry): Promise<Balances> {
   if (wallet === undefined) throw await shortWallet(sql, entry);
   const card = await movedCard(sql, entry);
   const entry_id = wallet.entries;
-  await insertEntry(sql, account, { id: entry_id, kind: entry.kind, ref: entry.ref, created_at: entry.at });
-  for (const { ledger, amount } of postings) await insertPosting(sql, account, { entry_id, ledger, amount });
+  await sql.insert('entries', { id: entry_id, kind: entry.kind, ref: entry.ref, created_at: entry.at });
+  for (const { ledger, amount } of postings) await sql.insert('postings', { entry_id, ledger, amount });
   return { wallet: wallet.balance, card };
 }
 
-async function shortWallet(sql: Sql, { account, moves }: Entry): Promise<Error> {
-  const there = (await walletOf(sql, account))?.balance;
-  if (there === undefined) return new CliError('internal', { message: `no wallet for account ${account}` });
+async function shortWallet(sql: Sql, { moves }: Entry): Promise<Error> {
+  const there = (await walletOf(sql))?.balance;
+  if (there === undefined) return new CliError('internal', { message: 'the store has no wallet' });
   const asked = plainAmount(cents(-(moves.wallet ?? 0)));
   return new Refused('insufficient_funds', `the wallet holds ${plainAmount(there)} USD, ${asked} USD asked`);
 }
 
-async function movedCard(sql: Sql, { account, card, isOpening, moves }: Entry): Promise<Balances['card']> {
+async function movedCard(sql: Sql, { card, isOpening, moves }: Entry): Promise<Balances['card']> {
   if (moves.card === undefined && moves.hold === undefined) return undefined;
   if (isOpening) return { balance: cents(moves.card ?? 0), hold: cents(moves.hold ?? 0) };
   const row =
     card === undefined
       ? undefined
-      : await moveCard(sql, account, { id: card, card: cents(moves.card ?? 0), hold: cents(moves.hold ?? 0) });
-  if (row === undefined) throw new CliError('internal', { message: `no card ${card} for account ${account}` });
+      : await moveCard(sql, { id: card, card: cents(moves.card ?? 0), hold: cents(moves.hold ?? 0) });
+  if (row === undefined) throw new CliError('internal', { message: `no card ${card}` });
   return row;
 }
 
-function postingsOf({ account, card, moves }: Entry): readonly { ledger: string; amount: Cents }[] {
+function postingsOf({ card, moves }: Entry): readonly { ledger: string; amount: Cents }[] {
   const postings: { ledger: string; amount: Cents }[] = [];
   const add = (ledger: string, amount: number) => void postings.push({ ledger, amount: cents(amount) });
-  if (moves.wallet) add(`wallet:${account}`, moves.wallet);
+  if (moves.wallet) add(`wallet:${ACCOUNT}`, moves.wallet);
   if (moves.card) add(`card:${card}`, moves.card);
   if (moves.hold) add(`hold:${card}`, moves.hold);
   if (moves.crypto) add('ext:crypto', moves.crypto);
@@ -122,17 +122,17 @@ function postingsOf({ account, card, moves }: Entry): readonly { ledger: string;
 // What handlers, timers and data sets share: the surroundings of one change, and the card it is about.
 
 /** One change in its open transaction. A handler's call and a timer's call both are one. */
-export type Act = Pick<Call, 'sql' | 'account' | 'now' | 'idSource' | 'emit'>;
+export type Act = Pick<Call, 'sql' | 'now' | 'idSource' | 'emit'>;
 
-/** Throws `not_found` for a card that is not there, or not this account's. */
-export async function cardOf({ sql, account }: Pick<Act, 'sql' | 'account'>, id: string): Promise<CardRow> {
-  const card = await cardById(sql, account, id);
+/** Throws `not_found` for a card that is not there. */
+export async function cardOf({ sql }: Pick<Act, 'sql'>, id: string): Promise<CardRow> {
+  const card = await cardById(sql, id);
   if (card === undefined) throw new Refused('not_found', `no card ${id}`);
   return card;
 }
 
 /** The same, and throws `card_terminated` when it has ended (A-108). */
-export async function livingCard(act: Pick<Act, 'sql' | 'account'>, id: string): Promise<CardRow> {
+export async function livingCard(act: Pick<Act, 'sql'>, id: string): Promise<CardRow> {
   const card = await cardOf(act, id);
   if (card.status === 'terminated') throw new Refused('card_terminated', `card ${id} is terminated`);
   return card;
@@ -145,13 +145,13 @@ export interface Moved {
 
 /** Posts an entry about a card; the card comes back with its new balances. */
 export async function moveOnCard(
-  { sql, account, now }: Act,
+  { sql, now }: Act,
   card: CardRow,
   entry: Pick<Entry, 'kind' | 'ref' | 'moves' | 'isCovered'>,
 ): Promise<Moved> {
-  const after: Balances = await post(sql, { ...entry, account, at: now, card: card.id });
+  const after: Balances = await post(sql, { ...entry, at: now, card: card.id });
   const moved: CardRow = { ...card, ...after.card };
-  await keepDocument(sql, account, cardDocument(moved));
+  await keepDocument(sql, cardDocument(moved));
   return { card: moved, wallet: after.wallet };
 }
 
@@ -166,7 +166,7 @@ export async function afterDecrease(act: Act, card: CardRow): Promise<CardRow> {
 /** Freezes or unfreezes, with its event. */
 export async function changeStatus(act: Act, card: CardRow, status: 'active' | 'frozen'): Promise<CardRow> {
   const changed: CardRow = { ...card, status };
-  await setCardStatus(act.sql, act.account, { ...cardDocument(changed), status });
+  await setCardStatus(act.sql, { ...cardDocument(changed), status });
   await act.emit(status === 'frozen' ? 'card.frozen' : 'card.unfrozen', wireCard(changed));
   return changed;
 }

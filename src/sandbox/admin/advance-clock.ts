@@ -26,14 +26,14 @@ const END_OF_TIME = Date.UTC(10_000, 0, 1) - 1;
  */
 export async function advanceClock(parts: ServiceParts, input: Call<Row>['input']): Promise<ReplyOf<Row>> {
   await finishMove(parts);
-  const { store, account, clock, owner, isGone } = parts;
+  const { store, clock, owner, isGone } = parts;
   const token = freshToken(parts);
   const move = await store.write(async sql => {
     const real = clock.now();
-    if (await isAdvanceRunning(sql, account, isGone)) throw impossible('the clock is being moved already');
-    const from = await sandboxNow(sql, account, real);
+    if (await isAdvanceRunning(sql, isGone)) throw impossible('the clock is being moved already');
+    const from = await sandboxNow(sql, real);
     const to = targetOf(input, from);
-    await beginAdvance(sql, account, { owner, token, moves_to: to });
+    await beginAdvance(sql, { owner, token, moves_to: to });
     return { from, to, token };
   });
   return moveClock(parts, move);
@@ -41,16 +41,16 @@ export async function advanceClock(parts: ServiceParts, input: Call<Row>['input'
 
 /** Goes on where somebody who moved the clock ended or fell silent, to where it was to go. */
 export async function finishMove(parts: ServiceParts): Promise<void> {
-  const { store, account, clock, owner, isGone } = parts;
-  const left = (sql: Sql) => abandonedAdvance(sql, account, isGone);
+  const { store, clock, owner, isGone } = parts;
+  const left = (sql: Sql) => abandonedAdvance(sql, isGone);
   if ((await store.read(left)) === undefined) return;
   const token = freshToken(parts);
   const move = await store.write(async sql => {
     const to = await left(sql);
     if (to === undefined) return undefined;
     const real = clock.now();
-    const from = await sandboxNow(sql, account, real);
-    await beginAdvance(sql, account, { owner, token, moves_to: to });
+    const from = await sandboxNow(sql, real);
+    await beginAdvance(sql, { owner, token, moves_to: to });
     // A clock that goes by itself may be there already.
     return { from, to: Math.max(from, to), token };
   });
@@ -67,7 +67,7 @@ interface Move {
 const freshToken = ({ random }: ServiceParts) => Buffer.from(random.bytes(16)).toString('hex');
 
 async function moveClock(parts: ServiceParts, move: Move): Promise<ReplyOf<Row>> {
-  const { store, account, clock } = parts;
+  const { store, clock } = parts;
   const { from, to, token } = move;
   const goOn = parts.dispatcher?.hold();
   try {
@@ -76,15 +76,15 @@ async function moveClock(parts: ServiceParts, move: Move): Promise<ReplyOf<Row>>
     const overdue = await fireDeliveries(parts, from);
     const fired = [...overdue, ...(await fireUntil(parts, { to, token }))];
     return await store.write(async sql => {
-      await refuseLost(parts, sql, token);
-      const row = clockShowing(await readClock(sql, account), to, clock.now());
-      await setClock(sql, account, row);
+      await refuseLost(sql, token);
+      const row = clockShowing(await readClock(sql), to, clock.now());
+      await setClock(sql, row);
       const { mode, now } = wireClock(row, to);
       return { mode, now, fired: fired.map(wireFired) };
     });
   } finally {
     goOn?.();
-    await store.write(sql => endAdvance(sql, account, token));
+    await store.write(sql => endAdvance(sql, token));
   }
 }
 
@@ -118,20 +118,20 @@ function messageOf(error: unknown): string {
  * sends them; elsewhere they wait and are then tried once, however late.
  */
 async function fireUntil(parts: ServiceParts, { to, token }: { to: number; token: string }): Promise<readonly Fired[]> {
-  const { store, account, clock, dispatcher } = parts;
+  const { store, clock, dispatcher } = parts;
   const fired: Fired[] = [];
   // A delivery that nobody could try now does not hold time up.
   let stuckAt: number | undefined;
   for (;;) {
     const step = await store.write(async sql => {
-      await refuseLost(parts, sql, token);
-      const row = await readClock(sql, account);
+      await refuseLost(sql, token);
+      const row = await readClock(sql);
       const onTime = async ({ dueAt }: Pick<Timer, 'dueAt'>) => {
         // One that was overdue already does not set the clock back.
-        const shown = await sandboxNow(sql, account, clock.now());
-        if (dueAt > shown) await setClock(sql, account, clockShowing(row, dueAt, clock.now()));
+        const shown = await sandboxNow(sql, clock.now());
+        if (dueAt > shown) await setClock(sql, clockShowing(row, dueAt, clock.now()));
       };
-      const timer = await nextDue(sql, account, to);
+      const timer = await nextDue(sql, to);
       const delivery = await dispatcher?.nextDue(sql, timer?.dueAt ?? to);
       if (delivery === undefined || delivery === stuckAt) return fireOne(sql, { ...firingOf(parts, to), onTime });
       await onTime({ dueAt: delivery });
@@ -154,7 +154,7 @@ async function fireDeliveries({ dispatcher }: ServiceParts, upTo: number): Promi
 }
 
 /** A process that was thought dead must not move a clock that is not its own any more. */
-async function refuseLost({ account }: ServiceParts, sql: Sql, token: string): Promise<void> {
-  if (await keepsAdvance(sql, account, token)) return;
+async function refuseLost(sql: Sql, token: string): Promise<void> {
+  if (await keepsAdvance(sql, token)) return;
   throw impossible('another process moves the clock now');
 }

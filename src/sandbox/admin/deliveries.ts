@@ -14,7 +14,6 @@ import type { MomentHandler, StoreMoment } from '../service/service.ts';
 import {
   type AttemptRow,
   attemptsOf,
-  countDeliveries,
   type DeliveryRow,
   deliveryBody,
   deliveryById,
@@ -27,25 +26,24 @@ import {
 } from '../store/deliveries.ts';
 
 export const listDeliveries: MomentHandler<'deliveries'> = async (moment, input) => {
-  const { sql, account } = moment;
+  const { sql } = moment;
   const { page = 1, per_page: limit = 25, ...filter } = input;
-  const total = await countDeliveries(sql, account, filter);
-  const rows = await pageOfDeliveries(sql, account, { filter, limit, offset: (page - 1) * limit });
+  const { rows, total } = await pageOfDeliveries(sql, filter, { limit, offset: (page - 1) * limit });
   const sending = await beingSent(moment);
   const data = [];
-  for (const row of rows) data.push(wireDelivery(row, await attemptsOf(sql, account, row.id), sending));
+  for (const row of rows) data.push(wireDelivery(row, await attemptsOf(sql, row.id), sending));
   return { data, page: pageFacts(page, limit, total) };
 };
 
 /** The digest is that of the bytes, also where a code in the text is not shown. */
 export const showDelivery: MomentHandler<'deliveries.get'> = async (moment, { delivery_id: id }) => {
-  const { sql, account } = moment;
-  const row = await deliveryById(sql, account, id);
+  const { sql } = moment;
+  const row = await deliveryById(sql, id);
   if (row === undefined) throw new Refused('not_found', `no delivery ${id}`);
-  const body = await deliveryBody(sql, account, id);
+  const body = await deliveryBody(sql, id);
   const shown = row.edited === 1 ? body : withoutCode(row.event_type, body);
   return {
-    ...wireDelivery(row, await attemptsOf(sql, account, id), await beingSent(moment)),
+    ...wireDelivery(row, await attemptsOf(sql, id), await beingSent(moment)),
     body: shown,
     body_hidden: shown !== body,
     body_bytes: Buffer.byteLength(body),
@@ -55,25 +53,25 @@ export const showDelivery: MomentHandler<'deliveries.get'> = async (moment, { de
 
 /** A new delivery of the same event; what is still on its way cannot be repeated. */
 export const redeliver: AdminHandlers['deliveries.redeliver'] = async call => {
-  const { sql, account, input } = call;
-  const row = await deliveryById(sql, account, input.delivery_id);
+  const { sql, input } = call;
+  const row = await deliveryById(sql, input.delivery_id);
   if (row === undefined) throw new Refused('not_found', `no delivery ${input.delivery_id}`);
   const { id, state, webhook_id, event_id, event_type, event_seq } = row;
   if (state === 'queued' || state === 'sending') throw impossible(`delivery ${id} is ${state}: it goes by itself`);
-  await activeWebhook({ sql, account, input: { webhook_id } });
-  const content = event_seq === null ? { body: await deliveryBody(sql, account, id) } : { seq: event_seq };
+  await activeWebhook({ sql, input: { webhook_id } });
+  const content = event_seq === null ? { body: await deliveryBody(sql, id) } : { seq: event_seq };
   const same = { edited: row.edited === 1, sign: row.sign ?? undefined };
   return wireDelivery(await enqueue(call, { webhook_id, event_id, event_type, content, ...same }), []);
 };
 
 /** Also what happened while it was disabled; nothing from before it was there. */
 export const recover: AdminHandlers['deliveries.recover'] = async call => {
-  const { sql, account, input } = call;
+  const { sql, input } = call;
   const webhook = await activeWebhook(call);
   const since = Math.max(instantOf(input.since), webhook.created_at);
   const wanted = JSON.parse(webhook.events) as readonly string[];
   let queued = 0;
-  for (const { seq, id, type } of await undeliveredEvents(sql, account, { webhook: webhook.id, since })) {
+  for (const { seq, id, type } of await undeliveredEvents(sql, { webhook: webhook.id, since })) {
     if (!wanted.includes('*') && !wanted.includes(type)) continue;
     await enqueue(call, { webhook_id: webhook.id, event_id: id, event_type: type, content: { seq } });
     queued += 1;
@@ -91,10 +89,10 @@ export const sendExample: AdminHandlers['deliveries.example'] = async call => {
 
 /** The same with a body and a signature that nobody would send by mistake, for whoever tests what refuses them. */
 export const sendOwn: AdminHandlers['deliveries.send'] = async call => {
-  const { sql, account, now, input } = call;
+  const { sql, now, input } = call;
   const webhook = await activeWebhook(call);
   const { sign = 'right' } = input;
-  const former = await webhookById(sql, account, webhook.id);
+  const former = await webhookById(sql, webhook.id);
   const isFormerOver = former?.former_until == null || former.former_until <= now;
   if (sign === 'former' && isFormerOver) {
     throw impossible(`webhook ${webhook.id} has no former secret: it was not rotated, or its overlap is over`);
@@ -122,11 +120,11 @@ async function exampleLetter({ idSource, now, input }: Asking) {
 
 /** A second rotation within the overlap ends the oldest secret: at most two sign. */
 export const rotate: AdminHandlers['deliveries.rotate'] = async call => {
-  const { sql, account, now, idSource, input } = call;
+  const { sql, now, idSource, input } = call;
   const { id } = await webhookOf(call);
   const overlap = overlapOf(input.overlap);
   const secret = await idSource.webhookSecret('rotated');
-  await rotateSecret(sql, account, { id, secret, until: now + overlap, now });
+  await rotateSecret(sql, { id, secret, until: now + overlap, now });
   return { webhook_id: id, secret, old_until: isoTime(now + overlap) };
 };
 
@@ -144,10 +142,10 @@ async function activeWebhook(call: Addressed): Promise<WebhookRow> {
 }
 
 /** Deliveries whose sender is believed in: until its lease is over, or it is known to be gone. */
-async function beingSent({ sql, account, parts }: StoreMoment): Promise<ReadonlySet<string>> {
+async function beingSent({ sql, parts }: StoreMoment): Promise<ReadonlySet<string>> {
   const { clock, isGone } = parts;
   const real = clock.now();
-  const rows = await sendingNow(sql, account);
+  const rows = await sendingNow(sql);
   return new Set(rows.filter(each => each.lease_until > real && !isGone(each.lease_owner)).map(({ id }) => id));
 }
 

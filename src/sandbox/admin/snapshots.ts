@@ -46,7 +46,7 @@ export const listSnapshots: TracelessHandlers['snapshots'] = async ({ parts }) =
 
 export async function saveSnapshot(parts: ServiceParts, { name }: Named): Promise<Saved> {
   const { archives } = parts;
-  const manifest = await readingAll(parts, (sql, now) => archives.save(name, sql, { account: parts.account, now }));
+  const manifest = await readingAll(parts, (sql, now) => archives.save(name, sql, { now }));
   return shown({ name, manifest, isComplete: true });
 }
 
@@ -61,9 +61,9 @@ export async function restoreSnapshot(parts: ServiceParts, { name }: Named) {
 
 /** Work on everything the store holds at one moment, what this process has not written yet included. */
 async function readingAll<T>(parts: ServiceParts, work: (sql: Sql, now: number) => Promise<T>): Promise<T> {
-  const { store, account, clock, requestLog } = parts;
+  const { store, clock, requestLog } = parts;
   await requestLog.flush(parts);
-  return store.read(async sql => work(sql, await sandboxNow(sql, account, clock.now())));
+  return store.read(async sql => work(sql, await sandboxNow(sql, clock.now())));
 }
 
 /**
@@ -89,21 +89,21 @@ function known(state: Readonly<Record<string, unknown>>) {
 
 /** What the sandbox then says of itself is asked in the same transaction: behind it an answer could fail for a change that lasts. */
 async function replaceAll(parts: ServiceParts, folder: string, manifest: Manifest) {
-  const { store, account, clock, isGone, dispatcher, requestLog, requestNumbers } = parts;
+  const { store, clock, isGone, dispatcher, requestLog, requestNumbers } = parts;
   const goOn = dispatcher?.hold();
   try {
     const state = await store.write(async sql => {
-      if (await isAdvanceRunning(sql, account, isGone)) {
+      if (await isAdvanceRunning(sql, isGone)) {
         throw impossible('the clock is being moved: wait for that to end');
       }
-      await forgetAdvance(sql, account);
-      await restoreFrom(folder, manifest, sql, account);
+      await forgetAdvance(sql);
+      await restoreFrom(folder, manifest, sql);
       // Sums say that it is what was written, and not that it was right: asked before any of it is kept.
-      const looking = { sql, account, now: await sandboxNow(sql, account, clock.now()) };
+      const looking = { sql, now: await sandboxNow(sql, clock.now()) };
       const found = await checkNow(looking);
       if (found.faults.length > 0) throw new Damaged(brokenBooks(found.faults));
-      await keepCheck(sql, account, found);
-      const webhooks_active = await countActiveSubscriptions(sql, account);
+      await keepCheck(sql, found);
+      const webhooks_active = await countActiveSubscriptions(sql);
       return { ...(await stateOf(looking)), webhooks_active, ...foundIn(found) };
     }, 'large');
     requestLog.forget();
@@ -156,8 +156,8 @@ export interface Export extends AsyncDisposable {
 export async function makeExport(parts: ServiceParts): Promise<Export> {
   const folder = await parts.archives.unfinished('export');
   const remove = () => rm(folder, { recursive: true, force: true });
-  const { account, platform } = parts;
-  const reading = readingAll(parts, (sql, now) => saveInto(folder, sql, { account, now, platform }));
+  const { platform } = parts;
+  const reading = readingAll(parts, (sql, now) => saveInto(folder, sql, { now, platform }));
   const manifest = await reading.catch(async (error: unknown) => {
     await remove();
     throw error;

@@ -25,33 +25,29 @@ import {
   lastCheck,
   ledgerAccounts,
   newestDeposits,
-  type Page,
   postingsOf,
 } from '../store/ledger.ts';
 import { clearSystemTables } from '../store/open.ts';
 import {
   allApiKeys,
   allFaults,
-  countRequests,
-  deleteAllFaults,
-  deleteFault,
   type FaultRow,
   faultById,
   fitsRequest,
-  insertFault,
   KEPT_REQUESTS,
   pageOfRequests,
   type RequestFilter,
   type RequestRow,
 } from '../store/requests.ts';
+import type { Page } from '../store/sql.ts';
 
 /**
  * Everything the store knows; the server adds its version and where the store is. A large store takes its time to look
  * through: of one it is told what was found when somebody last looked, and nothing where nobody did.
  */
 export const sandboxStatus: AdminHandlers['status'] = async call => {
-  const { sql, account } = call;
-  const known = (await isLarge(sql, account)) ? await lastCheck(sql, account) : await checkNow(call);
+  const { sql } = call;
+  const known = (await isLarge(sql)) ? await lastCheck(sql) : await checkNow(call);
   return { ...(await stateOf(call)), ...(known === undefined ? NEVER_LOOKED_AT : foundIn(known)) };
 };
 
@@ -60,31 +56,31 @@ export const sandboxStatus: AdminHandlers['status'] = async call => {
  * and the wallet it was started with, where no other is named. The clock goes on as it was set; the key the server began with is no part of the store.
  */
 export const resetSandbox: AdminHandlers['reset'] = async call => {
-  const { sql, account, now, input, startedWith } = call;
-  const clock = await readClock(sql, account);
+  const { sql, now, input, startedWith } = call;
+  const clock = await readClock(sql);
   const { data = startedWith.data, seed, keep = [] } = input;
   if (data !== 'load' && (input.cards ?? input.transactions) !== undefined) {
     throw new Refused('invalid_request', 'cards and transactions: for the data set load alone');
   }
-  const bins = keep.includes('bins') ? await allBins(sql, account) : undefined;
-  await emptyAccount(sql, account);
-  await clearSystemTables(sql, account, { seed, keep });
-  if (clock.mode !== 'real') await setClock(sql, account, clock);
+  const bins = keep.includes('bins') ? await allBins(sql) : undefined;
+  await emptyAccount(sql);
+  await clearSystemTables(sql, { seed, keep });
+  if (clock.mode !== 'real') await setClock(sql, clock);
   // The seed may be another one now.
-  const idSource = deterministicIds({ sql, account });
+  const idSource = deterministicIds({ sql });
   const size = loadSize({ ...startedWith.size, ...input });
   const wallet = input.data === undefined ? startedWith.wallet : undefined;
-  await loadDataSet(sql, { name: data, account, now, idSource, size, bins, ...(wallet !== undefined && { wallet }) });
+  await loadDataSet(sql, { name: data, now, idSource, size, bins, ...(wallet !== undefined && { wallet }) });
   const found = await checkNow(call);
-  await keepCheck(sql, account, found);
+  await keepCheck(sql, found);
   return { ...(await stateOf(call)), ...foundIn(found) };
 };
 
-type CheckScope = Pick<Call, 'sql' | 'account' | 'now'>;
+type CheckScope = Pick<Call, 'sql' | 'now'>;
 
 /** All invariants, now. */
-export async function checkNow({ sql, account, now }: CheckScope): Promise<LastCheck> {
-  return { at: now, faults: await checkInvariants(sql, account) };
+export async function checkNow({ sql, now }: CheckScope): Promise<LastCheck> {
+  return { at: now, faults: await checkInvariants(sql) };
 }
 
 const NEVER_LOOKED_AT = { ledger_ok: null, ledger_faults: [], ledger_checked_at: null };
@@ -95,13 +91,13 @@ export function foundIn({ at, faults }: LastCheck) {
 }
 
 /** Everything the store knows of itself, in numbers, but for its books. */
-export async function stateOf({ sql, account, now }: CheckScope) {
-  const wallet = await walletOf(sql, account);
-  const parked = await parkedTimers(sql, account);
+export async function stateOf({ sql, now }: CheckScope) {
+  const wallet = await walletOf(sql);
+  const parked = await parkedTimers(sql);
   return {
     data_set: wallet?.data_set ?? 'none',
     now: isoTime(now),
-    ...(await countAll(sql, account)),
+    ...(await countAll(sql)),
     wallet_balance: toUsd(wallet?.balance ?? (0 as Cents)),
     timers_parked: parked.map(timer => ({ ...timer, due_at: isoTime(timer.due_at) })),
   };
@@ -113,7 +109,7 @@ export async function stateOf({ sql, account, now }: CheckScope) {
 export const showDialect: TracelessHandlers['dialect.show'] = async ({ parts, read }, { nonce }) => {
   const { facts } = parts.activeDialect;
   if (nonce === undefined) return { ...facts, stated_for: [] };
-  const made = await read(({ sql, account }) => allApiKeys(sql, account));
+  const made = await read(({ sql }) => allApiKeys(sql));
   const digests = [digestOf(parts.key.expose()), ...made.map(({ digest }) => digest)];
   const statement = { nonce, honoursKeys: facts.honours_keys };
   return { ...facts, stated_for: digests.map(digest => statedForKey(digest, statement)) };
@@ -121,8 +117,8 @@ export const showDialect: TracelessHandlers['dialect.show'] = async ({ parts, re
 
 // faults, faults.get, .add, .remove, .clear
 
-export const listFaults: MomentHandler<'faults'> = async ({ sql, account, now }) => {
-  const rows = await allFaults(sql, account);
+export const listFaults: MomentHandler<'faults'> = async ({ sql, now }) => {
+  const rows = await allFaults(sql);
   return { data: rows.map(row => shown(row, now)), page: {} };
 };
 
@@ -130,13 +126,13 @@ export const getFault: MomentHandler<'faults.get'> = async (moment, input) =>
   shown(await faultOf(moment, input), moment.now);
 
 /** Throws `invalid_request` naming the member that is wrong. */
-export const addFault: AdminHandlers['faults.add'] = async ({ sql, account, now, idSource, input }) => {
+export const addFault: AdminHandlers['faults.add'] = async ({ sql, now, idSource, input }) => {
   const problem = faultProblem(input);
   if (problem !== undefined) throw new Refused('invalid_request', `${problem.field} ${problem.text}`);
   const rule = input as unknown as FaultRule;
   const row: FaultRow = {
     id: await idSource.id('flt'),
-    position: await nextCount(sql, account, 'fault position'),
+    position: await nextCount(sql, 'fault position'),
     meets: isDeliveryKind(rule.action.kind) ? 'deliveries' : 'requests',
     rule: JSON.stringify(rule),
     times: rule.times ?? null,
@@ -145,22 +141,22 @@ export const addFault: AdminHandlers['faults.add'] = async ({ sql, account, now,
     expires_at: rule.expires_at === undefined ? null : instantOf(rule.expires_at),
     created_at: now,
   };
-  await insertFault(sql, account, row);
+  await sql.insert('faults', row);
   return shown(row, now);
 };
 
 export const removeFault: AdminHandlers['faults.remove'] = async call => {
   const { id } = await faultOf(call, call.input);
-  await deleteFault(call.sql, call.account, id);
+  await call.sql.run('delete from faults where id = ?', id);
   return {};
 };
 
-export const clearFaults: AdminHandlers['faults.clear'] = async ({ sql, account }) => ({
-  removed: await deleteAllFaults(sql, account),
+export const clearFaults: AdminHandlers['faults.clear'] = async ({ sql }) => ({
+  removed: await sql.run('delete from faults'),
 });
 
-async function faultOf({ sql, account }: Pick<Call, 'sql' | 'account'>, { fault_id }: { readonly fault_id: string }) {
-  const row = await faultById(sql, account, fault_id);
+async function faultOf({ sql }: Pick<Call, 'sql'>, { fault_id }: { readonly fault_id: string }) {
+  const row = await faultById(sql, fault_id);
   if (row === undefined) throw new Refused('not_found', `no fault rule ${fault_id}`);
   return row;
 }
@@ -193,25 +189,25 @@ function pageOf({ page = 1, per_page: limit = 100 }: AskedPage) {
   return { where, facts: (total: number) => pageFacts(page, limit, total) };
 }
 
-export const listDeposits: AdminHandlers['deposits'] = async ({ sql, account, input }) => {
+export const listDeposits: AdminHandlers['deposits'] = async ({ sql, input }) => {
   const { where, facts } = pageOf(input);
-  const { rows, total } = await newestDeposits(sql, account, { ...input, ...where });
+  const { rows, total } = await newestDeposits(sql, { ...input, ...where });
   return { data: rows.map(wireDeposit), page: facts(total) };
 };
 
-export const listAccounts: AdminHandlers['ledger.accounts'] = async ({ sql, account, input }) => {
+export const listAccounts: AdminHandlers['ledger.accounts'] = async ({ sql, input }) => {
   const { where, facts } = pageOf(input);
-  const { rows, total } = await ledgerAccounts(sql, account, where);
+  const { rows, total } = await ledgerAccounts(sql, where);
   const data = rows.map(({ ledger, balance, postings }) => ({ account: ledger, balance: toUsd(balance), postings }));
   return { data, page: facts(total) };
 };
 
-export const listEntries: AdminHandlers['ledger.entries'] = async ({ sql, account, input }) => {
+export const listEntries: AdminHandlers['ledger.entries'] = async ({ sql, input }) => {
   const { where, facts } = pageOf(input);
-  const { rows, total } = await entriesInOrder(sql, account, { ...where, ledger: input.account, ref: input.ref });
+  const { rows, total } = await entriesInOrder(sql, { ...where, ledger: input.account, ref: input.ref });
   const data = [];
   for (const row of rows) {
-    const postings = await postingsOf(sql, account, row.id);
+    const postings = await postingsOf(sql, row.id);
     data.push({
       ...row,
       created_at: isoTime(row.created_at),
@@ -221,7 +217,7 @@ export const listEntries: AdminHandlers['ledger.entries'] = async ({ sql, accoun
   return { data, page: facts(total) };
 };
 
-export const checkLedger: AdminHandlers['ledger.check'] = async ({ sql, account, now }) => {
+export const checkLedger: AdminHandlers['ledger.check'] = async ({ sql, now }) => {
   const damaged = await damagedPages(sql);
   // Of a damaged file the books would say anything, and it is better not written to.
   if (damaged.length > 0)
@@ -230,8 +226,8 @@ export const checkLedger: AdminHandlers['ledger.check'] = async ({ sql, account,
       faults: damaged.map(line => `the file is damaged: ${line}`),
       invariants: uncheckedInvariants(),
     };
-  const faults = await checkInvariants(sql, account);
-  await keepCheck(sql, account, { at: now, faults });
+  const faults = await checkInvariants(sql);
+  await keepCheck(sql, { at: now, faults });
   return { ok: faults.length === 0, faults, invariants: invariantResults(faults) };
 };
 
@@ -264,18 +260,17 @@ function filterOf({ since, ...rest }: Omit<RequestFilter, 'since'> & { readonly 
  * than they get when nobody looks. They push as many stored ones out as they will when they are written.
  */
 async function newestRequests(
-  { sql, account, parts }: StoreMoment,
+  { sql, parts }: StoreMoment,
   filter: RequestFilter,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<{ readonly rows: readonly RequestRow[]; readonly total: number }> {
   const kept = parts.requestLog.waiting.slice(-KEPT_REQUESTS);
   const waiting = kept.filter(row => fitsRequest(row, filter)).toReversed();
   const newest = KEPT_REQUESTS - kept.length;
-  const total = waiting.length + (await countRequests(sql, account, { filter, newest }));
   const first = waiting.slice(offset, offset + limit);
   const span = { limit: limit - first.length, offset: Math.max(0, offset - waiting.length) };
-  const stored = span.limit === 0 ? [] : await pageOfRequests(sql, account, { filter, newest, ...span });
-  return { rows: [...first, ...stored], total };
+  const stored = await pageOfRequests(sql, { filter, newest }, span);
+  return { rows: [...first, ...stored.rows], total: waiting.length + stored.total };
 }
 
 // clock.show, clock.set. Moving it forward takes many transactions: advance.ts.
@@ -285,28 +280,28 @@ export function wireClock(clock: ClockRow, now: number) {
   return { mode: clock.mode, now: isoTime(now), rate: clockRate(clock) };
 }
 
-export const showClock: MomentHandler<'clock.show'> = async ({ sql, account, now }) => {
-  const target = await advanceTarget(sql, account);
-  const shown = wireClock(await readClock(sql, account), now);
+export const showClock: MomentHandler<'clock.show'> = async ({ sql, now }) => {
+  const target = await advanceTarget(sql);
+  const shown = wireClock(await readClock(sql), now);
   if (target === undefined) return { ...shown, moving_to: null, awaited_deliveries: 0 };
-  const sending = await sendingNow(sql, account);
+  const sending = await sendingNow(sql);
   return { ...shown, moving_to: isoTime(target), awaited_deliveries: sending.length };
 };
 
 /** Backwards too. What becomes due by it happens before the next request, at its own time. */
-export const changeClock: AdminHandlers['clock.set'] = async ({ sql, account, now, real, isGone, input }) => {
+export const changeClock: AdminHandlers['clock.set'] = async ({ sql, now, real, isGone, input }) => {
   const { mode, at, rate } = input;
   if (mode === 'real' && at !== undefined) throw new Refused('invalid_request', 'at: a real clock shows real time');
   if ((mode === 'scaled') !== (rate !== undefined)) {
     throw new Refused('invalid_request', 'rate: needed for a scaled clock, and for no other');
   }
-  if (await isAdvanceRunning(sql, account, isGone)) {
+  if (await isAdvanceRunning(sql, isGone)) {
     throw impossible('the clock is being moved forward: wait for that to end');
   }
   const shown = at === undefined ? now : instantOf(at);
   const kind: ClockRow = { ...REAL_CLOCK, mode, rate_milli: Math.round((rate ?? 1) * 1000) };
   const clock = mode === 'real' ? REAL_CLOCK : clockShowing(kind, shown, real);
-  await forgetAdvance(sql, account);
-  await setClock(sql, account, clock);
+  await forgetAdvance(sql);
+  await setClock(sql, clock);
   return wireClock(clock, mode === 'real' ? real : shown);
 };

@@ -11,15 +11,7 @@ import { walletOf } from '../store/account.ts';
 import { BulkInsert, inBulk } from '../store/bulk.ts';
 import { forgetCheck } from '../store/ledger.ts';
 import { beginGeneration, type IdForm } from '../store/open.ts';
-import {
-  ARCHIVED,
-  ARCHIVED_ACCOUNT,
-  type ArchivedTable,
-  emptyArchived,
-  LATE_INDEXES,
-  rowsOf,
-  SCHEMA,
-} from '../store/schema.ts';
+import { ARCHIVED, type ArchivedTable, emptyArchived, LATE_INDEXES, rowsOf, SCHEMA } from '../store/schema.ts';
 import { isRefusedStatement, type Sql, type SqlValue } from '../store/sql.ts';
 
 export interface TableFacts {
@@ -76,7 +68,6 @@ export function readManifest(line: string): Manifest {
 // Writes what a store holds into a folder: a file of lines a table, and last the manifest with all sums.
 
 export interface Saving {
-  readonly account: string;
   /** Shown by the clock of the sandbox, ms. */
   readonly now: number;
   readonly platform: NodeJS.Platform;
@@ -88,20 +79,20 @@ export const tableFile = (name: string) => `${name}.ndjson`;
  * Makes `folder` (0700) and fills it from an open reading transaction, which sees one moment of the store whatever is
  * written meanwhile. Files are awaited inside of it: only pages of rows are ever in memory. All of it is synced.
  */
-export async function saveInto(folder: string, sql: Sql, { account, now, platform }: Saving): Promise<Manifest> {
+export async function saveInto(folder: string, sql: Sql, { now, platform }: Saving): Promise<Manifest> {
   await mkdir(folder, { mode: 0o700 });
   const meta = await sql.get<{ seed: number; ids: IdForm }>('select seed, ids from meta where one = 1');
   if (meta === undefined) throw new Error('the store says nothing about itself');
   const tables: TableFacts[] = [];
-  for (const table of ARCHIVED) tables.push(await saveTable(join(folder, tableFile(table.name)), sql, account, table));
+  for (const table of ARCHIVED) tables.push(await saveTable(join(folder, tableFile(table.name)), sql, table));
   const manifest: Manifest = {
     format: SNAPSHOT_FILE.format,
     version: 1,
     schema: SCHEMA,
     made_at: isoTime(now),
-    clock: await readClock(sql, account),
+    clock: await readClock(sql),
     ...meta,
-    data_set: (await walletOf(sql, account))?.data_set ?? 'none',
+    data_set: (await walletOf(sql))?.data_set ?? 'none',
     tables,
   };
   await createPrivate(join(folder, MANIFEST_FILE), manifestLine(manifest));
@@ -109,13 +100,13 @@ export async function saveInto(folder: string, sql: Sql, { account, now, platfor
   return manifest;
 }
 
-async function saveTable(path: string, sql: Sql, account: string, table: ArchivedTable): Promise<TableFacts> {
+async function saveTable(path: string, sql: Sql, table: ArchivedTable): Promise<TableFacts> {
   const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
   try {
     const hash = createHash('sha256');
     let rows = 0;
     let bytes = 0;
-    for await (const page of rowsOf(sql, account, table)) {
+    for await (const page of rowsOf(sql, table)) {
       const text = Buffer.from(page.map(row => `${JSON.stringify(row)}\n`).join(''));
       hash.update(text);
       rows += page.length;
@@ -152,13 +143,13 @@ export async function checkSums(folder: string, { tables }: Manifest): Promise<v
  * Replaces all rows of the account, in the open transaction; sums are checked once more as rows are read. Throws
  * `Damaged`, and then the transaction must be undone.
  */
-export async function restoreFrom(folder: string, manifest: Manifest, sql: Sql, account: string): Promise<void> {
+export async function restoreFrom(folder: string, manifest: Manifest, sql: Sql): Promise<void> {
   try {
     await inBulk(sql, LATE_INDEXES, async () => {
-      await emptyArchived(sql, account);
+      await emptyArchived(sql);
       for (const table of manifest.tables) await restoreTable(folder, table, sql);
     });
-    await forgetCheck(sql, account);
+    await forgetCheck(sql);
     await sql.run('update meta set seed = ?, ids = ? where one = 1', manifest.seed, manifest.ids);
     await beginGeneration(sql);
   } catch (error) {
@@ -169,13 +160,8 @@ export async function restoreFrom(folder: string, manifest: Manifest, sql: Sql, 
 
 async function restoreTable(folder: string, table: TableFacts, sql: Sql): Promise<void> {
   const bulk = new BulkInsert(sql, table.name, table.columns);
-  const place = table.columns.indexOf('account_id');
   for await (const lines of linesOf(folder, table)) {
-    for (const line of lines) {
-      const row = rowOf(line, table);
-      if (row[place] !== ARCHIVED_ACCOUNT) throw new Damaged(`${tableFile(table.name)} holds a row of another account`);
-      bulk.add(row);
-    }
+    for (const line of lines) bulk.add(rowOf(line, table));
     await bulk.flush();
   }
 }

@@ -11,7 +11,6 @@ import type { IdSource } from './handler.ts';
 
 interface DeterministicIdParts {
   readonly sql: Sql;
-  readonly account: string;
   /** Scope of the idempotency key, when one was sent; differs after the key expired. */
   readonly key?: string | undefined;
   /** Secret of subscriptions that name none, in place of a generated one. */
@@ -29,13 +28,13 @@ const ID_LENGTH = 24;
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /** Chance for one transaction. */
-export function deterministicIds({ sql, account, key, webhookSecret, meta: known }: DeterministicIdParts): IdSource {
+export function deterministicIds({ sql, key, webhookSecret, meta: known }: DeterministicIdParts): IdSource {
   const drawn = new Map<string, number>();
   const origin = async (purpose: string): Promise<{ seed: number; ids: IdForm; from: string }> => {
     // Read each time: a reset changes the seed within its transaction.
     const meta = known ?? (await metaOf(sql));
     if (key === undefined || meta.ids === 'counted') {
-      return { seed: meta.seed, ids: meta.ids, from: `count ${await nextCount(sql, account, purpose)}` };
+      return { seed: meta.seed, ids: meta.ids, from: `count ${await nextCount(sql, purpose)}` };
     }
     const nth = (drawn.get(purpose) ?? 0) + 1;
     drawn.set(purpose, nth);
@@ -60,24 +59,24 @@ export function deterministicIds({ sql, account, key, webhookSecret, meta: known
 
 /** Takes `count` ids of a kind from the store's counter at once: the `nth`, from 0, is what the nth call would give. */
 export async function manyIds(
-  { sql, account }: Pick<DeterministicIdParts, 'sql' | 'account'>,
+  { sql }: Pick<DeterministicIdParts, 'sql'>,
   kind: string,
   count: number,
 ): Promise<(nth: number) => string> {
   const meta = await metaOf(sql);
-  const first = (await takeCounts(sql, account, { name: kind, count })) - count + 1;
+  const first = (await takeCounts(sql, { name: kind, count })) - count + 1;
   return nth =>
     meta.ids === 'counted' ? `${kind}_${first + nth}` : idOf(kind, `${meta.seed} ${kind} count ${first + nth}`);
 }
 
 /** The same for digits. */
 export async function manyDigits(
-  { sql, account }: Pick<DeterministicIdParts, 'sql' | 'account'>,
+  { sql }: Pick<DeterministicIdParts, 'sql'>,
   purpose: string,
   count: number,
 ): Promise<(nth: number, digits: number) => string> {
   const { seed } = await metaOf(sql);
-  const first = (await takeCounts(sql, account, { name: `digits ${purpose}`, count })) - count + 1;
+  const first = (await takeCounts(sql, { name: `digits ${purpose}`, count })) - count + 1;
   return (nth, digits) => digitsOf(`${seed} ${purpose} count ${first + nth}`, digits);
 }
 

@@ -31,7 +31,6 @@ type CheckedInput<Row> = Part<Row, 'params'> & Part<Row, 'query'> & Part<Row, 'b
 export interface Call<Row extends Operation = Operation> {
   /** Open transaction; for reading operations a read. The effect, its event and its idempotency record share it. */
   readonly sql: Sql;
-  readonly account: string;
   /** Clock of the sandbox, ms UTC. */
   readonly now: number;
   readonly input: CheckedInput<Row>;

@@ -2,7 +2,8 @@
 
 import type { EventName } from '../../contract/events.ts';
 import { centsOf } from '../../core/money.ts';
-import type { Sql, SqlValue } from '../store/sql.ts';
+import { ACCOUNT } from '../store/schema.ts';
+import type { Sql } from '../store/sql.ts';
 
 /** A statement that yields what breaks an invariant, named `culprit`; none when it holds. */
 export interface Invariant {
@@ -11,80 +12,74 @@ export interface Invariant {
   readonly statement: string;
 }
 
-const SUM = (amount: string) => `cast(coalesce(sum(${amount}), 0) as bigint)`;
-const POSTED = `select ledger, ${SUM('amount')} as total from postings where account_id = :account group by ledger`;
-/** Reads a table as it lies: by an index, which all rows are in, a million rows would be looked up one by one. */
-export const WHOLE = "coalesce(account_id, '') = :account";
+const SUM = (amount: string) => `coalesce(sum(${amount}), 0)`;
+const POSTED = `select ledger, ${SUM('amount')} as total from postings group by ledger`;
 /** Settled above a hold, or posted without one. */
 const OVER = `(t.excess > 0 or (t.type = 'settlement' and t.authorization_id is null))`;
-const WENT_OVER = `select 1 from transactions t where t.account_id = c.account_id and t.card_id = c.id and ${OVER}`;
+const WENT_OVER = `select 1 from transactions t where t.card_id = c.id and ${OVER}`;
 
 const INVARIANTS: readonly Invariant[] = [
   {
     id: 'I1',
     says: 'an entry has at least two postings and sums to 0',
     statement: `select cast(e.id as text) as culprit from entries e
-      left join postings p on p.account_id = e.account_id and p.entry_id = e.id
-      where e.account_id = :account group by e.id having count(p.amount) < 2 or ${SUM('p.amount')} <> 0`,
+      left join postings p on p.entry_id = e.id group by e.id having count(p.amount) < 2 or ${SUM('p.amount')} <> 0`,
   },
   {
     id: 'I2',
     says: 'the cached balances of the wallet are the sums of postings',
-    statement: `select w.account_id as culprit from wallets w where w.account_id = :account and (
-      w.balance <> (select ${SUM('amount')} from postings
-        where account_id = :account and ledger = 'wallet:' || w.account_id)
-      or w.spent <> (select ${SUM('amount')} from postings where account_id = :account and ledger = 'ext:network')
-      or -w.deposited <> (select ${SUM('amount')} from postings
-        where account_id = :account and ledger in ('ext:crypto', 'ext:adjust')))`,
+    statement: `select '${ACCOUNT}' as culprit from wallets w
+      where w.balance <> (select ${SUM('amount')} from postings where ledger = 'wallet:${ACCOUNT}')
+      or w.spent <> (select ${SUM('amount')} from postings where ledger = 'ext:network')
+      or -w.deposited <> (select ${SUM('amount')} from postings where ledger in ('ext:crypto', 'ext:adjust'))`,
   },
   {
     id: 'I2',
     says: 'the cached balance and hold of a card are the sums of postings',
     statement: `with posted as materialized (${POSTED}) select c.id as culprit from cards c
       left join posted b on b.ledger = 'card:' || c.id left join posted h on h.ledger = 'hold:' || c.id
-      where c.account_id = :account and (coalesce(b.total, 0) <> c.balance or coalesce(h.total, 0) <> c.hold)`,
+      where (coalesce(b.total, 0) <> c.balance or coalesce(h.total, 0) <> c.hold)`,
   },
   {
     id: 'I3',
     says: 'all accounts sum to 0',
-    statement: `select 'postings' as culprit from (select ${SUM('amount')} as total from postings
-      where account_id = :account) s where s.total <> 0`,
+    statement: `select 'postings' as culprit from (select ${SUM('amount')} as total from postings) s where s.total <> 0`,
   },
   {
     id: 'I4',
     says: 'the hold of a card is the sum of its authorizations, never below 0',
     statement: `select c.id as culprit from cards c left join (select card_id, ${SUM('held')} as total
-        from transactions where ${WHOLE} and held <> 0 group by card_id) t on t.card_id = c.id
-      where c.account_id = :account and (c.hold < 0 or c.hold <> coalesce(t.total, 0))`,
+        from transactions not indexed where held <> 0 group by card_id) t on t.card_id = c.id
+      where (c.hold < 0 or c.hold <> coalesce(t.total, 0))`,
   },
   {
     id: 'I5',
     says: 'a card is below 0 only after a settlement above its hold or a force post',
     statement: `select c.id as culprit from cards c
-      where c.account_id = :account and c.balance < 0 and not exists (${WENT_OVER})`,
+      where c.balance < 0 and not exists (${WENT_OVER})`,
   },
   {
     id: 'I5',
     says: 'the wallet is below 0 only after a settlement above a hold or a force post',
-    statement: `select w.account_id as culprit from wallets w where w.account_id = :account and w.balance < 0
-      and not exists (select 1 from transactions t where t.account_id = :account and ${OVER})`,
+    statement: `select '${ACCOUNT}' as culprit from wallets w where w.balance < 0
+      and not exists (select 1 from transactions t where ${OVER})`,
   },
   {
     id: 'I6',
     says: 'a terminated card holds nothing',
     statement: `select id as culprit from cards
-      where account_id = :account and status = 'terminated' and balance <> 0`,
+      where status = 'terminated' and balance <> 0`,
   },
   {
     id: 'I7',
     says: 'held, settled below the hold and released are what was authorized',
     statement: `select id as culprit from transactions
-      where ${WHOLE} and type = 'authorization' and held + (settled - excess) + released <> amount`,
+      where type = 'authorization' and held + (settled - excess) + released <> amount`,
   },
   {
     id: 'I8',
     says: 'an authorization that is not pending holds nothing',
-    statement: `select id as culprit from transactions where ${WHOLE} and status <> 'pending' and held <> 0`,
+    statement: `select id as culprit from transactions where status <> 'pending' and held <> 0`,
   },
   {
     id: 'I9',
@@ -92,34 +87,33 @@ const INVARIANTS: readonly Invariant[] = [
     statement: `select a.id as culprit from transactions a left join (select authorization_id,
           ${SUM("case when type = 'refund' then amount else 0 end")} as refunded,
           ${SUM("case when type = 'settlement' then amount else 0 end")} as settled
-        from transactions where ${WHOLE} and authorization_id is not null group by authorization_id) r
+        from transactions where authorization_id is not null group by authorization_id) r
         on r.authorization_id = a.id
-      where coalesce(a.account_id, '') = :account and a.type = 'authorization' and (a.refunded > a.settled
+      where a.type = 'authorization' and (a.refunded > a.settled
         or a.refunded <> coalesce(r.refunded, 0) or a.settled <> coalesce(r.settled, 0))`,
   },
   {
     id: 'I10',
     says: 'deposited minus spent is on the wallet, the cards and the holds',
-    statement: `select w.account_id as culprit from wallets w where w.account_id = :account and w.deposited - w.spent
-      <> w.balance + (select ${SUM('balance + hold')} from cards where account_id = :account)`,
+    statement: `select '${ACCOUNT}' as culprit from wallets w where w.deposited - w.spent
+      <> w.balance + (select ${SUM('balance + hold')} from cards)`,
   },
 ];
 
 const SHOWN = 5;
 
 /** What does not hold, one line an invariant: `I4 the hold of …: card_x`. Empty when the ledger is whole. */
-export function checkLedger(sql: Sql, account: string): Promise<string[]> {
-  return brokenOf(sql, account, INVARIANTS);
+export function checkLedger(sql: Sql): Promise<string[]> {
+  return brokenOf(sql, INVARIANTS);
 }
 
-/** The same for any invariants; `:account` stands for the account in their statements. */
-export async function brokenOf(sql: Sql, account: string, invariants: readonly Invariant[]): Promise<string[]> {
+/** What does not hold of some invariants. */
+export async function brokenOf(sql: Sql, invariants: readonly Invariant[]): Promise<string[]> {
   const faults: string[] = [];
   const culprits = (statement: string) => {
-    const values: SqlValue[] = new Array(statement.split(':account').length - 1).fill(account);
     // In the order of an expression, which no index has: else each table would be read in the order of its ids.
     const shown = `select culprit from (${statement}) f order by culprit || '' limit ${SHOWN}`;
-    return sql.all<{ culprit: string }>(shown.replaceAll(':account', '?'), ...values);
+    return sql.all<{ culprit: string }>(shown);
   };
   for (const { id, says, statement } of invariants) {
     const found = await culprits(statement);
@@ -153,12 +147,11 @@ interface Story {
 
 const PAGE = 2_000;
 
-export async function eventFaults(sql: Sql, account: string): Promise<string[]> {
+export async function eventFaults(sql: Sql): Promise<string[]> {
   const reading = new Reading();
   for (let last = 0; ; ) {
     const rows = await sql.all<EventRow>(
-      'select seq, type, body from events where account_id = ? and seq > ? order by seq limit ?',
-      account,
+      'select seq, type, body from events where seq > ? order by seq limit ?',
       last,
       PAGE,
     );
@@ -168,18 +161,17 @@ export async function eventFaults(sql: Sql, account: string): Promise<string[]> 
   }
   const cards = await sql.all<CardRow>(
     `select id, status, case when balance < auto_freeze_at then 1 else 0 end as below
-     from cards where account_id = ? order by id`,
-    account,
+     from cards order by id`,
   );
   for (const card of cards) reading.compare(card);
   const faults = reading.faults();
-  const origin = await originOf(sql, account);
-  for (const [name, count] of await happened(sql, account)) {
+  const origin = await originOf(sql);
+  for (const [name, count] of await happened(sql)) {
     const expected = count - (origin.get(name) ?? 0);
     const found = reading.counts.get(name) ?? 0;
     if (found !== expected) faults.push(`I14 one event for each transition: ${found} ${name} for ${expected}`);
   }
-  return [...faults, ...(await lateDecreases(sql, account))];
+  return [...faults, ...(await lateDecreases(sql))];
 }
 
 /** Reads the events in their order and keeps what breaks a rule. */
@@ -253,21 +245,18 @@ class Reading {
 const I15 = 'I15 a card that fell below its line is frozen';
 
 /** Active and below the line is right only for who was unfrozen there, or created there and never fell since. */
-async function lateDecreases(sql: Sql, account: string): Promise<string[]> {
+async function lateDecreases(sql: Sql): Promise<string[]> {
   const rows = await sql.all<{ id: string; last_at: number }>(
     `select c.id, e.created_at as last_at from cards c
-       join (select ledger, max(entry_id) as last from postings where account_id = ? and amount < 0 group by ledger) p
+       join (select ledger, max(entry_id) as last from postings where amount < 0 group by ledger) p
          on p.ledger = 'card:' || c.id
-       join entries e on e.account_id = c.account_id and e.id = p.last
-     where c.account_id = ? and c.status = 'active' and c.balance < c.auto_freeze_at order by c.id`,
-    account,
-    account,
+       join entries e on e.id = p.last
+     where c.status = 'active' and c.balance < c.auto_freeze_at order by c.id`,
   );
   const late: string[] = [];
   for (const { id, last_at } of rows) {
     const freed = await sql.get<{ at: number | null }>(
-      "select max(created_at) as at from events where account_id = ? and type = 'card.unfrozen' and body like ?",
-      account,
+      "select max(created_at) as at from events where type = 'card.unfrozen' and body like ?",
       `%"id":"${id}"%`,
     );
     // At one moment of a clock that stands, either may have come first.
@@ -289,33 +278,32 @@ function toldBy(body: string): { readonly id: string; readonly card_id?: string 
 
 // Where events begin: a data set tells none, so what it holds is counted when it is loaded, and the check of events against the books (I14) starts from there.
 
-/** Read as they lie; see `WHOLE` in ledger-check.ts. */
-const records = (type: string) => `transactions where coalesce(account_id, '') = ? and type = '${type}'`;
+const records = (type: string) => `transactions where type = '${type}'`;
 
 /** How many things are there that each had one event of this name. Freezing has none: it goes both ways. */
 const HAPPENED = {
-  'card.created': 'cards where account_id = ?',
-  'card.terminated': "cards where account_id = ? and status = 'terminated'",
-  'card.funded': "entries where account_id = ? and kind = 'fund'",
+  'card.created': 'cards',
+  'card.terminated': "cards where status = 'terminated'",
+  'card.funded': "entries where kind = 'fund'",
   'transaction.authorized': records('authorization'),
   'transaction.settled': records('settlement'),
   'transaction.declined': records('decline'),
   'transaction.refunded': records('refund'),
   // One that was opened on a card that could not take it failed at once, without an event.
-  '3ds.challenge': "challenges where account_id = ? and not (status = 'failed' and attempts = 0)",
-  'deposit.pending': 'deposits where account_id = ?',
-  'deposit.confirmed': "deposits where account_id = ? and status = 'confirmed'",
+  '3ds.challenge': "challenges where not (status = 'failed' and attempts = 0)",
+  'deposit.pending': 'deposits',
+  'deposit.confirmed': "deposits where status = 'confirmed'",
 } as const satisfies Partial<Record<EventName, string>>;
 
 type Counted = keyof typeof HAPPENED;
 
 const NAMES = Object.keys(HAPPENED) as Counted[];
 
-/** Things of the account that had an event of each name, the data set's own included. */
-async function happened(sql: Sql, account: string): Promise<ReadonlyMap<Counted, number>> {
+/** Things that had an event of each name, the data set's own included. */
+async function happened(sql: Sql): Promise<ReadonlyMap<Counted, number>> {
   const counts = new Map<Counted, number>();
   for (const name of NAMES) {
-    const row = await sql.get<{ total: number }>(`select count(*) as total from ${HAPPENED[name]}`, account);
+    const row = await sql.get<{ total: number }>(`select count(*) as total from ${HAPPENED[name]}`);
     counts.set(name, row?.total ?? 0);
   }
   return counts;
@@ -324,17 +312,16 @@ async function happened(sql: Sql, account: string): Promise<ReadonlyMap<Counted,
 const PREFIX = 'origin ';
 
 /** Keeps what is there now as the data set's. */
-export async function rememberOrigin(sql: Sql, account: string): Promise<void> {
-  for (const [name, count] of await happened(sql, account)) {
-    await sql.run('insert into counters (account_id, name, value) values (?, ?, ?)', account, PREFIX + name, count);
+export async function rememberOrigin(sql: Sql): Promise<void> {
+  for (const [name, count] of await happened(sql)) {
+    await sql.insert('counters', { name: PREFIX + name, value: count });
   }
 }
 
 /** What the data set held of each. */
-async function originOf(sql: Sql, account: string): Promise<ReadonlyMap<string, number>> {
+async function originOf(sql: Sql): Promise<ReadonlyMap<string, number>> {
   const rows = await sql.all<{ name: string; value: number }>(
-    'select name, value from counters where account_id = ? and name like ? order by name',
-    account,
+    'select name, value from counters where name like ? order by name',
     `${PREFIX}%`,
   );
   return new Map(rows.map(({ name, value }) => [name.slice(PREFIX.length), value]));
@@ -347,15 +334,14 @@ interface Stored {
   readonly body: string;
 }
 
-export async function replayFaults(sql: Sql, account: string): Promise<string[]> {
+export async function replayFaults(sql: Sql): Promise<string[]> {
   const rows = await sql.all<Stored>(
     `select scope, body from idempotency
-     where account_id = ? and state = 'done' and status between 200 and 299 order by scope`,
-    account,
+     where state = 'done' and status between 200 and 299 order by scope`,
   );
   // As many as the store has entries: not read to be held against nothing.
   if (rows.length === 0) return [];
-  const left = await effects(sql, account);
+  const left = await effects(sql);
   const faults: string[] = [];
   for (const row of rows) {
     const effect = effectOf(row);
@@ -368,12 +354,11 @@ export async function replayFaults(sql: Sql, account: string): Promise<string[]>
 }
 
 /** What was done, and how often: kind of entry, card, and cents that went to the card or from it. */
-async function effects(sql: Sql, account: string): Promise<Map<string, number>> {
+async function effects(sql: Sql): Promise<Map<string, number>> {
   const rows = await sql.all<{ kind: string; ref: string; amount: number; times: number }>(
     `select e.kind, e.ref, p.amount, count(*) as times from entries e
-       join postings p on p.account_id = e.account_id and p.entry_id = e.id and p.ledger = 'card:' || e.ref
-     where e.account_id = ? and e.kind in ('create', 'fund', 'withdraw') group by e.kind, e.ref, p.amount`,
-    account,
+       join postings p on p.entry_id = e.id and p.ledger = 'card:' || e.ref
+     where e.kind in ('create', 'fund', 'withdraw') group by e.kind, e.ref, p.amount`,
   );
   return new Map(rows.map(({ kind, ref, amount, times }) => [`${kind} ${ref} ${Math.abs(amount)}`, times]));
 }

@@ -1,4 +1,4 @@
-/** The clock of the sandbox: one row an account. Real time is handed in; leases and rate limits never come here. */
+/** The clock of the sandbox: one row. Real time is handed in; leases and rate limits never come here. */
 import type { Sql } from '../store/sql.ts';
 
 export interface ClockRow {
@@ -47,30 +47,17 @@ export function clockShowing(clock: ClockRow, at: number, real: number): ClockRo
   }
 }
 
-export async function readClock(sql: Sql, account: string): Promise<ClockRow> {
-  const row = await sql.get<ClockRow>(
-    'select mode, at, real_since, rate_milli from clock where account_id = ?',
-    account,
-  );
-  return row ?? REAL_CLOCK;
-}
+export const readClock = async (sql: Sql): Promise<ClockRow> =>
+  (await sql.get<ClockRow>('select mode, at, real_since, rate_milli from clock')) ?? REAL_CLOCK;
 
-export async function setClock(sql: Sql, account: string, clock: ClockRow): Promise<void> {
-  await sql.run(
-    `insert into clock (account_id, mode, at, real_since, rate_milli) values (?, ?, ?, ?, ?)
-     on conflict (account_id) do update set mode = excluded.mode, at = excluded.at,
-       real_since = excluded.real_since, rate_milli = excluded.rate_milli`,
-    account,
-    clock.mode,
-    clock.at,
-    clock.real_since,
-    clock.rate_milli,
-  );
+export async function setClock(sql: Sql, { mode, at, real_since, rate_milli }: ClockRow): Promise<void> {
+  await sql.run('delete from clock');
+  await sql.insert('clock', { mode, at, real_since, rate_milli });
 }
 
 /** Time of the sandbox now, ms UTC. */
-export async function sandboxNow(sql: Sql, account: string, real: number): Promise<number> {
-  return shownTime(await readClock(sql, account), real);
+export async function sandboxNow(sql: Sql, real: number): Promise<number> {
+  return shownTime(await readClock(sql), real);
 }
 
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];

@@ -8,7 +8,6 @@ import type { IdSource } from '../calls/handler.ts';
 import { endsTransaction, type Sql, type Store } from '../store/sql.ts';
 
 export interface Timer {
-  readonly account: string;
   /** Clock of the sandbox, ms UTC. */
   readonly dueAt: number;
   /** Which action of `TIMER_ACTIONS` it starts. */
@@ -20,7 +19,6 @@ export interface Timer {
 /** What the action of a timer gets: an open transaction, its row already gone. */
 export interface TimerCall {
   readonly sql: Sql;
-  readonly account: string;
   /** The moment the timer was due, not the moment somebody noticed: ms UTC on the clock of the sandbox. */
   readonly now: number;
   readonly ref: string;
@@ -28,7 +26,7 @@ export interface TimerCall {
   /** Records an event in this transaction (A-82). */
   emit(event: EventName, data: Readonly<Record<string, unknown>>): Promise<void>;
   /** Sets a timer in this transaction. */
-  schedule(timer: Omit<Timer, 'account'>): Promise<void>;
+  schedule(timer: Timer): Promise<void>;
 }
 
 export type TimerActions = Readonly<Record<string, (call: TimerCall) => Promise<void>>>;
@@ -40,41 +38,25 @@ export interface Fired extends Timer {
 
 /** Sets the timer of `kind` and `ref`; one that is set already is moved, one that is parked is tried again. */
 export async function schedule(sql: Sql, timer: Timer): Promise<void> {
-  const { account, kind, ref } = timer;
-  await sql.run('delete from parked_timers where account_id = ? and kind = ? and ref = ?', account, kind, ref);
-  await sql.run(
-    `insert into timers (account_id, kind, ref, due_at) values (?, ?, ?, ?)
-     on conflict (account_id, kind, ref) do update set due_at = excluded.due_at`,
-    timer.account,
-    timer.kind,
-    timer.ref,
-    timer.dueAt,
-  );
+  const { kind, ref, dueAt } = timer;
+  await sql.run('delete from parked_timers where kind = ? and ref = ?', kind, ref);
+  await unschedule(sql, timer);
+  await sql.insert('timers', { kind, ref, due_at: dueAt });
 }
 
 /** Takes a timer away; one that is not set is no mistake. */
-export async function unschedule(sql: Sql, timer: Omit<Timer, 'dueAt'>): Promise<void> {
-  await sql.run(
-    'delete from timers where account_id = ? and kind = ? and ref = ?',
-    timer.account,
-    timer.kind,
-    timer.ref,
-  );
-}
+export const unschedule = (sql: Sql, { kind, ref }: Omit<Timer, 'dueAt'>) =>
+  sql.run('delete from timers where kind = ? and ref = ?', kind, ref);
 
 /** The earliest timer due at or before `upTo`; ties go by kind and ref. */
-export async function nextDue(sql: Sql, account: string, upTo: number): Promise<Timer | undefined> {
-  const row = await sql.get<{ kind: string; ref: string; due_at: number }>(
-    `select kind, ref, due_at from timers where account_id = ? and due_at <= ?
-     order by due_at, kind, ref limit 1`,
-    account,
+export function nextDue(sql: Sql, upTo: number): Promise<Timer | undefined> {
+  return sql.get<Timer>(
+    'select kind, ref, due_at as dueAt from timers where due_at <= ? order by due_at, kind, ref limit 1',
     upTo,
   );
-  return row && { account, kind: row.kind, ref: row.ref, dueAt: row.due_at };
 }
 
 export interface Firing {
-  readonly account: string;
   readonly upTo: number;
   readonly actions: TimerActions;
   /** Completes the call of an action inside its transaction. */
@@ -100,7 +82,7 @@ export async function fireDue(store: Store, firing: Firing): Promise<readonly Fi
  * its timer parked: one thing that cannot happen must not stand in the way of every request after it.
  */
 export async function fireOne(sql: Sql, firing: Firing): Promise<Fired | undefined> {
-  const timer = await nextDue(sql, firing.account, firing.upTo);
+  const timer = await nextDue(sql, firing.upTo);
   if (timer === undefined) return undefined;
   await firing.onTime?.(timer);
   await sql.run('savepoint timer');
@@ -120,34 +102,25 @@ export async function fireOne(sql: Sql, firing: Firing): Promise<Fired | undefin
   }
 }
 
-async function act(sql: Sql, timer: Timer, { account, actions, callParts }: Firing): Promise<void> {
+async function act(sql: Sql, timer: Timer, { actions, callParts }: Firing): Promise<void> {
   const action = Object.hasOwn(actions, timer.kind) ? actions[timer.kind] : undefined;
   if (action === undefined) throw new Error(`a timer of the unknown kind ${timer.kind} is due`);
   await unschedule(sql, timer);
   await action({
     sql,
-    account,
     now: timer.dueAt,
     ref: timer.ref,
     ...callParts(sql, timer),
-    schedule: next => schedule(sql, { ...next, account }),
+    schedule: next => schedule(sql, next),
   });
 }
 
 /** Longest text of an error that is kept. */
 const LONGEST_ERROR = 500;
 
-async function park(sql: Sql, { account, kind, ref, dueAt }: Timer, error: unknown): Promise<void> {
+async function park(sql: Sql, { kind, ref, dueAt }: Timer, error: unknown): Promise<void> {
   const said = (error instanceof Error ? error.message : String(error)).replaceAll('\0', '').toWellFormed();
-  await sql.run(
-    `insert into parked_timers (account_id, kind, ref, due_at, error) values (?, ?, ?, ?, ?)
-     on conflict (account_id, kind, ref) do update set due_at = excluded.due_at, error = excluded.error`,
-    account,
-    kind,
-    ref,
-    dueAt,
-    said.slice(0, LONGEST_ERROR),
-  );
+  await sql.insert('parked_timers', { kind, ref, due_at: dueAt, error: said.slice(0, LONGEST_ERROR) });
 }
 
 interface ParkedTimer {
@@ -158,8 +131,5 @@ interface ParkedTimer {
 }
 
 /** Timers whose action threw, oldest first. */
-export const parkedTimers = (sql: Sql, account: string) =>
-  sql.all<ParkedTimer>(
-    'select kind, ref, due_at, error from parked_timers where account_id = ? order by due_at, kind, ref limit 100',
-    account,
-  );
+export const parkedTimers = (sql: Sql) =>
+  sql.all<ParkedTimer>('select kind, ref, due_at, error from parked_timers order by due_at, kind, ref limit 100');

@@ -15,7 +15,7 @@ import type { Currency } from '../store/account.ts';
 /** The real life of 300 s would be over before anybody looked at a sandbox that was made a minute ago. */
 const OPEN_CHALLENGE_LIFE = DAY;
 
-export interface Teller extends Pick<Act, 'sql' | 'account' | 'now' | 'idSource'> {
+export interface Teller extends Pick<Act, 'sql' | 'now' | 'idSource'> {
   /** Ids of the seeded BINs, in their order. */
   readonly bins: readonly string[];
 }
@@ -42,9 +42,9 @@ class Story {
   }
 
   at(ago: number): Act {
-    const { sql, account, now, idSource } = this.#teller;
+    const { sql, now, idSource } = this.#teller;
     // Events begin after the data set: there is nobody to tell them to.
-    return { sql, account, now: now - ago, idSource, emit: async () => undefined };
+    return { sql, now: now - ago, idSource, emit: async () => undefined };
   }
 
   async deposit(ago: number, currency: Currency, amount: Cents): Promise<void> {

@@ -13,12 +13,12 @@ import { manyDigits, manyIds } from '../calls/deterministic-ids.ts';
 import { cardExpiry, monthOf } from '../rules/dates.ts';
 import { authorizationDue, declineReason } from '../rules/declines.ts';
 import { COINS, cardNumber, cryptoAmount, FREE_DIGITS, splitSettlement } from '../rules/money.ts';
-import { allBins, type BinRow, insertDeposit } from '../store/account.ts';
+import { allBins, type BinRow } from '../store/account.ts';
 import { BulkInsert, inBulk } from '../store/bulk.ts';
-import { type CardRow, type CardStatus, insertCard, keepSums } from '../store/cards.ts';
+import { type CardRow, type CardStatus, insertCard, isNumberTaken, keepSums } from '../store/cards.ts';
 import { keepWalletSums } from '../store/ledger.ts';
-import { LATE_INDEXES } from '../store/schema.ts';
-import { TRANSACTION_COLUMNS, type TransactionRow, transactionValues } from '../store/transactions.ts';
+import { ACCOUNT, LATE_INDEXES } from '../store/schema.ts';
+import type { TransactionRow } from '../store/transactions.ts';
 import type { Teller } from './demo.ts';
 
 export interface LoadSize {
@@ -80,7 +80,7 @@ type Draft = { -readonly [Column in keyof TransactionRow]: TransactionRow[Column
 
 /** Makes the cards and the records, in the open transaction. */
 export async function makeLoadData(teller: LoadTeller, size: LoadSize): Promise<void> {
-  const { sql, account, now } = teller;
+  const { sql, now } = teller;
   const rounds = Math.max(1, Math.ceil(size.transactions / size.cards));
   const span = Math.min(WHOLE_SPAN, rounds * LONGEST_ROUND);
   const start = now - span - DAY;
@@ -95,8 +95,8 @@ export async function makeLoadData(teller: LoadTeller, size: LoadSize): Promise<
     if (books.isFull) await books.flush();
   }
   await inBulk(sql, LATE_INDEXES, async () => {
-    const rows = new BulkInsert(sql, 'transactions', TRANSACTION_COLUMNS);
-    const timers = new BulkInsert(sql, 'timers', ['account_id', 'kind', 'ref', 'due_at']);
+    const rows = new BulkInsert(sql, 'transactions', Object.keys(blank('', '', 0)));
+    const timers = new BulkInsert(sql, 'timers', ['kind', 'ref', 'due_at']);
     let month = Number.NaN;
     for (let nth = 0; nth < size.transactions; nth += 1) {
       const at = now - span + Math.floor((span * nth) / size.transactions);
@@ -111,8 +111,8 @@ export async function makeLoadData(teller: LoadTeller, size: LoadSize): Promise<
       const row = blank(idOf(nth), card.id, at);
       if (open === undefined) buy({ card, row, books, below, roundsLeft, expires: dates.expires_at });
       else finish(open, { card, row, books });
-      if (row.held > 0) timers.add([account, AUTHORIZATION_EXPIRY, row.id, authorizationDue(at, row.mcc)]);
-      rows.add(transactionValues(account, row));
+      if (row.held > 0) timers.add([AUTHORIZATION_EXPIRY, row.id, authorizationDue(at, row.mcc)]);
+      rows.add(Object.values(row));
       if (books.isFull) await books.flush();
       if (rows.isFull) await rows.flush();
     }
@@ -124,7 +124,7 @@ export async function makeLoadData(teller: LoadTeller, size: LoadSize): Promise<
       if (books.isFull) await books.flush();
       const sums = { status, balance: cents(card.balance), hold: cents(card.hold) };
       const whole: CardRow = { ...cardFields(card, nth, dates), ...sums };
-      await keepSums(sql, account, { ...whole, ...cardDocument(whole) });
+      await keepSums(sql, { ...whole, ...cardDocument(whole) });
     }
     await rows.flush();
     await timers.flush();
@@ -153,8 +153,8 @@ interface Issue {
 
 /** Inserts cards, spread over all BINs; nothing is on them yet. */
 async function issueCards(teller: LoadTeller, { count, dates, below }: Issue): Promise<LoadCard[]> {
-  const { sql, account } = teller;
-  const bins = await allBins(sql, account);
+  const { sql } = teller;
+  const bins = await allBins(sql);
   const idOf = await manyIds(teller, 'card', count);
   const digits = await manyDigits(teller, 'number', count);
   const cvv = await manyDigits(teller, 'cvv', count);
@@ -162,22 +162,15 @@ async function issueCards(teller: LoadTeller, { count, dates, below }: Issue): P
   for (let nth = 0; nth < count; nth += 1) {
     const bin = bins[nth % bins.length] as BinRow;
     let number = cardNumber(bin.network, digits(nth, FREE_DIGITS));
-    for (;;) {
-      const card = { id: idOf(nth), bin, last4: number.slice(-4) };
-      // Its sums and the card as it is sent follow, see `keepSums`.
-      const fresh = {
-        card: { ...cardFields(card, nth, dates), balance: NOTHING },
-        cvv: cvv(nth, 3),
-        document: '',
-        number,
-      };
-      if ((await insertCard(sql, account, fresh)) > 0) {
-        cards.push({ ...card, first: 5_000 + below(45_000), balance: 0, hold: 0, used: 0, open: undefined });
-        break;
-      }
-      // Two of a hundred thousand meet by chance: one that is taken is drawn again.
+    // Two of a hundred thousand meet by chance: one that is taken is drawn again.
+    while (await isNumberTaken(sql, number)) {
       number = cardNumber(bin.network, (await manyDigits(teller, 'number', 1))(0, FREE_DIGITS));
     }
+    const card = { id: idOf(nth), bin, last4: number.slice(-4) };
+    // Its sums and the card as it is sent follow, see `keepSums`.
+    const fresh = { ...cardFields(card, nth, dates), status: 'active', balance: NOTHING, hold: NOTHING } as const;
+    await insertCard(sql, { ...fresh, number, cvv: cvv(nth, 3), document: '' });
+    cards.push({ ...card, first: 5_000 + below(45_000), balance: 0, hold: 0, used: 0, open: undefined });
   }
   return cards;
 }
@@ -315,13 +308,12 @@ class LoadBooks {
 
   constructor(teller: LoadTeller) {
     this.#teller = teller;
-    this.#entryRows = new BulkInsert(teller.sql, 'entries', ['account_id', 'id', 'kind', 'ref', 'created_at']);
-    this.#postingRows = new BulkInsert(teller.sql, 'postings', ['account_id', 'entry_id', 'ledger', 'amount']);
+    this.#entryRows = new BulkInsert(teller.sql, 'entries', ['id', 'kind', 'ref', 'created_at']);
+    this.#postingRows = new BulkInsert(teller.sql, 'postings', ['entry_id', 'ledger', 'amount']);
   }
 
   /** Throws `internal` for an entry that does not sum to 0: a bug of the data set. */
   post(kind: EntryKind, ref: string, at: number, moves: Moves, card?: LoadCard): void {
-    const { account } = this.#teller;
     const { wallet = 0, card: onCard = 0, hold = 0, crypto = 0, network = 0 } = moves;
     if (wallet + onCard + hold + crypto + network !== 0) {
       throw new CliError('internal', { message: `not a balanced entry: ${kind} ${JSON.stringify(moves)}` });
@@ -334,8 +326,8 @@ class LoadBooks {
       card.balance += onCard;
       card.hold += hold;
     }
-    this.#entryRows.add([account, this.#entries, kind, ref, at]);
-    this.#side(`wallet:${account}`, wallet);
+    this.#entryRows.add([this.#entries, kind, ref, at]);
+    this.#side(`wallet:${ACCOUNT}`, wallet);
     this.#side(`card:${card?.id}`, onCard);
     this.#side(`hold:${card?.id}`, hold);
     this.#side('ext:crypto', crypto);
@@ -343,16 +335,16 @@ class LoadBooks {
   }
 
   #side(ledger: string, amount: number): void {
-    if (amount !== 0) this.#postingRows.add([this.#teller.account, this.#entries, ledger, amount]);
+    if (amount !== 0) this.#postingRows.add([this.#entries, ledger, amount]);
   }
 
   /** A confirmed deposit, where the wallet could not pay `needed` cents. */
   async deposit(needed: number, at: number): Promise<void> {
     if (this.#wallet >= needed) return;
-    const { sql, account, idSource } = this.#teller;
+    const { sql, idSource } = this.#teller;
     const [{ name, confirmations }] = COINS.usdt.networks;
     const id = await idSource.id('dep');
-    await insertDeposit(sql, account, {
+    await sql.insert('deposits', {
       id,
       currency: 'usdt',
       network: name,
@@ -381,7 +373,7 @@ class LoadBooks {
   /** Writes what is left, and the sums of the wallet. */
   async close(): Promise<void> {
     await this.flush();
-    await keepWalletSums(this.#teller.sql, this.#teller.account, {
+    await keepWalletSums(this.#teller.sql, {
       wallet: cents(this.#wallet),
       deposited: cents(this.#deposited),
       spent: cents(this.#spent),

@@ -5,7 +5,7 @@ import { type Cents, cents } from '../../core/money.ts';
 import { type Act, post } from '../account/ledger.ts';
 import { seedOf } from '../calls/deterministic-ids.ts';
 import { rememberOrigin } from '../checks/ledger-check.ts';
-import { type BinRow, insertBins, insertWallet, walletOf } from '../store/account.ts';
+import { type BinRow, insertWallet, walletOf } from '../store/account.ts';
 import type { Sql } from '../store/sql.ts';
 import { tellDemo } from './demo.ts';
 import { type LoadSize, makeLoadData } from './load-data.ts';
@@ -69,7 +69,7 @@ const BINS: readonly SeededBin[] = [
 
 // Data sets: what a sandbox holds before anybody asked it for something (docs/design/sandbox.md, section 7).
 
-interface DataSetFacts extends Pick<Act, 'account' | 'now' | 'idSource'> {
+interface DataSetFacts extends Pick<Act, 'now' | 'idSource'> {
   readonly name: (typeof DATA_SETS)[number];
   /** What the wallet ends up with, by an adjustment; the data set's own sum when left out. */
   readonly wallet?: Cents;
@@ -86,24 +86,24 @@ interface DataSetFacts extends Pick<Act, 'account' | 'now' | 'idSource'> {
  */
 export async function loadDataSet(
   sql: Sql,
-  { name, account, now, idSource, wallet, size, bins: kept }: DataSetFacts,
+  { name, now, idSource, wallet, size, bins: kept }: DataSetFacts,
 ): Promise<void> {
-  await insertWallet(sql, account, name);
+  await insertWallet(sql, name);
   const bins: BinRow[] = [...(kept ?? [])];
   if (kept === undefined) for (const bin of BINS) bins.push({ ...bin, id: await idSource.id('bin') });
-  await insertBins(sql, account, bins);
-  if (name === 'demo') await tellDemo({ sql, account, now, idSource, bins: bins.map(({ id }) => id) });
-  if (name === 'load') await makeLoadData({ sql, account, now, idSource, seed: await seedOf(sql) }, size ?? LOAD_SIZE);
-  if (wallet !== undefined) await adjustWallet(sql, { account, now, wallet });
-  await rememberOrigin(sql, account);
+  for (const [position, bin] of bins.entries()) await sql.insert('bins', { ...bin, position });
+  if (name === 'demo') await tellDemo({ sql, now, idSource, bins: bins.map(({ id }) => id) });
+  if (name === 'load') await makeLoadData({ sql, now, idSource, seed: await seedOf(sql) }, size ?? LOAD_SIZE);
+  if (wallet !== undefined) await adjustWallet(sql, { now, wallet });
+  await rememberOrigin(sql);
 }
 
 async function adjustWallet(
   sql: Sql,
-  { account, now, wallet }: { readonly account: string; readonly now: number; readonly wallet: Cents },
+  { now, wallet }: { readonly now: number; readonly wallet: Cents },
 ): Promise<void> {
-  const missing = cents(wallet - ((await walletOf(sql, account))?.balance ?? 0));
+  const missing = cents(wallet - ((await walletOf(sql))?.balance ?? 0));
   if (missing === 0) return;
   const moves = { adjust: -missing, wallet: missing };
-  await post(sql, { account, kind: 'adjustment', ref: 'wallet', at: now, moves });
+  await post(sql, { kind: 'adjustment', ref: 'wallet', at: now, moves });
 }

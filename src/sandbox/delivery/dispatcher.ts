@@ -39,7 +39,7 @@ export function createDispatcher(
       };
     },
     async nextDue(sql, upTo) {
-      const due = await earliestDue(sql, parts.account);
+      const due = await earliestDue(sql);
       return due !== undefined && due <= upTo ? due : undefined;
     },
     fireDue: upTo => fireDeliveriesDue(parts, upTo),

@@ -17,7 +17,6 @@ export type DeliveryFault =
 
 interface DueDelivery {
   readonly sql: Sql;
-  readonly account: string;
   /** ms UTC on the clock of the sandbox. */
   readonly now: number;
   readonly webhookId: string;
@@ -43,7 +42,6 @@ const LIMITS: DeliveryLimits = { attempt: DELIVERY_TIMEOUT, lease: 30_000, poll:
 
 export interface DeliveryParts {
   readonly store: Store;
-  readonly account: string;
   /** Real time; the clock of the sandbox is a row of the store. */
   readonly clock: Clock;
   readonly random: Randomness;

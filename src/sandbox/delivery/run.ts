@@ -24,10 +24,8 @@ import {
   freeDelivery,
   hasWork,
   headOf,
-  insertAttempt,
   overtake,
   sendingNow,
-  setFailing,
   takeDelivery,
   type WebhookRow,
   webhookById,
@@ -54,18 +52,18 @@ interface ClaimResult {
 
 /** Claims the next delivery that is due at or before `upTo` and now, in the open transaction. */
 async function claimNext(sql: Sql, parts: DeliveryParts, upTo: number): Promise<ClaimResult> {
-  const { account, clock, isGone } = parts;
+  const { clock, isGone } = parts;
   const real = clock.now();
-  const now = await sandboxNow(sql, account, real);
+  const now = await sandboxNow(sql, real);
   const busy = new Set<string>();
-  for (const { id, webhook_id, lease_owner, lease_until } of await sendingNow(sql, account)) {
+  for (const { id, webhook_id, lease_owner, lease_until } of await sendingNow(sql)) {
     if (lease_until > real && !isGone(lease_owner)) busy.add(webhook_id);
-    else await freeDelivery(sql, account, id);
+    else await freeDelivery(sql, id);
   }
   const options = { now, real, upTo: Math.min(upTo, now) };
   let isPending = busy.size > 0;
   let first: { row: DeliveryRow; webhook: WebhookRow } | undefined;
-  for (const webhook of await activeWebhooks(sql, account)) {
+  for (const webhook of await activeWebhooks(sql)) {
     if (busy.has(webhook.id)) continue;
     const { row, isHeld } = await headFor(sql, parts, { ...options, webhook: webhook.id });
     isPending ||= isHeld;
@@ -85,12 +83,12 @@ interface HeadWish {
 /** The first of a subscription that no fault keeps back. */
 async function headFor(sql: Sql, parts: DeliveryParts, options: HeadWish) {
   for (;;) {
-    const row = await headOf(sql, parts.account, options);
+    const row = await headOf(sql, options);
     if (row === undefined) break;
     if (row.faults_asked === 1 || !(await meddle(sql, parts, { row, ...options }))) return { row, isHeld: false };
   }
   // Those that are to be overtaken go all the same when nobody comes for a while.
-  const held = await headOf(sql, parts.account, { ...options, real: Number.MAX_SAFE_INTEGER });
+  const held = await headOf(sql, { ...options, real: Number.MAX_SAFE_INTEGER });
   return { row: undefined, isHeld: held !== undefined };
 }
 
@@ -106,16 +104,16 @@ interface Taking {
 }
 
 async function take(sql: Sql, parts: DeliveryParts, { row, webhook, now, real }: Taking): Promise<Claimed> {
-  const { account, owner, random, limits } = parts;
+  const { owner, random, limits } = parts;
   const token = Buffer.from(random.bytes(16)).toString('hex');
-  await takeDelivery(sql, account, { id: row.id, lease: { owner, token, until: real + limits.lease } });
-  await overtake(sql, account, row);
-  const written = await deliveryBody(sql, account, row.id);
+  await takeDelivery(sql, { id: row.id, lease: { owner, token, until: real + limits.lease } });
+  await overtake(sql, row);
+  const written = await deliveryBody(sql, row.id);
   const body = row.edited === 1 ? written : spoken(written, parts);
   const attempt = row.attempt + 1;
   const secrets = secretsOf(webhook, now);
   const headers = headersFor(parts, { row, attempt, body, now, signing: signingFor(row, webhook, secrets) });
-  await insertAttempt(sql, account, {
+  await sql.insert('attempts', {
     delivery_id: row.id,
     number: attempt,
     at: now,
@@ -204,14 +202,14 @@ const MOST_KEPT = 4_096;
 
 /** Writes down what came of a claimed delivery; nothing when the lease is not ours any more. */
 async function record(sql: Sql, parts: DeliveryParts, claimed: Claimed, came: Came): Promise<void> {
-  const { account, clock } = parts;
+  const { clock } = parts;
   const { row, token, attempt } = claimed;
-  const now = await sandboxNow(sql, account, clock.now());
-  const webhook = await webhookById(sql, account, row.webhook_id);
+  const now = await sandboxNow(sql, clock.now());
+  const webhook = await webhookById(sql, row.webhook_id);
   const next = await nextState(sql, { claimed, came, now, webhook });
-  if ((await endAttempt(sql, account, { id: row.id, token, ...next })) === 0) return;
-  await finishAttempt(sql, account, { delivery_id: row.id, number: attempt, ...kept(claimed, came) });
-  if (webhook !== undefined && !came.isCutOff) await checkPurchase(sql, account, { webhook, claimed, came, now });
+  if ((await endAttempt(sql, { id: row.id, token, ...next })) === 0) return;
+  await finishAttempt(sql, { delivery_id: row.id, number: attempt, ...kept(claimed, came) });
+  if (webhook !== undefined && !came.isCutOff) await checkPurchase(sql, { webhook, claimed, came, now });
 }
 
 interface Outcome {
@@ -242,21 +240,20 @@ function isTaken({ reply: { status = 0 } }: Came): boolean {
 /** Whether a subscription goes on: 410 ends it at once, five days of nothing but failures too (A-78, A-80). */
 async function checkPurchase(
   sql: Sql,
-  account: string,
   { webhook, claimed, came, now }: Outcome & { readonly webhook: WebhookRow },
 ): Promise<void> {
   const { id, failing_since, status, url } = webhook;
   // What an address said says nothing about the one that took its place meanwhile.
   if (status !== 'active' || url !== claimed.letter.url) return;
   if (isTaken(came)) {
-    if (failing_since !== null) await setFailing(sql, account, { id, since: null });
+    if (failing_since !== null) await sql.update('webhooks', { id }, { failing_since: null });
     return;
   }
   const since = failing_since ?? now;
   if (came.reply.status === GONE || now - since >= DELIVERY_GIVEN_UP) {
-    await disableWebhook(sql, account, { id, now });
-    await cancelQueued(sql, account, id);
-  } else if (failing_since === null) await setFailing(sql, account, { id, since });
+    await disableWebhook(sql, { id, now });
+    await cancelQueued(sql, id);
+  } else if (failing_since === null) await sql.update('webhooks', { id }, { failing_since: since });
 }
 
 /** What is kept of an answer, without any secret a receiver sent back. */
@@ -357,20 +354,17 @@ export async function runDeliveries(parts: DeliveryParts, until: Until): Promise
 export const fireDeliveriesDue = (parts: DeliveryParts, upTo: number): Promise<readonly DeliveryAttempt[]> =>
   runDeliveries(parts, { kind: 'idle', upTo });
 
-async function dueLimit({ store, account, clock }: DeliveryParts, upTo: number | undefined): Promise<number> {
+async function dueLimit({ store, clock }: DeliveryParts, upTo: number | undefined): Promise<number> {
   // Fixed once: on a fast clock the next attempt of the same delivery would be due again meanwhile.
-  return upTo ?? store.read(sql => sandboxNow(sql, account, clock.now()));
+  return upTo ?? store.read(sql => sandboxNow(sql, clock.now()));
 }
 
 /** Takes the store's lock only when there seems to be work, or when something is being written down anyway. */
 async function lookForWork(parts: DeliveryParts, upTo: number, isWriting: boolean): Promise<ClaimResult> {
-  const { store, account, clock, onFault } = parts;
+  const { store, clock, onFault } = parts;
   try {
     const isWork =
-      isWriting ||
-      (await store.read(async sql =>
-        hasWork(sql, account, Math.min(upTo, await sandboxNow(sql, account, clock.now()))),
-      ));
+      isWriting || (await store.read(async sql => hasWork(sql, Math.min(upTo, await sandboxNow(sql, clock.now())))));
     if (!isWork) return { isPending: false };
     return await store.write(sql => claimNext(sql, parts, upTo));
   } catch (error) {
@@ -439,35 +433,35 @@ interface Moment {
 
 /** Asks the faults about a delivery and carries out what they want. True when it must be looked for anew. */
 async function meddle(sql: Sql, parts: DeliveryParts, { row, now, real }: Moment): Promise<boolean> {
-  const { account, faults, limits } = parts;
+  const { faults, limits } = parts;
   const { webhook_id, event_id, event_type } = row;
-  const fault = await faults({ sql, account, now, webhookId: webhook_id, eventId: event_id, event: event_type });
+  const fault = await faults({ sql, now, webhookId: webhook_id, eventId: event_id, event: event_type });
   const same = { id: row.id, due_at: row.due_at, behind: 0, held_until: null };
   switch (fault?.kind) {
     case 'duplicate':
-      await changeQueued(sql, account, same);
-      await twice(sql, account, { row, now });
+      await changeQueued(sql, same);
+      await twice(sql, { row, now });
       return false;
     case 'delay':
-      await changeQueued(sql, account, { ...same, due_at: now + fault.ms });
+      await changeQueued(sql, { ...same, due_at: now + fault.ms });
       return true;
     case 'reorder': {
       const behind = await drawn(sql, row.id, fault.window);
-      await changeQueued(sql, account, { ...same, behind, held_until: behind === 0 ? null : real + limits.hold });
+      await changeQueued(sql, { ...same, behind, held_until: behind === 0 ? null : real + limits.hold });
       return behind > 0;
     }
     default:
-      await changeQueued(sql, account, same);
+      await changeQueued(sql, same);
       return false;
   }
 }
 
 /** A second row with the same event id and bytes: a receiver cannot tell it from a repetition. */
-async function twice(sql: Sql, account: string, { row, now }: { row: DeliveryRow; now: number }): Promise<void> {
+async function twice(sql: Sql, { row, now }: { row: DeliveryRow; now: number }): Promise<void> {
   const { webhook_id, event_id, event_type, event_seq } = row;
-  const content = event_seq === null ? { body: await deliveryBody(sql, account, row.id) } : { seq: event_seq };
-  const idSource = deterministicIds({ sql, account });
-  await enqueue({ sql, account, now, idSource }, { webhook_id, event_id, event_type, content, untouched: true });
+  const content = event_seq === null ? { body: await deliveryBody(sql, row.id) } : { seq: event_seq };
+  const idSource = deterministicIds({ sql });
+  await enqueue({ sql, now, idSource }, { webhook_id, event_id, event_type, content, untouched: true });
 }
 
 /** 0 to `window`, fixed by the seed. */

@@ -17,9 +17,8 @@ import type { Answer } from '../http/answer.ts';
 import { inclusiveRange } from '../rules/dates.ts';
 import { type ChallengeRow, everyChallenge } from '../store/account.ts';
 import { allHolds, holdOf } from '../store/cards.ts';
-import { nextCount } from '../store/counters.ts';
 import type { Sql } from '../store/sql.ts';
-import { insertWaiting, type SingleRow, singleRecord, singleRecords, takeWaiting } from '../store/transactions.ts';
+import { type SingleRow, singleRecord, singleRecords, takeWaiting } from '../store/transactions.ts';
 
 interface Dialect {
   /** What is other than usual. */
@@ -48,7 +47,6 @@ type Fields = Readonly<Record<string, unknown>>;
 
 interface Within {
   readonly sql: Sql;
-  readonly account: string;
 }
 
 interface Spoken {
@@ -214,18 +212,18 @@ const ENVELOPE_WRAPPED: Dialect = {
 const AUTH_SINGLE: Dialect = {
   changes: 'one changing transaction record a purchase',
   handlers: {
-    async 'transactions.list'({ sql, account, input }) {
+    async 'transactions.list'({ sql, input }) {
       const { page = LIMITS.page.defaults } = input;
       const limit = LIMITS.transactionsPageSize.defaults;
       const filter = { card_id: input.card_id, type: input.type, ...inclusiveRange(input) };
-      const { rows, total } = await singleRecords(sql, account, { filter, limit, offset: (page - 1) * limit });
+      const { rows, total } = await singleRecords(sql, filter, { limit, offset: (page - 1) * limit });
       return { data: rows.map(shown), page: pageFacts(page, limit, total) };
     },
   },
-  async eventData({ sql, account }, event, data) {
+  async eventData({ sql }, event, data) {
     const of = data['authorization_id'];
     if (!event.startsWith('transaction.') || typeof of !== 'string') return data;
-    const row = await singleRecord(sql, account, of);
+    const row = await singleRecord(sql, of);
     return row === undefined ? data : shown(row);
   },
 };
@@ -254,8 +252,8 @@ const LEDGER_BALANCE: Dialect = {
   async reply(within, operation, reply) {
     if (!isObject(reply)) return reply;
     if (operation === 'wallet.get') {
-      const { sql, account } = within;
-      return raised(reply, 'cards_total_balance', await allHolds(sql, account));
+      const { sql } = within;
+      return raised(reply, 'cards_total_balance', await allHolds(sql));
     }
     if (operation === 'cards.fund' || operation === 'cards.withdraw') {
       return raised(reply, 'card_balance', await holdFor(within, reply['card_id']));
@@ -280,8 +278,8 @@ async function withHold(within: Within, card: Fields | Encoded): Promise<Fields>
   return raised(plain, 'balance', await holdFor(within, plain['id']));
 }
 
-function holdFor({ sql, account }: Within, card: unknown): Promise<Cents> {
-  return holdOf(sql, account, String(card));
+function holdFor({ sql }: Within, card: unknown): Promise<Cents> {
+  return holdOf(sql, String(card));
 }
 
 function raised(values: Fields, name: string, by: Cents): Fields {
@@ -308,13 +306,12 @@ const STRICT_FREEZE: Dialect = {
   },
   adminHandlers: {
     async 'simulate.settle'(call) {
-      const { sql, account, input } = call;
+      const { sql, input } = call;
       const authorization = await authorizationOf(call, input.authorization_id);
       const card = await cardOf(call, authorization.card_id);
       const amount = input.amount ?? authorization.held;
       if (card.status !== 'frozen' || amount === 0) return simulateSettle(call);
-      await insertWaiting(sql, account, {
-        position: await nextCount(sql, account, 'waiting settlement'),
+      await sql.insert('waiting_settlements', {
         authorization_id: authorization.id,
         card_id: card.id,
         amount,
@@ -327,7 +324,7 @@ const STRICT_FREEZE: Dialect = {
 };
 
 async function settleWaiting(act: Act, card: string): Promise<void> {
-  for (const { authorization_id, amount, final } of await takeWaiting(act.sql, act.account, card)) {
+  for (const { authorization_id, amount, final } of await takeWaiting(act.sql, card)) {
     await settle(act, await authorizationOf(act, authorization_id), { amount, final: final === 1 });
   }
 }
@@ -341,8 +338,8 @@ const finished = ({ status, expires_at }: ChallengeRow, now: number): string => 
 const TDS_TERMINAL: Dialect = {
   changes: 'finished challenges stay listed as approved, failed or expired',
   handlers: {
-    async 'challenges.list'({ sql, account, now, input: { card_id, status } }) {
-      const rows = await everyChallenge(sql, account);
+    async 'challenges.list'({ sql, now, input: { card_id, status } }) {
+      const rows = await everyChallenge(sql);
       const all = rows.map(row => ({ ...wireChallenge(row), status: finished(row, now) }));
       const fits = (row: (typeof all)[number]) =>
         (card_id === undefined || row.card_id === card_id) && (status === undefined || row.status === status);

@@ -10,25 +10,21 @@ import { activeFaults, countMatch, type FaultRow } from '../store/requests.ts';
 import type { Sql } from '../store/sql.ts';
 
 interface Meeting {
-  readonly account: string;
   readonly parsed: ParsedRequest;
   readonly now: number;
   readonly requestId: string;
 }
 
 /** The first rule that applies; rules before it count their matches, rules after it are not evaluated. */
-export async function faultFor(
-  sql: Sql,
-  { account, parsed, now, requestId }: Meeting,
-): Promise<AppliedFault | undefined> {
+export async function faultFor(sql: Sql, { parsed, now, requestId }: Meeting): Promise<AppliedFault | undefined> {
   const phased = (phase: FaultRule['phase']) =>
     parsed.route.row.method === 'GET' ? 'after_commit' : (phase ?? 'before');
   if (parsed.fault !== undefined) {
     const { phase, action } = parsed.fault;
     return { phase: phased(phase), action, source: `header ${requestId}` };
   }
-  const rows = await activeFaults(sql, account, { meets: 'requests', now });
-  const struck = await firstApplied(sql, account, { rows, matches: match => meetsRequest(match, parsed) });
+  const rows = await activeFaults(sql, { meets: 'requests', now });
+  const struck = await firstApplied(sql, { rows, matches: match => meetsRequest(match, parsed) });
   if (struck === undefined) return undefined;
   const { rule, source } = struck;
   return { phase: phased(rule.phase), action: rule.action as RequestAction, source };
@@ -42,7 +38,6 @@ interface FaultQuery {
 /** Counts matches until one rule applies. `source` seeds what its action leaves random. */
 async function firstApplied(
   sql: Sql,
-  account: string,
   { rows, matches }: FaultQuery,
 ): Promise<{ readonly rule: FaultRule; readonly source: string } | undefined> {
   for (const row of rows) {
@@ -53,7 +48,7 @@ async function firstApplied(
     const source = `${await seedOf(sql)} ${row.id} ${seen}`;
     const { nth = 1, probability = 1 } = match;
     const isApplied = seen >= nth && fractionOf(`${source} probability`) < probability;
-    await countMatch(sql, account, { id: row.id, isApplied });
+    await countMatch(sql, { id: row.id, isApplied });
     if (isApplied) return { rule, source };
   }
   return undefined;
@@ -85,9 +80,9 @@ export function fitsTemplate(template: string, path: string): boolean {
 // The rules that meet deliveries to subscriptions: twice, out of order, later.
 
 /** Asked by the delivery worker in the transaction that would claim a delivery; counts the rule down there. */
-export const deliveryFaults: DeliveryFaults = async ({ sql, account, now, event, webhookId }) => {
-  const rows = await activeFaults(sql, account, { meets: 'deliveries', now });
-  const struck = await firstApplied(sql, account, {
+export const deliveryFaults: DeliveryFaults = async ({ sql, now, event, webhookId }) => {
+  const rows = await activeFaults(sql, { meets: 'deliveries', now });
+  const struck = await firstApplied(sql, {
     rows,
     matches: match =>
       (match.event === undefined || match.event === event) &&

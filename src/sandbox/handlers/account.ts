@@ -11,16 +11,8 @@ import { inclusiveRange } from '../rules/dates.ts';
 import { checkEndpoint, checkedEvents } from '../rules/endpoints.ts';
 import { COINS, depositAddress } from '../rules/money.ts';
 import { allBins, openChallenges, walletOf, walletSums } from '../store/account.ts';
-import {
-  allWebhooks,
-  cancelQueued,
-  deleteWebhook,
-  insertWebhook,
-  updateWebhook,
-  type WebhookRow,
-  webhookById,
-} from '../store/deliveries.ts';
-import { countTransactions, pageOfTransactions } from '../store/transactions.ts';
+import { allWebhooks, cancelQueued, updateWebhook, type WebhookRow, webhookById } from '../store/deliveries.ts';
+import { pageOfTransactions } from '../store/transactions.ts';
 
 export function pageFacts(page: number, perPage: number, total: number): PageFacts {
   return { page, per_page: perPage, total, total_pages: Math.ceil(total / perPage) };
@@ -28,38 +20,37 @@ export function pageFacts(page: number, perPage: number, total: number): PageFac
 
 // bins.list
 
-export const listBins: Handlers['bins.list'] = async ({ sql, account }) => {
-  const rows = await allBins(sql, account);
+export const listBins: Handlers['bins.list'] = async ({ sql }) => {
+  const rows = await allBins(sql);
   return { data: rows.map(wireBin), page: {} };
 };
 
 // challenges.list
 
 /** Listed if and only if pending and not expired, so that any other status finds nothing (A-50, A-55). */
-export const listChallenges: Handlers['challenges.list'] = async ({ sql, account, now, input }) => {
+export const listChallenges: Handlers['challenges.list'] = async ({ sql, now, input }) => {
   const { card_id, status = 'pending' } = input;
-  const rows = status === 'pending' ? await openChallenges(sql, account, { now, card_id }) : [];
+  const rows = status === 'pending' ? await openChallenges(sql, { now, card_id }) : [];
   return { data: rows.map(wireChallenge), page: {} };
 };
 
 // transactions.list
 
-export const listTransactions: Handlers['transactions.list'] = async ({ sql, account, input }) => {
+export const listTransactions: Handlers['transactions.list'] = async ({ sql, input }) => {
   const { page = LIMITS.page.defaults } = input;
   const limit = LIMITS.transactionsPageSize.defaults;
   const filter = { card_id: input.card_id, type: input.type, ...inclusiveRange(input) };
-  const total = await countTransactions(sql, account, filter);
-  const rows = await pageOfTransactions(sql, account, { filter, limit, offset: (page - 1) * limit });
+  const { rows, total } = await pageOfTransactions(sql, filter, { limit, offset: (page - 1) * limit });
   return { data: rows.map(wireTransaction), page: pageFacts(page, limit, total) };
 };
 
 // wallet.get, wallet.addresses
 
-export const getWallet: Handlers['wallet.get'] = async ({ sql, account }) => {
-  const wallet = await walletOf(sql, account);
-  const sums = await walletSums(sql, account);
+export const getWallet: Handlers['wallet.get'] = async ({ sql }) => {
+  const wallet = await walletOf(sql);
+  const sums = await walletSums(sql);
   if (wallet === undefined || sums === undefined) {
-    throw new CliError('internal', { message: `no wallet for account ${account}` });
+    throw new CliError('internal', { message: 'the store has no wallet' });
   }
   return {
     balance: toUsd(wallet.balance),
@@ -73,13 +64,13 @@ export const getWallet: Handlers['wallet.get'] = async ({ sql, account }) => {
 };
 
 /** A currency may be received on several networks: one address for each (A-64). */
-export const listAddresses: Handlers['wallet.addresses'] = async ({ account, input }) => {
+export const listAddresses: Handlers['wallet.addresses'] = async ({ input }) => {
   const currencies = input.currency === undefined ? CURRENCIES : [input.currency];
   const data = currencies.flatMap(currency =>
     COINS[currency].networks.map(chain => ({
       currency,
       network: chain.name,
-      address: depositAddress(account, currency, chain),
+      address: depositAddress(currency, chain),
       memo: null,
       min_confirmations: chain.confirmations,
     })),
@@ -89,7 +80,7 @@ export const listAddresses: Handlers['wallet.addresses'] = async ({ account, inp
 
 // webhooks.create, .list, .get, .update, .delete
 
-export const createWebhook: Handlers['webhooks.create'] = async ({ sql, account, now, idSource, input }) => {
+export const createWebhook: Handlers['webhooks.create'] = async ({ sql, now, idSource, input }) => {
   checkEndpoint(input.url);
   const row: WebhookRow = {
     id: await idSource.id('wh'),
@@ -103,12 +94,12 @@ export const createWebhook: Handlers['webhooks.create'] = async ({ sql, account,
     former_until: null,
     failing_since: null,
   };
-  await insertWebhook(sql, account, row);
+  await sql.insert('webhooks', row);
   return { ...wireWebhook(row), secret: row.secret };
 };
 
-export const listWebhooks: Handlers['webhooks.list'] = async ({ sql, account }) => {
-  const rows = await allWebhooks(sql, account);
+export const listWebhooks: Handlers['webhooks.list'] = async ({ sql }) => {
+  const rows = await allWebhooks(sql);
   return { data: rows.map(wireWebhook), page: {} };
 };
 
@@ -125,23 +116,23 @@ export const changeWebhook: Handlers['webhooks.update'] = async call => {
     status: status ?? row.status,
     updated_at: call.now,
   };
-  await updateWebhook(call.sql, call.account, changed);
-  if (changed.status === 'disabled') await cancelQueued(call.sql, call.account, row.id);
+  await updateWebhook(call.sql, changed);
+  if (changed.status === 'disabled') await cancelQueued(call.sql, row.id);
   return wireWebhook(changed);
 };
 
 export const endWebhook: Handlers['webhooks.delete'] = async call => {
   const { id } = await webhookOf(call);
-  await deleteWebhook(call.sql, call.account, id);
-  await cancelQueued(call.sql, call.account, id);
+  await call.sql.run('delete from webhooks where id = ?', id);
+  await cancelQueued(call.sql, id);
   return undefined;
 };
 
-export type Addressed = Pick<Call, 'sql' | 'account'> & { readonly input: { readonly webhook_id: string } };
+export type Addressed = Pick<Call, 'sql'> & { readonly input: { readonly webhook_id: string } };
 
 /** Throws `not_found`. */
-export async function webhookOf({ sql, account, input }: Addressed): Promise<WebhookRow> {
-  const row = await webhookById(sql, account, input.webhook_id);
+export async function webhookOf({ sql, input }: Addressed): Promise<WebhookRow> {
+  const row = await webhookById(sql, input.webhook_id);
   if (row === undefined) throw new Refused('not_found', `no webhook ${input.webhook_id}`);
   return row;
 }

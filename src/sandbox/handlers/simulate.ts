@@ -60,20 +60,20 @@ function simulation<N extends keyof AdminHandlers>(
   work: (act: Act, input: CallOf<N>['input']) => Promise<Done>,
 ): (call: CallOf<N>) => Promise<Readonly<Record<string, unknown>>> {
   return async call => {
-    const { sql, account, now, idSource } = call;
+    const { sql, now, idSource } = call;
     const events: EventName[] = [];
     const emit: Act['emit'] = async (event, data) => {
       events.push(event);
       await call.emit(event, data);
     };
-    const done = await work({ sql, account, now, idSource, emit }, call.input);
+    const done = await work({ sql, now, idSource, emit }, call.input);
     return { ...done, ...(await balances(call, done.card_id)), events };
   };
 }
 
-export async function balances({ sql, account }: Pick<Act, 'sql' | 'account'>, cardId: string | undefined) {
-  const card = cardId === undefined ? undefined : await cardById(sql, account, cardId);
-  const wallet = (await walletOf(sql, account))?.balance ?? (0 as Cents);
+export async function balances({ sql }: Pick<Act, 'sql'>, cardId: string | undefined) {
+  const card = cardId === undefined ? undefined : await cardById(sql, cardId);
+  const wallet = (await walletOf(sql))?.balance ?? (0 as Cents);
   return {
     ...(card && { card_status: card.status, card_balance: toUsd(card.balance) }),
     wallet_balance: toUsd(wallet),
@@ -248,8 +248,8 @@ function isCode(given: string, code: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-async function openOne({ sql, account, now }: Act, id: string): Promise<ChallengeRow> {
-  const challenge = await challengeById(sql, account, id);
+async function openOne({ sql, now }: Act, id: string): Promise<ChallengeRow> {
+  const challenge = await challengeById(sql, id);
   if (challenge === undefined) throw new Refused('not_found', `no challenge ${id}`);
   if (challenge.status !== 'pending' || now >= challenge.expires_at) {
     const state = challenge.status === 'pending' ? 'expired' : challenge.status;
@@ -298,8 +298,8 @@ function amountOf(currency: Currency, { amount, crypto_amount: coins }: Sent): C
   throw new Refused('invalid_request', `crypto_amount: ${JSON.stringify(coins)} of ${currency} is worth no whole cent`);
 }
 
-async function pendingDeposit({ sql, account }: Act, id: string): Promise<DepositRow> {
-  const deposit = await depositById(sql, account, id);
+async function pendingDeposit({ sql }: Act, id: string): Promise<DepositRow> {
+  const deposit = await depositById(sql, id);
   if (deposit === undefined) throw new Refused('not_found', `no deposit ${id}`);
   if (deposit.status !== 'pending') throw impossible(`deposit ${id} is ${deposit.status} already`);
   return deposit;

@@ -4,11 +4,10 @@
  */
 import { hash } from 'node:crypto';
 import { KEY_RETENTION } from '../../contract/spans.ts';
-import type { Rows, Sql } from '../store/sql.ts';
+import type { Sql } from '../store/sql.ts';
 
 /** A request under its key. */
 export interface Keyed {
-  readonly account: string;
   /** Method, path and key (A-91). */
   readonly scope: string;
   readonly fingerprint: string;
@@ -39,21 +38,10 @@ interface Row {
   readonly expires_at: number | null;
 }
 
-const RECORDS = {
-  table: 'idempotency',
-  columns: ['account_id', 'scope', 'fingerprint', 'state', 'generation', 'status', 'headers', 'body', 'expires_at'],
-};
-
-const RECORD: Rows<Row> = {
-  table: 'idempotency',
-  key: ['account_id', 'scope'],
-  columns: 'fingerprint, state, generation, status, headers, body, expires_at',
-};
-
 /** What was done under the key so far. Answers whose time is over are forgotten on the way. */
-export async function findRecord(sql: Sql, { account, scope, fingerprint, now }: Keyed): Promise<Found> {
-  await forgetExpired(sql, account, now);
-  const row = await sql.row(RECORD, account, scope);
+export async function findRecord(sql: Sql, { scope, fingerprint, now }: Keyed): Promise<Found> {
+  await forgetExpired(sql, now);
+  const row = await sql.get<Row>('select * from idempotency where scope = ?', scope);
   if (row === undefined) return { kind: 'free', generation: 0 };
   // An expired key gives new ids, or they would be given out twice.
   if (row.state === 'expired' || (row.expires_at ?? 0) <= now) return { kind: 'free', generation: row.generation + 1 };
@@ -63,27 +51,14 @@ export async function findRecord(sql: Sql, { account, scope, fingerprint, now }:
 /** Keeps the answer to be repeated, in the transaction of the effect (A-99). */
 export async function keepAnswer(
   sql: Sql,
-  { account, scope, fingerprint, now }: Keyed,
+  { scope, fingerprint, now }: Keyed,
   { generation, answer }: { readonly generation: number; readonly answer: StoredAnswer },
 ): Promise<void> {
+  const { status, body } = answer;
   const headers = JSON.stringify(answer.headers);
-  const ends = now + KEY_RETENTION;
-  if (generation === 0) {
-    await sql.append(RECORDS, account, scope, fingerprint, 'done', 0, answer.status, headers, answer.body, ends);
-    return;
-  }
-  await sql.run(
-    `update idempotency set fingerprint = ?, state = 'done', generation = ?, status = ?, headers = ?, body = ?,
-       expires_at = ? where account_id = ? and scope = ?`,
-    fingerprint,
-    generation,
-    answer.status,
-    headers,
-    answer.body,
-    ends,
-    account,
-    scope,
-  );
+  const record = { fingerprint, state: 'done', generation, status, headers, body, expires_at: now + KEY_RETENTION };
+  if (generation === 0) await sql.insert('idempotency', { scope, ...record });
+  else await sql.update('idempotency', { scope }, record);
 }
 
 /** SHA-256 of method, path and canonical JSON (A-92). */
@@ -102,16 +77,14 @@ function canonical(value: unknown): string {
   return `{${parts.join(',')}}`;
 }
 
-async function forgetExpired(sql: Sql, account: string, now: number): Promise<void> {
+async function forgetExpired(sql: Sql, now: number): Promise<void> {
   const first = await sql.get<{ first_end: number | null }>(
-    "select min(expires_at) as first_end from idempotency where account_id = ? and state = 'done'",
-    account,
+    "select min(expires_at) as first_end from idempotency where state = 'done'",
   );
   if ((first?.first_end ?? Number.POSITIVE_INFINITY) > now) return;
   await sql.run(
     `update idempotency set state = 'expired', headers = null, body = null
-     where account_id = ? and state = 'done' and expires_at <= ?`,
-    account,
+     where state = 'done' and expires_at <= ?`,
     now,
   );
 }

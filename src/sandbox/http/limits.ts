@@ -34,21 +34,19 @@ export function isCounted(kept: LimitsKept, bucket: Bucket): boolean {
  */
 export async function countRequest(
   sql: Sql,
-  parsed: { account: string; bucket: Bucket; real: number; shown: number },
+  parsed: { bucket: Bucket; real: number; shown: number },
 ): Promise<Allowance> {
-  const { account, bucket, real, shown } = parsed;
+  const { bucket, real, shown } = parsed;
   const limit = ROWS[bucket].max;
   // Rows of the future are left by a clock that was set back; they would bar the way for long.
   await sql.run(
-    'delete from rate_hits where account_id = ? and bucket = ? and (real_at < ? or real_at > ?)',
-    account,
+    'delete from rate_hits where bucket = ? and (real_at < ? or real_at > ?)',
     bucket,
     real - RATE_WINDOW,
     real + RATE_WINDOW,
   );
   const rows = await sql.all<{ real_at: number; hits: number }>(
-    'select real_at, hits from rate_hits where account_id = ? and bucket = ? order by real_at',
-    account,
+    'select real_at, hits from rate_hits where bucket = ? order by real_at',
     bucket,
   );
   const used = rows.reduce((sum, row) => sum + row.hits, 0);
@@ -64,11 +62,10 @@ export async function countRequest(
   };
 }
 
-async function countOne(sql: Sql, { account, bucket, real }: { account: string; bucket: Bucket; real: number }) {
+async function countOne(sql: Sql, { bucket, real }: { bucket: Bucket; real: number }) {
   await sql.run(
-    `insert into rate_hits (account_id, bucket, real_at, hits) values (?, ?, ?, 1)
-     on conflict (account_id, bucket, real_at) do update set hits = rate_hits.hits + 1`,
-    account,
+    `insert into rate_hits (bucket, real_at, hits) values (?, ?, 1)
+     on conflict (bucket, real_at) do update set hits = rate_hits.hits + 1`,
     bucket,
     real,
   );

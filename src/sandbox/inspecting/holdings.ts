@@ -15,13 +15,13 @@ import { usedBetween } from '../store/transactions.ts';
 
 const NOTHING = 0 as Cents;
 
-export const showOverview: MomentHandler<'overview'> = async ({ sql, account, now }) => {
-  const wallet = await walletOf(sql, account);
-  const held = await holdingsOf(sql, account);
-  const open = await openCounts(sql, account);
-  const { transactions, webhooks, events } = await countAll(sql, account);
-  const { faults } = await changeCount(sql, account, now);
-  const { rows, total: timers } = await timersInOrder(sql, account, { limit: 1, offset: 0 });
+export const showOverview: MomentHandler<'overview'> = async ({ sql, now }) => {
+  const wallet = await walletOf(sql);
+  const held = await holdingsOf(sql);
+  const open = await openCounts(sql);
+  const { transactions, webhooks, events } = await countAll(sql);
+  const { faults } = await changeCount(sql, now);
+  const { rows, total: timers } = await timersInOrder(sql, { limit: 1, offset: 0 });
   const [next] = rows;
   return {
     now: isoTime(now),
@@ -47,9 +47,9 @@ export const showOverview: MomentHandler<'overview'> = async ({ sql, account, no
   };
 };
 
-export const searchedCards: MomentHandler<'cards'> = async ({ sql, account }, input) => {
+export const searchedCards: MomentHandler<'cards'> = async ({ sql }, input) => {
   const { page = 1, per_page: limit = 50, ...search } = input;
-  const { rows, total } = await searchCards(sql, account, search, { limit, offset: (page - 1) * limit });
+  const { rows, total } = await searchCards(sql, search, { limit, offset: (page - 1) * limit });
   const data = rows.map(row => ({
     ...row,
     balance: toUsd(row.balance),
@@ -63,11 +63,11 @@ export const searchedCards: MomentHandler<'cards'> = async ({ sql, account }, in
 const SHOWN_ENTRIES = 50;
 
 /** Of a card with more entries than are looked at, the sums of those behind are what its cached balances leave. */
-export const showWholeCard: MomentHandler<'cards.show'> = async ({ sql, account, now }, { card_id: id }) => {
-  const card = await cardOf({ sql, account }, id);
-  const bin = await binById(sql, account, card.bin_id);
-  const used = await usedBetween(sql, account, { card: id, ...monthOf(now) });
-  const entries = withBalances(await entriesOfCard(sql, account, id), id);
+export const showWholeCard: MomentHandler<'cards.show'> = async ({ sql, now }, { card_id: id }) => {
+  const card = await cardOf({ sql }, id);
+  const bin = await binById(sql, card.bin_id);
+  const used = await usedBetween(sql, { card: id, ...monthOf(now) });
+  const entries = withBalances(await entriesOfCard(sql, id), id);
   const last = entries.at(-1);
   return {
     ...wireCard(card),
@@ -122,11 +122,11 @@ function withBalances(rows: readonly EntryOfCard[], card: string): readonly Card
 // marks: whether anything changed since somebody last asked, in one cheap statement.
 
 /** What this process has not written yet counts too. */
-export const showMarks: MomentHandler<'marks'> = async ({ sql, account, now, parts }) => {
-  const { own, others, faults, checked } = await changeCount(sql, account, now);
+export const showMarks: MomentHandler<'marks'> = async ({ sql, now, parts }) => {
+  const { own, others, faults, checked } = await changeCount(sql, now);
   const { requestLog, turnedLog, actLog, activeDialect, archives, version } = parts;
   const unwritten = `${requestLog.waiting.length}.${requestLog.waiting.at(-1)?.request_id ?? ''}`;
-  const { mode, rate_milli } = await readClock(sql, account);
+  const { mode, rate_milli } = await readClock(sql);
   return {
     version,
     replaced: await generationOf(sql),
@@ -142,11 +142,8 @@ export const showMarks: MomentHandler<'marks'> = async ({ sql, account, now, par
 // timers: what happens by itself, and what could not.
 
 /** Queued deliveries too: moving the clock makes their attempts due in the same way. */
-export const listTimers: MomentHandler<'timers'> = async (
-  { sql, account, now },
-  { page = 1, per_page: limit = 50 },
-) => {
-  const { rows, total } = await timersInOrder(sql, account, { limit, offset: (page - 1) * limit });
+export const listTimers: MomentHandler<'timers'> = async ({ sql, now }, { page = 1, per_page: limit = 50 }) => {
+  const { rows, total } = await timersInOrder(sql, { limit, offset: (page - 1) * limit });
   const data = rows.map(({ due_at, kind, ref, error }) => ({
     due_at: isoTime(due_at),
     kind,
@@ -160,8 +157,8 @@ export const listTimers: MomentHandler<'timers'> = async (
 // webhooks: subscriptions, and how their deliveries went.
 
 /** Of an address where it leads to alone: its path or query may be a password. */
-export const listSubscriptions: MomentHandler<'webhooks'> = async ({ sql, account }) => {
-  const rows = await subscriptionsWithCounts(sql, account);
+export const listSubscriptions: MomentHandler<'webhooks'> = async ({ sql }) => {
+  const rows = await subscriptionsWithCounts(sql);
   const data = rows.map(({ url, events, created_at, failing_since, ...row }) => ({
     ...row,
     address: new URL(url).origin,
@@ -174,9 +171,9 @@ export const listSubscriptions: MomentHandler<'webhooks'> = async ({ sql, accoun
 
 // events: what was told, in the order of its numbers.
 
-export const listEvents: MomentHandler<'events'> = async ({ sql, account }, input) => {
+export const listEvents: MomentHandler<'events'> = async ({ sql }, input) => {
   const { page = 1, per_page: limit = 100, ...wanted } = input;
-  const { rows, total } = await eventsInOrder(sql, account, { ...wanted, limit, offset: (page - 1) * limit });
+  const { rows, total } = await eventsInOrder(sql, { ...wanted, limit, offset: (page - 1) * limit });
   const data = rows.map(row => ({ ...row, created_at: isoTime(row.created_at) }));
   return { data, page: pageFacts(page, limit, total) };
 };

@@ -15,9 +15,8 @@ import { webhookById } from '../store/deliveries.ts';
 import { requestById } from '../store/requests.ts';
 import { declineFacts, transactionById } from '../store/transactions.ts';
 
-export const showRequest: MomentHandler<'requests.get'> = async ({ sql, account, parts }, { request_id: id }) => {
-  const row =
-    parts.requestLog.waiting.findLast(each => each.request_id === id) ?? (await requestById(sql, account, id));
+export const showRequest: MomentHandler<'requests.get'> = async ({ sql, parts }, { request_id: id }) => {
+  const row = parts.requestLog.waiting.findLast(each => each.request_id === id) ?? (await requestById(sql, id));
   if (row === undefined) throw new Refused('not_found', `no request ${id} among those that are kept`);
   const { answer, request_headers: headers, key_last4, took, body_bytes, not_kept } = row;
   return {
@@ -80,21 +79,21 @@ function nearestRoute(method: string, path: string): string | null {
 // transactions.why: the checks of A-48 as they went for one record.
 
 /** Values are kept of declines alone; of a record that was approved, every check held. */
-export const whyDecided: MomentHandler<'transactions.why'> = async ({ sql, account }, { transaction_id: id }) => {
-  const row = await transactionById(sql, account, id);
+export const whyDecided: MomentHandler<'transactions.why'> = async ({ sql }, { transaction_id: id }) => {
+  const row = await transactionById(sql, id);
   if (row === undefined) throw new Refused('not_found', `no transaction ${id}`);
   const about = { transaction: id, decline_reason: row.decline_reason };
   if (row.type === 'authorization') return { ...about, outcome: 'approved', checks: checkResults(null, undefined) };
   if (row.type !== 'decline') return { ...about, outcome: 'posted', checks: uncheckedResults() };
-  const facts = await declineFacts(sql, account, id);
+  const facts = await declineFacts(sql, id);
   const judged = facts === undefined ? undefined : (JSON.parse(facts) as DeclineFacts);
   return { ...about, outcome: 'declined', checks: checkResults(row.decline_reason, judged) };
 };
 
 // deliveries.explain: whether a signature is that of a subscription over a text, and which usual mistake was made.
 
-export const explainSignature: MomentHandler<'deliveries.explain'> = async ({ sql, account, now }, input) => {
-  const webhook = await webhookById(sql, account, input.webhook_id);
+export const explainSignature: MomentHandler<'deliveries.explain'> = async ({ sql, now }, input) => {
+  const webhook = await webhookById(sql, input.webhook_id);
   if (webhook === undefined) throw new Refused('not_found', `no webhook ${input.webhook_id}`);
   const { secret, former_secret: former, former_until: until } = webhook;
   const isFormerGood = former !== null && until !== null && until > now;

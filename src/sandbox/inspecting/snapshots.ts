@@ -45,8 +45,8 @@ async function sideIn(folder: string, name: string): Promise<Side> {
 }
 
 /** What the sandbox holds at this moment, as a snapshot would. */
-async function presentIn(folder: string, { sql, account, now, parts }: StoreMoment): Promise<Side> {
-  return { folder, manifest: await saveInto(folder, sql, { account, now, platform: parts.platform }) };
+async function presentIn(folder: string, { sql, now, parts }: StoreMoment): Promise<Side> {
+  return { folder, manifest: await saveInto(folder, sql, { now, platform: parts.platform }) };
 }
 
 /** `what` may be damaged: its files are read here for the first time. */
@@ -65,7 +65,7 @@ function damagedSide(error: unknown, what: string): unknown {
 }
 
 /** Columns of a card that nobody is shown by the way, and its text as it is sent, which says the same once more. */
-const NOT_TOLD = ['account_id', 'number', 'cvv', 'document'];
+const NOT_TOLD = ['number', 'cvv', 'document'];
 const MONEY = ['balance', 'hold', 'spending_limit', 'auto_freeze_at'];
 const TIMES = ['created_at', 'expires_at'];
 

@@ -54,21 +54,21 @@ function wantedKinds(text: string | undefined): readonly TimelineKind[] {
 }
 
 async function lifeOf(moment: StoreMoment, card: string): Promise<Readonly<Record<TimelineKind, readonly Item[]>>> {
-  const { sql, account } = moment;
-  const span = { filter: { card_id: card }, limit: MOST_OF_A_KIND, offset: 0 };
+  const { sql } = moment;
+  const transactions = await pageOfTransactions(sql, { card_id: card }, { limit: MOST_OF_A_KIND, offset: 0 });
   return {
     request: await requestsOf(moment, card),
-    transaction: (await pageOfTransactions(sql, account, span)).toReversed().map(transactionItem),
-    entry: entryItems(await entriesOfCard(sql, account, card), card),
-    challenge: (await challengesOfCard(sql, account, card)).map(challengeItem),
-    event: (await eventsOfCard(sql, account, card)).map(eventItem),
-    delivery: (await deliveriesOfCard(sql, account, card)).map(deliveryItem),
+    transaction: transactions.rows.toReversed().map(transactionItem),
+    entry: entryItems(await entriesOfCard(sql, card), card),
+    challenge: (await challengesOfCard(sql, card)).map(challengeItem),
+    event: (await eventsOfCard(sql, card)).map(eventItem),
+    delivery: (await deliveriesOfCard(sql, card)).map(deliveryItem),
   };
 }
 
 /** Those that wait in this process come behind all that are stored. */
-async function requestsOf({ sql, account, parts }: StoreMoment, card: string): Promise<readonly Item[]> {
-  const stored = await requestsOfCard(sql, account, card);
+async function requestsOf({ sql, parts }: StoreMoment, card: string): Promise<readonly Item[]> {
+  const stored = await requestsOfCard(sql, card);
   const waiting = parts.requestLog.waiting.filter(row => row.card_id === card).map(row => ({ ...row, position: null }));
   return [...stored, ...waiting].map(requestItem);
 }

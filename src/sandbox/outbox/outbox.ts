@@ -4,12 +4,11 @@ import type { SignedWith } from '../../contract/sandbox/deliveries.ts';
 import { encodedText, type IdSource, wireObject } from '../calls/handler.ts';
 import { isoTime } from '../rules/dates.ts';
 import { nextCount } from '../store/counters.ts';
-import { activeWebhooks, type DeliveryRow, insertDelivery } from '../store/deliveries.ts';
+import { activeWebhooks, type DeliveryRow } from '../store/deliveries.ts';
 import type { Sql } from '../store/sql.ts';
 
 interface Queueing {
   readonly sql: Sql;
-  readonly account: string;
   /** ms UTC on the clock of the sandbox: due now. */
   readonly now: number;
   readonly idSource: Pick<IdSource, 'id'>;
@@ -30,12 +29,12 @@ interface ToDeliver {
 
 /** Queues one delivery; it may go as soon as the transaction is committed. */
 export async function enqueue(
-  { sql, account, now, idSource }: Queueing,
+  { sql, now, idSource }: Queueing,
   { webhook_id, event_id, event_type, content, edited, sign, untouched }: ToDeliver,
 ): Promise<DeliveryRow> {
   const row: DeliveryRow = {
     id: await idSource.id('dlv'),
-    position: await nextCount(sql, account, 'delivery position'),
+    position: await nextCount(sql, 'delivery position'),
     webhook_id,
     event_id,
     event_type,
@@ -50,7 +49,7 @@ export async function enqueue(
     edited: edited === true ? 1 : null,
     sign: sign === undefined || sign === 'right' ? null : sign,
   };
-  await insertDelivery(sql, account, { ...row, body: 'body' in content ? content.body : null });
+  await sql.insert('deliveries', { ...row, body: 'body' in content ? content.body : null });
   return row;
 }
 
@@ -58,7 +57,6 @@ export async function enqueue(
 
 interface Outbox {
   readonly sql: Sql;
-  readonly account: string;
   /** ms UTC on the clock of the sandbox. */
   readonly now: number;
   readonly idSource: IdSource;
@@ -66,42 +64,20 @@ interface Outbox {
 
 /** Records one event, its exact bytes, and a delivery due now for each active subscription that asked for it. */
 export async function recordEvent(
-  { sql, account, now, idSource }: Outbox,
+  { sql, now, idSource }: Outbox,
   event: EventName,
   data: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const id = await idSource.id('evt');
   const text = encodedText(data) ?? JSON.stringify(wireObject(EVENTS[event].data, data));
   const body = `{"id":${JSON.stringify(id)},"type":"${event}","created_at":"${isoTime(now)}","data":${text}}`;
-  const seq = await insertEvent(sql, account, { id, type: event, created_at: now, body });
-  for (const webhook of await activeWebhooks(sql, account)) {
+  // Numbered in the same transaction, so that events have no gap (I14).
+  const seq = await sql.insert('events', { id, type: event, created_at: now, body });
+  for (const webhook of await activeWebhooks(sql)) {
     if (!wants(webhook.events, event)) continue;
     const content = { seq };
-    await enqueue(
-      { sql, account, now, idSource },
-      { webhook_id: webhook.id, event_id: id, event_type: event, content },
-    );
+    await enqueue({ sql, now, idSource }, { webhook_id: webhook.id, event_id: id, event_type: event, content });
   }
-}
-
-interface EventRow {
-  readonly id: string;
-  readonly type: EventName;
-  readonly created_at: number;
-  readonly body: string;
-}
-
-const EVENTS_TABLE = {
-  table: 'events',
-  columns: ['account_id', 'seq', 'id', 'type', 'created_at', 'body'],
-  number: 'seq',
-};
-
-/** Numbered in the same transaction, so that an account's events have no gap (I14); resolves to the number. */
-async function insertEvent(sql: Sql, account: string, { id, type, created_at, body }: EventRow): Promise<number> {
-  const seq = await sql.next(EVENTS_TABLE, account);
-  await sql.append(EVENTS_TABLE, account, seq, id, type, created_at, body);
-  return seq;
 }
 
 function wants(list: string, event: EventName): boolean {

@@ -17,7 +17,7 @@ import { bodyOf, type ParsedRequest, type Route } from '../http/request.ts';
 import { browserRefusal, type InspectorSessions, isForPage, isFromPage } from '../page/inspector-sessions.ts';
 import { isoTime } from '../rules/dates.ts';
 import type { ServiceParts } from '../service/service.ts';
-import { type ApiKeyRow, allApiKeys, apiKeyByDigest, insertApiKey } from '../store/requests.ts';
+import { type ApiKeyRow, allApiKeys, apiKeyByDigest } from '../store/requests.ts';
 
 const LIVE_PREFIX = 'sk_live_';
 
@@ -127,22 +127,22 @@ function repeatedIn(rawHeaders: readonly string[]): string | undefined {
 
 // keys, keys.create, and what a key that was made is good for.
 
-export async function listKeys({ store, account }: ServiceParts): Promise<ReplyOf<AdminOperations['keys']>> {
-  const rows = await store.read(sql => allApiKeys(sql, account));
+export async function listKeys({ store }: ServiceParts): Promise<ReplyOf<AdminOperations['keys']>> {
+  const rows = await store.read(sql => allApiKeys(sql));
   return { data: rows.map(shown), page: {} };
 }
 
 /** 256 random bits, whatever the seed: a key that can be foretold is none. */
 export async function createKey(
-  { store, account, clock, random }: ServiceParts,
+  { store, clock, random }: ServiceParts,
   { access = 'full' }: { readonly access?: KeyAccess },
 ): Promise<ReplyOf<AdminOperations['keys.create']>> {
   const key = `sk_test_${Buffer.from(random.bytes(32)).toString('base64url')}`;
   const id = `key_${Buffer.from(random.bytes(12)).toString('hex')}`;
   const row = await store.write(async sql => {
-    const created_at = await sandboxNow(sql, account, clock.now());
+    const created_at = await sandboxNow(sql, clock.now());
     const made: ApiKeyRow = { id, digest: digestOf(key), last4: key.slice(-4), access, created_at };
-    await insertApiKey(sql, account, made);
+    await sql.insert('api_keys', made);
     return made;
   });
   return { ...shown(row), key: new Secret(key) };
@@ -153,12 +153,12 @@ export async function createKey(
  * `unauthorized` for a revoked one, `forbidden` where one that only reads would change or reveal something (A-103).
  */
 export async function admitMadeKey(
-  { store, account }: ServiceParts,
+  { store }: ServiceParts,
   { route, header, unknown }: { readonly route: Route; readonly header: string | undefined; readonly unknown: Refused },
 ): Promise<void> {
   const given = bearerIn(header);
   if (given === undefined || unknown.refusal !== 'unauthorized') throw unknown;
-  const made = await store.read(sql => apiKeyByDigest(sql, account, digestOf(given)));
+  const made = await store.read(sql => apiKeyByDigest(sql, digestOf(given)));
   if (made === undefined) throw unknown;
   if (made.access === 'revoked') throw new Refused('unauthorized', 'The key was revoked.');
   if (made.access === 'read_only' && route.row.effect !== 'read') {

@@ -200,16 +200,16 @@ export class Exchange {
   /** One moment of the store, and nothing of it changes: no number, no timer, no fault, no line of a log. */
   async #looked(parsed: ParsedRequest, progress: Progress): Promise<Answer> {
     refuseProblem(parsed);
-    const { store, account, clock, tracelessHandlers } = this.#parts;
+    const { store, clock, tracelessHandlers } = this.#parts;
     const { route, params, query } = parsed;
     const handler = tracelessHandlers[route.name as TracelessName];
     const input = { ...params, ...query, ...bodyOf(parsed) };
     const parts = this.#parts;
     const read = <T>(work: (moment: StoreMoment) => Promise<T>) =>
       store.read(async sql => {
-        const now = await sandboxNow(sql, account, clock.now());
+        const now = await sandboxNow(sql, clock.now());
         progress.now = now;
-        return work({ sql, account, now, parts });
+        return work({ sql, now, parts });
       });
     const reply = await handler({ parts, read }, input as never);
     // An answer carries the time of the sandbox, also one for which the store was not asked.
@@ -239,11 +239,11 @@ export class Exchange {
 
   /** As the dialect of this server has it. */
   async #spoken({ route, params }: ParsedRequest, answer: Answer): Promise<Answer> {
-    const { activeDialect, store, account } = this.#parts;
+    const { activeDialect, store } = this.#parts;
     const { speak, bareHeaders } = activeDialect.dialect;
     if (route.surface === 'admin' || (speak === undefined && bareHeaders === undefined)) return answer;
     const readCard = async (id: string) => {
-      const card = await store.read(sql => cardById(sql, account, id));
+      const card = await store.read(sql => cardById(sql, id));
       return card === undefined ? answer : replyAnswer(OPERATIONS['cards.get'], wireCard(card));
     };
     return activeDialect.spoken({ operation: route.name, row: route.row, answer, params, readCard });

@@ -72,19 +72,19 @@ interface Facts extends ClockRow {
 /** Everything a request needs to know about the store, in one statement. */
 const FACTS = `select m.seed, m.ids, coalesce(c.mode, 'real') as mode, coalesce(c.at, 0) as at,
   coalesce(c.real_since, 0) as real_since, coalesce(c.rate_milli, 1000) as rate_milli,
-  (select due_at from timers where account_id = ? order by due_at limit 1) as due_at,
-  case when exists (select 1 from faults where account_id = ? and meets = 'requests'
+  (select due_at from timers order by due_at limit 1) as due_at,
+  case when exists (select 1 from faults where meets = 'requests'
     and (times is null or struck < times)) then 1 else 0 end as faults
-  from meta m left join clock c on c.account_id = ? where m.one = 1`;
+  from meta m left join clock c on true where m.one = 1`;
 
 /** Nothing is written when a timer is due: that comes first. */
 async function admit(
-  { account, clock, rateLimits, virtualLimits }: ServiceParts,
+  { clock, rateLimits, virtualLimits }: ServiceParts,
   sql: Sql,
   { route, scope, number, heedsTimers, passed }: Arrival,
 ): Promise<Admitted | typeof TIMERS_DUE> {
   const real = clock.now();
-  const facts = await sql.get<Facts>(FACTS, account, account, account);
+  const facts = await sql.get<Facts>(FACTS);
   if (facts === undefined) throw new Error('the store says nothing about itself');
   const now = shownTime(facts, real);
   if (heedsTimers && facts.due_at !== null && facts.due_at <= now) return TIMERS_DUE;
@@ -94,11 +94,11 @@ async function admit(
   const isService = route.surface === 'service';
   const isLimited = (isService || bucket === 'details') && isCounted(rateLimits, bucket);
   const at = virtualLimits ? now : real;
-  const allowance = isLimited ? await countRequest(sql, { account, bucket, real: at, shown: now }) : undefined;
+  const allowance = isLimited ? await countRequest(sql, { bucket, real: at, shown: now }) : undefined;
   // One that is turned away comes again under its key, and that is another request.
   const key = allowance?.retryAfter === undefined ? scope : undefined;
   const requestId =
-    number === undefined ? await deterministicIds({ sql, account, key, meta }).id('req') : requestIdOf(meta, number);
+    number === undefined ? await deterministicIds({ sql, key, meta }).id('req') : requestIdOf(meta, number);
   return { requestId, allowance, now, real, meta, hasFaults: isService && facts.faults === 1 };
 }
 
@@ -213,7 +213,6 @@ interface Work {
 }
 
 async function executeWithin(parts: ServiceParts, sql: Sql, work: Work): Promise<Attempted | NotYet> {
-  const { account } = parts;
   const { parsed, heedsTimers, number, access, isCareful } = work;
   const { route, passed } = parsed;
   const admitted = await admit(parts, sql, { route, scope: parsed.keyed?.scope, heedsTimers, number, passed });
@@ -222,7 +221,7 @@ async function executeWithin(parts: ServiceParts, sql: Sql, work: Work): Promise
   const isLimited = allowance?.retryAfter !== undefined && passed === undefined;
   if (hasFaults && access === 'read') return FAULTS_NEED_WRITE;
   const meets = !isLimited && passed === undefined && (hasFaults || parsed.fault !== undefined);
-  const appliedFault = meets ? await faultFor(sql, { account, parsed, now, requestId }) : undefined;
+  const appliedFault = meets ? await faultFor(sql, { parsed, now, requestId }) : undefined;
   // Logged when it is over.
   if (appliedFault !== undefined && waitBefore(appliedFault) !== undefined)
     return { requestId, allowance, now, appliedFault };
@@ -239,7 +238,7 @@ async function executeWithin(parts: ServiceParts, sql: Sql, work: Work): Promise
       appliedFault: appliedFault ?? passed?.appliedFault,
       took: Math.max(0, Math.round(parts.clock.monotonic() - parsed.arrivedAt)),
     });
-    if (access === 'write') await logRequest(sql, account, row);
+    if (access === 'write') await logRequest(sql, row);
     else parts.requestLog.keep(row);
   }
   const attempted: Attempted = { requestId, allowance, now, appliedFault, answer: outcome.answer };
@@ -310,7 +309,7 @@ async function underKey(
   const refuse = (refused: Refused): Outcome => ({ answer: refusedAnswer(refused, requestId) });
   if (rival !== undefined) return refuse(rival === fingerprint ? inProgress() : otherBody());
   const problem = problemOf(parsed);
-  const mine: Keyed = { account: parts.account, scope, fingerprint, now };
+  const mine: Keyed = { scope, fingerprint, now };
   const found = await findRecord(sql, mine);
   if (found.kind === 'other-body') return refuse(otherBody());
   if (found.kind === 'replay') return { answer: replayed(found.answer) };

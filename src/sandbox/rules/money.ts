@@ -5,6 +5,7 @@ import { checkDigit } from '../../core/card-numbers.ts';
 import { type Cents, cents } from '../../core/money.ts';
 import type { Currency } from '../store/account.ts';
 import type { CardStatus } from '../store/cards.ts';
+import { ACCOUNT } from '../store/schema.ts';
 
 /** Where money of a card goes to and comes from: the card, or the wallet once the card is terminated (A-155). */
 export function destinationOf(status: CardStatus): 'card' | 'wallet' {
@@ -95,9 +96,9 @@ export function coinsWorth(currency: Currency, coins: string): Cents | undefined
   return Number.isSafeInteger(value) ? cents(value) : undefined;
 }
 
-/** An address nobody can take for a real one, always the same for an account. */
-export function depositAddress(account: string, currency: Currency, chain: Chain): string {
-  return `${SANDBOX_ADDRESS}${currency}-${chain.name}-${account}`;
+/** An address nobody can take for a real one, always the same. */
+export function depositAddress(currency: Currency, chain: Chain): string {
+  return `${SANDBOX_ADDRESS}${currency}-${chain.name}-${ACCOUNT}`;
 }
 
 /** ms between two confirmations of a deposit on a network. */

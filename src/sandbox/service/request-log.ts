@@ -248,13 +248,13 @@ export class RequestLog {
   }
 
   /** Writes what waits into the store. Where that cannot take it now, it waits on. */
-  async flush({ store, account }: { readonly store: Store; readonly account: string }): Promise<void> {
+  async flush({ store }: { readonly store: Store }): Promise<void> {
     const rows = this.#waiting;
     if (rows.length === 0) return;
     this.#waiting = [];
     const forgotten = this.#timesForgotten;
     const write = async (sql: Sql) => {
-      for (const row of rows.slice(-KEPT_REQUESTS)) await insertRequest(sql, account, row);
+      for (const row of rows.slice(-KEPT_REQUESTS)) await insertRequest(sql, row);
     };
     await store.write(write).catch((error: unknown) => {
       if (error instanceof StoreBusy && forgotten === this.#timesForgotten) this.#waiting = [...rows, ...this.#waiting];
@@ -263,7 +263,7 @@ export class RequestLog {
   }
 }
 
-export const logRequest = (sql: Sql, account: string, row: RequestRow) => insertRequest(sql, account, row);
+export const logRequest = (sql: Sql, row: RequestRow) => insertRequest(sql, row);
 
 /** A request and its answer as one row, secrets taken out. */
 export function requestRow(
@@ -352,9 +352,9 @@ export class RequestNumbers {
   }
 
   /** The next number, from 1. The first blocks are small: most commands make one request. */
-  async next({ store, account }: { readonly store: Store; readonly account: string }): Promise<number> {
+  async next({ store }: { readonly store: Store }): Promise<number> {
     while (this.#next >= this.#end) {
-      this.#taking ??= this.#take(store, account).finally(() => {
+      this.#taking ??= this.#take(store).finally(() => {
         this.#taking = undefined;
       });
       await this.#taking;
@@ -368,9 +368,9 @@ export class RequestNumbers {
     this.#size = 1;
   }
 
-  async #take(store: Store, account: string): Promise<void> {
+  async #take(store: Store): Promise<void> {
     const size = this.#size;
-    const last = await store.write(sql => takeCounts(sql, account, { name: 'req', count: size }));
+    const last = await store.write(sql => takeCounts(sql, { name: 'req', count: size }));
     this.#next = last - size;
     this.#end = last;
     this.#size = Math.min(LARGEST, size * 2);

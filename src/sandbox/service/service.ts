@@ -21,13 +21,9 @@ import type { LimitsKept } from '../http/limits.ts';
 import { recordEvent } from '../outbox/outbox.ts';
 import type { InspectorSessions } from '../page/inspector-sessions.ts';
 import type { IdForm } from '../store/open.ts';
-import { ARCHIVED_ACCOUNT } from '../store/schema.ts';
 import { type Sql, type Store, StoreBroken, StoreBusy } from '../store/sql.ts';
 import type { ActLog, TurnedLog } from './act-log.ts';
 import type { RequestLog, RequestNumbers } from './request-log.ts';
-
-/** The one account of a sandbox on this machine. */
-export const ACCOUNT = ARCHIVED_ACCOUNT;
 
 /** Operations that take the whole service, and not one transaction; see `SERVICE_HANDLERS` in admin/table.ts. */
 export type ServiceHandlers = {
@@ -37,7 +33,6 @@ export type ServiceHandlers = {
 /** What a look sees: one moment of the store, and what this process has not written yet. */
 export interface StoreMoment {
   readonly sql: Sql;
-  readonly account: string;
   /** Clock of the sandbox, ms UTC. */
   readonly now: number;
   readonly parts: ServiceParts;
@@ -78,7 +73,6 @@ export type OpenAccount = (
 
 export interface ServiceParts {
   readonly store: Store;
-  readonly account: string;
   readonly handlers: Handlers;
   readonly adminHandlers: AdminHandlers;
   readonly serviceHandlers: ServiceHandlers;
@@ -126,19 +120,19 @@ export interface ServiceParts {
 
 /** A call for one transaction. */
 export function transactionCall<Input>(
-  { account, webhookSecret, activeDialect, isGone, startedWith }: ServiceParts,
+  { webhookSecret, activeDialect, isGone, startedWith }: ServiceParts,
   sql: Sql,
   about: Moment,
   input: Input,
 ) {
   const { now, real, key, meta } = about;
-  const idSource = deterministicIds({ sql, account, key, meta, webhookSecret });
+  const idSource = deterministicIds({ sql, key, meta, webhookSecret });
   const { eventData } = activeDialect.dialect;
   const emit: Call<Operation>['emit'] = async (event, data) => {
-    const eventBody = eventData === undefined ? data : await eventData({ sql, account }, event, data);
-    await recordEvent({ sql, account, now, idSource }, event, eventBody);
+    const eventBody = eventData === undefined ? data : await eventData({ sql }, event, data);
+    await recordEvent({ sql, now, idSource }, event, eventBody);
   };
-  return { sql, account, now, real, isGone, startedWith, idSource, emit, input };
+  return { sql, now, real, isGone, startedWith, idSource, emit, input };
 }
 
 interface Moment {
@@ -155,24 +149,23 @@ interface Moment {
  * four times a second, and where nothing is due nobody has to wait for the write lock.
  */
 export async function catchUp(parts: ServiceParts): Promise<readonly Fired[]> {
-  const { store, account, clock } = parts;
+  const { store, clock } = parts;
   const upTo = await store.read(async sql => {
-    const now = await sandboxNow(sql, account, clock.now());
-    return (await nextDue(sql, account, now)) === undefined ? undefined : now;
+    const now = await sandboxNow(sql, clock.now());
+    return (await nextDue(sql, now)) === undefined ? undefined : now;
   });
   return upTo === undefined ? [] : fireDue(store, firingOf(parts, upTo));
 }
 
 /** How timers due up to `upTo` are fired here. */
-export function firingOf({ account, timerActions: actions, onFault }: ServiceParts, upTo: number): Firing {
+export function firingOf({ timerActions: actions, onFault }: ServiceParts, upTo: number): Firing {
   return {
-    account,
     upTo,
     actions,
     onFault,
     callParts: (sql, { dueAt }) => {
-      const idSource = deterministicIds({ sql, account });
-      return { idSource, emit: (event, data) => recordEvent({ sql, account, now: dueAt, idSource }, event, data) };
+      const idSource = deterministicIds({ sql });
+      return { idSource, emit: (event, data) => recordEvent({ sql, now: dueAt, idSource }, event, data) };
     },
   };
 }

@@ -24,7 +24,7 @@ import type { LimitsKept } from '../http/limits.ts';
 import { InspectorSessions, type PageFiles } from '../page/inspector-sessions.ts';
 import { ActLog, TurnedLog } from '../service/act-log.ts';
 import { RequestLog, RequestNumbers } from '../service/request-log.ts';
-import { ACCOUNT, runTimersUntil, type ScenarioPlayer, type ServiceParts } from '../service/service.ts';
+import { runTimersUntil, type ScenarioPlayer, type ServiceParts } from '../service/service.ts';
 import { walletOf } from '../store/account.ts';
 import { keepCheck } from '../store/ledger.ts';
 import { type IdForm, type Meta, type OpenedStore, openStore, type StoreRequest } from '../store/open.ts';
@@ -152,19 +152,18 @@ export async function openSandbox(plan: OpenPlan): Promise<Opened> {
     onBroken: onFault,
   });
   try {
-    if (plan.insists !== undefined && !isNew) await checkStoreOptions(store, { account: ACCOUNT, meta }, plan.insists);
-    if (plan.checked === true && (await checkWhole(store, ACCOUNT, plan.onLongCheck))) {
+    if (plan.insists !== undefined && !isNew) await checkStoreOptions(store, meta, plan.insists);
+    if (plan.checked === true && (await checkWhole(store, plan.onLongCheck))) {
       await store.write(async sql => {
-        const at = await sandboxNow(sql, ACCOUNT, host.clock.now());
-        await keepCheck(sql, ACCOUNT, { at, faults: [] });
+        const at = await sandboxNow(sql, host.clock.now());
+        await keepCheck(sql, { at, faults: [] });
       });
     }
     const { clock } = plan;
-    if (clock !== undefined) await store.write(sql => setClock(sql, ACCOUNT, clock));
+    if (clock !== undefined) await store.write(sql => setClock(sql, clock));
     const owner = ownerName(host.pid);
     const base: ServiceParts = {
       store,
-      account: ACCOUNT,
       handlers: HANDLERS,
       adminHandlers: ADMIN_HANDLERS,
       serviceHandlers: SERVICE_HANDLERS,
@@ -221,12 +220,11 @@ export async function openSandbox(plan: OpenPlan): Promise<Opened> {
 }
 
 async function fill(sql: Sql, { host, data, size, wallet, clock = REAL_CLOCK }: OpenPlan): Promise<void> {
-  await setClock(sql, ACCOUNT, clock);
+  await setClock(sql, clock);
   await loadDataSet(sql, {
     name: data,
-    account: ACCOUNT,
-    now: await sandboxNow(sql, ACCOUNT, host.clock.now()),
-    idSource: deterministicIds({ sql, account: ACCOUNT }),
+    now: await sandboxNow(sql, host.clock.now()),
+    idSource: deterministicIds({ sql }),
     ...(wallet !== undefined && { wallet }),
     ...(size !== undefined && { size: loadSize(size) }),
   });
@@ -258,10 +256,10 @@ interface StoreOptions {
 /** Throws `usage` when the store, which was there, was made with others than are asked for. */
 async function checkStoreOptions(
   store: Store,
-  { account, meta }: { readonly account: string; readonly meta: Meta },
+  meta: Meta,
   { seed, data, size = {} }: StoreOptions,
 ): Promise<void> {
-  const loaded = (await store.read(sql => walletOf(sql, account)))?.data_set;
+  const loaded = (await store.read(sql => walletOf(sql)))?.data_set;
   const sizes = Object.entries(size).filter(([, given]) => given !== undefined);
   // How many there were when it was made is not known any more.
   const differs =

@@ -1,9 +1,9 @@
-/** Statements on `wallets`: one row an account. Balances are changed by the ledger alone. */
+/** Statements on `wallets`, the one row of the wallet, on `bins`, `deposits` and `challenges`. Balances are changed by the ledger alone. */
 
 import type { CURRENCIES } from '../../contract/resources.ts';
 import type { Cents } from '../../core/money.ts';
 import { DOMAIN_TABLES } from './schema.ts';
-import type { Sql, SqlValue } from './sql.ts';
+import { conditions, type Sql } from './sql.ts';
 
 interface WalletRow {
   readonly data_set: string;
@@ -15,15 +15,10 @@ interface WalletRow {
   readonly spent: Cents;
 }
 
-export const walletOf = (sql: Sql, account: string) =>
-  sql.get<WalletRow>('select data_set, balance, deposited, spent from wallets where account_id = ?', account);
+export const walletOf = (sql: Sql) => sql.get<WalletRow>('select data_set, balance, deposited, spent from wallets');
 
-export const insertWallet = (sql: Sql, account: string, dataSet: string) =>
-  sql.run(
-    'insert into wallets (account_id, data_set, balance, deposited, spent, entries) values (?, ?, 0, 0, 0, 0)',
-    account,
-    dataSet,
-  );
+export const insertWallet = (sql: Sql, data_set: string) =>
+  sql.insert('wallets', { data_set, balance: 0, deposited: 0, spent: 0, entries: 0 });
 
 interface WalletSums {
   readonly cards_active: number;
@@ -32,24 +27,18 @@ interface WalletSums {
 }
 
 /** Sums of A-60, A-62 and A-63. */
-export async function walletSums(sql: Sql, account: string): Promise<WalletSums | undefined> {
-  return sql.get<WalletSums>(
+export const walletSums = (sql: Sql) =>
+  sql.get<WalletSums>(
     `select count(case when status = 'active' then 1 end) as cards_active,
-       cast(coalesce(sum(balance), 0) as bigint) as cards_total_balance,
-       (select cast(coalesce(sum(amount), 0) as bigint) from deposits where account_id = ? and status = 'pending')
-         as pending_deposits
-     from cards where account_id = ? and status <> 'terminated'`,
-    account,
-    account,
+       coalesce(sum(balance), 0) as cards_total_balance,
+       (select coalesce(sum(amount), 0) from deposits where status = 'pending') as pending_deposits
+     from cards where status <> 'terminated'`,
   );
-}
 
-/** Removes all domain rows of an account, the wallet included. */
-export async function emptyAccount(sql: Sql, account: string): Promise<void> {
-  for (const table of DOMAIN_TABLES) await sql.run(`delete from ${table} where account_id = ?`, account);
+/** Removes all domain rows, the wallet included. */
+export async function emptyAccount(sql: Sql): Promise<void> {
+  for (const table of DOMAIN_TABLES) await sql.run(`delete from ${table}`);
 }
-
-// Statements on `bins`.
 
 export interface BinRow {
   readonly id: string;
@@ -66,39 +55,11 @@ export interface BinRow {
   readonly best_for: string;
 }
 
-const BIN_COLUMNS =
-  'id, network, type, three_ds, apple_pay, google_pay, max_transaction, max_monthly, acceptance_tenths, best_for';
-
-export const binById = async (sql: Sql, account: string, id: string) =>
-  (await sql.known<BinRow>(`select ${BIN_COLUMNS} from bins where account_id = ? and id = ?`, account, id))[0];
+export const binById = async (sql: Sql, id: string) =>
+  (await sql.known<BinRow>('select * from bins where id = ?', id))[0];
 
 /** All BINs in the order of the data set. */
-export const allBins = (sql: Sql, account: string) =>
-  sql.all<BinRow>(`select ${BIN_COLUMNS} from bins where account_id = ? order by position`, account);
-
-const PLACES = `(${new Array(12).fill('?').join(', ')})`;
-
-/** Inserts all of them in one statement, in the order given. */
-export const insertBins = (sql: Sql, account: string, bins: readonly BinRow[]) =>
-  sql.run(
-    `insert into bins (account_id, position, ${BIN_COLUMNS}) values ${bins.map(() => PLACES).join(', ')}`,
-    ...bins.flatMap((bin, position) => [
-      account,
-      position,
-      bin.id,
-      bin.network,
-      bin.type,
-      bin.three_ds,
-      bin.apple_pay,
-      bin.google_pay,
-      bin.max_transaction,
-      bin.max_monthly,
-      bin.acceptance_tenths,
-      bin.best_for,
-    ]),
-  );
-
-// Statements on `deposits`.
+export const allBins = (sql: Sql) => sql.all<BinRow>('select * from bins order by position');
 
 export type Currency = (typeof CURRENCIES)[number];
 
@@ -117,40 +78,10 @@ export interface DepositRow {
   readonly confirmed_at: number | null;
 }
 
-export const DEPOSIT_COLUMNS = `id, currency, network, crypto_amount, amount, status, tx_hash, confirmations, required_confirmations,
-  created_at, confirmed_at`;
+export const depositById = (sql: Sql, id: string) => sql.get<DepositRow>('select * from deposits where id = ?', id);
 
-export const depositById = (sql: Sql, account: string, id: string) =>
-  sql.get<DepositRow>(`select ${DEPOSIT_COLUMNS} from deposits where account_id = ? and id = ?`, account, id);
-
-export const insertDeposit = (sql: Sql, account: string, row: DepositRow) =>
-  sql.run(
-    `insert into deposits (account_id, ${DEPOSIT_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    account,
-    row.id,
-    row.currency,
-    row.network,
-    row.crypto_amount,
-    row.amount,
-    row.status,
-    row.tx_hash,
-    row.confirmations,
-    row.required_confirmations,
-    row.created_at,
-    row.confirmed_at,
-  );
-
-export const updateDeposit = (sql: Sql, account: string, row: DepositRow) =>
-  sql.run(
-    'update deposits set status = ?, confirmations = ?, confirmed_at = ? where account_id = ? and id = ?',
-    row.status,
-    row.confirmations,
-    row.confirmed_at,
-    account,
-    row.id,
-  );
-
-// Statements on `challenges`.
+export const updateDeposit = (sql: Sql, { id, status, confirmations, confirmed_at }: DepositRow) =>
+  sql.update('deposits', { id }, { status, confirmations, confirmed_at });
 
 export interface ChallengeRow {
   readonly id: string;
@@ -167,55 +98,18 @@ export interface ChallengeRow {
   readonly expires_at: number;
 }
 
-const CHALLENGE_COLUMNS = 'id, card_id, merchant, amount, otp, status, attempts, purchase, created_at, expires_at';
+export const challengeById = (sql: Sql, id: string) =>
+  sql.get<ChallengeRow>('select * from challenges where id = ?', id);
 
-export const challengeById = (sql: Sql, account: string, id: string) =>
-  sql.get<ChallengeRow>(`select ${CHALLENGE_COLUMNS} from challenges where account_id = ? and id = ?`, account, id);
-
-export const insertChallenge = (sql: Sql, account: string, row: ChallengeRow) =>
-  sql.run(
-    `insert into challenges (account_id, ${CHALLENGE_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    account,
-    row.id,
-    row.card_id,
-    row.merchant,
-    row.amount,
-    row.otp,
-    row.status,
-    row.attempts,
-    row.purchase,
-    row.created_at,
-    row.expires_at,
-  );
-
-export const updateChallenge = (sql: Sql, account: string, row: ChallengeRow) =>
-  sql.run(
-    'update challenges set status = ?, attempts = ? where account_id = ? and id = ?',
-    row.status,
-    row.attempts,
-    account,
-    row.id,
-  );
+export const updateChallenge = (sql: Sql, { id, status, attempts }: ChallengeRow) =>
+  sql.update('challenges', { id }, { status, attempts });
 
 /** Those that can still be answered at `now`, newest first. */
-export function openChallenges(
-  sql: Sql,
-  account: string,
-  { now, card_id }: { now: number; card_id?: string | undefined },
-): Promise<readonly ChallengeRow[]> {
-  const ofCard: SqlValue[] = card_id === undefined ? [] : [card_id];
-  return sql.all<ChallengeRow>(
-    `select ${CHALLENGE_COLUMNS} from challenges where account_id = ? and status = 'pending' and expires_at > ?
-     ${ofCard.length === 0 ? '' : 'and card_id = ?'} order by created_at desc, id desc`,
-    account,
-    now,
-    ...ofCard,
-  );
+export function openChallenges(sql: Sql, { now, card_id }: { now: number; card_id?: string | undefined }) {
+  const { where, values } = conditions({ "status = 'pending'": [], 'expires_at > ?': now, 'card_id = ?': card_id });
+  return sql.all<ChallengeRow>(`select * from challenges${where} order by created_at desc, id desc`, ...values);
 }
 
 /** All of them, finished ones too, newest first; for the dialect that keeps them listed. */
-export const everyChallenge = (sql: Sql, account: string) =>
-  sql.all<ChallengeRow>(
-    `select ${CHALLENGE_COLUMNS} from challenges where account_id = ? order by created_at desc, id desc`,
-    account,
-  );
+export const everyChallenge = (sql: Sql) =>
+  sql.all<ChallengeRow>('select * from challenges order by created_at desc, id desc');

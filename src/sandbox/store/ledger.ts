@@ -1,8 +1,7 @@
 /** Statements on `entries` and `postings`, and the cached balances they move. Called by the ledger alone. */
-import { type Cents, cents } from '../../core/money.ts';
-import { DEPOSIT_COLUMNS, type DepositRow } from './account.ts';
-import { CARDS } from './cards.ts';
-import type { Rows, Sql, SqlValue } from './sql.ts';
+import type { Cents } from '../../core/money.ts';
+import type { DepositRow } from './account.ts';
+import { listed, type Page, type Sql } from './sql.ts';
 
 interface WalletMove {
   readonly wallet: Cents;
@@ -13,74 +12,39 @@ interface WalletMove {
 interface BalancesRow {
   readonly entries: number;
   readonly balance: Cents;
-  readonly deposited: Cents;
-  readonly spent: Cents;
 }
-
-const BALANCES: Rows<BalancesRow> = {
-  table: 'wallets',
-  key: ['account_id'],
-  columns: 'entries, balance, deposited, spent',
-};
 
 /**
  * Moves the wallet's cached balances and takes the next entry number; the wallet row comes first, always. Resolves
  * to undefined, and nothing moved, when it holds less than `least`.
  */
-export async function moveWallet(sql: Sql, account: string, move: WalletMove & { readonly least: number }) {
-  const before = await sql.row(BALANCES, account);
-  if (before === undefined || before.balance < move.least) return undefined;
-  const after: BalancesRow = {
-    entries: before.entries + 1,
-    balance: cents(before.balance + move.wallet),
-    deposited: cents(before.deposited + move.deposited),
-    spent: cents(before.spent + move.spent),
-  };
-  return sql.change(BALANCES, after, account);
-}
+export const moveWallet = (
+  sql: Sql,
+  { wallet, deposited, spent, least }: WalletMove & { readonly least: number },
+): Promise<BalancesRow | undefined> =>
+  sql.get<BalancesRow>(
+    `update wallets set entries = entries + 1, balance = balance + ?, deposited = deposited + ?, spent = spent + ?
+     where balance >= ? returning entries, balance`,
+    wallet,
+    deposited,
+    spent,
+    least,
+  );
 
 /** Moves the cached balances of a card; resolves to undefined where there is none. A hold below 0 the store refuses. */
-export async function moveCard(sql: Sql, account: string, move: { id: string; card: Cents; hold: Cents }) {
-  const before = await sql.row(CARDS, account, move.id);
-  if (before === undefined) return undefined;
-  const after = { balance: cents(before.balance + move.card), hold: cents(before.hold + move.hold) };
-  await sql.change(CARDS, after, account, move.id);
-  return after;
-}
-
-interface EntryRow {
-  readonly id: number;
-  readonly kind: string;
-  readonly ref: string;
-  readonly created_at: number;
-}
-
-const ENTRIES = { table: 'entries', columns: ['account_id', 'id', 'kind', 'ref', 'created_at'] };
-
-export const insertEntry = (sql: Sql, account: string, row: EntryRow) =>
-  sql.append(ENTRIES, account, row.id, row.kind, row.ref, row.created_at);
-
-interface PostingRow {
-  readonly entry_id: number;
-  readonly ledger: string;
-  readonly amount: Cents;
-}
-
-const POSTINGS = { table: 'postings', columns: ['account_id', 'entry_id', 'ledger', 'amount'] };
-
-export const insertPosting = (sql: Sql, account: string, row: PostingRow) =>
-  sql.append(POSTINGS, account, row.entry_id, row.ledger, row.amount);
+export const moveCard = (sql: Sql, { id, card, hold }: { id: string; card: Cents; hold: Cents }) =>
+  sql.get<{ readonly balance: Cents; readonly hold: Cents }>(
+    'update cards set balance = balance + ?, hold = hold + ? where id = ? returning balance, hold',
+    card,
+    hold,
+    id,
+  );
 
 /** Writes the wallet's cached sums as a data set added them up, and the number of its last entry. */
-export const keepWalletSums = (sql: Sql, account: string, sums: WalletMove & { readonly entries: number }) =>
-  sql.run(
-    'update wallets set balance = ?, deposited = ?, spent = ?, entries = ? where account_id = ?',
-    sums.wallet,
-    sums.deposited,
-    sums.spent,
-    sums.entries,
-    account,
-  );
+export const keepWalletSums = (
+  sql: Sql,
+  { wallet: balance, deposited, spent, entries }: WalletMove & { readonly entries: number },
+) => sql.update('wallets', { one: 1 }, { balance, deposited, spent, entries });
 
 // When the books were last looked through, and what was found.
 
@@ -92,65 +56,20 @@ export interface LastCheck {
 }
 
 /** Undefined when nobody looked since the sandbox was made, started over or put back. */
-export async function lastCheck(sql: Sql, account: string): Promise<LastCheck | undefined> {
-  const row = await sql.get<{ at: number; faults: string }>(
-    'select at, faults from ledger_checks where account_id = ?',
-    account,
-  );
+export async function lastCheck(sql: Sql): Promise<LastCheck | undefined> {
+  const row = await sql.get<{ at: number; faults: string }>('select at, faults from ledger_checks');
   return row && { at: row.at, faults: JSON.parse(row.faults) as string[] };
 }
 
-export async function keepCheck(sql: Sql, account: string, { at, faults }: LastCheck): Promise<void> {
-  await sql.run(
-    `insert into ledger_checks (account_id, at, faults) values (?, ?, ?)
-      on conflict (account_id) do update set at = excluded.at, faults = excluded.faults`,
-    account,
-    at,
-    JSON.stringify(faults),
-  );
+export async function keepCheck(sql: Sql, { at, faults }: LastCheck): Promise<void> {
+  await forgetCheck(sql);
+  await sql.insert('ledger_checks', { at, faults: JSON.stringify(faults) });
 }
 
 /** What was found is no longer true of what the store holds. */
-export async function forgetCheck(sql: Sql, account: string): Promise<void> {
-  await sql.run('delete from ledger_checks where account_id = ?', account);
-}
+export const forgetCheck = (sql: Sql) => sql.run('delete from ledger_checks');
 
 // Pages of what stands behind the service, for the admin surface alone: entries, accounts, events, deposits.
-
-export interface Page {
-  readonly limit: number;
-  readonly offset: number;
-}
-
-export interface Listed<Row> {
-  readonly rows: readonly Row[];
-  readonly total: number;
-}
-
-interface Query {
-  readonly columns: string;
-  /** What follows `from`; the first value is the account. */
-  readonly from: string;
-  readonly order: string;
-  readonly values: readonly SqlValue[];
-}
-
-/** A page of a query, and how many rows it has. */
-export async function listed<Row>(sql: Sql, { columns, from, order, values }: Query, page: Page): Promise<Listed<Row>> {
-  const count = await sql.get<{ total: number }>(`select count(*) as total from ${from}`, ...values);
-  const statement = `select ${columns} from ${from} order by ${order} limit ? offset ?`;
-  return { rows: await sql.all<Row>(statement, ...values, page.limit, page.offset), total: count?.total ?? 0 };
-}
-
-type Wanted = readonly (readonly [condition: string, value: SqlValue | undefined])[];
-
-function narrowed(account: string, wanted: Wanted): { where: string; values: SqlValue[] } {
-  const given = wanted.filter((entry): entry is readonly [string, SqlValue] => entry[1] !== undefined);
-  return {
-    where: ['account_id = ?', ...given.map(([condition]) => condition)].join(' and '),
-    values: [account, ...given.map(([, value]) => value)],
-  };
-}
 
 export interface EventRow {
   readonly seq: number;
@@ -180,32 +99,21 @@ export function aboutCard(id: string): readonly string[] {
   return [`%"data":{"id":${named}%`, `%"card_id":${named}%`];
 }
 
-export function eventsInOrder(sql: Sql, account: string, { order = 'asc', ...parsed }: Page & EventFilter) {
-  const { where, values } = narrowed(account, [
-    ['type = ?', parsed.type],
-    ['seq > ?', parsed.after],
-  ]);
-  const card = parsed.card_id === undefined ? [] : aboutCard(parsed.card_id);
-  const query = {
-    columns: 'seq, id, type, created_at, body',
-    from: `events where ${where}${card.length === 0 ? '' : ` and ${ABOUT_CARD}`}`,
-    order: `seq ${order}`,
-    values: [...values, ...card],
+export function eventsInOrder(sql: Sql, { order = 'asc', type, after, card_id, ...page }: Page & EventFilter) {
+  const wanted = {
+    'type = ?': type,
+    'seq > ?': after,
+    [ABOUT_CARD]: card_id === undefined ? undefined : aboutCard(card_id),
   };
-  return listed<EventRow>(sql, query, parsed);
+  return listed<EventRow>(sql, { from: 'events', wanted, order: `seq ${order}` }, page);
 }
 
 export function newestDeposits(
   sql: Sql,
-  account: string,
-  parsed: Page & { status?: string | undefined; currency?: string | undefined },
+  { status, currency, ...page }: Page & { status?: string | undefined; currency?: string | undefined },
 ) {
-  const { where, values } = narrowed(account, [
-    ['status = ?', parsed.status],
-    ['currency = ?', parsed.currency],
-  ]);
-  const order = 'created_at desc, id desc';
-  return listed<DepositRow>(sql, { columns: DEPOSIT_COLUMNS, from: `deposits where ${where}`, order, values }, parsed);
+  const wanted = { 'status = ?': status, 'currency = ?': currency };
+  return listed<DepositRow>(sql, { from: 'deposits', wanted, order: 'created_at desc, id desc' }, page);
 }
 
 interface AccountRow {
@@ -214,10 +122,9 @@ interface AccountRow {
   readonly postings: number;
 }
 
-export function ledgerAccounts(sql: Sql, account: string, page: Page) {
-  const from = `(select ledger, cast(sum(amount) as bigint) as balance, count(*) as postings
-    from postings where account_id = ? group by ledger) a`;
-  return listed<AccountRow>(sql, { columns: '*', from, order: 'ledger', values: [account] }, page);
+export function ledgerAccounts(sql: Sql, page: Page) {
+  const from = '(select ledger, sum(amount) as balance, count(*) as postings from postings group by ledger)';
+  return listed<AccountRow>(sql, { from, order: 'ledger' }, page);
 }
 
 interface EntryLine {
@@ -229,27 +136,22 @@ interface EntryLine {
 
 export function entriesInOrder(
   sql: Sql,
-  account: string,
-  parsed: Page & { ledger?: string | undefined; ref?: string | undefined },
+  { ledger, ref, ...page }: Page & { ledger?: string | undefined; ref?: string | undefined },
 ) {
-  const touches =
-    'exists (select 1 from postings p where p.account_id = e.account_id and p.entry_id = e.id and p.ledger = ?)';
-  const { where, values } = narrowed(account, [
-    [touches, parsed.ledger],
-    ['ref = ?', parsed.ref],
-  ]);
-  const query = { columns: 'id, kind, ref, created_at', from: `entries e where ${where}`, order: 'id', values };
-  return listed<EntryLine>(sql, query, parsed);
+  const wanted = {
+    'exists (select 1 from postings p where p.entry_id = e.id and p.ledger = ?)': ledger,
+    'ref = ?': ref,
+  };
+  return listed<EntryLine>(sql, { from: 'entries e', wanted, order: 'id' }, page);
 }
 
-export const postingsOf = (sql: Sql, account: string, entry: number) =>
+export const postingsOf = (sql: Sql, entry: number) =>
   sql.all<{ readonly ledger: string; readonly amount: Cents }>(
-    'select ledger, amount from postings where account_id = ? and entry_id = ? order by ledger',
-    account,
+    'select ledger, amount from postings where entry_id = ? order by ledger',
     entry,
   );
 
-// How much an account holds, for its status.
+// How much the sandbox holds, for its status.
 
 interface Counts {
   readonly bins: number;
@@ -260,12 +162,10 @@ interface Counts {
 }
 
 const TABLES = ['bins', 'cards', 'transactions', 'webhooks', 'events'] as const;
-const STATEMENT = `select ${TABLES.map(
-  table => `(select count(*) from ${table} where account_id = ?) as ${table}`,
-).join(', ')}`;
+const STATEMENT = `select ${TABLES.map(table => `(select count(*) from ${table}) as ${table}`).join(', ')}`;
 
-export async function countAll(sql: Sql, account: string): Promise<Counts> {
-  const counts = await sql.get<Counts>(STATEMENT, ...TABLES.map(() => account));
+export async function countAll(sql: Sql): Promise<Counts> {
+  const counts = await sql.get<Counts>(STATEMENT);
   return counts ?? { bins: 0, cards: 0, transactions: 0, webhooks: 0, events: 0 };
 }
 
@@ -283,13 +183,13 @@ interface ChangeCount {
 }
 
 const FACTS = `select total_changes() as own, (select data_version from pragma_data_version) as others,
-  (select count(*) from faults where account_id = ? and (times is null or struck < times)
+  (select count(*) from faults where (times is null or struck < times)
     and (expires_at is null or expires_at > ?)) as faults,
-  (select faults from ledger_checks where account_id = ?) as checked`;
+  (select faults from ledger_checks) as checked`;
 
 /** `now` is the clock of the sandbox, ms UTC. */
-export async function changeCount(sql: Sql, account: string, now: number): Promise<ChangeCount> {
-  const row = await sql.get<ChangeCount>(FACTS, account, now, account);
+export async function changeCount(sql: Sql, now: number): Promise<ChangeCount> {
+  const row = await sql.get<ChangeCount>(FACTS, now);
   if (row === undefined) throw new Error('the store says nothing about itself');
   return row;
 }

@@ -65,19 +65,18 @@ async function createTables(sql: Sql, tables: readonly string[], first: Meta & {
 const FAULT_COUNTERS = "('flt', 'fault position')";
 
 /**
- * Empties the sandbox's own tables for an account (not those of the domain) and sets the seed, for a reset. Ids
+ * Empties the sandbox's own tables (not those of the domain) and sets the seed, for a reset. Ids
  * and numbers start over with it; rate counters stay, and fault rules and keys where that is asked for.
  */
 export async function clearSystemTables(
   sql: Sql,
-  account: string,
   { seed, keep = [] }: { readonly seed?: number | undefined; readonly keep?: readonly string[] } = {},
 ): Promise<void> {
   const keepsFaults = keep.includes('faults');
   for (const table of CLEARED_TABLES) {
     if ((keepsFaults && table === 'faults') || (keep.includes('keys') && table === 'api_keys')) continue;
-    const but = keepsFaults && table === 'counters' ? ` and name not in ${FAULT_COUNTERS}` : '';
-    await sql.run(`delete from ${table} where account_id = ?${but}`, account);
+    const but = keepsFaults && table === 'counters' ? ` where name not in ${FAULT_COUNTERS}` : '';
+    await sql.run(`delete from ${table}${but}`);
   }
   if (seed !== undefined) await sql.run('update meta set seed = ? where one = 1', seed);
   await beginGeneration(sql);

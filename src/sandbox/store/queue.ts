@@ -7,18 +7,7 @@ import { bound, type Connection, placeholders, plainRow, type Statement } from '
 import { closeConnection, isBusy, isFull, leftNothing, losesAll } from '../../engine/open.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
 import { between, nextTurn } from '../../platform/time.ts';
-import {
-  type Columns,
-  type Manner,
-  type RowKey,
-  type Rows,
-  type Sql,
-  type SqlRow,
-  type SqlValue,
-  type Store,
-  StoreBroken,
-  StoreBusy,
-} from './sql.ts';
+import { type Manner, type Sql, type SqlRow, type SqlValue, type Store, StoreBroken, StoreBusy } from './sql.ts';
 
 /** A piece of work that waits for the one connection. */
 interface Job {
@@ -331,8 +320,8 @@ const OVER = 'the transaction of this statement is over';
 export class Statements {
   readonly #connection: Connection;
   readonly #prepared = new Map<string, Prepared>();
-  /** Text of a row that is added, by its table. */
-  readonly #inserts = new Map<Columns, string>();
+  /** Text of a row that is added, by its table and columns. */
+  readonly #inserts = new Map<string, string>();
   readonly #known = new Map<string, readonly SqlRow[]>();
   #othersVersion: unknown;
   /** Whether others wrote was asked in this transaction. */
@@ -372,8 +361,8 @@ export class Statements {
       ready(text, values)
         .statement.all(...values.map(bound))
         .map(plainRow);
-    const run = (text: string, values: readonly SqlValue[]): number =>
-      Number(ready(text, values).statement.run(...values.map(bound)).changes);
+    const wrote = (text: string, values: readonly SqlValue[]) =>
+      ready(text, values).statement.run(...values.map(bound));
     const remembered = (text: string, values: readonly SqlValue[]): readonly SqlRow[] => {
       if (over) throw new Error(OVER);
       this.#forgetWhatOthersChanged();
@@ -390,23 +379,15 @@ export class Statements {
       all: async <Row = SqlRow>(text: string, ...values: readonly SqlValue[]) => every(text, values) as readonly Row[],
       known: async <Row>(text: string, ...values: readonly SqlValue[]) =>
         remembered(text, values) as unknown as readonly Row[],
-      run: async (text, ...values) => run(text, values),
-      append: async (table, ...row) => void run(this.#insertInto(table), row),
-      row: async <Row extends object>({ table, columns, key }: Rows<Row>, ...values: RowKey) =>
-        first(`select ${columns} from ${table} where ${equals(key)}`, values) as Row | undefined,
-      change: async <Row extends object>({ table, columns, key }: Rows<Row>, change: Partial<Row>, ...values: RowKey) =>
-        first(
-          `update ${table} set ${Object.keys(change)
-            .map(column => `${column} = ?`)
-            .join(', ')} where ${equals(key)} returning ${columns}`,
-          [...(Object.values(change) as SqlValue[]), ...values],
-        ) as Row | undefined,
-      next: async ({ table, number }, account) => {
-        const last = first(
-          `select ${number} as last from ${table} where account_id = ? order by ${number} desc limit 1`,
-          [account],
-        );
-        return Number(last?.['last'] ?? 0) + 1;
+      run: async (text, ...values) => Number(wrote(text, values).changes),
+      insert: async (table, row) => {
+        const values = Object.values(row) as SqlValue[];
+        return Number(wrote(this.#insertInto(table, Object.keys(row)), values).lastInsertRowid);
+      },
+      update: async (table, key, change) => {
+        const equal = (columns: object, between: string) => Object.keys(columns).join(` = ?${between}`);
+        const text = `update ${table} set ${equal(change, ', ')} = ? where ${equal(key, ' and ')} = ?`;
+        return Number(wrote(text, [...Object.values(change), ...Object.values(key)] as SqlValue[]).changes);
       },
       written: () => written,
     };
@@ -448,12 +429,12 @@ export class Statements {
     this.#isCurrent = true;
   }
 
-  #insertInto(table: Columns): string {
-    const known = this.#inserts.get(table);
+  #insertInto(table: string, columns: readonly string[]): string {
+    const name = `${table} ${columns.join()}`;
+    const known = this.#inserts.get(name);
     if (known !== undefined) return known;
-    const places = table.columns.map(() => '?').join(', ');
-    const text = `insert into ${table.table} (${table.columns.join(', ')}) values (${places})`;
-    this.#inserts.set(table, text);
+    const text = `insert into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`;
+    this.#inserts.set(name, text);
     return text;
   }
 
@@ -469,5 +450,3 @@ export class Statements {
     return prepared;
   }
 }
-
-const equals = (key: readonly string[]) => key.map(column => `${column} = ?`).join(' and ');

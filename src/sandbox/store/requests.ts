@@ -1,7 +1,7 @@
 /** Statements on `requests`: what was asked of the service, without secrets, the newest of it. */
 
 import type { KeyAccess } from '../../contract/sandbox/state.ts';
-import type { Sql, SqlValue } from './sql.ts';
+import { listed, type Page, type Sql } from './sql.ts';
 
 export interface RequestRow {
   readonly request_id: string;
@@ -44,57 +44,15 @@ export interface RequestFilter {
 export const KEPT_REQUESTS = 1_000;
 const SLACK = 100;
 
-const NAMES = [
-  'request_id',
-  'at',
-  'operation',
-  'method',
-  'path',
-  'status',
-  'error',
-  'replayed',
-  'fault',
-  'idempotency_key',
-  'card_id',
-  'body',
-  'answer',
-  'request_headers',
-  'key_last4',
-  'took',
-  'query',
-  'body_bytes',
-  'not_kept',
-] as const satisfies readonly (keyof RequestRow)[];
-const COLUMNS = NAMES.join(', ');
-const REQUESTS = { table: 'requests', columns: ['account_id', 'position', ...NAMES], number: 'position' };
-
-export async function insertRequest(sql: Sql, account: string, row: RequestRow): Promise<void> {
-  const position = await sql.next(REQUESTS, account);
-  await sql.append(REQUESTS, account, position, ...NAMES.map(name => row[name]));
-  if (position % SLACK !== 0) return;
-  await sql.run('delete from requests where account_id = ? and position <= ?', account, position - KEPT_REQUESTS);
+export async function insertRequest(sql: Sql, row: RequestRow): Promise<void> {
+  const position = await sql.insert('requests', row);
+  if (position % SLACK === 0) await sql.run('delete from requests where position <= ?', position - KEPT_REQUESTS);
 }
 
 /** Which rows, and how many of the newest of all there are count at most; those that wait to be written push others out. */
 interface WantedRequests {
   readonly filter: RequestFilter;
   readonly newest: number;
-}
-
-function filtered(account: string, { filter, newest }: WantedRequests): { where: string; values: SqlValue[] } {
-  const behind = 'position > (select coalesce(max(position), 0) from requests where account_id = ?) - ?';
-  const wanted: readonly (readonly [string, SqlValue | undefined])[] = [
-    ['operation = ?', filter.operation],
-    ['at >= ?', filter.since],
-    ['idempotency_key = ?', filter.idempotency_key],
-    ['card_id = ?', filter.card_id],
-    ['status = ?', filter.status],
-  ];
-  const given = wanted.filter((entry): entry is readonly [string, SqlValue] => entry[1] !== undefined);
-  return {
-    where: ['account_id = ?', behind, ...given.map(([text]) => text)].join(' and '),
-    values: [account, account, newest, ...given.map(([, value]) => value)],
-  };
 }
 
 /** Whether a row is one that a filter asks for, for rows that are in no store yet. */
@@ -105,32 +63,21 @@ export function fitsRequest(row: RequestRow, { since, ...wanted }: RequestFilter
   return isWanted && (since === undefined || row.at >= since);
 }
 
-export async function countRequests(sql: Sql, account: string, wanted: WantedRequests): Promise<number> {
-  const { where, values } = filtered(account, wanted);
-  const row = await sql.get<{ total: number }>(`select count(*) as total from requests where ${where}`, ...values);
-  return row?.total ?? 0;
-}
+export const requestById = (sql: Sql, id: string) =>
+  sql.get<RequestRow>('select * from requests where request_id = ? order by position desc limit 1', id);
 
-export const requestById = (sql: Sql, account: string, id: string) =>
-  sql.get<RequestRow>(
-    `select ${COLUMNS} from requests where account_id = ? and request_id = ? order by position desc limit 1`,
-    account,
-    id,
-  );
-
-/** Newest first. */
-export function pageOfRequests(
-  sql: Sql,
-  account: string,
-  { limit, offset, ...wanted }: WantedRequests & { readonly limit: number; readonly offset: number },
-): Promise<readonly RequestRow[]> {
-  const { where, values } = filtered(account, wanted);
-  return sql.all<RequestRow>(
-    `select ${COLUMNS} from requests where ${where} order by position desc limit ? offset ?`,
-    ...values,
-    limit,
-    offset,
-  );
+/** A page, newest first. */
+export function pageOfRequests(sql: Sql, { filter, newest }: WantedRequests, page: Page) {
+  const { operation, since, idempotency_key, card_id, status } = filter;
+  const wanted = {
+    'position > (select coalesce(max(position), 0) from requests) - ?': newest,
+    'operation = ?': operation,
+    'at >= ?': since,
+    'idempotency_key = ?': idempotency_key,
+    'card_id = ?': card_id,
+    'status = ?': status,
+  };
+  return listed<RequestRow>(sql, { from: 'requests', wanted, order: 'position desc' }, page);
 }
 
 // Statements on `api_keys`: what is kept of a key is its digest, never the key.
@@ -144,24 +91,10 @@ export interface ApiKeyRow {
   readonly created_at: number;
 }
 
-const KEY_COLUMNS = 'id, digest, last4, access, created_at';
+export const allApiKeys = (sql: Sql) => sql.all<ApiKeyRow>('select * from api_keys order by created_at, id');
 
-export const insertApiKey = (sql: Sql, account: string, row: ApiKeyRow) =>
-  sql.run(
-    `insert into api_keys (account_id, ${KEY_COLUMNS}) values (?, ?, ?, ?, ?, ?)`,
-    account,
-    row.id,
-    row.digest,
-    row.last4,
-    row.access,
-    row.created_at,
-  );
-
-export const allApiKeys = (sql: Sql, account: string) =>
-  sql.all<ApiKeyRow>(`select ${KEY_COLUMNS} from api_keys where account_id = ? order by created_at, id`, account);
-
-export const apiKeyByDigest = (sql: Sql, account: string, digest: string) =>
-  sql.get<ApiKeyRow>(`select ${KEY_COLUMNS} from api_keys where account_id = ? and digest = ?`, account, digest);
+export const apiKeyByDigest = (sql: Sql, digest: string) =>
+  sql.get<ApiKeyRow>('select * from api_keys where digest = ?', digest);
 
 // Statements on `faults`: the rules of docs/design/sandbox.md, section 5. What they say is JSON that SQL never looks into.
 
@@ -179,53 +112,18 @@ export interface FaultRow {
   readonly created_at: number;
 }
 
-const RULE_COLUMNS = 'id, position, meets, rule, times, seen, struck, expires_at, created_at';
-const CAN_STRIKE = `(times is null or struck < times) and (expires_at is null or expires_at > ?)`;
+export const allFaults = (sql: Sql) => sql.all<FaultRow>('select * from faults order by position');
 
-export const insertFault = (sql: Sql, account: string, row: FaultRow) =>
-  sql.run(
-    `insert into faults (account_id, ${RULE_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    account,
-    row.id,
-    row.position,
-    row.meets,
-    row.rule,
-    row.times,
-    row.seen,
-    row.struck,
-    row.expires_at,
-    row.created_at,
-  );
-
-export const allFaults = (sql: Sql, account: string) =>
-  sql.all<FaultRow>(`select ${RULE_COLUMNS} from faults where account_id = ? order by position`, account);
-
-export const faultById = (sql: Sql, account: string, id: string) =>
-  sql.get<FaultRow>(`select ${RULE_COLUMNS} from faults where account_id = ? and id = ?`, account, id);
+export const faultById = (sql: Sql, id: string) => sql.get<FaultRow>('select * from faults where id = ?', id);
 
 /** Those that can still apply at `now`, in the order they were added. */
-export const activeFaults = (
-  sql: Sql,
-  account: string,
-  { meets, now }: { readonly meets: FaultRow['meets']; readonly now: number },
-) =>
+export const activeFaults = (sql: Sql, { meets, now }: { readonly meets: FaultRow['meets']; readonly now: number }) =>
   sql.all<FaultRow>(
-    `select ${RULE_COLUMNS} from faults where account_id = ? and meets = ? and ${CAN_STRIKE} order by position`,
-    account,
+    `select * from faults where meets = ? and (times is null or struck < times)
+       and (expires_at is null or expires_at > ?) order by position`,
     meets,
     now,
   );
 
-export const countMatch = (sql: Sql, account: string, { id, isApplied }: { id: string; isApplied: boolean }) =>
-  sql.run(
-    'update faults set seen = seen + 1, struck = struck + ? where account_id = ? and id = ?',
-    isApplied ? 1 : 0,
-    account,
-    id,
-  );
-
-export const deleteFault = (sql: Sql, account: string, id: string) =>
-  sql.run('delete from faults where account_id = ? and id = ?', account, id);
-
-export const deleteAllFaults = (sql: Sql, account: string) =>
-  sql.run('delete from faults where account_id = ?', account);
+export const countMatch = (sql: Sql, { id, isApplied }: { id: string; isApplied: boolean }) =>
+  sql.run('update faults set seen = seen + 1, struck = struck + ? where id = ?', isApplied ? 1 : 0, id);

@@ -1,20 +1,20 @@
 /**
- * Tables of the service's own things. Money is cents, times are ms UTC, flags 0 or 1, lists and maps JSON text that SQL never looks
- * into. `account_id` leads every key. A cached balance stands beside what it belongs to; postings are the truth (I2).
+ * Every table of the store. Money is cents, times are ms UTC on the clock of the sandbox (`real_*` and leases: real time), flags
+ * 0 or 1, lists and maps JSON text that SQL never looks into. A cached balance stands beside what it belongs to; postings are the
+ * truth (I2). A table of one row has the key `one`.
  */
 import type { Sql, SqlValue } from './sql.ts';
 
 const WALLETS = `create table wallets (
-  account_id text not null primary key,
+  one integer primary key check (one = 1),
   data_set text not null,
   balance integer not null,
   deposited integer not null,
   spent integer not null,
   entries integer not null check (entries >= 0)
-) strict, without rowid`;
+) strict`;
 
 const BINS = `create table bins (
-  account_id text not null references wallets (account_id),
   id text not null,
   position integer not null,
   network text not null check (network in ('visa', 'mastercard')),
@@ -26,12 +26,11 @@ const BINS = `create table bins (
   max_monthly integer not null check (max_monthly > 0),
   acceptance_tenths integer not null check (acceptance_tenths between 0 and 1000),
   best_for text not null,
-  primary key (account_id, id)
+  primary key (id)
 ) strict`;
 
 /** `document` is the card as it is sent. A CVV is there if and only if the card is not terminated. Only a hold is never below 0; see I5 for balances. */
 const CARDS = `create table cards (
-  account_id text not null,
   id text not null,
   bin_id text not null,
   network text not null,
@@ -48,9 +47,9 @@ const CARDS = `create table cards (
   created_at integer not null,
   expires_at integer not null,
   document text not null,
-  primary key (account_id, id),
-  unique (account_id, number),
-  foreign key (account_id, bin_id) references bins (account_id, id),
+  primary key (id),
+  unique (number),
+  foreign key (bin_id) references bins (id),
   check (status <> 'terminated' or (balance = 0 and cvv is null))
 ) strict`;
 
@@ -61,7 +60,6 @@ const CARDS = `create table cards (
  * without an authorization is one that nobody authorized: a force post, or a refund of nothing.
  */
 const TRANSACTIONS = `create table transactions (
-  account_id text not null,
   id text not null,
   card_id text not null,
   type text not null check (type in ('authorization', 'settlement', 'refund', 'decline')),
@@ -78,7 +76,7 @@ const TRANSACTIONS = `create table transactions (
   excess integer not null check (excess >= 0 and excess <= settled),
   released integer not null check (released >= 0),
   refunded integer not null check (refunded >= 0 and refunded <= settled),
-  foreign key (account_id, card_id) references cards (account_id, id),
+  foreign key (card_id) references cards (id),
   check ((type = 'decline') = (decline_reason is not null)),
   check (type in ('settlement', 'refund') or authorization_id is null),
   check (status = 'pending' or held = 0)
@@ -86,7 +84,6 @@ const TRANSACTIONS = `create table transactions (
 
 /** `purchase` is the attached authorization as JSON text, run when the right code comes; null without one. */
 const CHALLENGES = `create table challenges (
-  account_id text not null,
   id text not null,
   card_id text not null,
   merchant text not null,
@@ -97,12 +94,11 @@ const CHALLENGES = `create table challenges (
   purchase text,
   created_at integer not null,
   expires_at integer not null,
-  primary key (account_id, id),
-  foreign key (account_id, card_id) references cards (account_id, id)
+  primary key (id),
+  foreign key (card_id) references cards (id)
 ) strict`;
 
 const DEPOSITS = `create table deposits (
-  account_id text not null references wallets (account_id),
   id text not null,
   currency text not null check (currency in ('btc', 'eth', 'sol', 'usdt')),
   network text not null,
@@ -114,14 +110,13 @@ const DEPOSITS = `create table deposits (
   required_confirmations integer not null,
   created_at integer not null,
   confirmed_at integer,
-  primary key (account_id, id),
-  unique (account_id, tx_hash),
+  primary key (id),
+  unique (tx_hash),
   check ((status = 'confirmed') = (confirmed_at is not null))
 ) strict`;
 
 /** `former_secret` signs as well until `former_until`; `failing_since` is the first failure after the last success. */
 const WEBHOOKS = `create table webhooks (
-  account_id text not null references wallets (account_id),
   id text not null,
   url text not null,
   events text not null,
@@ -132,36 +127,36 @@ const WEBHOOKS = `create table webhooks (
   former_secret text,
   former_until integer,
   failing_since integer,
-  primary key (account_id, id),
+  primary key (id),
   check ((former_secret is null) = (former_until is null))
 ) strict`;
 
 /** `ref` names what the entry is about: a transaction, a deposit or a card. Written once, never changed (I1). */
 const ENTRIES = `create table entries (
-  account_id text not null references wallets (account_id),
-  id integer not null,
+  id integer primary key,
   kind text not null,
   ref text not null,
-  created_at integer not null,
-  primary key (account_id, id)
-) strict, without rowid`;
+  created_at integer not null
+) strict`;
 
 const POSTINGS = `create table postings (
-  account_id text not null,
   entry_id integer not null,
   ledger text not null,
   amount integer not null check (amount <> 0),
-  primary key (account_id, entry_id, ledger),
-  foreign key (account_id, entry_id) references entries (account_id, id)
+  primary key (entry_id, ledger),
+  foreign key (entry_id) references entries (id)
 ) strict, without rowid`;
 
 /** The key of transactions first. Apart from the others: they are made anew once a data set has written its records. */
 export const LATE_INDEXES: readonly string[] = [
-  'create unique index transactions_by_id on transactions (account_id, id)',
-  'create index transactions_by_age on transactions (account_id, created_at, id)',
-  'create index transactions_by_card on transactions (account_id, card_id, created_at, id)',
-  'create index postings_by_ledger on postings (account_id, ledger, entry_id)',
+  'create unique index transactions_by_id on transactions (id)',
+  'create index transactions_by_age on transactions (created_at, id)',
+  'create index transactions_by_card on transactions (card_id, created_at, id)',
+  'create index postings_by_ledger on postings (ledger, entry_id)',
 ];
+
+/** The account of the store: in names of its books and in addresses of deposits. */
+export const ACCOUNT = 'acct_sandbox';
 
 /** In the order in which they can be made. */
 export const TABLES: readonly string[] = [
@@ -174,10 +169,10 @@ export const TABLES: readonly string[] = [
   WEBHOOKS,
   ENTRIES,
   POSTINGS,
-  'create index cards_by_age on cards (account_id, created_at, id)',
+  'create index cards_by_age on cards (created_at, id)',
   ...LATE_INDEXES,
-  'create index challenges_by_status on challenges (account_id, status, created_at)',
-  'create index deposits_by_status on deposits (account_id, status)',
+  'create index challenges_by_status on challenges (status, created_at)',
+  'create index deposits_by_status on deposits (status)',
 ];
 
 /** Names of the tables in the order in which they can be emptied: children first. */
@@ -193,38 +188,31 @@ export const DOMAIN_TABLES = [
   'wallets',
 ] as const;
 
-/**
- * Tables the sandbox itself needs, beside those of the domain. `account_id` leads every key. Times
- * are ms: on the clock of the sandbox, except `real_*` and leases, which are real time.
- */
-/** Number of the schema, domain tables included. A store with another one is refused. */
-export const SCHEMA = 1;
+/** Number of the schema. A store with another one is refused. */
+export const SCHEMA = 2;
 
 /** Timers whose action threw: out of the way, with what it said, until they are set anew or the sandbox starts over. */
 const PARKED_TIMERS = `create table parked_timers (
-    account_id text not null,
     kind text not null,
     ref text not null,
     due_at integer not null,
     error text not null,
-    primary key (account_id, kind, ref)
+    primary key (kind, ref)
   ) strict`;
 
 /** Keys beside the one of the server; an unknown digest is an unknown key. */
 const API_KEYS = `create table api_keys (
-    account_id text not null,
     id text not null,
     digest text not null,
     last4 text not null,
     access text not null check (access in ('full', 'read_only', 'revoked')),
     created_at integer not null,
-    primary key (account_id, id),
-    unique (account_id, digest)
+    primary key (id),
+    unique (digest)
   ) strict`;
 
 /** Answers kept to be repeated; what is expired keeps its generation alone. */
 const IDEMPOTENCY = `create table idempotency (
-    account_id text not null,
     scope text not null,
     fingerprint text not null,
     state text not null check (state in ('done', 'expired')),
@@ -233,25 +221,22 @@ const IDEMPOTENCY = `create table idempotency (
     headers text,
     body text,
     expires_at integer,
-    primary key (account_id, scope)
+    primary key (scope)
   ) strict`;
-const IDEMPOTENCY_EXPIRY = 'create index idempotency_expiry on idempotency (account_id, state, expires_at)';
+const IDEMPOTENCY_EXPIRY = 'create index idempotency_expiry on idempotency (state, expires_at)';
 
 /** Written one after the other and found by number, so the key is where the rows are. */
 const EVENTS = `create table events (
-    account_id text not null,
-    seq integer not null,
+    seq integer primary key,
     id text not null,
     type text not null,
     created_at integer not null,
-    body text not null,
-    primary key (account_id, seq)
-  ) strict, without rowid`;
+    body text not null
+  ) strict`;
 
 /** `request_headers` is a JSON object of some of those that were sent; `took` is in real ms. It and the key are no part of an archive. */
 const REQUESTS = `create table requests (
-    account_id text not null,
-    position integer not null,
+    position integer primary key,
     request_id text not null,
     at integer not null,
     operation text not null,
@@ -270,21 +255,18 @@ const REQUESTS = `create table requests (
     took integer,
     query text,
     body_bytes integer,
-    not_kept text,
-    primary key (account_id, position)
-  ) strict, without rowid`;
+    not_kept text
+  ) strict`;
 
 /** What a decline was judged by, JSON text: what was asked and how the card stood. */
 const DECLINE_FACTS = `create table decline_facts (
-    account_id text not null,
-    transaction_id text not null,
-    facts text not null,
-    primary key (account_id, transaction_id)
+    transaction_id text primary key,
+    facts text not null
   ) strict, without rowid`;
 
 /** When the books were last looked through; `faults` is a JSON list of lines. */
 const LEDGER_CHECKS = `create table ledger_checks (
-    account_id text primary key,
+    one integer primary key check (one = 1),
     at integer not null,
     faults text not null
   ) strict`;
@@ -305,34 +287,30 @@ export const SYSTEM_TABLES: readonly string[] = [
     created_at integer not null
   ) strict, without rowid`,
   `create table clock (
-    account_id text primary key,
+    one integer primary key check (one = 1),
     mode text not null check (mode in ('real', 'offset', 'frozen', 'scaled')),
     at integer not null,
     real_since integer not null,
     rate_milli integer not null
-  ) strict, without rowid`,
+  ) strict`,
   // Who moves the clock forward now, and where to; one at a time.
   `create table advances (
-    account_id text not null,
+    one integer primary key check (one = 1),
     owner text not null,
     token text not null,
-    moves_to integer not null,
-    primary key (account_id)
+    moves_to integer not null
   ) strict`,
   `create table counters (
-    account_id text not null,
-    name text not null,
-    value integer not null,
-    primary key (account_id, name)
+    name text primary key,
+    value integer not null
   ) strict, without rowid`,
   `create table timers (
-    account_id text not null,
     kind text not null,
     ref text not null,
     due_at integer not null,
-    primary key (account_id, kind, ref)
+    primary key (kind, ref)
   ) strict, without rowid`,
-  'create index timers_due on timers (account_id, due_at, kind, ref)',
+  'create index timers_due on timers (due_at, kind, ref)',
   PARKED_TIMERS,
   API_KEYS,
   IDEMPOTENCY,
@@ -340,7 +318,6 @@ export const SYSTEM_TABLES: readonly string[] = [
   EVENTS,
   // `body` of an example only: that of an event is the event's. `behind`: how many later ones go first (a fault).
   `create table deliveries (
-    account_id text not null,
     id text not null,
     position integer not null,
     webhook_id text not null,
@@ -360,15 +337,14 @@ export const SYSTEM_TABLES: readonly string[] = [
     held_until integer,
     edited integer,
     sign text,
-    primary key (account_id, id),
+    primary key (id),
     check ((event_seq is null) = (body is not null)),
     check ((state = 'sending') = (lease_token is not null))
   ) strict`,
-  'create index deliveries_due on deliveries (account_id, state, due_at)',
-  'create index deliveries_next on deliveries (account_id, webhook_id, state, due_at, position)',
-  'create index deliveries_by_event on deliveries (account_id, event_id, webhook_id)',
+  'create index deliveries_due on deliveries (state, due_at)',
+  'create index deliveries_next on deliveries (webhook_id, state, due_at, position)',
+  'create index deliveries_by_event on deliveries (event_id, webhook_id)',
   `create table attempts (
-    account_id text not null,
     delivery_id text not null,
     number integer not null,
     at integer not null,
@@ -379,18 +355,16 @@ export const SYSTEM_TABLES: readonly string[] = [
     answer_body text,
     duration integer,
     error text,
-    primary key (account_id, delivery_id, number)
+    primary key (delivery_id, number)
   ) strict`,
   `create table rate_hits (
-    account_id text not null,
     bucket text not null,
     real_at integer not null,
     hits integer not null,
-    primary key (account_id, bucket, real_at)
+    primary key (bucket, real_at)
   ) strict, without rowid`,
   // Rules of faults; `seen` and `struck` count in the transaction of what they met.
   `create table faults (
-    account_id text not null,
     id text not null,
     position integer not null,
     meets text not null check (meets in ('requests', 'deliveries')),
@@ -400,22 +374,20 @@ export const SYSTEM_TABLES: readonly string[] = [
     struck integer not null check (struck <= seen),
     expires_at integer,
     created_at integer not null,
-    primary key (account_id, id)
+    primary key (id)
   ) strict`,
-  'create index faults_active on faults (account_id, meets, position)',
+  'create index faults_active on faults (meets, position)',
   // The newest requests to the service, without secrets.
   REQUESTS,
   LEDGER_CHECKS,
   DECLINE_FACTS,
   // Settlements that wait until their card is unfrozen (dialect strict-freeze).
   `create table waiting_settlements (
-    account_id text not null,
-    position integer not null,
+    position integer primary key,
     authorization_id text not null,
     card_id text not null,
     amount integer not null check (amount > 0),
-    final integer not null check (final in (0, 1)),
-    primary key (account_id, position)
+    final integer not null check (final in (0, 1))
   ) strict`,
 ];
 
@@ -440,13 +412,9 @@ export const CLEARED_TABLES = [
 
 // What a snapshot holds of a store: which tables, in which order, which columns. Read off the statements that make the tables, so that a new column is never forgotten.
 
-/** The one account of a store. */
-export const ARCHIVED_ACCOUNT = 'acct_sandbox';
-
 export interface ArchivedTable {
   readonly name: string;
   readonly columns: readonly string[];
-  /** Columns of its key, without the account that leads it. */
   readonly key: readonly string[];
 }
 
@@ -467,12 +435,12 @@ function tableNamed(name: string): ArchivedTable {
   const key = keyOf(made) ?? TABLES.map(statement => keyApart(statement, name)).find(found => found !== undefined);
   if (key === undefined) throw new Error(`nothing tells the rows of ${name} apart`);
   const columns = columnsOf(made).filter(column => !NOT_ARCHIVED_COLUMNS[name]?.includes(column));
-  return { name, columns, key: key.filter(column => column !== 'account_id') };
+  return { name, columns, key };
 }
 
 function keyOf(table: string): readonly string[] | undefined {
-  if (/^\s+account_id text (?:not null )?primary key/m.test(table)) return ['account_id'];
-  return /^\s+primary key \(([^)]+)\)/m.exec(table)?.[1]?.split(', ');
+  const alone = /^\s+(\w+) (?:text|integer) primary key/m.exec(table)?.[1];
+  return alone === undefined ? /^\s+primary key \(([^)]+)\)/m.exec(table)?.[1]?.split(', ') : [alone];
 }
 
 /** Of a table whose key is made once its rows are there. */
@@ -483,27 +451,24 @@ function keyApart(statement: string, table: string): readonly string[] | undefin
 
 const PAGE = 2_000;
 
-/** All rows of the account in a table, page by page in the order of its key, values in the order of its columns. */
+/** All rows of a table, page by page in the order of its key, values in the order of its columns. */
 export async function* rowsOf(
   sql: Sql,
-  account: string,
   { name, columns, key }: ArchivedTable,
 ): AsyncGenerator<readonly (readonly SqlValue[])[]> {
-  const from = `select ${columns.join(', ')} from ${name} where account_id = ?`;
-  const order = key.length === 0 ? '' : ` order by ${key.join(', ')}`;
-  const after = ` and (${key.join(', ')}) > (${key.map(() => '?').join(', ')})`;
-  let last: SqlValue[] = [];
-  for (;;) {
-    const where = last.length === 0 ? from : from + after;
-    const rows = await sql.all<Record<string, SqlValue>>(`${where}${order} limit ?`, account, ...last, PAGE);
+  const [from, order] = [`select ${columns.join(', ')} from ${name}`, `order by ${key.join(', ')} limit ?`];
+  const after = `where (${key.join(', ')}) > (${key.map(() => '?').join(', ')})`;
+  for (let last: SqlValue[] = []; ; ) {
+    const where = last.length === 0 ? '' : after;
+    const rows = await sql.all<Record<string, SqlValue>>(`${from} ${where} ${order}`, ...last, PAGE);
     if (rows.length > 0) yield rows.map(row => columns.map(column => row[column] ?? null));
     const end = rows.at(-1);
-    if (end === undefined || rows.length < PAGE || key.length === 0) return;
+    if (end === undefined || rows.length < PAGE) return;
     last = key.map(column => end[column] ?? null);
   }
 }
 
 /** Removes everything a snapshot replaces. */
-export async function emptyArchived(sql: Sql, account: string): Promise<void> {
-  for (const { name } of [...ARCHIVED].reverse()) await sql.run(`delete from ${name} where account_id = ?`, account);
+export async function emptyArchived(sql: Sql): Promise<void> {
+  for (const { name } of [...ARCHIVED].reverse()) await sql.run(`delete from ${name}`);
 }

@@ -15,39 +15,20 @@ export interface Sql {
   known<Row>(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
   /** Runs a writing statement; resolves to the number of rows it changed. */
   run(statement: string, ...values: readonly SqlValue[]): Promise<number>;
-  /** Adds a row to a table. */
-  append(table: Columns, ...row: readonly SqlValue[]): Promise<void>;
-  /** The row with this key. */
-  row<Row extends object>(rows: Rows<Row>, ...key: RowKey): Promise<Row | undefined>;
-  /** Changes columns of the row with this key; resolves to the row, undefined where there is none. */
-  change<Row extends object>(rows: Rows<Row>, change: Partial<Row>, ...key: RowKey): Promise<Row | undefined>;
-  /** The number after the last row of an account in a table. */
-  next(table: Columns & { readonly number: string }, account: string): Promise<number>;
+  /** Adds a row: its members are its columns. Resolves to its number, in a table that numbers its rows. */
+  insert<Row extends Storable<Row>>(table: string, row: Row): Promise<number>;
+  /** Changes columns of the rows that `key` names; resolves to how many. */
+  update<Key extends Storable<Key>, Change extends Storable<Change>>(
+    table: string,
+    key: Key,
+    change: Change,
+  ): Promise<number>;
   /** How many statements wrote so far in this work. */
   written(): number;
 }
 
-/** A table and the columns of a row that is added. Names come from the code, never from outside. */
-export interface Columns {
-  readonly table: string;
-  readonly columns: readonly string[];
-  /** The column that counts its rows. */
-  readonly number?: string;
-}
-
-/** Rows of a table that are read and changed by their key. Names come from the code, never from outside. */
-export interface Rows<Row extends object> {
-  readonly table: string;
-  /** Columns of the key: the account, and what tells its rows apart where it has more than one. */
-  readonly key: readonly ['account_id'] | readonly ['account_id', string];
-  /** What is read of a row: names of its columns, or expressions that are given a name. */
-  readonly columns: string;
-  /** Only says of what type its rows are. */
-  readonly of?: Row;
-}
-
-/** Values of the columns of a key. */
-export type RowKey = readonly [account: string] | readonly [account: string, id: string];
+/** An object whose members can be stored. Names of tables and members come from the code, never from outside. */
+export type Storable<Row> = { readonly [Column in keyof Row]: SqlValue };
 
 export type Manner = 'repeatable' | 'large';
 
@@ -87,4 +68,44 @@ export function endsTransaction(error: unknown): boolean {
 /** The engine refused a statement for what it says or stores. */
 export function isRefusedStatement(error: unknown): boolean {
   return engineCode(error) !== undefined && !endsTransaction(error);
+}
+
+// Lists that are asked for page by page, of those rows alone that fit.
+
+export interface Page {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface Listed<Row> {
+  readonly rows: readonly Row[];
+  readonly total: number;
+}
+
+/** Conditions by their text, with the values of their `?`; one without a value is not asked for. */
+export type Wanted = Readonly<Record<string, SqlValue | readonly SqlValue[] | undefined>>;
+
+export function conditions(wanted: Wanted): { readonly where: string; readonly values: readonly SqlValue[] } {
+  const given = Object.entries(wanted).filter(([, value]) => value !== undefined);
+  const where = given.length === 0 ? '' : ` where ${given.map(([text]) => text).join(' and ')}`;
+  return { where, values: given.flatMap(([, value]) => value as SqlValue | SqlValue[]) };
+}
+
+interface Query {
+  readonly columns?: string;
+  readonly from: string;
+  readonly wanted?: Wanted;
+  readonly order: string;
+}
+
+/** A page of a query, and how many rows it has. */
+export async function listed<Row>(
+  sql: Sql,
+  { columns = '*', from, wanted = {}, order }: Query,
+  { limit, offset }: Page,
+): Promise<Listed<Row>> {
+  const { where, values } = conditions(wanted);
+  const [count] = await sql.known<{ total: number }>(`select count(*) as total from ${from}${where}`, ...values);
+  const statement = `select ${columns} from ${from}${where} order by ${order} limit ? offset ?`;
+  return { rows: await sql.all<Row>(statement, ...values, limit, offset), total: count?.total ?? 0 };
 }

@@ -12,13 +12,6 @@ import { random, realClock } from '../../support/clocks.ts';
 import type { Step, Transaction } from '../../support/list-append/history.ts';
 import { Chance } from '../../support/model/steps.ts';
 
-const ACCOUNT = 'acct_1';
-const EVENTS = {
-  table: 'events',
-  columns: ['account_id', 'seq', 'id', 'type', 'created_at', 'body'],
-  number: 'seq',
-};
-
 /** Connections to one store, as that many processes have them. */
 export interface Connected extends AsyncDisposable {
   readonly stores: readonly Store[];
@@ -153,32 +146,29 @@ async function done(sql: Sql, { steps }: Plan): Promise<readonly Step[]> {
 }
 
 async function appendRow(sql: Sql, list: number, value: number): Promise<void> {
-  const seq = await sql.next(EVENTS, ACCOUNT);
-  await sql.append(EVENTS, ACCOUNT, seq, `evt ${value}`, keyOf(list), 0, String(value));
+  await sql.insert('events', { id: `evt ${value}`, type: keyOf(list), created_at: 0, body: String(value) });
 }
 
 async function rows(sql: Sql, list: number): Promise<readonly number[]> {
-  const found = await sql.all<{ body: string }>(
-    'select body from events where account_id = ? and type = ? order by seq',
-    ...[ACCOUNT, keyOf(list)],
-  );
+  const found = await sql.all<{ body: string }>('select body from events where type = ? order by seq', keyOf(list));
   return found.map(({ body }) => Number(body));
 }
 
 async function appendToDocument(sql: Sql, list: number, value: number): Promise<void> {
   const longer = JSON.stringify([...(await document(sql, list)), value]);
   await sql.run(
-    `insert into decline_facts (account_id, transaction_id, facts) values (?, ?, ?)
-     on conflict (account_id, transaction_id) do update set facts = excluded.facts`,
-    ...[ACCOUNT, keyOf(list), longer],
+    `insert into decline_facts (transaction_id, facts) values (?, ?)
+     on conflict (transaction_id) do update set facts = excluded.facts`,
+    keyOf(list),
+    longer,
   );
 }
 
 /** Remembered, where the store remembers. */
 async function document(sql: Sql, list: number): Promise<readonly number[]> {
   const [row] = await sql.known<{ facts: string }>(
-    'select facts from decline_facts where account_id = ? and transaction_id = ?',
-    ...[ACCOUNT, keyOf(list)],
+    'select facts from decline_facts where transaction_id = ?',
+    keyOf(list),
   );
   return row === undefined ? [] : JSON.parse(row.facts);
 }
