@@ -47,7 +47,7 @@ function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** As a run on a terminal would choose it. Throws as that would, and then nothing is offered. */
+/** The profile that a run on a terminal would choose. Throws as that would, and then nothing is offered. */
 function profileOf(host: AppHost, options: WantedName['options']): Promise<ResolvedProfile> {
   const [profile, contract] = [options.get('--profile'), options.get('--contract')];
   return resolveProfile({

@@ -53,7 +53,7 @@ export interface Connections {
   readonly deliver: () => Promise<EmbeddedSandbox['deliver'] | undefined>;
   /** Whether the embedded sandbox honours idempotency keys in the dialect it speaks. */
   readonly sandboxHonoursKeys: () => Promise<boolean>;
-  /** The same of a sandbox elsewhere that is named, if it proves that it has the API key; undefined where none does. */
+  /** Whether a sandbox elsewhere that is named honours idempotency keys; undefined where none proves that it has the API key. */
   readonly statedForKey: () => Promise<boolean | undefined>;
   /** An answer that the command shows: completion offers its ids from then on. */
   readonly noteShown: (operation: string, input: Readonly<Record<string, unknown>>, result: unknown) => void;

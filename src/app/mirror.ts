@@ -159,7 +159,7 @@ function moveOf(op: string, row: OpRow, startedAt: string): MoveRow[] {
   ];
 }
 
-/** As the instant of a copy is. */
+/** The instant of a copy is a whole second. */
 function wholeSecond(ms: number): number {
   return Math.floor(ms / SECOND) * SECOND;
 }

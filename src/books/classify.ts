@@ -35,7 +35,7 @@ export interface Classified {
   readonly others: ReadonlyMap<string, number>;
   /** Rest within the bounds of holds, a card that is not terminated. */
   readonly released: ReadonlyMap<string, number>;
-  /** The same of terminated cards, in the wallet. */
+  /** What terminated cards carry, in the wallet. */
   readonly carried: number;
   /** What other spenders took out of the wallet, negative, or brought back. */
   readonly walletOther: number;

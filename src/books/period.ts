@@ -2,7 +2,7 @@
 import { CliError } from '../core/errors.ts';
 
 export interface Period {
-  /** As it was asked for: `2026-10`, `2026-Q4`, `2026`, `2026-10-03..2026-10-09`. */
+  /** The period that was asked for: `2026-10`, `2026-Q4`, `2026`, `2026-10-03..2026-10-09`. */
   readonly name: string;
   readonly from: number;
   readonly to: number;

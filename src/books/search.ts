@@ -215,7 +215,7 @@ interface Bounds {
   readonly most: number;
 }
 
-/** As little as possible on each card. Empty where no such moves explain the sums. */
+/** Moves that take as little as possible on each card. Empty where no such moves explain the sums. */
 function sharedMoves(rest: Unexplained): readonly Guess[] {
   if (rest.spent !== 0) return [];
   const cards = boundsOf(rest);

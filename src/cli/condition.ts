@@ -37,7 +37,7 @@ const DOC = 'Field, operator (= != < <= > >= ~) and value; several must all hold
 export const CONDITIONS: OwnFlag<readonly string[], false> = eachTime(
   option(textField({ doc: DOC, basis: OURS }), FORM_TEXT),
 );
-/** The same where at least one is needed. */
+/** Conditions of which at least one is needed. */
 export const NEEDED_CONDITIONS: OwnFlag<readonly string[], true> = eachTime(
   needs(textField({ doc: DOC, basis: OURS }), FORM_TEXT),
 );

@@ -6,7 +6,7 @@ interface Confirmation {
   /** What would be done: `Remove profile team`. */
   readonly intent: string;
   readonly question: string;
-  /** The same command with `--yes`, for where nobody can be asked. */
+  /** The command with `--yes`, for where nobody can be asked. */
   readonly command: string;
 }
 

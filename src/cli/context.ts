@@ -439,7 +439,7 @@ export interface ServerOptions {
   readonly rateLimits: boolean;
   readonly virtualLimits: boolean;
   readonly allowRemoteWebhooks: boolean;
-  /** As the user wrote it. */
+  /** Path that the user wrote. */
   readonly readyFile?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The same action on one card or on several, with one result a card and one exit code for all. */
+/** One action on one card or on several, with one result a card and one exit code for all. */
 
 import type { WriteName } from '../contract/calls.ts';
 import { asCliError, CliError, ERROR_KINDS, type ErrorKind } from '../core/errors.ts';

@@ -72,7 +72,7 @@ export function answerWithRepeated(value: unknown, options: readonly string[]): 
 
 interface TypedLine {
   readonly argv: readonly string[];
-  /** As `repeatedOptions` makes them. */
+  /** Made by `repeatedOptions`. */
   readonly repeated: readonly string[];
   /** Whether a command that is copied here can ask for something. */
   readonly canAsk: boolean;

@@ -202,7 +202,7 @@ async function fittingOf(line: Line, kind: Kind, wanted: readonly Typed[], maybe
   return { found, shortest: Number.isFinite(shortest) ? shortest : 0 };
 }
 
-/** The same for words that were no ids; undefined where no id begins so, or the id is there after all. */
+/** What words that were no ids are beginnings of; undefined where no id begins so, or the id is there after all. */
 async function resolveBeginning(line: Line, typed: readonly Typed[]): Promise<readonly Resolved[] | undefined> {
   const resolved: Resolved[] = [];
   for (const each of typed) {
@@ -269,7 +269,7 @@ function askedEffect(command: Command): Effect {
   return isOfSandbox(command) ? 'read' : effectOf(command);
 }
 
-/** The same command with whole ids. */
+/** The typed command with whole ids. */
 function wholeCommand({ argv }: Line, resolved: readonly Resolved[]): string {
   const words = argv.map(each => {
     const match = resolved.find(({ word }) => each === word || each.endsWith(`=${word}`));
@@ -282,7 +282,7 @@ function wholeCommand({ argv }: Line, resolved: readonly Resolved[]): string {
 const MOST_NAMED = 10;
 
 const MARKS = /(?:…|\.\.\.)$/u;
-/** As printed in a column of its own, with the mark that a copied short id has. */
+/** What a column of its own prints, with the mark that a copied short id has. */
 const LAST_FOUR = /^\d{4}(?:…|\.\.\.)?$/u;
 
 /** An id in the input that a person typed. */

@@ -120,7 +120,7 @@ function meantIn(where: string, word: string, known: readonly string[]): readonl
   return near === undefined ? [] : [near];
 }
 
-/** The same at the head of the line, where a verb may stand without its group: the likeliest of each, cards first. */
+/** What was meant at the head of the line, where a verb may stand without its group: the likeliest of each, cards first. */
 async function meantAtHead(word: string, registry: Registry): Promise<readonly string[]> {
   const names = registry.map(({ name }) => name);
   const first = own(MEANT_FIRST, word) ?? nearest(word, names);

@@ -70,7 +70,7 @@ export function matchesEvent(pattern: string, name: string): boolean {
 /** What stands in place of a code. */
 const HIDDEN_CODE = '[hidden]';
 
-/** As it was where its event has no secret field; JSON written anew where one was taken out. */
+/** The body without its code: as it was where its event has no secret field, JSON written anew where one was taken out. */
 export function withoutCode(type: string, body: string): string {
   const fields = Object.hasOwn(EVENTS, type) ? EVENTS[type as keyof typeof EVENTS].data : {};
   const secret = Object.entries(fields).filter(([, field]) => field.secret);

@@ -222,7 +222,7 @@ function sameAmount(shown: unknown, asked: unknown): boolean {
   return typeof shown === 'number' && centsOf(shown) === asked;
 }
 
-/** As sets, in any case. A service may tell a code for a word, or a word for a code. */
+/** Compared as sets, in any case. A service may tell a code for a word, or a word for a code. */
 function sameCategories(shown: unknown, asked: unknown): boolean {
   if (!Array.isArray(asked)) return true;
   const [is, wanted] = [shown ?? [], asked].map(list => new Set([list].flat().map(each => String(each).toLowerCase())));

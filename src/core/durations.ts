@@ -32,7 +32,7 @@ export function isoTime(ms: number): string {
   return new Date(ms).toISOString().replace('.000Z', 'Z');
 }
 
-/** The same to the second that has begun. */
+/** An ISO time to the second that has begun. */
 export function isoSeconds(ms: number): string {
   return isoTime(Math.floor(ms / 1000) * 1000);
 }

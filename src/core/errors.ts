@@ -80,7 +80,7 @@ interface ApprovalFacts {
   readonly command: string;
   /** Base64 of the bytes that are signed. */
   readonly payload: string;
-  /** The same for people: names and words. */
+  /** For people: names and words. */
   readonly render: readonly (readonly [string, string])[];
 }
 
@@ -142,7 +142,7 @@ export class CliError extends Error {
     return ERROR_KINDS[this.kind].exit;
   }
 
-  /** The same error with more facts, for a caller that knows more than the thrower. */
+  /** A copy with more facts, for a caller that knows more than the thrower. */
   with(more: Partial<ErrorFacts>): CliError {
     return new CliError(this.kind, { ...this.facts, ...more });
   }

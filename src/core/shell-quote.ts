@@ -10,7 +10,7 @@ export function shellQuote(text: string): string {
   return `'${parts}'`;
 }
 
-/** As `shellQuote`, but a text that no shell acts upon stays bare; zsh looks up a program behind `=`, fish a job behind `%`. */
+/** `shellQuote`, where a text that no shell acts upon stays bare; zsh looks up a program behind `=`, fish a job behind `%`. */
 export function shellWord(text: string): string {
   return /^[\w.:@/+,-][\w.:@/=+,%-]*$/.test(text) ? text : shellQuote(text);
 }

@@ -273,7 +273,7 @@ interface DeliveredEvent {
   /** The event's own id; a digest of the payload where it has none. */
   readonly id: string;
   readonly type: string;
-  /** As the service wrote it; null where it does not say. */
+  /** Time that the service wrote; null where it does not say. */
   readonly created_at: string | null;
   readonly data: unknown;
 }

@@ -96,7 +96,7 @@ export async function readWhole(
   return Buffer.concat(parts);
 }
 
-/** The same pieces. Throws `usage` behind `mostBytes` of them. */
+/** Passes the pieces on. Throws `usage` behind `mostBytes` of them. */
 export async function* bounded(
   pieces: AsyncIterable<Uint8Array>,
   name: string,

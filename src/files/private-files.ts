@@ -210,7 +210,7 @@ export async function inOurWords<T>(path: string, work: () => Promise<T>): Promi
   }
 }
 
-/** As `inOurWords`, for work that is done at once. */
+/** `inOurWords` for work that is done at once. */
 export function atOnceInOurWords<T>(path: string, work: () => T): T {
   try {
     return work();

@@ -81,7 +81,7 @@ interface Circumstances {
   readonly lifeMs: number;
 }
 
-/** The same for the same plan at the same time of the service. */
+/** Equal for equal plans at one time of the service. */
 export function planDocument(planned: Planned, around: Circumstances): PlanDocument {
   const { fleet, account, scope, allowed, content, overrides, version, lifeMs } = around;
   const { caps } = fleet;

@@ -44,7 +44,7 @@ export async function findAccount(
   return byOrigin?.id;
 }
 
-/** The same, made where there is none, with the key among those it was used with. */
+/** The account, made where there is none, with the key among those it was used with. */
 export async function useAccount(tx: Transaction, acting: Acting, keyPrint: string, holder: string): Promise<string> {
   const { origin, mode } = acting;
   const found = await findAccount(tx, acting, keyPrint);

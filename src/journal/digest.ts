@@ -58,7 +58,7 @@ function sortedJson(value: unknown): string {
 }
 
 /**
- * The same values in one form: a list is a set, a text is compared as it looks (NFC, without spaces around it), and what is
+ * Values in one form: a list is a set, a text is compared as it looks (NFC, without spaces around it), and what is
  * empty was not asked for (A-169). Members that the contract does not know stay as they are.
  */
 export function wantedChange(operation: string, input: unknown): unknown {
@@ -81,7 +81,7 @@ export function givenDefaults(operation: string, input: Values): readonly string
   return named.filter(name => wantedValue(fields[name], input[name]) !== undefined);
 }
 
-/** The same without the values that the service may fill in itself. */
+/** A change without the values that the service may fill in itself. */
 export function withoutDefaults(operation: string, input: Values): Values {
   const given = new Set(givenDefaults(operation, input));
   return given.size === 0 ? input : Object.fromEntries(Object.entries(input).filter(([name]) => !given.has(name)));

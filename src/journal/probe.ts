@@ -263,7 +263,7 @@ async function first(probing: Probing, operation: WriteName, input: Values): Pro
   throw attempt.error ?? new CliError('internal', { message: `${operation}: no error` });
 }
 
-/** The same bytes under the same key each time. A throttled request is asked for again as everywhere, no other is. */
+/** Sends equal bytes under one key each time. A throttled request is asked for again as everywhere, no other is. */
 const THROTTLE_MS = 75_000;
 
 async function use(

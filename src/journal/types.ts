@@ -16,7 +16,7 @@ export interface PlannedRow {
   /** From 1, in the order of the input. */
   readonly row: number;
   readonly operation: WriteName;
-  /** As `Service.send` takes it: path parameters, query and body side by side, money as cents. */
+  /** Input that `Service.send` takes: path parameters, query and body side by side, money as cents. */
   readonly input: Values;
   /** What the row moves, for sums and `ops show`. */
   readonly amount?: Cents | undefined;
@@ -196,7 +196,7 @@ export interface ReadBefore {
 export interface PreparedRun {
   /** The op it will have; another one where it takes up what a key of the caller was used for. */
   readonly op: string;
-  /** As they would be sent, for dry runs. */
+  /** Requests that would be sent, for dry runs. */
   readonly requests: Rows<PlannedRequest>;
   /** Why it would be held for approval, in words; undefined where it would not. Nothing is written. */
   held(): Promise<string | undefined>;
@@ -215,7 +215,7 @@ export interface ResumeOptions {
 export interface OpView {
   /** Looks at rows and asks the service, and neither writes nor sends. Needs no disposing. */
   readonly run: Run;
-  /** As `Journal.resume`; what was seen is read again when it is taken. */
+  /** Takes the op, like `Journal.resume`; what was seen is read again. */
   takeOver(options?: ResumeOptions): Promise<Run>;
 }
 

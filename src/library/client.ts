@@ -70,7 +70,7 @@ const CALLING = { idempotencyKey: needText, intent: needText, signal: needSignal
   Record<keyof Calling, Check>
 >;
 
-/** See scripts/library-client.d.cts. */
+/** The error of every method; its members are described in scripts/library-client.d.cts. */
 export class CardwrightError extends Error {
   override readonly name = 'CardwrightError';
   readonly kind: string;
@@ -109,7 +109,7 @@ const AROUND: OwnProcess = {
   random: { bytes: count => randomBytes(count), fraction: () => Math.random() },
 };
 
-/** See scripts/library-client.d.cts. */
+/** A client of the service; options and methods are described in scripts/library-client.d.cts. */
 export function createClient(options: Options) {
   const { service, named, sendOne } = inOurError(() => partsOf(options));
   const calls = openCalls();
@@ -234,7 +234,7 @@ function accountOf(options: Options) {
   return { key, mode, baseUrl: checkBaseUrl(options.baseUrl, mode).href, journal: chosenJournal(options, process) };
 }
 
-/** See scripts/library-client.d.cts. */
+/** Checks a delivery and reads its event; described in scripts/library-client.d.cts. */
 export function verifyWebhook(delivery: {
   payload: Uint8Array | string;
   signature: string | readonly string[] | null | undefined;

@@ -69,7 +69,7 @@ function noJournal(): CliError {
 
 // Where calls with an `intent` are kept, as the options of a client say it. Nothing is opened here.
 
-/** See scripts/library-client.d.cts. */
+/** Where operations are kept; described in scripts/library-client.d.cts. */
 export interface JournalOptions {
   readonly journal?: string;
   readonly journalPasswordFile?: string;

@@ -197,7 +197,7 @@ function distinct(names: readonly string[]): string[] {
   });
 }
 
-/** As JSON can hold it: bytes as hex, numbers beyond what JSON numbers hold as text. */
+/** A value that JSON can hold: bytes as hex, numbers beyond what JSON numbers hold as text. */
 function plain(value: unknown): unknown {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');

@@ -62,7 +62,7 @@ export async function reconcileMirror(parts: ReconcileParts, options: ReconcileO
   return judged(parts, { from, instant, requests: ask.requests }, options);
 }
 
-/** As `reconcileMirror`, of the instant of the last sync; nothing is asked. */
+/** Reconciles the copy at the instant of its last sync; nothing is asked. */
 export function reconcileCopy(parts: Judging, options: ReconcileOptions): Reconciliation {
   const from = baseOf(parts.db, options.from);
   return judged(parts, { from, instant: keptInstant(parts.db), requests: 0 }, options);

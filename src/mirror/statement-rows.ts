@@ -310,7 +310,7 @@ export function keepExport(db: MirrorDatabase, row: ExportRow): ExportRow | unde
 
 export interface LeftOut {
   readonly records: number;
-  /** As the service writes them, each once, in the order of the alphabet. */
+  /** Currencies that the service names, each once, in the order of the alphabet. */
   readonly currencies: readonly string[];
 }
 

@@ -287,7 +287,7 @@ function unusedAddress({ variables: { baseUrl } }: Question, { chosenBy }: Choic
   return [`CARDWRIGHT_BASE_URL is not used: profile ${profile.name} has its own address ${bound.href}`];
 }
 
-/** The same error, saying which variable it speaks of. */
+/** Runs the check; its error says which variable it speaks of. */
 function of<T>(variable: string, check: () => T): T {
   try {
     return check();

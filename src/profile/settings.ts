@@ -68,7 +68,7 @@ function parseMonths(text: string): number | undefined {
   return months !== undefined && months >= 3 && months <= 1_200 ? months : undefined;
 }
 
-/** As a profile keeps it: amounts are text, `250.00`. */
+/** How a profile keeps a limit: amounts are text, `250.00`. */
 function limit(name: LimitName): SettingRow {
   const parse = (text: string) => {
     const value = parseLimit(name, text);

@@ -11,7 +11,7 @@ interface RawInput {
 }
 
 interface TerminalKeys extends KeySource {
-  /** As if this key had been pressed. */
+  /** Acts as if this key had been pressed. */
   press(key: string): void;
   /** Gives the terminal back to line mode. Call it in `finally`. */
   close(): void;

@@ -54,13 +54,13 @@ export function printable(text: string): string {
   return escapeUnsafe(text, visible);
 }
 
-/** As `printable`, but newlines stay: for text that is ours in shape and foreign in parts. */
+/** `printable` with its newlines: for text that is ours in shape and foreign in parts. */
 export function printableLines(text: string): string {
   if (isPlain(text)) return text;
   return escapeUnsafe(text, character => (character === '\n' ? character : visible(character)));
 }
 
-/** As `printable`, but newlines and tabs stay: for a cell in quotes, whose readers take both as text. */
+/** `printable` with its newlines and tabs: for a cell in quotes, whose readers take both as text. */
 export function printableCell(text: string): string {
   return escapeUnsafe(text, character => (character === '\n' || character === '\t' ? character : visible(character)));
 }

@@ -31,11 +31,11 @@ export interface Progress {
   begin(): void;
   /** Says where the run stands now, when it is time to. */
   update(standing: Standing): void;
-  /** The same for a list; says nothing before a second has gone by, ten in a log. */
+  /** Progress of a list; says nothing before a second has gone by, ten in a log. */
   reading(soFar: ReadSoFar): void;
   /** Writes a line of its own; the redrawn one comes back with the next update. */
   line(text: string): void;
-  /** The same for a sentence, in lines of the screen's width. */
+  /** A sentence, in lines of the screen's width. */
   say(text: string): void;
   /** Redraws a line that is no part of a run or a list, or takes it away. Beside one of those nothing is shown. */
   status(text: string | undefined): void;
@@ -281,7 +281,7 @@ interface SignSettings {
   readonly mode: ProgressMode;
   /** False where nobody looks: requests are not spoken of, pauses are. */
   readonly watched: boolean;
-  /** The same for what is waited for beside the service: no program reads the answer, on the screen or elsewhere. */
+  /** No program reads the answer, on the screen or elsewhere: for what is waited for beside the service. */
   readonly forPeople: boolean;
   readonly progress: Pick<Progress, 'say' | 'status' | 'reports'>;
   readonly clock: Clock;

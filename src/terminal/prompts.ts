@@ -244,7 +244,7 @@ function isSameAmount(typed: string, expect: string): boolean {
   return /\.\d{2}$/.test(expect) && parseAmount(typed, { grouped: true }) === parseAmount(expect);
 }
 
-/** The same input; `tell` gets one sentence before the first read of a terminal, and none for a pipe or a file. */
+/** Input that says first that it waits: `tell` gets one sentence before the first read of a terminal, none for a pipe or a file. */
 export function typedInput(stdin: InputStream, tell: (text: string) => void): InputStream {
   let noticed = !stdin.isTerminal;
   const reading = () => {

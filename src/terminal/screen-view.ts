@@ -355,7 +355,7 @@ function pairLines(pairs: readonly Pair[], measure: Measure): string[] {
   });
 }
 
-/** The same pairs for a screen reader, which passes over a dash. */
+/** Pairs for a screen reader, which passes over a dash. */
 function spokenPairLines(pairs: readonly Pair[]): string[] {
   return pairs.map(([label, value]) => {
     const said = value === '-' ? 'none' : printable(value).replace(/ {2,}/g, ', ');

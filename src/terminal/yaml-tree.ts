@@ -16,7 +16,7 @@ export type YamlNode = YamlPosition &
     | {
         readonly kind: 'value';
         readonly value: string | number | boolean | null;
-        /** As it stands in the file, without the quotes: `500.00` of the number 500. Empty where nothing stands. */
+        /** Text in the file, without the quotes: `500.00` of the number 500. Empty where nothing stands. */
         readonly written: string;
         readonly quoted: boolean;
       }

@@ -45,7 +45,7 @@ export interface Recorder {
    * before anything is sent, takes the line to the disk.
    */
   begin(facts: Recorded, durability?: 'soon'): Promise<(outcome: string, learned?: Learned) => Promise<void>>;
-  /** The same for a run of rows, named `op` in the journal. */
+  /** Begins the record of a run of rows, named `op` in the journal. */
   beginRun(facts: Recorded & { readonly op: string }): Promise<RunRecord>;
   /**
    * Rows of an op that earlier commands decided. Those without a line of their outcome get it, with the time and the

@@ -17,7 +17,7 @@ export interface JournaledWrite {
   readonly marker: boolean;
   /** The caller's own name for this one change. */
   readonly intentName?: string | undefined;
-  /** See `PlannedRow.asked`. */
+  /** What was asked for, where values were chosen for the caller: `PlannedRow.asked`. */
   readonly asked?: Values | undefined;
   /** Exact text of the body, in the caller's words. */
   readonly body?: string | undefined;
@@ -28,7 +28,7 @@ export interface JournaledResult {
   readonly changed: boolean;
   readonly reread: boolean;
   readonly op: string;
-  /** See `Run.isReleased`. */
+  /** Whether persons have approved it: `Run.isReleased`. */
   readonly isReleased?: boolean | undefined;
 }
 

@@ -18,7 +18,7 @@ export interface ChangeQuestion {
   readonly irreversible?: boolean;
   /** What is typed in place of yes. */
   readonly typed?: { readonly what: 'the last four digits' | 'their count'; readonly expect: string } | undefined;
-  /** The same command with `--yes`, for where nobody can be asked. */
+  /** The command with `--yes`, for where nobody can be asked. */
   readonly command: string;
 }
 

@@ -98,7 +98,7 @@ function contradicted(
 }
 
 /**
- * The same command, with everything else that was asked for, and with what the wallet holds, when that is an amount the
+ * The refused command with everything else that was asked for, and with what the wallet holds, when that is an amount the
  * operation takes. A key of the caller's stands for the amount it was sent with, and a body that was written out has none to
  * replace: there the wallet is to be filled.
  */

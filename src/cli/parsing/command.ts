@@ -45,7 +45,7 @@ export interface Declaration<N extends RowName | undefined, Args extends Argumen
   readonly operation?: N;
   /** What it may do, for one without an operation; `read` when left out. */
   readonly effect?: Effect;
-  /** The same in words for its help, where those of its effect would not be true: no capital letter, no full stop. */
+  /** Its effect in words for its help, where those of the effect would not be true: no capital letter, no full stop. */
   readonly effectSays?: string;
   /** What it has to do with, for one without an operation: files when it changes anything, else its words alone. */
   readonly reach?: Reach;

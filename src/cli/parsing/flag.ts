@@ -63,7 +63,7 @@ export function option<W, A>(field: Field<W, A>, placeholder?: string): OwnFlag<
   return { field, needed: false, ...(placeholder === undefined ? {} : { placeholder }) };
 }
 
-/** The same flag with a letter of its own. */
+/** A flag with a letter of its own. */
 export function lettered<V, Needed extends boolean>(short: string, flag: OwnFlag<V, Needed>): OwnFlag<V, Needed> {
   return { ...flag, short };
 }

@@ -161,7 +161,7 @@ interface Kept {
   readonly since: string | null;
   /** Lines that nothing shows yet, and that are in no file. */
   readonly left_out: number;
-  /** As many lines as before may hold other ones. */
+  /** Whether its lines differ: as many as before may hold other ones. */
   readonly differs: boolean;
   readonly files: readonly ExportedFile[];
 }

@@ -188,7 +188,7 @@ interface Lease {
 
 interface LeaseWishes {
   readonly ttlMs: number;
-  /** As `WriteOptions` has them. */
+  /** Name and key of a write: `WriteOptions`. */
   readonly intentName?: string | undefined;
   readonly asked?: Readonly<Record<string, unknown>> | undefined;
 }

@@ -576,7 +576,7 @@ function needsOf(step: NumberedStep, steps: readonly NumberedStep[]): Pick<Plann
   return before.length === 0 ? {} : { needs: before.map(({ row }) => row) };
 }
 
-/** As long as the journal waits before it believes that a card is not there. */
+/** How long the journal waits before it believes that a card is not there, ms. */
 const QUIET_MS = 150_000;
 
 /**

@@ -27,7 +27,7 @@ export interface NamedFleet {
   readonly content: string;
   /** What the user called it, in messages. */
   readonly name: string;
-  /** The same as a word of a command. */
+  /** Its path as a word of a command. */
   readonly word: string;
 }
 

@@ -336,7 +336,7 @@ export async function makePlan(ctx: Context, named: NamedFleet, wishes: PlanOpti
   return { document: planDocument(planned, around), account, records, scope, made };
 }
 
-/** As `bins pick` ranks them, of those that take as much a month. */
+/** The best BIN by the ranks of `bins pick`, of those that take as much a month. */
 function bestOf(bins: readonly Bin[]): PlanInput['pickBin'] {
   return (wish, { least }) => {
     if (wish.by === 'auto') return binFor(bins, least)?.id;

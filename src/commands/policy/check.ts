@@ -37,7 +37,7 @@ export interface NamedPolicy {
   readonly policy: Policy;
   /** What the user called it, in messages. */
   readonly name: string;
-  /** The same as a word of a command. */
+  /** Its path as a word of a command. */
   readonly word: string;
 }
 

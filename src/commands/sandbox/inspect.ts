@@ -155,7 +155,7 @@ export const cardTimeline = command({
   show: listing => ({ listing, noun: 'item', columns: TIMELINE_COLUMNS }),
 });
 
-/** The same pages, the first of them read: a card that is not there is said before anything is shown. */
+/** Pages of which the first is read: a card that is not there is said before anything is shown. */
 async function begun<Page>(pages: AsyncIterable<Page>): Promise<AsyncIterable<Page>> {
   const iterator = pages[Symbol.asyncIterator]();
   const first = await iterator.next();

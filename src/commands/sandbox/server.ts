@@ -487,7 +487,7 @@ export const resetSandbox = command({
   }),
 });
 
-/** The same command, with the answer to its question. */
+/** The typed command, with the answer to its question. */
 function commandFor(asked: Readonly<Record<string, unknown>>, hard: boolean): string {
   const flags = Object.entries(asked).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name}`, Array.isArray(value) ? value.join(',') : String(value)],

@@ -33,5 +33,5 @@ export const THOROUGH = { patienceMs: 900_000 } as const;
 /** A look at something of the sandbox. */
 export const reading = { section: 'sandbox', method: 'GET', basis: ours, effect: 'read', repeat: 'freely' } as const;
 
-/** The same without any trace: see `leavesNoTrace` of a row. */
+/** A reading without any trace: see `leavesNoTrace` of a row. */
 export const traceless = { ...reading, leavesNoTrace: true } as const;

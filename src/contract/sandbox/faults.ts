@@ -200,7 +200,7 @@ export function faultProblem(rule: unknown): Problem | undefined {
   return undefined;
 }
 
-/** The same for the header of one request. */
+/** What is wrong with a fault in the header of one request. */
 export function oneFaultProblem(fault: unknown): Problem | undefined {
   if (!isObject(fault)) return { field: 'the fault', text: 'must be a JSON object' };
   const { phase, action } = FAULT_BODY;

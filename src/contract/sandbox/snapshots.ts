@@ -88,7 +88,7 @@ const FORMAT = 'cardwright sandbox snapshot';
 /** How every manifest begins, and with it every exported file: what does not is somebody else's. */
 export const SNAPSHOT_MARK = `{"format":"${FORMAT}"`;
 
-/** The same as one file, too large for a JSON body: lines of JSON that are streamed. */
+/** A snapshot as one file, too large for a JSON body: lines of JSON that are streamed. */
 export const SNAPSHOT_FILE = { format: FORMAT, contentType: 'application/x-ndjson' } as const;
 
 /** Operations that hand such a file out or take one in: rows for routes and documents, not for calls of JSON. */
