@@ -9,6 +9,7 @@ export interface Found {
 const SERVICE = {
   wallet: 1_000_000,
   keysMs: 0,
+  limitsRepeats: false,
   diesAt: 0,
   repeated: 0,
   behind: { list: 0, card: 0, wallet: 0, fresh: 0 },
@@ -18,7 +19,7 @@ const SERVICE = {
   others: [],
 } as const;
 const CREATE = { change: 'create', dollars: 8, card: 1, intent: false } as const;
-const PLAIN = { noise: 1, machines: [0], probed: false, cap: 0 } as const;
+const PLAIN = { noise: 1, machines: [0], probed: false, held: false, cap: 0 } as const;
 const NOW = { machine: 0, wait: 0, beside: false } as const;
 
 export const FOUND: readonly Found[] = [

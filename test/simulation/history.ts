@@ -28,6 +28,10 @@ export type Act =
   | { readonly do: 'copy'; readonly from: number; readonly moves?: boolean }
   /** The clock of the machine jumps by so many ms. */
   | { readonly do: 'clock'; readonly ms: number }
+  /** A person at a terminal decides on the op of another step that is held for approval. */
+  | { readonly do: 'decide'; readonly of: number; readonly as: 'approve' | 'reject' }
+  /** The sandbox is set back. */
+  | { readonly do: 'reset' }
   | { readonly do: 'look' };
 
 /** `with again`: `--again`, only where the program has named it. */
@@ -55,6 +59,8 @@ export interface History {
   readonly machines: readonly number[];
   /** The program was let find out whether keys are honoured. */
   readonly probed: boolean;
+  /** Whatever leaves the wallet is held until a person has approved it. */
+  readonly held: boolean;
   /** Cents a day; 0: none. */
   readonly cap: number;
   readonly steps: readonly Step[];
@@ -80,9 +86,11 @@ export function historyOf(seed: number): History {
     chance.of([-90_000, 0, 4_000, HOUR]),
   );
   const machines = more.length === 0 ? [first] : [0, ...more];
-  const steps = stepsOf(chance, wishes, machines.length, calm);
+  const held = chance.is(0.1);
+  const steps = stepsOf(chance, { wishes, machines: machines.length, calm, held });
   const service = settingsOf(chance, calm);
-  const probed = chance.is(0.25);
+  // Without metadata it finds out nothing.
+  const probed = chance.is(0.3) && service.metadata === 'everywhere';
   // A request that is queued for longer than a key lives that was proved to be honoured is beyond what anybody can know.
   const longest = probed && service.keysMs === 3_000 ? 1_500 : 20_000;
   const lies = calm ? [] : liesOf(chance, longest);
@@ -97,6 +105,7 @@ export function historyOf(seed: number): History {
     lies,
     machines,
     probed,
+    held,
     cap: chance.is(0.1) ? 100 * (6 + chance.below(20)) : 0,
     steps,
   };
@@ -108,6 +117,7 @@ function settingsOf(chance: Chance, calm: boolean): Settings {
   return {
     wallet: chance.is(0.08) ? 1_500 : 1_000_000,
     keysMs: chance.of([0, 0, null, null, 3_000, 600_000]),
+    limitsRepeats: chance.is(0.4),
     diesAt: chance.is(0.1) ? 1 + chance.below(4) : 0,
     repeated: chance.of([0, 0, 0, 0, 409, 422] as const),
     behind: { list: late(), card: late(), wallet: late(), fresh: late() },
@@ -148,12 +158,19 @@ function fateOf(chance: Chance): Fate {
     from,
     nth: from === 'start' ? 0 : chance.of([1, 1, 1, 2, 3]),
     effect: from === 'start' ? 1 + chance.below(150) : few,
-    when: chance.of(['before', 'after', 'torn'] as const),
+    when: chance.of(['before', 'after'] as const),
     ms: chance.of([2_000, 70_000, 400_000]),
   };
 }
 
-function stepsOf(chance: Chance, wishes: readonly Wish[], machines: number, calm: boolean): Step[] {
+interface Around {
+  readonly wishes: readonly Wish[];
+  readonly machines: number;
+  readonly calm: boolean;
+  readonly held: boolean;
+}
+
+function stepsOf(chance: Chance, { wishes, machines, calm, held }: Around): Step[] {
   const steps: Step[] = [];
   const fate = (probability: number) => (!calm && chance.is(probability) ? { fate: fateOf(chance) } : {});
   const machine = () => chance.below(machines);
@@ -162,13 +179,14 @@ function stepsOf(chance: Chance, wishes: readonly Wish[], machines: number, calm
     add({ machine: at, act: buyOf(chance, wishes), wait: beside ? chance.below(200) : 0, beside, ...fate(0.6) });
   buy(machine(), false);
   if (chance.is(0.15)) buy(machine(), chance.is(0.5));
+  if (held) add({ machine: steps[0]?.machine ?? 0, act: decisionOn(chance, 1), wait: 0, beside: false, ...fate(0.2) });
   const more = 1 + chance.below(4);
   for (let n = 0; n < more; n += 1) {
     const of = chance.of(steps.filter(({ act }) => act.do === 'buy'));
     const wait = chance.of([0, 0, 0, 1_000, 9_000, 90_000, ...(chance.is(0.1) ? [26 * HOUR] : [])]);
     const beside = chance.is(0.2);
     const at = chance.is(0.9) ? of.machine : machine();
-    const act = goOn(chance, of.name, machines);
+    const act = held && chance.is(0.2) ? decisionOn(chance, of.name) : goOn(chance, of.name, machines);
     add({
       machine: act.do === 'copy' ? machines - 1 : at,
       act,
@@ -178,6 +196,10 @@ function stepsOf(chance: Chance, wishes: readonly Wish[], machines: number, calm
     });
   }
   return steps;
+}
+
+function decisionOn(chance: Chance, of: number): Act {
+  return { do: 'decide', of, as: chance.is(0.85) ? 'approve' : 'reject' };
 }
 
 function buyOf(chance: Chance, wishes: readonly Wish[]): Act {
@@ -196,6 +218,7 @@ function buyOf(chance: Chance, wishes: readonly Wish[]): Act {
 
 function goOn(chance: Chance, of: number, machines: number): Act {
   const kind = chance.below(20);
+  if (chance.is(0.03)) return { do: 'reset' };
   if (kind < 7) return { do: 'repeat', of, as: 'the same', extra: 0 };
   if (kind < 14) return { do: 'resume', of, resend: chance.is(0.3) };
   if (kind < 17) {
@@ -231,7 +254,6 @@ export function* shorter(history: History): Generator<History> {
     }
     if (act.do === 'buy' && act.how === 'file' && act.wishes.length === 1)
       yield other({ ...step, act: { ...act, how: 'command' } });
-    if (fate?.how === 'dies' && fate.when === 'torn') yield other({ ...step, fate: { ...fate, when: 'before' } });
   }
   const { service } = history;
   const plain = (changed: Partial<Settings>) => ({ ...history, service: { ...service, ...changed } });
@@ -247,6 +269,7 @@ export function* shorter(history: History): Generator<History> {
   if (service.metadata !== 'everywhere') yield plain({ metadata: 'everywhere' });
   if (!service.totals) yield plain({ totals: true });
   if (service.wallet < 1_000_000) yield plain({ wallet: 1_000_000 });
+  if (history.held) yield { ...history, held: false };
   if (history.probed) yield { ...history, probed: false };
   if (history.cap > 0) yield { ...history, cap: 0 };
   if (history.machines.some(ahead => ahead !== 0)) yield { ...history, machines: history.machines.map(() => 0) };

@@ -140,7 +140,7 @@ async function judgeMistakes(): Promise<number> {
       const { name, exchanges } = mistake;
       try {
         const text = await buildProgram(exchanges);
-        const { failed, played } = await playAll(text, 1, Number(values.seeds ?? 2000), true, 1);
+        const { failed, played } = await playAll(text, Number(values.seed ?? 1), Number(values.seeds ?? 2000), true, 1);
         const [first] = failed;
         if (first === undefined) missed += 1;
         const said = first === undefined ? `NOT FOUND in ${played} seeds` : `seed ${first.seed}`;

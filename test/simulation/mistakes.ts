@@ -99,4 +99,36 @@ export const MISTAKES: readonly Mistake[] = [
     'undefined as MadeBy | undefined',
   ]),
   planted('the epoch is not checked', CHANGES, ['if (held !== 1) throw taken(id);', '']),
+  planted('what is held for approval is sent without one', 'journal/rules.ts', [
+    'if (counted.persons.length < needed) throw',
+    'if (false) throw',
+  ]),
+  {
+    name: 'an approval is not verified',
+    exchanges: [
+      { file: 'journal/rules.ts', is: 'approval where op = ? order by at', becomes: 'approval where op <> ? or true' },
+      { file: 'approvals/request.ts', is: '!isSigned(text, signature, approver.key)', becomes: 'false' },
+    ],
+  },
+  planted('a probe of keys is fooled by 429', 'journal/probe.ts', [
+    "if (second.class !== 'done') return",
+    "if (second.class === 'throttled') return { key: 'honoured', text: '' };\n  if (second.class !== 'done') return",
+  ]),
+  {
+    name: 'a resume begins with the first row',
+    exchanges: [
+      {
+        file: 'cli/bulk/results.ts',
+        is: "state === 'open' || state === 'unknown' ? undefined : standing.outcome",
+        becomes: 'undefined',
+      },
+      { file: OUTCOME, is: "['done', 'refused', 'not_sent'].includes(change.state)", becomes: 'false' },
+      {
+        file: OUTCOME,
+        is: "const isAmbiguous = change.state !== 'planned'",
+        becomes: "const isAmbiguous = ['sent', 'unknown'].includes(change.state)",
+      },
+      { file: CHANGES, is: "state in ('planned', 'sent', 'unknown')`", becomes: 'true`' },
+    ],
+  },
 ];

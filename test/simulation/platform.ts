@@ -8,7 +8,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import realProcess from 'node:process';
-import { Duplex, Readable } from 'node:stream';
+import { Duplex } from 'node:stream';
 
 /** Chance that can be repeated: xorshift32. */
 export class Chance {
@@ -48,8 +48,8 @@ export interface Fate {
   readonly nth: number;
   /** Effects after that. 0: the effect itself. */
   readonly effect: number;
-  /** Whether the effect is still done. `torn`: half of a text that is written. */
-  readonly when: 'before' | 'torn' | 'after';
+  /** Whether the effect is still done. */
+  readonly when: 'before' | 'after';
   readonly ms: number;
 }
 
@@ -167,10 +167,6 @@ export class Process {
     this.kill();
     throw new Gone();
   }
-
-  isTorn(): boolean {
-    return this.fate?.how === 'dies' && this.fate.when === 'torn' && this.fated?.effect === this.effects;
-  }
 }
 
 export const START = Date.parse('2026-11-20T14:00:00Z');
@@ -224,42 +220,16 @@ export class World {
     return due;
   }
 
-  /** A heap. */
+  /** The next one is last. */
   #put(due: Due): void {
-    const heap = this.#due;
-    let at = heap.push(due) - 1;
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if (!isBefore(due, heap[parent] as Due)) break;
-      heap[at] = heap[parent] as Due;
-      at = parent;
-    }
-    heap[at] = due;
-  }
-
-  #take(): Due | undefined {
-    const heap = this.#due;
-    const [first] = heap;
-    const last = heap.pop();
-    if (first === undefined || last === undefined || first === last) return first;
-    let at = 0;
-    for (;;) {
-      let child = 2 * at + 1;
-      if (child >= heap.length) break;
-      if (child + 1 < heap.length && isBefore(heap[child + 1] as Due, heap[child] as Due)) child += 1;
-      if (!isBefore(heap[child] as Due, last)) break;
-      heap[at] = heap[child] as Due;
-      at = child;
-    }
-    heap[at] = last;
-    return first;
+    this.#due.splice(this.#due.findLastIndex(each => isBefore(due, each)) + 1, 0, due);
   }
 
   /** Lets things happen until `isOver`. False: nothing is left to happen, and it is not over. */
   async until(isOver: () => boolean): Promise<boolean> {
     let idle = 0;
     while (!isOver()) {
-      const due = this.#take();
+      const due = this.#due.pop();
       if (due === undefined) {
         // What is not simulated, such as the compiler of WebAssembly, may still be at work.
         idle += 1;
@@ -431,7 +401,7 @@ const real = fs as unknown as Record<string, Call>;
 
 const above = new Map<string, unknown>();
 
-/** A call of the disk, torn where the process dies in it. */
+/** A call of the disk. */
 function onDisk(name: string, asked: unknown[]): unknown {
   const known = name === 'readFileSync' || name === 'readlinkSync' ? told(asked[0]) : undefined;
   if (known !== undefined) return known;
@@ -441,22 +411,6 @@ function onDisk(name: string, asked: unknown[]): unknown {
     } catch {
       return false;
     }
-  }
-  if (current?.isTorn() && /^(?:write|append)/.test(name)) {
-    const [place, given, offset = 0, length, ...at] = asked as [
-      unknown,
-      string | Uint8Array,
-      number?,
-      number?,
-      ...unknown[],
-    ];
-    const bytes = typeof given === 'string' ? Buffer.from(given) : given;
-    const half = (length ?? bytes.length) >> 1;
-    if (name !== 'writeSync') real[name]?.(place, bytes.subarray(0, half), ...asked.slice(2));
-    else if (typeof given === 'string') real[name]?.(place, bytes, 0, half, asked[2] ?? null);
-    else real[name]?.(place, bytes, offset, half, ...at);
-    current.kill();
-    throw new Gone();
   }
   // Nothing here survives a loss of power anyway.
   if (name === 'fsyncSync' || name === 'fdatasyncSync') return undefined;
@@ -478,54 +432,39 @@ const isChange = (name: string, asked: readonly unknown[]) =>
     ? asked[1] !== undefined && asked[1] !== 'r' && asked[1] !== fs.constants.O_RDONLY
     : CHANGES.test(name);
 
+const OF_HANDLE: Readonly<Record<string, string>> = {
+  writeFile: 'writeFileSync',
+  appendFile: 'appendFileSync',
+  readFile: 'readFileSync',
+  stat: 'fstatSync',
+  truncate: 'ftruncateSync',
+  chmod: 'fchmodSync',
+  sync: 'fsyncSync',
+  datasync: 'fdatasyncSync',
+  close: 'closeSync',
+};
+
 /** An open file. */
-class Handle {
-  readonly fd: number;
-  constructor(fd: number) {
-    this.fd = fd;
-  }
-  #do<T>(name: string, ...asked: unknown[]): Promise<T> {
-    return effect(() => onDisk(name, [this.fd, ...asked]) as T, CHANGES.test(name));
-  }
-  async read(given: unknown, ...place: unknown[]): Promise<unknown> {
-    const isView = ArrayBuffer.isView(given);
-    const {
-      buffer = Buffer.alloc(16_384),
-      offset,
-      length,
-      position,
-    } = (isView ? {} : (given ?? {})) as {
-      buffer?: Buffer;
-      offset?: number;
-      length?: number;
-      position?: number;
-    };
-    const into = (isView ? given : buffer) as Buffer;
-    const [from, count, at] = isView ? place : [offset, length, position];
-    const bytesRead = await this.#do('readSync', into, from ?? 0, count ?? into.length - Number(from ?? 0), at ?? null);
-    return { bytesRead, buffer: into };
-  }
-  async write(data: unknown, ...place: unknown[]): Promise<unknown> {
-    return { bytesWritten: await this.#do('writeSync', data, ...place), buffer: data };
-  }
-  writeFile = (data: unknown, options?: unknown) => this.#do('writeFileSync', data, options);
-  appendFile = (data: unknown, options?: unknown) => this.#do('appendFileSync', data, options);
-  readFile = (options?: unknown) => this.#do('readFileSync', options);
-  stat = (options?: unknown) => this.#do('fstatSync', options);
-  truncate = (length?: number) => this.#do('ftruncateSync', length ?? 0);
-  chmod = (mode: number) => this.#do('fchmodSync', mode);
-  sync = () => this.#do('fsyncSync');
-  datasync = () => this.#do('fdatasyncSync');
-  close = () => this.#do<void>('closeSync');
-  createReadStream = () => Readable.from([fs.readFileSync(this.fd)]);
-  [Symbol.asyncDispose] = () => this.close();
+function handle(fd: number): object {
+  const act = (name: string, ...asked: unknown[]) => effect(() => onDisk(name, [fd, ...asked]), CHANGES.test(name));
+  const acts = Object.entries(OF_HANDLE).map(([name, of]) => [name, (...asked: unknown[]) => act(of, ...asked)]);
+  return {
+    ...Object.fromEntries(acts),
+    fd,
+    read: async (buffer: Buffer, ...place: unknown[]) => ({
+      bytesRead: await act('readSync', buffer, ...place),
+      buffer,
+    }),
+    write: async (data: unknown, ...place: unknown[]) => ({ bytesWritten: await act('writeSync', data, ...place) }),
+    [Symbol.asyncDispose]: () => act('closeSync'),
+  };
 }
 
 const promised = new Proxy(fs.promises, {
   get(target, name: string) {
     if (name === 'open')
       return async (...asked: unknown[]) =>
-        new Handle(await effect(() => onDisk('openSync', asked) as number, isChange(name, asked)));
+        handle(await effect(() => onDisk('openSync', asked) as number, isChange(name, asked)));
     if (!(`${name}Sync` in fs)) return Reflect.get(target, name);
     return (...asked: unknown[]) => effect(() => onDisk(`${name}Sync`, asked), CHANGES.test(name));
   },

@@ -11,7 +11,7 @@ import { foldersFor } from '../../src/platform/folders.ts';
 import type { History, Step, Wish } from './history.ts';
 import { as, Chance, closeFiles, effect, isRunning, type Machine, Process, START, sleep, World } from './platform.ts';
 import type { LibraryClient, Program } from './program.ts';
-import { API_KEY, CARD_NUMBER, type Card, Service } from './service.ts';
+import { API_KEY, CARD_NUMBER, type Card, type Effect, Service } from './service.ts';
 
 /** What came of one process. `code` is undefined where it was killed. */
 interface Ran {
@@ -113,6 +113,8 @@ class Player implements Played {
     }
   >();
   readonly #excused = new Set<number>();
+  /** How often an op with that wish was approved. */
+  readonly #approved = new Map<number, number>();
 
   readonly program: Program;
   readonly history: History;
@@ -158,18 +160,23 @@ class Player implements Played {
     await this.#pause(SETTLED);
     this.#judgeCounts('in the end');
     this.#judgeSpending();
+    this.#judgeApprovals();
     this.#judgeFiles();
   }
 
   /** What is done on a machine before anything is meant, while the service is honest. */
   async #prepare(n: number): Promise<void> {
-    const { cap, probed } = this.history;
-    if (cap > 0) {
+    const { cap, probed, held } = this.history;
+    if (cap > 0 || held) {
       await this.#run(n, `login --profile work --base-url ${ADDRESS} --key-stdin`, {
         stdin: `${API_KEY}\n`,
         bare: true,
       });
-      await this.#run(n, `profiles set work max_per_day ${cap / 100}.00`, { bare: true });
+      if (cap > 0) await this.#run(n, `profiles set work max_per_day ${cap / 100}.00`, { bare: true });
+    }
+    if (held) {
+      await this.#run(n, `profiles set work approve_above ${APPROVE_ABOVE}`, { bare: true });
+      await this.#run(n, 'ops keys create', { isTyped: true });
     }
     if (probed) await this.#run(n, 'contract check --probe-idempotency --yes --json');
   }
@@ -257,6 +264,10 @@ class Player implements Played {
       case 'clock':
         place.machine.ahead += act.ms;
         return;
+      case 'decide':
+        return this.#decide(step, act);
+      case 'reset':
+        return this.#service.reset();
       case 'look':
         await this.#run(n, 'ops list --json', step);
         await this.#run(n, 'cards list --json', step);
@@ -366,6 +377,7 @@ class Player implements Played {
               ? 'done'
               : 'open';
     const left = [...meant];
+    const found: Purchase[] = [];
     const tell = (purchase: Purchase, told: Purchase['told']) => {
       // A no is one of this command alone, where others are at it or it was open before.
       if (told === 'done') {
@@ -381,8 +393,12 @@ class Player implements Played {
       const cents = typeof row.amount === 'number' ? Math.round(row.amount * 100) % 100 : -1;
       const at = left.findIndex(({ wish }) => wish === cents);
       const [purchase] = at === -1 ? [] : left.splice(at, 1);
-      if (purchase !== undefined) tell(purchase, TOLD[String(row.outcome)] ?? 'open');
+      if (purchase === undefined) continue;
+      found.push(purchase);
+      tell(purchase, TOLD[String(row.outcome)] ?? 'open');
     }
+    // Whoever was killed was told no name: the rows of its op say which purchases it is about.
+    if (typeof by === 'object' && found.length > 0 && !this.#ops.has(by.op)) this.#ops.set(by.op, found);
     for (const purchase of left) tell(purchase, rows.length > 0 && whole === 'done' ? 'open' : whole);
   }
   readonly #wasOpen = new Set<Purchase>();
@@ -410,12 +426,8 @@ class Player implements Played {
     const place = this.#machines[step.machine];
     const entry = this.#done.get(of);
     if (entry === undefined || place === undefined) return;
-    const told = hintOf(entry.ran) ?? errorOf(entry.ran).op ?? pageOf(entry.ran).op;
-    for (const op of told === undefined || entry.machine !== step.machine ? await this.#unfinished(step) : [told]) {
-      const named = new Set([...this.#ops.values()].flat());
-      const known =
-        this.#ops.get(op) ??
-        this.#purchases.filter(each => each.journals.has(place.journal) && each.told === 'open' && !named.has(each));
+    for (const op of await this.#opsOf(entry, step)) {
+      const known = this.#known(op, place);
       // Rows that were not sent are sent now.
       const anew = known.filter(each => each.told === 'no');
       for (const purchase of anew) purchase.told = 'open';
@@ -431,6 +443,38 @@ class Player implements Played {
     }
   }
 
+  /** An op that is held is approved, or never will be. Who neither approves nor rejects it has walked away. */
+  async #decide(step: Step, { of, as: how }: Extract<Step['act'], { do: 'decide' }>): Promise<void> {
+    const place = this.#machines[step.machine];
+    const entry = this.#done.get(of);
+    if (entry === undefined || place === undefined || !this.history.held) return;
+    for (const op of await this.#opsOf(entry, step)) {
+      const words = how === 'reject' ? `ops reject ${op} --reason no` : `ops approve ${op}`;
+      const ran = await this.#run(step.machine, words, { ...step, isTyped: how === 'approve' });
+      if (how === 'reject' || (ran.code !== 0 && ran.code !== undefined)) continue;
+      for (const purchase of this.#known(op, place)) {
+        this.#approved.set(purchase.wish, (this.#approved.get(purchase.wish) ?? 0) + 1);
+        if (purchase.told === 'no') purchase.told = 'open';
+        this.#wasOpen.add(purchase);
+      }
+    }
+  }
+
+  /** What a step was told to go on with, or all that this machine has not finished. */
+  async #opsOf({ ran, machine }: { readonly ran?: Ran; readonly machine: number }, step: Step): Promise<string[]> {
+    const told = hintOf(ran) ?? errorOf(ran).op ?? pageOf(ran).op;
+    return told === undefined || machine !== step.machine ? this.#unfinished(step) : [told];
+  }
+
+  /** The purchases that an op is about; where nobody was told its name, those of which nobody knows. */
+  #known(op: string, { journal }: Place): readonly Purchase[] {
+    const named = new Set([...this.#ops.values()].flat());
+    return (
+      this.#ops.get(op) ??
+      this.#purchases.filter(each => each.journals.has(journal) && each.told === 'open' && !named.has(each))
+    );
+  }
+
   /** Ops that this machine has not finished; whoever was killed was told no name. */
   async #unfinished(step: Step): Promise<string[]> {
     const listed = jsonOf((await this.#run(step.machine, 'ops list --json')).out)['data'];
@@ -439,7 +483,7 @@ class Player implements Played {
       .map(({ op }) => op);
   }
 
-  #host(n: number, line: string, fate: Step['fate'], stdin: string, bare: boolean) {
+  #host(n: number, line: string, { fate, stdin = '', bare = false, isTyped = false }: How) {
     const place = this.#machines[n] as Place;
     const env = {
       CARDWRIGHT_CONFIG_DIR: place.home,
@@ -447,15 +491,15 @@ class Player implements Played {
       HOME: place.home,
       ...(bare
         ? {}
-        : this.history.cap > 0
+        : this.history.cap > 0 || this.history.held
           ? { CARDWRIGHT_PROFILE: 'work' }
           : { CARDWRIGHT_API_KEY: API_KEY, CARDWRIGHT_BASE_URL: ADDRESS }),
     };
     const who = new Process(this.#world, place.machine, place.home, env, fate, new Chance(this.#chance.below(2 ** 31)));
     const said = { out: '', err: '' };
     const stream = (name: 'out' | 'err') => ({
-      isTerminal: false,
-      columns: undefined,
+      isTerminal: isTyped,
+      columns: isTyped ? 100 : undefined,
       closed: false,
       write: (given: string | Uint8Array) =>
         effect(() => {
@@ -465,12 +509,13 @@ class Player implements Played {
     const stopping = new AbortController();
     const cutting = new AbortController();
     const random = { bytes: (count: number) => who.chance.bytes(count), fraction: () => who.chance.fraction() };
+    const { input, output } = typist(this.#world, who);
     who.onInterrupt = () => stopping.abort(this.program.interrupted());
     const host: AppHost = {
       argv: line.split(' '),
       env,
       streams: {
-        stdin: { isTerminal: false, readAll: async () => stdin, readBytes: async () => Buffer.from(stdin) },
+        stdin: { isTerminal: isTyped, readAll: async () => stdin, readBytes: async () => Buffer.from(stdin) },
         stdout: stream('out'),
         stderr: stream('err'),
       },
@@ -481,8 +526,8 @@ class Player implements Played {
       pid: who.pid,
       cwd: place.home,
       signal: stopping.signal,
-      promptInput: new PassThrough(),
-      promptOutput: new PassThrough(),
+      promptInput: input,
+      promptOutput: output,
       openSandbox: async () => {
         throw new Error('nobody asked for a sandbox');
       },
@@ -519,14 +564,14 @@ class Player implements Played {
   }
 
   /** Runs one command line to its end, or to that of its process. */
-  async #run(n: number, line: string, how: { fate?: Step['fate']; stdin?: string; bare?: boolean } = {}): Promise<Ran> {
-    const { who, host, said } = this.#host(n, line, how.fate, how.stdin ?? '', how.bare ?? false);
+  async #run(n: number, line: string, how: How = {}): Promise<Ran> {
+    const { who, host, said } = this.#host(n, line, how);
     return this.#process(who, said, line, () => this.program.run(host));
   }
 
   /** A program that uses `cardwright/client`: it prints what it got. */
   async #call(step: Step, wish: number): Promise<Ran> {
-    const { who, said, host } = this.#host(step.machine, '', step.fate, '', false);
+    const { who, said, host } = this.#host(step.machine, '', step);
     const { change, dollars, card, named = wish } = this.history.wishes[wish] as Wish;
     const amount = Number(amountOf(dollars, wish));
     const input =
@@ -602,17 +647,17 @@ class Player implements Played {
 
   #judgeCounts(when: string): void {
     for (const wish of this.history.wishes.keys()) {
-      const effects = this.#service.effects.filter(
-        ({ change, cents }) => isMoney(change) && cents % 100 === wish,
-      ).length;
+      const all = this.#effectsOf(wish);
+      // What was done before the sandbox was set back is gone, and may be done anew.
+      const effects = all.filter(({ epoch }) => epoch === this.#service.epoch).length;
       const own = this.#purchases.filter(each => each.wish === wish);
       const done = own.filter(({ told }) => told === 'done').length;
       const most =
         own.filter(({ told, living }) => told !== 'no' || living > 0).length + (this.#excused.has(wish) ? 1 : 0);
       // Two journals that do not know of each other cannot tell their equal transfers of one card apart: each sees that it moved.
       const isMixed = !this.#isCreate(wish) && new Set(own.map(({ journal }) => journal)).size > 1;
-      if (effects < done && !isMixed)
-        this.#break(`${when}: wish ${wish} was said to be done ${done} times, and happened ${effects} times`);
+      if (all.length < done && !isMixed)
+        this.#break(`${when}: wish ${wish} was said to be done ${done} times, and happened ${all.length} times`);
       if (effects > most) {
         const refused = own.length - most;
         this.#break(
@@ -620,6 +665,10 @@ class Player implements Played {
         );
       }
     }
+  }
+
+  #effectsOf(wish: number): readonly Effect[] {
+    return this.#service.effects.filter(({ change, cents }) => isMoney(change) && cents % 100 === wish);
   }
 
   #isCreate(wish: number): boolean {
@@ -633,7 +682,9 @@ class Player implements Played {
 
   /** Balances and ids that exit 0 prints are those of the books, as they were while it ran or a little before. */
   #judgeNumbers(ran: Ran, wish: number): void {
-    if (ran.code !== 0) return;
+    // An intent tells what was done before the sandbox was set back.
+    const isReset = this.#service.epoch > 0 && (this.#service.resetAt >= ran.from || this.history.wishes[wish]?.intent);
+    if (ran.code !== 0 || isReset) return;
     const printed = jsonOf(ran.out);
     const { change, card: n } = this.history.wishes[wish] as Wish;
     const id = change === 'create' ? String(printed['id']) : `card_${n}`;
@@ -656,7 +707,7 @@ class Player implements Played {
   }
 
   #judgeState(ran: Ran, change: 'freeze' | 'unfreeze' | 'terminate', card: Card | undefined, from: number): void {
-    if (card === undefined || ran.code === undefined) return;
+    if (card === undefined || ran.code === undefined || this.#service.resetAt >= from) return;
     const wanted = { freeze: 'frozen', unfreeze: 'active', terminate: 'terminated' }[change];
     const was =
       card.status === wanted || card.before.some(({ until, status }) => until >= from - 13_000 && status === wanted);
@@ -668,7 +719,7 @@ class Player implements Played {
 
   /** With an honest service and nobody in the way nothing is unknown, and all that is meant happens. */
   #judgeCalm(step: Step, ran: Ran, meant: readonly Purchase[]): void {
-    const mayFail = this.history.cap > 0 || this.history.service.wallet < 100_000;
+    const mayFail = this.history.cap > 0 || this.history.held || this.history.service.wallet < 100_000;
     if (ran.code === 11) this.#break(`calm: step ${step.name} says "unknown" of an honest service`);
     const isFirst = meant.every(purchase => this.#purchases.filter(({ wish }) => wish === purchase.wish).length === 1);
     if (isFirst && ran.code !== 0 && !mayFail && step.act.do === 'buy')
@@ -681,7 +732,7 @@ class Player implements Played {
     return (
       lies.length === 0 &&
       service.others.length === 0 &&
-      steps.every(({ fate }) => fate === undefined) &&
+      steps.every(({ fate, act }) => fate === undefined && act.do !== 'reset') &&
       Object.values(behind).every(ms => ms === 0)
     );
   }
@@ -703,6 +754,17 @@ class Player implements Played {
     }
   }
 
+  /** What was held is done no more often than it was approved. A program that uses the library has no profile, and no rule of one. */
+  #judgeApprovals(): void {
+    if (!this.history.held) return;
+    for (const [wish, { change }] of this.history.wishes.entries()) {
+      const done = this.#effectsOf(wish).filter(({ who }) => !who.line.startsWith('library')).length;
+      const approved = this.#approved.get(wish) ?? 0;
+      if (change !== 'withdraw' && done > approved)
+        this.#break(`approval: wish ${wish} happened ${done} times, and was approved ${approved} times`);
+    }
+  }
+
   #judgeFiles(): void {
     const look = (folder: string): void => {
       for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -718,6 +780,36 @@ class Player implements Played {
     };
     for (const { home } of this.#machines) look(home);
   }
+}
+
+/** How a command line is run. */
+interface How {
+  readonly fate?: Step['fate'];
+  readonly stdin?: string;
+  /** Without a profile. */
+  readonly bare?: boolean;
+  /** A person types at a terminal. */
+  readonly isTyped?: boolean;
+}
+
+const APPROVE_ABOVE = '4.00';
+
+/** A person at a terminal types the amount that a question names, and to all other questions a passphrase. */
+function typist(world: World, who: Process) {
+  const input = new PassThrough();
+  const output = Object.assign(new PassThrough(), { columns: 1000, end: () => output });
+  let isAsked = false;
+  output.on('data', chunk => {
+    const drawn = String(chunk);
+    const question = drawn.slice(Math.max(0, drawn.lastIndexOf('\x1b[2K'))).replace(/\x1b\[[?\d;]*[A-Za-z]/g, '');
+    if (question.includes('\n')) isAsked = false;
+    else if (!isAsked && question.startsWith('?')) {
+      isAsked = true;
+      const amount = /\$([\d.]+)/.exec(question)?.[1];
+      world.after(1, who, () => input.write(`${amount ?? 'correct horse'}\r`));
+    }
+  });
+  return { input, output };
 }
 
 interface Row {

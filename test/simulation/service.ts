@@ -25,6 +25,8 @@ export interface Settings {
   readonly wallet: number;
   /** ms that a key is honoured for; 0: ignored; null: for ever. */
   readonly keysMs: number | null;
+  /** Whoever finds out what a key is worth is told "later" where he uses it again. */
+  readonly limitsRepeats: boolean;
   /** Keys are forgotten at that request that changes something: the instance that knew them is gone. 0: never. */
   readonly diesAt: number;
   /** A repeated key is answered with this status in place of the first answer. */
@@ -56,6 +58,8 @@ export interface Effect {
   readonly label: string;
   readonly cents: number;
   readonly at: number;
+  /** How often the sandbox had been set back by then. */
+  readonly epoch: number;
   /** The process whose request did it. */
   readonly who: Process;
 }
@@ -183,6 +187,9 @@ export class Service implements Listener {
   changes = 0;
   requests = 0;
   isHonest = true;
+  epoch = 0;
+  /** When it was set back last. */
+  resetAt = Number.NEGATIVE_INFINITY;
 
   readonly world: World;
   readonly settings: Settings;
@@ -194,7 +201,22 @@ export class Service implements Listener {
     this.lies = lies;
     this.happened = happened;
     this.wallet = 1_000_000;
+    this.#addFirst();
+  }
+
+  #addFirst(): void {
     for (const n of [1, 2]) this.#add(`card_${n}`, { label: `long ago ${n}` }, 10_000, -86_400_000);
+  }
+
+  /** The sandbox is set back: cards and wallet are those of the beginning, keys are forgotten, and ids are given anew. */
+  reset(): void {
+    this.cards.clear();
+    this.#kept.clear();
+    this.wallets.length = 0;
+    this.wallet = this.settings.wallet;
+    this.epoch += 1;
+    this.resetAt = this.world.now;
+    this.#addFirst();
   }
 
   /** From now on it lies, and its books are those of the history. */
@@ -292,7 +314,9 @@ export class Service implements Listener {
     const key = request.headers['x-idempotency-key'];
     const id = `${request.method} ${request.path} ${key}`;
     const instance = settings.diesAt > 0 && !this.isHonest && this.changes >= settings.diesAt ? 1 : 0;
-    const kept = key === undefined || keysMs === 0 ? undefined : this.#kept.get(id);
+    const used = key === undefined ? undefined : this.#kept.get(id);
+    if (used !== undefined && settings.limitsRepeats && this.isHonest) return limited(3600);
+    const kept = keysMs === 0 ? undefined : used;
     const isKnown =
       kept !== undefined && kept.instance === instance && (keysMs === null || world.now - kept.at <= keysMs);
     if (kept !== undefined) this.happened(isKnown ? 'a key is repeated' : 'a key is repeated that is forgotten');
@@ -323,7 +347,15 @@ export class Service implements Listener {
   #do({ change = 'create', body, card: id, who }: Request): Answer {
     const cents = centsOf(body['amount']);
     const note = (card: Card, amount: number) =>
-      void this.effects.push({ change, card: card.id, label: card.label, cents: amount, at: this.world.now, who });
+      void this.effects.push({
+        change,
+        card: card.id,
+        label: card.label,
+        cents: amount,
+        at: this.world.now,
+        epoch: this.epoch,
+        who,
+      });
     if (change === 'create') {
       const card = this.#add(`card_${this.cards.size + 1}`, body, cents, this.world.now);
       this.#setWallet(this.wallet - cents);
