@@ -32,7 +32,7 @@ const LINES: readonly (readonly [line: string, code: number])[] = [
   ['books export --format csv --period 2026-11 --out books', 0],
   ['books export --format qbo --period 2026-11 --out books --unreconciled', 0],
   ['overview', 0],
-  ['overview --days 3 --offline', 0],
+  ['overview --since 3d --offline', 0],
   ['tx chart --by week', 0],
   ['tx chart --by merchant', 0],
   ['policy check policy.yaml', 15],

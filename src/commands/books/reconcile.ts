@@ -6,7 +6,7 @@ import { OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
-import { parseTimeWord, usage } from '../../cli/parsing/values.ts';
+import { parseTimeWord, quote, usage } from '../../cli/parsing/values.ts';
 import { flag, text } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
 import { cents, dollars, plainAmount, toCents, toUsd, type Usd } from '../../core/money.ts';
@@ -93,7 +93,7 @@ export const reconcileAccount = command({
   },
   about: [
     'Brings the mirror up to date, then compares wallet, balances, records and own rows with the last exact cut. The first run is the baseline. Nothing is changed at the service; the cut and the report are kept in the mirror.',
-    'With --to a cut, two kept cuts are held against each other once more, by what was known at the later one: nothing is sent and nothing is kept.',
+    'With --until, two kept cuts are held against each other once more, by what was known at the later one: nothing is sent and nothing is kept.',
     'A record in another currency than USD counts as nothing, and left_out says how many there are: nobody tells the rate.',
     'A partial reversal leaves no trace in any list. What open holds explain is provisional until their authorizations close, and is judged again from the last exact cut.',
     'Exit 15 when something is not explained: a record is missing or changed, money left without one, totals disagree. What other spenders moved is named and is no failure; with --sole-operator it is one. An account that moved at each reading has no verdict: exit 8.',
@@ -107,12 +107,12 @@ export const reconcileAccount = command({
     contract_mismatch: 'The wallet lacks the totals that the sums need.',
   },
   flags: {
-    from: option(
+    since: option(
       text({ doc: 'A cut, or a time: the last cut before it. The last exact one when left out.', basis: OURS }),
     ),
-    to: option(
+    until: option(
       text({ doc: 'A cut, to hold two of them against each other; now when left out.', basis: OURS }),
-      '<now|cut>',
+      '<cut>',
     ),
     card: option(text({ doc: 'Show this card alone.', basis: OURS, names: 'card' })),
     soleOperator: option(flag({ doc: 'Nobody else may move money here.', basis: OURS })),
@@ -128,13 +128,13 @@ export const reconcileAccount = command({
     { does: 'In CI, where nobody else may spend', run: 'books reconcile --sole-operator' },
     { does: 'The verdict for a script', run: 'books reconcile --jq .verdict' },
   ],
-  async run(ctx, { from, to, card, soleOperator, all = false, offline, waitTimeout }) {
+  async run(ctx, { since, until, card, soleOperator, all = false, offline, waitTimeout }) {
     const patienceMs = parseDuration(waitTimeout ?? DEFAULT_WAIT, '--wait-timeout');
-    const base = from === undefined || from.startsWith('cut_') ? from : timeOf(from, ctx.api.serviceNow());
-    if (to !== undefined && to !== 'now' && !to.startsWith('cut_')) throw usage(`--to takes now or a cut, not ${to}`);
+    const base = since === undefined || since.startsWith('cut_') ? since : timeOf(since, ctx.api.serviceNow());
+    if (until !== undefined && !until.startsWith('cut_')) throw usage(`--until takes a cut, and not ${quote(until)}`);
     try {
       const mirror = await ctx.api.mirror();
-      const options = { from: base, to: to === 'now' ? undefined : to, soleOperator, offline, patienceMs };
+      const options = { from: base, to: until, soleOperator, offline, patienceMs };
       const report = (done: Parameters<typeof reportOf>[0]) => JSON.stringify(reportOf(done, { all: false }));
       const done = reportOf(await mirror.reconcile({ ...options, report }), { all, card });
       if (done.left_out.records > 0) ctx.ui.notice(leftOutText(done.left_out.records));
@@ -150,7 +150,7 @@ export const reconcileAccount = command({
 function timeOf(typed: string, now: number): number {
   const time = parseTimeWord(typed, now);
   if (time !== undefined) return Date.parse(time);
-  throw usage(`--from ${typed} is neither a cut nor a time such as 2026-11-01 or 7d`);
+  throw usage(`--since ${quote(typed)} is neither a cut nor a time such as 2026-11-01 or 7d`);
 }
 
 interface FindingAnswer {

@@ -15,7 +15,9 @@ import type { Context, Shown } from '../../cli/context.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
-import { flag, integer } from '../../contract/field.ts';
+import { parseTimeWord, quote, usage } from '../../cli/parsing/values.ts';
+import { flag, text } from '../../contract/field.ts';
+import { DAY, durationOf } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toUsd } from '../../core/money.ts';
 import type { OpSummary } from '../../journal/types.ts';
@@ -111,8 +113,12 @@ export const showOverview = command({
     unreachable: 'With --offline there is no copy, or the service cannot be asked.',
   },
   flags: {
-    days: option(
-      integer({ doc: 'Days that are added up.', basis: OURS, min: 1, max: MOST_DAYS, defaults: USUAL_DAYS }),
+    since: option(
+      text({
+        doc: `From when spending is added up, at most ${MOST_DAYS} days; ${USUAL_DAYS}d when left out.`,
+        basis: OURS,
+      }),
+      '<time>',
     ),
     check: option(flag({ doc: 'Exit 15 when something marked x needs attention.', basis: OURS })),
     offline: OFFLINE,
@@ -120,10 +126,11 @@ export const showOverview = command({
   },
   examples: [
     { does: 'The page', run: 'overview' },
-    { does: 'A week', run: 'overview --days 7' },
+    { does: 'A week', run: 'overview --since 7d' },
     { does: 'In a script, each morning', run: 'overview --check --json' },
   ],
-  async run(ctx, { days = USUAL_DAYS, check = false, offline, maxAge: age }) {
+  async run(ctx, { since, check = false, offline, maxAge: age }) {
+    const days = since === undefined ? USUAL_DAYS : daysSince(since, ctx.api.serviceNow());
     const mirror = await ctx.api.mirror();
     using copy = offline ? await mirror.read() : await mirror.readFresh(maxAge(age));
     ctx.ui.progress.clear();
@@ -132,6 +139,21 @@ export const showOverview = command({
   },
   show: showPage,
 });
+
+/** Days that are added up, today with them. Throws `usage`. */
+function daysSince(typed: string, now: number): number {
+  const span = durationOf(typed);
+  const first = parseTimeWord(typed, now);
+  const midnight = (time: number | string) => new Date(time).setHours(0, 0, 0, 0);
+  const days =
+    span !== undefined
+      ? Math.ceil(span / DAY)
+      : first === undefined
+        ? 0
+        : Math.round((midnight(now) - midnight(first)) / DAY) + 1;
+  if (days >= 1 && days <= MOST_DAYS) return days;
+  throw usage(`--since ${quote(typed)} is no time such as 7d or 2026-11-01 within the last ${MOST_DAYS} days`);
+}
 
 async function overviewOf(ctx: Context, { db, as_of }: Copy, days: number): Promise<Overview> {
   const now = Date.parse(as_of);

@@ -153,22 +153,22 @@ export const advanceSandboxClock = command({
   args: { span: optionalArgument(text({ doc: 'How far, such as 7d, 36h or 1d12h; same as --by.', basis: OURS })) },
   flags: {
     by: 'body.by',
-    to: option(text({ doc: 'Time to move to, ISO 8601 UTC.', basis: OURS }), '<time>'),
+    at: option(text({ doc: 'Time to move to, ISO 8601 UTC.', basis: OURS }), '<time>'),
   },
   examples: [
     { does: 'A week', run: 'sandbox clock advance 7d' },
-    { does: 'To a moment', run: 'sandbox clock advance --to 2027-01-01T00:00:00Z' },
+    { does: 'To a moment', run: 'sandbox clock advance --at 2027-01-01T00:00:00Z' },
   ],
-  run(ctx, { span, by: far, to }) {
-    if ([span, far, to].filter(given => given !== undefined).length !== 1) {
-      throw usage('sandbox clock advance needs how far, such as 7d, or --to <time>');
+  run(ctx, { span, by: far, at }) {
+    if ([span, far, at].filter(given => given !== undefined).length !== 1) {
+      throw usage('sandbox clock advance needs how far, such as 7d, or --at <time>');
     }
     const by = span ?? far;
     if (by !== undefined && durationOf(by) === undefined) {
       throw usage(`${JSON.stringify(by)} is not a span of time such as 7d, 36h or 1d12h`);
     }
     // Moved around the one that sends, its webhooks would be tried once, however many tries are due by then.
-    return runAdmin(ctx, 'clock.advance', { by, to }, () => ctx.sandbox.servers.control()).catch(thrown => {
+    return runAdmin(ctx, 'clock.advance', { by, to: at }, () => ctx.sandbox.servers.control()).catch(thrown => {
       throw hasLostAnswer(thrown) ? thrown.with({ hint: 'cardwright sandbox clock show' }) : thrown;
     });
   },
