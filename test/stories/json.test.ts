@@ -91,7 +91,7 @@ const FAILS: readonly (readonly [line: string, kind: ErrorKind])[] = [
   ['tx list --type chargeback', 'usage'],
   ['tx get txn_999', 'not_found'],
   ['tx chart --by year', 'usage'],
-  ['overview --since 0d', 'usage'],
+  ['overview --since 400d', 'usage'],
   ['3ds list --amount nothing', 'usage'],
   ['webhooks create --url ftp://example.com --event card.created', 'usage'],
   ['webhooks list surplus', 'usage'],
