@@ -126,8 +126,6 @@ export function connections(settings: ConnectionSettings): Connections {
   });
 
   async function client<T extends 'service' | 'admin'>(which: T, where: Where, mode: Identity['mode']) {
-    // Before the client sets flags of V8, after which compiled code is refused (src/platform/v8.ts).
-    await import('../terminal/present.ts');
     const { createService } = await import('../client/api.ts');
     const { createRedactor } = await import('../client/redact.ts');
     const redactor = createRedactor();

@@ -422,10 +422,10 @@ async function* cardsFor(command: Command, ctx: Context, isMarked: boolean): Asy
 
 async function* cards(reader: Awaited<ReturnType<Context['api']['reader']>>): AsyncIterable<Candidate> {
   let doubt: string | undefined;
-  const onDoubt = (why: string) => {
+  const onIncomplete = (why: string) => {
     doubt = why;
   };
-  for await (const { data } of reader.pages('cards.list', { per_page: 100 }, { onDoubt })) {
+  for await (const { data } of reader.pages('cards.list', { per_page: 100 }, { onIncomplete })) {
     for (const { id, last4, network, status, balance, label } of data) {
       const name = `${network ?? 'card'} ending ${last4}`;
       yield { id, last4, facts: facts([name, status, dollars(toCents(balance)), label && JSON.stringify(label)]) };

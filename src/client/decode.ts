@@ -6,7 +6,6 @@
 import { COMBINED_EXPIRY, DETAILS, FUNDING } from '../contract/card.ts';
 import { ENVELOPES } from '../contract/envelopes.ts';
 import { staysWhole } from '../contract/events.ts';
-import type { Evidence } from '../contract/evidence.ts';
 import type { AnyField, FieldKind, Shape } from '../contract/field.ts';
 import type { ListPage, Operation, PageFacts, RawAnswer } from '../contract/operation.ts';
 import { wireName } from '../contract/overrides.ts';
@@ -141,6 +140,8 @@ function readMap(value: unknown): ReadValue {
 
 // An object against its shape: aliases, overrides, unknown fields.
 
+type Values = Readonly<Record<string, unknown>>;
+
 interface Problem {
   /** Where in the answer: `data[3].balance`. */
   readonly path: string;
@@ -164,11 +165,6 @@ interface DecodeFacts {
   readonly nameOf: (slot: string) => string | undefined;
 }
 
-interface Found {
-  readonly name: string;
-  readonly read: Extract<ReadValue, { ok: true }>;
-}
-
 /** A field of a shape with every name it may have on the wire, the likeliest first. */
 interface Slot {
   readonly slot: string;
@@ -178,34 +174,27 @@ interface Slot {
   readonly others: readonly string[];
 }
 
-interface Reading {
-  readonly slots: readonly Slot[];
-  readonly sealed: boolean;
-}
-
-const READINGS = new WeakMap<Shape, Reading>();
+const SLOTS = new WeakMap<Shape, readonly Slot[]>();
 
 /** Worked out once: lists of thousands of objects have the same shape. */
-function readingOf(shape: Shape): Reading {
-  const known = READINGS.get(shape);
-  if (known !== undefined) return known;
-  const slots = Object.entries(shape).map(([slot, field]) => ({
+function slotsOf(shape: Shape): readonly Slot[] {
+  let slots = SLOTS.get(shape);
+  slots ??= Object.entries(shape).map(([slot, field]) => ({
     slot,
     field,
     names: [field.wire ?? slot, ...(field.also ?? [])],
     others: (field.also ?? []).map(name => name.split('.')[0] ?? name),
   }));
-  const reading = { slots, sealed: slots.some(({ field }) => field.kind === 'sealed') };
-  READINGS.set(shape, reading);
-  return reading;
+  SLOTS.set(shape, slots);
+  return slots;
 }
 
 /**
  * Whether an object is what reading would make of it: the members of the shape in its order, each as it should be, and no
  * others. Lists of a million rows come here; the object itself is then the result. Not for shapes that hold secrets.
  */
-function isAsRead(source: Readonly<Record<string, unknown>>, shape: Shape): boolean {
-  const { slots, sealed } = readingOf(shape);
+function isAsRead(source: Values, shape: Shape): boolean {
+  const slots = slotsOf(shape);
   let next = 0;
   for (const name in source) {
     let slot = slots[next];
@@ -216,114 +205,72 @@ function isAsRead(source: Readonly<Record<string, unknown>>, shape: Shape): bool
     }
     if (slot === undefined) return false;
     const value = source[name];
-    if (value === null ? slot.field.must || hasOther(source, slot) : !isPlain(slot.field, value)) return false;
+    // Another member may hold the value that is null here.
+    const isFine =
+      value === null
+        ? !slot.field.must && !slot.others.some(other => Object.hasOwn(source, other))
+        : isPlain(slot.field, value);
+    if (!isFine) return false;
     next += 1;
   }
   for (; next < slots.length; next += 1) if (slots[next]?.field.must) return false;
-  return !sealed;
-}
-
-/** Whether another member may hold the value that is null here. */
-function hasOther(source: Readonly<Record<string, unknown>>, { others }: Slot): boolean {
-  for (const name of others) if (Object.hasOwn(source, name)) return true;
-  return false;
+  return true;
 }
 
 /** Reads an object. Never throws. Unknown fields are kept, unless the shape holds secrets or their name is one. */
-export function readObject(source: Readonly<Record<string, unknown>>, facts: DecodeFacts): ReadObject {
-  const { shape, at, nameOf } = facts;
+export function readObject(source: Values, { shape, at, nameOf }: DecodeFacts): ReadObject {
   const value: Record<string, unknown> = {};
   const problems: Problem[] = [];
   const warnings: string[] = [];
   const taken = new Set<string>();
-  const { slots, sealed } = readingOf(shape);
+  const slots = slotsOf(shape);
   for (const { slot, field, names } of slots) {
     const override = nameOf(slot);
-    const raw = override === undefined && names[0] === slot && Object.hasOwn(source, slot) ? source[slot] : undefined;
-    if (raw !== undefined && isPlain(field, raw)) {
-      value[slot] = raw;
-      continue;
+    const good: { readonly name: string; readonly read: Extract<ReadValue, { ok: true }> }[] = [];
+    let [isNull, bad]: [boolean, string?] = [false];
+    // The first name with a readable value; of sealed fields all of them.
+    for (const name of override === undefined ? names : [override, ...names]) {
+      const raw = valueAt(source, name);
+      if (raw === undefined) continue;
+      isNull ||= raw === null;
+      if (raw === null) continue;
+      const read = isPlain(field, raw) ? fine(raw) : readValue(field, raw);
+      if (read.ok) good.push({ name, read });
+      else bad ??= read.problem;
+      if (read.ok && field.kind !== 'sealed') break;
     }
-    const path = () => (at === '' ? slot : `${at}.${slot}`);
-    const { good, bad, isNull } = lookUp(source, field, namesFor(names, override));
+    const path = at === '' ? slot : `${at}.${slot}`;
     const [first] = good;
     if (first !== undefined) {
-      if (field.kind === 'sealed' && disagree(good)) {
-        problems.push({ path: path(), text: `has two candidates: ${good.map(each => each.name).join(', ')}` });
+      const candidates = field.kind === 'sealed' ? good.map(({ read }) => (read.value as Secret).expose()) : [];
+      if (new Set(candidates).size > 1) {
+        problems.push({ path, text: `has two candidates: ${good.map(each => each.name).join(', ')}` });
       }
       value[slot] = first.read.value;
       for (const each of good) if (each.name !== slot) taken.add(each.name);
-      if (first.read.warning) warnings.push(`${path()} ${first.read.warning}`);
+      if (first.read.warning) warnings.push(`${path} ${first.read.warning}`);
     } else if (bad !== undefined) {
       // An amount that cannot be trusted must not look like an absent one.
-      if (field.must || field.kind === 'money' || field.only !== undefined) problems.push({ path: path(), text: bad });
-      else warnings.push(`${path()} ${bad} and is left out`);
-    } else if (field.must) problems.push({ path: path(), text: isNull ? 'is null' : 'is missing' });
+      if (field.must || field.kind === 'money' || field.only !== undefined) problems.push({ path, text: bad });
+      else warnings.push(`${path} ${bad} and is left out`);
+    } else if (field.must) problems.push({ path, text: isNull ? 'is null' : 'is missing' });
     else if (isNull) value[slot] = null;
   }
-  if (!sealed) keepUnknown(source, value, { shape, taken });
+  if (slots.some(({ field }) => field.kind === 'sealed')) return { value, problems, warnings };
+  for (const key of Object.keys(source)) {
+    if (Object.hasOwn(shape, key) || taken.has(key) || !mayBeKept(key)) continue;
+    value[key] = withoutSecretMembers(source[key]);
+  }
   return { value, problems, warnings };
 }
 
-function namesFor(names: readonly string[], override: string | undefined): readonly string[] {
-  return override === undefined ? names : [override, ...names];
-}
-
-const NOTHING: { readonly good: readonly Found[]; readonly bad?: string; readonly isNull: boolean } = {
-  good: [],
-  isNull: false,
-};
-
-/** The first candidate name with a readable value, or why the first one there is not; of sealed fields all of them. */
-function lookUp(source: Readonly<Record<string, unknown>>, field: AnyField, names: readonly string[]): typeof NOTHING {
-  let isNull = false;
-  let bad: string | undefined;
-  let good: Found[] | undefined;
-  for (const name of names) {
-    const raw = valueAt(source, name);
-    if (raw === undefined) continue;
-    if (raw === null) {
-      isNull = true;
-      continue;
-    }
-    const read = readValue(field, raw);
-    if (!read.ok) {
-      bad ??= read.problem;
-      continue;
-    }
-    good ??= [];
-    good.push({ name, read });
-    if (field.kind !== 'sealed') break;
-  }
-  if (good === undefined && bad === undefined && !isNull) return NOTHING;
-  return { good: good ?? [], ...(bad !== undefined && { bad }), isNull };
-}
-
 /** `card.balance` goes into the object `card`, unless a member is literally called so. Own members alone count. */
-function valueAt(source: Readonly<Record<string, unknown>>, name: string): unknown {
+function valueAt(source: Values, name: string): unknown {
   if (Object.hasOwn(source, name)) return source[name];
-  if (!name.includes('.')) return undefined;
-  const [head = '', ...rest] = name.split('.');
-  if (rest.length === 0 || !Object.hasOwn(source, head)) return undefined;
-  const inner = source[head];
-  return isObject(inner) ? valueAt(inner, rest.join('.')) : undefined;
-}
-
-function disagree(found: readonly Found[]): boolean {
-  const texts = found.map(({ read }) => (read.value as Secret).expose());
-  return new Set(texts).size > 1;
-}
-
-interface Kept {
-  readonly shape: Shape;
-  readonly taken: ReadonlySet<string>;
-}
-
-function keepUnknown(source: Readonly<Record<string, unknown>>, value: Record<string, unknown>, kept: Kept): void {
-  for (const key of Object.keys(source)) {
-    if (Object.hasOwn(kept.shape, key) || kept.taken.has(key) || !mayBeKept(key)) continue;
-    value[key] = withoutSecretMembers(source[key]);
-  }
+  const dot = name.indexOf('.');
+  const head = name.slice(0, Math.max(0, dot));
+  const inner = dot > 0 && Object.hasOwn(source, head) ? source[head] : undefined;
+  return isObject(inner) ? valueAt(inner, name.slice(dot + 1)) : undefined;
 }
 
 /** A card object "carries no full card number" (2.1); should one come, or a webhook secret, it goes no further. */
@@ -340,20 +287,18 @@ function withoutSecretMembers(value: unknown): unknown {
 
 // Finds the object or the rows in whatever an answer is wrapped in (A-20, A-21; reading rule 5).
 
-type Source = Readonly<Record<string, unknown>>;
-
 /**
  * Reads a single object bare, or wrapped in `data` or a resource name, up to two wrappers deep. The first reading
  * without a problem wins; else the one with the fewest, so that the error names what is really missing.
  */
-export function readSingle(value: unknown, read: (source: Source, at: string) => ReadObject): ReadObject {
+export function readSingle(value: unknown, read: (source: Values, at: string) => ReadObject): ReadObject {
   if (!isObject(value)) {
     return { value: {}, problems: [{ path: 'the answer', text: 'is not an object' }], warnings: [] };
   }
   // Mostly it is bare, and nobody need look for wrappers.
   let best = read(value, '');
   if (best.problems.length === 0) return best;
-  for (const { source, at } of wrapped(value, '', 2).slice(1)) {
+  for (const { source, at } of wrapped(value, '', 2)) {
     const reading = read(source, at);
     if (reading.problems.length === 0) return reading;
     if (reading.problems.length < best.problems.length) best = reading;
@@ -361,12 +306,13 @@ export function readSingle(value: unknown, read: (source: Source, at: string) =>
   return best;
 }
 
-function wrapped(source: Source, at: string, levels: number): { source: Source; at: string }[] {
-  const inner = ENVELOPES.single.also.flatMap(name => {
-    const value = Object.hasOwn(source, name) ? source[name] : undefined;
-    return levels > 0 && isObject(value) ? wrapped(value, at === '' ? name : `${at}.${name}`, levels - 1) : [];
+function wrapped(source: Values, at: string, levels: number): { source: Values; at: string }[] {
+  if (levels === 0) return [];
+  return ENVELOPES.single.also.flatMap(name => {
+    const inner = Object.hasOwn(source, name) ? source[name] : undefined;
+    const path = at === '' ? name : `${at}.${name}`;
+    return isObject(inner) ? [{ source: inner, at: path }, ...wrapped(inner, path, levels - 1)] : [];
   });
-  return [{ source, at }, ...inner];
 }
 
 interface FoundRows {
@@ -375,61 +321,40 @@ interface FoundRows {
   readonly at: string;
   readonly page: PageFacts;
   /** The service named a further page in a way the `page` parameter does not speak of, or said there is none. */
-  readonly next?: boolean;
+  readonly next?: boolean | undefined;
 }
 
 /** Rows and paging of a list answer; undefined when no variant yields an array. */
 export function findRows(value: unknown, headers: WireHeaders): FoundRows | undefined {
-  const list = findList(value);
-  return list && { rows: list.rows, at: list.at, ...paging(list.around, headers) };
-}
-
-/** The rows, where they are, and what stands around them. */
-interface FoundList extends Pick<FoundRows, 'rows' | 'at'> {
-  readonly around: Source;
-}
-
-function findList(value: unknown): FoundList | undefined {
-  if (Array.isArray(value)) return { rows: value, at: '', around: {} };
+  if (Array.isArray(value)) return { rows: value, at: '', ...pagingOf({}, headers) };
   if (!isObject(value)) return undefined;
   const { name, also } = ENVELOPES.array;
-  const named = [name, ...also].find(key => Object.hasOwn(value, key) && Array.isArray(value[key]));
-  const arrays = named === undefined ? Object.keys(value).filter(key => Array.isArray(value[key])) : [];
-  const at = named ?? (arrays.length === 1 ? arrays[0] : undefined);
-  if (at !== undefined) return { rows: value[at] as unknown[], at, around: value };
-  const inner = Object.hasOwn(value, name) ? findList(value[name]) : undefined;
+  const arrays = Object.keys(value).filter(key => Array.isArray(value[key]));
+  const at = [name, ...also].find(key => arrays.includes(key)) ?? (arrays.length === 1 ? arrays[0] : undefined);
+  if (at !== undefined) return { rows: value[at] as unknown[], at, ...pagingOf(value, headers) };
+  const inner = Object.hasOwn(value, name) ? findRows(value[name], headers) : undefined;
   return inner && { ...inner, at: inner.at === '' ? name : `${name}.${inner.at}` };
 }
 
-function paging(value: Source, headers: WireHeaders): Pick<FoundRows, 'page' | 'next'> {
+function pagingOf(around: Values, headers: WireHeaders): Pick<FoundRows, 'page' | 'next'> {
   const { container, also, hasMore, nextPage, nextCursor, totalHeader } = ENVELOPES.paging;
-  const box = [container, ...also].map(key => valueAt(value, key)).find(isObject) ?? value;
+  const box = [container, ...also].map(key => valueAt(around, key)).find(isObject) ?? around;
   // A paging object that cannot be read is no reason to lose the rows: the loop has other ways to stop.
   const { value: read } = readObject(box, { shape: PAGE_META, at: '', nameOf: () => undefined });
-  const total = read['total'] ?? Number(headerText(headers, totalHeader) ?? Number.NaN);
+  const total = Number(read['total'] ?? headerText(headers, totalHeader) ?? Number.NaN);
   const more = hasMore.map(key => valueAt(box, key)).find(flag => typeof flag === 'boolean');
-  const next = more ?? saysNext(box, [...nextPage, ...nextCursor]) ?? linkNext(headers);
-  const known = { ...pick(read), ...(Number.isSafeInteger(total) && { total: total as number }) };
-  return {
-    page: { ...known, ...(more !== undefined && { has_more: more }) },
-    ...(next !== undefined && { next }),
-  };
-}
-
-function pick(read: Source): PageFacts {
-  const names = ['page', 'per_page', 'total', 'total_pages'].filter(name => typeof read[name] === 'number');
-  return Object.fromEntries(names.map(name => [name, read[name]]));
-}
-
-/** `next_page: null` says that this was the last one; an absent member says nothing. */
-function saysNext(box: Source, names: readonly string[]): boolean | undefined {
-  const there = names.filter(name => Object.hasOwn(box, name));
-  return there.length === 0 ? undefined : there.some(name => box[name] !== null && box[name] !== '');
-}
-
-function linkNext(headers: WireHeaders): boolean | undefined {
+  // `next_page: null` says that this was the last one; an absent member says nothing.
+  const named = [...nextPage, ...nextCursor].filter(key => Object.hasOwn(box, key));
+  const saysNext = named.length === 0 ? undefined : named.some(key => box[key] !== null && box[key] !== '');
   const link = headerText(headers, 'link');
-  return link === undefined ? undefined : /rel="?next"?/i.test(link);
+  const next = more ?? saysNext ?? (link === undefined ? undefined : /rel="?next"?/i.test(link));
+  const names = ['page', 'per_page', 'total_pages'].filter(key => typeof read[key] === 'number');
+  const page = {
+    ...Object.fromEntries(names.map(key => [key, read[key]])),
+    ...(Number.isSafeInteger(total) && { total }),
+    ...(more !== undefined && { has_more: more }),
+  };
+  return next === undefined ? { page } : { page, next };
 }
 
 // What is checked of card details beyond their names before anything is shown (A-30).
@@ -446,31 +371,22 @@ export function splitExpiry(text: string): { readonly month: number; readonly ye
 const fullYear = (year: number) => (year < 100 ? year + 2000 : year);
 
 /** Reads details: expiry in one text or two parts, then number, code and expiry must have the right shape. */
-function readDetails(source: Readonly<Record<string, unknown>>, facts: DecodeFacts): ReadObject {
+function readDetails(source: Values, facts: DecodeFacts): ReadObject {
   const read = readObject(source, facts);
   const value: Record<string, unknown> = { ...read.value };
-  const problems = read.problems.filter(({ path }) => !(isExpiry(path) && fillExpiry(source, value, facts)));
+  const names = [facts.nameOf('expiry'), ...COMBINED_EXPIRY].filter(name => name !== undefined);
+  const texts = names.map(name => valueAt(source, name)).filter(text => typeof text === 'string');
+  const [expiry] = texts.map(splitExpiry).filter(each => each !== undefined);
+  const isExpiry = ({ path }: Problem) => /(?:^|\.)exp_(?:month|year)$/.test(path);
+  if (expiry !== undefined && read.problems.some(isExpiry)) {
+    Object.assign(value, { exp_month: expiry.month, exp_year: expiry.year });
+  }
+  const problems = expiry === undefined ? read.problems : read.problems.filter(each => !isExpiry(each));
   if (typeof value['exp_year'] === 'number') value['exp_year'] = fullYear(value['exp_year']);
   return { value, problems: [...problems, ...shapeProblems(source, value)], warnings: read.warnings };
 }
 
-const isExpiry = (path: string) => /(?:^|\.)exp_(?:month|year)$/.test(path);
-
-function fillExpiry(
-  source: Readonly<Record<string, unknown>>,
-  value: Record<string, unknown>,
-  { nameOf }: DecodeFacts,
-): boolean {
-  const names = [nameOf('expiry'), ...COMBINED_EXPIRY].filter(name => name !== undefined);
-  const texts = names.map(name => valueAt(source, name)).filter(text => typeof text === 'string');
-  const [expiry] = texts.map(splitExpiry).filter(each => each !== undefined);
-  if (expiry === undefined) return false;
-  value['exp_month'] = expiry.month;
-  value['exp_year'] = expiry.year;
-  return true;
-}
-
-function shapeProblems(source: Readonly<Record<string, unknown>>, value: Readonly<Record<string, unknown>>): Problem[] {
+function shapeProblems(source: Values, value: Values): Problem[] {
   const problems: Problem[] = [];
   const number = (value['number'] as Secret | undefined)?.expose();
   const code = (value['cvv'] as Secret | undefined)?.expose();
@@ -497,16 +413,8 @@ function shapeProblems(source: Readonly<Record<string, unknown>>, value: Readonl
 
 // An answer that no row describes, without secrets, what looks like one, and short digits beside a card number.
 
-interface Cleaned {
-  readonly value: unknown;
-  /** Values that were taken out. */
-  readonly hidden: number;
-  /** Names of numbers with more digits than are kept of one. */
-  readonly inexact: readonly string[];
-}
-
-/** Never throws. Depth is bounded by `readBody`. */
-export function withoutSecrets(value: unknown, redactor: Redactor): Cleaned {
+/** `hidden` counts what was taken out; `inexact` names numbers with more digits than are kept of one. Depth is bounded by `readBody`. */
+export function withoutSecrets(value: unknown, redactor: Redactor) {
   let hidden = 0;
   const inexact = new Set<string>();
   const hide = () => {
@@ -532,22 +440,21 @@ export function withoutSecrets(value: unknown, redactor: Redactor): Cleaned {
       const secret = SECRET_NAMES.has(name.toLowerCase()) && part !== null && part !== '';
       return [redactor.text(name), secret ? hide() : clean(part, name)] as const;
     });
-    // A number was here, so three or four digits beside it are its code, under whatever name.
-    const beside = hidden > before && kept.some(([, part]) => part === REDACTED);
+    // A number was here, so three or four digits with it are its code, under whatever name.
+    const hadNumber = hidden > before && kept.some(([, part]) => part === REDACTED);
     return Object.fromEntries(
-      kept.map(([name, part]) => [name, beside && name !== 'last4' && isCode(part) ? hide() : part]),
+      kept.map(([name, part]) => [name, hadNumber && name !== 'last4' && isCode(part) ? hide() : part]),
     );
   };
   return { value: clean(value, 'the answer'), hidden, inexact: [...inexact] };
 }
 
-interface Received {
-  readonly status: number;
-  readonly headers: WireHeaders;
-}
-
 /** The answer of a raw request; a body that is no JSON is undefined. */
-export function decodeRaw({ status, headers }: Received, came: unknown, redactor: Redactor): Decoded {
+export function decodeRaw(
+  { status, headers }: { readonly status: number; readonly headers: WireHeaders },
+  came: unknown,
+  redactor: Redactor,
+): Decoded {
   const { value, hidden, inexact } = withoutSecrets(came, redactor);
   const shown = Object.entries(headers).filter(([name]) => !/^(?:set-cookie|proxy-|www-authenticate)/i.test(name));
   const result: RawAnswer = {
@@ -556,7 +463,7 @@ export function decodeRaw({ status, headers }: Received, came: unknown, redactor
     body: value,
     hidden,
   };
-  return { result, problems: [], contradicts: false, warnings: inexact.map(inexactAt) };
+  return { result, problems: [], warnings: inexact.map(inexactAt) };
 }
 
 function isCardNumber(value: number): boolean {
@@ -569,26 +476,18 @@ function isCode(value: unknown): boolean {
 
 // A usable 2xx body as the result of its operation, checked against what was asked.
 
-type Values = Readonly<Record<string, unknown>>;
-
-export interface RequestFacts {
+interface RequestFacts {
   readonly target: Target;
   readonly input: Values;
-  /** What the effect of a write is judged by. */
-  readonly evidence?: Evidence | undefined;
-  /** As in `CallOptions`. */
-  readonly keyOfCaller?: boolean | undefined;
 }
 
 export interface Decoded {
   /** An object, or a `ListPage`. Partial when there are problems. */
   readonly result: unknown;
   readonly problems: readonly Problem[];
-  /** The answer speaks of another card, webhook or amount than was asked. */
-  readonly contradicts: boolean;
   readonly warnings: readonly string[];
   /** Lists: whether the service says that more follow. */
-  readonly next?: boolean;
+  readonly next?: boolean | undefined;
 }
 
 /** Reads the JSON of an answer. Never throws. */
@@ -598,90 +497,80 @@ export function decodeAnswer(asked: RequestFacts, value: unknown, headers: WireH
   return returns.kind === 'one' ? decodeOne(asked, value) : decodeList(asked, value, headers);
 }
 
+const isNot = (answered: unknown, asked: unknown) =>
+  `is ${JSON.stringify(answered)}, but asked for was ${JSON.stringify(asked)}`;
+
 /** Nothing must come; what comes all the same must not deny it or speak of another resource. */
 function decodeNone({ target, input }: RequestFacts, value: unknown): Decoded {
-  const said = isObject(value) ? value : {};
+  const { deleted, id } = isObject(value) ? value : {};
   const asked = Object.keys(target.row.params ?? {}).map(name => input[name]);
   const problems: Problem[] = [];
-  if (said['deleted'] === false) problems.push({ path: 'deleted', text: 'is false' });
-  if (typeof said['id'] === 'string' && asked.length > 0 && !asked.includes(said['id'])) {
-    problems.push({
-      path: 'id',
-      text: `is ${JSON.stringify(said['id'])}, but asked for was ${JSON.stringify(asked[0])}`,
-    });
+  if (deleted === false) problems.push({ path: 'deleted', text: 'is false' });
+  if (typeof id === 'string' && asked.length > 0 && !asked.includes(id)) {
+    problems.push({ path: 'id', text: isNot(id, asked[0]) });
   }
-  return { result: undefined, problems, contradicts: problems.length > 0, warnings: [] };
+  return { result: undefined, problems, warnings: [] };
 }
 
 function decodeOne(asked: RequestFacts, value: unknown): Decoded {
   const { shape } = asked.target.row.returns;
   const read = shape === DETAILS ? readDetails : readObject;
-  let contradictions: Set<Problem> | undefined;
-  const { nameOf } = naming(asked.target);
+  const nameOf = namesOf(asked.target);
   const single = readSingle(value, (source, at) => {
     const reading = read(source, { shape, at, nameOf });
-    const against = differences(asked, reading.value);
-    if (against.length === 0) return reading;
-    contradictions ??= new Set();
-    for (const each of against) contradictions.add(each);
-    return { ...reading, problems: [...reading.problems, ...against] };
+    return { ...reading, problems: [...reading.problems, ...differences(asked, reading.value)] };
   });
-  const contradicts = single.problems.some(problem => contradictions?.has(problem));
+  const { problems, warnings } = single;
+  if (shape === DETAILS) return { result: single.value, problems, warnings };
   const result = shape === FUNDING ? withRequested(asked, single.value) : single.value;
-  if (shape === DETAILS) return { result, problems: single.problems, contradicts, warnings: single.warnings };
   const { value: clean, hidden, inexact } = maskedValue(result, wholeIn(shape));
-  return {
-    result: clean,
-    problems: single.problems,
-    contradicts,
-    warnings: [...single.warnings, ...hidden.map(hiddenAt), ...inexact.map(inexactAt)],
-  };
+  return { result: clean, problems, warnings: [...warnings, ...hidden.map(hiddenAt), ...inexact.map(inexactAt)] };
 }
 
 /** Card and amount of a transfer, where the answer leaves out what was asked for anyway (A-31). */
-export function withRequested({ input }: Pick<RequestFacts, 'input'>, value: Values): Values {
+function withRequested({ input }: RequestFacts, value: Values): Values {
   const { card_id: card = input['card_id'], amount = toUsd(input['amount'] as Cents) } = value;
   return { ...value, card_id: card, amount };
 }
 
 function decodeList({ target, input }: RequestFacts, value: unknown, headers: WireHeaders): Decoded {
   const found = findRows(value, headers);
-  if (found === undefined) {
-    return { result: undefined, problems: [{ path: 'data', text: 'is missing' }], contradicts: false, warnings: [] };
-  }
+  if (found === undefined) return { result: undefined, problems: [{ path: 'data', text: 'is missing' }], warnings: [] };
+  const { rows, at, page, next } = found;
   const { shape } = target.row.returns;
-  const { nameOf } = naming(target);
+  const nameOf = namesOf(target);
   const whole = wholeIn(shape);
-  const hasNames = Object.keys(shape).some(slot => nameOf(slot) !== undefined);
+  // Neither overridden nor secret: rows may be what reading would make of them.
+  const isUsual = slotsOf(shape).every(({ slot, field }) => nameOf(slot) === undefined && field.kind !== 'sealed');
   const problems: Problem[] = [];
   const warnings: string[] = [];
-  const data = found.rows.map((row, index) => {
+  const data = rows.map((row, index) => {
+    const path = `${at}[${index}]`;
     if (!isObject(row)) {
-      problems.push({ path: `${found.at}[${index}]`, text: 'is not an object' });
+      problems.push({ path, text: 'is not an object' });
       return {};
     }
     let value: unknown = row;
-    if (hasNames || !isAsRead(row, shape)) {
-      const read = readObject(row, { shape, at: `${found.at}[${index}]`, nameOf });
+    if (!isUsual || !isAsRead(row, shape)) {
+      const read = readObject(row, { shape, at: path, nameOf });
       problems.push(...read.problems);
       for (const each of read.warnings) warnings.push(each.replace(`[${index}]`, '[]'));
       ({ value } = read);
     }
     const { value: clean, hidden, inexact } = maskedValue(value, whole);
-    for (const place of hidden) warnings.push(hiddenAt(`${found.at}[].${place}`));
-    for (const place of inexact) warnings.push(inexactAt(`${found.at}[].${place}`));
-    const contradicted = contradictedFilter(clean as Values, target.row, input);
-    if (contradicted !== undefined)
-      problems.push({ ...contradicted, path: `${found.at}[${index}].${contradicted.path}` });
+    for (const place of hidden) warnings.push(hiddenAt(`${at}[].${place}`));
+    for (const place of inexact) warnings.push(inexactAt(`${at}[].${place}`));
+    const other = contradictedFilter(clean as Values, target.row, input);
+    if (other !== undefined) problems.push({ ...other, path: `${path}.${other.path}` });
     return clean as Values;
   });
-  for (const slot of mixedSigns(found.rows, shape)) {
+  for (const slot of mixedSigns(rows, shape)) {
     warnings.push(
-      `${found.at}[].${slot} is negative in some records of a type and not in others; the type tells the direction`,
+      `${at}[].${slot} is negative in some records of a type and not in others; the type tells the direction`,
     );
   }
-  const result: ListPage<Values> = { data, page: found.page };
-  return { result, problems, contradicts: false, warnings, ...(found.next !== undefined && { next: found.next }) };
+  const result: ListPage<Values> = { data, page };
+  return { result, problems, warnings, next };
 }
 
 /** A service may count whole days, of whatever zone, and its clock may be another one (A-26). */
@@ -691,22 +580,16 @@ const RANGE_MARGIN_MS = DAY;
 function contradictedFilter(value: Values, { query }: Operation, input: Values): Problem | undefined {
   for (const name in query) {
     const asked = input[name];
-    if (asked === undefined) continue;
-    const slot = name === 'from' || name === 'to' ? 'created_at' : name;
-    const is = value[slot];
-    if (typeof is !== 'string') continue;
-    const apart = Date.parse(is) - Date.parse(String(asked));
-    const fits =
-      name === 'from'
-        ? !(apart < -RANGE_MARGIN_MS)
-        : name === 'to'
-          ? !(apart > RANGE_MARGIN_MS)
-          : is === asked || is.toLowerCase() === String(asked).toLowerCase();
-    if (!fits)
-      return {
-        path: slot,
-        text: `is ${JSON.stringify(is)}, which the filter ${name} leaves out (${JSON.stringify(asked)})`,
-      };
+    const isBound = name === 'from' || name === 'to';
+    const path = isBound ? 'created_at' : name;
+    const is = value[path];
+    if (asked === undefined || typeof is !== 'string') continue;
+    const after = Date.parse(is) - Date.parse(String(asked));
+    const isOther = isBound
+      ? (name === 'from' ? -after : after) > RANGE_MARGIN_MS
+      : is.toLowerCase() !== String(asked).toLowerCase();
+    const text = `is ${JSON.stringify(is)}, which the filter ${name} leaves out (${JSON.stringify(asked)})`;
+    if (isOther) return { path, text };
   }
   return undefined;
 }
@@ -732,26 +615,22 @@ function mixedSigns(rows: readonly unknown[], shape: Shape): string[] {
   });
 }
 
-function naming({ name, overrides }: Target) {
-  return { nameOf: (slot: string) => wireName(name, slot, overrides) };
+function namesOf({ name, overrides }: Target) {
+  return (slot: string) => wireName(name, slot, overrides);
 }
 
 /** Answers about another resource or another amount count as lacking what they must hold. */
 function differences({ target, input }: RequestFacts, value: Values): Problem[] {
-  const { row } = target;
-  const { shape } = row.returns;
+  const { params, body, returns } = target.row;
+  const { shape } = returns;
   const problems: Problem[] = [];
-  for (const [param, field] of Object.entries(row.params ?? {})) {
+  for (const [param, field] of Object.entries(params ?? {})) {
     const slot = [param, 'id'].find(each => field.names !== undefined && shape[each]?.names === field.names);
-    const answered = slot === undefined ? undefined : value[slot];
-    if (slot !== undefined && answered !== undefined && answered !== null && answered !== input[param]) {
-      problems.push({
-        path: slot,
-        text: `is ${JSON.stringify(answered)}, but asked for was ${JSON.stringify(input[param])}`,
-      });
-    }
+    const answered = slot === undefined ? undefined : (value[slot] ?? undefined);
+    if (slot === undefined || answered === undefined || answered === input[param]) continue;
+    problems.push({ path: slot, text: isNot(answered, input[param]) });
   }
-  if (isMoney(row.body) && isMoney(shape) && typeof value['amount'] === 'number') {
+  if (isMoney(body) && isMoney(shape) && typeof value['amount'] === 'number') {
     const differs = value['amount'] !== toUsd(input['amount'] as Cents);
     if (differs) problems.push({ path: 'amount', text: 'is a different amount than asked for' });
   }

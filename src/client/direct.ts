@@ -12,6 +12,7 @@
  * | refused | refused; in a word that is not known, or behind an ambiguous answer: look first |
  * | anything else | look; not there: what may be repeated again, three times in all; else unknown |
  */
+import type { Table } from '../contract/calls.ts';
 import {
   balancesIn,
   type Evidence,
@@ -29,12 +30,10 @@ import { READ_LAG_PAUSES } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, centsOf } from '../core/money.ts';
 import { isObject } from '../core/objects.ts';
-import { shellWord } from '../core/shell-quote.ts';
-import type { Clock, Randomness } from '../platform/host.ts';
 import type { Target } from './encode.ts';
 import { errorOf } from './errors.ts';
 import { backoff, LONGEST_WAIT_MS, rest, type Wait } from './read.ts';
-import { classifyUnusable } from './request.ts';
+import type { ServiceSettings } from './request.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -48,18 +47,23 @@ export interface DirectWrite {
   readonly input: Values;
   readonly planned: PlannedRequest;
   readonly options: CallOptions;
+  readonly settings: ServiceSettings<Table>;
   readonly attempt: (evidence: Evidence | undefined) => Promise<Attempt>;
   /** Sends a reading operation, also when the run is stopped. */
   readonly read: (operation: string, input: Values) => Promise<Values>;
-  readonly clock: Clock;
-  readonly random: Randomness;
-  /** Most time of one request, where the user has said it, ms. */
-  readonly timeoutMs: number | undefined;
-  /** Readings are never behind: the built-in sandbox. */
-  readonly exact: boolean;
   /** Nothing begins after it. */
   readonly stop: AbortSignal | undefined;
-  readonly onWait: ((wait: Wait) => void) | undefined;
+}
+
+/** What is known of what was sent. */
+interface Known {
+  readonly evidence: Evidence | undefined;
+  /** The id that an answer has named. */
+  readonly made?: string | undefined;
+  /** An answer that shows the effect. */
+  readonly answer?: Values | undefined;
+  /** It was put off, so that it may take longer. */
+  readonly pending?: boolean | undefined;
 }
 
 /** What a look has found. `final`: a later one finds nothing else. */
@@ -67,82 +71,70 @@ interface Look {
   readonly found: 'there' | 'not there' | 'cannot tell';
   readonly text?: string;
   readonly result?: Values;
-  readonly final?: true;
+  readonly final?: boolean;
 }
 
 /** Sends it until its outcome is known, or throws: `outcome_unknown` where it is not. */
 export async function directWrite(write: DirectWrite): Promise<Answered<unknown>> {
-  const { target, planned, clock, random, stop } = write;
+  const { target, planned, stop, settings } = write;
+  const { clock, random, onWait } = settings;
   const { row } = target;
   let evidence = await evidenceBefore(write);
   const movesMoney = row.makes !== undefined || row.transfer !== undefined;
-  const changed = row.leadsTo === undefined || evidence?.was !== row.leadsTo.value;
+  const wasElse = row.leadsTo === undefined || evidence?.was !== row.leadsTo.value;
   let made: string | undefined;
   let ambiguous: CliError | undefined;
-  let [unsent, repeated, throttled] = [0, 0, 0];
-  const pausedFor = async (ms: number, because: Wait['because'], attempt: number) => {
-    write.onWait?.({ ms, because, attempt });
+  const counts = { not_sent: 0, throttled: 0, ambiguous: 0 };
+  const pausedFor = async (ms: number, because: Wait['because']) => {
+    onWait?.({ ms, because, attempt: counts.not_sent + counts.throttled + counts.ambiguous + 1 });
     return rest(ms, clock, stop);
   };
-  for (let attempts = 1; ; attempts += 1) {
+  for (;;) {
     const sent = await write.attempt(evidence);
     ({ evidence = evidence, made = made } = sent);
     const { status = 200, requestId } = sent;
-    const answered = (result: unknown, reread: boolean, isChange = changed): Answered<unknown> => {
-      const told = reread && sent.status === undefined ? 200 : status;
-      return { result, status: told, requestId, idempotencyKey: planned.idempotencyKey, changed: isChange, reread };
-    };
-    const lookFor = (pending = false) => look(write, { evidence, made, pending });
-    switch (sent.class) {
-      case 'done': {
-        const { why, result } = await confirmed(write, sent, evidence);
-        if (why === undefined) return answered(result, false);
-        throw deniedError(write, sent, why);
-      }
-      case 'not_sent': {
-        if (ambiguous !== undefined) throw ambiguous;
-        unsent += 1;
-        const mayHelp = sent.error?.kind === 'unreachable' && unsent < MOST_SENT && !stop?.aborted;
-        if (mayHelp && (await pausedFor(backoff(100, unsent - 1, random), 'network', attempts + 1))) continue;
-        throw stoppedBy(stop) ?? sent.error;
-      }
-      case 'refused': {
-        if (ambiguous === undefined && sent.plausible !== true) throw sent.error;
-        const seen = await lookFor();
-        if (seen.found === 'there') return answered(seen.result, true, changed && ambiguous !== undefined);
-        // Of a request that leaves no trace nobody knows more than the service says.
-        const isBelieved = seen.found === 'not there' || (seen.text === NO_TRACE && !movesMoney);
-        if (ambiguous === undefined && isBelieved) throw sent.error;
-        throw ambiguous ?? unknownError(write, sent, seen.text);
-      }
-      case 'throttled': {
-        throttled += 1;
-        const pause = Math.max(sent.retryAfterMs ?? 0, backoff(POLL_MS, throttled - 1, random));
-        const mayWait = row.repeat === 'freely' && throttled < MOST_SENT && pause <= LONGEST_WAIT_MS;
-        const isOver = !mayWait || !(await pausedFor(pause, 'throttled', attempts + 1));
-        const seen = await lookFor();
-        if (seen.found === 'there') return answered(seen.result, true);
-        // Of a request that leaves no trace nobody knows more than the service says.
-        const isBelieved = seen.found === 'not there' || (seen.text === NO_TRACE && !movesMoney);
-        if (ambiguous !== undefined || !isBelieved) throw ambiguous ?? unknownError(write, sent, seen.text);
-        if (isOver) throw sent.error;
-        continue;
-      }
-      case 'ambiguous': {
-        const seen = await lookFor(sent.pending);
-        const isSuccess = sent.status !== undefined && sent.status < 300;
-        // Words of failure are not denied by a state that was there before.
-        const mayHaveBeen = isSuccess && sent.result === undefined && (!changed || row.removesFrom !== undefined);
-        // "Already frozen": nothing came of this very request.
-        const saysNo = sent.status !== undefined && sent.status >= 400 && sent.status < 500;
-        if (seen.found === 'there' && !mayHaveBeen) return answered(seen.result, true, changed && !saysNo);
-        ambiguous ??= unknownError(write, sent, seen.text);
-        const isBroken = sent.status === undefined || sent.status >= 500;
-        repeated += 1;
-        if (row.repeat !== 'freely' || !isBroken || seen.final || repeated === MOST_SENT) throw ambiguous;
-        if (!(await pausedFor(backoff(100, repeated - 1, random), 'network', attempts + 1))) throw ambiguous;
-      }
+    const { idempotencyKey } = planned;
+    if (sent.class === 'done') {
+      const isRead = row.leadsTo !== undefined || row.makes === 'card' || evidence?.before !== undefined;
+      const answer = (sent.result ?? {}) as Values;
+      const seen: Look = isRead ? await look(write, { evidence, made, answer }) : { found: 'there' };
+      if (seen.found !== 'there') throw deniedError(write, sent, seen.text);
+      const result = row.transfer === undefined ? sent.result : (seen.result ?? answer);
+      return { result, status, requestId, idempotencyKey, changed: wasElse, reread: false };
     }
+    if (sent.class !== 'refused') counts[sent.class] += 1;
+    if (sent.class === 'not_sent') {
+      if (ambiguous !== undefined) throw ambiguous;
+      const mayHelp = sent.error?.kind === 'unreachable' && counts.not_sent < MOST_SENT && !stop?.aborted;
+      if (mayHelp && (await pausedFor(backoff(100, counts.not_sent - 1, random), 'network'))) continue;
+      throw stoppedBy(stop) ?? sent.error;
+    }
+    if (sent.class === 'refused' && ambiguous === undefined && sent.plausible !== true) throw sent.error;
+    let mayRepeat = row.repeat === 'freely' && sent.class !== 'refused' && counts[sent.class] < MOST_SENT;
+    if (sent.class === 'throttled' && mayRepeat) {
+      const pause = Math.max(sent.retryAfterMs ?? 0, backoff(POLL_MS, counts.throttled - 1, random));
+      mayRepeat = pause <= LONGEST_WAIT_MS && (await pausedFor(pause, 'throttled'));
+    }
+    const seen = await look(write, { evidence, made, pending: sent.pending });
+    // Words of failure are not denied by a state that was there before.
+    const isDenied =
+      sent.class === 'ambiguous' && sent.result === undefined && sent.status !== undefined && status < 300;
+    if (seen.found === 'there' && !(isDenied && (!wasElse || row.removesFrom !== undefined))) {
+      // "Already frozen": nothing came of this very request.
+      const isOurs = ambiguous !== undefined || status < 400 || status >= 500 || status === 429;
+      return { result: seen.result, status, requestId, idempotencyKey, changed: wasElse && isOurs, reread: true };
+    }
+    if (sent.class === 'ambiguous') {
+      ambiguous ??= unknownError(write, sent, seen.text);
+      const isBroken = sent.status === undefined || status >= 500;
+      if (!mayRepeat || !isBroken || seen.final) throw ambiguous;
+      if (!(await pausedFor(backoff(100, counts.ambiguous - 1, random), 'network'))) throw ambiguous;
+      continue;
+    }
+    // Of a request that leaves no trace nobody knows more than the service says.
+    const isBelieved = seen.found === 'not there' || (seen.text === NO_TRACE && !movesMoney);
+    if (ambiguous !== undefined || !isBelieved) throw ambiguous ?? unknownError(write, sent, seen.text);
+    if (!mayRepeat) throw sent.error;
   }
 }
 
@@ -151,32 +143,25 @@ export async function directWrite(write: DirectWrite): Promise<Answered<unknown>
  * write's own answer counts.
  */
 async function evidenceBefore(write: DirectWrite): Promise<Evidence | undefined> {
-  const { target, input, options, clock, read } = write;
+  const { target, input, options, settings, read } = write;
   const { row, name } = target;
-  const evidence = { alone: true, plannedAt: clock.now() };
+  const evidence = { alone: true, plannedAt: settings.clock.now() };
   // Without balances from before there is only the answer to believe.
   if (row.transfer !== undefined && options.readsBalancesBefore !== true) return undefined;
   try {
-    if (row.leadsTo !== undefined) return { ...evidence, was: await stateBefore(write) };
-    if (row.transfer !== undefined) return { ...evidence, before: await balancesNow(read, input['card_id']) };
+    if (row.leadsTo !== undefined) {
+      const { [row.leadsTo.field]: was } = await read(row.readBack ?? '', paramsOf(target, input));
+      return { ...evidence, was: typeof was === 'string' ? was : undefined };
+    }
+    if (row.transfer !== undefined) return { ...evidence, before: await balancesNow(write) };
     if (row.makes !== 'card' || options.readsBalancesBefore !== true) return evidence;
     return { ...evidence, wallet: money((await read('wallet.get', {}))['balance']) };
   } catch (thrown) {
     if (!(thrown instanceof CliError)) throw thrown;
-    if (thrown.kind === 'not_found') return evidence;
+    // A state that cannot be read is no reason not to set it, but for a key that is not accepted.
+    const isNoReason = row.leadsTo !== undefined && thrown.facts.httpStatus !== 401;
+    if (isNoReason || thrown.kind === 'not_found') return evidence;
     throw thrown.with({ message: `${name} was not sent: ${thrown.message}`, outcome: 'not_sent' });
-  }
-}
-
-/** Undefined when it cannot be read. Throws where the key is not accepted: the change would not be either. */
-async function stateBefore({ target, input, read }: DirectWrite): Promise<string | undefined> {
-  const { readBack = '', leadsTo } = target.row;
-  try {
-    const { [leadsTo?.field ?? '']: was } = await read(readBack, paramsOf(target, input));
-    return typeof was === 'string' ? was : undefined;
-  } catch (failed) {
-    if (!(failed instanceof CliError) || failed.facts.httpStatus === 401) throw failed;
-    return undefined;
   }
 }
 
@@ -185,8 +170,8 @@ function paramsOf({ row }: Target, input: Values): Values {
   return Object.fromEntries(Object.keys(row.params ?? {}).map(name => [name, input[name]]));
 }
 
-async function balancesNow(read: DirectWrite['read'], cardId: unknown) {
-  const [card, wallet] = await Promise.all([read('cards.get', { card_id: cardId }), read('wallet.get', {})]);
+async function balancesNow({ read, input }: DirectWrite) {
+  const [card, wallet] = await Promise.all([read('cards.get', { card_id: input['card_id'] }), read('wallet.get', {})]);
   const balances = balancesIn(card['balance'], wallet['balance']);
   if (balances !== undefined) return balances;
   throw new CliError('contract_mismatch', { message: 'the balance of the card or of the wallet is not an amount' });
@@ -198,128 +183,65 @@ function money(value: unknown): Cents {
   throw new CliError('contract_mismatch', { message: 'the balance of the wallet is not an amount' });
 }
 
-/** The result of an answer that shows its effect, once a reading agrees; else why none does. A replica may lag behind. */
-async function confirmed(
-  write: DirectWrite,
-  { result }: Attempt,
-  evidence: Evidence | undefined,
-): Promise<{ readonly why?: string; readonly result?: unknown }> {
-  const pauses = write.exact ? [] : READ_LAG_PAUSES;
-  for (const pause of [...pauses, undefined]) {
-    const seen = await agreeing(write, (result ?? {}) as Values, evidence).catch((failed: unknown) => {
-      if (!(failed instanceof CliError)) throw failed;
-      return { why: `reading it back: ${failed.message}`, final: failed.kind !== 'rate_limited' };
-    });
-    if (!('why' in seen)) return { result: seen.result ?? result };
-    if (seen.final || pause === undefined || !(await rest(pause, write.clock, write.options.signal))) return seen;
-  }
-  throw new RangeError('a look has an end');
-}
-
-interface Denied {
-  readonly why: string;
-  readonly final?: boolean;
-}
-
-async function agreeing(
-  { target, input, read }: DirectWrite,
-  answer: Values,
-  evidence: Evidence | undefined,
-): Promise<Denied | { readonly result?: Values }> {
-  const { row } = target;
-  if (evidence === undefined) return {};
-  if (row.leadsTo !== undefined) {
-    const resource = await read(row.readBack ?? '', paramsOf(target, input));
-    return unshown({ row, input }, resource, undefined) === undefined ? {} : { why: 'a read of the card does not' };
-  }
-  if (row.makes === 'card') {
-    const card = await found(read(MADE.card.read, { [MADE.card.by]: answer['id'] }));
-    if (card === undefined) return { why: `a read finds no card ${String(answer['id'])}` };
-    const other = notMadeNow(card, evidence) ?? otherThanAnswered(card, answer);
-    return other === undefined ? {} : { why: `a read of its id shows another card: ${other}`, final: true };
-  }
-  if (row.transfer === undefined || evidence.before === undefined) return {};
-  const after = await balancesNow(read, input['card_id']);
-  const moved = { transfer: row.transfer, amount: input['amount'] as Cents };
-  const wanted = row.transfer === 'to-card' ? moved.amount : -moved.amount;
-  const isSpent = after.card - evidence.before.card !== wanted;
-  const isOfWallet = after.wallet - (evidence.before.wallet ?? after.wallet) === -wanted;
-  if (!transferAgrees(moved, evidence, after) || !isOfWallet) return { why: 'a later read of the balances does not' };
-  const balances = { card_balance: after.card / 100, wallet_balance: after.wallet / 100 };
-  return { result: { ...answer, ...(isSpent ? { card_balance: balances.card_balance } : balances) } };
-}
-
-/** A replica may not have it yet. */
-function found(reading: Promise<Values>): Promise<Values | undefined> {
-  return reading.catch((failed: unknown) => {
-    if (failed instanceof CliError && failed.kind === 'not_found') return undefined;
-    throw failed;
-  });
-}
-
-interface LookFor {
-  readonly evidence: Evidence | undefined;
-  /** The id that an answer has named. */
-  readonly made: string | undefined;
-  /** It was put off, so that it may take longer. */
-  readonly pending: boolean;
-}
-
 /** Looks until the effect is there, or for 8 seconds; longer for what was put off. What cannot be read cannot be told. */
-async function look(write: DirectWrite, lookFor: LookFor): Promise<Look> {
-  const { clock, exact, timeoutMs = FOLLOW_MS, options } = write;
+async function look(write: DirectWrite, known: Known): Promise<Look> {
+  const { settings, options, stop } = write;
+  const { clock, mode, timeoutMs = FOLLOW_MS } = settings;
   const until = clock.monotonic() + timeoutMs;
-  const pauses = exact ? [] : [...READ_LAG_PAUSES];
+  // Readings of a sandbox are never behind.
+  const pauses = mode === 'sandbox' ? [] : [...READ_LAG_PAUSES];
   for (;;) {
-    const seen = await lookOnce(write, lookFor).catch((failed: unknown): Look => {
+    const seen = await lookOnce(write, known).catch((failed: unknown): Look => {
       if (!(failed instanceof CliError) || failed.kind === 'internal' || failed.facts.outcome === 'done') throw failed;
-      return {
-        found: 'cannot tell',
-        text: `reading it back: ${failed.message}`,
-        ...(isFinal(failed) && { final: true }),
-      };
+      const final = failed.kind === 'not_authenticated' || failed.kind === 'not_found';
+      return { found: 'cannot tell', text: `reading it back: ${failed.message}`, final };
     });
-    const pause = lookFor.pending && clock.monotonic() + POLL_MS <= until ? POLL_MS : pauses.shift();
+    const pause = known.pending && clock.monotonic() + POLL_MS <= until ? POLL_MS : pauses.shift();
     if (seen.found === 'there' || seen.final || pause === undefined) return seen;
-    if (!(await rest(pause, clock, options.signal ?? write.stop))) return { ...seen, found: 'cannot tell' };
+    if (!(await rest(pause, clock, options.signal ?? stop))) return { ...seen, found: 'cannot tell' };
   }
 }
-
-const isFinal = ({ kind }: CliError) => kind === 'not_authenticated' || kind === 'not_found';
 
 const NO_TRACE = 'there is no trace to look for';
 
-async function lookOnce({ target, input, read }: DirectWrite, { evidence, made }: LookFor): Promise<Look> {
+async function lookOnce(write: DirectWrite, { evidence, made, answer }: Known): Promise<Look> {
+  const { target, input, read } = write;
   const { row, name } = target;
   if (row.removesFrom !== undefined) {
+    const { id } = row.removesFrom;
     const { data, page } = await read(row.removesFrom.list, {});
     const total = isObject(page) ? page['total'] : undefined;
     const isWhole = Array.isArray(data) && !(typeof total === 'number' && total > data.length);
-    const isListed = !isWhole || data.some(each => isObject(each) && each['id'] === input[row.removesFrom?.id ?? '']);
+    const isListed = !isWhole || data.some(each => isObject(each) && each['id'] === input[id]);
     return isListed ? { found: 'not there', text: 'it is still listed' } : { found: 'there', result: {} };
   }
   if (row.readBack !== undefined) {
     const resource = await read(row.readBack, paramsOf(target, input));
     if (unshown({ row, input }, resource, undefined) === undefined) return { found: 'there', result: resource };
     // Termination is permanent (§3): whatever was asked of a terminated card has not happened.
-    const isOver = row.leadsTo !== undefined && resource['status'] === 'terminated';
-    return { found: 'not there', text: 'a read does not show it', ...(isOver && { final: true }) };
+    const final = row.leadsTo !== undefined && resource['status'] === 'terminated';
+    return { found: 'not there', text: 'a read does not show it', final };
   }
   if (row.transfer !== undefined && evidence?.before !== undefined) {
-    const after = await balancesNow(read, input['card_id']);
-    const amount = input['amount'] as Cents;
-    const shown = transferShown({ transfer: row.transfer, amount }, evidence, after);
+    const after = await balancesNow(write);
+    const moved = { transfer: row.transfer, amount: input['amount'] as Cents };
+    const shown = transferShown(moved, evidence, after);
     if (shown === 'unchanged') return { found: 'not there', text: 'the balance of the card has not changed' };
-    const wanted = row.transfer === 'to-card' ? -amount : amount;
+    const wanted = row.transfer === 'to-card' ? -moved.amount : moved.amount;
     const isOfWallet = after.wallet - (evidence.before.wallet ?? after.wallet) === wanted;
-    if (shown === 'unclear' || !isOfWallet) {
+    // Of a fund that its answer shows, some may be spent by now.
+    const isShown = answer === undefined ? shown === 'shown' : transferAgrees(moved, evidence, after);
+    if (!isShown || !isOfWallet) {
       return { found: 'cannot tell', text: 'the balances have changed, but not by this amount' };
     }
     const balances = { card_balance: after.card / 100, wallet_balance: after.wallet / 100 };
-    return { found: 'there', result: { card_id: input['card_id'], amount: amount / 100, ...balances } };
+    return {
+      found: 'there',
+      result: { card_id: input['card_id'], amount: moved.amount / 100, ...answer, ...balances },
+    };
   }
   if (row.makes === undefined || evidence === undefined) return { found: 'cannot tell', text: NO_TRACE, final: true };
-  if (made !== undefined) return lookForMade({ target, input, read }, made, evidence);
+  if (made !== undefined) return lookForMade(write, made, evidence, answer);
   if (row.makes === 'webhook') {
     const { data } = await read('webhooks.list', {});
     const isThere = !Array.isArray(data) || data.some(each => isObject(each) && sameUrl(each['url'], input['url']));
@@ -328,65 +250,55 @@ async function lookOnce({ target, input, read }: DirectWrite, { evidence, made }
       : { found: 'not there', text: 'no subscription to this address is listed' };
   }
   if (evidence.wallet === undefined) return { found: 'cannot tell', text: NO_TRACE, final: true };
-  const isUnspent = money((await read('wallet.get', {}))['balance']) === evidence.wallet;
-  return isUnspent
+  return money((await read('wallet.get', {}))['balance']) === evidence.wallet
     ? { found: 'not there', text: `the wallet has not changed since before ${name}` }
     : { found: 'cannot tell', text: 'the wallet has changed' };
 }
 
-/** What a create has made is read by the id that was answered. Throws where it was made, and not as it was asked for. */
+/** What a create has made is read by the id that was answered. Throws where it was made, and its secret is lost. */
 async function lookForMade(
-  { target, input, read }: Pick<DirectWrite, 'target' | 'input' | 'read'>,
+  { target, input, read }: DirectWrite,
   id: string,
   evidence: Evidence,
+  answer: Values | undefined,
 ): Promise<Look> {
   const { row, name } = target;
   const { read: operation, by } = MADE[row.makes ?? 'card'];
-  const resource = await found(read(operation, { [by]: id }));
+  // A replica may not have it yet.
+  const resource = await read(operation, { [by]: id }).catch((failed: unknown) => {
+    if (failed instanceof CliError && failed.kind === 'not_found') return undefined;
+    throw failed;
+  });
   if (resource === undefined) return { found: 'cannot tell', text: `a read finds no ${row.makes} ${id}` };
-  const { by: proof, differences } = proofOf({ row, input }, resource, evidence);
-  const [difference] = differences;
-  if (proof === 'nothing')
-    return { found: 'cannot tell', ...(difference !== undefined && { text: difference }), final: true };
-  // A generated secret stands in the answer alone, and that is lost.
-  const lost = row.makes === 'webhook' ? `${id} exists, but its secret is lost` : undefined;
-  const otherwise = difference && `${id} was made by this operation (it carries our marker), but ${difference}`;
-  const what = otherwise ?? lost;
-  if (what === undefined) return { found: 'there', result: resource };
-  const hint = row.makes === 'card' ? { hint: `cardwright cards get ${shellWord(id)}` } : {};
-  throw new CliError('contract_mismatch', { message: `${name}: ${what}`, operation: name, outcome: 'done', ...hint });
+  const other =
+    answer === undefined
+      ? proofOf({ row, input }, resource, evidence).differences[0]
+      : (notMadeNow(resource, evidence) ?? otherThanAnswered(resource, answer));
+  if (other !== undefined)
+    return { found: 'cannot tell', text: `a read of ${id} shows another: ${other}`, final: true };
+  if (row.makes !== 'webhook') return { found: 'there', result: resource };
+  // A generated secret stands in the answer alone.
+  const message = `${name}: ${id} exists, but its secret is lost`;
+  throw new CliError('contract_mismatch', { message, operation: name, outcome: 'done' });
 }
 
 /** The error of an answer that is not believed, with what the look has found. */
-function unknownError({ target, input, planned }: DirectWrite, { error, status }: Attempt, why?: string): CliError {
-  const { message = '', service, hint } = error?.facts ?? {};
-  if (error?.kind === 'outcome_unknown') return why === undefined ? error : withReason(error, why);
-  const facts = { target, input, status, service, idempotencyKey: planned.idempotencyKey, why: message };
-  const unknown = errorOf(classifyUnusable(target.row, false), facts);
-  return withReason(hint === undefined ? unknown : unknown.with({ hint: unknown.facts.hint ?? hint }), why);
+function unknownError(write: DirectWrite, { error, status }: Attempt, why: string | undefined): CliError {
+  const { message = '', service } = error?.facts ?? {};
+  const unknown =
+    error?.kind === 'outcome_unknown'
+      ? error
+      : errorOf({ class: 'ambiguous', kind: 'outcome_unknown', why: message, status, service }, asked(write));
+  return why === undefined || why === NO_TRACE ? unknown : unknown.with({ message: `${unknown.message}: ${why}` });
 }
 
-const DOUBT = '. It may or may not have happened';
-
-function withReason(error: CliError, why: string | undefined): CliError {
-  const { message } = error;
-  if (why === undefined || why === NO_TRACE || message.includes(why)) return error;
-  const end = message.endsWith(DOUBT) ? DOUBT : '';
-  return error.with({ message: `${message.slice(0, message.length - end.length)}; ${why}${end}` });
+function deniedError(write: DirectWrite, { status, requestId }: Attempt, text: string | undefined): CliError {
+  const why = `the answer shows the effect, but ${text}`;
+  const service = requestId === undefined ? undefined : { request_id: requestId };
+  return errorOf({ class: 'ambiguous', kind: 'outcome_unknown', why, status, service }, asked(write));
 }
 
-function deniedError({ target, input, planned }: DirectWrite, sent: Attempt, why: string): CliError {
-  const { status, requestId, made } = sent;
-  const error = errorOf(classifyUnusable(target.row, false), {
-    target,
-    input,
-    status,
-    why: `the answer shows the effect, but ${why}`,
-    idempotencyKey: planned.idempotencyKey,
-    ...(requestId !== undefined && { service: { request_id: requestId } }),
-  });
-  return error.with({ evidence: { answer_shows_it: true, ...(made !== undefined && { answered_card: made }) } });
-}
+const asked = ({ target, input, planned: { idempotencyKey } }: DirectWrite) => ({ target, input, idempotencyKey });
 
 /** The reason of a stop that came before anything was sent. */
 function stoppedBy(stop: AbortSignal | undefined): CliError | undefined {

@@ -24,7 +24,7 @@ export interface Target {
 }
 
 /** Client keys stay below the shortest limit known of any service (A-98). */
-export const MAX_KEY_LENGTH = 64;
+const MAX_KEY_LENGTH = 64;
 
 /** Whether an operation changes something; revealing a secret does not. */
 export function isWrite(row: Operation): boolean {
@@ -32,58 +32,57 @@ export function isWrite(row: Operation): boolean {
 }
 
 /**
- * A write that the contract sends as POST carries a key (A-90), whatever method an override gives it: what is known of an
- * operation does not change with its route. A read never does, or an old answer could be repeated for it.
- */
-function carriesKey(row: Operation, method: string): boolean {
-  return isWrite(row) && (row.method === 'POST' || method === 'POST');
-}
-
-interface Planning {
-  readonly options: CallOptions;
-  readonly random: Randomness;
-}
-
-/**
  * The request of an operation. Throws `usage` naming field, limit and section for a value that breaks a stated
  * limit, before anything is sent.
  */
-export function planRequest(target: Target, input: Values, { options, random }: Planning): PlannedRequest {
+export function planRequest(target: Target, input: Values, options: CallOptions, random: Randomness): PlannedRequest {
+  const { name, row } = target;
+  const { method, path, body } = row.raw ? rawParts(target, input) : partsOf(target, input);
+  // What is known of an operation does not change with the route that an override gives it: a write that the contract sends as
+  // POST carries a key (A-90). A read never does, or an old answer could be repeated for it.
+  const carriesKey = isWrite(row) && (row.method === 'POST' || method === 'POST');
+  const idempotencyKey = carriesKey ? (checkedKey(name, options.key) ?? drawnKey(random)) : undefined;
+  return { operation: name, method, path, body: options.body ?? body, idempotencyKey };
+}
+
+type Parts = Pick<PlannedRequest, 'method' | 'path' | 'body'>;
+
+function partsOf(target: Target, input: Values): Parts {
   const { name, row, overrides } = target;
-  if (row.raw) return rawRequest(target, input, { options, random });
   const override = overrideOf(target);
   const params = part(target, row.params, input);
   const query = part(target, row.query, input);
   const body = part(target, row.body, input);
-  refuseUnknown(target, input);
-  const method = override.method ?? row.method;
-  const { path, used } = fillPath(target, override.path ?? row.path, { ...query, ...params });
-  const rest = Object.entries(query)
-    .filter(([key]) => !used.has(key))
-    .map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(String(value))}`)
-    .join('&');
+  const known = [row.params, row.query, row.body].flatMap(shape => Object.keys(shape ?? {}));
+  const unknown = Object.keys(input).find(key => input[key] !== undefined && !known.includes(key));
+  if (unknown !== undefined) throw usage(name, `${unknown} is not known here; known: ${known.join(', ') || 'nothing'}`);
+  const left = new Map(Object.entries(query));
+  const path = (override.path ?? row.path).replace(/\{(\w+)\}/g, (_whole, slot: string) => {
+    const value = params[slot] ?? query[slot];
+    if (value === undefined) throw usage(name, `${slot} is missing; the contract of this profile has it in the path`);
+    left.delete(slot);
+    const text = String(value);
+    // Ids are opaque (reading rule 11), but `.` and `..` survive encoding and would address something else.
+    if (text === '' || text === '.' || text === '..') throw usage(name, `${slot} is not an identifier`);
+    return encodeURIComponent(text);
+  });
+  const rest = [...left].map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(String(value))}`);
   const members = Object.entries(body).map(([slot, value]) => [wireName(name, slot, overrides) ?? slot, value]);
   const sent: Values = { ...Object.fromEntries(members), ...override.body };
   return {
-    operation: name,
-    method,
-    path: rest === '' ? path : `${path}?${rest}`,
-    body: options.body ?? (Object.keys(sent).length > 0 ? JSON.stringify(sent) : undefined),
-    idempotencyKey: carriesKey(row, method) ? idempotencyKey(name, options.key, random) : undefined,
+    method: override.method ?? row.method,
+    path: rest.length === 0 ? path : `${path}?${rest.join('&')}`,
+    body: Object.keys(sent).length > 0 ? JSON.stringify(sent) : undefined,
   };
 }
 
 /** The caller's own words; they were checked for what could leave the base address where they were typed. */
-function rawRequest({ name, row }: Target, input: Values, { options, random }: Planning): PlannedRequest {
-  const { page, body } = input;
-  const method = typeof input['method'] === 'string' ? input['method'] : row.method;
-  const path = String(input['path']);
+function rawParts({ row }: Target, { method, path: asked, page, body }: Values): Parts {
+  const path = String(asked);
   return {
-    operation: name,
-    method,
+    method: typeof method === 'string' ? method : row.method,
     path: page === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}page=${page}`,
     body: typeof body === 'string' ? body : undefined,
-    idempotencyKey: carriesKey(row, method) ? idempotencyKey(name, options.key, random) : undefined,
   };
 }
 
@@ -112,36 +111,9 @@ function part(target: Target, shape: Shape | undefined, input: Values): Record<s
   return values;
 }
 
-function refuseUnknown({ name, row }: Target, input: Values): void {
-  const known = [row.params, row.query, row.body].flatMap(shape => Object.keys(shape ?? {}));
-  const unknown = Object.keys(input).find(key => input[key] !== undefined && !known.includes(key));
-  if (unknown !== undefined) throw usage(name, `${unknown} is not known here; known: ${known.join(', ') || 'nothing'}`);
-}
-
-function fillPath(target: Target, template: string, values: Values): { path: string; used: Set<string> } {
-  const used = new Set<string>();
-  const path = template.replace(/\{(\w+)\}/g, (_whole, slot: string) => {
-    const value = values[slot];
-    if (value === undefined)
-      throw usage(target.name, `${slot} is missing; the contract of this profile has it in the path`);
-    used.add(slot);
-    return segment(target, slot, String(value));
-  });
-  return { path, used };
-}
-
-/** Ids are opaque (reading rule 11), but `.` and `..` survive encoding and would address something else. */
-function segment(target: Target, slot: string, value: string): string {
-  if (value === '' || value === '.' || value === '..') throw usage(target.name, `${slot} is not an identifier`);
-  return encodeURIComponent(value);
-}
-
-function idempotencyKey(operation: string, given: string | undefined, random: Randomness): string {
-  if (given === undefined) return drawnKey(random);
-  if (!/^[\x21-\x7e]+$/.test(given) || given.length > MAX_KEY_LENGTH) {
-    throw usage(operation, `the idempotency key must be 1 to ${MAX_KEY_LENGTH} visible ASCII characters (§5, A-98)`);
-  }
-  return given;
+function checkedKey(operation: string, given: string | undefined): string | undefined {
+  if (given === undefined || (/^[\x21-\x7e]+$/.test(given) && given.length <= MAX_KEY_LENGTH)) return given;
+  throw usage(operation, `the idempotency key must be 1 to ${MAX_KEY_LENGTH} visible ASCII characters (§5, A-98)`);
 }
 
 /** Digits that may be a card number: a log would mask the key then, and nobody could send it again. */

@@ -1,132 +1,111 @@
-/** Classes of outcomes as errors a person can act on: what failed, and the next command. */
-import { type RefusalName, type RefusalRule, refusalNamed } from '../contract/refusals.ts';
-import { CliError, type ErrorKind, type Outcome, type ServiceRefusal } from '../core/errors.ts';
+/** What went wrong as an error that a person can act on: what failed, and the next command. */
+import { type RefusalName, refusalNamed } from '../contract/refusals.ts';
+import type { Attempt } from '../contract/service.ts';
+import { CliError, type ErrorKind, type ServiceRefusal } from '../core/errors.ts';
 import { isObject } from '../core/objects.ts';
-import { overrideOf, type Target } from './encode.ts';
+import { isWrite, overrideOf, type Target } from './encode.ts';
 import { seconds } from './failure.ts';
 
-export type OutcomeClass =
-  | 'done'
-  | 'unverified'
-  | 'not_sent'
-  | 'refused'
-  | 'throttled'
-  | 'in_progress'
-  | 'ambiguous'
-  | 'read_failed'
-  | 'unreadable';
-
-export type FailureClass = Exclude<OutcomeClass, 'done' | 'unverified'>;
-
-export interface Classified {
-  readonly class: FailureClass;
+export interface Failure {
+  readonly class: Exclude<Attempt['class'], 'done'>;
   readonly kind: ErrorKind;
-  readonly outcome?: Outcome;
-  /** Asking the very same again may help and can do no harm. */
-  readonly again: boolean;
-  /** The service has no such route, as far as can be told. */
-  readonly routeMissing?: true;
-  readonly refusal?: RefusalName;
-  /** Of a write that is `refused`: what that proves, where nothing of it was sent before. */
-  readonly rule?: RefusalRule;
-}
-
-export interface Happened {
-  readonly target: Target;
-  readonly input: Readonly<Record<string, unknown>>;
   /** A clause: what went wrong on the way or with the answer. */
   readonly why: string;
   readonly status?: number | undefined;
   /** The service's own words. */
   readonly service?: ServiceRefusal | undefined;
-  readonly idempotencyKey?: string | undefined;
+  readonly refusal?: RefusalName | undefined;
   readonly retryAfterMs?: number | undefined;
+  /** The service has no such route, as far as can be told. */
+  readonly routeMissing?: boolean;
   /** The answer is a web page, so the address is probably wrong. */
   readonly webPage?: boolean;
-  readonly cause?: unknown;
   /** Nobody listens at the address. */
   readonly nobody?: boolean | undefined;
-  readonly origin?: string;
+  readonly cause?: unknown;
+}
+
+/** What was asked, as far as an error tells it. */
+export interface Asked {
+  readonly target: Target;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly idempotencyKey: string | undefined;
+  readonly origin?: string | undefined;
   /** Variables of the environment that name address and key. */
   readonly variables?: readonly string[] | undefined;
 }
 
-/** The error of a class, with everything scripts and support need. */
-export function errorOf(classified: Classified, facts: Happened): CliError {
-  const { target, status, service, idempotencyKey, retryAfterMs } = facts;
-  const unset = leftBehind(facts);
-  const why = unset === undefined ? facts.why : `${facts.why}; ${facts.variables?.[0]} sets that address`;
-  const happened = { ...facts, why };
-  const hint = unset ?? hintFor(classified, happened);
-  return new CliError(classified.kind, {
-    message: messageFor(classified, happened),
+/** What is known of the effect of a change, by the class of what came of it. */
+const OUTCOMES = { not_sent: 'not_sent', refused: 'refused', throttled: 'refused', ambiguous: 'unknown' } as const;
+
+/** The error of a failure, with everything that scripts and support need. */
+export function errorOf(failure: Failure, asked: Asked): CliError {
+  const { status, service, retryAfterMs, cause } = failure;
+  const { target, idempotencyKey, origin, variables = [] } = asked;
+  // A sandbox that was stopped leaves its address in the shell.
+  const isLeft = failure.nobody === true && origin?.startsWith('http:') === true && variables.length > 0;
+  const why = isLeft ? `${failure.why}; ${variables[0]} sets that address` : failure.why;
+  const hint = isLeft ? `unset ${variables.join(' ')}` : hintFor(failure, asked);
+  const isKnown = failure.class !== 'ambiguous' || isWrite(target.row);
+  return new CliError(failure.kind, {
+    message: messageFor({ ...failure, why }, asked),
     operation: target.name,
     ...(hint !== undefined && { hint }),
-    ...(classified.outcome !== undefined && { outcome: classified.outcome }),
+    ...(isKnown && { outcome: OUTCOMES[failure.class] }),
     ...(status !== undefined && { httpStatus: status }),
     ...(service !== undefined && { service }),
     ...(idempotencyKey !== undefined && { idempotencyKey }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
-    ...(happened.cause !== undefined && { cause: happened.cause }),
+    ...(cause !== undefined && { cause }),
   });
 }
 
-/** An address of this machine that a sandbox left in the shell when it was stopped: how to be rid of it. */
-function leftBehind({ nobody, origin, variables = [] }: Happened): string | undefined {
-  return nobody === true && origin?.startsWith('http:') && variables.length > 0
-    ? `unset ${variables.join(' ')}`
-    : undefined;
-}
-
-function messageFor(classified: Classified, { target, input, why, retryAfterMs }: Happened): string {
+function messageFor(failure: Failure, { target, input }: Asked): string {
+  const { kind, why, retryAfterMs, routeMissing } = failure;
   const name = target.row.raw ? `${input['method'] ?? target.row.method} ${input['path']}` : target.name;
-  switch (classified.class) {
+  switch (failure.class) {
     case 'not_sent':
       return `${name} was not sent: ${why}`;
     case 'throttled': {
       const wait = retryAfterMs === undefined ? '' : `; it asks for a pause of ${seconds(retryAfterMs)}`;
       return `${name} was refused because of a rate limit (${why})${wait}`;
     }
-    case 'in_progress':
-      return `${name} with this key is still in progress (${why})`;
     case 'ambiguous':
+      if (kind === 'unreachable') return `${name} failed: ${why}`;
+      if (kind === 'contract_mismatch') return `${name}: the answer cannot be used: ${why}`;
       return `${name} was sent, but no trustworthy answer came back: ${why}. It may or may not have happened`;
-    case 'read_failed':
-      return `${name} failed: ${why}`;
-    case 'unreadable':
-      return `${name}: the answer cannot be used: ${why}`;
     case 'refused':
-      return refusedMessage(classified, name, why, isOfSandbox(target));
+      if (kind === 'internal')
+        return `${name}: the idempotency key was used for another request (${why}); this is a bug`;
+      if (kind === 'not_authenticated')
+        return isOfSandbox(target)
+          ? `${name}: the sandbox does not accept the admin token (${why})`
+          : `${name}: the service does not accept the API key (${why})`;
+      if (!routeMissing) return `${name} was refused: ${why}`;
+      return isOfSandbox(target)
+        ? `${name}: no control surface of a sandbox is served there (${why}); a server of many accounts serves it with --admin`
+        : `${name}: the service has no such route (${why})`;
   }
-}
-
-function refusedMessage({ kind, routeMissing }: Classified, name: string, why: string, isOfSandbox: boolean): string {
-  if (kind === 'internal') return `${name}: the idempotency key was used for another request (${why}); this is a bug`;
-  if (kind === 'not_authenticated' && isOfSandbox)
-    return `${name}: the sandbox does not accept the admin token (${why})`;
-  if (kind === 'not_authenticated') return `${name}: the service does not accept the API key (${why})`;
-  if (routeMissing && isOfSandbox)
-    return `${name}: no control surface of a sandbox is served there (${why}); a server of many accounts serves it with --admin`;
-  if (routeMissing) return `${name}: the service has no such route (${why})`;
-  return `${name} was refused: ${why}`;
 }
 
 /** An operation of the sandbox's control surface, which takes a token in place of a key. */
 const isOfSandbox = ({ row }: Target) => row.section === 'sandbox';
 
 /** The next command to run. */
-function hintFor(classified: Classified, { target, input, webPage, status, service }: Happened): string | undefined {
+function hintFor(failure: Failure, { target, input }: Asked): string | undefined {
+  const { kind, refusal, routeMissing, webPage, status, service } = failure;
+  if (kind === 'outcome_unknown') return lookHint(target.name, input);
   if (webPage) return 'a proxy or a wrong base URL? cardwright whoami';
-  if (classified.routeMissing) return routeHint(target);
-  switch (classified.kind) {
+  if (routeMissing) return routeHint(target);
+  switch (kind) {
     case 'not_authenticated':
       return isOfSandbox(target) ? 'cardwright help environment' : 'cardwright whoami';
     case 'not_found':
-      return listHint(target, classified.refusal);
+      return refusal === 'bin_not_found'
+        ? 'cardwright bins list'
+        : LISTED_BY[Object.keys(target.row.params ?? {})[0] ?? 'card_id'];
     case 'insufficient_funds':
       return 'cardwright wallet';
-    case 'outcome_unknown':
-      return lookHint(target.name, input);
     case 'unreachable':
       // It was reached, and said what it cannot do now: nothing of this machine is wrong.
       return status === 503 && service !== undefined ? undefined : 'cardwright doctor';
@@ -161,12 +140,6 @@ const LISTED_BY: Readonly<Record<string, string>> = {
   name: 'cardwright sandbox snapshot list',
 };
 
-function listHint({ row }: Target, refusal: RefusalName | undefined): string | undefined {
-  if (refusal === 'bin_not_found') return 'cardwright bins list';
-  const [parameter = 'card_id'] = Object.keys(row.params ?? {});
-  return LISTED_BY[parameter];
-}
-
 /** How to see whether it happened. Ids are copied into a command only when a shell has nothing to read into them. */
 function lookHint(name: string, input: Readonly<Record<string, unknown>>): string {
   const card = input['card_id'];
@@ -178,14 +151,16 @@ function lookHint(name: string, input: Readonly<Record<string, unknown>>): strin
 
 // What an error answer says, in whatever form (interface 2.7; reading rule 9).
 
-type Source = Readonly<Record<string, unknown>>;
-
 /** The members of an error body, under the names of 2.7; undefined when it is none that an API would send. */
 export function readErrorBody(value: unknown): ServiceRefusal | undefined {
   if (!isObject(value)) return undefined;
   const { error } = value;
-  const inner = isObject(error) ? error : firstOf(value['errors']);
-  const identifier = text(error) ?? identifierOf(inner) ?? text(value['code']) ?? problemType(value);
+  const [first] = Array.isArray(value['errors']) ? value['errors'] : [];
+  const inner = [error, first].find(isObject);
+  // `{type, code}`: the one that is known; else the code, which is the narrower of the two.
+  const words = [text(inner?.['code']), text(inner?.['type'])].filter(word => word !== undefined);
+  const identifier =
+    text(error) ?? words.find(refusalNamed) ?? words[0] ?? text(value['code']) ?? problemType(value) ?? undefined;
   if (identifier === undefined && inner === undefined) return undefined;
   const message =
     text(value['message']) ?? text(inner?.['message']) ?? text(value['detail']) ?? text(value['title']) ?? undefined;
@@ -199,30 +174,13 @@ export function readErrorBody(value: unknown): ServiceRefusal | undefined {
   };
 }
 
-/** A 2xx answer of a read whose body says that it failed; of a write, see `contract/answer-words.ts`. */
-export function isErrorAnswer(value: unknown): boolean {
-  if (!isObject(value)) return false;
-  return text(value['error']) !== undefined || isObject(value['error']) || value['success'] === false;
-}
-
 function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-function firstOf(value: unknown): Source | undefined {
-  const [first] = Array.isArray(value) ? value : [];
-  return isObject(first) ? first : undefined;
-}
-
-/** `{type, code}`: the one we know; else the code, which is the narrower of the two. */
-function identifierOf(inner: Source | undefined): string | undefined {
-  const words = [text(inner?.['code']), text(inner?.['type'])].filter(word => word !== undefined);
-  return words.find(word => refusalNamed(word)) ?? words[0];
-}
-
 /** problem+json: the last part of its type, or its title. */
-function problemType(value: Source): string | undefined {
-  const type = text(value['type']);
-  if (type === undefined || text(value['title']) === undefined) return undefined;
-  return type === 'about:blank' ? text(value['title']) : type.split(/[/#:]/).at(-1);
+function problemType(value: Readonly<Record<string, unknown>>): string | undefined {
+  const [type, title] = [text(value['type']), text(value['title'])];
+  if (type === undefined || title === undefined) return undefined;
+  return type === 'about:blank' ? title : type.split(/[/#:]/).at(-1);
 }

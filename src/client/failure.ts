@@ -3,25 +3,20 @@
 export interface WireFailure {
   /** One clause without a full stop: `connection refused by 127.0.0.1:4010 (ECONNREFUSED)`. */
   readonly text: string;
-  readonly reason: 'network' | 'time' | 'stopped' | 'too_large';
+  /** The answer passed its limit, and will do so again. */
+  readonly isTooLarge?: boolean;
   /** Nobody listens at the address. */
   readonly nobody?: boolean;
   readonly cause: unknown;
 }
 
-/** The reason of an exchange whose time is up. */
-export class TimeIsUp extends Error {
-  override readonly name = 'TimeIsUp';
-  constructor(totalMs: number) {
-    super(`no complete answer within ${seconds(totalMs)}`);
-  }
-}
-
-/** The reason of an exchange that a signal has stopped. */
-export class Stopped extends Error {
-  override readonly name = 'Stopped';
-  constructor(cause: unknown) {
-    super('stopped before the answer', { cause });
+/** What ended an exchange; its text already says everything. */
+export class WireProblem extends Error {
+  override readonly name = 'WireProblem';
+  readonly isTooLarge: boolean;
+  constructor(message: string, isTooLarge = false) {
+    super(message);
+    this.isTooLarge = isTooLarge;
   }
 }
 
@@ -30,76 +25,52 @@ export function seconds(ms: number): string {
   return `${Math.round(ms / 100) / 10} s`;
 }
 
-/** Thrown inside the transport when a body passes its limit. */
-export class TooLarge extends Error {
-  override readonly name = 'TooLarge';
-  constructor(maxBytes: number) {
-    const limit = maxBytes >= 1 << 20 ? `${maxBytes >> 20} MiB` : `${maxBytes >> 10} KiB`;
-    super(`the answer is larger than the limit of ${limit}`);
-  }
-}
+const NOT_TRUSTED = 'the TLS certificate of PLACE is not trusted';
 
-type Words = (place: string) => string;
-
-const TLS_WORDS: Words = place => `the TLS certificate of ${place} is not trusted`;
-
-const WORDS: Readonly<Record<string, Words>> = {
-  ECONNREFUSED: place => `connection refused by ${place}`,
-  ENOENT: place => `nothing listens at ${place}`,
-  EACCES: place => `no permission to connect to ${place}`,
-  ENOTFOUND: place => `the name of ${place} cannot be resolved`,
-  EAI_AGAIN: place => `the name of ${place} cannot be resolved at the moment`,
-  EHOSTUNREACH: place => `no route to ${place}`,
-  ENETUNREACH: place => `no network connection to ${place}`,
-  ECONNRESET: place => `${place} reset the connection`,
-  EPIPE: place => `${place} closed the connection`,
-  ETIMEDOUT: place => `no connection to ${place} within the time limit`,
-  UND_ERR_SOCKET: place => `${place} closed the connection`,
-  UND_ERR_CONNECT_TIMEOUT: place => `no connection to ${place} within the time limit`,
-  UND_ERR_HEADERS_TIMEOUT: place => `${place} did not start to answer within the time limit`,
-  UND_ERR_HEADERS_OVERFLOW: place => `${place} sent more than 16 KiB of headers`,
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: place => `the answer of ${place} was cut off`,
-  CERT_HAS_EXPIRED: place => `the TLS certificate of ${place} has expired`,
-  CERT_NOT_YET_VALID: place => `the TLS certificate of ${place} is not valid yet`,
-  ERR_TLS_CERT_ALTNAME_INVALID: place => `the TLS certificate presented is not for ${place}`,
-  DEPTH_ZERO_SELF_SIGNED_CERT: TLS_WORDS,
-  SELF_SIGNED_CERT_IN_CHAIN: TLS_WORDS,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: TLS_WORDS,
-  UNABLE_TO_GET_ISSUER_CERT: TLS_WORDS,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: TLS_WORDS,
+const WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused by PLACE',
+  ENOENT: 'nothing listens at PLACE',
+  EACCES: 'no permission to connect to PLACE',
+  ENOTFOUND: 'the name of PLACE cannot be resolved',
+  EAI_AGAIN: 'the name of PLACE cannot be resolved at the moment',
+  EHOSTUNREACH: 'no route to PLACE',
+  ENETUNREACH: 'no network connection to PLACE',
+  ECONNRESET: 'PLACE reset the connection',
+  EPIPE: 'PLACE closed the connection',
+  ETIMEDOUT: 'no connection to PLACE within the time limit',
+  UND_ERR_SOCKET: 'PLACE closed the connection',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection to PLACE within the time limit',
+  UND_ERR_HEADERS_TIMEOUT: 'PLACE did not start to answer within the time limit',
+  UND_ERR_HEADERS_OVERFLOW: 'PLACE sent more than 16 KiB of headers',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer of PLACE was cut off',
+  CERT_HAS_EXPIRED: 'the TLS certificate of PLACE has expired',
+  CERT_NOT_YET_VALID: 'the TLS certificate of PLACE is not valid yet',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the TLS certificate presented is not for PLACE',
+  DEPTH_ZERO_SELF_SIGNED_CERT: NOT_TRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: NOT_TRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: NOT_TRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT: NOT_TRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: NOT_TRUSTED,
 };
-
-/** A failure of the connection itself, whose text already says everything. */
-export class ConnectionProblem extends Error {
-  override readonly name = 'ConnectionProblem';
-}
 
 /**
  * Describes whatever the HTTP library threw. Its own messages are never shown: they may quote headers.
  *
- * @param place host and port, or the path of a socket.
+ * @param place host and port, or what stands for a socket.
+ * @param issuer of the certificate that was shown: often the operator's own proxy.
  */
-export function describeFailure(thrown: unknown, place: string): WireFailure {
-  if (thrown instanceof TimeIsUp) return { text: thrown.message, reason: 'time', cause: thrown };
-  if (thrown instanceof Stopped) return { text: thrown.message, reason: 'stopped', cause: thrown.cause };
-  if (thrown instanceof TooLarge) return { text: thrown.message, reason: 'too_large', cause: thrown };
-  if (thrown instanceof ConnectionProblem) return { text: thrown.message, reason: 'network', cause: thrown };
+export function describeFailure(thrown: unknown, place: string, issuer?: string): WireFailure {
+  if (thrown instanceof WireProblem) return { text: thrown.message, isTooLarge: thrown.isTooLarge, cause: thrown };
   const code = codeOf(thrown);
-  const issuer = issuerOf(thrown);
-  const said = isParserError(thrown, code) ? `${place} does not speak correct HTTP` : WORDS[code ?? '']?.(place);
-  const text = said ?? `the connection to ${place} failed`;
-  const facts = [code, issuer && `issued by ${issuer}`].filter(Boolean).join(', ');
-  return {
-    text: facts ? `${text} (${facts})` : text,
-    reason: 'network',
-    nobody: code === 'ECONNREFUSED',
-    cause: thrown,
-  };
-}
-
-/** The parser gives a code to some of its errors only. */
-function isParserError(thrown: unknown, code: string | undefined): boolean {
-  return code?.startsWith('HPE_') === true || (thrown instanceof Error && thrown.name === 'HTTPParserError');
+  // The parser gives a code to some of its errors only.
+  const isParsers = code?.startsWith('HPE_') === true || (thrown instanceof Error && thrown.name === 'HTTPParserError');
+  const words = isParsers
+    ? 'PLACE does not speak correct HTTP'
+    : (WORDS[code ?? ''] ?? 'the connection to PLACE failed');
+  const issued = /TLS certificate/.test(words) && issuer !== undefined ? `issued by ${issuer}` : undefined;
+  const facts = [code, issued].filter(Boolean).join(', ');
+  const text = words.replace('PLACE', () => place);
+  return { text: facts ? `${text} (${facts})` : text, nobody: code === 'ECONNREFUSED', cause: thrown };
 }
 
 /** Several addresses of one name fail together; the first code stands for all. */
@@ -107,17 +78,5 @@ function codeOf(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error)) return undefined;
   const { code, errors, cause } = thrown as { code?: unknown; errors?: unknown; cause?: unknown };
   if (typeof code === 'string') return code;
-  if (Array.isArray(errors)) return codeOf(errors[0]);
-  return cause === undefined ? undefined : codeOf(cause);
-}
-
-const issuers = Symbol.for('cardwright.certificate-issuer');
-
-/** Remembers who issued a certificate that was not trusted: usually the operator's own proxy. */
-export function noteIssuer(error: Error, issuer: string | undefined): Error {
-  return issuer === undefined ? error : Object.assign(error, { [issuers]: issuer });
-}
-
-function issuerOf(thrown: unknown): string | undefined {
-  return thrown instanceof Error ? (thrown as { [issuers]?: string })[issuers] : undefined;
+  return codeOf(Array.isArray(errors) ? errors[0] : cause);
 }

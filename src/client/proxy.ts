@@ -6,7 +6,7 @@ import type { ClientRequest } from 'node:http';
 import { BlockList, isIP, type Socket } from 'node:net';
 import { CliError } from '../core/errors.ts';
 import type { Environment } from '../platform/host.ts';
-import { ConnectionProblem, describeFailure } from './failure.ts';
+import { describeFailure, WireProblem } from './failure.ts';
 
 /**
  * The proxy for an https origin, undefined for a direct connection. Plain http goes to this machine only and
@@ -64,24 +64,23 @@ function isInRange(address: string, range: string): boolean {
   return addresses.check(address, familyOf(address));
 }
 
-export interface TunnelRequest {
+interface TunnelRequest {
   readonly proxy: URL;
   /** Host and port the tunnel leads to. */
   readonly target: string;
   /** Whom TLS to an https proxy trusts, in place of Node's own list. */
   readonly authorities: readonly string[] | undefined;
   readonly timeoutMs: number;
-  /** Called once, with a socket that is connected to the target or with the error. */
-  readonly done: (error: Error | null, socket: Socket | null) => void;
+  /** Gets what is being made, which can be destroyed. */
+  readonly onDial: (request: ClientRequest) => void;
 }
 
 /**
- * Asks the proxy for a tunnel. Nothing of the real request leaves before it stands; the result can be destroyed. Ours and
- * not undici's ProxyAgent: that one dials again without end when a proxy closes the connection, and its requests cannot be
- * given up while the tunnel is being made.
+ * Asks the proxy for a tunnel; resolves to a socket that is connected to the target. Nothing of the real request leaves before.
+ * Ours and not undici's ProxyAgent: that one dials again without end when a proxy closes the connection, and its requests cannot
+ * be given up while the tunnel is being made.
  */
-export async function openTunnel(asked: TunnelRequest): Promise<ClientRequest> {
-  const { proxy, target, authorities, timeoutMs, done } = asked;
+export async function openTunnel({ proxy, target, authorities, timeoutMs, onDial }: TunnelRequest): Promise<Socket> {
   const isTls = proxy.protocol === 'https:';
   const { request } = isTls ? await import('node:https') : await import('node:http');
   const host = bare(proxy.hostname);
@@ -96,18 +95,18 @@ export async function openTunnel(asked: TunnelRequest): Promise<ClientRequest> {
     // Node takes the name for TLS from the header `host`, and that is the target's.
     ...(isTls && { servername: isIP(host) === 0 ? host : '', ...(authorities && { ca: [...authorities] }) }),
   });
-  const fail = (text: string) => done(new ConnectionProblem(text), null);
-  connect.once('connect', (response, socket) => {
-    if (response.statusCode === 200) return done(null, socket as Socket);
-    socket.destroy();
-    return fail(`the proxy ${proxy.host} answered ${response.statusCode} to the request for a tunnel to ${target}`);
+  onDial(connect);
+  return new Promise((resolve, reject) => {
+    const fail = (text: string) => reject(new WireProblem(text));
+    connect.once('connect', (response, socket) => {
+      if (response.statusCode === 200) return resolve(socket as Socket);
+      socket.destroy();
+      fail(`the proxy ${proxy.host} answered ${response.statusCode} to the request for a tunnel to ${target}`);
+    });
+    connect.once('timeout', () => connect.destroy(new WireProblem(`the proxy ${proxy.host} did not answer in time`)));
+    connect.once('error', error => fail(`proxy: ${describeFailure(error, proxy.host).text}`));
+    connect.end();
   });
-  connect.once('timeout', () =>
-    connect.destroy(new ConnectionProblem(`the proxy ${proxy.host} did not answer in time`)),
-  );
-  connect.once('error', error => fail(`proxy: ${describeFailure(error, proxy.host).text}`));
-  connect.end();
-  return connect;
 }
 
 function credentials({ username, password }: URL): Record<string, string> {

@@ -7,7 +7,7 @@ import type { ReadOptions } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { between } from '../platform/time.ts';
-import type { Interpretation } from './request.ts';
+import type { Verdict } from './request.ts';
 
 const ATTEMPTS = 3;
 /** A service that asks to wait longer is not waited for. */
@@ -31,52 +31,46 @@ export interface Traffic {
   pausedUntil: number;
 }
 
-export interface Reading {
+interface Reading extends Pick<ReadOptions, 'readBack'> {
   readonly clock: Clock;
   readonly random: Randomness;
   readonly traffic: Traffic;
   /** No attempt begins and no pause goes on when it is aborted. */
   readonly stop: AbortSignal | undefined;
-  /** It looks what came of a write: it waits for no pause that others were asked for, and `once` is not tried again. */
-  readonly aside: ReadOptions['aside'];
   /** Attempts that the service may answer 429, whatever else it lets through; without it 3 while it lets nothing through. */
   readonly throttledAttempts: number | undefined;
   readonly onWait: ((wait: Wait) => void) | undefined;
 }
 
 /** Attempts until one is answered, or none may help any more. */
-export async function repeatRead(once: () => Promise<Interpretation>, reading: Reading): Promise<Interpretation> {
-  const { clock, traffic, stop, aside, throttledAttempts, onWait } = reading;
+export async function repeatRead(once: () => Promise<Verdict>, reading: Reading): Promise<Verdict> {
+  const { clock, random, traffic, stop, readBack, throttledAttempts, onWait } = reading;
   let [failed, throttled, seen] = [0, 0, traffic.passed];
   for (let attempt = 2; ; attempt += 1) {
-    if (aside === undefined) await untilAllowed(reading);
+    // The pause that the service asked for may grow meanwhile.
+    for (let until = Number.NEGATIVE_INFINITY; readBack === undefined && until < traffic.pausedUntil; ) {
+      until = traffic.pausedUntil;
+      const left = until - clock.monotonic();
+      if (left <= 0 || !(await rest(left, clock, stop))) break;
+    }
     const verdict = await once();
+    if (verdict.class === 'done' || stop?.aborted || readBack === 'once') return verdict;
     const isThrottled = verdict.class === 'throttled';
-    if (!isThrottled && verdict.class !== 'not_sent') traffic.passed += 1;
-    if (verdict.class === 'done' || verdict.class === 'unverified' || stop?.aborted || aside === 'once') return verdict;
     // Told to slow down, many share few places: one that is turned away while others are let through comes later.
     if (!isThrottled) failed += 1;
     else throttled = throttledAttempts === undefined && traffic.passed > seen ? 1 : throttled + 1;
     seen = traffic.passed;
-    const count = isThrottled ? throttled : failed;
-    const asked = verdict.error.facts.retryAfterMs ?? 0;
-    const mayHelp = isThrottled ? asked <= LONGEST_WAIT_MS : verdict.again;
-    if (!mayHelp || count >= ((isThrottled ? throttledAttempts : undefined) ?? ATTEMPTS)) return verdict;
+    const [count, most] = isThrottled ? [throttled, throttledAttempts ?? ATTEMPTS] : [failed, ATTEMPTS];
+    const asked = verdict.retryAfterMs ?? 0;
+    const mayHelp = isThrottled ? asked <= LONGEST_WAIT_MS : verdict.again === true;
+    if (!mayHelp || count >= most) return verdict;
     const because = isThrottled ? 'throttled' : 'network';
-    const hinted = asked <= LONGEST_WAIT_MS ? asked : 0;
-    const ms = Math.max(hinted, backoff(FIRST_MS[because], count - 1, reading.random));
-    if (isThrottled && aside === undefined) traffic.pausedUntil = Math.max(traffic.pausedUntil, clock.monotonic() + ms);
+    const ms = Math.max(asked <= LONGEST_WAIT_MS ? asked : 0, backoff(FIRST_MS[because], count - 1, random));
+    if (isThrottled && readBack === undefined) {
+      traffic.pausedUntil = Math.max(traffic.pausedUntil, clock.monotonic() + ms);
+    }
     onWait?.({ ms, because, attempt });
     if (!(await rest(ms, clock, stop))) return verdict;
-  }
-}
-
-/** Waits for the pause that the service asked for, which may grow meanwhile. */
-async function untilAllowed({ clock, traffic, stop }: Reading): Promise<void> {
-  for (let until = Number.NEGATIVE_INFINITY; until < traffic.pausedUntil; ) {
-    until = traffic.pausedUntil;
-    const left = until - clock.monotonic();
-    if (left <= 0 || !(await rest(left, clock, stop))) return;
   }
 }
 
@@ -100,24 +94,22 @@ export async function rest(ms: number, clock: Clock, stop: AbortSignal | undefin
 // Lists, page by page.
 
 /** A million rows, 25 a page, and room. */
-export const MAX_PAGES = 50_000;
+const MAX_PAGES = 50_000;
 
 export type Row = Readonly<Record<string, unknown>>;
 
 /** A page as it arrived, and what the service said about there being more. */
 export interface ArrivedPage {
   readonly list: ListPage<Row>;
-  readonly next?: boolean;
+  readonly next?: boolean | undefined;
 }
 
-export interface Paging {
+interface Paging extends Pick<ReadOptions, 'onIncomplete'> {
   /** Number of the first page asked for. */
   readonly from: number;
   /** `onArrival` is called when the page is there and not read yet. */
   readonly fetch: (page: number, onArrival: () => void) => Promise<ArrivedPage>;
   readonly warn: (text: string) => void;
-  /** As in `ReadOptions`: told in place of a warning. */
-  readonly onDoubt?: ((why: string) => void) | undefined;
   /** Named in warnings. */
   readonly operation: string;
   readonly maxPages?: number;
@@ -126,98 +118,68 @@ export interface Paging {
 /**
  * Yields pages without the rows that were there before: new rows shift the ones behind them onto later pages.
  * Ends when the paging object says so; else at an empty page, one shorter than the first, or one without a new
- * row. Warns, or tells `onDoubt`, when the list may be incomplete. Errors of `fetch` pass through; 404 past the first page is the end.
- * From the second page on the next one is asked for while one is worked on.
+ * row. Warns, or calls `onIncomplete`, when the list may be incomplete. Errors of `fetch` pass through; 404 past the first page
+ * is the end. From the second page on one more, where the service says that it follows, is asked for while one is worked on.
  */
 export async function* walkPages(paging: Paging): AsyncGenerator<ListPage<Row>> {
-  const { from, warn, operation, maxPages = MAX_PAGES } = paging;
-  const doubted = paging.onDoubt ?? ((why: string) => warn(`the list of ${operation} may be incomplete: ${why}`));
+  const { from, fetch, warn, operation, maxPages = MAX_PAGES } = paging;
   const isNew = recentIds();
-  const ahead = readAhead(paging);
   const counts: Counts = { first: undefined, last: undefined, rows: 0, moved: 0 };
-  let firstLength = 0;
-  const end = (why?: string) => {
-    const reason = doubtOf(counts, from) ?? why;
-    if (reason !== undefined) doubted(reason);
+  let [awaited, lastNumber, firstLength] = [from, 0, 0];
+  let ahead: { readonly number: number; readonly page: Promise<ArrivedPage | undefined> } | undefined;
+
+  const fetchUnlessPast = (number: number): Promise<ArrivedPage | undefined> => {
+    const onArrival = () => {
+      if (number === awaited && number > from && number < lastNumber) askAhead(number + 1);
+    };
+    return fetch(number, onArrival).catch((error: unknown) => {
+      if (number > from && error instanceof CliError && error.kind === 'not_found') return undefined;
+      throw error;
+    });
   };
+  const askAhead = (number: number) => {
+    if (ahead?.number === number || number >= from + maxPages) return;
+    ahead = { number, page: fetchUnlessPast(number) };
+    // It fails where it is waited for, or not at all when nobody wants more.
+    ahead.page.catch(() => undefined);
+  };
+  const end = (why?: string) => {
+    const reason = incompleteBecause(counts, from) ?? why;
+    if (reason === undefined) return;
+    if (paging.onIncomplete) paging.onIncomplete(reason);
+    else warn(`the list of ${operation} may be incomplete: ${reason}`);
+  };
+
   for (let number = from; number < from + maxPages; number += 1) {
-    const page = await ahead.take(number);
+    awaited = number;
+    const page = await (ahead?.number === number ? ahead.page : fetchUnlessPast(number));
     if (page === undefined) return end();
-    const { length } = page.list.data;
+    const { list, next } = page;
+    const { length } = list.data;
     if (number === from) firstLength = length;
-    const goesOn = mayContinue(page, number, { length, firstLength });
-    const fresh = freshOf(page.list, isNew);
-    const last = lastPage(page.list.page);
-    if (goesOn && fresh.data.length > 0 && number > from && (page.next === true || last !== undefined))
-      ahead.ask(number + 1);
-    ahead.expect(last);
-    if (length === 0 && number === from && goesOn && (page.next ?? last) !== undefined) throw emptyFirst(operation);
-    note(counts, page.list.page, { length, fresh: fresh.data.length });
-    if (number === from || fresh.data.length > 0) yield fresh;
-    if (length === 0) return end(page.next && number > from ? 'a page was empty' : undefined);
-    if (fresh.data.length === 0) return end(page.next ? 'a page was received twice' : undefined);
+    const last = lastPage(list.page);
+    lastNumber = last ?? 0;
+    const goesOn = next ?? (last === undefined ? length >= firstLength : number < last);
+    // Rows without an id cannot be told apart and are all kept.
+    const data = list.data.filter(({ id }) => typeof id !== 'string' || isNew(id));
+    const isNewPage = data.length > 0;
+    if (goesOn && isNewPage && number > from && (next === true || last !== undefined)) askAhead(number + 1);
+    if (length === 0 && number === from && goesOn && (next ?? last) !== undefined) {
+      // No page can be shown for the end of a list of which the service says that there is more.
+      const message = `the answer of ${operation} cannot be used: the first page is empty, and more is said to follow`;
+      throw new CliError('contract_mismatch', { message, operation, hint: 'cardwright contract check' });
+    }
+    counts.first ??= list.page.total;
+    counts.last = list.page.total ?? counts.last;
+    counts.rows += data.length;
+    // A page of nothing but known rows is the last one once more.
+    if (isNewPage) counts.moved += length - data.length;
+    if (number === from || isNewPage) yield data.length === length ? list : { page: list.page, data };
+    if (length === 0) return end(next && number > from ? 'a page was empty' : undefined);
+    if (!isNewPage) return end(next ? 'a page was received twice' : undefined);
     if (!goesOn) return end();
   }
   end(`stopped after ${maxPages} pages`);
-}
-
-/** No page can be shown for the end of a list of which the service says that there is more. */
-function emptyFirst(operation: string): CliError {
-  const message = `the answer of ${operation} cannot be used: the first page is empty, and more is said to follow`;
-  return new CliError('contract_mismatch', { message, operation, hint: 'cardwright contract check' });
-}
-
-/**
- * One page ahead, never more: as soon as the page that is waited for is there, where the service said that another
- * follows, so that it works on that one while this one is read and written.
- */
-function readAhead({ from, fetch, maxPages = MAX_PAGES }: Paging) {
-  let next: { readonly number: number; readonly page: Promise<ArrivedPage | undefined> } | undefined;
-  let awaited = 0;
-  let last = 0;
-  const begin = (number: number) => {
-    const onArrival = () => {
-      if (number === awaited && number > from && number < last) ask(number + 1);
-    };
-    return fetchUnlessPast(fetch, number, { from, onArrival });
-  };
-  const ask = (number: number) => {
-    if (next?.number === number || number >= from + maxPages) return;
-    next = { number, page: begin(number) };
-    // It fails where it is waited for, or not at all when nobody wants more.
-    next.page.catch(() => undefined);
-  };
-  return {
-    ask,
-    /** What a page said the number of the last one is. */
-    expect(number: number | undefined): void {
-      last = number ?? 0;
-    },
-    take(number: number): Promise<ArrivedPage | undefined> {
-      const asked = next?.number === number ? next.page : undefined;
-      if (asked !== undefined) next = undefined;
-      awaited = number;
-      return asked ?? begin(number);
-    },
-  };
-}
-
-interface Asking {
-  readonly from: number;
-  readonly onArrival: () => void;
-}
-
-async function fetchUnlessPast(
-  fetch: Paging['fetch'],
-  number: number,
-  { from, onArrival }: Asking,
-): Promise<ArrivedPage | undefined> {
-  try {
-    return await fetch(number, onArrival);
-  } catch (error) {
-    if (number > from && error instanceof CliError && error.kind === 'not_found') return undefined;
-    throw error;
-  }
 }
 
 /** What tells that rows came or went while the list was read. */
@@ -230,27 +192,12 @@ interface Counts {
   moved: number;
 }
 
-function note(counts: Counts, { total }: PageFacts, { length, fresh }: { length: number; fresh: number }): void {
-  counts.first ??= total;
-  counts.last = total ?? counts.last;
-  counts.rows += fresh;
-  // A page of nothing but known rows is the last one once more.
-  if (fresh > 0) counts.moved += length - fresh;
-}
-
-function doubtOf({ first, last, rows, moved }: Counts, from: number): string | undefined {
+function incompleteBecause({ first, last, rows, moved }: Counts, from: number): string | undefined {
   if (from === 1 && last !== undefined && last !== rows) return `the service counts ${last}, but ${rows} were received`;
   // Rows that go pull others onto pages that were read already, and the count agrees all the same.
   if (first !== last) return `the service counted ${first} at first and ${last} at the end`;
-  if (moved > 0)
-    return `${moved} ${moved === 1 ? 'row' : 'rows'} appeared again on a later page, so rows moved in the meantime`;
-  return undefined;
-}
-
-/** The page without rows that came before. Rows without an id cannot be told apart and are all kept. */
-function freshOf(list: ListPage<Row>, isNew: (id: string) => boolean): ListPage<Row> {
-  const data = list.data.filter(({ id }) => typeof id !== 'string' || isNew(id));
-  return data.length === list.data.length ? list : { page: list.page, data };
+  if (moved === 0) return undefined;
+  return `${moved} ${moved === 1 ? 'row' : 'rows'} appeared again on a later page, so rows moved in the meantime`;
 }
 
 /** How many ids are known at least: rows that move come again on the next page or the one after it. */
@@ -265,18 +212,6 @@ function recentIds(): (id: string) => boolean {
     current.add(id);
     return isNew;
   };
-}
-
-interface Lengths {
-  readonly length: number;
-  readonly firstLength: number;
-}
-
-function mayContinue({ list, next }: ArrivedPage, number: number, { length, firstLength }: Lengths): boolean {
-  if (next !== undefined) return next;
-  const last = lastPage(list.page);
-  if (last !== undefined) return number < last;
-  return length >= firstLength;
 }
 
 function lastPage({ total_pages, total, per_page }: PageFacts): number | undefined {

@@ -1,29 +1,21 @@
 /**
- * One request out, one answer in: headers, exchange, the class of the outcome and what an answer proves
- * (docs/design/reliability.md, section 2). The parts, in order: the verdict, the class of a status, the judgement of an
- * answer, the verdict as an `Attempt`, the sending.
+ * One request out, one answer in: done, refused, not sent, throttled or ambiguous, with what the answer proves
+ * (docs/design/reliability.md, section 2). Nothing is sent twice here. In order: the sending, the judgement, the debug lines.
  */
-
 import { answerWord } from '../contract/answer-words.ts';
+import type { Table } from '../contract/calls.ts';
 import { HEADERS } from '../contract/envelopes.ts';
 import { balancesIn, type Evidence, unshown } from '../contract/evidence.ts';
 import type { Operation } from '../contract/operation.ts';
-import {
-  BEFORE_EXECUTION,
-  REFUSALS,
-  type RefusalName,
-  type RefusalRule,
-  refusalNamed,
-  ruleFor,
-  speaksOfRepetition,
-} from '../contract/refusals.ts';
+import type { Overrides } from '../contract/overrides.ts';
+import { REFUSALS, type RefusalName, refusalNamed, ruleFor, speaksOfRepetition } from '../contract/refusals.ts';
 import { SANDBOX_MARK } from '../contract/sandbox/basis.ts';
-import type { Attempt, PlannedRequest } from '../contract/service.ts';
+import type { Attempt, AttemptOptions, PlannedRequest } from '../contract/service.ts';
 import { REQUEST_TOTAL_MS } from '../core/durations.ts';
-import { CliError, type ErrorKind, type ServiceRefusal } from '../core/errors.ts';
+import type { CliError, ErrorKind, ServiceRefusal } from '../core/errors.ts';
 import { isObject } from '../core/objects.ts';
 import type { Secret } from '../core/secret.ts';
-import type { Clock } from '../platform/host.ts';
+import type { Clock, Environment, Randomness } from '../platform/host.ts';
 import {
   type Body,
   dateOf,
@@ -35,328 +27,312 @@ import {
   retryAfterMs,
   textOf,
 } from './body.ts';
-import { type Decoded, decodeAnswer, decodeRaw, type RequestFacts, withoutSecrets } from './decode.ts';
-import { isWrite, keyHeader } from './encode.ts';
-import { type Classified, errorOf, type FailureClass, type Happened, isErrorAnswer, readErrorBody } from './errors.ts';
-import type { Redactor } from './redact.ts';
-import type { Certificate, Exchange, Transport, WireRequest } from './transport.ts';
+import { type Decoded, decodeAnswer, decodeRaw, withoutSecrets } from './decode.ts';
+import { isWrite, keyHeader, type Target } from './encode.ts';
+import { type Asked, errorOf, type Failure, readErrorBody } from './errors.ts';
+import type { Wait } from './read.ts';
+import { learnSecrets, type Redactor } from './redact.ts';
+import { type Certificate, createTransport, type Exchange, type Transport, type WireHeaders } from './transport.ts';
 
-/** What is missing from a 2xx answer of a write. */
-type Ambiguity =
-  /** 202: accepted, not done. */
-  | 'pending'
-  /** 204 or `{"success": true}`: done, and nothing to show. */
-  | 'no_content'
-  /** A member that must be there is not, or the wanted state does not show yet. */
-  | 'lacking'
-  /** Empty, unreadable, not of this API, or about something else. */
-  | 'worthless';
+type Values = Readonly<Record<string, unknown>>;
 
-interface Received {
-  readonly status: number;
-  readonly requestId: string | undefined;
-}
-
-export type Interpretation =
-  /** `reread` when it was not the answer that showed it. */
-  | (Received & {
-      readonly class: 'done';
-      readonly decoded: Decoded;
-      readonly reread?: boolean;
-      /** Of a write: as it was judged by, its times by the clock of the service. */
-      readonly evidence?: Evidence | undefined;
-    })
-  /** `error` is what to throw when the effect cannot be confirmed. */
-  | (Received & {
-      readonly class: 'unverified';
-      readonly doubt: Ambiguity;
-      readonly partial: Readonly<Record<string, unknown>>;
-      readonly error: CliError;
-      /** As it was judged by, its times by the clock of the service. */
-      readonly evidence: Evidence | undefined;
-    })
-  | (Partial<Received> & {
-      readonly class: FailureClass;
-      readonly error: CliError;
-      readonly again: boolean;
-      readonly refusal?: RefusalName | undefined;
-      /** Of a refused write. */
-      readonly rule?: RefusalRule | undefined;
-      /** The clause of the error that says what was answered. */
-      readonly said: string;
-    });
-
-interface Judged extends RequestFacts {
-  readonly idempotencyKey: string | undefined;
-  /** When the answer came, ms UTC by this machine. */
-  readonly answeredAt: number;
-  /** Scheme and host the request went to, for redirects. */
-  readonly origin: string;
-  /** Path and query of the request. */
-  readonly path: string;
-  /** Variables of the environment that name address and key. */
+export interface ServiceConnection {
+  /** `https://api.example.com/v1`, or with `socketPath` any http address with the same path. */
+  readonly baseUrl: string;
+  /** A Unix domain socket or named pipe in place of host and port. */
+  readonly socketPath?: string | undefined;
+  /** Asked once a request. */
+  readonly key: () => Promise<Secret>;
+  /** Variables of the environment that name address and key, for the error where nobody listens there. */
   readonly variables?: readonly string[] | undefined;
-  readonly redactor: Redactor;
 }
 
-type Answered = Extract<Exchange, { status: number }>;
+export interface ServiceSettings<T extends Table> {
+  readonly table: T;
+  readonly connection: ServiceConnection;
+  readonly overrides?: Overrides | undefined;
+  readonly clock: Clock;
+  readonly random: Randomness;
+  /** Total of one attempt in milliseconds; 30 s for reads and 75 s for writes when left out. */
+  readonly timeoutMs?: number | undefined;
+  /** Shared with whoever prints what is said about these calls; one of its own when left out. */
+  readonly redactor?: Redactor | undefined;
+  /** For the proxy variables. */
+  readonly env: Environment;
+  readonly signal?: AbortSignal | undefined;
+  /** Request line, redacted headers, status and time, a line at a time. */
+  readonly onDebug?: ((line: string) => void) | undefined;
+  /** Told what every answer shows beside its content. */
+  readonly onAnswer?: ((observed: Observed) => void) | undefined;
+  /** Certificates to trust in place of Node's own list. */
+  readonly authorities?: readonly string[] | undefined;
+  /** Told that a request leaves; the result is called when its answer is there, or will not come. */
+  readonly onAsk?: (() => () => void) | undefined;
+  /** Told about every pause before another attempt. */
+  readonly onWait?: ((wait: Wait) => void) | undefined;
+  /** Each text once. */
+  readonly onWarning?: ((text: string) => void) | undefined;
+  readonly userAgent: string;
+  /** False inside another program, whose engine is not ours to set. */
+  readonly isProgram?: boolean;
+  readonly mode: 'sandbox' | 'test' | 'live';
+}
 
-// The class of a status, an identifier and an effect; it drives all that follows.
-
-interface ErrorFacts {
-  readonly row: Operation;
+/** What an answer shows beside its content, for `doctor`. */
+export interface Observed {
   readonly status: number;
-  /** Identifier in the body, as sent. */
-  readonly identifier?: string | undefined;
-  readonly refusal?: RefusalName | undefined;
-  /** The body is an error of an API, not something of a proxy on the way. */
-  readonly fromApi: boolean;
-  /** It came as JSON by its content type. */
-  readonly isJson: boolean;
-  /** As in `CallOptions`. */
-  readonly keyOfCaller?: boolean | undefined;
+  readonly tookMs: number;
+  /** The service's clock, milliseconds since 1970 UTC. */
+  readonly dateMs: number | undefined;
+  readonly certificate: Certificate | undefined;
 }
 
-/** No answer came. Before the send event nothing can have happened; after it a write may have. */
-function classifySilence(row: Operation, sent: boolean): Classified {
-  if (!sent) return { class: 'not_sent', kind: 'unreachable', outcome: 'not_sent', again: true };
-  return isWrite(row) ? AMBIGUOUS : { class: 'read_failed', kind: 'unreachable', again: true };
+/** What all requests of a service share. */
+export interface Wire {
+  readonly settings: ServiceSettings<Table>;
+  readonly baseUrl: URL;
+  readonly transport: Transport;
+  readonly redactor: Redactor;
+  /** Says each text once. */
+  readonly warn: (text: string) => void;
 }
 
-/** A 2xx answer that cannot be used. A write that was cut or lacks something is `unverified`, not here. */
-export function classifyUnusable(row: Operation, cut: boolean): Classified {
-  if (isWrite(row)) return AMBIGUOUS;
-  if (cut) return { class: 'read_failed', kind: 'unreachable', again: true };
-  return { class: 'unreadable', kind: 'contract_mismatch', again: false };
+export interface Sending extends Pick<AttemptOptions, 'evidence' | 'keyOfCaller'> {
+  readonly target: Target;
+  readonly planned: PlannedRequest;
+  readonly input: Values;
+  readonly key: () => Promise<Secret>;
+  /** Cut off what is in the air. */
+  readonly signals: readonly (AbortSignal | undefined)[];
+  /** Called when the answer is there whole, before it is read: the connection is free again. */
+  readonly onArrival?: (() => void) | undefined;
 }
 
-const AMBIGUOUS: Classified = { class: 'ambiguous', kind: 'outcome_unknown', outcome: 'unknown', again: false };
+/** What came of one sending. A read that fails is `ambiguous`, too: it has no effect that could be known. */
+export interface Verdict extends Attempt {
+  /** Of a read: asking again may help. */
+  readonly again?: boolean;
+  /** Of a list: whether the service says that more follow. */
+  readonly next?: boolean | undefined;
+}
 
-/** 4xx numbers that do not say whether it was executed. */
-const UNDECIDED: readonly number[] = [408, 499];
-/** Repeating a read cannot change these. */
-const PERMANENT: readonly number[] = [501, 505];
-
-/** An answer outside 2xx: identifier first, status second, never the message (reading rule 10). */
-function classifyError(facts: ErrorFacts): Classified {
-  const { row, status, identifier, refusal } = facts;
-  // A network on the way repeats requests too: the first may have been carried out.
-  if (isWrite(row) && refusal === undefined && speaksOfRepetition(identifier)) return AMBIGUOUS;
-  const routeMissing = isRouteMissing(facts) ? { routeMissing: true as const } : {};
-  const named = refusal === undefined ? {} : { refusal };
-  if (status === 429 || (refusal === 'rate_limited' && status >= 400)) {
-    return { class: 'throttled', kind: 'rate_limited', outcome: 'refused', again: false, ...named };
-  }
-  if (speaksOfRunningKey(facts)) {
-    return { class: 'in_progress', kind: 'outcome_unknown', outcome: 'unknown', again: false, ...named };
-  }
-  const definite = status >= 400 && status < 500 && !UNDECIDED.includes(status);
-  const undecided = !definite || (isWrite(row) && !facts.fromApi && !BEFORE_EXECUTION.includes(status));
-  if (undecided && isWrite(row)) return { ...AMBIGUOUS, ...routeMissing, ...named };
-  if (undecided) {
-    const again = (status >= 500 && status < 600 && !PERMANENT.includes(status)) || UNDECIDED.includes(status);
-    return { class: 'read_failed', kind: 'unreachable', again, ...routeMissing, ...named };
-  }
-  const rule = isWrite(row) ? { rule: ruleOf(facts) } : {};
+/** Opens nothing: the first request connects. Throws `usage` for an unusable proxy variable. */
+export function createWire(settings: ServiceSettings<Table>, redactor: Redactor, warn: Wire['warn']): Wire {
+  const baseUrl = new URL(settings.connection.baseUrl);
+  const { socketPath } = settings.connection;
   return {
-    class: 'refused',
-    kind: refusedKind(facts),
-    outcome: 'refused',
-    again: false,
-    ...routeMissing,
-    ...named,
-    ...rule,
+    settings,
+    baseUrl,
+    redactor,
+    warn,
+    transport: createTransport({ ...settings, origin: baseUrl, socketPath }),
   };
 }
 
-function ruleOf({ row, status, identifier, refusal, isJson, keyOfCaller = false }: ErrorFacts): RefusalRule {
-  const inServiceForm = isJson && identifier !== undefined;
-  return ruleFor({ row, status, refusal, inServiceForm, saysKeyReused: keyReused(identifier), keyOfCaller });
+/** Sends the planned bytes once and judges what came of it. Rejects where there is no key. */
+export async function sendOnce(wire: Wire, sending: Sending): Promise<Verdict> {
+  const { settings, redactor, transport, warn } = wire;
+  const { target, planned, input } = sending;
+  learnSecrets(redactor, target.row, input);
+  const key = await sending.key();
+  redactor.learn(key);
+  const request = wireRequest(wire, sending, key);
+  debugRequest(wire, request);
+  const began = settings.clock.monotonic();
+  const answered = settings.onAsk?.();
+  const exchange = await transport.exchange(request).finally(answered);
+  const tookMs = settings.clock.monotonic() - began;
+  debugExchange(wire, exchange, tookMs);
+  if (exchange.status !== undefined) {
+    const { status, headers } = exchange;
+    settings.onAnswer?.({ status, tookMs, dateMs: dateOf(headers), certificate: transport.certificate() });
+    // A sandbox has a clock of its own.
+    const isSandbox = settings.mode === 'sandbox' || headerText(headers, SANDBOX_MARK) !== undefined;
+    const warnings = headerWarnings(headers, isSandbox ? undefined : settings.clock.now());
+    for (const warning of warnings) warn(redactor.text(warning));
+    if (status === 200 && exchange.failure === undefined) sending.onArrival?.();
+  }
+  const { idempotencyKey } = planned;
+  const { variables } = settings.connection;
+  const about = { origin: wire.baseUrl.origin, path: request.path, variables, idempotencyKey, redactor, warn };
+  const verdict = judge(exchange, { ...sending, ...about, answeredAt: settings.clock.now() });
+  if (verdict.class === 'done') learnSecrets(redactor, target.row, verdict.result);
+  return verdict;
 }
 
-function refusedKind({ row, status, identifier, refusal }: ErrorFacts): ErrorKind {
-  // Some services use one word for an empty wallet and an empty card (A-110).
-  const ofCard = row.fails?.includes('insufficient_card_funds') && refusal === 'insufficient_funds';
-  if (ofCard) return 'refused';
-  if (keyReused(identifier)) return 'internal';
-  const kind = refusal === undefined ? undefined : REFUSALS[refusal].kind;
-  if (kind !== undefined && kind !== 'outcome_unknown') return kind;
-  if (status === 401 || status === 403) return 'not_authenticated';
-  return status === 404 ? 'not_found' : 'refused';
+/** Most milliseconds until an answer begins. */
+const HEADERS_MS = { read: 30_000, write: 60_000 };
+
+function wireRequest({ settings, baseUrl }: Wire, { target, planned, signals }: Sending, key: Secret) {
+  const { row, overrides } = target;
+  const effect = isWrite(row) ? 'write' : 'read';
+  const given = settings.timeoutMs ?? row.patienceMs;
+  const totalMs = given ?? REQUEST_TOTAL_MS[effect];
+  const { kind } = row.returns;
+  return {
+    method: planned.method,
+    path: `${baseUrl.pathname.replace(/\/+$/, '')}${planned.path}`,
+    headers: {
+      Accept: 'application/json',
+      'Accept-Encoding': 'identity',
+      'User-Agent': settings.userAgent,
+      ...(row.credential !== 'none' && { [HEADERS.authorization.name]: `Bearer ${key.expose()}` }),
+      ...(planned.body !== undefined && { 'Content-Type': 'application/json' }),
+      ...(planned.idempotencyKey !== undefined && { [keyHeader(overrides)]: planned.idempotencyKey }),
+    },
+    body: planned.body,
+    write: effect === 'write',
+    totalMs,
+    headersMs: Math.min(totalMs, given ?? HEADERS_MS[effect]),
+    signals: signals.filter(signal => signal !== undefined),
+    maxBodyBytes: kind === 'list' || kind === 'page' ? MAX_LIST_BYTES : MAX_BYTES,
+  };
 }
 
-/** 409 is also the status of a reused key in some services (A-95): another matter, and our bug. */
-function speaksOfRunningKey({ status, identifier, refusal }: ErrorFacts): boolean {
-  if (refusal === 'idempotency_in_progress') return status >= 400 && status < 500;
-  if (status !== 409 || refusal !== undefined || identifier === undefined) return false;
-  return /idempot|in_?progress|concurrent/i.test(identifier) && !keyReused(identifier);
+// The judgement. Never throws.
+
+interface Judged extends Asked, Pick<Sending, 'evidence' | 'keyOfCaller'> {
+  /** When the answer came, ms UTC by this machine. */
+  readonly answeredAt: number;
+  /** Scheme and host, and path with query, that the request went to. */
+  readonly origin: string;
+  readonly path: string;
+  readonly redactor: Redactor;
+  readonly warn: Wire['warn'];
 }
 
-function keyReused(identifier: string | undefined): boolean {
-  return identifier !== undefined && /idempot.*(?:reus|mismatch|conflict|different)/i.test(identifier);
+interface Answer {
+  readonly status: number;
+  readonly headers: WireHeaders;
+  readonly body: Body;
+  /** The service's error verbatim; with a request id alone, just that. */
+  readonly service: ServiceRefusal | undefined;
 }
 
-/** 405, 501, or 404 with an identifier that names no resource (reading rule 2). */
-function isRouteMissing({ row, status, refusal }: ErrorFacts): boolean {
-  if (status === 405 || status === 501 || refusal === 'route_not_found' || refusal === 'method_not_allowed')
-    return true;
-  if (status !== 404) return false;
-  if (refusal === undefined) return true;
-  // "not found" where nothing was named can only mean the route.
-  return refusal === 'not_found' && row.params === undefined && !namesResource(row);
+function judge(exchange: Exchange, asked: Judged): Verdict {
+  const { row, overrides } = asked.target;
+  if (exchange.status === undefined) {
+    const { text: why, cause, nobody } = exchange.failure;
+    const silence = exchange.sent ? ambiguous(row) : ({ class: 'not_sent', kind: 'unreachable' } as const);
+    return failed(asked, { ...silence, why, cause, nobody }, { again: true });
+  }
+  const { status, headers } = exchange;
+  const body = readBody(exchange);
+  const said = body.kind === 'json' ? (readErrorBody(body.value) ?? idOnly(body.value)) : undefined;
+  const requestId = said?.request_id ?? headerText(headers, overrides.headers.request_id ?? HEADERS.request_id.name);
+  const service = requestId === undefined ? said : { ...said, request_id: requestId };
+  const answer = { status, headers, body, service };
+  if (status >= 300) return judgeError(answer, asked);
+  return isWrite(row) ? judgeWritten(answer, asked) : judgeRead(answer, asked);
 }
 
-function namesResource(row: Operation): boolean {
-  return Object.values({ ...row.query, ...row.body }).some(field => field.names !== undefined);
+function idOnly(value: unknown): ServiceRefusal | undefined {
+  const id = isObject(value) ? value['request_id'] : undefined;
+  return typeof id === 'string' ? { request_id: id } : undefined;
 }
 
-// The judgement of an answer.
-
-/**
- * Judges how one attempt ended. Never throws. Whatever an error, and with it the journal and every message, will repeat
- * of the answer has passed the redactor here, wherever in the answer it stood.
- */
-function interpretResponse(exchange: Exchange, judged: Judged): Interpretation {
-  return withoutSecretsSaid(interpretationOf(exchange, judged), judged.redactor);
+/** What proves nothing: a change may have happened, a read may be repeated. */
+function ambiguous(row: Operation): Pick<Failure, 'class' | 'kind'> {
+  return { class: 'ambiguous', kind: isWrite(row) ? 'outcome_unknown' : 'unreachable' };
 }
 
-function withoutSecretsSaid(verdict: Interpretation, { text: clean }: Redactor): Interpretation {
-  const { requestId } = verdict;
-  const cleaned = requestId === undefined ? verdict : { ...verdict, requestId: clean(requestId) };
-  if (cleaned.class === 'done') return cleaned;
-  const error = cleanError(cleaned.error, clean);
-  return cleaned.class === 'unverified' ? { ...cleaned, error } : { ...cleaned, error, said: clean(cleaned.said) };
+/** The redactor passes over whatever an error, and with it the journal and every message, repeats of an answer. */
+function failed(asked: Judged, failure: Failure, more: Partial<Verdict> = {}): Verdict {
+  const { status, refusal, retryAfterMs: pause } = failure;
+  const error = withoutSaidSecrets(errorOf(failure, asked), asked.redactor);
+  const requestId = error.facts.service?.request_id;
+  return { class: failure.class, error, status, requestId, refusal, retryAfterMs: pause, ...more };
 }
 
-function cleanError(error: CliError, clean: Redactor['text']): CliError {
-  const { message, hint, service } = error.facts;
-  const said = Object.entries(service ?? {}).map(([name, value]) => [
-    name,
-    typeof value === 'string' ? clean(value) : value,
-  ]);
+function withoutSaidSecrets(error: CliError, { text: clean }: Redactor): CliError {
+  const { message, hint, service = {} } = error.facts;
+  const said = Object.entries(service).map(([name, value]) => [name, typeof value === 'string' ? clean(value) : value]);
   return error.with({
     message: clean(message),
     ...(hint !== undefined && { hint: clean(hint) }),
-    ...(service !== undefined && { service: Object.fromEntries(said) as ServiceRefusal }),
+    ...(said.length > 0 && { service: Object.fromEntries(said) as ServiceRefusal }),
   });
 }
 
-function interpretationOf(exchange: Exchange, judged: Judged): Interpretation {
-  if (exchange.status === undefined) {
-    const classified = classifySilence(judged.target.row, exchange.sent);
-    const { text: why, cause, nobody } = exchange.failure;
-    return failed(classified, judged, { why, cause, nobody });
+function judgeRead({ status, headers, body, service }: Answer, asked: Judged): Verdict {
+  const unusable = (why: string, more: Partial<Failure> = {}) =>
+    failed(asked, { class: 'ambiguous', kind: 'contract_mismatch', status, service, why, ...more });
+  if (body.kind === 'damaged' && body.cut) {
+    return failed(asked, { ...ambiguous(asked.target.row), status, service, why: body.text }, { again: true });
   }
-  const body = readBody(exchange);
-  return exchange.status >= 300 ? judgeError(exchange, body, judged) : judgeSuccess(exchange, body, judged);
-}
-
-type Extra = Omit<Happened, 'target' | 'input' | 'idempotencyKey'>;
-
-function failed(classified: Classified, judged: Judged, extra: Extra): Interpretation {
-  const error = errorOf(classified, { ...judged, ...extra });
-  const requestId = extra.service?.request_id;
-  return {
-    class: classified.class,
-    again: classified.again,
-    refusal: classified.refusal,
-    rule: classified.rule,
-    said: extra.why,
-    error,
-    ...(extra.status !== undefined && { status: extra.status, requestId }),
-  };
-}
-
-function judgeSuccess(exchange: Answered, body: Body, judged: Judged): Interpretation {
-  const service = serviceOf(exchange, body, judged);
-  const { status } = exchange;
-  const extra = service === undefined ? { status } : { status, service };
-  const received: Received = { status, requestId: service?.request_id };
-  const succeeded: Succeeded = { exchange, body, judged, extra, received };
-  return isWrite(judged.target.row) ? judgeWritten(succeeded) : judgeReadAnswer(succeeded);
-}
-
-/** A 2xx answer with what every verdict about it says. */
-interface Succeeded {
-  readonly exchange: Answered;
-  readonly body: Body;
-  readonly judged: Judged;
-  readonly extra: Pick<Extra, 'status' | 'service'>;
-  readonly received: Received;
-}
-
-function judgeReadAnswer({ exchange, body, judged, extra, received }: Succeeded): Interpretation {
-  const { row } = judged.target;
-  if (body.kind === 'json' && isErrorAnswer(body.value)) {
-    return failed(classifyUnusable(row, false), judged, {
-      ...extra,
-      why: `an error came with status ${exchange.status}`,
-    });
+  if (body.kind === 'json' && isObject(body.value)) {
+    const { error, success } = body.value;
+    const isError = (typeof error === 'string' && error !== '') || isObject(error) || success === false;
+    if (isError) return unusable(`an error came with status ${status}`);
   }
-  const unusable = unusableText(body);
-  if (unusable === undefined) return judgeDecoded(decode(exchange, body, judged), received, judged);
-  const cut = body.kind === 'damaged' && body.cut;
-  return failed(classifyUnusable(row, cut), judged, { ...extra, why: unusable, webPage: body.kind === 'html' });
+  const why = unusableText(body);
+  if (why !== undefined) return unusable(why, { webPage: body.kind === 'html' });
+  const decoded = decode({ status, headers, body }, asked);
+  if (decoded.problems.length > 0) return unusable(problemText(decoded));
+  for (const text of decoded.warnings) asked.warn(asked.redactor.text(`${asked.target.name}: ${text}`));
+  return { class: 'done', status, requestId: service?.request_id, result: decoded.result, next: decoded.next };
 }
 
 /** The answer of a write is believed when it shows the effect; else the resource must be read. */
-function judgeWritten({ exchange, body, judged, extra, received }: Succeeded): Interpretation {
-  const { row } = judged.target;
-  const { status } = exchange;
-  const evidence = judged.evidence && atServiceTime(judged.evidence, exchange, judged.answeredAt);
-  const doubted = (doubt: Ambiguity, why: string, partial = {}): Interpretation => {
-    const error = errorOf(classifyUnusable(row, false), { ...judged, ...extra, why });
-    return { ...received, class: 'unverified', doubt, partial, error, evidence };
+function judgeWritten({ status, headers, body, service }: Answer, asked: Judged): Verdict {
+  const { row } = asked.target;
+  const evidence = asked.evidence && atServiceTime(asked.evidence, headers, asked.answeredAt);
+  const shown = (result: unknown): Partial<Verdict> => {
+    const { id, card_balance: card, wallet_balance: wallet } = isObject(result) ? result : {};
+    return {
+      result,
+      ...(row.makes !== undefined && typeof id === 'string' && { made: id }),
+      ...(row.transfer !== undefined && { balances: balancesIn(card, wallet) }),
+      ...(evidence !== undefined && { evidence }),
+    };
   };
-  const raw = row.returns.kind === 'raw';
+  const unproved = (why: string, more: Partial<Verdict> = {}) =>
+    failed(asked, { ...ambiguous(row), status, service, why }, { ...shown({}), ...more });
+  const isRaw = row.returns.kind === 'raw';
+  const returnsNothing = isRaw || row.returns.kind === 'none';
   const word = body.kind === 'json' ? answerWord(body.value, name => row.returns.shape[name]?.choices) : undefined;
-  if (word?.says === 'no') {
-    const why = `the answer says that it failed (${status}, ${word.text})`;
-    return failed(classifyUnusable(row, false), judged, { ...extra, why });
-  }
-  if (status === 202) return doubted('pending', 'the service accepted it but has not finished (202)');
+  if (word?.says === 'no')
+    return unproved(`the answer says that it failed (${status}, ${word.text})`, { result: undefined });
+  if (status === 202) return unproved('the service accepted it but has not finished (202)', { pending: true });
   // What a resource of a kind nobody knows is waiting for may be its ordinary life.
-  if (word !== undefined && !raw) return doubted('pending', `the service has not finished (${status}, ${word.text})`);
-  const unusable = unusableText(body);
-  const contentless = status === 204 || saysNothingElse(body);
-  const none = raw || row.returns.kind === 'none';
-  if (none && body.kind === 'empty') return { ...received, class: 'done', decoded: decode(exchange, body, judged) };
-  if (contentless && !none) return doubted('no_content', 'the answer holds only a word of success');
-  if (unusable !== undefined) return doubted('worthless', unusable);
-  if (body.kind === 'json' && !raw && !isObject(body.value)) return doubted('worthless', 'the answer is not an object');
-  const decoded = decode(exchange, body, judged);
-  const [problem] = decoded.problems;
-  const partial = isObject(decoded.result) ? decoded.result : {};
-  if (decoded.contradicts) return doubted('worthless', problemText(decoded), partial);
-  if (problem) return doubted('lacking', problemText(decoded), partial);
-  const missing = none ? undefined : unshown({ row, input: judged.input }, partial, evidence);
-  if (missing !== undefined) return doubted('lacking', missing, partial);
-  return { class: 'done', status, requestId: received.requestId, decoded, evidence };
+  if (word !== undefined && !isRaw) {
+    return unproved(`the service has not finished (${status}, ${word.text})`, { pending: true });
+  }
+  const isBare = status === 204 || saysNothingElse(body);
+  if (isBare && !returnsNothing) return unproved('the answer holds only a word of success');
+  const unusable = returnsNothing && body.kind === 'empty' ? undefined : unusableText(body);
+  if (unusable !== undefined) return unproved(unusable);
+  if (body.kind === 'json' && !isRaw && !isObject(body.value)) return unproved('the answer is not an object');
+  const decoded = decode({ status, headers, body }, asked);
+  const partial = shown(isObject(decoded.result) ? decoded.result : {});
+  if (decoded.problems.length > 0) return unproved(problemText(decoded), partial);
+  const missing = returnsNothing ? undefined : unshown({ row, input: asked.input }, partial.result as Values, evidence);
+  if (missing !== undefined) return unproved(missing, partial);
+  for (const text of decoded.warnings) asked.warn(asked.redactor.text(`${asked.target.name}: ${text}`));
+  return { class: 'done', status, requestId: service?.request_id, ...shown(decoded.result) };
 }
 
-/**
- * The plan's time by the clock of the service: clocks of sandboxes are set at will. Best it was told when the write was
- * sent first; else this answer tells it.
- */
-function atServiceTime(evidence: Evidence, { headers }: Answered, answeredAt: number): Evidence {
-  if (evidence.serviceAt !== undefined) return { ...evidence, plannedAt: evidence.serviceAt, byServiceClock: true };
+/** The plan's time by the clock of the service, as this answer tells it: clocks of sandboxes are set at will. */
+function atServiceTime(evidence: Evidence, headers: WireHeaders, answeredAt: number): Evidence {
   const date = dateOf(headers);
   if (date === undefined) return evidence;
   return { ...evidence, plannedAt: evidence.plannedAt + (date - answeredAt), byServiceClock: true };
 }
 
-function decode(exchange: Answered, body: Body, judged: Judged): Decoded {
-  const { target, redactor } = judged;
-  const came = body.kind === 'json' ? body.value : undefined;
-  if (target.row.returns.kind === 'raw') return decodeRaw(exchange, came, redactor);
-  return decodeAnswer(judged, target.row.raw ? withoutSecrets(came, redactor).value : came, exchange.headers);
+/** `{"success": true}`, and what a delete answers: `{"id", "deleted": true}`. */
+function saysNothingElse(body: Body): boolean {
+  if (body.kind !== 'json' || !isObject(body.value)) return false;
+  const { success, deleted } = body.value;
+  const words = ['success', 'deleted', 'id', 'message', 'object'];
+  const isAlone = Object.keys(body.value).every(key => words.includes(key));
+  return isAlone && (success === true || deleted === true) && deleted !== false;
 }
 
-function judgeDecoded(decoded: Decoded, received: Received, judged: Judged): Interpretation {
-  if (decoded.problems.length === 0) return { ...received, class: 'done', decoded };
-  const { status, requestId } = received;
-  const service = requestId === undefined ? {} : { service: { request_id: requestId } };
-  return failed(classifyUnusable(judged.target.row, false), judged, { status, why: problemText(decoded), ...service });
+function decode({ status, headers, body }: Omit<Answer, 'service'>, asked: Judged): Decoded {
+  const { target, input, redactor } = asked;
+  const came = body.kind === 'json' ? body.value : undefined;
+  if (target.row.returns.kind === 'raw') return decodeRaw({ status, headers }, came, redactor);
+  return decodeAnswer({ target, input }, target.row.raw ? withoutSecrets(came, redactor).value : came, headers);
 }
 
 function problemText({ problems }: Decoded): string {
@@ -382,47 +358,80 @@ function unusableText(body: Body): string | undefined {
 
 const notTheApi = (title: string | undefined) => `the answer is a web page, not the API${title ? `: "${title}"` : ''}`;
 
-/** `{"success": true}`, and what a delete answers: `{"id", "deleted": true}`. */
-function saysNothingElse(body: Body): boolean {
-  if (body.kind !== 'json' || !isObject(body.value)) return false;
-  const { success, deleted } = body.value;
-  const others = Object.keys(body.value).filter(
-    key => !['success', 'deleted', 'id', 'message', 'object'].includes(key),
-  );
-  return (success === true || deleted === true) && deleted !== false && others.length === 0;
-}
+/** 4xx numbers that do not say whether it was executed. */
+const UNDECIDED: readonly number[] = [408, 499];
+/** Repeating a read cannot change these. */
+const PERMANENT: readonly number[] = [501, 505];
+/** Statuses with which a word that the contract does not know is a refusal all the same. */
+const REFUSING: readonly number[] = [400, 401, 403, 404, 422];
 
-function judgeError(exchange: Answered, body: Body, judged: Judged): Interpretation {
-  const { status, headers } = exchange;
-  const { row, overrides } = judged.target;
-  const service = serviceOf(exchange, body, judged);
-  const refusal = refusalNamed(service?.error);
-  const fromApi = service?.error !== undefined || (body.kind === 'json' && readErrorBody(body.value) !== undefined);
-  const classified = classifyError({
+/** An answer outside of 2xx: identifier first, status second, never the message (reading rule 10). */
+function judgeError({ status, headers, body, service }: Answer, asked: Judged): Verdict {
+  const { row, overrides } = asked.target;
+  const identifier = service?.error;
+  const refusal = refusalNamed(identifier);
+  const failure = {
+    status,
+    service,
+    refusal,
+    why: errorText({ status, headers, body, service }, asked),
+    webPage: body.kind === 'html',
+    routeMissing: isRouteMissing(row, status, refusal),
+    retryAfterMs: retryAfterMs(headers, overrides.headers.retry_after ?? HEADERS.retry_after.name),
+  };
+  const isRefusal = status >= 400 && status < 500 && !UNDECIDED.includes(status);
+  // A network on the way repeats requests, too: the first may have been executed.
+  const isRepetition = isWrite(row) && refusal === undefined && speaksOfRepetition(identifier);
+  if (!isRepetition && (status === 429 || (isRefusal && refusal === 'rate_limited'))) {
+    return failed(asked, { ...failure, class: 'throttled', kind: 'rate_limited' });
+  }
+  if (!isRefusal || isRepetition || (isWrite(row) && refusal === 'idempotency_in_progress')) {
+    const again = (status >= 500 && status < 600 && !PERMANENT.includes(status)) || UNDECIDED.includes(status);
+    return failed(asked, { ...failure, ...ambiguous(row) }, { again });
+  }
+  const refused = { ...failure, class: 'refused', kind: refusedKind(row, status, identifier) } as const;
+  if (!isWrite(row)) return failed(asked, refused);
+  const isJson = /^[^;]*\bjson\b/i.test(headerText(headers, 'content-type') ?? '');
+  const { weight, because } = ruleFor({
     row,
     status,
-    identifier: service?.error,
     refusal,
-    fromApi,
-    isJson: /^[^;]*\bjson\b/i.test(headerText(headers, 'content-type') ?? ''),
-    keyOfCaller: judged.keyOfCaller,
+    inServiceForm: isJson && identifier !== undefined,
+    saysKeyReused: keyReused(identifier),
+    keyOfCaller: asked.keyOfCaller === true,
   });
-  return failed(classified, judged, {
-    status,
-    why: errorText(exchange, body, { service, origin: judged.origin, path: judged.path }),
-    webPage: body.kind === 'html',
-    retryAfterMs: retryAfterMs(headers, overrides.headers.retry_after ?? HEADERS.retry_after.name),
-    ...(service && { service }),
-  });
+  if (weight === 'definite') return failed(asked, refused);
+  if (weight === 'plausible' && REFUSING.includes(status)) return failed(asked, refused, { plausible: true });
+  const why = `${failure.why}; ${because ?? 'the contract does not know this word'}`;
+  return failed(asked, { ...failure, ...ambiguous(row), why });
 }
 
-interface Said {
-  readonly service: ServiceRefusal | undefined;
-  readonly origin: string;
-  readonly path: string;
+function refusedKind(row: Operation, status: number, identifier: string | undefined): ErrorKind {
+  const refusal = refusalNamed(identifier);
+  // Some services use one word for an empty wallet and an empty card (A-110).
+  if (row.fails?.includes('insufficient_card_funds') && refusal === 'insufficient_funds') return 'refused';
+  if (keyReused(identifier)) return 'internal';
+  const kind = refusal === undefined ? undefined : REFUSALS[refusal].kind;
+  if (kind !== undefined && kind !== 'outcome_unknown') return kind;
+  if (status === 401 || status === 403) return 'not_authenticated';
+  return status === 404 ? 'not_found' : 'refused';
 }
 
-function errorText({ status, headers }: Answered, body: Body, { service, origin, path }: Said): string {
+function keyReused(identifier: string | undefined): boolean {
+  return identifier !== undefined && /idempot.*(?:reus|mismatch|conflict|different)/i.test(identifier);
+}
+
+/** 405, 501, or 404 with an identifier that names no resource (reading rule 2). */
+function isRouteMissing(row: Operation, status: number, refusal: RefusalName | undefined): boolean {
+  if (status === 405 || status === 501 || refusal === 'route_not_found' || refusal === 'method_not_allowed')
+    return true;
+  if (status !== 404 || refusal === undefined) return status === 404;
+  // "not found" where nothing was named can only mean the route.
+  const namesResource = Object.values({ ...row.query, ...row.body }).some(field => field.names !== undefined);
+  return refusal === 'not_found' && row.params === undefined && !namesResource;
+}
+
+function errorText({ status, headers, body, service }: Answer, { origin, path }: Judged): string {
   if (status < 400) {
     const location = headerText(headers, 'location') ?? '';
     const to = URL.canParse(location, `${origin}${path}`) ? new URL(location, `${origin}${path}`) : undefined;
@@ -432,240 +441,35 @@ function errorText({ status, headers }: Answered, body: Body, { service, origin,
   }
   if (body.kind === 'html') return `${notTheApi(body.title)} (${status} from ${origin})`;
   if (service?.error === undefined) return `status ${status}`;
-  return service.message
-    ? `${service.error}, "${service.message.slice(0, 300)}" (${status})`
-    : `${service.error} (${status})`;
+  const message = service.message ? `, "${service.message.slice(0, 300)}"` : '';
+  return `${service.error}${message} (${status})`;
 }
 
-/** The service's error verbatim; with a request id in a header alone, just that. */
-function serviceOf({ headers }: Answered, body: Body, judged: Judged): ServiceRefusal | undefined {
-  const said = body.kind === 'json' ? (readErrorBody(body.value) ?? idOnly(body.value)) : undefined;
-  const name = judged.target.overrides.headers.request_id ?? HEADERS.request_id.name;
-  const requestId = said?.request_id ?? headerText(headers, name);
-  if (said === undefined && requestId === undefined) return undefined;
-  return { ...said, ...(requestId !== undefined && { request_id: requestId }) };
+// Debug lines. A good body is never logged; one that is not understood can only be asked about with a piece of it at hand.
+
+function debugRequest({ settings: { onDebug }, redactor }: Wire, request: ReturnType<typeof wireRequest>): void {
+  if (!onDebug) return;
+  onDebug(redactor.text(`> ${request.method} ${request.path}`));
+  debugHeaders(onDebug, redactor, request.headers);
 }
 
-function idOnly(value: unknown): ServiceRefusal | undefined {
-  const id = isObject(value) ? value['request_id'] : undefined;
-  return typeof id === 'string' ? { request_id: id } : undefined;
-}
-
-// The verdict about a write as an `Attempt`.
-
-/** Statuses with which a word that the contract does not know is a refusal all the same. */
-const REFUSING: readonly number[] = [400, 401, 403, 404, 422];
-
-/** Of the verdict about one attempt: its class, and what the answer showed. */
-export function attemptOf(verdict: Interpretation, asked: RequestFacts): Attempt {
-  const { status, requestId } = verdict;
-  const about = { status, requestId, evidence: asked.evidence };
-  switch (verdict.class) {
-    case 'done':
-      return { ...about, class: 'done', ...shownBy(verdict.decoded.result, asked, verdict.evidence) };
-    case 'unverified': {
-      const { error, doubt, partial, evidence } = verdict;
-      const pending = doubt === 'pending' ? { pending: true as const } : {};
-      return { ...about, class: 'ambiguous', error, ...pending, ...shownBy(partial, asked, evidence) };
-    }
-    case 'not_sent':
-      return { class: 'not_sent', error: verdict.error };
-    case 'throttled': {
-      const { error, refusal } = verdict;
-      return { ...about, class: 'throttled', error, refusal, retryAfterMs: error.facts.retryAfterMs };
-    }
-    case 'refused':
-      return { ...about, ...refused(verdict, asked) };
-    case 'in_progress':
-    case 'ambiguous': {
-      const { error, refusal } = verdict;
-      const running = verdict.class === 'in_progress' ? { keyInProgress: true as const } : {};
-      return { ...about, class: 'ambiguous', error, refusal, retryAfterMs: error.facts.retryAfterMs, ...running };
-    }
-    default:
-      throw new CliError('internal', { ...verdict.error.facts, message: 'a read was sent as a write' });
-  }
-}
-
-function refused(verdict: Extract<Interpretation, { again: boolean }>, asked: RequestFacts): Attempt {
-  const { error, refusal, rule, status = 0, said } = verdict;
-  if (rule === undefined || rule.weight === 'definite') return { class: 'refused', error, refusal };
-  if (rule.weight === 'plausible' && REFUSING.includes(status)) {
-    return { class: 'refused', plausible: true, error, refusal };
-  }
-  const why = `${said}; ${rule.because ?? 'the contract does not know this word'}`;
-  const { service, idempotencyKey } = error.facts;
-  const unknown = errorOf(classifyUnusable(asked.target.row, false), {
-    ...asked,
-    status,
-    why,
-    service,
-    idempotencyKey,
-  });
-  return { class: 'ambiguous', error: unknown, refusal };
-}
-
-/** The members of an answer by which it can be looked for. */
-function shownBy(result: unknown, { target }: RequestFacts, evidence: Evidence | undefined): Partial<Attempt> {
-  const members: Readonly<Record<string, unknown>> = isObject(result) ? result : {};
-  const { id, card_balance: card, wallet_balance: wallet } = members;
-  const { makes, transfer } = target.row;
-  return {
-    result,
-    ...(makes !== undefined && typeof id === 'string' && { made: id }),
-    ...(transfer !== undefined && { balances: balancesIn(card, wallet) }),
-    ...(evidence !== undefined && { evidence }),
-  };
-}
-
-// The sending.
-
-/** What the reader of a list of many pages adds to a request. */
-export interface PageReading {
-  /** Called when the page is there whole, before it is read: the connection is free again. */
-  readonly onArrival: () => void;
-}
-
-/** What all attempts of a service share. */
-export interface Wire {
-  readonly transport: Transport;
-  readonly origin: string;
-  /** Variables of the environment that name address and key. */
-  readonly variables: readonly string[] | undefined;
-  /** Path of the base address, without a slash at its end. */
-  readonly basePath: string;
-  readonly clock: Clock;
-  readonly redactor: Redactor;
-  readonly userAgent: string;
-  readonly timeoutMs: number | undefined;
-  /** The sandbox's clock is its own; no warning is due. */
-  readonly checkClock: boolean;
-  readonly debug: ((line: string) => void) | undefined;
-  readonly observe: ((observed: Observed) => void) | undefined;
-  /** Told that a request leaves; the result is called when its answer is there, or will not come. */
-  readonly asking: (() => () => void) | undefined;
-  /** Says each text once. */
-  readonly warn: (text: string) => void;
-}
-
-/** What an answer shows beside its content, for `doctor`. */
-export interface Observed {
-  readonly status: number;
-  readonly tookMs: number;
-  /** The service's clock, milliseconds since 1970 UTC. */
-  readonly dateMs: number | undefined;
-  readonly certificate: Certificate | undefined;
-}
-
-interface Attempted extends RequestFacts {
-  readonly paging?: PageReading | undefined;
-  readonly plan: PlannedRequest;
-  readonly key: Secret;
-  readonly signals: readonly (AbortSignal | undefined)[];
-}
-
-/** Sends the planned bytes once and judges what came of it. Rejects only for a proxy variable that is unusable. */
-export async function attempt(wire: Wire, attempted: Attempted): Promise<Interpretation> {
-  const { target, plan } = attempted;
-  const request = wireRequest(wire, attempted);
-  debugRequest(wire, request);
-  const began = wire.clock.monotonic();
-  const answered = wire.asking?.();
-  let exchange: Exchange;
-  try {
-    exchange = await wire.transport.exchange(request);
-  } finally {
-    answered?.();
-  }
-  const tookMs = wire.clock.monotonic() - began;
-  debugExchange(wire, exchange, tookMs);
-  if (exchange.status !== undefined) {
-    const dateMs = dateOf(exchange.headers);
-    const certificate = wire.transport.certificate();
-    wire.observe?.({ status: exchange.status, tookMs, dateMs, certificate });
-    const isSandbox = !wire.checkClock || headerText(exchange.headers, SANDBOX_MARK) !== undefined;
-    const now = isSandbox ? undefined : wire.clock.now();
-    for (const warning of headerWarnings(exchange.headers, now)) wire.warn(wire.redactor.text(warning));
-  }
-  const { redactor, origin, variables } = wire;
-  const { input, evidence, keyOfCaller, paging } = attempted;
-  if (exchange.status === 200 && exchange.failure === undefined) paging?.onArrival();
-  const asked = { target, input, evidence, keyOfCaller, idempotencyKey: plan.idempotencyKey };
-  const verdict = interpretResponse(exchange, {
-    ...asked,
-    origin,
-    path: request.path,
-    variables,
-    redactor,
-    answeredAt: wire.clock.now(),
-  });
-  if (verdict.class === 'done')
-    for (const text of verdict.decoded.warnings) wire.warn(redactor.text(`${target.name}: ${text}`));
-  return verdict;
-}
-
-/** Most milliseconds until an answer begins. */
-const HEADERS_MS = { read: 30_000, write: 60_000 };
-
-function wireRequest(wire: Wire, { target, plan, key, signals }: Attempted): WireRequest {
-  const { row, overrides } = target;
-  const effect = isWrite(row) ? 'write' : 'read';
-  const given = wire.timeoutMs ?? row.patienceMs;
-  const totalMs = given ?? REQUEST_TOTAL_MS[effect];
-  const headers: Record<string, string> = {
-    Accept: 'application/json',
-    'Accept-Encoding': 'identity',
-    'User-Agent': wire.userAgent,
-  };
-  if (row.credential !== 'none') headers[HEADERS.authorization.name] = `Bearer ${key.expose()}`;
-  if (plan.body !== undefined) headers['Content-Type'] = 'application/json';
-  if (plan.idempotencyKey !== undefined) headers[keyHeader(overrides)] = plan.idempotencyKey;
-  const { kind } = row.returns;
-  return {
-    method: plan.method,
-    path: `${wire.basePath}${plan.path}`,
-    headers,
-    body: plan.body,
-    write: effect === 'write',
-    totalMs,
-    headersMs: Math.min(totalMs, given ?? HEADERS_MS[effect]),
-    signals: signals.filter(signal => signal !== undefined),
-    maxBodyBytes: kind === 'list' || kind === 'page' ? MAX_LIST_BYTES : MAX_BYTES,
-  };
-}
-
-function debugRequest({ debug, redactor }: Wire, request: WireRequest): void {
-  if (!debug) return;
-  debug(redactor.text(`> ${request.method} ${request.path}`));
-  debugHeaders(debug, redactor, request.headers);
-}
-
-function debugExchange({ debug, redactor }: Wire, exchange: Exchange, elapsedMs: number): void {
-  if (!debug) return;
+function debugExchange({ settings: { onDebug }, redactor }: Wire, exchange: Exchange, elapsedMs: number): void {
+  if (!onDebug) return;
   const took = `${Math.round(elapsedMs)} ms`;
   if (exchange.status === undefined) {
-    debug(redactor.text(`< ${exchange.sent ? 'no answer' : 'not sent'}: ${exchange.failure.text}, ${took}`));
+    onDebug(redactor.text(`< ${exchange.sent ? 'no answer' : 'not sent'}: ${exchange.failure.text}, ${took}`));
     return;
   }
-  debug(`< ${exchange.status} ${exchange.bytes.length} bytes, ${took}`);
-  debugHeaders(debug, redactor, exchange.headers);
-  // A body that is not understood can only be asked about with a piece of it at hand; a good one is never logged.
-  if (exchange.status >= 400) {
-    const sample = new TextDecoder().decode(exchange.bytes.subarray(0, 4_096));
-    debug(
-      `< ${redactor
-        .text(sample)
-        .replace(/[^\x20-\x7e]+/g, ' ')
-        .slice(0, 200)}`,
-    );
-  }
+  onDebug(`< ${exchange.status} ${exchange.bytes.length} bytes, ${took}`);
+  debugHeaders(onDebug, redactor, exchange.headers);
+  if (exchange.status < 400) return;
+  const sample = redactor.text(new TextDecoder().decode(exchange.bytes.subarray(0, 4_096)));
+  onDebug(`< ${sample.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 200)}`);
 }
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
-
-function debugHeaders(debug: (line: string) => void, redactor: Redactor, headers: Headers): void {
-  for (const [name, value] of Object.entries(headers)) {
-    const hidden = /^(?:authorization|proxy-authorization|set-cookie|cookie)$/i.test(name);
-    debug(`  ${name.toLowerCase()}: ${hidden ? '[redacted]' : redactor.text(textOf(value ?? ''))}`);
+function debugHeaders(onDebug: (line: string) => void, redactor: Redactor, headers: WireHeaders): void {
+  for (const name of Object.keys(headers)) {
+    const isHidden = /^(?:authorization|proxy-authorization|set-cookie|cookie)$/i.test(name);
+    onDebug(`  ${name.toLowerCase()}: ${isHidden ? '[redacted]' : redactor.text(textOf(headers[name] ?? ''))}`);
   }
 }

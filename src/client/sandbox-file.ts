@@ -2,8 +2,9 @@
  * Exports and imports of a sandbox: files of any size, streamed over a connection of their own. An export is
  * asked for again while the store is busy; an import is not repeated, and happened whole or not at all.
  */
-import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { text } from 'node:stream/consumers';
 import { SNAPSHOT_FILE, TRANSFERS } from '../contract/sandbox/snapshots.ts';
 import { CliError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
@@ -20,32 +21,29 @@ export interface SandboxAddress {
   readonly authorities?: readonly string[] | undefined;
 }
 
-const LARGEST_ANSWER = 1_048_576;
-
 /** How often an export is asked for at most. The sandbox itself waits for its store each time. */
 const MOST_TRIES = 4;
 const PAUSE_MS = 500;
 
 /** The bytes of an export as they come. Throws `unreachable` when they do not come whole. */
 export async function* exportedFrom(place: SandboxAddress & { readonly clock: Clock }): AsyncGenerator<Uint8Array> {
-  const answer = await exportAsked(place);
-  const length = Number(answer.headers['content-length']);
-  let size = 0;
+  const answer = await exportOf(place);
+  let missing = Number(answer.headers['content-length']);
   try {
     for await (const piece of answer as AsyncIterable<Uint8Array>) {
-      size += piece.length;
+      missing -= piece.length;
       yield piece;
     }
   } catch (error) {
-    throw brokenOff(place, error);
+    throw interrupted(place, error);
   }
-  if (size !== length) throw brokenOff(place, undefined);
+  if (missing !== 0) throw interrupted(place, undefined);
 }
 
-async function exportAsked(place: SandboxAddress & { readonly clock: Clock }): Promise<IncomingMessage> {
+async function exportOf(place: SandboxAddress & { readonly clock: Clock }): Promise<IncomingMessage> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await asked(place, TRANSFERS.export);
+      return await answerTo(place, TRANSFERS.export);
     } catch (error) {
       const isBusy = error instanceof CliError && error.facts.httpStatus === 503;
       if (!isBusy || tries === MOST_TRIES) throw error;
@@ -59,38 +57,33 @@ async function exportAsked(place: SandboxAddress & { readonly clock: Clock }): P
  * file was sent and the sandbox itself did not answer: a proxy that gave up does not know what became of it.
  */
 export async function importInto(place: SandboxAddress, pieces: AsyncIterable<Uint8Array>): Promise<unknown> {
-  const text = await textOf(await asked(place, TRANSFERS.import, pieces));
-  return jsonOf(text) ?? Promise.reject(unknownImport(place, 'the answer is none of a sandbox'));
+  const answer = jsonOf(await text(await answerTo(place, TRANSFERS.import, pieces)));
+  if (answer === undefined) throw unknownImport(place, 'the answer is none of a sandbox');
+  return answer;
 }
 
-interface Target {
-  readonly method: string;
-  readonly path: string;
-}
-
-async function asked(
+async function answerTo(
   place: SandboxAddress,
-  target: Target,
+  { method, path }: { readonly method: string; readonly path: string },
   pieces?: AsyncIterable<Uint8Array>,
 ): Promise<IncomingMessage> {
   const { baseUrl, socketPath, token, signal, authorities } = place;
-  const url = new URL(baseUrl + target.path);
-  const options: RequestOptions = {
-    method: target.method,
-    signal,
-    headers: {
-      authorization: `Bearer ${token.expose()}`,
-      ...(pieces !== undefined && { 'content-type': SNAPSHOT_FILE.contentType }),
-    },
-    ...(socketPath !== undefined && { socketPath }),
-    ...(authorities !== undefined && { ca: [...authorities] }),
-  };
+  const url = new URL(baseUrl + path);
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    const sent = url.protocol === 'https:' ? requestHttps(url, options) : requestHttp(url, options);
+    const sent = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
+      method,
+      signal,
+      headers: {
+        authorization: `Bearer ${token.expose()}`,
+        ...(pieces !== undefined && { 'content-type': SNAPSHOT_FILE.contentType }),
+      },
+      ...(socketPath !== undefined && { socketPath }),
+      ...(authorities !== undefined && { ca: [...authorities] }),
+    });
     sent.on('response', resolve);
     sent.on('error', (error: Error) => {
       const isWhole = pieces !== undefined && sent.writableFinished;
-      const failure = isWhole ? unknownImport(place, error.message) : brokenOff(place, error);
+      const failure = isWhole ? unknownImport(place, error.message) : interrupted(place, error);
       reject(signal.aborted ? signal.reason : failure);
     });
     if (pieces === undefined) sent.end();
@@ -98,50 +91,37 @@ async function asked(
   });
   const { statusCode: status = 0 } = answer;
   if (status === 200) return answer;
-  const said = readErrorBody(jsonOf(await textOf(answer)));
+  const said = readErrorBody(jsonOf(await text(answer)))?.message;
   if (pieces !== undefined && said === undefined && status >= 500) throw unknownImport(place, `HTTP ${status}`);
-  throw refused(said?.message, status);
+  const kind = status === 401 || status === 403 ? 'not_authenticated' : status === 409 ? 'refused' : 'unreachable';
+  const message = `the sandbox refused it: ${said ?? `HTTP ${status}`}`;
+  throw new CliError(kind, { message, httpStatus: status, outcome: 'refused' });
 }
 
-async function send(sent: ReturnType<typeof requestHttp>, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+async function send(sent: ClientRequest, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const piece of pieces) {
     // An answer before the end says no: the rest is not wanted.
     if (sent.destroyed || sent.writableEnded) return;
-    if (!sent.write(piece)) await drained(sent);
+    if (sent.write(piece)) continue;
+    // More may be written, or nothing ever will; no listener is left behind.
+    await new Promise<void>(resolve => {
+      const goOn = () => {
+        sent.off('drain', goOn).off('close', goOn);
+        resolve();
+      };
+      sent.on('drain', goOn).on('close', goOn);
+    });
   }
   sent.end();
 }
 
-/** Resolves when more may be written, or nothing ever will; leaves no listener behind. */
-function drained(sent: ReturnType<typeof requestHttp>): Promise<void> {
-  return new Promise(resolve => {
-    const goOn = () => {
-      sent.off('drain', goOn).off('close', goOn);
-      resolve();
-    };
-    sent.on('drain', goOn).on('close', goOn);
-  });
-}
-
-async function textOf(answer: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const piece of answer as AsyncIterable<Buffer>) {
-    size += piece.length;
-    if (size > LARGEST_ANSWER)
-      throw new CliError('contract_mismatch', { message: 'the answer of the sandbox is too long' });
-    parts.push(piece);
+/** Undefined for a text that is no JSON. */
+function jsonOf(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
   }
-  return Buffer.concat(parts).toString('utf8');
-}
-
-function refused(said: string | undefined, status: number): CliError {
-  const kind = status === 401 || status === 403 ? 'not_authenticated' : status === 409 ? 'refused' : 'unreachable';
-  return new CliError(kind, {
-    message: `the sandbox refused it: ${said ?? `HTTP ${status}`}`,
-    httpStatus: status,
-    outcome: 'refused',
-  });
 }
 
 function unknownImport(place: SandboxAddress, why: string): CliError {
@@ -157,17 +137,7 @@ function shownPlace({ baseUrl, socketPath }: SandboxAddress): string {
   return socketPath ?? new URL(baseUrl).host;
 }
 
-/** Undefined for a text that is no JSON. */
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
-function brokenOff(place: SandboxAddress, cause: unknown): CliError {
+function interrupted(place: SandboxAddress, cause: unknown): CliError {
   // The file could not be read to its end: an import that was cut off changes nothing, and says so itself.
   if (cause instanceof CliError) return cause;
   const why = cause instanceof Error ? `: ${cause.message}` : '';

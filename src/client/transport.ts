@@ -2,14 +2,12 @@
  * HTTP/1.1 through undici, of which only the client and its connector are loaded, at the first request. One
  * request a connection at a time; nothing is repeated, redirected, inflated or cached here.
  */
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { setMaxListeners } from 'node:events';
-import type { Socket } from 'node:net';
-import type { Client, Dispatcher } from 'undici';
+import type { Client } from 'undici';
 import type buildConnector from 'undici/lib/core/connect.js';
 import type { Clock, Environment } from '../platform/host.ts';
 import { setFlag } from '../platform/v8.ts';
-import { describeFailure, noteIssuer, Stopped, TimeIsUp, TooLarge, type WireFailure } from './failure.ts';
+import { describeFailure, seconds, type WireFailure, WireProblem } from './failure.ts';
 import { openTunnel, proxyFor } from './proxy.ts';
 
 const CONNECT_MS = 5_000;
@@ -35,7 +33,7 @@ export interface WireRequest {
 
 export type WireHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** How far a request came. `sent` is true from the moment its head is handed to the socket. */
+/** How far a request came. `sent` is true from the moment before its head is handed to the socket. */
 export type Exchange =
   | { readonly status?: undefined; readonly sent: boolean; readonly failure: WireFailure }
   | {
@@ -44,19 +42,25 @@ export type Exchange =
       readonly headers: WireHeaders;
       readonly bytes: Uint8Array;
       /** Set when the body did not arrive whole. */
-      readonly failure?: WireFailure;
+      readonly failure?: WireFailure | undefined;
     };
 
+/** What the service showed of itself at a TLS connection. */
+export interface Certificate {
+  /** Organisation or name of who issued it. */
+  readonly issuer: string | undefined;
+  /** As the certificate says it: `Nov 20 14:03:11 2027 GMT`. */
+  readonly validTo: string | undefined;
+}
+
 export interface Transport {
-  /** Host and port, or the path of the socket, for messages. */
-  readonly place: string;
   exchange(request: WireRequest): Promise<Exchange>;
-  /** What the service showed at the last TLS connection; undefined without one. */
+  /** Of the last TLS connection; undefined without one. */
   certificate(): Certificate | undefined;
   close(): Promise<void>;
 }
 
-export interface TransportSettings {
+interface TransportSettings {
   readonly origin: URL;
   readonly socketPath?: string | undefined;
   readonly env: Environment;
@@ -67,12 +71,6 @@ export interface TransportSettings {
   readonly isProgram?: boolean | undefined;
 }
 
-/** Answers that came in one piece are most of them. */
-function whole(chunks: readonly Uint8Array[]): Uint8Array {
-  const [only] = chunks;
-  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
-}
-
 /** One connection. It is thrown away after anything but a whole answer. */
 interface Connection {
   readonly client: Client;
@@ -80,105 +78,134 @@ interface Connection {
   giveUp(error: Error): void;
 }
 
-interface Attempt {
-  sent: boolean;
-}
+type Connector = ReturnType<typeof buildConnector>;
+type Dial = (...asked: Parameters<Connector>) => void;
 
 /** Nothing is loaded or connected before the first exchange. Throws `usage` for an unusable proxy variable. */
 export function createTransport(settings: TransportSettings): Transport {
-  const { origin, socketPath, clock, isProgram = true } = settings;
+  const { origin, socketPath, clock, authorities, isProgram = true } = settings;
   // The path of a private socket is another one in each run, and nothing to act on.
   const place = socketPath === undefined ? origin.host : 'the sandbox';
   const proxy = socketPath === undefined ? proxyFor(origin, settings.env) : undefined;
   const idle: Connection[] = [];
-  const attempts = new WeakMap<object, Attempt>();
-  let dispatching: Attempt | undefined;
-  let parts: Promise<Parts> | undefined;
+  let loading: ReturnType<typeof loadParts> | undefined;
   let shown: Certificate | undefined;
+  let restoreFlags = () => {};
 
-  const onCreate = (message: unknown) => {
-    if (dispatching) attempts.set((message as { request: object }).request, dispatching);
-  };
-  const onSend = (message: unknown) => {
-    const attempt = attempts.get((message as { request: object }).request);
-    if (attempt) attempt.sent = true;
-  };
-  subscribe('undici:request:create', onCreate);
-  subscribe('undici:client:sendHeaders', onSend);
+  function open({ Client, buildConnector }: Awaited<ReturnType<typeof loadParts>>): Connection {
+    const connect = buildConnector({
+      timeout: CONNECT_MS,
+      ...(socketPath === undefined ? {} : { socketPath }),
+      ...(authorities === undefined ? {} : { ca: [...authorities] }),
+    });
+    /** A connection that is still being made is not undici's to close. */
+    let dialled: { destroy(): unknown } | undefined;
+    const direct: Dial = (options, callback) => {
+      const socket = connect(options, callback);
+      dialled = socket;
+      // A socket that fails verification is destroyed before its error arrives, and its certificate with it.
+      socket.prependOnceListener('secure', () => {
+        shown = certificateOf(socket);
+      });
+    };
+    const tunnelled: Dial = (options, callback) => {
+      const host = options.hostname.includes(':') ? `[${options.hostname}]` : options.hostname;
+      const tunnel = { target: `${host}:${options.port || 443}`, authorities, timeoutMs: CONNECT_MS };
+      const onDial = (request: { destroy(): unknown }) => {
+        dialled = request;
+      };
+      openTunnel({ ...tunnel, proxy: proxy ?? origin, onDial }).then(
+        socket => direct({ ...options, httpSocket: socket }, callback),
+        (error: Error) => callback(error, null),
+      );
+    };
+    const dial = proxy === undefined ? direct : tunnelled;
+    const client = new Client(origin.origin, { connect: dial, pipelining: 1, maxHeaderSize: MAX_HEADER_BYTES });
+    return {
+      client,
+      idleSince: 0,
+      giveUp(error) {
+        client.destroy(error, () => undefined);
+        dialled?.destroy();
+      },
+    };
+  }
 
-  function checkout(parts: Parts, write: boolean): Connection {
+  async function checkout(isWrite: boolean): Promise<Connection> {
     for (let connection = idle.pop(); connection !== undefined; connection = idle.pop()) {
-      if (!write || clock.monotonic() - connection.idleSince <= IDLE_FOR_WRITES_MS) return connection;
+      if (!isWrite || clock.monotonic() - connection.idleSince <= IDLE_FOR_WRITES_MS) return connection;
       connection.giveUp(new Error('idle for too long'));
     }
-    const onCertificate = (certificate: Certificate) => {
-      shown = certificate;
+    loading ??= loadParts(isProgram);
+    const parts = await loading;
+    restoreFlags = () => {
+      for (const restore of parts.restore.splice(0)) restore();
     };
-    return open({ ...parts, origin, socketPath, proxy, authorities: settings.authorities, onCertificate });
+    return open(parts);
   }
 
   function exchangeOn(connection: Connection, request: WireRequest): Promise<Exchange> {
-    const { signals, totalMs } = request;
-    const attempt: Attempt = { sent: false };
+    const { signals, totalMs, maxBodyBytes } = request;
     return new Promise(resolve => {
-      let status = 0;
+      let [sent, isOver, status, size] = [false, false, 0, 0];
       let headers: WireHeaders = {};
-      let size = 0;
       const chunks: Uint8Array[] = [];
-      const time = AbortSignal.timeout(totalMs);
-      const stops = [time, ...signals];
-      const onStop = () => once(stopReason(stops, totalMs));
-      const settle = (error: unknown) => {
+      const stops = [AbortSignal.timeout(totalMs), ...signals];
+      const onStop = () => settle(stopReason(stops, totalMs));
+      const settle = (error?: Error) => {
+        if (isOver) return;
+        isOver = true;
         for (const stop of stops) stop.removeEventListener('abort', onStop);
-        const failure = error === undefined ? undefined : describeFailure(error, place);
-        if (failure === undefined) {
+        const failure = error && describeFailure(error, place, shown?.issuer);
+        restoreFlags();
+        if (error === undefined) {
           connection.idleSince = clock.monotonic();
           idle.push(connection);
-        } else connection.giveUp(error instanceof Error ? error : new Error('given up'));
-        if (status === 0) resolve({ sent: attempt.sent, failure: failure ?? describeFailure(undefined, place) });
-        else resolve({ status, sent: true, headers, bytes: whole(chunks), ...(failure && { failure }) });
-      };
-      const once = onlyOnce(settle);
-      const handler: Dispatcher.DispatchHandler = {
-        onRequestStart: () => undefined,
-        onResponseStart: (_controller, code, received) => {
-          if (code >= 200) [status, headers] = [code, received];
-        },
-        onResponseData: (_controller, chunk) => {
-          size += chunk.length;
-          if (size > request.maxBodyBytes) once(new TooLarge(request.maxBodyBytes));
-          else chunks.push(chunk);
-        },
-        onResponseEnd: () => once(undefined),
-        onResponseError: (_controller, error) => once(error),
+        } else connection.giveUp(error);
+        const [bytes = new Uint8Array()] = chunks.length > 1 ? [Buffer.concat(chunks)] : chunks;
+        if (status > 0) resolve({ status, sent: true, headers, bytes, failure });
+        else resolve({ sent, failure: failure ?? describeFailure(undefined, place) });
       };
       // Every worker of a run may wait under one signal; Node takes more than ten listeners for a leak.
       if (signals.length > 0) setMaxListeners(0, ...signals);
       for (const stop of stops) stop.addEventListener('abort', onStop);
-      dispatching = attempt;
+      const { method, path, body = null, headersMs: headersTimeout } = request;
+      // The total covers the body: a timeout between bytes lets one byte a while drip on for ever.
+      const asked = { method, path, headers: request.headers, body, headersTimeout, bodyTimeout: 0 };
       try {
-        connection.client.dispatch(dispatchOptions(request), handler);
+        connection.client.dispatch(asked as Parameters<Client['dispatch']>[0], {
+          // Called on a connection that stands, before anything is written to it.
+          onRequestStart: () => {
+            sent = true;
+          },
+          onResponseStart: (_controller, code, received) => {
+            if (code >= 200) [status, headers] = [code, received];
+          },
+          onResponseData: (_controller, chunk) => {
+            size += chunk.length;
+            if (size <= maxBodyBytes) return void chunks.push(chunk);
+            const limit = maxBodyBytes >= 1 << 20 ? `${maxBodyBytes >> 20} MiB` : `${maxBodyBytes >> 10} KiB`;
+            settle(new WireProblem(`the answer is larger than the limit of ${limit}`, true));
+          },
+          onResponseEnd: () => settle(),
+          onResponseError: (_controller, error) => settle(error),
+        });
       } catch (error) {
-        once(error);
-      } finally {
-        dispatching = undefined;
+        settle(error instanceof Error ? error : new Error('not dispatched'));
       }
     });
   }
 
   return {
-    place,
     certificate: () => shown,
     async exchange(request) {
-      parts ??= loadParts(isProgram);
-      const loaded = await parts;
       const { signals, totalMs, write } = request;
-      if (!signals.some(({ aborted }) => aborted)) return exchangeOn(checkout(loaded, write), request);
+      const connection = await checkout(write);
+      if (!signals.some(({ aborted }) => aborted)) return exchangeOn(connection, request);
+      idle.push(connection);
       return { sent: false, failure: describeFailure(stopReason(signals, totalMs), place) };
     },
     async close() {
-      unsubscribe('undici:request:create', onCreate);
-      unsubscribe('undici:client:sendHeaders', onSend);
       // The end of the program closes what is idle, without Node's own way there, which opens standard error.
       if (isProgram) return;
       await Promise.all(idle.splice(0).map(({ client }) => client.close()));
@@ -187,135 +214,31 @@ export function createTransport(settings: TransportSettings): Transport {
 }
 
 /** What ends an exchange that is stopped: its time, or the reason of the signal that came first. */
-function stopReason(stops: readonly AbortSignal[], totalMs: number): Error {
+function stopReason(stops: readonly AbortSignal[], totalMs: number): WireProblem {
   const reason: unknown = stops.find(({ aborted }) => aborted)?.reason;
-  return reason instanceof DOMException && reason.name === 'TimeoutError' ? new TimeIsUp(totalMs) : new Stopped(reason);
-}
-
-function dispatchOptions(request: WireRequest): Dispatcher.DispatchOptions {
-  return {
-    method: request.method as Dispatcher.HttpMethod,
-    path: request.path,
-    headers: request.headers,
-    body: request.body ?? null,
-    headersTimeout: request.headersMs,
-    // The total covers the body: a timeout between bytes lets one byte a while drip on for ever.
-    bodyTimeout: 0,
-  };
-}
-
-interface OpenFacts extends Parts {
-  readonly origin: URL;
-  readonly socketPath: string | undefined;
-  readonly proxy: URL | undefined;
-  readonly authorities: readonly string[] | undefined;
-  readonly onCertificate: (certificate: Certificate) => void;
-}
-
-function open(facts: OpenFacts): Connection {
-  const { Client, buildConnector, origin, socketPath, proxy, authorities, onCertificate } = facts;
-  const connector = buildConnector({
-    timeout: CONNECT_MS,
-    ...(socketPath === undefined ? {} : { socketPath }),
-    ...(authorities === undefined ? {} : { ca: [...authorities] }),
-  });
-  const opening = new Set<Closeable>();
-  const direct: Connector = (options, callback) => {
-    let issuer: string | undefined;
-    const socket = connector(options, (error, connected) => {
-      // Two calls: the callback's type is a pair, error or socket.
-      if (error) callback(noteIssuer(error, issuer), null);
-      else callback(null, connected);
-    });
-    // A socket that fails verification is destroyed before its error arrives, and its certificate with it.
-    socket.prependOnceListener('secure', () => {
-      const certificate = certificateOf(socket);
-      issuer = certificate.issuer;
-      onCertificate(certificate);
-    });
-    hold(opening, socket);
-  };
-  const client = new Client(origin.origin, {
-    connect: proxy === undefined ? direct : throughProxy({ proxy, authorities }, direct, opening),
-    pipelining: 1,
-    maxHeaderSize: MAX_HEADER_BYTES,
-  });
-  return {
-    client,
-    idleSince: 0,
-    giveUp(error) {
-      client.destroy(error, () => undefined);
-      // A connection that is still being made is not undici's to close before it stands.
-      for (const socket of opening) socket.destroy();
-    },
-  };
-}
-
-interface Parts {
-  readonly Client: typeof import('undici/lib/dispatcher/client.js').default;
-  readonly buildConnector: typeof import('undici/lib/core/connect.js').default;
+  const isTime = reason instanceof DOMException && reason.name === 'TimeoutError';
+  return new WireProblem(isTime ? `no complete answer within ${seconds(totalMs)}` : 'stopped before the answer');
 }
 
 /**
- * Node 20 waits at exit for V8 to finish optimising undici's WebAssembly parser: 60 ms of a 95 ms start. The
- * baseline compiler is enough here. The flag is set after the modules are loaded: before, it makes V8 drop the
- * code cache of Node's own modules, which costs 10 ms.
+ * Node 20 waits at exit for V8 to finish optimising undici's WebAssembly parser: 60 ms of a 95 ms start. The baseline compiler
+ * is enough for what the first answer needs of it. The flags are set after the modules are loaded and until that answer is read:
+ * V8 takes no compiled code as long as they differ from those under which it was kept.
  */
-async function loadParts(isProgram: boolean): Promise<Parts> {
+async function loadParts(isProgram: boolean) {
   const [client, connect, v8] = await Promise.all([
     import('undici/lib/dispatcher/client.js'),
     import('undici/lib/core/connect.js'),
     import('node:v8'),
   ]);
   // Not in somebody else's process. Of the parser, whose bytes are ours, only what runs is checked.
-  if (isProgram) {
-    setFlag(v8, '--liftoff-only', '--no-liftoff-only --wasm-tier-up --wasm-dynamic-tiering');
-    setFlag(v8, '--wasm-lazy-validation', '--no-wasm-lazy-validation');
-  }
-  return { Client: client.default, buildConnector: connect.default };
-}
-
-export interface Certificate {
-  /** Organisation or name of who issued it. */
-  readonly issuer: string | undefined;
-  /** As the certificate says it: `Nov 20 14:03:11 2027 GMT`. */
-  readonly validTo: string | undefined;
-}
-
-/** A connection that is being made. */
-interface Closeable {
-  destroy(): unknown;
-  once(event: 'close', listener: () => void): unknown;
-}
-
-/** Kept until it closes by itself: a client that lives long connects many times. */
-function hold(opening: Set<Closeable>, closeable: Closeable): void {
-  opening.add(closeable);
-  closeable.once('close', () => opening.delete(closeable));
-}
-
-type Connector = (options: ConnectorOptions, callback: ConnectorCallback) => void;
-type ConnectorOptions = Parameters<ReturnType<typeof buildConnector>>[0];
-type ConnectorCallback = Parameters<ReturnType<typeof buildConnector>>[1];
-
-/** Connects to the proxy first and speaks TLS through its tunnel. */
-function throughProxy(
-  { proxy, authorities }: { readonly proxy: URL; readonly authorities: readonly string[] | undefined },
-  direct: Connector,
-  opening: Set<Closeable>,
-): Connector {
-  return (options, callback) => {
-    const target = `${options.hostname.includes(':') ? `[${options.hostname}]` : options.hostname}:${options.port || 443}`;
-    const done = onlyOnce(({ error, socket }: { error: Error | null; socket: Socket | null }) => {
-      if (error) callback(error, null);
-      else if (socket) direct({ ...options, httpSocket: socket }, callback);
-    });
-    const tunnel = { proxy, authorities, target, timeoutMs: CONNECT_MS };
-    openTunnel({ ...tunnel, done: (error, socket) => done({ error, socket }) }).then(
-      request => hold(opening, request),
-      (error: unknown) => done({ error: error instanceof Error ? error : new Error('no tunnel'), socket: null }),
-    );
-  };
+  const restore = isProgram
+    ? [
+        setFlag(v8, '--liftoff-only', '--no-liftoff-only --wasm-tier-up --wasm-dynamic-tiering'),
+        setFlag(v8, '--wasm-lazy-validation', '--no-wasm-lazy-validation'),
+      ]
+    : [];
+  return { Client: client.default, buildConnector: connect.default, restore };
 }
 
 interface PeerCertificate {
@@ -323,7 +246,6 @@ interface PeerCertificate {
   readonly valid_to?: unknown;
 }
 
-/** What the service showed of itself on a TLS socket. */
 function certificateOf(socket: object): Certificate {
   const { getPeerCertificate } = socket as { getPeerCertificate?: () => PeerCertificate };
   const { issuer, valid_to: validTo } = getPeerCertificate?.call(socket) ?? {};
@@ -331,15 +253,5 @@ function certificateOf(socket: object): Certificate {
   return {
     issuer: typeof name === 'string' ? name : undefined,
     validTo: typeof validTo === 'string' ? validTo : undefined,
-  };
-}
-
-/** A function whose first call alone counts. */
-function onlyOnce<T>(call: (value: T) => void): (value: T) => void {
-  let called = false;
-  return value => {
-    if (called) return;
-    called = true;
-    call(value);
   };
 }

@@ -32,15 +32,8 @@ export interface Evidence {
   readonly was?: string | undefined;
   /** Nothing else of the same run moves the wallet meanwhile, so that the wallet is evidence as well. */
   readonly alone: boolean;
-  /**
-   * The same bytes went before under a key that is surely honoured: a success is the answer to the first of them, and
-   * the card may have moved by other operations since.
-   */
-  readonly replay?: boolean | undefined;
   /** When it was planned, ms UTC: an older resource is not what this write has made. */
   readonly plannedAt: number;
-  /** The clock of the service when it was sent first, ms UTC, where an answer before has told it. */
-  readonly serviceAt?: number | undefined;
   /** `plannedAt` is by the clock of the service, and not by ours. */
   readonly byServiceClock?: true | undefined;
   /** Nobody else can have sent its key: the answer to it is no older than the plan. */
@@ -58,12 +51,11 @@ export interface Moved {
 /**
  * Whether balances show that an amount has moved. The card alone suffices: it changed by exactly the amount. A purchase
  * may change the card meanwhile; then the wallet suffices, where nothing else of this run moves it. An unchanged card
- * never shows a transfer. Anything else, twice the amount too, is `unclear`; but for a replay any change other than twice
- * the amount will do, for its key says the rest.
+ * never shows a transfer. Anything else, twice the amount too, is `unclear`.
  */
 export function transferShown(
   { transfer, amount }: Moved,
-  { before, alone, replay }: Pick<Evidence, 'before' | 'alone' | 'replay'>,
+  { before, alone }: Pick<Evidence, 'before' | 'alone'>,
   after: Balances,
 ): 'shown' | 'unchanged' | 'unclear' {
   if (before === undefined) return 'unclear';
@@ -71,7 +63,6 @@ export function transferShown(
   const card = after.card - before.card;
   if (card === wanted) return 'shown';
   if (card === 0) return 'unchanged';
-  if (replay === true && card !== 2 * wanted) return 'shown';
   return alone && walletChange(before, after) === -wanted ? 'shown' : 'unclear';
 }
 
@@ -84,11 +75,7 @@ export function walletChange(before: Balances, after: Balances): number | undefi
  * Whether balances that were read later agree with an answer that shows the transfer in full. Some of what came onto a
  * card may be spent by then. An unchanged card, and a change by more than the amount, never agree.
  */
-export function transferAgrees(
-  moved: Moved,
-  evidence: Pick<Evidence, 'before' | 'alone' | 'replay'>,
-  after: Balances,
-): boolean {
+export function transferAgrees(moved: Moved, evidence: Pick<Evidence, 'before' | 'alone'>, after: Balances): boolean {
   const shown = transferShown(moved, evidence, after);
   if (shown !== 'unclear' || evidence.before === undefined) return shown === 'shown';
   const came = after.card - evidence.before.card;

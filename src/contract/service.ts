@@ -25,15 +25,12 @@ export interface CallOptions {
 }
 
 export interface ReadOptions {
-  /**
-   * It looks what came of a write, also when the run is stopped: only `signal` cuts it off. That it is let through does not
-   * say that a rate limit lets writes through. `once`: it is not tried again.
-   */
-  readonly aside?: 'patient' | 'once' | undefined;
+  /** It reads a change back, also when the run is stopped: only `signal` cuts it off. `once`: it is not tried again. */
+  readonly readBack?: 'retried' | 'once' | undefined;
   /** Cuts the request off, and the attempts after it; its reason is thrown when that is a `CliError`. */
   readonly signal?: AbortSignal | undefined;
   /** Of pages: told why the list may be incomplete, at most once, in place of a warning. */
-  readonly onDoubt?: ((why: string) => void) | undefined;
+  readonly onIncomplete?: ((why: string) => void) | undefined;
 }
 
 /** A request as it would be sent, for dry runs, debug lines and the journal. Bytes are final. */
@@ -81,7 +78,7 @@ export interface AttemptOptions {
  *   variable that cannot be used stays as it is.
  * - `throttled`: 429. The effect may be there all the same: some services count behind the handler.
  * - `ambiguous`: anything else. Silence, 3xx, 5xx, 408, 409 in an unknown word, a 2xx that does not show the effect, 202,
- *   HTML, "already in that state", "this request was seen before", "this key is in progress".
+ *   HTML, "already in that state", "this request was seen before", "this key is in progress", a 5xx in whatever words.
  *
  * Money is cents in `balances` and USD in `result`, as everywhere.
  */
@@ -102,8 +99,6 @@ export interface Attempt {
   readonly retryAfterMs?: number | undefined;
   /** Of an ambiguous one: accepted and not finished (202, or a word such as "pending"); a look may take longer to find it. */
   readonly pending?: true;
-  /** Of an ambiguous one: the service still works on a request with this key (409). */
-  readonly keyInProgress?: true;
   /** Id of the card or subscription that the answer of a create named, believed or not. */
   readonly made?: string | undefined;
   /** Card and wallet as the answer of a transfer told them. */

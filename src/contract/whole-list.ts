@@ -26,10 +26,10 @@ export async function fromWholeList<N extends PagedName, T>(
   let doubt: string | undefined;
   for (let reading = 1; reading <= READINGS; reading += 1) {
     doubt = undefined;
-    const onDoubt = (why: string) => {
+    const onIncomplete = (why: string) => {
       doubt = why;
     };
-    const taken = await take(reader.pages(operation, input, { onDoubt }));
+    const taken = await take(reader.pages(operation, input, { onIncomplete }));
     if (doubt === undefined) return taken;
   }
   throw incompleteList(operation, `${doubt}. ${because}`);

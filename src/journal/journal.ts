@@ -215,7 +215,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     const { op } = held;
     const service = await dependencies.service();
     const plain = readerOf(service, () => ({
-      aside: dependencies.stop.aborted ? 'once' : 'patient',
+      readBack: dependencies.stop.aborted ? 'once' : 'retried',
       signal: dependencies.cut,
     }));
     const reader = patientReader(plain, ms => clock.sleep(ms, dependencies.stop));

@@ -81,10 +81,10 @@ async function readMarked(reader: Reader, plan: MarkedPlan, binId: string): Prom
     if (marker?.startsWith(plan.prefix)) byMarker.set(marker, [...(byMarker.get(marker) ?? []), card]);
   };
   let doubt: string | undefined;
-  const onDoubt = (why: string) => {
+  const onIncomplete = (why: string) => {
     doubt = why;
   };
-  for await (const { data } of reader.pages('cards.list', { bin_id: binId, per_page: 100 }, { onDoubt })) {
+  for await (const { data } of reader.pages('cards.list', { bin_id: binId, per_page: 100 }, { onIncomplete })) {
     for (const card of data) {
       keep(card);
       // A card made a day before the plan cannot be ours, however far the clocks are apart.

@@ -7,21 +7,26 @@ import type { setFlagsFromString } from 'node:v8';
 
 /** What sets each changed flag back. */
 const usualFlags = new Set<string>();
+let endsUsually = false;
 
 /**
- * Sets a flag such as `--liftoff-only` for the rest of the process. At its end `usual` sets it back: compiled code is kept under
- * the flags of a fresh process (src/loader.ts).
+ * Sets a flag such as `--liftoff-only` until the result is called, at the latest until the end of the process, where `usual` sets it
+ * back: compiled code is kept and used under the flags of a fresh process alone (src/loader.ts).
  */
 export function setFlag(
   v8: { readonly setFlagsFromString: typeof setFlagsFromString },
   flag: string,
   usual: string,
-): void {
+): () => void {
   v8.setFlagsFromString(flag);
-  if (usualFlags.size === 0) {
+  if (!endsUsually) {
     process.prependOnceListener('exit', () => usualFlags.forEach(each => void v8.setFlagsFromString(each)));
   }
+  endsUsually = true;
   usualFlags.add(usual);
+  return () => {
+    if (usualFlags.delete(usual)) v8.setFlagsFromString(usual);
+  };
 }
 
 // The space for new objects, for servers. Left alone it grows to 32 MB under load. As small as it is at first, 1 MB, it is searched

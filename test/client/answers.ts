@@ -58,13 +58,13 @@ export const rows: readonly Row[] = [
   {
     name: '409 in progress',
     answer: (_, r) => json(r, 409, error('idempotency_in_progress')),
-    read: 11,
+    read: 6,
     write: 11,
   },
   {
     name: '409 key in use',
     answer: (_, r) => json(r, 409, error('idempotent_request_running')),
-    read: 11,
+    read: 6,
     write: 11,
   },
   { name: '409 key reused', answer: (_, r) => json(r, 409, error('idempotency_key_reused')), read: 1, write: 11 },
@@ -75,7 +75,7 @@ export const rows: readonly Row[] = [
   {
     name: '503 rate_limited',
     answer: (_, r) => json(r, 503, error('too_many_requests')),
-    read: 7,
+    read: 12,
     write: 11,
     reads: 3,
   },

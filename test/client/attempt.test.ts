@@ -64,10 +64,11 @@ test.each<[string, Handler, Partial<Attempt>]>([
   ['an unknown word with 409', refuses(409, 'not_this_way'), { class: 'ambiguous' }],
   ['a word of another operation', refuses(404, 'bin_not_found'), { class: 'ambiguous', refusal: 'bin_not_found' }],
   ['a repetition', refuses(400, 'duplicate_request'), { class: 'ambiguous' }],
-  ['a key that is worked on', refuses(409, 'idempotency_in_progress'), { class: 'ambiguous', keyInProgress: true }],
+  ['a key that is worked on', refuses(409, 'idempotency_in_progress'), { class: 'ambiguous' }],
   ['a web page', html, { class: 'ambiguous', status: 403 }],
   ['429', refuses(429, 'rate_limited', { 'retry-after': '7' }), { class: 'throttled', retryAfterMs: 7_000 }],
   ['503', refuses(503, 'service_unavailable', { 'retry-after': '2' }), { class: 'ambiguous', retryAfterMs: 2_000 }],
+  ['503 that is called a rate limit', refuses(503, 'rate_limited'), { class: 'ambiguous' }],
   ['a redirect', says(302, {}, { location: 'https://elsewhere.example/' }), { class: 'ambiguous', status: 302 }],
   ['silence', (_, r) => void r.destroy(), { class: 'ambiguous', status: undefined }],
 ])('%s is one request', async (_name, answer, expected) => {

@@ -62,4 +62,12 @@ describe('what a start loads', () => {
       await service.close();
     }
   });
+
+  it('a create in the sandbox loads no client of PostgreSQL and no HTTP/2, compiled', async () => {
+    const words = ['--sandbox', 'cards', 'create', '--bin', 'auto', '--amount', '1'];
+    const { files, modules, compiled } = await loadedBy(words);
+    expect(compiled).toEqual([]);
+    expect(files).not.toContain('pg.js');
+    expect(modules).not.toContain('http2');
+  });
 });
