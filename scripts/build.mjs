@@ -190,6 +190,10 @@ async function inspectorPage() {
   const text = end => made.find(({ path }) => path.endsWith(end)).text;
   return JSON.stringify({
     'index.html': { type: 'text/html; charset=utf-8', text: await readFile(join(folder, 'index.html'), 'utf8') },
+    'way-in.html': {
+      type: 'text/html; charset=utf-8',
+      text: await readFile(join(folder, 'way-in.html'), 'utf8'),
+    },
     'app.js': { type: 'text/javascript; charset=utf-8', text: text('app.js') },
     'app.css': { type: 'text/css; charset=utf-8', text: text('style.css') },
     'icon.svg': { type: 'image/svg+xml', text: await readFile(join(folder, 'icon.svg'), 'utf8') },

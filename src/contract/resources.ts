@@ -146,6 +146,7 @@ export const FINISHED_CHALLENGE: ReadonlySet<string> = new Set(
 );
 
 export const TRANSACTION_TYPES = ['authorization', 'settlement', 'refund', 'decline'] as const;
+export const TRANSACTION_STATUSES = ['pending', 'settled', 'reversed', 'expired', 'completed', 'declined'] as const;
 export const DECLINE_REASONS = [
   'card_frozen',
   'card_terminated',
@@ -167,7 +168,7 @@ export const TRANSACTION = {
   id: must(text({ doc: 'Transaction identifier.', basis: recordBasis })),
   card_id: text({ doc: 'Card it belongs to.', basis: recordBasis, names: 'card', also: ['card.id'] }),
   type: must(choice(TRANSACTION_TYPES, { doc: 'Kind of record.', basis: stated('2.5') })),
-  status: choice(['pending', 'settled', 'reversed', 'expired', 'completed', 'declined'], {
+  status: choice(TRANSACTION_STATUSES, {
     doc: 'State of it.',
     basis: assumed('A-44', 'the lifecycle is not shown'),
   }),

@@ -3,7 +3,7 @@
 import { CARD, CARD_ID, CARD_STATUSES } from '../card.ts';
 import { choice, flag, integer, list, money, must, nullable, number, object, sealed, text, time } from '../field.ts';
 import { listOf, one, operation, pageOf } from '../operation.ts';
-import { CURRENCIES, DEPOSIT } from '../resources.ts';
+import { CURRENCIES, DEPOSIT, TRANSACTION, TRANSACTION_STATUSES, TRANSACTION_TYPES } from '../resources.ts';
 import { change, described, ours, reading, THOROUGH, traceless } from './basis.ts';
 import { DIALECT_NAMES } from './faults.ts';
 
@@ -223,6 +223,45 @@ const WHOLE_CARD = {
 const page = integer({ ...described('Page, from 1.'), min: 1, defaults: 1 });
 const per_page = integer({ ...described('Rows a page.'), min: 1, max: 1000, defaults: 50 });
 
+const card_id = text({ ...described('Only those of this card.'), names: 'card', maxLength: 64 });
+const search = (doc: string) => text({ ...described(doc), maxLength: 200 });
+
+const FOUND_TRANSACTION = { ...TRANSACTION, last4: CARD.last4 } as const;
+
+/** A record, what became of its authorization, and every entry of the ledger about it. */
+const WHOLE_TRANSACTION = {
+  ...FOUND_TRANSACTION,
+  held: usd('Still held by its authorization.'),
+  settled: usd('Settled of its authorization.'),
+  released: usd('Given back of its hold.'),
+  refunded: usd('Refunded of what was settled.'),
+  chain: must(
+    list(object(CARD_ENTRY, described('One of them.')), described('Entries about it and its purchase, oldest first.')),
+  ),
+} as const;
+
+export const CHALLENGE_STATUSES = ['pending', 'approved', 'failed', 'expired', 'cancelled'] as const;
+
+/** Without its code. */
+const FOUND_CHALLENGE = {
+  id: must(text(described('Identifier of the challenge.'))),
+  card_id: must(text({ ...described('Card it belongs to.'), names: 'card' })),
+  last4: CARD.last4,
+  merchant: must(text(described('Merchant name.'))),
+  amount: usd('Amount.'),
+  status: must(choice(CHALLENGE_STATUSES, described('State.'))),
+  attempts: count('Wrong codes so far.'),
+  created_at: must(time(described('When it was opened.'))),
+  expires_at: must(time(described('When the code stops working.'))),
+} as const;
+
+const SPENT_DAY = {
+  day: must(text(described('Day, UTC.'))),
+  spent: usd('Settled, refunds taken off.'),
+  purchases: count('Authorizations.'),
+  declined: count('Declines.'),
+} as const;
+
 export const HOLDING_OPERATIONS = {
   overview: operation({
     ...traceless,
@@ -252,6 +291,47 @@ export const HOLDING_OPERATIONS = {
     path: '/cards/{card_id}',
     params: { card_id: CARD_ID },
     returns: one(WHOLE_CARD, ours),
+  }),
+  transactions: operation({
+    ...traceless,
+    summary: 'List transactions, newest first, or search them',
+    path: '/transactions',
+    query: {
+      q: search('Part of a merchant or of the label of a card, last four digits, an amount, or an id.'),
+      type: choice(TRANSACTION_TYPES, described('Only those.')),
+      status: choice(TRANSACTION_STATUSES, described('Only those.')),
+      card_id,
+      page,
+      per_page,
+    },
+    returns: pageOf(FOUND_TRANSACTION, ours),
+  }),
+  'transactions.show': operation({
+    ...traceless,
+    summary: 'Show a transaction with everything that became of its purchase',
+    path: '/transactions/{transaction_id}',
+    params: { transaction_id: must(text({ ...described('Transaction record.'), names: 'transaction' })) },
+    returns: one(WHOLE_TRANSACTION, ours),
+  }),
+  challenges: operation({
+    ...traceless,
+    summary: 'List 3DS challenges without their codes, newest first',
+    path: '/challenges',
+    query: {
+      q: search('Part of a merchant, last four digits of a card, or an id.'),
+      status: choice(CHALLENGE_STATUSES, described('Only those.')),
+      card_id,
+      page,
+      per_page,
+    },
+    returns: pageOf(FOUND_CHALLENGE, ours),
+  }),
+  spending: operation({
+    ...traceless,
+    summary: 'Sum what was spent by day, oldest first, up to the clock of the sandbox',
+    path: '/overview/spending',
+    query: { days: integer({ ...described('How many days.'), min: 1, max: 366, defaults: 14 }) },
+    returns: listOf(SPENT_DAY, ours),
   }),
 } as const;
 
@@ -294,10 +374,11 @@ export const INVARIANT = {
 
 export const LEDGER_OPERATIONS = {
   deposits: operation({
-    ...reading,
+    ...traceless,
     summary: 'List deposits, newest first',
     path: '/deposits',
     query: {
+      q: search('Part of the hash of its transaction on the chain, or an id.'),
       status: choice(['pending', 'confirmed', 'failed'], described('Only those.')),
       currency: choice(CURRENCIES, described('Only those.')),
       page,

@@ -189,7 +189,7 @@ function pageOf({ page = 1, per_page: limit = 100 }: AskedPage) {
   return { where, facts: (total: number) => pageFacts(page, limit, total) };
 }
 
-export const listDeposits: AdminHandlers['deposits'] = async ({ sql, input }) => {
+export const listDeposits: MomentHandler<'deposits'> = async ({ sql }, input) => {
   const { where, facts } = pageOf(input);
   const { rows, total } = await newestDeposits(sql, { ...input, ...where });
   return { data: rows.map(wireDeposit), page: facts(total) };

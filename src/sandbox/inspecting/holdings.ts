@@ -1,17 +1,30 @@
 /** overview, cards, cards.show: where the money is, cards that are looked for, and one card with its entries. */
+import type { CHALLENGE_STATUSES } from '../../contract/sandbox/state.ts';
 import { type Cents, cents, sumCents, toUsd } from '../../core/money.ts';
-import { cardOf, wireCard } from '../account/ledger.ts';
+import { cardOf, wireCard, wireTransaction } from '../account/ledger.ts';
+import { Refused } from '../calls/handler.ts';
 import { clockRate, readClock } from '../clock/clock.ts';
 import { pageFacts } from '../handlers/account.ts';
 import { isoTime, monthOf } from '../rules/dates.ts';
 import type { MomentHandler } from '../service/service.ts';
 import { binById, walletOf } from '../store/account.ts';
-import { type EntryOfCard, entriesOfCard, holdingsOf, openCounts, searchCards } from '../store/cards.ts';
+import {
+  type EntryOfCard,
+  entriesOfCard,
+  type FoundTransaction,
+  holdingsOf,
+  openCounts,
+  recordsOfPurchase,
+  searchCards,
+  searchChallenges,
+  searchTransactions,
+  spentByDay,
+} from '../store/cards.ts';
 import { timersInOrder } from '../store/counters.ts';
 import { subscriptionsWithCounts } from '../store/deliveries.ts';
 import { changeCount, countAll, eventsInOrder } from '../store/ledger.ts';
 import { generationOf } from '../store/open.ts';
-import { usedBetween } from '../store/transactions.ts';
+import { transactionById, usedBetween } from '../store/transactions.ts';
 
 const NOTHING = 0 as Cents;
 
@@ -77,21 +90,20 @@ export const showWholeCard: MomentHandler<'cards.show'> = async ({ sql, now }, {
     max_monthly: toUsd(bin?.max_monthly ?? NOTHING),
     agrees: (last?.card_after ?? 0) === card.balance && (last?.hold_after ?? 0) === card.hold,
     entries_total: entries.length,
-    entries: entries
-      .slice(-SHOWN_ENTRIES)
-      .toReversed()
-      .map(({ id, at, kind, ref, card, hold, card_after, hold_after }) => ({
-        id,
-        at: isoTime(at),
-        kind,
-        ref,
-        card: toUsd(card),
-        hold: toUsd(hold),
-        card_after: toUsd(card_after),
-        hold_after: toUsd(hold_after),
-      })),
+    entries: entries.slice(-SHOWN_ENTRIES).toReversed().map(wireEntry),
   };
 };
+
+const wireEntry = ({ id, at, kind, ref, card, hold, card_after, hold_after }: CardEntry) => ({
+  id,
+  at: isoTime(at),
+  kind,
+  ref,
+  card: toUsd(card),
+  hold: toUsd(hold),
+  card_after: toUsd(card_after),
+  hold_after: toUsd(hold_after),
+});
 
 interface CardEntry {
   readonly id: number;
@@ -118,6 +130,73 @@ function withBalances(rows: readonly EntryOfCard[], card: string): readonly Card
     return { id, at, kind, ref, ...moved, card_after: onCard, hold_after: onHold };
   });
 }
+
+// transactions, transactions.show, challenges, spending
+
+const wireFound = (row: FoundTransaction) => ({ ...wireTransaction(row), last4: row.last4 });
+
+export const searchedTransactions: MomentHandler<'transactions'> = async ({ sql }, input) => {
+  const { page = 1, per_page: limit = 50, ...search } = input;
+  const { rows, total } = await searchTransactions(sql, search, { limit, offset: (page - 1) * limit });
+  return { data: rows.map(wireFound), page: pageFacts(page, limit, total) };
+};
+
+/** Its chain holds the entries of its authorization, of what settles it and of what refunds it. */
+export const showWholeTransaction: MomentHandler<'transactions.show'> = async (moment, { transaction_id: id }) => {
+  const { sql } = moment;
+  const found = await transactionById(sql, id);
+  if (found === undefined) throw new Refused('not_found', `no transaction ${id}`);
+  const purchase = { card: found.card_id, id: found.authorization_id ?? id };
+  const records = await recordsOfPurchase(sql, purchase);
+  const own = records.find(record => record.id === id);
+  if (own === undefined) throw new Refused('not_found', `no transaction ${id}`);
+  const { held, settled, released, refunded } = records.find(record => record.id === purchase.id) ?? own;
+  const refs = new Set(records.map(record => record.id));
+  const entries = withBalances(await entriesOfCard(sql, found.card_id), found.card_id);
+  return {
+    ...wireFound(own),
+    held: toUsd(held),
+    settled: toUsd(settled),
+    released: toUsd(released),
+    refunded: toUsd(refunded),
+    chain: entries.filter(({ ref }) => refs.has(ref)).map(wireEntry),
+  };
+};
+
+export const searchedChallenges: MomentHandler<'challenges'> = async ({ sql }, input) => {
+  const { page = 1, per_page: limit = 50, ...search } = input;
+  const { rows, total } = await searchChallenges(sql, search, { limit, offset: (page - 1) * limit });
+  // One by one: the code stands beside them.
+  const data = rows.map(row => ({
+    id: row.id,
+    card_id: row.card_id,
+    last4: row.last4,
+    merchant: row.merchant,
+    attempts: row.attempts,
+    amount: toUsd(row.amount),
+    status: row.status as (typeof CHALLENGE_STATUSES)[number],
+    created_at: isoTime(row.created_at),
+    expires_at: isoTime(row.expires_at),
+  }));
+  return { data, page: pageFacts(page, limit, total) };
+};
+
+const MS_OF_DAY = 86_400_000;
+
+export const showSpending: MomentHandler<'spending'> = async ({ sql, now }, { days = 14 }) => {
+  const last = Math.floor(now / MS_OF_DAY);
+  const rows = await spentByDay(sql, last - days + 1);
+  const data = Array.from({ length: days }, (_, nth) => {
+    const day = last - days + 1 + nth;
+    const { spent, purchases, declined } = rows.find(row => row.day === day) ?? {
+      spent: NOTHING,
+      purchases: 0,
+      declined: 0,
+    };
+    return { day: isoTime(day * MS_OF_DAY).slice(0, 10), spent: toUsd(spent), purchases, declined };
+  });
+  return { data, page: {} };
+};
 
 // marks: whether anything changed since somebody last asked, in one cheap statement.
 

@@ -1,5 +1,5 @@
 /** Who may ask: the key for the service, the admin token for the admin surface (docs/design/sandbox.md, section 10). */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { withoutCode } from '../../contract/events.ts';
 import type { ReplyOf } from '../../contract/operation.ts';
@@ -14,7 +14,13 @@ import { Refused } from '../calls/handler.ts';
 import { sandboxNow } from '../clock/clock.ts';
 import { type Answer, errorAnswer, replyAnswer } from '../http/answer.ts';
 import { bodyOf, type ParsedRequest, type Route } from '../http/request.ts';
-import { browserRefusal, type InspectorSessions, isForPage, isFromPage } from '../page/inspector-sessions.ts';
+import {
+  browserRefusal,
+  type InspectorSessions,
+  isForPage,
+  isFromPage,
+  PAGE_HEADERS,
+} from '../page/inspector-sessions.ts';
 import { isoTime } from '../rules/dates.ts';
 import type { ServiceParts } from '../service/service.ts';
 import { type ApiKeyRow, allApiKeys, apiKeyByDigest } from '../store/requests.ts';
@@ -213,6 +219,38 @@ export function pageFileAnswer(
   if (file !== undefined) return { status: 200, headers: { 'Content-Type': file.type }, body: file.text };
   const message = 'The inspector has no such file.';
   return errorAnswer({ status: 404, error: 'route_not_found', message }, named());
+}
+
+/**
+ * How to get in, for a person who typed the address of the server: nothing of the store, and as before no page. Once the
+ * inspector is open, `/` leads to it. Undefined for every other request.
+ */
+export function wayIn(
+  door: InspectorSessions | undefined,
+  { method, url, headers }: IncomingMessage,
+): Answer | undefined {
+  const isTyped = headers['sec-fetch-site'] === 'none' && headers['sec-fetch-mode'] === 'navigate';
+  if (door === undefined || method !== 'GET' || !isTyped || headers['sec-fetch-dest'] !== 'document') return undefined;
+  if (url === '/' && door.isOpen) {
+    return {
+      status: 303,
+      headers: { Location: `http://${door.host}${PAGE_PATH}`, 'Cache-Control': 'no-store' },
+      body: '',
+    };
+  }
+  const file = url === '/' || (url === PAGE_PATH && !door.isOpen) ? door.file('way-in.html') : undefined;
+  if (file === undefined) return undefined;
+  const policy = PAGE_HEADERS['Content-Security-Policy']
+    ?.replace("script-src 'self'", `script-src ${hashIn(file.text, 'script')}`)
+    .replace("style-src 'self'", `style-src ${hashIn(file.text, 'style')}`);
+  const headersOfPage = { ...PAGE_HEADERS, 'Content-Security-Policy': policy ?? '', 'Content-Type': file.type };
+  return { status: 404, headers: headersOfPage, body: file.text };
+}
+
+/** The digest of what stands between these tags, as a policy names it. */
+function hashIn(html: string, tag: string): string {
+  const text = new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`).exec(html)?.[1] ?? '';
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
 /** Throws `unauthorized` without a session, `forbidden` for what it may not ask. */

@@ -47,6 +47,7 @@ import {
   refuseLiveKeysIn,
   sessionAnswer,
   turnedAway,
+  wayIn,
   withoutCodes,
 } from './authorize.ts';
 import { executeRequest } from './execute.ts';
@@ -100,6 +101,8 @@ export class Exchange {
     const progress: Progress = { requestId: undefined, allowance: undefined, now: undefined, appliedFault: undefined };
     const { pageDoor, activeDialect } = this.#parts;
     const turned = turnedAway(request, this.hosts, pageDoor);
+    const way = turned === undefined ? wayIn(pageDoor, request) : undefined;
+    if (way !== undefined) return { answer: way, requestId: this.#named(progress), now: undefined };
     const answer = turned
       ? errorAnswer(turned, this.#named(progress))
       : await this.#served(request, progress).catch((error: unknown) => this.#failed(error, progress));

@@ -4,7 +4,8 @@ import type { Cents } from '../../core/money.ts';
 import type { DeliveryRow } from './deliveries.ts';
 import { ABOUT_CARD, aboutCard, type EventRow } from './ledger.ts';
 import type { RequestRow } from './requests.ts';
-import { conditions, type Listed, listed, type Page, type Sql } from './sql.ts';
+import { conditions, escaped, type Listed, listed, type Page, type Sql } from './sql.ts';
+import type { TransactionRow } from './transactions.ts';
 
 export type CardStatus = (typeof CARD_STATUSES)[number];
 
@@ -227,6 +228,74 @@ export function searchCards(sql: Sql, { q, status, bin }: CardSearch, page: Page
   return listed<FoundCard>(sql, query, page);
 }
 
+interface OfCardSearch {
+  readonly q?: string | undefined;
+  readonly status?: string | undefined;
+  readonly type?: string | undefined;
+  readonly card_id?: string | undefined;
+}
+
+const FOUND_OF_CARD = `(merchant like ? escape '!' or id = ? or amount = ? or card_id in
+  (select id from cards where substr(number, 13) = ? or label like ? escape '!'))`;
+
+/** Of a table whose rows have an id, a card, a merchant and an amount; newest first. */
+function searchOfCards<Row>(sql: Sql, table: string, { q = '', type, status, card_id }: OfCardSearch, page: Page) {
+  const asked = q.trim();
+  const part = `%${escaped(asked)}%`;
+  const usd = /^\$?(\d{1,12})(?:\.(\d\d))?$/.exec(asked.replaceAll(',', ''));
+  const amount = usd === null ? null : Number(`${usd[1]}${usd[2] ?? '00'}`);
+  const found = asked === '' ? undefined : [part, asked, amount, asked, part];
+  const wanted = { 'type = ?': type, 'status = ?': status, 'card_id = ?': card_id, [FOUND_OF_CARD]: found };
+  return listed<Row>(sql, { columns: `*, ${LAST4}`, from: table, wanted, order: 'created_at desc, id desc' }, page);
+}
+
+const LAST4 = '(select substr(number, 13) from cards where cards.id = card_id) as last4';
+
+export type FoundTransaction = TransactionRow & { readonly last4: string };
+
+export const searchTransactions = (sql: Sql, search: OfCardSearch, page: Page) =>
+  searchOfCards<FoundTransaction>(sql, 'transactions', search, page);
+
+/** The authorization of a purchase and every record about it, oldest first. */
+export const recordsOfPurchase = (sql: Sql, { card, id }: { card: string; id: string }) =>
+  sql.all<FoundTransaction>(
+    `select *, ${LAST4} from transactions where card_id = ? and (id = ? or authorization_id = ?)
+     order by created_at, id`,
+    card,
+    id,
+    id,
+  );
+
+interface FoundChallenge extends ChallengeOfCard {
+  readonly card_id: string;
+  readonly last4: string;
+  readonly expires_at: number;
+}
+
+export const searchChallenges = (sql: Sql, search: OfCardSearch, page: Page) =>
+  searchOfCards<FoundChallenge>(sql, 'challenges', search, page);
+
+const MS_OF_DAY = 86_400_000;
+
+interface SpentDay {
+  /** Days since 1970, UTC. */
+  readonly day: number;
+  readonly spent: Cents;
+  readonly purchases: number;
+  readonly declined: number;
+}
+
+/** Days with a record from the first of these days on, oldest first. */
+export const spentByDay = (sql: Sql, firstDay: number) =>
+  sql.all<SpentDay>(
+    `select created_at / ${MS_OF_DAY} as day,
+       sum(case type when 'settlement' then amount when 'refund' then -amount else 0 end) as spent,
+       count(case when type = 'authorization' then 1 end) as purchases,
+       count(case when type = 'decline' then 1 end) as declined
+     from transactions where created_at >= ? group by 1 order by 1`,
+    firstDay * MS_OF_DAY,
+  );
+
 /** In lower case as `lower` has columns. A database takes values by its own language, which knows more letters. */
 const lowerAscii = (text: string) => text.replace(/[A-Z]+/g, letters => letters.toLowerCase());
 
@@ -236,8 +305,6 @@ function metadataPart(wanted: string): string {
   if (key === undefined || value === undefined) return '';
   return `%${escaped(`${JSON.stringify(key)}:${JSON.stringify(value)}`)}%`;
 }
-
-const escaped = (text: string) => text.replace(/[!%_]/g, '!$&');
 
 // What is reserved on cards, for the dialect `ledger-balance`.
 

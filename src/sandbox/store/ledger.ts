@@ -1,7 +1,7 @@
 /** Statements on `entries` and `postings`, and the cached balances they move. Called by the ledger alone. */
 import type { Cents } from '../../core/money.ts';
 import type { DepositRow } from './account.ts';
-import { listed, type Page, type Sql } from './sql.ts';
+import { escaped, listed, type Page, type Sql } from './sql.ts';
 
 interface WalletMove {
   readonly wallet: Cents;
@@ -110,9 +110,10 @@ export function eventsInOrder(sql: Sql, { order = 'asc', type, after, card_id, .
 
 export function newestDeposits(
   sql: Sql,
-  { status, currency, ...page }: Page & { status?: string | undefined; currency?: string | undefined },
+  { status, currency, q, ...page }: Page & Partial<Record<'status' | 'currency' | 'q', string | undefined>>,
 ) {
-  const wanted = { 'status = ?': status, 'currency = ?': currency };
+  const part = q === undefined ? undefined : `%${escaped(q.trim())}%`;
+  const wanted = { 'status = ?': status, 'currency = ?': currency, "id || ' ' || tx_hash like ? escape '!'": part };
   return listed<DepositRow>(sql, { from: 'deposits', wanted, order: 'created_at desc, id desc' }, page);
 }
 

@@ -109,3 +109,6 @@ export async function listed<Row>(
   const statement = `select ${columns} from ${from}${where} order by ${order} limit ? offset ?`;
   return { rows: await sql.all<Row>(statement, ...values, limit, offset), total: count?.total ?? 0 };
 }
+
+/** A text as `like … escape '!'` looks for it. */
+export const escaped = (text: string) => text.replace(/[!%_]/g, '!$&');

@@ -20,7 +20,29 @@ const stopwatch = () => {
   return { now: () => shown, monotonic: () => shown, pass };
 };
 
-it('1: answers a browser as ever before the first ticket, and with the page after it', async () => {
+it('says how to get in to whoever types the port, and to nobody else', async () => {
+  await using service = await fakeService();
+  const { host, origin } = new URL(service.url);
+  const typed = (path: string, site = 'none', mode = 'navigate', dest = 'document') => {
+    const how = [`Sec-Fetch-Site: ${site}`, `Sec-Fetch-Mode: ${mode}`, `Sec-Fetch-Dest: ${dest}`];
+    const lines = [`GET ${path} HTTP/1.1`, `Host: ${host}`, 'Connection: close', ...how];
+    return askRaw(service, `${lines.join('\r\n')}\r\n\r\n`);
+  };
+  for (const path of ['/', PAGE]) {
+    const told = await typed(path);
+    expect([path, statusOf(told)]).toEqual([path, 404]);
+    expect(told).toContain('sandbox open');
+    expect(told).toMatch(/script-src 'sha256-[\w+/=]+'; style-src 'sha256-[\w+/=]+'/);
+    expect(await typed(path, 'none', 'navigate', 'iframe')).not.toContain('sandbox open');
+    expect(await typed(path, 'none', 'no-cors')).not.toContain('sandbox open');
+    expect(statusOf(await typed(path, 'cross-site'))).toBe(403);
+  }
+  await ticketOf(service);
+  const onward = await typed('/');
+  expect([statusOf(onward), onward]).toEqual([303, expect.stringContaining(`Location: ${origin}${PAGE}`)]);
+});
+
+it('1: answers a browser without the page before the first ticket, and with it after it', async () => {
   await using service = await fakeService();
   const page = () => ask(service, { path: PAGE, headers: going() });
   const before = [
@@ -29,7 +51,7 @@ it('1: answers a browser as ever before the first ticket, and with the page afte
     (await ask(service, { path: `${ADMIN}/marks`, headers: fromPage(service) })).status,
   ];
   expect(before).toEqual([404, 403, 403]);
-  expect((await page()).text).not.toMatch(/page|inspector|sandbox open/i);
+  expect((await page()).text).not.toContain('<title>page');
   await ticketOf(service);
   const { status, headers, text } = await page();
   expect([status, headers['content-type'], text]).toEqual([
