@@ -168,7 +168,7 @@ function isListOfOurs({ members }: JsonLine): boolean {
   return Array.isArray(members?.get('data')?.value);
 }
 
-/** What `-o json` prints: a document over many lines, or a list. Each of its lines would be told as a wrong row. */
+/** What `-o json` prints: a document over many lines, or a list. Each of its lines would be a wrong row. */
 function oneDocument(name: string, line: number): CliError {
   return usage(
     `${name}, line ${line}: one JSON document, as -o json prints it; rows are NDJSON, one object a line (-o ndjson), or CSV (-o csv)`,
@@ -248,7 +248,7 @@ export function createCsvReader(): CsvReader {
   }
 
   function fault(place: Position, what: string): void {
-    // Told as what it is: the quotes of its names would be told as wrong quotes of CSV.
+    // Named as what it is: the quotes of its names would be wrong quotes of CSV.
     const isObject = fields.length === 0 && text.startsWith('{');
     const fault = isObject
       ? { ...from, text: 'a JSON object in a CSV file; a file has one form' }

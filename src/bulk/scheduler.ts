@@ -5,14 +5,14 @@
 import { asCliError, CliError } from '../core/errors.ts';
 import type { RowOutcome, Run, SendPermit } from '../journal/types.ts';
 
-/** A row to drive; with an outcome already it is only told in its turn. */
+/** A row to drive; with an outcome already it is only handed over in its turn. */
 export interface DriveRow {
   readonly row: number;
-  /** Rows of one lane are performed one after the other: a card whose balance they move. */
-  readonly lane?: string | undefined;
+  /** The card that it changes: rows of one card are executed one after the other. */
+  readonly card?: string | undefined;
   readonly earlier?: RowOutcome | undefined;
   /** Its outcome was unknown before: that it stays so says nothing about the service. No new row is sent while it is looked for. */
-  readonly doubted?: boolean | undefined;
+  readonly isUnknown?: boolean | undefined;
   /** It is begun when all rows of lower phases have ended. */
   readonly phase?: number | undefined;
   /** Rows of lower phases that must be done; else it is not begun. */
@@ -35,7 +35,7 @@ interface DriveSettings {
   readonly keepGoing: boolean;
   /** Aborted: no row is begun any more, what is under way comes to its end. */
   readonly stop: AbortSignal;
-  /** Told of every outcome as it comes, whatever its order. */
+  /** Called with every outcome as it comes, whatever its order. */
   readonly onOutcome: (outcome: RowOutcome) => void;
   /** Asked before the first row of a phase; what it resolves to stops the run. */
   readonly beforePhase?: ((phase: number) => Promise<CliError | undefined>) | undefined;
@@ -52,7 +52,7 @@ interface Drive {
 
 /** Rows in a row without a usable answer after which the service counts as gone. */
 const SILENT_ROWS = 8;
-/** With fewer workers nothing is written down ahead: a crash then leaves no row in doubt that was not on the wire. */
+/** With fewer workers nothing is written down ahead: a crash then leaves no row as sent that was not on the wire. */
 const MANY = 8;
 /** Rows after which what has ended is handed over, however fast more of them come. */
 const TOGETHER = 256;
@@ -63,7 +63,7 @@ export function drive(settings: DriveSettings): Drive {
   const { run, rows, stop } = settings;
   const pace = createPace(settings.concurrency);
   const outcomes = createWindow(WINDOW);
-  const lanes = createLanes();
+  const cards = createCardQueues();
   const phases = createPhases(settings.beforePhase);
   let [next, handed, underWay, ended, silent, lookedFor] = [0, 0, 0, 0, 0, 0];
   let halted = false;
@@ -88,7 +88,7 @@ export function drive(settings: DriveSettings): Drive {
 
   function fill(): void {
     while (!halted && !stop.aborted && slots.hasRoom()) {
-      const index = lanes.ready() ?? nextIndex();
+      const index = cards.ready() ?? nextIndex();
       if (index === undefined) return;
       const row = rows[index];
       if (row === undefined) return;
@@ -96,7 +96,7 @@ export function drive(settings: DriveSettings): Drive {
         phases.learn(row, row.earlier);
         outcomes.set(index, { ...row.earlier, begun: true });
       } else if (phases.skips(row)) outcomes.set(index, { row: row.row, outcome: 'not_sent', begun: false });
-      else if (row.lane === undefined || lanes.enter(row.lane, index)) begin(index, row);
+      else if (row.card === undefined || cards.enter(row.card, index)) begin(index, row);
     }
   }
 
@@ -104,7 +104,7 @@ export function drive(settings: DriveSettings): Drive {
     if (next >= rows.length || next - handed >= WINDOW) return undefined;
     const row = rows[next];
     // A list that grows while it is read page by page shows nothing.
-    if (lookedFor > 0 && row?.earlier === undefined && row?.doubted !== true) return undefined;
+    if (lookedFor > 0 && row?.earlier === undefined && row?.isUnknown !== true) return undefined;
     if (!mayEnter(row?.phase)) return undefined;
     next += 1;
     return next - 1;
@@ -129,29 +129,28 @@ export function drive(settings: DriveSettings): Drive {
 
   function begin(index: number, row: DriveRow): void {
     underWay += 1;
-    if (row.doubted === true) lookedFor += 1;
-    const begun: Underway = { index, slot: slots.begin(), epoch: pace.epoch() };
+    if (row.isUnknown === true) lookedFor += 1;
+    const begun: Underway = { index, row, slot: slots.begin(), epoch: pace.epoch() };
     run.perform(row.row, begun.slot).then(
       outcome => settled(begun, outcome),
       thrown => settled(begun, rejected(row.row, thrown)),
     );
   }
 
-  function settled({ index, slot, epoch }: Underway, outcome: RowOutcome): void {
+  function settled({ index, row, slot, epoch }: Underway, outcome: RowOutcome): void {
     underWay -= 1;
     ended += 1;
-    const lane = rows[index]?.lane;
-    if (lane !== undefined) lanes.leave(lane);
-    const row = rows[index];
-    if (row?.doubted === true) lookedFor -= 1;
-    if (row !== undefined) phases.learn(row, outcome);
+    if (row.card !== undefined) cards.leave(row.card);
+    if (row.isUnknown === true) lookedFor -= 1;
+    phases.learn(row, outcome);
     if (slot.withheld() && outcome.outcome === 'not_sent') {
       outcomes.set(index, { row: outcome.row, outcome: 'not_sent', begun: false });
     } else {
-      outcomes.set(index, compact(outcome));
+      // Without the resource: hundreds of them may wait for a slow row.
+      outcomes.set(index, { ...outcome, result: undefined, begun: true });
       pace.learn(outcome, epoch);
-      if (rows[index]?.doubted !== true) silent = isSilent(outcome) ? silent + 1 : 0;
-      if (row?.phase !== undefined && outcome.error?.kind === 'insufficient_funds') cause ??= outcome.error;
+      if (row.isUnknown !== true) silent = isSilent(outcome) ? silent + 1 : 0;
+      if (row.phase !== undefined && outcome.error?.kind === 'insufficient_funds') cause ??= outcome.error;
       else if (stops(outcome, settings.keepGoing) || silent >= SILENT_ROWS) halt(outcome.error);
       settings.onOutcome(outcome);
     }
@@ -239,6 +238,7 @@ function createWindow(size: number) {
 
 interface Underway {
   readonly index: number;
+  readonly row: DriveRow;
   readonly slot: InFlightRow;
   readonly epoch: number;
 }
@@ -259,17 +259,13 @@ function rejected(row: number, thrown: unknown): RowOutcome {
   return { row, outcome: error.kind === 'internal' ? 'unknown' : 'not_sent', error, stops: true };
 }
 
-/** Without the resource: hundreds of them may wait for a slow row. */
-function compact(outcome: RowOutcome): DrivenOutcome {
-  return { ...outcome, result: undefined, begun: true };
-}
-
 /** True for an error that a signal caused. */
 export function isSignal(thrown: unknown): thrown is CliError {
   return thrown instanceof CliError && (thrown.kind === 'interrupted' || thrown.kind === 'terminated');
 }
 
-// How many rows are on the wire. A row is written down before it takes a slot and after it has left it, so that the record of a row that came back and those of the next ones share a sync, and a slot that falls free is taken at once.
+// How many rows are on the wire. A row is written down before it takes a slot and after it has left it, so that the record of a
+// row that came back and those of the next ones share a sync, and a slot that falls free is taken at once.
 
 interface InFlightLimiter {
   /** Whether one more row may be begun. */
@@ -291,7 +287,7 @@ export interface InFlightRow extends SendPermit {
 interface InFlightLimits {
   /** Most rows on the wire. */
   readonly workers: () => number;
-  /** Most rows that may be written down beside them. A crash leaves them in doubt, so there are as few as will do. */
+  /** Most rows that may be written down besides. A crash leaves them as sent. */
   readonly ahead: () => number;
   /** A slot fell free, and no row was waiting for it. */
   readonly onFree: () => void;
@@ -300,23 +296,13 @@ interface InFlightLimits {
 export function createInFlightLimiter({ workers, ahead, onFree }: InFlightLimits): InFlightLimiter {
   let [preparing, flying, closed] = [0, 0, false];
   const waiting: ((may: boolean) => void)[] = [];
-  const reserve = createReserve(ahead);
-
-  function leave(): void {
-    preparing -= 1;
-    flying += 1;
-  }
 
   function freed(): void {
     while (flying < workers()) {
       const next = waiting.shift();
-      if (next === undefined) {
-        if (preparing > 0) reserve.lacking();
-        break;
-      }
+      if (next === undefined) break;
       next(true);
     }
-    reserve.left(waiting.length);
     onFree();
   }
 
@@ -325,10 +311,8 @@ export function createInFlightLimiter({ workers, ahead, onFree }: InFlightLimits
     let withheld = false;
     const answer = (may: boolean): boolean => {
       if (stage !== 'preparing') return false;
-      if (may) {
-        leave();
-        stage = 'flying';
-      } else withheld = true;
+      withheld = !may;
+      if (may) [stage, preparing, flying] = ['flying', preparing - 1, flying + 1];
       return may;
     };
     preparing += 1;
@@ -357,7 +341,7 @@ export function createInFlightLimiter({ workers, ahead, onFree }: InFlightLimits
   }
 
   return {
-    hasRoom: () => !closed && preparing + flying < workers() + reserve.size(),
+    hasRoom: () => !closed && preparing + flying < workers() + ahead(),
     flying: () => flying,
     begin,
     close() {
@@ -367,59 +351,30 @@ export function createInFlightLimiter({ workers, ahead, onFree }: InFlightLimits
   };
 }
 
-/** Part of the most that is there from the beginning. */
-const FIRST_PART = 8;
-/** Slots that fell free until a reserve that was not used up is made smaller. */
-const CALM_SLOTS = 512;
+// Rows of one card go one after the other.
 
-/**
- * How many rows are written down ahead. Rows that leave together come back together, and all their slots then wait for
- * one sync, unless as many rows are durable already: one more for every slot that stood empty, fewer after a calm while.
- */
-function createReserve(most: () => number) {
-  let [wanted, spare, seen] = [0, Number.POSITIVE_INFINITY, 0];
-  const size = () => Math.min(most(), Math.max(wanted, Math.ceil(most() / FIRST_PART)));
-  return {
-    size,
-    lacking(): void {
-      wanted = Math.min(most(), size() + 1);
-    },
-    /** Rows that still wait after a slot fell free. */
-    left(count: number): void {
-      spare = Math.min(spare, count);
-      seen += 1;
-      if (seen < CALM_SLOTS) return;
-      wanted = Math.max(0, size() - spare);
-      [spare, seen] = [Number.POSITIVE_INFINITY, 0];
-    },
-  };
-}
-
-// Rows of one lane go one after the other.
-
-/** Rows that wait for another row of their lane. */
-function createLanes() {
+function createCardQueues() {
   const waiting = new Map<string, number[]>();
   const free: number[] = [];
   const entering = new Set<number>();
   return {
-    /** A row whose lane has become free, oldest first. */
+    /** A row whose card has become free, oldest first. */
     ready: () => {
       const index = free.shift();
       if (index !== undefined) entering.add(index);
       return index;
     },
     /** False when another is under way; the row waits then. */
-    enter(lane: string, index: number): boolean {
+    enter(card: string, index: number): boolean {
       if (entering.delete(index)) return true;
-      const line = waiting.get(lane);
-      if (line === undefined) waiting.set(lane, []);
+      const line = waiting.get(card);
+      if (line === undefined) waiting.set(card, []);
       else line.push(index);
       return line === undefined;
     },
-    leave(lane: string): void {
-      const index = waiting.get(lane)?.shift();
-      if (index === undefined) waiting.delete(lane);
+    leave(card: string): void {
+      const index = waiting.get(card)?.shift();
+      if (index === undefined) waiting.delete(card);
       else free.push(index);
     },
   };
@@ -460,13 +415,6 @@ function createPace(most: number) {
 
 // Rows in phases: which phase is on, and which rows are not begun because of others.
 
-interface PhasedRow {
-  readonly row: number;
-  readonly phase?: number | undefined;
-  readonly needs?: readonly number[] | undefined;
-  readonly spends?: boolean | undefined;
-}
-
 type BeforePhase = (phase: number) => Promise<CliError | undefined>;
 
 /** `before` is asked when a phase begins; what it resolves to stops the run. */
@@ -480,12 +428,12 @@ function createPhases(before: BeforePhase | undefined) {
       now = phase;
       return before?.(phase);
     },
-    learn({ row, phase }: PhasedRow, { outcome, error }: RowOutcome): void {
+    learn({ row, phase }: DriveRow, { outcome, error }: RowOutcome): void {
       if (phase === undefined || outcome === 'done') return;
       notDone.add(row);
       if (error?.kind === 'insufficient_funds') isEmpty = true;
     },
-    skips({ row, phase, needs = [], spends = false }: PhasedRow): boolean {
+    skips({ row, phase, needs = [], spends = false }: DriveRow): boolean {
       const skipped = phase !== undefined && ((spends && isEmpty) || needs.some(each => notDone.has(each)));
       if (skipped) notDone.add(row);
       return skipped;

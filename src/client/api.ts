@@ -69,7 +69,7 @@ export function createService<T extends Table>(settings: ServiceSettings<T>): Se
     const { readBack } = options;
     const signals = [readBack === undefined ? signal : undefined, options.signal].filter(each => each !== undefined);
     const stop = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
-    const key = askedOnce(connection.key);
+    const key = onceEach(connection.key);
     const throttledAttempts = targetOf(operation).row.effect === 'reveals-secret' ? DETAILS_ATTEMPTS : undefined;
     const verdict = await repeatRead(() => send(planned, { input, signals, onArrival, key }), {
       ...{ clock, random, traffic, stop, readBack, throttledAttempts, onWait },
@@ -85,7 +85,7 @@ export function createService<T extends Table>(settings: ServiceSettings<T>): Se
     const planned = plan(operation, input, options);
     const { keyOfCaller, signal: cut } = options;
     const stops = [signal, cut].filter(each => each !== undefined);
-    const key = askedOnce(connection.key);
+    const key = onceEach(connection.key);
     return directWrite({
       target: targetOf(operation),
       input,
@@ -125,10 +125,10 @@ export function createService<T extends Table>(settings: ServiceSettings<T>): Se
 }
 
 /** A key that is asked for once, whatever the number of attempts. */
-function askedOnce<T>(ask: () => Promise<T>): () => Promise<T> {
-  let asked: Promise<T> | undefined;
+function onceEach<T>(ask: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
   return () => {
-    asked ??= ask();
-    return asked;
+    made ??= ask();
+    return made;
   };
 }

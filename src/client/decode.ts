@@ -411,7 +411,7 @@ function shapeProblems(source: Values, value: Values): Problem[] {
   return problems;
 }
 
-// An answer that no row describes, without secrets, what looks like one, and short digits beside a card number.
+// An answer that no row describes, without secrets, what looks like one, and short digits with a card number.
 
 /** `hidden` counts what was taken out; `inexact` names numbers with more digits than are kept of one. Depth is bounded by `readBody`. */
 export function withoutSecrets(value: unknown, redactor: Redactor) {
@@ -491,38 +491,38 @@ export interface Decoded {
 }
 
 /** Reads the JSON of an answer. Never throws. */
-export function decodeAnswer(asked: RequestFacts, value: unknown, headers: WireHeaders): Decoded {
-  const { returns } = asked.target.row;
-  if (returns.kind === 'none') return decodeNone(asked, value);
-  return returns.kind === 'one' ? decodeOne(asked, value) : decodeList(asked, value, headers);
+export function decodeAnswer(request: RequestFacts, value: unknown, headers: WireHeaders): Decoded {
+  const { returns } = request.target.row;
+  if (returns.kind === 'none') return decodeNone(request, value);
+  return returns.kind === 'one' ? decodeOne(request, value) : decodeList(request, value, headers);
 }
 
-const isNot = (answered: unknown, asked: unknown) =>
-  `is ${JSON.stringify(answered)}, but asked for was ${JSON.stringify(asked)}`;
+const isNot = (answered: unknown, wanted: unknown) =>
+  `is ${JSON.stringify(answered)}, but asked for was ${JSON.stringify(wanted)}`;
 
 /** Nothing must come; what comes all the same must not deny it or speak of another resource. */
 function decodeNone({ target, input }: RequestFacts, value: unknown): Decoded {
   const { deleted, id } = isObject(value) ? value : {};
-  const asked = Object.keys(target.row.params ?? {}).map(name => input[name]);
+  const wanted = Object.keys(target.row.params ?? {}).map(name => input[name]);
   const problems: Problem[] = [];
   if (deleted === false) problems.push({ path: 'deleted', text: 'is false' });
-  if (typeof id === 'string' && asked.length > 0 && !asked.includes(id)) {
-    problems.push({ path: 'id', text: isNot(id, asked[0]) });
+  if (typeof id === 'string' && wanted.length > 0 && !wanted.includes(id)) {
+    problems.push({ path: 'id', text: isNot(id, wanted[0]) });
   }
   return { result: undefined, problems, warnings: [] };
 }
 
-function decodeOne(asked: RequestFacts, value: unknown): Decoded {
-  const { shape } = asked.target.row.returns;
+function decodeOne(request: RequestFacts, value: unknown): Decoded {
+  const { shape } = request.target.row.returns;
   const read = shape === DETAILS ? readDetails : readObject;
-  const nameOf = namesOf(asked.target);
+  const nameOf = namesOf(request.target);
   const single = readSingle(value, (source, at) => {
     const reading = read(source, { shape, at, nameOf });
-    return { ...reading, problems: [...reading.problems, ...differences(asked, reading.value)] };
+    return { ...reading, problems: [...reading.problems, ...differences(request, reading.value)] };
   });
   const { problems, warnings } = single;
   if (shape === DETAILS) return { result: single.value, problems, warnings };
-  const result = shape === FUNDING ? withRequested(asked, single.value) : single.value;
+  const result = shape === FUNDING ? withRequested(request, single.value) : single.value;
   const { value: clean, hidden, inexact } = maskedValue(result, wholeIn(shape));
   return { result: clean, problems, warnings: [...warnings, ...hidden.map(hiddenAt), ...inexact.map(inexactAt)] };
 }
@@ -579,16 +579,16 @@ const RANGE_MARGIN_MS = DAY;
 /** The first filter of a list that one of its rows does not fit. What a row leaves out says nothing. */
 function contradictedFilter(value: Values, { query }: Operation, input: Values): Problem | undefined {
   for (const name in query) {
-    const asked = input[name];
+    const wanted = input[name];
     const isBound = name === 'from' || name === 'to';
     const path = isBound ? 'created_at' : name;
     const is = value[path];
-    if (asked === undefined || typeof is !== 'string') continue;
-    const after = Date.parse(is) - Date.parse(String(asked));
+    if (wanted === undefined || typeof is !== 'string') continue;
+    const after = Date.parse(is) - Date.parse(String(wanted));
     const isOther = isBound
       ? (name === 'from' ? -after : after) > RANGE_MARGIN_MS
-      : is.toLowerCase() !== String(asked).toLowerCase();
-    const text = `is ${JSON.stringify(is)}, which the filter ${name} leaves out (${JSON.stringify(asked)})`;
+      : is.toLowerCase() !== String(wanted).toLowerCase();
+    const text = `is ${JSON.stringify(is)}, which the filter ${name} leaves out (${JSON.stringify(wanted)})`;
     if (isOther) return { path, text };
   }
   return undefined;

@@ -8,7 +8,7 @@
  * |---|---|
  * | shows the effect | read: agrees, done; else looked at again for 8 s; else unknown (11) |
  * | no byte left | again, three times in all |
- * | 429 | look; not there: what may be repeated again, three times in all, behind the pause that is told (60 s at most); else 7 |
+ * | 429 | look; not there: what may be repeated again, three times in all, behind the pause that the service names (60 s at most); else 7 |
  * | refused | refused; in a word that is not known, or behind an ambiguous answer: look first |
  * | anything else | look; not there: what may be repeated again, three times in all; else unknown |
  */
@@ -42,7 +42,7 @@ const MOST_SENT = 3;
 const FOLLOW_MS = 75_000;
 const POLL_MS = 1_000;
 
-export interface DirectWrite {
+interface DirectWrite {
   readonly target: Target;
   readonly input: Values;
   readonly planned: PlannedRequest;
@@ -288,17 +288,17 @@ function unknownError(write: DirectWrite, { error, status }: Attempt, why: strin
   const unknown =
     error?.kind === 'outcome_unknown'
       ? error
-      : errorOf({ class: 'ambiguous', kind: 'outcome_unknown', why: message, status, service }, asked(write));
+      : errorOf({ class: 'ambiguous', kind: 'outcome_unknown', why: message, status, service }, requestOf(write));
   return why === undefined || why === NO_TRACE ? unknown : unknown.with({ message: `${unknown.message}: ${why}` });
 }
 
 function deniedError(write: DirectWrite, { status, requestId }: Attempt, text: string | undefined): CliError {
   const why = `the answer shows the effect, but ${text}`;
   const service = requestId === undefined ? undefined : { request_id: requestId };
-  return errorOf({ class: 'ambiguous', kind: 'outcome_unknown', why, status, service }, asked(write));
+  return errorOf({ class: 'ambiguous', kind: 'outcome_unknown', why, status, service }, requestOf(write));
 }
 
-const asked = ({ target, input, planned: { idempotencyKey } }: DirectWrite) => ({ target, input, idempotencyKey });
+const requestOf = ({ target, input, planned: { idempotencyKey } }: DirectWrite) => ({ target, input, idempotencyKey });
 
 /** The reason of a stop that came before anything was sent. */
 function stoppedBy(stop: AbortSignal | undefined): CliError | undefined {

@@ -77,8 +77,8 @@ function partsOf(target: Target, input: Values): Parts {
 }
 
 /** The caller's own words; they were checked for what could leave the base address where they were typed. */
-function rawParts({ row }: Target, { method, path: asked, page, body }: Values): Parts {
-  const path = String(asked);
+function rawParts({ row }: Target, { method, path: given, page, body }: Values): Parts {
+  const path = String(given);
   return {
     method: typeof method === 'string' ? method : row.method,
     path: page === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}page=${page}`,

@@ -26,7 +26,7 @@ export interface Failure {
 }
 
 /** What was asked, as far as an error tells it. */
-export interface Asked {
+export interface RequestFacts {
   readonly target: Target;
   readonly input: Readonly<Record<string, unknown>>;
   readonly idempotencyKey: string | undefined;
@@ -39,16 +39,16 @@ export interface Asked {
 const OUTCOMES = { not_sent: 'not_sent', refused: 'refused', throttled: 'refused', ambiguous: 'unknown' } as const;
 
 /** The error of a failure, with everything that scripts and support need. */
-export function errorOf(failure: Failure, asked: Asked): CliError {
+export function errorOf(failure: Failure, request: RequestFacts): CliError {
   const { status, service, retryAfterMs, cause } = failure;
-  const { target, idempotencyKey, origin, variables = [] } = asked;
+  const { target, idempotencyKey, origin, variables = [] } = request;
   // A sandbox that was stopped leaves its address in the shell.
   const isLeft = failure.nobody === true && origin?.startsWith('http:') === true && variables.length > 0;
   const why = isLeft ? `${failure.why}; ${variables[0]} sets that address` : failure.why;
-  const hint = isLeft ? `unset ${variables.join(' ')}` : hintFor(failure, asked);
+  const hint = isLeft ? `unset ${variables.join(' ')}` : hintFor(failure, request);
   const isKnown = failure.class !== 'ambiguous' || isWrite(target.row);
   return new CliError(failure.kind, {
-    message: messageFor({ ...failure, why }, asked),
+    message: messageFor({ ...failure, why }, request),
     operation: target.name,
     ...(hint !== undefined && { hint }),
     ...(isKnown && { outcome: OUTCOMES[failure.class] }),
@@ -60,7 +60,7 @@ export function errorOf(failure: Failure, asked: Asked): CliError {
   });
 }
 
-function messageFor(failure: Failure, { target, input }: Asked): string {
+function messageFor(failure: Failure, { target, input }: RequestFacts): string {
   const { kind, why, retryAfterMs, routeMissing } = failure;
   const name = target.row.raw ? `${input['method'] ?? target.row.method} ${input['path']}` : target.name;
   switch (failure.class) {
@@ -92,7 +92,7 @@ function messageFor(failure: Failure, { target, input }: Asked): string {
 const isOfSandbox = ({ row }: Target) => row.section === 'sandbox';
 
 /** The next command to run. */
-function hintFor(failure: Failure, { target, input }: Asked): string | undefined {
+function hintFor(failure: Failure, { target, input }: RequestFacts): string | undefined {
   const { kind, refusal, routeMissing, webPage, status, service } = failure;
   if (kind === 'outcome_unknown') return lookHint(target.name, input);
   if (webPage) return 'a proxy or a wrong base URL? cardwright whoami';

@@ -61,11 +61,11 @@ export async function repeatRead(once: () => Promise<Verdict>, reading: Reading)
     else throttled = throttledAttempts === undefined && traffic.passed > seen ? 1 : throttled + 1;
     seen = traffic.passed;
     const [count, most] = isThrottled ? [throttled, throttledAttempts ?? ATTEMPTS] : [failed, ATTEMPTS];
-    const asked = verdict.retryAfterMs ?? 0;
-    const mayHelp = isThrottled ? asked <= LONGEST_WAIT_MS : verdict.again === true;
+    const named = verdict.retryAfterMs ?? 0;
+    const mayHelp = isThrottled ? named <= LONGEST_WAIT_MS : verdict.again === true;
     if (!mayHelp || count >= most) return verdict;
     const because = isThrottled ? 'throttled' : 'network';
-    const ms = Math.max(asked <= LONGEST_WAIT_MS ? asked : 0, backoff(FIRST_MS[because], count - 1, random));
+    const ms = Math.max(named <= LONGEST_WAIT_MS ? named : 0, backoff(FIRST_MS[because], count - 1, random));
     if (isThrottled && readBack === undefined) {
       traffic.pausedUntil = Math.max(traffic.pausedUntil, clock.monotonic() + ms);
     }

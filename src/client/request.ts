@@ -29,19 +29,19 @@ import {
 } from './body.ts';
 import { type Decoded, decodeAnswer, decodeRaw, withoutSecrets } from './decode.ts';
 import { isWrite, keyHeader, type Target } from './encode.ts';
-import { type Asked, errorOf, type Failure, readErrorBody } from './errors.ts';
+import { errorOf, type Failure, type RequestFacts, readErrorBody } from './errors.ts';
 import type { Wait } from './read.ts';
 import { learnSecrets, type Redactor } from './redact.ts';
 import { type Certificate, createTransport, type Exchange, type Transport, type WireHeaders } from './transport.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-export interface ServiceConnection {
+interface ServiceConnection {
   /** `https://api.example.com/v1`, or with `socketPath` any http address with the same path. */
   readonly baseUrl: string;
   /** A Unix domain socket or named pipe in place of host and port. */
   readonly socketPath?: string | undefined;
-  /** Asked once a request. */
+  /** Called once a request. */
   readonly key: () => Promise<Secret>;
   /** Variables of the environment that name address and key, for the error where nobody listens there. */
   readonly variables?: readonly string[] | undefined;
@@ -191,7 +191,7 @@ function wireRequest({ settings, baseUrl }: Wire, { target, planned, signals }: 
 
 // The judgement. Never throws.
 
-interface Judged extends Asked, Pick<Sending, 'evidence' | 'keyOfCaller'> {
+interface Judged extends RequestFacts, Pick<Sending, 'evidence' | 'keyOfCaller'> {
   /** When the answer came, ms UTC by this machine. */
   readonly answeredAt: number;
   /** Scheme and host, and path with query, that the request went to. */
@@ -209,12 +209,12 @@ interface Answer {
   readonly service: ServiceRefusal | undefined;
 }
 
-function judge(exchange: Exchange, asked: Judged): Verdict {
-  const { row, overrides } = asked.target;
+function judge(exchange: Exchange, request: Judged): Verdict {
+  const { row, overrides } = request.target;
   if (exchange.status === undefined) {
     const { text: why, cause, nobody } = exchange.failure;
     const silence = exchange.sent ? ambiguous(row) : ({ class: 'not_sent', kind: 'unreachable' } as const);
-    return failed(asked, { ...silence, why, cause, nobody }, { again: true });
+    return failed(request, { ...silence, why, cause, nobody }, { again: true });
   }
   const { status, headers } = exchange;
   const body = readBody(exchange);
@@ -222,8 +222,8 @@ function judge(exchange: Exchange, asked: Judged): Verdict {
   const requestId = said?.request_id ?? headerText(headers, overrides.headers.request_id ?? HEADERS.request_id.name);
   const service = requestId === undefined ? said : { ...said, request_id: requestId };
   const answer = { status, headers, body, service };
-  if (status >= 300) return judgeError(answer, asked);
-  return isWrite(row) ? judgeWritten(answer, asked) : judgeRead(answer, asked);
+  if (status >= 300) return judgeError(answer, request);
+  return isWrite(row) ? judgeWritten(answer, request) : judgeRead(answer, request);
 }
 
 function idOnly(value: unknown): ServiceRefusal | undefined {
@@ -237,9 +237,9 @@ function ambiguous(row: Operation): Pick<Failure, 'class' | 'kind'> {
 }
 
 /** The redactor passes over whatever an error, and with it the journal and every message, repeats of an answer. */
-function failed(asked: Judged, failure: Failure, more: Partial<Verdict> = {}): Verdict {
+function failed(request: Judged, failure: Failure, more: Partial<Verdict> = {}): Verdict {
   const { status, refusal, retryAfterMs: pause } = failure;
-  const error = withoutSaidSecrets(errorOf(failure, asked), asked.redactor);
+  const error = withoutSaidSecrets(errorOf(failure, request), request.redactor);
   const requestId = error.facts.service?.request_id;
   return { class: failure.class, error, status, requestId, refusal, retryAfterMs: pause, ...more };
 }
@@ -254,11 +254,11 @@ function withoutSaidSecrets(error: CliError, { text: clean }: Redactor): CliErro
   });
 }
 
-function judgeRead({ status, headers, body, service }: Answer, asked: Judged): Verdict {
+function judgeRead({ status, headers, body, service }: Answer, request: Judged): Verdict {
   const unusable = (why: string, more: Partial<Failure> = {}) =>
-    failed(asked, { class: 'ambiguous', kind: 'contract_mismatch', status, service, why, ...more });
+    failed(request, { class: 'ambiguous', kind: 'contract_mismatch', status, service, why, ...more });
   if (body.kind === 'damaged' && body.cut) {
-    return failed(asked, { ...ambiguous(asked.target.row), status, service, why: body.text }, { again: true });
+    return failed(request, { ...ambiguous(request.target.row), status, service, why: body.text }, { again: true });
   }
   if (body.kind === 'json' && isObject(body.value)) {
     const { error, success } = body.value;
@@ -267,16 +267,16 @@ function judgeRead({ status, headers, body, service }: Answer, asked: Judged): V
   }
   const why = unusableText(body);
   if (why !== undefined) return unusable(why, { webPage: body.kind === 'html' });
-  const decoded = decode({ status, headers, body }, asked);
+  const decoded = decode({ status, headers, body }, request);
   if (decoded.problems.length > 0) return unusable(problemText(decoded));
-  for (const text of decoded.warnings) asked.warn(asked.redactor.text(`${asked.target.name}: ${text}`));
+  for (const text of decoded.warnings) request.warn(request.redactor.text(`${request.target.name}: ${text}`));
   return { class: 'done', status, requestId: service?.request_id, result: decoded.result, next: decoded.next };
 }
 
 /** The answer of a write is believed when it shows the effect; else the resource must be read. */
-function judgeWritten({ status, headers, body, service }: Answer, asked: Judged): Verdict {
-  const { row } = asked.target;
-  const evidence = asked.evidence && atServiceTime(asked.evidence, headers, asked.answeredAt);
+function judgeWritten({ status, headers, body, service }: Answer, request: Judged): Verdict {
+  const { row } = request.target;
+  const evidence = request.evidence && atServiceTime(request.evidence, headers, request.answeredAt);
   const shown = (result: unknown): Partial<Verdict> => {
     const { id, card_balance: card, wallet_balance: wallet } = isObject(result) ? result : {};
     return {
@@ -287,7 +287,7 @@ function judgeWritten({ status, headers, body, service }: Answer, asked: Judged)
     };
   };
   const unproved = (why: string, more: Partial<Verdict> = {}) =>
-    failed(asked, { ...ambiguous(row), status, service, why }, { ...shown({}), ...more });
+    failed(request, { ...ambiguous(row), status, service, why }, { ...shown({}), ...more });
   const isRaw = row.returns.kind === 'raw';
   const returnsNothing = isRaw || row.returns.kind === 'none';
   const word = body.kind === 'json' ? answerWord(body.value, name => row.returns.shape[name]?.choices) : undefined;
@@ -303,12 +303,14 @@ function judgeWritten({ status, headers, body, service }: Answer, asked: Judged)
   const unusable = returnsNothing && body.kind === 'empty' ? undefined : unusableText(body);
   if (unusable !== undefined) return unproved(unusable);
   if (body.kind === 'json' && !isRaw && !isObject(body.value)) return unproved('the answer is not an object');
-  const decoded = decode({ status, headers, body }, asked);
+  const decoded = decode({ status, headers, body }, request);
   const partial = shown(isObject(decoded.result) ? decoded.result : {});
   if (decoded.problems.length > 0) return unproved(problemText(decoded), partial);
-  const missing = returnsNothing ? undefined : unshown({ row, input: asked.input }, partial.result as Values, evidence);
+  const missing = returnsNothing
+    ? undefined
+    : unshown({ row, input: request.input }, partial.result as Values, evidence);
   if (missing !== undefined) return unproved(missing, partial);
-  for (const text of decoded.warnings) asked.warn(asked.redactor.text(`${asked.target.name}: ${text}`));
+  for (const text of decoded.warnings) request.warn(request.redactor.text(`${request.target.name}: ${text}`));
   return { class: 'done', status, requestId: service?.request_id, ...shown(decoded.result) };
 }
 
@@ -328,8 +330,8 @@ function saysNothingElse(body: Body): boolean {
   return isAlone && (success === true || deleted === true) && deleted !== false;
 }
 
-function decode({ status, headers, body }: Omit<Answer, 'service'>, asked: Judged): Decoded {
-  const { target, input, redactor } = asked;
+function decode({ status, headers, body }: Omit<Answer, 'service'>, request: Judged): Decoded {
+  const { target, input, redactor } = request;
   const came = body.kind === 'json' ? body.value : undefined;
   if (target.row.returns.kind === 'raw') return decodeRaw({ status, headers }, came, redactor);
   return decodeAnswer({ target, input }, target.row.raw ? withoutSecrets(came, redactor).value : came, headers);
@@ -366,15 +368,15 @@ const PERMANENT: readonly number[] = [501, 505];
 const REFUSING: readonly number[] = [400, 401, 403, 404, 422];
 
 /** An answer outside of 2xx: identifier first, status second, never the message (reading rule 10). */
-function judgeError({ status, headers, body, service }: Answer, asked: Judged): Verdict {
-  const { row, overrides } = asked.target;
+function judgeError({ status, headers, body, service }: Answer, request: Judged): Verdict {
+  const { row, overrides } = request.target;
   const identifier = service?.error;
   const refusal = refusalNamed(identifier);
   const failure = {
     status,
     service,
     refusal,
-    why: errorText({ status, headers, body, service }, asked),
+    why: errorText({ status, headers, body, service }, request),
     webPage: body.kind === 'html',
     routeMissing: isRouteMissing(row, status, refusal),
     retryAfterMs: retryAfterMs(headers, overrides.headers.retry_after ?? HEADERS.retry_after.name),
@@ -383,14 +385,14 @@ function judgeError({ status, headers, body, service }: Answer, asked: Judged): 
   // A network on the way repeats requests, too: the first may have been executed.
   const isRepetition = isWrite(row) && refusal === undefined && speaksOfRepetition(identifier);
   if (!isRepetition && (status === 429 || (isRefusal && refusal === 'rate_limited'))) {
-    return failed(asked, { ...failure, class: 'throttled', kind: 'rate_limited' });
+    return failed(request, { ...failure, class: 'throttled', kind: 'rate_limited' });
   }
   if (!isRefusal || isRepetition || (isWrite(row) && refusal === 'idempotency_in_progress')) {
     const again = (status >= 500 && status < 600 && !PERMANENT.includes(status)) || UNDECIDED.includes(status);
-    return failed(asked, { ...failure, ...ambiguous(row) }, { again });
+    return failed(request, { ...failure, ...ambiguous(row) }, { again });
   }
   const refused = { ...failure, class: 'refused', kind: refusedKind(row, status, identifier) } as const;
-  if (!isWrite(row)) return failed(asked, refused);
+  if (!isWrite(row)) return failed(request, refused);
   const isJson = /^[^;]*\bjson\b/i.test(headerText(headers, 'content-type') ?? '');
   const { weight, because } = ruleFor({
     row,
@@ -398,12 +400,12 @@ function judgeError({ status, headers, body, service }: Answer, asked: Judged): 
     refusal,
     inServiceForm: isJson && identifier !== undefined,
     saysKeyReused: keyReused(identifier),
-    keyOfCaller: asked.keyOfCaller === true,
+    keyOfCaller: request.keyOfCaller === true,
   });
-  if (weight === 'definite') return failed(asked, refused);
-  if (weight === 'plausible' && REFUSING.includes(status)) return failed(asked, refused, { plausible: true });
+  if (weight === 'definite') return failed(request, refused);
+  if (weight === 'plausible' && REFUSING.includes(status)) return failed(request, refused, { plausible: true });
   const why = `${failure.why}; ${because ?? 'the contract does not know this word'}`;
-  return failed(asked, { ...failure, ...ambiguous(row), why });
+  return failed(request, { ...failure, ...ambiguous(row), why });
 }
 
 function refusedKind(row: Operation, status: number, identifier: string | undefined): ErrorKind {

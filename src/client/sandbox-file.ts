@@ -11,7 +11,7 @@ import type { Secret } from '../core/secret.ts';
 import type { Clock } from '../platform/host.ts';
 import { readErrorBody } from './errors.ts';
 
-export interface SandboxAddress {
+interface SandboxAddress {
   /** `http://localhost/_sandbox/v1` or the address of a server. */
   readonly baseUrl: string;
   readonly socketPath?: string | undefined;

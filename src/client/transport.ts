@@ -15,7 +15,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 /** A socket idle for longer may be closed already on the other side; a write does not take the chance. */
 const IDLE_FOR_WRITES_MS = 1_000;
 
-export interface WireRequest {
+interface WireRequest {
   readonly method: string;
   /** Path and query on the origin. */
   readonly path: string;
@@ -79,7 +79,7 @@ interface Connection {
 }
 
 type Connector = ReturnType<typeof buildConnector>;
-type Dial = (...asked: Parameters<Connector>) => void;
+type Dial = (...given: Parameters<Connector>) => void;
 
 /** Nothing is loaded or connected before the first exchange. Throws `usage` for an unusable proxy variable. */
 export function createTransport(settings: TransportSettings): Transport {
@@ -171,9 +171,9 @@ export function createTransport(settings: TransportSettings): Transport {
       for (const stop of stops) stop.addEventListener('abort', onStop);
       const { method, path, body = null, headersMs: headersTimeout } = request;
       // The total covers the body: a timeout between bytes lets one byte a while drip on for ever.
-      const asked = { method, path, headers: request.headers, body, headersTimeout, bodyTimeout: 0 };
+      const options = { method, path, headers: request.headers, body, headersTimeout, bodyTimeout: 0 };
       try {
-        connection.client.dispatch(asked as Parameters<Client['dispatch']>[0], {
+        connection.client.dispatch(options as Parameters<Client['dispatch']>[0], {
           // Called on a connection that stands, before anything is written to it.
           onRequestStart: () => {
             sent = true;

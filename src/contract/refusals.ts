@@ -177,8 +177,8 @@ export const REFUSALS = {
   },
 } as const satisfies Record<string, Refusal>;
 
-/** Statuses that services give before anything is executed; what an answer with one proves is in `refusal-weight.ts`. */
-export const BEFORE_EXECUTION: readonly number[] = [401, 403, 404, 405, 407, 413, 415, 429, 431];
+/** Statuses that services give before anything is executed. */
+const BEFORE_EXECUTION: readonly number[] = [401, 403, 404, 405, 407, 413, 415, 429, 431];
 
 /**
  * Identifiers by which a service says that it has seen this very request before (A-111): they refuse the repetition, and
@@ -222,7 +222,7 @@ export interface RefusalFacts {
   readonly keyOfCaller: boolean;
 }
 
-export interface RefusalRule {
+interface RefusalRule {
   readonly when: string;
   readonly weight: RefusalWeight;
   /** A clause for the error: why it is not believed as it stands. */

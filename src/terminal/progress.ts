@@ -5,7 +5,7 @@ import type { Clock, OutputStream } from '../platform/host.ts';
 import { fitted } from './conversation.ts';
 import { printable } from './printable.ts';
 
-export interface Standing {
+export interface RowTally {
   readonly total: number;
   readonly done: number;
   readonly failed: number;
@@ -30,7 +30,7 @@ export interface Progress {
   /** A run begins now: what went before it, a question say, is no part of its rate. */
   begin(): void;
   /** Says where the run stands now, when it is time to. */
-  update(standing: Standing): void;
+  update(tally: RowTally): void;
   /** Progress of a list; says nothing before a second has gone by, ten in a log. */
   reading(soFar: ReadSoFar): void;
   /** Writes a line of its own; the redrawn one comes back with the next update. */
@@ -196,7 +196,7 @@ function rateOf(samples: Sample[], now: Sample): number | undefined {
   return elapsed >= 1000 && rate > 0 ? rate : undefined;
 }
 
-function runReport({ total, done, failed, unknown, unsent }: Standing): Report {
+function runReport({ total, done, failed, unknown, unsent }: RowTally): Report {
   const finished = done + failed + unknown + unsent;
   const some = (words: string) => (unsent === 0 ? '' : words);
   return {

@@ -93,25 +93,25 @@ describe('driving the rows of a run', () => {
     );
   });
 
-  it('has one row of a lane under way at a time, in their order', async () => {
+  it('has one row of a card under way at a time, in their order', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 40, size: 'max' }),
         fc.array(fc.nat(), { minLength: 1, maxLength: 40, size: 'max' }),
-        async (lanes, choices) => {
+        async (cards, choices) => {
           const run = heldRun();
-          const rows = lanes.map((lane, index) => ({ row: index + 1, lane }));
+          const rows = cards.map((card, index) => ({ row: index + 1, card }));
           const told = all(drive({ ...usual, run, rows }).outcomes);
           for (let at = 0; run.begun.length < rows.length || run.waiting.size > 0; at += 1) {
             await turn();
             const open = [...run.waiting.keys()];
-            const busy = open.map(row => lanes[row - 1]);
+            const busy = open.map(row => cards[row - 1]);
             expect(new Set(busy).size).toBe(busy.length);
             run.end(open[(choices[at % choices.length] ?? 0) % open.length] ?? 0);
           }
           expect((await told).length).toBe(rows.length);
-          for (const lane of new Set(lanes)) {
-            const order = run.begun.filter(row => lanes[row - 1] === lane);
+          for (const card of new Set(cards)) {
+            const order = run.begun.filter(row => cards[row - 1] === card);
             expect(order).toEqual([...order].sort((one, other) => one - other));
           }
         },
@@ -164,7 +164,7 @@ describe('driving the rows of a run', () => {
 
   it('does not take rows that were in doubt before for a dead service', async () => {
     const run = quickRun(() => failed('unknown', 'outcome_unknown'));
-    const rows = rowsTo(50).map(row => ({ ...row, doubted: true }));
+    const rows = rowsTo(50).map(row => ({ ...row, isUnknown: true }));
     await all(drive({ ...usual, run, rows }).outcomes);
     expect(run.begun.length).toBe(50);
   });

@@ -8,7 +8,7 @@ import { CliError, type ErrorKind } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toUsd } from '../../core/money.ts';
 import { capital, resolveCommand, riskOfResend, rowCount, rowsNamed } from '../../core/row-words.ts';
 import type { NextOfRow, OpView, PlannedRow, RowOutcome, Run } from '../../journal/types.ts';
-import type { Standing } from '../../terminal/progress.ts';
+import type { RowTally } from '../../terminal/progress.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 import type { Context, Shown } from '../context.ts';
 import { SHORT_ID } from '../listing.ts';
@@ -103,19 +103,17 @@ const withoutTimes = (outcome: RowOutcome) => wordsOf(outcome).replace(TIME, '')
 export interface RunCounts {
   /** An outcome as it comes. */
   add(outcome: RowOutcome): void;
-  /** A row of the input that is no row of the run: wrong, or carried out before. The run moves nothing for it. */
+  /** A row of the input that is no row of the run: wrong, or done before. The run moves nothing for it. */
   addSkipped(outcome: RowOutcome): void;
   /** A row that came as done and is unknown by what the verification has read. */
-  doubt(outcome: RowOutcome): void;
+  makeUnknown(outcome: RowOutcome): void;
   /** One more row that the run stopped before. */
   leaveOut(): void;
-  readonly standing: Standing;
-  /** Done rows that were carried out before the run. */
+  readonly totals: RowTally;
+  /** Done rows of earlier runs. */
   readonly doneBefore: number;
   /** Amounts of the done rows of the run. */
   readonly moved: Cents;
-  /** Amounts of the rows that may have happened. */
-  readonly doubtful: Cents;
   counts(): Readonly<Record<'done' | 'refused' | 'unknown' | 'not_sent', number>>;
   /** The failure of the run; undefined when every row is done and nothing objects. */
   verdict(end: RunEnd): CliError | undefined;
@@ -132,8 +130,8 @@ interface RunEnd {
   readonly signal: CliError | undefined;
 }
 
-/** Rows that are told one by one in words; all of them stand in the result. */
-const TOLD_ROWS = 5;
+/** Rows that are named one by one in words; all of them are in the result. */
+const NOTED_ROWS = 5;
 
 interface RunCountsSettings {
   readonly total: number;
@@ -150,7 +148,7 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
   let doneBefore = 0;
   let unread = false;
   const shown: AlikeRows[] = [];
-  /** Done rows that came out otherwise than was asked for. */
+  /** Done rows that are otherwise than was asked for. */
   const otherwise: RowOutcome[] = [];
   /** Rows that a person must decide, and those among them of which there is no trace. */
   const decided: number[] = [];
@@ -160,11 +158,11 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
   /** Of a done row after which nothing more could be sent. */
   let last: CliError | undefined;
 
-  function tell(outcome: RowOutcome): void {
+  function note(outcome: RowOutcome): void {
     // Unknown rows matter most; they take the place of others.
     const place = outcome.outcome === 'unknown' ? shown.findIndex(({ first }) => first.outcome !== 'unknown') : -1;
     if (shown.some(each => joins(each, outcome))) return;
-    if (shown.length < TOLD_ROWS) shown.push(alikeRows(outcome));
+    if (shown.length < NOTED_ROWS) shown.push(alikeRows(outcome));
     else if (place >= 0) shown[place] = alikeRows(outcome);
   }
 
@@ -199,13 +197,13 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
   }
 
   function notes(end: RunEnd): string[] {
-    const told = shown.reduce((sum, { rows }) => sum + rows.length, 0);
-    const rest = total - count.done - leftOut - told;
+    const noted = shown.reduce((sum, { rows }) => sum + rows.length, 0);
+    const rest = total - count.done - leftOut - noted;
     const { stopped } = end;
-    const isTold = stopped === undefined || shown.some(({ first }) => first.error?.message === stopped.message);
+    const isNoted = stopped === undefined || shown.some(({ first }) => first.error?.message === stopped.message);
     return [
       ...end.objections,
-      ...(isTold ? [] : [stopped.message]),
+      ...(isNoted ? [] : [stopped.message]),
       ...[...shown, ...otherwise.map(alikeRows)].sort((one, other) => one.first.row - other.first.row).map(noteOfAlike),
       ...(rest > 0 ? [`${rest} more: cardwright ops show ${end.op}`] : []),
       ...(sum.done > 0
@@ -242,8 +240,8 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
       if (word === 'done') {
         lost ??= error;
         if (outcome.stops === true) last ??= error;
-        else if (error !== undefined && otherwise.length < TOLD_ROWS) otherwise.push(outcome);
-      } else tell(outcome);
+        else if (error !== undefined && otherwise.length < NOTED_ROWS) otherwise.push(outcome);
+      } else note(outcome);
       if (word !== 'done' && outcome.next === 'decide') decided.push(outcome.row);
       if (outcome.absent === true) absent.push(outcome);
     },
@@ -251,17 +249,17 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
       if (outcome.outcome === 'done') doneBefore += 1;
       this.add(outcome);
     },
-    doubt(outcome) {
+    makeUnknown(outcome) {
       count.done -= 1;
       sum.done -= outcome.amount ?? 0;
       count.unknown += 1;
       sum.unknown += outcome.amount ?? 0;
-      tell(outcome);
+      note(outcome);
     },
     leaveOut() {
       leftOut += 1;
     },
-    get standing() {
+    get totals() {
       return { total, done: count.done, failed: count.refused, unknown: count.unknown, unsent: count.not_sent };
     },
     get doneBefore() {
@@ -270,15 +268,12 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
     get moved() {
       return cents(sum.done);
     },
-    get doubtful() {
-      return cents(sum.unknown);
-    },
     counts: () => ({ ...count, not_sent: count.not_sent + leftOut }),
     verdict(end) {
       // Nobody took the outcomes any more: the rest was not begun.
-      const untold = total - leftOut - Object.values(count).reduce((all, each) => all + each, 0);
-      unread ||= untold > 0;
-      leftOut += untold;
+      const left = total - leftOut - Object.values(count).reduce((all, each) => all + each, 0);
+      unread ||= left > 0;
+      leftOut += left;
       if (bug !== undefined) return bug.with({ op: end.op });
       if (single && end.objections.length === 0 && shown[0]?.first.error !== undefined) return shown[0].first.error;
       const kind = kindOf(end);
@@ -302,7 +297,7 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
 /** A row that left no trace. */
 type AbsentRow = Pick<RowOutcome, 'row' | 'keyHonoured'>;
 
-/** How a person goes on with rows of which no look can tell what came of them; `absent` are those without a trace. */
+/** How a person goes on with rows whose outcome no look finds; `absent` are those without a trace. */
 function decisionNotes(op: string, rows: readonly number[], absent: readonly AbsentRow[]): readonly string[] {
   if (rows.length === 0) return [];
   const are = rows.length === 1 ? 'is' : 'are';
@@ -345,11 +340,11 @@ function phaseOf({ phase, needs, operation }: PlannedRow): Pick<DriveRow, 'phase
 export function rowsOf(run: Run, skipped: readonly RowOutcome[]): readonly DriveRow[] {
   const planned: DriveRow[] = [];
   const { phased = false } = run.plan;
-  for (const standing of run.rows) {
-    const { row, state, cardId: lane } = standing;
-    const earlier = state === 'open' || state === 'unknown' ? undefined : standing.outcome;
+  for (const each of run.rows) {
+    const { row, state, cardId: card } = each;
+    const earlier = state === 'open' || state === 'unknown' ? undefined : each.outcome;
     // One form for all: there may be a hundred thousand.
-    planned.push({ row, lane, earlier, doubted: state === 'unknown', ...(phased && phaseOf(standing.planned)) });
+    planned.push({ row, card, earlier, isUnknown: state === 'unknown', ...(phased && phaseOf(each.planned)) });
   }
   if (skipped.length === 0) return planned;
   return [...planned, ...skipped.map(earlier => ({ row: earlier.row, earlier }))].sort(
@@ -378,11 +373,11 @@ interface Looked {
 
 /**
  * The rows as they are found; ends with 11 while a row stays unknown, with 15 where the end of the run was objected to, and
- * with 0 when all of them can be told.
+ * with 0 when all of them are known.
  */
 export function runOverview(ctx: Context, { run }: Pick<OpView, 'run'>): Shown {
   const rows = rowsOf(run, []);
-  const doubted = new Set(rows.flatMap(({ row, doubted: isDoubted }) => (isDoubted ? [row] : [])));
+  const unknown = new Set(rows.flatMap(({ row, isUnknown }) => (isUnknown ? [row] : [])));
   const looked: Looked = {
     absent: [],
     kept: new Set(),
@@ -395,7 +390,7 @@ export function runOverview(ctx: Context, { run }: Pick<OpView, 'run'>): Shown {
   async function* batches() {
     const settings = { run, rows, concurrency: USUAL_WORKERS, keepGoing: true, stop: ctx.signal };
     for await (const batch of drive({ ...settings, onOutcome: () => undefined }).outcomes) {
-      for (const outcome of batch) note(looked, outcome, doubted);
+      for (const outcome of batch) count(looked, outcome, unknown);
       yield batch.map(outcome => ({ ...resultRow(outcome), next: outcome.next ?? null }));
     }
     ctx.signal.throwIfAborted();
@@ -413,15 +408,15 @@ export function runOverview(ctx: Context, { run }: Pick<OpView, 'run'>): Shown {
   };
 }
 
-function note(
+function count(
   looked: Looked,
   { row, outcome, next, amount, error, absent, keyHonoured }: RowOutcome,
-  doubted: ReadonlySet<number>,
+  unknown: ReadonlySet<number>,
 ): void {
   looked.counts[outcome] += 1;
   looked.error = error;
   if (absent === true) looked.absent.push({ row, keyHonoured });
-  if (outcome === 'done' && doubted.has(row)) addTo(looked.found, row, amount);
+  if (outcome === 'done' && unknown.has(row)) addTo(looked.found, row, amount);
   if (next === undefined) return;
   if (outcome === 'not_sent' && next === 'decide') looked.kept.add(row);
   const step = looked.steps.get(next) ?? { rows: [], cents: 0 };

@@ -23,7 +23,7 @@ import { sameCommandWith } from '../../core/shell-quote.ts';
 import { unguardFormula } from '../../core/text.ts';
 import { inputDigest } from '../../journal/digest.ts';
 import { MARKER_KEY } from '../../journal/names.ts';
-import type { EarlierUse, PlannedRow, RowOutcome, Rows } from '../../journal/types.ts';
+import type { EarlierUse, PlannedRow, RowOutcome } from '../../journal/types.ts';
 import { escapeIn } from '../../terminal/printable.ts';
 import type { Context } from '../context.ts';
 import { ATTEMPT_ROW } from '../each.ts';
@@ -205,9 +205,18 @@ export function plannedRow(given: InputRecord, rules: RowRules): PlannedRow | re
   const at = (name: string) => cellsOf(record.cells, name, fields[name], rules.form)[0]?.[1] ?? place;
   for (const [name, wrong] of faults.length > 0 ? [] : ruleBreaks(values, rules)) note(at(name), wrong);
   if (faults.length > 0) return faults;
-  const row = rowOf(record.row, values, rules);
-  // Another BIN may be the best one when the file is run again.
-  return { ...row, ...(intent.name !== undefined && { intent: intent.name }), ...(asked && { asked }) };
+  const { amount, card_id: cardId, label } = values;
+  return {
+    row: record.row,
+    operation: rules.operation,
+    input: values,
+    ...(typeof amount === 'number' && { amount: amount as Cents }),
+    ...(typeof cardId === 'string' && { cardId }),
+    ...(typeof label === 'string' && { label }),
+    ...(intent.name !== undefined && { intent: intent.name }),
+    // Another BIN may be the best one when the file is run again.
+    ...(asked && { asked }),
+  };
 }
 
 interface IntentCell {
@@ -311,27 +320,10 @@ function* ruleBreaks(values: Record<string, unknown>, rules: RowRules): Iterable
     yield ['metadata', `metadata holds ${keys.length} keys, ${most} are left; --no-marker gives one more`];
 }
 
-/** The row of checked values. */
-function rowOf(
-  row: number,
-  input: Readonly<Record<string, unknown>>,
-  { operation }: Pick<RowRules, 'operation'>,
-): PlannedRow {
-  const { amount, card_id: cardId, label } = input;
-  return {
-    row,
-    operation,
-    input,
-    ...(typeof amount === 'number' && { amount: amount as Cents }),
-    ...(typeof cardId === 'string' && { cardId }),
-    ...(typeof label === 'string' && { label }),
-  };
-}
-
 export interface ReadRows {
   /** How the input is called in messages. */
   readonly name: string;
-  readonly rows: Rows<PlannedRow>;
+  readonly rows: readonly PlannedRow[];
   /** Sum of their amounts. */
   readonly total: Cents;
   /** Wrong rows that `--keep-going` leaves out. */
@@ -340,7 +332,7 @@ export interface ReadRows {
   readonly leftOut?: number;
   /** What was found, for the person who is asked: a line each. */
   readonly found: readonly string[];
-  /** Tells twins of this run: a run with the same digest makes the same changes. */
+  /** A run with the same digest makes the same changes: a duplicate of this one. */
   readonly digest: string;
   /** The rows say where cards are to be and not what is to change: run again after its end, it moves nothing twice. */
   readonly aimed: boolean;
@@ -354,8 +346,8 @@ interface Reading {
   readonly bestBin: BulkDeclaration['bestBin'];
 }
 
-/** Faults that are told one by one; a file of another kind has one in every row. */
-const TOLD_FAULTS = 100;
+/** Faults that are shown one by one; a file of another kind has one in every row. */
+const SHOWN_FAULTS = 100;
 
 /** Throws `usage` with line and column of every fault, and when the file changes under the reader. */
 export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows> {
@@ -367,17 +359,19 @@ export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows
     checkHeader: header => checkColumns(name, operation, header),
   });
   const rules = { operation, form, marker, bestBin, bins: await binsFor(ctx, operation) };
-  const packed = createPackedRows((row, values, extras) => ({ ...rowOf(row, values, rules), ...extras }));
+  const rows: PlannedRow[] = [];
   const faults = createFaults();
   const repeats = createRepeats(operation);
-  const names = createNames();
+  const intents = new Map<string, number>();
   let [counted, total] = [0, 0];
   for await (const record of records) {
     counted += 1;
-    const made = names.refuseTwice(plannedRow(record, rules), record);
-    if ('operation' in made) {
+    const made = plannedRow(record, rules);
+    const twice = 'operation' in made ? intentTwice(intents, made, record) : undefined;
+    if (twice !== undefined) faults.add(record.row, [twice]);
+    else if ('operation' in made) {
       if (!keepGoing && faults.wrong() > 0) continue;
-      packed.push(made);
+      rows.push(made);
       repeats.add(made);
       total = cents(total + (made.amount ?? 0));
     } else faults.add(record.row, made);
@@ -385,7 +379,6 @@ export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows
   if (!(await input.unchanged())) throw usage(`${name} changed while it was read. Nothing was sent`);
   const all = faults.wrong() === counted && counted > 0;
   if (faults.wrong() > 0 && (!keepGoing || all)) throw faults.error(name, counted, keepGoing);
-  const { rows } = packed;
   const skipped = faults.outcomes();
   const validity = skipped.length === 0 ? 'all valid' : `${skipped.length} wrong and skipped`;
   const found = [`${name}: ${counted} ${counted === 1 ? 'row' : 'rows'}, ${validity}.`, ...repeats.lines()];
@@ -397,21 +390,13 @@ async function binsFor(ctx: Context, operation: BulkOperation): Promise<readonly
 }
 
 /** One intent for two rows is a mistake: it would be one purchase. */
-function createNames() {
-  const rows = new Map<string, number>();
-  return {
-    refuseTwice(made: PlannedRow | readonly Fault[], record: InputRecord): PlannedRow | readonly Fault[] {
-      if (!('operation' in made) || made.intent === undefined) return made;
-      const earlier = rows.get(made.intent);
-      if (earlier === undefined) {
-        rows.set(made.intent, made.row);
-        return made;
-      }
-      const cell = record.fault === undefined ? record.cells.get(INTENT_COLUMN) : undefined;
-      const { line, column } = cell ?? { line: record.line, column: 1 };
-      return [{ line, column, text: `the intent ${quote(made.intent)} is that of row ${earlier} too` }];
-    },
-  };
+function intentTwice(rows: Map<string, number>, { intent, row }: PlannedRow, record: InputRecord): Fault | undefined {
+  const earlier = intent === undefined ? undefined : rows.get(intent);
+  if (intent !== undefined) rows.set(intent, earlier ?? row);
+  if (intent === undefined || earlier === undefined) return undefined;
+  const cell = record.fault === undefined ? record.cells.get(INTENT_COLUMN) : undefined;
+  const { line, column } = cell ?? { line: record.line, column: 1 };
+  return { line, column, text: `the intent ${quote(intent)} is that of row ${earlier} too` };
 }
 
 /**
@@ -436,14 +421,14 @@ function createRepeats(operation: BulkOperation) {
 }
 
 /** A fault that many rows share; it is named once. */
-interface ToldFault {
+interface SharedFault {
   readonly first: Fault;
   /** Lines of the others. */
   readonly more: number[];
 }
 
 /** `line 3, column 1: not a JSON object; the same in lines 4 and 5`. */
-function toldLine({ first, more }: ToldFault): string {
+function sharedLine({ first, more }: SharedFault): string {
   return more.length === 0 ? faultLine(first) : `${faultLine(first)}; the same in ${linesNamed(more)}`;
 }
 
@@ -457,32 +442,36 @@ function linesNamed(lines: readonly number[]): string {
 
 function createFaults() {
   const shown: Fault[] = [];
-  const alike = new Map<string, ToldFault>();
+  const alike = new Map<string, SharedFault>();
   const outcomes: RowOutcome[] = [];
-  let [untold, wrong] = [0, 0];
+  let [unshown, wrong] = [0, 0];
   return {
     wrong: () => wrong,
     outcomes: () => outcomes,
     add(row: number, faults: readonly Fault[]): void {
       wrong += 1;
-      if (shown.length < TOLD_FAULTS) shown.push(...faults.slice(0, TOLD_FAULTS - shown.length));
+      if (shown.length < SHOWN_FAULTS) shown.push(...faults.slice(0, SHOWN_FAULTS - shown.length));
       for (const fault of faults) {
         const key = `${fault.column} ${fault.text}`;
         const known = alike.get(key);
         if (known !== undefined) known.more.push(fault.line);
-        else if (alike.size < TOLD_FAULTS) alike.set(key, { first: fault, more: [] });
-        else untold += 1;
+        else if (alike.size < SHOWN_FAULTS) alike.set(key, { first: fault, more: [] });
+        else unshown += 1;
       }
       const message = faults.map(faultLine).join('; ');
       outcomes.push({ row, outcome: 'not_sent', error: new CliError('usage', { message, outcome: 'not_sent' }) });
     },
     error(name: string, rows: number, keptGoing: boolean): CliError {
       const are = wrong === 1 ? '1 row is' : `${wrong} rows are`;
-      const more = untold > 0 ? [`and ${untold} more`] : [];
+      const more = unshown > 0 ? [`and ${unshown} more`] : [];
       const maySkip = !keptGoing && wrong < rows;
       return new CliError('usage', {
         message: `${name}: ${are} wrong of ${rows}. Nothing was sent`,
-        notes: [...[...alike.values()].map(toldLine), ...more, ...(maySkip ? ['--keep-going skips wrong rows.'] : [])],
+        notes: [
+          ...[...alike.values()].map(sharedLine),
+          ...more,
+          ...(maySkip ? ['--keep-going skips wrong rows.'] : []),
+        ],
         ...(maySkip && { hint: sameCommandWith('--keep-going') }),
         evidence: { faults: shown },
         outcome: 'not_sent',
@@ -494,73 +483,19 @@ function createFaults() {
 /** What is left to do of an input. `uses` is `Journal.earlierUses` of it. */
 export function withoutDone(read: ReadRows, uses: ReadonlyMap<number, EarlierUse>): ReadRows {
   if (uses.size === 0) return read;
-  const all = read.rows;
-  const rows: Rows<PlannedRow> = {
-    length: all.length - uses.size,
-    *[Symbol.iterator]() {
-      for (const row of all) if (!uses.has(row.row)) yield row;
-    },
-  };
-  const done = [...all].flatMap(({ row, amount }): RowOutcome[] => {
+  const rows = read.rows.filter(({ row }) => !uses.has(row));
+  const done = read.rows.flatMap(({ row, amount }): RowOutcome[] => {
     const settled = uses.get(row)?.settled;
     return settled === undefined ? [] : [{ ...settled, row, amount: settled.amount ?? amount }];
   });
-  let total = 0;
-  for (const { amount = 0 } of rows) total += amount;
+  const total = rows.reduce((sum, { amount = 0 }) => sum + amount, 0);
   const many = done.length === 1 ? '1 row was' : `${done.length} rows were`;
   return {
     ...read,
     rows,
     total: cents(total),
     skipped: [...read.skipped, ...done],
-    found: [...read.found, `${many} carried out before under the same intent: nothing is sent for them.`],
+    found: [...read.found, `${many} done before under the same intent: nothing is sent for them.`],
     digest: inputDigest(rows),
-  };
-}
-
-type Values = Readonly<Record<string, unknown>>;
-
-/** Rows that are made again together. */
-const TOGETHER = 256;
-
-/** What a row has beside its input, and most have not. */
-type RowExtras = Pick<PlannedRow, 'intent' | 'asked'>;
-type Packed = readonly [row: number, input: Values, extras?: RowExtras];
-
-/**
- * Rows of a checked input, kept as the bytes of their values: as objects a hundred thousand of them are a burden. `make` makes a
- * row of its number and input again, as it was.
- */
-export function createPackedRows(make: (row: number, input: Values, extras: RowExtras | undefined) => PlannedRow): {
-  push(row: PlannedRow): void;
-  readonly rows: Rows<PlannedRow>;
-} {
-  const packed: Buffer[] = [];
-  let loose: Packed[] = [];
-  let length = 0;
-  return {
-    push({ row, input, intent, asked }) {
-      const isPlain = intent === undefined && asked === undefined;
-      loose.push(
-        isPlain ? [row, input] : [row, input, { ...(intent !== undefined && { intent }), ...(asked && { asked }) }],
-      );
-      length += 1;
-      if (loose.length < TOGETHER) return;
-      packed.push(Buffer.from(JSON.stringify(loose)));
-      loose = [];
-    },
-    rows: {
-      get length() {
-        return length;
-      },
-      *[Symbol.iterator]() {
-        for (const bytes of packed) {
-          for (const [row, input, extras] of JSON.parse(bytes.toString()) as typeof loose) {
-            yield make(row, input, extras);
-          }
-        }
-        for (const [row, input, extras] of loose) yield make(row, input, extras);
-      },
-    },
   };
 }

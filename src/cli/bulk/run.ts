@@ -23,6 +23,8 @@ import { createRunCounts, RESULT_COLUMNS, type RunCounts, resultRow, rowsOf } fr
 import { type ReadRows, readRows, withoutDone } from './rows.ts';
 import { selectRows } from './selection.ts';
 
+const RESULTS = { noun: 'row', idField: 'card_id', columns: RESULT_COLUMNS } as const;
+
 interface BulkCommand extends BulkDeclaration {
   readonly operation: BulkOperation;
 }
@@ -94,10 +96,10 @@ async function guardedRows(ctx: Context, given: RowsToRun): Promise<Shown> {
   let wallet: Cents | undefined;
   const check = async () => {
     if (maxTotal !== undefined && total > maxTotal) throw overMaxTotal(read.name, total, maxTotal);
-    refuseToldOf(ctx, wanted);
+    refuseRows(ctx, wanted);
     // Before the wallet is looked at: for the rest of an unfinished run it may well be too low.
     await journal.refuse(plan);
-    wallet = await tellSum(ctx, wanted);
+    wallet = await noticeSum(ctx, wanted);
   };
   const change: Change = {
     audited: {
@@ -151,8 +153,8 @@ function planFor({ command, read, noMarker, maxTotal, again, phased = false }: R
   };
 }
 
-/** A dry run tells what it would do before it tells what stops it. */
-function refuseToldOf(ctx: Context, { refuse, read }: RowsToRun): void {
+/** A dry run says what it would do before it says what stops it. */
+function refuseRows(ctx: Context, { refuse, read }: RowsToRun): void {
   try {
     refuse?.();
   } catch (thrown) {
@@ -162,7 +164,7 @@ function refuseToldOf(ctx: Context, { refuse, read }: RowsToRun): void {
 }
 
 /** Count, sum and wallet. Resolves to the wallet, where money moves. Throws `insufficient_funds`. */
-async function tellSum(ctx: Context, { operations, read, keepGoing }: RowsToRun): Promise<Cents | undefined> {
+async function noticeSum(ctx: Context, { operations, read, keepGoing }: RowsToRun): Promise<Cents | undefined> {
   const { total } = read;
   const [counted = '', ...lines] = read.found;
   const wallet = total === 0 ? undefined : toCents((await ctx.api.read('wallet.get', {})).balance);
@@ -249,18 +251,9 @@ function nothingToSend(
   return {
     listing: {
       batches: batches(),
-      page: () => ({
-        total: many,
-        done,
-        refused: 0,
-        unknown: 0,
-        not_sent: many - done,
-        ...leftOutCount(leftOut),
-      }),
+      page: () => ({ total: many, done, refused: 0, unknown: 0, not_sent: many - done, ...leftOutCount(leftOut) }),
     },
-    noun: 'row',
-    idField: 'card_id',
-    columns: RESULT_COLUMNS,
+    ...RESULTS,
     failure: () => failure,
   };
 }
@@ -274,27 +267,26 @@ function notAllDone(
   if (lost !== undefined && done === many) return lost;
   return new CliError('partly_failed', {
     message: `${name}: ${done} of ${many} done, ${many - done} not sent`,
-    notes: wrong.slice(0, TOLD_ROWS).map(({ row, error }) => `row ${row}  not sent: ${error?.message ?? ''}`),
+    notes: wrong.slice(0, NOTED_ROWS).map(({ row, error }) => `row ${row}  not sent: ${error?.message ?? ''}`),
     outcome: done === 0 ? 'not_sent' : 'refused',
   });
 }
 
-/** Rows that are told one by one in words; all of them stand in the result. */
-const TOLD_ROWS = 5;
+/** Rows that are named one by one in words; all of them are in the result. */
+const NOTED_ROWS = 5;
 
 /** A file without rows is a mistake; a selection that holds no card is an answer. */
 function nothingToDo(ctx: Context, { name, found, leftOut }: ReadRows, isFile: boolean): Shown {
   if (isFile) throw new CliError('usage', { message: `${name} holds no rows. Nothing was sent`, outcome: 'not_sent' });
   ctx.ui.notice(`${found[0]} There is nothing to do.`);
+  return noRows(leftOut);
+}
+
+function noRows(leftOut?: number): Shown {
   async function* batches() {
     yield [];
   }
-  return {
-    listing: { batches: batches(), page: () => ({ total: 0, ...leftOutCount(leftOut) }) },
-    noun: 'row',
-    idField: 'card_id',
-    columns: RESULT_COLUMNS,
-  };
+  return { listing: { batches: batches(), page: () => ({ total: 0, ...leftOutCount(leftOut) }) }, ...RESULTS };
 }
 
 /** Flags of one change; what the rows share is its amount. */
@@ -319,15 +311,7 @@ export async function runIds(ctx: Context, bulk: BulkCommand, input: IdsInput): 
   }
   if (ids.length === 0) {
     ctx.ui.notice('Standard input holds no ids. There is nothing to do.');
-    async function* none() {
-      yield [];
-    }
-    return {
-      listing: { batches: none(), page: () => ({ total: 0 }) },
-      noun: 'row',
-      idField: 'card_id',
-      columns: RESULT_COLUMNS,
-    };
+    return noRows();
   }
   const rows = ids.map(
     id => `${JSON.stringify({ card_id: id, ...(amount !== undefined && { amount: toUsd(amount) }) })}\n`,
@@ -357,14 +341,14 @@ interface Driving {
   readonly leftOut?: number | undefined;
   /** Asked before the first row of a phase; what it resolves to stops the run. */
   readonly beforePhase?: ((phase: number) => Promise<CliError | undefined>) | undefined;
-  /** What is told of each row besides, and of the run. */
-  readonly telling?: Telling | undefined;
+  /** What is shown of each row besides, and of the run. */
+  readonly extras?: Extras | undefined;
   /** It is `ops resume`: for rows that it leaves unknown another command leads on. */
   readonly resumed?: boolean;
 }
 
 /** More columns of the rows of a run, and members of its page. */
-interface Telling {
+interface Extras {
   readonly columns: readonly Column[];
   row(outcome: RowOutcome): Row;
   page(): Row;
@@ -395,17 +379,15 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
       objected = await driving.showBefore?.();
     } finally {
       failure = (await ended(underway, () => concluded(ctx, working, stopped))) ?? objected;
-      if (failure === undefined)
-        summary = `${tally.standing.total} of ${tally.standing.total} done${movedText(tally)}.`;
-      const more = driving.telling?.page();
+      if (failure === undefined) summary = `${tally.totals.total} of ${tally.totals.total} done${movedText(tally)}.`;
+      const more = driving.extras?.page();
       page = { total: rows.length, op: run.op, ...tally.counts(), ...leftOutCount(driving.leftOut), ...more };
     }
   }
   return {
     listing: { batches: batches(), page: () => page, runsOn: true },
-    noun: 'row',
-    idField: 'card_id',
-    columns: [...RESULT_COLUMNS, ...(driving.telling?.columns ?? [])],
+    ...RESULTS,
+    columns: [...RESULT_COLUMNS, ...(driving.extras?.columns ?? [])],
     failure: () => failure,
     // Below the table, which ends with the last row.
     goesOn: async () => {
@@ -438,7 +420,7 @@ interface Working extends Driving {
 /** Returns why rows were left out. */
 async function* outcomesOf(
   ctx: Context,
-  { run, rows, tally, concurrency, keepGoing, recorded, beforePhase, telling, skipped }: Working,
+  { run, rows, tally, concurrency, keepGoing, recorded, beforePhase, extras, skipped }: Working,
 ): AsyncGenerator<readonly Row[], CliError | undefined> {
   const noRowsOfRun = new Set(skipped);
   for (const { earlier } of rows) {
@@ -456,7 +438,7 @@ async function* outcomesOf(
     onOutcome(outcome) {
       tally.add(outcome);
       recorded?.row(recordedRow(outcome));
-      ctx.ui.progress.update(tally.standing);
+      ctx.ui.progress.update(tally.totals);
     },
   });
   const onSignal = () => {
@@ -468,7 +450,7 @@ async function* outcomesOf(
   try {
     for await (const batch of driven.outcomes) {
       for (const { begun } of batch) if (!begun) tally.leaveOut();
-      yield batch.map(outcome => ({ ...resultRow(outcome), ...telling?.row(outcome) }));
+      yield batch.map(outcome => ({ ...resultRow(outcome), ...extras?.row(outcome) }));
     }
     return driven.stoppedBy();
   } finally {
@@ -486,7 +468,7 @@ async function concluded(ctx: Context, working: Working, stopped: CliError | und
   const cutShort = signal !== undefined && tally.counts().not_sent + tally.counts().unknown > 0;
   const finished = cutShort ? { objections: [], remarks: [], doubted: [], ended: false } : await run.finish();
   const { objections, doubted, ended } = finished;
-  for (const outcome of doubted) tally.doubt(outcome);
+  for (const outcome of doubted) tally.makeUnknown(outcome);
   for (const remark of finished.remarks) ctx.ui.notice(`note: ${remark}`);
   return tally.verdict({ op: run.op, objections, ended, stopped, signal });
 }

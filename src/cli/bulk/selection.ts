@@ -27,7 +27,7 @@ type Card = Item<'cards.list'>;
 /** Cards shown one by one before the question; a dry run shows every one. */
 const SHOWN_CARDS = 20;
 /** Cards named in an error. */
-const TOLD_CARDS = 20;
+const NAMED_CARDS = 20;
 
 /**
  * Every card that meets the conditions and that the operation can act on, oldest first. Throws `usage` for conditions
@@ -188,11 +188,11 @@ function notSent({ row, cardId, text }: { row: number; cardId: string; text: str
 }
 
 function cannotBe(name: string, texts: readonly string[], others: number): CliError {
-  const more = texts.length - TOLD_CARDS;
+  const more = texts.length - NAMED_CARDS;
   return new CliError('usage', {
     message: `${name}: ${texts.length} of ${texts.length + others} cards cannot reach that balance. Nothing was sent`,
     notes: [
-      ...texts.slice(0, TOLD_CARDS),
+      ...texts.slice(0, NAMED_CARDS),
       ...(more > 0 ? [`and ${more} more`] : []),
       ...(others > 0 ? ['--keep-going skips them.'] : []),
     ],

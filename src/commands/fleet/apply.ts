@@ -264,18 +264,18 @@ async function carryOut(ctx: Context, { fleet, word }: NamedFleet, carrying: Car
     return showPlanned(prepared.requests, { isList: true });
   }
   const admitted = await ctx.journal.pipeline.admit(change);
-  const telling = tellingOf(document);
+  const extras = extrasOf(document);
   const shown = driveRun(ctx, {
     concurrency,
     keepGoing: false,
     skipped: [],
-    telling,
+    extras,
     beforePhase: phase => lowWallet(ctx, document, phase),
     begin: () =>
       admitted.begin({ lines: 'run', op: prepared.op, spending, open: () => opened(ctx, prepared, release) }),
   });
   const isWatched = document.totals.terminate > 0 && (await ctx.api.identity()).mode !== 'sandbox';
-  return withPins(isWatched ? await watchingWallet(ctx, shown, telling) : shown, { telling, word });
+  return withPins(isWatched ? await watchingWallet(ctx, shown, extras) : shown, { extras, word });
 }
 
 async function opened(ctx: Context, prepared: PreparedRun, release: () => Promise<void>): Promise<Run> {
@@ -311,13 +311,13 @@ function holding(run: Run, release: () => Promise<void>): Run {
 }
 
 interface Pinning {
-  readonly telling: Pick<ReturnType<typeof tellingOf>, 'pins'>;
+  readonly extras: Pick<ReturnType<typeof extrasOf>, 'pins'>;
   /** The fleet file as a word of a command. */
   readonly word: string;
 }
 
 /** A card that nobody can tell is told by its id from then on. */
-function withPins(shown: Shown, { telling: { pins }, word }: Pinning): Shown {
+function withPins(shown: Shown, { extras: { pins }, word }: Pinning): Shown {
   const { failure } = shown;
   if (typeof failure !== 'function') return shown;
   return {
@@ -332,7 +332,7 @@ function withPins(shown: Shown, { telling: { pins }, word }: Pinning): Shown {
 }
 
 /** Name and deed of each row, and what was spent. */
-function tellingOf({ steps, fleet, id }: PlanDocument) {
+function extrasOf({ steps, fleet, id }: PlanDocument) {
   const byRow = new Map(steps.map(step => [step.row, step]));
   const pins: string[] = [];
   let [spent, returned] = [0, 0];
@@ -360,7 +360,7 @@ function tellingOf({ steps, fleet, id }: PlanDocument) {
 async function watchingWallet(
   ctx: Context,
   shown: Shown,
-  { change }: Pick<ReturnType<typeof tellingOf>, 'change'>,
+  { change }: Pick<ReturnType<typeof extrasOf>, 'change'>,
 ): Promise<Shown> {
   const { listing } = shown;
   if (listing === undefined) return shown;
@@ -440,7 +440,7 @@ async function nothingToDo(ctx: Context, word: string, { document, release }: Ca
     yield [];
   }
   return {
-    listing: { batches: batches(), page: () => ({ total: 0, done: 0, ...tellingOf(document).page() }) },
+    listing: { batches: batches(), page: () => ({ total: 0, done: 0, ...extrasOf(document).page() }) },
     noun: 'row',
     idField: 'card_id',
     columns: [...RESULT_COLUMNS, ...COLUMNS],
@@ -474,9 +474,9 @@ async function resumePlan(ctx: Context, { plan, earlier, word, concurrency, rese
   if (ctx.dryRun) return runOverview(ctx, seen);
   const begin = await resuming(ctx, seen, { resendAbsent });
   ctx.ui.notice(`This plan was begun before; going on with ${op}.`);
-  const telling = tellingOf(plan);
-  return withPins(driveRun(ctx, { concurrency, keepGoing: false, skipped: [], begin, resumed: true, telling }), {
-    telling,
+  const extras = extrasOf(plan);
+  return withPins(driveRun(ctx, { concurrency, keepGoing: false, skipped: [], begin, resumed: true, extras }), {
+    extras,
     word,
   });
 }
