@@ -9,9 +9,6 @@ export type Road = 'single' | 'bulk' | 'several' | 'api' | 'lease' | 'lease end'
 /** What the service truly does with a repeated key. */
 export type Keys = 'honoured' | 'ignored' | 'forgotten' | 'forgotten soon' | 'front' | '409' | '400' | '422';
 
-/** What somebody does after an answer was lost: types it again, with a name or without, or takes up the operation. */
-export type GoingOn = 'same command' | 'intent' | 'resume' | 'intent and resume';
-
 export interface Cell {
   readonly operation: WriteOperation;
   readonly road: Road;
@@ -27,10 +24,6 @@ export interface Cell {
   readonly doze?: boolean;
   /** The cards are in the wanted state before anything is asked. */
   readonly already?: boolean;
-  /** The last answer has no end. */
-  readonly isEndless?: boolean;
-  /** A few seconds later, in place of everything else that may follow. */
-  readonly goingOn?: GoingOn;
 }
 
 export interface Played {
@@ -50,17 +43,9 @@ const WANTED: Partial<Record<WriteOperation, string>> = {
 };
 
 export function nameOf({ operation, road, mode, known, keys, answers, ...cell }: Cell): string {
-  const { metadata, behind, doze, already, isEndless, goingOn } = cell;
+  const { metadata, behind, doze, already } = cell;
   const late = behind && Object.entries(behind).map(([what, ms]) => `${what} ${ms}`);
-  const ever = isEndless && 'the last for ever';
-  const more = [
-    late?.join(' '),
-    metadata && `metadata ${metadata}`,
-    doze && 'a day asleep',
-    already && 'already so',
-    ever,
-    goingOn && `then ${goingOn}`,
-  ]
+  const more = [late?.join(' '), metadata && `metadata ${metadata}`, doze && 'a day asleep', already && 'already so']
     .filter(Boolean)
     .map(each => `, ${each}`);
   return `${operation} by ${road}, ${mode}, key ${known}, in truth ${keys}${more.join('')}: ${answers.join(' | ')}`;
@@ -100,14 +85,7 @@ interface Command {
   readonly stdin?: string;
 }
 
-function commandOf(cell: Cell): Command {
-  const { line, stdin } = plainCommandOf(cell);
-  if (cell.goingOn !== 'intent' && cell.goingOn !== 'intent and resume') return { line, ...(stdin && { stdin }) };
-  const [own = '', program] = line.split(' -- ');
-  return { line: `${own} --intent order-1${program === undefined ? '' : ` -- ${program}`}` };
-}
-
-function plainCommandOf({ operation, road }: Cell): Command {
+function commandOf({ operation, road }: Cell): Command {
   const money = operation === 'fund' || operation === 'withdraw';
   if (road === 'lease' || road === 'lease end') {
     return { line: `cards lease --bin bin_1 --amount ${AMOUNT} --ttl ${PATIENCE} --reveal -- /bin/true` };
@@ -231,7 +209,6 @@ export async function playCell(arena: Arena, cell: Cell, how: HowFar): Promise<P
     operation: played.operation,
     where: seen => isOfRow(seen, played, row),
     plays: classes.map(({ play }) => play),
-    isEndless: cell.isEndless ?? false,
   });
   if (cell.doze) arena.clock.doze(DAY);
   const { line, stdin } = commandOf(cell);
@@ -240,8 +217,7 @@ export async function playCell(arena: Arena, cell: Cell, how: HowFar): Promise<P
   const needless = cell.road !== 'lease end' && isNeedless(stage, told, classes);
   wrong.push(...judged(stage, told, 'the command'), ...strangers(stage));
   arena.service.settle();
-  if (cell.goingOn !== undefined) wrong.push(...(await wentOn(stage, told, cell.goingOn)));
-  else if (!cell.road.startsWith('lease')) wrong.push(...(await followed(stage, told, how)));
+  if (!cell.road.startsWith('lease')) wrong.push(...(await followed(stage, told, how)));
   return { cell, needless, wrong };
 }
 
@@ -341,34 +317,6 @@ function readingOf({ play, status = 0 }: SeenRequest, classes: readonly AnswerCl
   const found = classes.find(each => each.play === play);
   if (found !== undefined) return found.says;
   return status < 300 ? 'shown' : 'odd-no';
-}
-
-/** By then the service has forgotten every key of `forgotten soon`. */
-const A_LITTLE_LATER_MS = 3_200;
-
-/** One way of going on, twice: never one effect more than was asked for. */
-async function wentOn(stage: Stage, told: Told, goingOn: GoingOn): Promise<string[]> {
-  const { arena, cell, place } = stage;
-  // A look has found it, and that was judged.
-  if (told.code === 0) return [];
-  const { line, stdin } = commandOf(cell);
-  const lines = {
-    'same command': [line],
-    intent: [line],
-    resume: [`ops resume ${told.op}`],
-    'intent and resume': [line, `ops resume ${told.op}`],
-  }[goingOn];
-  const wrong: string[] = [];
-  for (const next of [...lines, ...lines]) {
-    arena.clock.pass(A_LITTLE_LATER_MS);
-    const ran = toldBy(await place.run(next, next === line ? stdin : undefined), rowsOn(cell.road));
-    // What was done before may be asked for again where it has no name; a guard says nothing of the rows.
-    if (ran.code === 14) continue;
-    if (ran.code === 0 && next === line && goingOn === 'same command') break;
-    wrong.push(...judged(stage, ran, next, told.op));
-    if (ran.code === 0 && goingOn === 'same command') break;
-  }
-  return wrong;
 }
 
 /** The same command again, `ops resume`, again, and two at once: never one effect more than was asked for. */

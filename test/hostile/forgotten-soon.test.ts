@@ -1,10 +1,8 @@
 /** A key that the probe found honoured and that the service forgets within seconds: what is told, and what is sent. */
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AccountOptions, WriteOperation } from '../support/hostile-service.ts';
 import { answerNamed } from './answers.ts';
 import { type Arena, arena, type Place } from './arena.ts';
-import { FEW_FORGOTTEN_CELLS } from './forgotten-cells.ts';
-import { playTable } from './table.ts';
 
 let here: Arena;
 beforeAll(async () => {
@@ -157,18 +155,4 @@ describe('what somebody does next', () => {
     await place.run(looked.hint.replace('cardwright ', ''));
     expect(asked('create') - sent).toBe(1);
   });
-});
-
-/** So far behind that no look shows what was done: what is sent again is done again. */
-const NEVER_SHOWN = { listMs: 3_600_000, newMs: 3_600_000, cardMs: 3_600_000, walletMs: 3_600_000 } as const;
-
-test('a second effect is found out, on each road', async () => {
-  const blind = FEW_FORGOTTEN_CELLS.filter(({ goingOn }) => goingOn !== 'same command').map(
-    cell => ({ ...cell, behind: NEVER_SHOWN }) as const,
-  );
-  const { wrong } = await playTable(here, blind, { isThorough: false });
-  const twice = wrong.filter(({ wrong: said }) => said.some(text => /has [2-9] effects/.test(text)));
-  expect(new Set(twice.map(({ cell }) => `${cell.operation} ${cell.road}`))).toEqual(
-    new Set(['create single', 'create lease', 'fund single', 'withdraw single']),
-  );
 });

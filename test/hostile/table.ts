@@ -3,8 +3,6 @@ import type { WriteOperation } from '../support/hostile-service.ts';
 import { answersTo } from './answers.ts';
 import type { Arena } from './arena.ts';
 import { type Cell, type HowFar, nameOf, type Played, playCell } from './cells.ts';
-import { FEW_FORGOTTEN_CELLS, FORGOTTEN_CELLS } from './forgotten-cells.ts';
-import { FEW_LATE_CELLS, LATE_CELLS } from './late-cells.ts';
 import { FEW_REFUSAL_CELLS, REFUSAL_CELLS } from './refusal-cells.ts';
 
 const OPERATIONS: readonly WriteOperation[] = ['create', 'fund', 'withdraw', 'terminate', 'freeze', 'unfreeze'];
@@ -197,8 +195,6 @@ export const FULL: readonly Cell[] = [
   ...ALREADY,
   ...LATER_CELLS,
   ...REFUSAL_CELLS,
-  ...LATE_CELLS,
-  ...FORGOTTEN_CELLS,
   ...cellsOf(['create'], { road: 'lease end' }, ...answersTo('terminate').map(({ name }) => [name])),
   // Answers that are not typical of their operation or road, and are told in the short table too.
   ...(['single', 'bulk'] as const).flatMap(road => cellsOf(ONCE, { road, keys: 'ignored' }, [IN_PROGRESS])),
@@ -231,8 +227,6 @@ const ofTransfersAlone = (cells: readonly Cell[]) => {
 /** The typical classes for create or fund, and one of each thing around them. */
 export const SHORT: readonly Cell[] = [
   ...FEW_REFUSAL_CELLS,
-  ...FEW_LATE_CELLS,
-  ...FEW_FORGOTTEN_CELLS,
   ...withOneEffectEach(cellsFor(['create'], 'typical', {}), EITHER_WAY),
   ...withOneEffectEach(ofTransfersAlone(cellsFor(['fund'], 'typical', {})), new Set([LOST])),
   ...REPEATS.filter(
