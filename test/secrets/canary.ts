@@ -139,7 +139,7 @@ export async function run({ words, stdin, env }: Story): Promise<Watched> {
   const pids = new Set([child.pid ?? 0]);
   while (running) {
     sample(pids, env === 'key', sampled);
-    await new Promise(resolve => setTimeout(resolve, 5));
+    await new Promise(resolve => setTimeout(resolve, 15));
   }
   return { out: String(Buffer.concat(out)), err: String(Buffer.concat(err)), code: await over, ...sampled };
 }
@@ -183,11 +183,9 @@ async function left(folder: string): Promise<Map<string, Canary[]>> {
 const EXEC = 'printf %s "$CARD_NUMBER" | wc -c';
 /** Each kind of command that asks for a secret, and each kind of answer that quotes one. */
 export const STORIES: readonly Story[] = [
-  { words: ['whoami', '--json', '--debug'] },
   { words: ['cards', 'create', '--bin', 'bin_1', '--amount', '5', '--debug', '--json'] },
   { words: ['cards', 'details', 'card_1', '--reveal', '--print', '--debug'], out: ['number', 'cvv'] },
   { words: ['cards', 'details', 'card_1', '--reveal', '--out', 'chosen.json', '--debug'] },
-  { words: ['cards', 'details', 'card_bad', '--reveal', '--print', '--debug'] },
   { words: ['cards', 'get', 'card_quote', '--json', '--debug'] },
   { words: ['3ds', 'list', '--json', '--debug'], out: ['code'] },
   {
@@ -195,7 +193,6 @@ export const STORIES: readonly Story[] = [
     out: ['secret'],
   },
   { words: ['api', 'GET', '/cards/card_1/details', '--debug'] },
-  { words: ['api', 'POST', '/cards/card_quote/boost', '-f', 'a=b', '--debug'] },
   {
     words: ['cards', 'exec', 'card_1', '--reveal', '--', 'sh', '-c', 'env; sleep 0.1'],
     env: 'key',
@@ -205,6 +202,9 @@ export const STORIES: readonly Story[] = [
 
 /** Other words for what those show. */
 export const MORE_STORIES: readonly Story[] = [
+  { words: ['whoami', '--json', '--debug'] },
+  { words: ['cards', 'details', 'card_bad', '--reveal', '--print', '--debug'] },
+  { words: ['api', 'POST', '/cards/card_quote/boost', '-f', 'a=b', '--debug'] },
   { words: ['doctor', '--json'] },
   { words: ['cards', 'get', 'card_1', '--verbose'] },
   { words: ['cards', 'details', 'card_1', '--reveal', '--print', '--field', 'cvv', '--debug'], out: ['cvv'] },
@@ -262,14 +262,19 @@ export async function leaveNoByte(stories: readonly Story[]): Promise<void> {
   expect([...(await left(folder)).keys()]).toEqual(['work/chosen.json']);
 }
 
-/** Every command the registry has, each with the options that are chosen for it by its place. */
+/** Commands of the built-in sandbox and of the program itself never meet the service that tells the secrets, nor its key. */
+const MEET_NO_SERVICE = /^(?:sandbox|help|completion|commands|schema|explain)\b/;
+
+/** Every other command the registry has, each with the options that are chosen for it by its place. */
 export async function everyCommandKeeps(looksOf: (nth: number) => readonly string[]): Promise<void> {
   await using here = await world({ env: { CARDWRIGHT_PROFILE: '' } });
   const login = `login --profile team --base-url ${service.baseUrl} --key-stdin`;
   expect((await here.run(login, { stdin: CANARIES.key })).code).toBe(0);
   const leaks: unknown[] = [];
   // What changes the profile is told elsewhere, and so are programs of others.
-  const cases = (await everyCommand()).filter(({ command }) => !/^(?:login|logout|profiles)/.test(command.path));
+  const cases = (await everyCommand()).filter(
+    ({ command }) => !/^(?:login|logout|profiles)/.test(command.path) && !MEET_NO_SERVICE.test(command.path),
+  );
   for (const [nth, { command, line }] of cases.filter(({ command }) => !command.rest).entries()) {
     const way = command.operation === 'cards.details' ? ' --reveal' : ' --yes';
     for (const look of looksOf(nth)) {

@@ -10,7 +10,8 @@ import { ACTS, hostileService, SEED } from './hostile-service.ts';
 const REFUSED = ['cards get card_refused', 'cards freeze card_refused'];
 /** What this machine keeps of it, and the question before a card is shown. */
 const KEPT = ['audit list', 'ops list', 'doctor', 'cards details card_12'];
-const FORMATS = ['table', 'wide', 'json', 'ndjson', 'yaml', 'csv', 'tsv', 'env', 'id'];
+const FORMATS = ['wide', 'json', 'ndjson', 'yaml', 'csv', 'tsv', 'env', 'id'] as const;
+const formatsOf = (nth: number) => ['table', FORMATS[nth % 8] ?? 'json', FORMATS[(nth + 3) % 8] ?? 'csv'];
 /** Writes go to the journal and the audit log as well, which takes a while. */
 const FEW_FORMATS = ['table', 'json', 'csv'];
 const LOOKS = ['', ' --accessible', ' --debug'];
@@ -47,7 +48,10 @@ export interface Walked {
   readonly lines: readonly string[];
 }
 
-/** Goes round until so many hostile strings were sent. Expects that not one of them acts. */
+/**
+ * Goes round until so many hostile strings were sent. Expects that not one of them acts. Each round shows every command as a
+ * table, the view of its own, and in two of the other formats, which are made in one way of every command's rows.
+ */
 export async function walkHostile(least: number): Promise<Walked> {
   const cases = (await everyCommand()).filter(({ command }) => effectOf(command) !== undefined && !command.rest);
   const reading = [...cases.filter(({ command }) => effectOf(command) === 'read').map(({ line }) => line), ...REFUSED];
@@ -76,9 +80,9 @@ export async function walkHostile(least: number): Promise<Walked> {
   try {
     for (let round = 0; handedOut() < least; round += 1) {
       const look = LOOKS[round % LOOKS.length] ?? '';
-      for (const line of reading) {
+      for (const [nth, line] of reading.entries()) {
         if (lasting.has(line) && round > 0) continue;
-        for (const format of lasting.has(line) ? FEW_FORMATS : FORMATS) {
+        for (const format of lasting.has(line) ? FEW_FORMATS : formatsOf(nth + round)) {
           const { code, err } = await one(line, format, look);
           // An error would hide the view; only `env` cannot show a list. Rows that a filter leaves out are refused.
           if (!lasting.has(line) && !line.includes('refused') && format !== 'env')

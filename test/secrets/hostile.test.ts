@@ -8,7 +8,7 @@ import { world } from '../support/world.ts';
 import { hostileService, ROWS } from './hostile-service.ts';
 import { walkHostile } from './hostile-walk.ts';
 
-const LEAST_STRINGS = 600;
+const LEAST_STRINGS = 300;
 
 describe('on a terminal', () => {
   it(`no control character of ${LEAST_STRINGS} hostile strings arrives, in any view of any command`, async () => {

@@ -34,22 +34,16 @@ test('exit 2 says so before anything is read; help needs no home', async () => {
   const homes: Record<string, string>[] = [
     { HOME: '' },
     { HOME: '.' },
-    { HOME: 'here' },
     { HOME: folder, CARDWRIGHT_CONFIG_DIR: 'here' },
     { HOME: folder, CARDWRIGHT_CONFIG_DIR: '' },
     { HOME: '.', XDG_CONFIG_HOME: '.', XDG_STATE_HOME: folder },
   ];
   for (const env of homes) {
-    for (const words of [
-      ['cards', 'list'],
-      ['whoami', '--json'],
-    ]) {
-      const { code, err } = await run(env, words);
-      expect({ env, words, code }).toEqual({ env, words, code: 2 });
-      expect(err).toMatch(
-        /(?:HOME|CARDWRIGHT_CONFIG_DIR) is (?:set and empty|(?:empty|"[^"]*"|\\"[^"]*\\"), (?:so|no absolute path))/,
-      );
-    }
+    const { code, err } = await run(env, ['cards', 'list']);
+    expect({ env, code }).toEqual({ env, code: 2 });
+    expect(err).toMatch(
+      /(?:HOME|CARDWRIGHT_CONFIG_DIR) is (?:set and empty|(?:empty|"[^"]*"|\\"[^"]*\\"), (?:so|no absolute path))/,
+    );
   }
   expect((await run({ HOME: '.' }, ['cards', '--help'])).code).toBe(0);
   expect((await run({ HOME: '.' }, ['completion', 'install', 'bash'])).code).toBe(2);

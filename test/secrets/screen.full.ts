@@ -11,8 +11,9 @@ beforeAll(async () => {
 afterAll(() => at[Symbol.asyncDispose]());
 
 describe.skipIf(missing)('a card on the screen', () => {
-  it.each(['SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const)('is wiped at %s, and the program ends with 143', signal =>
-    wipedAt(at, signal, '143'),
+  it.each(['SIGALRM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const)(
+    'is wiped at %s, and the program ends with 143',
+    signal => wipedAt(at, signal, '143'),
   );
 
   it('is wiped after 30 seconds when nobody does anything', async () => {

@@ -1,11 +1,9 @@
 /**
- * Key x address x where the key comes from (docs/design/security.md, C7): what does not fit is not sent. A live key is
- * given to the built program, the others to the program in this process.
+ * Key x address x where the key comes from (docs/design/security.md, C7): what does not fit is not sent.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { json, type Served, serve, WALLET } from '../client/served.ts';
-import { ended, home } from '../package/built.ts';
-import { world } from '../support/world.ts';
+import { type World, world } from '../support/world.ts';
 
 const KEYS = {
   live: 'sk_live_51f0c2d89ab34e67',
@@ -43,48 +41,26 @@ afterAll(() => service.close());
 /** The name cannot be resolved, and no proxy is asked for it: this far a request comes that nothing refused. */
 const DIRECT = { HTTPS_PROXY: '', https_proxy: '', ALL_PROXY: '', all_proxy: '' };
 
-interface Machine extends AsyncDisposable {
-  run(
-    line: string,
-    env: Readonly<Record<string, string>>,
-    stdin?: string,
-  ): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
-}
-
-async function withBuilt(): Promise<Machine> {
-  const place = await home();
-  return {
-    run: (line, env, stdin = '') => ended(place.start(line.split(' '), { env }), stdin),
-    [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
-  };
-}
-
-async function inThisProcess(): Promise<Machine> {
-  const here = await world({ env: { CARDWRIGHT_PROFILE: '' } });
-  return {
-    run: (line, env, stdin = '') => here.run(line, { env, stdin }),
-    [Symbol.asyncDispose]: () => here[Symbol.asyncDispose](),
-  };
-}
-
-async function asEnvironment(place: Machine, key: Key, address: Address) {
+async function asEnvironment(place: World, key: Key, address: Address) {
   const env = { ...DIRECT, CARDWRIGHT_API_KEY: KEYS[key], CARDWRIGHT_BASE_URL: addressOf(address) };
-  return place.run('wallet --timeout 5s', env);
+  return place.run('wallet --timeout 5s', { env });
 }
 
-async function asProfile(place: Machine, key: Key, address: Address) {
-  const saved = await place.run(`login --profile shop --base-url ${addressOf(address)} --key-stdin`, {}, KEYS[key]);
+async function asProfile(place: World, key: Key, address: Address) {
+  const saved = await place.run(`login --profile shop --base-url ${addressOf(address)} --key-stdin`, {
+    stdin: KEYS[key],
+  });
   if (saved.code !== 0) {
-    expect((await place.run('profiles list -o id', {})).out).toBe('');
+    expect((await place.run('profiles list -o id')).out).toBe('');
     return saved;
   }
   // Nor does it follow somebody to another address.
   for (const other of ['https://other.invalid/v1', 'http://127.0.0.1:9/v1', 'https://service.invalid:444/v1']) {
     const env = { ...DIRECT, CARDWRIGHT_BASE_URL: other };
-    const moved = await place.run('wallet --timeout 5s', env);
+    const moved = await place.run('wallet --timeout 5s', { env });
     expect({ other, code: moved.code, err: moved.err }).toMatchObject({ other, code: GUARDED });
   }
-  return place.run('wallet --timeout 5s', DIRECT);
+  return place.run('wallet --timeout 5s', { env: DIRECT });
 }
 
 describe.each(TABLE)('a key that is %s, with %s', (key, address, code) => {
@@ -92,7 +68,7 @@ describe.each(TABLE)('a key that is %s, with %s', (key, address, code) => {
     ['from the environment', asEnvironment, 'env'],
     ['from a profile', asProfile, 'shop'],
   ] as const)(`is exit ${code}, %s`, async (_, act, name) => {
-    await using place = await (key === 'live' ? withBuilt() : inThisProcess());
+    await using place = await world({ env: { CARDWRIGHT_PROFILE: '' } });
     const before = service.seen.length;
     const { code: ended, out, err } = await act(place, key, address);
     expect({ code: ended, err }).toMatchObject({ code });
