@@ -17,16 +17,16 @@ export type Case = readonly [typed: string, words: readonly string[]];
 
 /** Enough to see that a shell asks and inserts; the others take longer. */
 export const FEW: readonly Case[] = [
-  ['cardwright car\tcr\t--lab\tx', ['cardwright', 'cards', 'create', '--label', 'x']],
   ['cardwright cards list --status=fr\t', ['cardwright', 'cards', 'list', '--status=frozen']],
   ['cardwright cards get card_th\t', ['cardwright', 'cards', 'get', 'card_three']],
-  // No operation is open: nothing is inserted, and never what sends something again.
-  ['cardwright ops resume \t--dry-run', ['cardwright', 'ops', 'resume', '--dry-run']],
-  ['cardwright ops resume op_1 --resend\t', ['cardwright', 'ops', 'resume', 'op_1', '--resend']],
   ['cardwright webhooks sign --payload my\t', ['cardwright', 'webhooks', 'sign', '--payload', 'my file.json']],
 ];
 
 export const MORE: readonly Case[] = [
+  ['cardwright car\tcr\t--lab\tx', ['cardwright', 'cards', 'create', '--label', 'x']],
+  // No operation is open: nothing is inserted, and never what sends something again.
+  ['cardwright ops resume \t--dry-run', ['cardwright', 'ops', 'resume', '--dry-run']],
+  ['cardwright ops resume op_1 --resend\t', ['cardwright', 'ops', 'resume', 'op_1', '--resend']],
   ['cardwright cards list --stat\tfr\t', ['cardwright', 'cards', 'list', '--status', 'frozen']],
   ['cardwright cards create --bin bin_o\t', ['cardwright', 'cards', 'create', '--bin', 'bin_one']],
   ['cardwright cards create --bin=bin_t\t', ['cardwright', 'cards', 'create', '--bin=bin_two']],

@@ -58,9 +58,10 @@ describe.skipIf(noBrowser !== undefined)('the inspector', () => {
     await context.close();
   });
 
-  it('shows what was done in it at once, however long the view took to be answered', async () => {
+  it('shows what was done in it at once, however long the view took, and text from outside stays text', async () => {
     const [card] = (await sandbox.run('--sandbox cards list --label search -o id')).split('\n');
     const page = await browser.newPage();
+    const said = complaintsOf(page);
     await page.clock.install();
     // Others who change something are followed after a rest, twenty times as long.
     const takesLong = async (route: Route) => {
@@ -69,31 +70,17 @@ describe.skipIf(noBrowser !== undefined)('the inspector', () => {
     };
     await page.route('**/timeline*', takesLong, { times: 1 });
     await page.goto(await sandbox.address(card));
-    await page.locator('form[data-form="simulate.authorize"] input:enabled').first().fill('3000');
+    const amount = page.locator('form[data-form="simulate.authorize"] input:enabled').first();
+    await amount.fill('4000');
     await page.getByRole('table', { name: 'What happened to the card' }).waitFor();
     const rows = page.getByRole('row').filter({ hasText: 'Why?' });
     const before = await rows.count();
+    await amount.press('Tab');
+    await page.keyboard.type(HOSTILE);
     await page.getByRole('button', { name: 'Purchase' }).click();
     await page.getByRole('status').getByText('declined', { exact: true }).waitFor();
     await rows.nth(before).waitFor();
-    await page.context().close();
-  });
-
-  it('text from outside stays text, and nothing of it turns the line around', async () => {
-    const [card] = (await sandbox.run('--sandbox cards list --label search -o id')).split('\n');
-    const page = await browser.newPage();
-    const said = complaintsOf(page);
-    await page.goto(await sandbox.address(card));
-    await page.locator('form[data-form="simulate.authorize"] input:enabled').first().waitFor();
-    await page.keyboard.press('p');
-    await page.locator('form[data-form="simulate.authorize"] input:focus').waitFor();
-    await page.keyboard.type('4000');
-    await page.keyboard.press('Tab');
-    await page.keyboard.type(HOSTILE);
-    await page.keyboard.press('Enter');
-    await page.getByRole('status').getByText('declined', { exact: true }).waitFor();
-    const decline = page.getByRole('row').filter({ hasText: '4000.00' }).filter({ hasText: 'Why?' });
-    await decline.waitFor();
+    const decline = rows.filter({ hasText: '4000.00' });
     expect(await decline.innerText()).toContain('<img src=x onerror=alert(1)>\\u202etxt 珈琲店 مقهى');
     expect(await page.locator('img, iframe, script:not([src])').count()).toBe(0);
     await decline.getByRole('link', { name: 'Why?' }).press('Enter');

@@ -60,9 +60,7 @@ const recipes = async () => {
 };
 
 const funded = async () => {
-  const { out } = await shell('cardwright cards list --all --where label~checkout --json');
   const { out: all } = await shell('cardwright cards list --all --status active --json');
-  expect(out).toContain('"data"');
   return (JSON.parse(all).data as { metadata: Record<string, string>; label: string }[]).filter(
     ({ metadata, label }) => metadata['cardwright_lease'] !== undefined || label.startsWith('run '),
   );
@@ -162,25 +160,23 @@ describe('docs/CI.md', () => {
       join(folder, 'policy.yaml'),
       'version: 1\nrules: [{ name: rich, when: { balance: "> 900000" } }]\n',
     );
+    await script(
+      'bin/cardwright',
+      `echo "$*" >>lines; exec ${process.execPath} ${join(ROOT, 'bin', 'cardwright.js')} "$@"`,
+    );
     for (const run of scripts) {
-      const { code, err } = await shell(run);
+      const { code, err } = await shell(`rm -f lines\n${run}`);
       expect({ run, code, err: code === 0 ? '' : err }).toEqual({ run, code: 0, err: '' });
     }
     const month = new Date(Date.now() - new Date().getUTCDate() * 86_400_000).toISOString().slice(0, 7);
     const { out } = await shell('ls books');
     expect(out).toBe(`sandbox-${month}.beancount\nsandbox-${month}.csv\n`);
-    await script(
-      'bin/cardwright',
-      `echo "$*" >>lines; exec ${process.execPath} ${join(ROOT, 'bin', 'cardwright.js')} "$@"`,
-    );
-    const beancount = async () => {
-      const { code, err } = await shell(`rm -f lines\n${scripts[2]}`);
-      expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
-      return (await readFile(join(folder, 'lines'), 'utf8')).split('\n')[0];
-    };
-    expect(await beancount()).toMatch(/ --out books$/);
+    const lines = async () => (await readFile(join(folder, 'lines'), 'utf8')).split('\n');
+    expect((await lines())[0]).toMatch(/ --out books$/);
     await writeFile(join(folder, 'books', 'sandbox-2020-01.beancount'), '');
-    expect(await beancount()).toMatch(/ --out books --continue$/);
+    const { code, err } = await shell(`rm -f lines\n${scripts[2]}`);
+    expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
+    expect((await lines())[0]).toMatch(/ --out books --continue$/);
     await writeFile(join(folder, 'policy.yaml'), 'version: 1\nrules: [{ name: any, when: { balance: ">= 0" } }]\n');
     expect((await shell(scripts[1] ?? '')).code).toBe(15);
   });

@@ -103,9 +103,10 @@ describe('a snapshot', () => {
     }
   });
 
-  test.each(['', 'A', '../a', '.a', '-a', 'a/b', 'a b', 'ä', 'a'.repeat(65)])('cannot be called %j', async name => {
+  test('cannot be called what is no name', async () => {
     await using service = await fakeService();
-    expect((await save(service, name)).status).toBe(400);
+    for (const name of ['', 'A', '../a', '.a', '-a', 'a/b', 'a b', 'ä', 'a'.repeat(65)])
+      expect([name, (await save(service, name)).status]).toEqual([name, 400]);
   });
 
   test('leaves a folder that is not a snapshot alone', async () => {
@@ -154,7 +155,7 @@ describe('a snapshot', () => {
     };
     await fc.assert(
       fc.asyncProperty(places, place => flipped(...place)),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
     // Where damage is told apart from nothing by a hair.
     const manifest = await readFile(join(folder, 'manifest.json'));
@@ -165,30 +166,21 @@ describe('a snapshot', () => {
     expect((await restore(service, 'a')).json.restored).toBe(true);
   });
 
-  test.each([
-    [
-      'a file is missing',
-      (folder: string) => rm(join(folder, 'cards.ndjson')),
-      /^cards\.ndjson cannot be read: ENOENT$/,
-    ],
-    [
-      'the manifest is missing',
-      (folder: string) => rm(join(folder, 'manifest.json')),
-      /^manifest\.json cannot be read/,
-    ],
-    [
-      'a file is another one',
-      (folder: string) => copyFile(join(folder, 'bins.ndjson'), join(folder, 'cards.ndjson')),
-      /^cards\.ndjson is damaged$/,
-    ],
-  ])('is refused when %s', async (_, harm, said) => {
+  test('is refused when a file is another one, a file is missing, or the manifest', async () => {
     await using service = await fullService();
     await save(service, 'a');
-    await harm(await folderOf(service, 'a'));
-    const { json } = await restore(service, 'a');
-    expect(json).toMatchObject({ restored: false, problems: [expect.stringMatching(said)] });
-    const diff = await ask(service, { path: `${ADMIN}/snapshots/a/diff` });
-    expect([diff.status, diff.json.problems]).toEqual([200, [expect.stringContaining('the snapshot a is damaged')]]);
+    const folder = await folderOf(service, 'a');
+    for (const [harm, said] of [
+      [() => copyFile(join(folder, 'bins.ndjson'), join(folder, 'cards.ndjson')), /^cards\.ndjson is damaged$/],
+      [() => rm(join(folder, 'cards.ndjson')), /^cards\.ndjson cannot be read: ENOENT$/],
+      [() => rm(join(folder, 'manifest.json')), /^manifest\.json cannot be read/],
+    ] as const) {
+      await harm();
+      const { json } = await restore(service, 'a');
+      expect(json).toMatchObject({ restored: false, problems: [expect.stringMatching(said)] });
+      const diff = await ask(service, { path: `${ADMIN}/snapshots/a/diff` });
+      expect([diff.status, diff.json.problems]).toEqual([200, [expect.stringContaining('the snapshot a is damaged')]]);
+    }
   });
 
   test('whose books do not agree is refused before any of it is kept', async () => {
@@ -321,19 +313,15 @@ describe('an export', () => {
         const { json } = await imported(other, text);
         expect([json.restored, json.problems?.length]).toEqual([false, 1]);
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
     expect(await rows(other)).toEqual(before);
   });
 
-  test.each([
-    ['nothing', ''],
-    ['a line without end', '{'],
-    ['something else', '{"format":"another"}\n'],
-    ['a long line', 'x'.repeat(100_000)],
-  ])('is not %s', async (_, text) => {
+  test('is not nothing, a line without end, something else or a long line', async () => {
     await using service = await fakeService();
-    expect((await imported(service, text)).json).toMatchObject({ restored: false });
+    for (const text of ['', '{', '{"format":"another"}\n', 'x'.repeat(100_000)])
+      expect((await imported(service, text)).json).toMatchObject({ restored: false });
   });
 
   test('whose tables are named like paths stays in its folder', async () => {

@@ -30,19 +30,19 @@ const AWAY = JSON.stringify(
 describe('cards lease', () => {
   it('with an intent is one purchase: a second one neither pays nor runs its program', async () => {
     await using here = await world({ wallet: 100 });
-    const lease = `${LEASE} --intent checkout-7 -- node -e ''`;
+    const lease = `${LEASE} --intent checkout-7 -- true`;
     expect((await here.run(lease)).code).toBe(0);
     const again = await here.run(lease);
     expect({ code: again.code, out: again.out }).toEqual({ code: 14, out: '' });
     expect(again.err).toContain('the program was not run');
-    expect((await here.run(`${LEASE.replace('25', '20')} --intent checkout-7 -- node -e ''`)).code).toBe(2);
+    expect((await here.run(`${LEASE.replace('25', '20')} --intent checkout-7 -- true`)).code).toBe(2);
     expect(JSON.parse((await here.run('cards list --json')).out).data).toHaveLength(1);
     expect((await here.run('cards lease --reap --yes --json')).out).toContain('"terminated": []');
   });
 
   it('that told nothing has one card when it is typed again, and no program runs with it', async () => {
     await using here = await world({ wallet: 100 });
-    const lease = `${LEASE} --intent checkout-7 -- node -e 'process.exit(9)'`;
+    const lease = `${LEASE} --intent checkout-7 -- sh -c 'exit 9'`;
     await here.run('sandbox faults add -', { stdin: AWAY });
     expect((await here.run(lease, { onPause: () => undefined })).code).toBe(11);
     await here.run('sandbox faults clear --yes');
@@ -61,9 +61,8 @@ describe('cards lease', () => {
 
   it('gives the program the card, ends with its exit code, and leaves nothing', async () => {
     await using here = await world();
-    const script =
-      'process.exit(/^\\d{16}$/.test(process.env.CARD_NUMBER) && process.env.CARD_ID === "card_1" ? 7 : 1)';
-    const { code, out, err } = await here.run(`${LEASE} -- node -e '${script}'`);
+    const script = 'test $(printf %s $CARD_NUMBER | wc -c) = 16 && test $CARD_ID = card_1 && exit 7';
+    const { code, out, err } = await here.run(`${LEASE} -- sh -c '${script}'`);
     expect({ code, out, err }).toEqual({ code: 7, out: '', err: '' });
     expect(await cards(here)).toMatchObject([{ id: 'card_1', status: 'terminated', balance: 0 }]);
     expect(JSON.parse((await here.run('wallet --json')).out).balance).toBe(1000);
@@ -73,12 +72,12 @@ describe('cards lease', () => {
   it('makes no card where it may not be revealed or nobody said yes', async () => {
     await using here = await world();
     for (const line of [
-      "cards lease --amount 25 --yes -- node -e ''",
-      "cards lease --amount 25 --reveal -- node -e ''",
+      'cards lease --amount 25 --yes -- true',
+      'cards lease --amount 25 --reveal -- true',
       'cards lease --amount 25 --reveal --yes -- no-such-program-anywhere',
       'cards lease --amount 25 --reveal --yes',
-      "cards lease --reveal --yes -- node -e ''",
-      "cards lease --amount 0.5 --reveal --yes -- node -e ''",
+      'cards lease --reveal --yes -- true',
+      'cards lease --amount 0.5 --reveal --yes -- true',
     ]) {
       expect([2, 3], line).toContain((await here.run(line)).code);
     }
@@ -88,7 +87,7 @@ describe('cards lease', () => {
 
   it('forgets the note when the wallet is too low', async () => {
     await using here = await world({ wallet: 5 });
-    expect((await here.run(`${LEASE} -- node -e ''`)).code).toBe(10);
+    expect((await here.run(`${LEASE} -- true`)).code).toBe(10);
     expect(await left(here)).toEqual([]);
   });
 
@@ -97,7 +96,7 @@ describe('cards lease', () => {
     const rule = '{"match":{"operation":"cards.terminate"},"times":9,"action":{"kind":"status","code":422}}';
     const added = await here.run('sandbox faults add -', { stdin: rule });
     expect(added.code, added.err).toBe(0);
-    const { code, err } = await here.run(`${LEASE} -- node -e ''`);
+    const { code, err } = await here.run(`${LEASE} -- true`);
     expect(code).not.toBe(0);
     expect(err).toContain('card_1');
     expect(err).toContain('cards lease --reap --yes');
@@ -114,7 +113,7 @@ describe('cards lease', () => {
     await using here = await world();
     const rule = '{"match":{"operation":"cards.terminate"},"times":9,"action":{"kind":"status","code":401}}';
     await here.run('sandbox faults add -', { stdin: rule });
-    const { code, err } = await here.run(`${LEASE} --intent a --json -- node -e process.exit(3)`);
+    const { code, err } = await here.run(`${LEASE} --intent a --json -- sh -c 'exit 3'`);
     expect([code, JSON.parse(err).error]).toMatchObject([
       15,
       {
@@ -124,7 +123,7 @@ describe('cards lease', () => {
       },
     ]);
     expect(err).toContain('; the program ended with 3');
-    const again = await here.run(`${LEASE} --intent a -- node -e ''`);
+    const again = await here.run(`${LEASE} --intent a -- true`);
     expect([again.code, again.out]).toEqual([14, '']);
     expect(await cards(here)).toHaveLength(1);
   });
@@ -148,7 +147,7 @@ describe('cards lease', () => {
     await using here = await world();
     const rule = '{"match":{"operation":"cards.terminate"},"times":9,"action":{"kind":"status","code":503}}';
     await here.run('sandbox faults add -', { stdin: rule });
-    const { code, err } = await here.run(`${LEASE} -- node -e ''`);
+    const { code, err } = await here.run(`${LEASE} -- true`);
     expect(code).toBe(11);
     expect(err).toMatch(/The leased card card_1 may still hold money[\s\S]*ops resume op_/);
     await here.run('sandbox clock advance --by 30m');
@@ -168,14 +167,14 @@ describe('cards lease', () => {
       const rule = JSON.stringify({ match: { operation }, times: 99, action: { kind: 'status', code } });
       expect((await here.run('sandbox faults add -', { stdin: rule })).code).toBe(0);
     }
-    const { code, err } = await here.run(`${LEASE} -- node -e process.exit(3)`, { onPause: () => undefined });
+    const { code, err } = await here.run(`${LEASE} -- sh -c 'exit 3'`, { onPause: () => undefined });
     expect({ code, err }).toEqual({ code: 11, err: expect.stringContaining(`; ${words}`) });
   });
 
   it.each(['', ' --intent po-1'])('does not forget a lease%s while its operation may still make a card', async name => {
     await using here = await world({ wallet: 100 });
     await here.run('sandbox faults add -', { stdin: AWAY });
-    const lease = `${LEASE}${name} -- node -e ''`;
+    const lease = `${LEASE}${name} -- true`;
     expect((await here.run(lease, { onPause: () => undefined })).code).toBe(11);
     await here.run('sandbox faults clear --yes');
     await endedProcess(here);
@@ -198,7 +197,7 @@ describe('cards lease', () => {
   it('forgets a lease whose operation was recorded as not done', async () => {
     await using here = await world({ wallet: 100 });
     await here.run('sandbox faults add -', { stdin: AWAY });
-    expect((await here.run(`${LEASE} -- node -e ''`, { onPause: () => undefined })).code).toBe(11);
+    expect((await here.run(`${LEASE} -- true`, { onPause: () => undefined })).code).toBe(11);
     await endedProcess(here);
     const [{ op }] = JSON.parse((await here.run('ops list --json')).out).data;
     await here.run(`ops resolve ${op} --as not-done --note seen --yes`);
@@ -231,7 +230,7 @@ describe('cards lease', () => {
 
   it('terminates the card at the end of its time, whatever the program does', async () => {
     await using here = await world();
-    const { code, err } = await here.run(`${LEASE} --ttl 1s -- node -e 'setTimeout(() => {}, 2500)'`);
+    const { code, err } = await here.run(`${LEASE} --ttl 1s -- sleep 2.5`);
     expect(code).toBe(8);
     expect(err).toContain('the 1s of the lease are over: card_1 is terminated');
     expect(await cards(here)).toMatchObject([{ status: 'terminated' }]);
@@ -241,14 +240,14 @@ describe('cards lease', () => {
     await using here = await world();
     const stopping = new AbortController();
     stopping.abort(new CliError('interrupted', { message: 'stopped by Ctrl-C' }));
-    const { code } = await here.run(`${LEASE} -- node -e ''`, { signal: stopping.signal });
+    const { code } = await here.run(`${LEASE} -- true`, { signal: stopping.signal });
     expect(code).toBe(130);
     expect((await cards(here)).filter(({ status }) => status !== 'terminated')).toEqual([]);
   });
 
   it('plans the card in a dry run and makes nothing', async () => {
     await using here = await world();
-    const { code, out } = await here.run(`${LEASE} --dry-run --json -- node -e ''`);
+    const { code, out } = await here.run(`${LEASE} --dry-run --json -- true`);
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ dry_run: true, operation: 'cards.create' });
     expect(await cards(here)).toEqual([]);
@@ -258,8 +257,8 @@ describe('cards lease', () => {
   it('hides number and CVV in the log of GitHub Actions when asked', async () => {
     await using here = await world();
     const env = { GITHUB_ACTIONS: 'true' };
-    const { err } = await here.run(`${LEASE} --mask -- node -e ''`, { env });
+    const { err } = await here.run(`${LEASE} --mask -- true`, { env });
     expect(err).toMatch(/^::add-mask::\d{16}\n::add-mask::(?:\d{4} ){3}\d{4}\n::add-mask::\d{3}\n$/);
-    expect((await here.run(`${LEASE} -- node -e ''`, { env })).err).toBe('');
+    expect((await here.run(`${LEASE} -- true`, { env })).err).toBe('');
   });
 });

@@ -22,7 +22,7 @@ const PLACES: readonly (readonly [string, readonly string[]])[] = [
 
 test
   .skipIf(process.platform === 'win32')
-  .each(isWhole ? PLACES : PLACES.filter(([, words]) => words.includes('create') || words.includes('profiles')))(
+  .each(isWhole ? PLACES : PLACES.filter(([, words]) => words.includes('create')))(
   'a pipe as %s, and %j',
   async (place, words) => {
     await using here = await home();
@@ -78,7 +78,7 @@ test.skipIf(process.platform === 'win32')('a pipe whose writer says nothing is l
   await using here = await home();
   const path = join(here.folder, 'pipe');
   expect(spawnSync('mkfifo', ['-m', '600', path]).status).toBe(0);
-  const words = NAMED.map(each => each.map(word => (word === 'PIPE' ? path : word)));
+  const words = (isWhole ? NAMED : NAMED.slice(0, 1)).map(each => each.map(word => (word === 'PIPE' ? path : word)));
   const byFile = { env: { CARDWRIGHT_API_KEY_FILE: path, CARDWRIGHT_BASE_URL: 'http://127.0.0.1:9/v1' } };
   const all = [...words.map(each => [each]), [['cards', 'list'], byFile]] as Parameters<typeof here.start>[];
   for (const [at, [each, how]] of all.entries()) {
