@@ -2,7 +2,7 @@ import { confirmed } from '../cli/confirm.ts';
 import { command } from '../cli/parsing/command.ts';
 import { tells } from '../cli/parsing/flag.ts';
 import { usage } from '../cli/parsing/values.ts';
-import { showRemoved } from './profiles/profiles.ts';
+import { removed, showRemoved } from './profiles/profiles.ts';
 
 /** Removes the profile in use with its key, after asking. */
 export const logout = command({
@@ -21,13 +21,13 @@ export const logout = command({
     const profiles = await ctx.profiles();
     const name = ctx.profileName ?? (await profiles.current());
     if (name === undefined || name === 'sandbox') throw usage('no saved profile is in use', 'cardwright profiles list');
-    const { key } = await profiles.get(name);
+    const row = await profiles.get(name);
     await confirmed(ctx, {
       intent: `Remove profile ${name}`,
-      question: `Remove profile ${name} and its key ${key}?`,
+      question: `Remove profile ${name} and its key ${row.key}?`,
       command: `cardwright logout --profile ${name} --yes`,
     });
-    return { name, remains: await profiles.remove(name) };
+    return removed(ctx, row);
   },
-  show: removed => showRemoved(removed),
+  show: gone => showRemoved(gone),
 });

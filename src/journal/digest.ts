@@ -81,12 +81,6 @@ export function givenDefaults(operation: string, input: Values): readonly string
   return named.filter(name => wantedValue(fields[name], input[name]) !== undefined);
 }
 
-/** A change without the values that the service may fill in itself. */
-export function withoutDefaults(operation: string, input: Values): Values {
-  const given = new Set(givenDefaults(operation, input));
-  return given.size === 0 ? input : Object.fromEntries(Object.entries(input).filter(([name]) => !given.has(name)));
-}
-
 const known = new Map<string, Shape>();
 
 function fieldsOf(operation: string): Shape | undefined {

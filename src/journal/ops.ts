@@ -338,24 +338,6 @@ export function recentChanges(database: Database, account: string): Promise<read
   });
 }
 
-/** What has left the wallet for a profile, by operation: creates and funds that are done or may be, sent at a time or later. */
-export function spentByOp(
-  database: Database,
-  { profile, since }: { readonly profile: string; readonly since: number },
-): Promise<ReadonlyMap<string, Cents>> {
-  return database.read(async tx => {
-    const rows = await tx.all<{ op: string; spent: number }>(
-      `select c.op, sum(c.amount) as spent from change c join op o on o.id = c.op
-        where o.profile = ? and o.touched >= ? and c.operation in ('cards.create', 'cards.fund')
-        and c.state in ('done', 'sent', 'unknown') and coalesce(c.last_sent_at, c.decided_at, o.created) >= ? group by c.op`,
-      profile,
-      since,
-      since,
-    );
-    return new Map(rows.map(({ op, spent }) => [op, cents(Number(spent))]));
-  });
-}
-
 /** After the built-in sandbox was replaced: what the journal knows of its cards is not true any more, and names are free again. */
 export function setAsideSandbox(database: Database, who: string): Promise<void> {
   return database.transaction(async tx => {

@@ -6,7 +6,7 @@
  * | 2xx that shows the effect | read once; agrees: done. Else look | the same |
  * | no byte left | again, up to 4 times; then not sent (12) | unknown |
  * | 429 | wait as told (75 s in all), look; not there: again under the same key; at last 7 | look; else unknown |
- * | 4xx in the form of the service | refused; in a word that is not known: look first | look; else unknown |
+ * | 4xx in the form of the service | read once; not there: refused; a moved balance: unknown. In a word that is not known: look first | look; else unknown |
  * | anything else, silence included | look; a key that is honoured and young: again under it, twice at most; else unknown (11) | the same |
  *
  * A look says `there`, `not there` or `cannot tell`, and `cannot tell` is unknown. Nothing is sent again before a look. Changes that
@@ -136,7 +136,15 @@ async function judge(
     case 'refused': {
       // What was answered 429 before may be what it is refused for now.
       const isPlain = !isAmbiguous && attempt.plausible !== true && sending.throttled === 0;
-      if (isPlain) return refused(work, change, attempt, permit);
+      if (isPlain) {
+        const inSpite = await shownInSpite(work, change);
+        if (inSpite === undefined) return refused(work, change, attempt, permit);
+        note(change, attempt, `${attempt.error?.message ?? 'it was refused'}, but a reading shows it`);
+        // The marker proves a card; a balance may have been moved by others.
+        return change.operation === 'cards.create'
+          ? done(work, change, { seen: inSpite })
+          : unknown(work, change, inSpite);
+      }
       if (!isAmbiguous) note(change, attempt, attempt.error?.message ?? 'it was refused in a word that is not known');
       const seen = await look(work, change);
       sending.seen = seen;
@@ -152,6 +160,13 @@ async function judge(
       note(change, attempt, attempt.error?.message ?? 'the answer proves nothing');
       return 'look';
   }
+}
+
+/** A reading that shows what was refused; undefined where it shows nothing. Cards of a run of many are compared with the list at its end. */
+async function shownInSpite(work: Work, change: Change): Promise<Look | undefined> {
+  const isRead = change.operation === 'cards.create' ? work.alone : rowOf(change.operation).transfer !== undefined;
+  const seen = isRead ? await lookOnce(work, change) : undefined;
+  return seen !== undefined && isThere(seen) ? seen : undefined;
 }
 
 /** What was not answered, or not believed: there is done, not there may be sent again, and all else is unknown. */

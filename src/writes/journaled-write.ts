@@ -64,6 +64,8 @@ export async function executeOnly(
   reader: Reader,
 ): Promise<JournaledResult> {
   const outcome = await run.perform(1);
+  // Done otherwise than asked: a script that only sees the exit code must not buy it again.
+  if (outcome.outcome === 'done' && outcome.error !== undefined) run.leaveUnacknowledged();
   const { objections, doubted, ended } = await run.finish().catch((thrown: unknown) => {
     // What became of the write comes before what became of its journal.
     throw outcome.error ?? afterwards(thrown, operation, 'its journal could not be closed', run.op);

@@ -106,7 +106,10 @@ describe('a card that is ours by its marker, and not as it was asked for', () =>
     s.service.script = made(s, change);
     const { code, error } = await s.run(CREATE);
     expect([code, error['outcome'], error['hint']]).toEqual([13, 'done', 'cardwright cards get card_1']);
-    // It is done: the same command is another one.
+    // A script that repeats what ended with 13 buys nothing a second time. A resume shows it once more, and then it is over.
+    expect((await s.run('ops list')).out).toContain('"unacknowledged"');
+    expect([(await s.run(CREATE)).code, s.service.effects]).toEqual([14, ['create']]);
+    expect((await s.run(`ops resume ${String(error['op'])}`)).code).toBe(13);
     expect((await s.run('ops list')).out).toContain('"finished"');
   });
 });

@@ -135,7 +135,7 @@ export const listOps = command({
   summary: 'List money operations and runs of many rows',
   answers: { list: OP_ROW },
   about: [
-    'STATE is running (a process works on it), pending (held until other persons approve it), open (some rows were not sent), unknown (sent, but no trustworthy answer came), unacknowledged (every row is settled, but the command ended before it could say so; until a resume shows what came of it, the same change is refused), finished, or rejected (its request was rejected or expired; nothing was sent). HOLDER works on it, or did last. No request is sent.',
+    'STATE is running (a process works on it), pending (held until other persons approve it), open (some rows were not sent), unknown (sent, but no trustworthy answer came), unacknowledged (every row is settled, but the command ended before it could say so, or what was made is otherwise than asked; until a resume shows what came of it, the same change is refused), finished, or rejected (its request was rejected or expired; nothing was sent). HOLDER works on it, or did last. No request is sent.',
   ],
   reach: 'files',
   ends: { check_failed: 'The journal is damaged.' },

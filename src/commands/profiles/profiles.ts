@@ -10,6 +10,7 @@ import { CliError } from '../../core/errors.ts';
 import { GIVEN_NAME_RULE } from '../../core/names.ts';
 import { capital } from '../../core/row-words.ts';
 import { KEPT_SETTINGS, SETTINGS } from '../../core/setting-names.ts';
+import { isLimitName } from '../../limits/limits.ts';
 import type { Column } from '../../terminal/view.ts';
 
 export const PROFILE_COLUMNS: readonly Column[] = [
@@ -169,17 +170,7 @@ const setProfile = command({
     const { before, after, isLimit, loosens } = await profiles.foresee(profile, setting, value);
     if (loosens) await askToLoosen(ctx, { profile, setting, before, after });
     const row = await profiles.set(profile, setting, value);
-    if (isLimit && before !== after) {
-      const { mode, base_url } = row;
-      const facts = {
-        event: 'limit',
-        profile,
-        mode,
-        origin: new URL(base_url).origin,
-        operation: 'profiles.set',
-      } as const;
-      await (await ctx.journal.audit()).append({ ...facts, limit: setting, before, after, outcome: 'done' });
-    }
+    if (isLimit && before !== after) await auditLimit(ctx, row, { limit: setting, before, after });
     return row;
   },
   show: row => ({
@@ -190,6 +181,15 @@ const setProfile = command({
     blocks: [{ kind: 'pairs', pairs: profilePairs(row) }],
   }),
 });
+
+async function auditLimit(
+  ctx: Context,
+  { name: profile, mode, base_url }: ProfileRow,
+  change: { readonly limit: string; readonly before: string; readonly after: string },
+): Promise<void> {
+  const facts = { event: 'limit', profile, mode, origin: new URL(base_url).origin } as const;
+  await (await ctx.journal.audit()).append({ ...facts, operation: 'profiles.set', ...change, outcome: 'done' });
+}
 
 interface Loosening {
   readonly profile: string;
@@ -222,6 +222,15 @@ interface Removed {
   readonly name: string;
   /** Where the key still is; `why` when it could not be taken away there. */
   readonly remains: { readonly place: string; readonly why?: string } | undefined;
+}
+
+/** Removes a profile. Each limit that goes with it is a line of the audit log. */
+export async function removed(ctx: Context, row: ProfileRow): Promise<Removed> {
+  const remains = await (await ctx.profiles()).remove(row.name);
+  for (const [limit, before] of Object.entries(row.settings)) {
+    if (isLimitName(limit)) await auditLimit(ctx, row, { limit, before: String(before), after: 'none' });
+  }
+  return { name: row.name, remains };
 }
 
 /** A profile that is gone. Where its key is not, that is said, and a failure when it was ours to take away. */
@@ -274,7 +283,7 @@ const removeProfile = command({
       question: `Remove profile ${row.name} and its key ${row.key}?`,
       command: `cardwright profiles remove ${row.name} --yes`,
     });
-    return { name: profile, remains: await profiles.remove(profile) };
+    return removed(ctx, row);
   },
   show: removed => showRemoved(removed),
 });
