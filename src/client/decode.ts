@@ -348,7 +348,7 @@ function pagingOf(around: Values, headers: WireHeaders): Pick<FoundRows, 'page' 
   const saysNext = named.length === 0 ? undefined : named.some(key => box[key] !== null && box[key] !== '');
   const link = headerText(headers, 'link');
   const next = more ?? saysNext ?? (link === undefined ? undefined : /rel="?next"?/i.test(link));
-  const names = ['page', 'per_page', 'total_pages'].filter(key => typeof read[key] === 'number');
+  const names = ['page', 'per_page', 'total', 'total_pages'].filter(key => typeof read[key] === 'number');
   const page = {
     ...Object.fromEntries(names.map(key => [key, read[key]])),
     ...(Number.isSafeInteger(total) && { total }),
