@@ -160,17 +160,17 @@ export function sourceWords({ kind, name }: LimitSource): string {
 }
 
 /** Who can change a limit of that source. */
-function whoChanges({ kind, name }: LimitSource): string {
+function whoChanges({ kind, name }: LimitSource, limit: LimitName): string {
   if (kind === 'managed') return `The administrator of this machine sets it, in ${name}.`;
   if (kind === 'journal') return 'An admin of the journal sets it: cardwright journal init <address> --limit.';
-  return `You set it: cardwright profiles set ${name}; a higher limit is asked for at a terminal.`;
+  return `You set it: cardwright profiles set ${name} ${limit} <value>; a higher limit is asked for at a terminal.`;
 }
 
 /** The refusal of a change by a limit: `guarded` (14), nothing was sent. */
 export function limitRefusal(name: LimitName, source: LimitSource, standing: string): CliError {
   return new CliError('guarded', {
     message: `${name} of ${sourceWords(source)} is ${standing}`,
-    notes: [whoChanges(source)],
+    notes: [whoChanges(source, name)],
     reason: name,
     hint: 'cardwright whoami -o table',
     outcome: 'not_sent',

@@ -205,7 +205,7 @@ async function askToLoosen(ctx: Context, { profile, setting, before, after }: Lo
     throw new CliError('guarded', {
       message: `this loosens ${change}, which a person does at a terminal. Nothing was changed`,
       reason: 'loosened_limit',
-      hint: 'cardwright whoami',
+      hint: `cardwright profiles show ${profile} -o table`,
       outcome: 'not_sent',
     });
   }
