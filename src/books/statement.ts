@@ -313,7 +313,7 @@ function missed(
 const nameOf = (key: string | null) => (key === null ? 'wallet' : `card ${key}`);
 const UNPROVED = 'no exact checkpoint shows its closing balances';
 const beginText = (at: number) =>
-  `the books begin at ${isoSeconds(at)}, the first reconcile; balances before it are not known`;
+  `the books begin at ${isoSeconds(at)}, the first reconcile: what was there before is not known, and nothing is missing. From the next period on each opening is the closing before it`;
 
 function straddlingText({ kind, card_id, cents: amount, ...line }: StraddlingLine, period: string): string {
   const moved = `${dollars(cents(amount))} moved between ${line.since_date} and ${line.until_date}`;

@@ -20,6 +20,7 @@ import { lookOnce } from './look.ts';
 import { createMarkerIndex } from './marker-index.ts';
 import { attemptKey, isOp, MARKER_KEY, newOp, rowMarker } from './names.ts';
 import { detail, recentChanges, resolveRows, summaries } from './ops.ts';
+import { quietLeft } from './outcome.ts';
 import { probeKeys, probeRequests, probeRows } from './probe.ts';
 import { type Change, type KeptPlan, type Op, readChanges, readOp } from './records.ts';
 import { type AfterAnswer, createRun, plannedOf } from './run.ts';
@@ -198,6 +199,10 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     const { op } = held;
     const { lookOnly = false, resumed = false, resendAbsent = false, approvedBy = [], isReleased = false } = around;
     const work = await workOf(held, { lookOnly, resumed, resendAbsent });
+    const quiet = lookOnly || !resendAbsent ? 0 : Math.ceil(quietLeft(work, changes) / 1000);
+    if (quiet > 0) {
+      dependencies.notice(`Nothing is sent again for ${quiet} s: until then the first request may still be under way.`);
+    }
     work.markers.isHidden = changes.some(({ evidence }) => evidence.unmarked === true);
     return createRun({
       work,

@@ -587,9 +587,17 @@ function recorded(work: Work, change: Change): RowOutcome {
 }
 
 /** What was sent may be on its way yet: sending it again for a person's word waits until nothing can be. */
-async function restUntilQuiet(work: Work, { lastSentAt }: Change): Promise<void> {
-  const left = (lastSentAt ?? 0) + work.quietMs - work.clock.now();
-  if (left > 0) await rest(work, Math.min(left, work.quietMs));
+async function restUntilQuiet(work: Work, change: Change): Promise<void> {
+  const left = quietLeft(work, [change]);
+  if (left > 0) await rest(work, left);
+}
+
+/** How long something that was sent and not answered may still be on its way, ms. */
+export function quietLeft({ quietMs, clock }: Work, changes: readonly Change[]): number {
+  let last = 0;
+  for (const { state, lastSentAt = 0 } of changes)
+    if (state === 'sent' || state === 'unknown') last = Math.max(last, lastSentAt);
+  return Math.min(quietMs, Math.max(0, last + quietMs - clock.now()));
 }
 
 function pauseBefore({ random }: Work, nth: number): number {

@@ -246,9 +246,12 @@ const TRIES = 3;
 
 type Status = 'active' | 'frozen' | 'terminated';
 
-/** Reads them and writes down when. */
+/** Reads them and writes down when. Throws `guarded` where no card that was known is there any more. */
 async function readCards(run: SyncRun): Promise<void> {
   const { db } = run;
+  const known = db.all<{ card_id: string }>(
+    `select card_id from card where gone_at is null and status <> 'terminated' order by card_id`,
+  );
   const seen = new Set<string>();
   const isFiltered = await readState(run, 'active', seen);
   // A service that takes no notice of the state has shown all of them.
@@ -257,11 +260,19 @@ async function readCards(run: SyncRun): Promise<void> {
     await readTerminated(run, seen);
     await readOthers(run, seen);
   }
-  const left = db.all<{ card_id: string }>(
-    `select card_id from card where gone_at is null and status <> 'terminated' order by card_id`,
-  );
-  for (const { card_id } of left) if (!seen.has(card_id)) await readAlone(run, card_id);
-  db.commit(() => db.setFact('cards_at', run.now));
+  const gone: string[] = [];
+  for (const { card_id } of known) if (!seen.has(card_id) && !(await readAlone(run, card_id))) gone.push(card_id);
+  if (gone.length > 1 && gone.length === known.length) {
+    // Those of the other account stay out, so that the next sync says it again.
+    db.commit(() => {
+      for (const card of seen) db.run('delete from card where card_id = ? and first_seen = ?', card, run.now);
+    });
+    throw noKnownCard(gone.length);
+  }
+  db.commit(() => {
+    for (const card of gone) storeGoneCard(run, card);
+    db.setFact('cards_at', run.now);
+  });
 }
 
 /**
@@ -386,12 +397,22 @@ async function cardPage(
   }
 }
 
-async function readAlone(run: SyncRun, cardId: string): Promise<void> {
+async function readAlone(run: SyncRun, cardId: string): Promise<boolean> {
   try {
     const card = await run.ask.read('cards.get', { card_id: cardId });
     run.db.commit(() => storeCards(run, [card]));
+    return true;
   } catch (error) {
     if (!(error instanceof CliError) || error.kind !== 'not_found') throw error;
-    run.db.commit(() => storeGoneCard(run, cardId));
+    return false;
   }
+}
+
+/** A service keeps its cards: an account without any of those that were known is another one. */
+function noKnownCard(count: number): CliError {
+  return new CliError('guarded', {
+    message: `none of the ${count} cards of this copy is at the service any more: another account, or a sandbox that was reset`,
+    notes: ['The books go on in a new copy. The hint moves the old one aside; nothing is deleted.'],
+    hint: 'cardwright books reset',
+  });
 }

@@ -123,6 +123,20 @@ it('takes another key of the same account, and refuses one of another account', 
   expect(await world.held()).toEqual(service.truth());
 });
 
+it('refuses an account, each time, in which no card that was known is there: a sandbox that was reset', async () => {
+  const service = still(3);
+  await using world = await syncing(service);
+  await world.mirror.sync();
+  const before = service.cards.splice(0, service.cards.length);
+  for (const [n, card] of before.entries()) service.cards.push({ ...card, id: `card_new_${n}` });
+  for (const _ of ['first', 'again']) {
+    await expect(world.mirror.sync({ full: true })).rejects.toMatchObject({
+      kind: 'guarded',
+      facts: { hint: 'cardwright books reset' },
+    });
+  }
+});
+
 it('moves a damaged file aside, says so, and reads everything again', async () => {
   const service = still(5);
   await using world = await syncing(service);

@@ -14,7 +14,7 @@ test('cards that somebody else made: their opening is not known before the first
   const { code, out, err } = await here.run('books statement --period 2026-11 --json');
   expect([code, err]).toEqual([
     0,
-    '2026-11 is provisional: the books begin at 2026-12-01T14:03:11Z, the first reconcile; balances before it are not known\n',
+    '2026-11 is provisional: the books begin at 2026-12-01T14:03:11Z, the first reconcile: what was there before is not known, and nothing is missing. From the next period on each opening is the closing before it\n',
   ]);
   expect(JSON.parse(out)).toMatchObject({
     reconciled: false,

@@ -103,8 +103,8 @@ test('a resume that can find out no more says so, and names what leads on; a dry
   expect(await outcomes(here, op)).toBe('done unknown done unknown open open');
   const resumed = await here.run(`ops resume ${op}`, QUICK);
   const shown = (await here.run(`ops show ${op} -o csv`)).out.split('\n');
-  expect(shown[0]).toBe('row,outcome,card_id,last4,amount,reason,request_id,found');
-  expect(shown[2]).toMatch(/^2,unknown,card_2,.*,1\.00,.+,card card_2 \$5\.00 -> \$5\.00$/);
+  expect(shown[0]).toBe('row,outcome,card_id,last4,amount,reason,request_id,found,label');
+  expect(shown[2]).toMatch(/^2,unknown,card_2,.*,1\.00,.+,card card_2 \$5\.00 -> \$5\.00,$/);
   expect([resumed.code, resumed.err]).toEqual([11, expect.stringContaining('4 of 6 done, 2 unknown')]);
   expect(resumed.err).toContain('Another resume finds out no more: rows 2 and 4 are yours to decide.');
   expect(resumed.err).toContain(`It happened: cardwright ops resolve ${op} 2 4 --as done`);

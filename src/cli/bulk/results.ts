@@ -37,6 +37,7 @@ export const ITEM_COLUMNS: readonly Column[] = [
     column.field === 'error' ? ({ ...column, field: 'reason', title: 'WHY' } as const) : column,
   ),
   { field: 'found', title: 'LAST LOOK', kind: 'text', priority: 3 },
+  { field: 'label', title: 'LABEL', kind: 'text', priority: 5 },
 ];
 
 /** `begun` is false for rows that a run stopped before. */

@@ -107,7 +107,8 @@ const getBin = command({
   ends: { not_found: 'There is no such BIN.' },
   args: { bin: argument(BIN_ID) },
   examples: [
-    { does: 'In words', run: 'bins get bin_1' },
+    { does: 'The ids that there are', run: 'bins list -o id' },
+    { does: 'One of them, in words', run: 'bins get bin_1' },
     { does: 'One fact of it', run: 'bins get bin_1 --jq .max_transaction' },
   ],
   async run(ctx, { bin }) {
