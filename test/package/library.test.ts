@@ -1,4 +1,4 @@
-/** `cardwright/sandbox` from the packed tarball: as TypeScript sees it, as Vitest runs it, from both kinds of modules. */
+/** `cardwright/sandbox` and `cardwright/client` from the packed tarball: as TypeScript sees them, as Vitest runs them, from both kinds of modules. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -70,6 +70,39 @@ describe('the example of', () => {
   });
 });
 
+const USE = `import { CardwrightError, createClient, startSandbox, verifyWebhook } from 'cardwright/client';
+import { createHmac } from 'node:crypto';
+
+const sandbox = await startSandbox({ wallet: 100, ids: 'counted' });
+const client = createClient({ baseUrl: sandbox.url, apiKey: sandbox.key });
+try {
+  const card = await client.send('cards.create', { bin_id: 'bin_1', amount: 25.5 });
+  const said: string[] = [card.id, card.status, String(card.balance)];
+  const details = await client.send('cards.details', { card_id: card.id });
+  said.push(String(/^\\d{16}$/.test(details.number)));
+  for await (const { data } of client.pages('cards.list', { status: 'active' })) said.push(String(data.length));
+  try {
+    await client.send('cards.fund', { card_id: card.id, amount: 5000 });
+  } catch (error) {
+    if (!(error instanceof CardwrightError)) throw error;
+    said.push(error.kind, String(error.outcome), String(error.httpStatus), error.service?.error ?? '');
+  }
+  for (const amount of [1.234, Number.NaN]) {
+    await client.send('cards.fund', { card_id: card.id, amount }).catch((error: CardwrightError) => said.push(error.kind));
+  }
+  const payload = '{"id":"evt_1"}';
+  const signature = createHmac('sha256', 'secret').update(payload).digest('hex');
+  const good = verifyWebhook({ payload, signature, secrets: ['old', 'secret'] });
+  said.push(good.verified ? String(good.secret) : 'wrong');
+  const bad = verifyWebhook({ payload: payload + '\\n', signature, secrets: ['secret'] });
+  said.push(bad.verified ? 'wrong' : (bad.mistakes[0]?.mistake ?? 'none'));
+  console.log(said.join(' '));
+} finally {
+  await client.close();
+  await sandbox.stop();
+}
+`;
+
 describe('the types', () => {
   const GOOD = `import { startSandbox, SandboxRefusal, type SandboxOptions } from 'cardwright/sandbox';
 const options: SandboxOptions = { store: '/tmp/x', dialect: 'keys-ignored', clock: { mode: 'frozen', at: '2026-01-01' } };
@@ -136,13 +169,22 @@ export const b = startSandbox({ dialect: 'other' });
     const lines = wrong.map(each => `void sandbox.${each};\n`);
     const head = "import type { RunningSandbox } from 'cardwright/sandbox';\ndeclare const sandbox: RunningSandbox;\n";
     await writeFile(join(folder, 'wrong.ts'), head + lines.join(''));
+    await writeFile(join(folder, 'client.ts'), USE);
+    const refused = `import { createClient } from 'cardwright/client';
+const client = createClient({ baseUrl: 'https://api.example.com/v1', apiKey: 'sk_test_0123456789' });
+await client.send('cards.explode', {});
+await client.send('cards.create', { bin_id: 'bin_1' });
+await client.send('cards.create', { bin_id: 'bin_1', amount: '25' });
+`;
+    await writeFile(join(folder, 'refused.ts'), refused);
     // Of all files at once: it takes a second of the processor each time.
-    const files = ['use.ts', 'methods.ts', 'options.ts', 'wrong.ts'];
+    const files = ['use.ts', 'methods.ts', 'options.ts', 'wrong.ts', 'client.ts', 'refused.ts'];
     const told = String(await typed(files, NODE).catch((error: Error) => error));
     expect(told).toMatch(/options\.ts\(2,33\): .*'seeds'/);
     expect(told).toMatch(/options\.ts\(3,33\): .*'SandboxDialect/);
     expect(told.match(/(?<=wrong\.ts\()\d+/g)).toEqual(wrong.map((_, index) => String(index + 3)));
-    expect(told.match(/error TS\d+/g)).toHaveLength(2 + wrong.length);
+    expect(told.match(/(?<=refused\.ts\()\d+/g)).toEqual(['3', '4', '5']);
+    expect(told.match(/error TS\d+/g)).toHaveLength(2 + wrong.length + 3);
   });
 
   it('name every dialect there is', () => {
@@ -175,5 +217,30 @@ describe('the module', () => {
   )('comes by %s, and lets the process end after stop', async (_how, name, source) => {
     await writeFile(join(folder, name), source);
     expect(JSON.parse(await run([join(folder, name)]))).toEqual(SAYS);
+  });
+});
+
+describe('the client', () => {
+  it('a program that uses all of it runs', { timeout: 180_000 }, async () => {
+    const plain = USE.replace(': string[]', '').replace('(error: CardwrightError)', 'error');
+    await writeFile(join(folder, 'use.mjs'), plain);
+    expect(await run(['use.mjs'])).toBe(
+      'card_1 active 25.5 true 1 insufficient_funds refused 400 insufficient_funds usage usage 1 newline_added\n',
+    );
+  });
+
+  it('takes no live key unless told, and no address of a stranger in the clear', async () => {
+    const tries = `const { createClient } = require('cardwright/client');
+for (const [baseUrl, apiKey, live] of [
+  ['https://api.example.com/v1', 'sk_live_0123456789', false],
+  ['http://127.0.0.1:1/v1', 'sk_live_0123456789', true],
+  ['http://example.com/v1', 'sk_test_0123456789', false],
+  ['https://api.example.com/v1', 'nonsense', false],
+]) { try { createClient({ baseUrl, apiKey, live }); console.log('made'); } catch (error) { console.log(error.name, error.kind); } }
+createClient({ baseUrl: 'https://api.example.com/v1', apiKey: 'sk_live_0123456789', live: true });
+`;
+    await writeFile(join(folder, 'tries.cjs'), tries);
+    const lines = ['guarded', 'guarded', 'usage', 'usage'].map(kind => `CardwrightError ${kind}\n`);
+    expect(await run(['tries.cjs'])).toBe(lines.join(''));
   });
 });

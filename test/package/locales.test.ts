@@ -3,6 +3,7 @@
  * (docs/design/terminal.md, "Screen"). `locales.full.ts` has other places.
  */
 import { describe, expect, it } from 'vitest';
+import { world } from '../support/world.ts';
 import { sameUnder } from './locales.ts';
 
 describe('into a pipe', () => {
@@ -23,10 +24,10 @@ describe('into a pipe', () => {
   ] as const)(
     'an error in colour only where it is asked for, rows never: --color %s %j %s',
     async (when, env, isColoured) => {
-      const { place } = outputs();
-      const { out } = await place.run(['--sandbox', 'cards', 'list', '--color', when], { env });
-      expect(out).not.toContain('\x1b');
-      const { err } = await place.run(['--sandbox', 'cards', 'get', 'no_such_card', '--color', when], { env });
+      await using here = await world({ env });
+      await here.run('cards create --bin bin_1 --amount 5');
+      expect((await here.run(`cards list --color ${when}`)).out).not.toContain('\x1b');
+      const { err } = await here.run(`cards get no_such_card --color ${when}`);
       expect(err.includes('\x1b[31merror:\x1b[39m')).toBe(isColoured);
     },
   );

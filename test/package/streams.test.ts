@@ -8,10 +8,10 @@ import { firstOf } from '../support/first-of.ts';
 import { isWhole } from '../support/whole.ts';
 import { ended, home } from './built.ts';
 
-const PAGES = 50;
+const PAGES = 30;
 const LABEL = 'a label of some length, so that a page is large: '.repeat(8);
 
-/** 5,000 cards in pages of 100, about 4 MB as JSON. */
+/** 3,000 cards in pages of 100, about 2 MB as JSON. */
 function manyCards(): Promise<Served> {
   return serve(({ url }, response) => {
     const page = Number(new URL(url, 'http://localhost').searchParams.get('page') ?? 1);
@@ -34,7 +34,7 @@ describe('output', () => {
       child.stdout?.resume();
       const { code, out, err } = await errors;
       expect({ code, err }).toEqual({ code: 0, err: '' });
-      expect(out.length).toBeGreaterThan(2_500_000);
+      expect(out.length).toBeGreaterThan(1_500_000);
       const { data } = JSON.parse(out) as { data: { id: string }[] };
       expect(data).toHaveLength(PAGES * 100);
       expect(data.at(-1)?.id).toBe(`card_${PAGES}_99`);
@@ -165,7 +165,6 @@ describe('output', () => {
     const shown = 'note: standard output is closed, or the null device: nothing was shown\n';
     expect(await read('>&-')).toEqual({ code: 0, err: shown });
     expect(await read('>&-', '--sandbox wallet -q')).toEqual({ code: 0, err: '' });
-    expect(await read('>/dev/null')).toEqual({ code: 0, err: '' });
   });
 
   it('does not wait for a standard input nobody reads', async () => {

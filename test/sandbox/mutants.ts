@@ -100,7 +100,7 @@ const MOST_STEPS = 6_000;
 
 export async function expectAgreement(seed: number): Promise<void> {
   await using sandbox = await mutantOf<Sandbox>(SANDBOX);
-  await runModel({ seed, steps: 500, start: sandbox.module.startSandbox });
+  await runModel({ seed, steps: 150, start: sandbox.module.startSandbox });
 }
 
 export async function expectSeen({ seed = SEED, ...mistake }: Planted): Promise<void> {

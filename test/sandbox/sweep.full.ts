@@ -56,3 +56,15 @@ test.skipIf(missing)(
     expect(lost).toBeGreaterThan(0);
   },
 );
+
+test.skipIf(missing)(
+  'the sweep notices a store that cannot undo half a transaction',
+  { timeout: 180_000 },
+  async () => {
+    await using torn = await openSweep({ journal: 'memory' });
+    // The last writes before an operation's sync: some of its pages are there, some are not.
+    const end = torn.calls.findLastIndex(call => call.startsWith('fsync'));
+    const struck = [await torn.strike(end - 3), await torn.strike(end - 1)];
+    expect(struck.flatMap(({ broken }) => broken).join('\n')).toMatch(/as it was left: I2 /);
+  },
+);

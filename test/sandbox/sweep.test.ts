@@ -33,12 +33,7 @@ test.skipIf(missing ?? whyNoSends)(
   async () => {
     const answers = sweep.sends.flatMap((send, index) => (isAnswer(send) ? [index + 1] : []));
     expect(answers).toHaveLength(OPERATIONS.length);
-    const struck = [];
-    for (const nth of answers.slice(-2)) struck.push(await sweep.strikeSend(nth));
-    expect(struck).toEqual([
-      { killed: true, broken: [] },
-      { killed: true, broken: [] },
-    ]);
+    expect(await sweep.strikeSend(answers.at(-1) ?? 0)).toEqual({ killed: true, broken: [] });
   },
 );
 
@@ -59,15 +54,3 @@ test.skipIf(missing)('every answer leaves after the log is synced', { timeout: 1
   // A frame and its page, for each of them at least.
   expect(writes).toBeGreaterThan(2 * OPERATIONS.length);
 });
-
-test.skipIf(missing)(
-  'the sweep notices a store that cannot undo half a transaction',
-  { timeout: 180_000 },
-  async () => {
-    await using torn = await openSweep({ journal: 'memory' });
-    // The last writes before an operation's sync: some of its pages are there, some are not.
-    const end = torn.calls.findLastIndex(call => call.startsWith('fsync'));
-    const struck = [await torn.strike(end - 3), await torn.strike(end - 1)];
-    expect(struck.flatMap(({ broken }) => broken).join('\n')).toMatch(/as it was left: I2 /);
-  },
-);
