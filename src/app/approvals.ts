@@ -113,8 +113,7 @@ export function approvalsFor(around: ApprovalsAround): Approvals {
   return {
     review: async op => heldRequest(await stateOf(op)),
     async approve(op, passphrase) {
-      const { text, request } = await stateOf(op);
-      if (Date.parse(request.expires_at) <= host.clock.now()) throw expired(op, request.expires_at);
+      const { text } = await stateOf(op);
       const kept = await keyText();
       if (kept === undefined) throw noKey();
       const key = openKey(kept.text, kept.where, await passphrase(), host.scrypt);
@@ -200,15 +199,5 @@ function keyIsThere(): CliError {
     message: 'there is an approval key already, and it is not overwritten',
     hint: 'cardwright ops keys show',
     outcome: 'not_sent',
-  });
-}
-
-function expired(op: string, until: string): CliError {
-  return new CliError('guarded', {
-    message: `the request for approval of ${op} stood until ${until}. Nothing was signed`,
-    reason: 'approval_expired',
-    hint: `cardwright ops reject ${op} --reason expired`,
-    outcome: 'not_sent',
-    op,
   });
 }

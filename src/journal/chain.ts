@@ -3,8 +3,9 @@
  * operation by SQL leaves a chain that no longer fits, and `journal check` says where.
  */
 import { createHash } from 'node:crypto';
-import { canonicalJson, changesDigest, type SignedChange } from '../approvals/request.ts';
+import { canonicalJson, changesDigest, readRequest, type SignedChange } from '../approvals/request.ts';
 import { DAY } from '../core/durations.ts';
+import { CliError } from '../core/errors.ts';
 import type { Transaction } from './database.ts';
 
 /** What a line may tell; no secrets, no labels. */
@@ -48,11 +49,29 @@ export async function appendLine(tx: Transaction, account: string, facts: ChainF
   if (head === undefined) return 0;
   const line = canonicalJson({ ...facts, seq: head.audit_seq, at: await tx.now() });
   const hash = linkOf(head.audit_hash, line);
-  await Promise.all([
-    tx.insert('audit', ['account', 'seq', 'line', 'hash'], [[account, head.audit_seq, line, hash]]),
+  const [added] = await Promise.all([
+    tx.run(
+      'insert into audit (account, seq, line, hash) values (?, ?, ?, ?) on conflict (account, seq) do nothing',
+      account,
+      head.audit_seq,
+      line,
+      hash,
+    ),
     tx.run('update account set audit_hash = ? where id = ?', hash, account),
   ]);
+  if (added !== 1) throw lineTaken(head.audit_seq);
   return head.audit_seq;
+}
+
+/** Somebody has changed the journal by SQL. */
+function lineTaken(seq: number): CliError {
+  return new CliError('guarded', {
+    message: `audit line ${seq} is there already, and no claim has written it. Nothing was sent`,
+    notes: ['See who has written it with cardwright journal check; then go on behind it:'],
+    reason: 'journal_behind',
+    hint: 'cardwright journal accept',
+    outcome: 'not_sent',
+  });
 }
 
 function linkOf(before: string, line: string): string {
@@ -94,7 +113,7 @@ export async function checkChain(
   account: string,
 ): Promise<{ readonly lines: number; readonly flaws: readonly ChainFlaw[] }> {
   const flaws: ChainFlaw[] = [];
-  const begun = new Map<string, { readonly changes: string; readonly at: number }>();
+  const begun = new Map<string, ChainFacts & { readonly at: number }>();
   const ended = new Map<string, string>();
   let [before, last, lines] = ['', 0, 0];
   const rows = await tx.all<{ seq: number; line: string; hash: string; by_role: string }>(
@@ -118,8 +137,7 @@ export async function checkChain(
         what: `audit line ${seq} says ${facts.who}, and ${role} has written it`,
         ...(facts.op && { op: facts.op }),
       });
-    if (facts.event === 'begun' && facts.op !== undefined)
-      begun.set(facts.op, { changes: facts.changes ?? '', at: facts.at });
+    if (facts.event === 'begun' && facts.op !== undefined) begun.set(facts.op, facts);
     if (facts.event === 'set_aside') begun.clear();
     if (facts.outcome !== undefined && facts.op !== undefined) ended.set(facts.op, facts.outcome);
     [before, last] = [hash, seq];
@@ -130,9 +148,33 @@ export async function checkChain(
   );
   if (head !== undefined && (head.audit_seq !== last || head.audit_hash !== before))
     flaws.push({ what: `the account names audit line ${head.audit_seq} as its last, and ${last} is` });
-  const ops = await tx.all<{ id: string; state: string }>('select id, state from op where account = ?', account);
-  for (const { id, state } of ops) {
+  const ops = await tx.all<{
+    id: string;
+    state: string;
+    day: string;
+    total: number;
+    moved: number | null;
+    needed: string | null;
+    approvals: number;
+  }>(
+    `select id, state, day, total, (select request from approval_request r where r.op = o.id) as needed,
+      (select count(*) from approval a where a.op = o.id) as approvals,
+      (select sum(amount) from change c where c.op = o.id and c.state in ('done', 'unknown')
+        and c.operation in ('cards.create', 'cards.fund')) as moved
+      from op o where account = ?`,
+    account,
+  );
+  const counted = new Map<string, number>();
+  for (const { id, state, day, total, moved, needed, approvals } of ops) {
     const planned = begun.get(id);
+    if (planned?.total !== undefined) {
+      if (planned.total !== total) flaws.push({ what: `the total of ${id} is not the one that was begun`, op: id });
+      const cents = state === 'open' ? total : state === 'finished' ? Number(moved ?? 0) : 0;
+      counted.set(day, (counted.get(day) ?? 0) + cents);
+    }
+    const wasSent = state === 'open' || Number(moved ?? 0) > 0;
+    if (needed !== null && wasSent && approvals < readRequest(needed, id).needed)
+      flaws.push({ what: `${id} was held for approval and opened without it`, op: id });
     if (planned === undefined) flaws.push({ what: `no audit line says that ${id} was begun`, op: id });
     else if (planned.changes !== (await plannedDigest(tx, id)))
       flaws.push({ what: `the changes of ${id} are not those that were begun`, op: id });
@@ -143,6 +185,14 @@ export async function checkChain(
       flaws.push({ what: `no audit line says how ${id} ended`, op: id });
     begun.delete(id);
   }
+  const days = await tx.all<{ day: string; used: number }>(
+    "select day, held + spent as used from spent where account = ? and scope = 'account'",
+    account,
+  );
+  const used = new Map(days.map(row => [row.day, row.used]));
+  for (const [day, cents] of counted)
+    if ((used.get(day) ?? 0) < cents)
+      flaws.push({ what: `less is counted against the limits of ${day} than its operations have taken` });
   const oldest = (await tx.now()) - KEPT_MS;
   for (const [id, { at }] of begun)
     if (at >= oldest) flaws.push({ what: `${id} was begun, and is not in the journal any more`, op: id });

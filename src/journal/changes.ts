@@ -6,7 +6,7 @@
 import type { WriteName } from '../contract/calls.ts';
 import { CliError } from '../core/errors.ts';
 import { appendLine, outcomeDigest } from './chain.ts';
-import { reserve, workedOn } from './claim.ts';
+import { dayOf, reserve, workedOn } from './claim.ts';
 import type { Database, Transaction } from './database.ts';
 import { LEASE_MS, type Self, whoWorks } from './holder.ts';
 import {
@@ -19,6 +19,7 @@ import {
   opOf,
   readOp,
 } from './records.ts';
+import { opError } from './words.ts';
 
 /** An op in our hands. */
 export interface HeldOp {
@@ -239,6 +240,8 @@ export async function writeFinished(
     `select sum(amount) as spent from change where op = ? and state in ('done', 'unknown') and operation in ('cards.create', 'cards.fund')`,
     op.id,
   );
+  // The line locks the account, before a row of its day is written: in the order of a claim.
+  await appendLine(tx, op.account, { event: 'finished', op: op.id, outcome: await outcomeDigest(tx, op.id) });
   if (op.state === 'open') await reserve(tx, op, -1, Number(sum?.spent ?? 0));
   await tx.run(
     `update op set state = 'finished', finished = ?, acknowledged = ?, objections = ?, touched = ? where id = ?`,
@@ -248,7 +251,6 @@ export async function writeFinished(
     now,
     op.id,
   );
-  await appendLine(tx, op.account, { event: 'finished', op: op.id, outcome: await outcomeDigest(tx, op.id) });
 }
 
 /** The answer of the command was written: what it said of done rows is known. */
@@ -296,21 +298,22 @@ export function takeOp(
   },
 ): Promise<{ readonly op: Op; readonly approvedBy: readonly string[] }> {
   return database.transaction(async tx => {
-    const [row] = await tx.all(`select * from op where id = ?${database.lock}`, id);
-    if (row === undefined) throw unknownOp(id);
-    const op = opOf(row);
+    const op = await lockedOp(tx, database, id);
     const now = await tx.now();
     if (whoWorks(op, self, now) !== 'nobody' && op.finished === undefined) throw workedOn(op, now);
     const isPending = op.state === 'pending';
     const approvedBy: readonly string[] = isPending ? await around.release(tx, op) : [];
-    if (isPending) await reserve(tx, op, 1);
+    // What was held is counted in the day of its release.
+    const day = isPending ? dayOf(now) : op.day;
+    if (isPending) await reserve(tx, { ...op, day }, 1);
     const state = isPending ? 'open' : op.state;
     const process = self.process;
     const lease = now + LEASE_MS;
     const acknowledged = op.finished === undefined ? null : (op.acknowledged ?? null);
     await tx.run(
-      'update op set state = ?, epoch = epoch + 1, process = ?, holder = ?, lease = ?, touched = ?, acknowledged = ? where id = ?',
+      'update op set state = ?, day = ?, epoch = epoch + 1, process = ?, holder = ?, lease = ?, touched = ?, acknowledged = ? where id = ?',
       state,
+      day,
       process,
       self.holder,
       lease,
@@ -321,8 +324,16 @@ export function takeOp(
     const why = around.reason === undefined ? '' : `: ${around.reason}`;
     await addEvent(tx, id, { kind: 'resumed', text: `by ${self.holder}${why}` });
     await appendLine(tx, op.account, { event: 'resumed', op: id, who: self.holder });
-    return { op: { ...op, state, epoch: op.epoch + 1, process, holder: self.holder, lease }, approvedBy };
+    return { op: { ...op, state, day, epoch: op.epoch + 1, process, holder: self.holder, lease }, approvedBy };
   });
+}
+
+/** An op, with its account locked as a claim locks it: caps are counted by one at a time. Throws `not_found`. */
+export async function lockedOp(tx: Transaction, { lock }: Pick<Database, 'lock'>, id: string): Promise<Op> {
+  await tx.all(`select id from account where id = (select account from op where id = ?)${lock}`, id);
+  const [row] = await tx.all(`select * from op where id = ?${lock}`, id);
+  if (row === undefined) throw unknownOp(id);
+  return opOf(row);
 }
 
 /** Throws where another process has taken the op; `now` renews its lease at the same time. */
@@ -352,11 +363,6 @@ function taken(op: string): CliError {
 }
 
 function transferUnsettled(card: string, op: Op): CliError {
-  return new CliError('guarded', {
-    reason: 'transfer_unsettled',
-    message: `a transfer of card ${card} is not settled: ${op.id}. Beside it the balance of the card would prove nothing, so this one was not sent`,
-    hint: `cardwright ops resume ${op.id}`,
-    outcome: 'not_sent',
-    op: op.id,
-  });
+  const message = `a transfer of card ${card} is not settled: ${op.id}. Beside it the balance of the card would prove nothing, so this one was not sent`;
+  return opError('guarded', op.id, message, { reason: 'transfer_unsettled', hint: `cardwright ops resume ${op.id}` });
 }

@@ -13,6 +13,7 @@ import { intentDigest } from './digest.ts';
 import { LEASE_MS, type Self, whoWorks } from './holder.ts';
 import { type Change, changeOf, insertChanges, type KeptPlan, type Op, opOf, readOp } from './records.ts';
 import type { PlannedRow } from './types.ts';
+import { opError } from './words.ts';
 
 /** An operation that is wanted, before it is written down. */
 export interface Draft {
@@ -162,7 +163,12 @@ async function claimWithin(tx: Transaction, claiming: Claiming, draft: Draft): P
 
 async function moment(tx: Pick<Transaction, 'now'>) {
   const now = await tx.now();
-  return { now, day: new Date(now).toISOString().slice(0, 10) };
+  return { now, day: dayOf(now) };
+}
+
+/** UTC day, whose caps count what is begun or released then. */
+export function dayOf(now: number): string {
+  return new Date(now).toISOString().slice(0, 10);
 }
 
 /** Steps 1 to 3; undefined where nothing speaks against it. */
@@ -188,13 +194,10 @@ async function usedKey(tx: Pick<Transaction, 'all'>, { account, givenKey, digest
   const op = opOf(row);
   if (bulk) {
     if (op.finished === undefined) return { kind: 'earlier', op: op.id } as const;
-    throw new CliError('guarded', {
+    const at = new Date(op.finished).toISOString();
+    throw opError('guarded', op.id, `this plan was applied before, at ${at}: ${op.id}`, {
       reason: 'plan_used',
-      message: `this plan was applied before, at ${new Date(op.finished).toISOString()}: ${op.id}`,
       notes: ['What is still to be done is in a new plan.'],
-      hint: `cardwright ops show ${op.id}`,
-      outcome: 'not_sent',
-      op: op.id,
     });
   }
   if (op.digest !== digest) throw keyTaken(givenKey, op.id);
@@ -265,22 +268,22 @@ export function refuseOtherUse(
   { givenKey, keyPrint }: { readonly givenKey: string | undefined; readonly keyPrint: string },
 ): void {
   if (used.digest !== intentDigest(row, givenKey)) {
-    throw new CliError('usage', {
-      message: `the intent ${JSON.stringify(used.name)} was used for another change: ${used.op}. Nothing was sent`,
+    const message = `the intent ${JSON.stringify(used.name)} was used for another change: ${used.op}. Nothing was sent`;
+    throw opError('usage', used.op, message, {
       notes: ['The same intent means the same change. Another change needs another intent.'],
-      hint: `cardwright ops show ${used.op}`,
-      outcome: 'not_sent',
-      op: used.op,
     });
   }
   if (used.key_print === keyPrint) return;
-  throw new CliError('guarded', {
-    message: `the intent ${JSON.stringify(used.name)} was used with another API key: ${used.op}`,
-    notes: ['Whether it is the same account cannot be told, so nothing was sent. Another change needs another intent.'],
-    hint: `cardwright ops show ${used.op}`,
-    outcome: 'not_sent',
-    op: used.op,
-  });
+  throw opError(
+    'guarded',
+    used.op,
+    `the intent ${JSON.stringify(used.name)} was used with another API key: ${used.op}`,
+    {
+      notes: [
+        'Whether it is the same account cannot be told, so nothing was sent. Another change needs another intent.',
+      ],
+    },
+  );
 }
 
 /** 1. Intents: the earlier result. */
@@ -379,16 +382,12 @@ function sameRowsError(
   const which =
     all === same.length ? 'the same rows' : `${same.length} of ${all} rows (the first is row ${same[0]?.n})`;
   const how = finished === null ? 'are under way' : `were done, at ${new Date(finished).toISOString()}`;
-  return new CliError('guarded', {
+  return opError('guarded', id, `${which} ${how}: ${id}. Nothing was sent`, {
     reason: 'finished_before',
-    message: `${which} ${how}: ${id}. Nothing was sent`,
     notes: [
       'Leave these rows out, or name each purchase in a column called intent.',
       `If the same changes are meant once more: ${sameCommandWith('--again')}`,
     ],
-    hint: `cardwright ops show ${id}`,
-    outcome: 'not_sent',
-    op: id,
   });
 }
 
@@ -408,13 +407,11 @@ async function madeMoments(tx: Pick<Transaction, 'all'>, { account, now, plan, c
   for (const { marker } of byMarker.size === 0 ? [] : changes()) {
     const earlier = marker === undefined ? undefined : byMarker.get(marker);
     if (earlier === undefined) continue;
-    throw new CliError('guarded', {
+    const message = `${earlier.card} was made for ${marker} by ${earlier.op} moments ago, and the list of cards did not show it yet. Nothing was sent`;
+    throw opError('guarded', earlier.op, message, {
       reason: 'made_moments_ago',
-      message: `${earlier.card} was made for ${marker} by ${earlier.op} moments ago, and the list of cards did not show it yet. Nothing was sent`,
       notes: ['The list may be behind for some seconds: make the plan anew.'],
       hint: `cardwright cards get ${earlier.card}`,
-      outcome: 'not_sent',
-      op: earlier.op,
     });
   }
   return undefined;
@@ -497,34 +494,22 @@ async function pruneFinished(tx: Transaction, account: string, now: number): Pro
 }
 
 function keyTaken(key: string, op: string): CliError {
-  return new CliError('usage', {
-    message: `the idempotency key ${JSON.stringify(key)} was used before with other values; nothing was sent`,
+  const message = `the idempotency key ${JSON.stringify(key)} was used before with other values; nothing was sent`;
+  return opError('usage', op, message, {
     notes: ['The same key means the same request. Another request needs another key.'],
-    hint: `cardwright ops show ${op}`,
-    outcome: 'not_sent',
     idempotencyKey: key,
-    op,
   });
 }
 
 function begunMeanwhile({ row, intent }: PlannedRow, op: string): CliError {
-  return new CliError('guarded', {
-    message: `row ${row}: the intent ${JSON.stringify(intent)} is in ${op}, which was begun meanwhile or is not finished. Nothing was sent`,
-    hint: `cardwright ops resume ${op}`,
-    outcome: 'not_sent',
-    op,
-  });
+  const message = `row ${row}: the intent ${JSON.stringify(intent)} is in ${op}, which was begun meanwhile or is not finished. Nothing was sent`;
+  return opError('guarded', op, message, { hint: `cardwright ops resume ${op}` });
 }
 
 export function workedOn(op: Op, now: number): CliError {
   const seconds = Math.max(1, Math.ceil((op.lease - now) / 1000));
-  return new CliError('guarded', {
-    reason: 'worked_on',
-    message: `${op.holder} works on ${op.id} (${op.command}) now; its lease runs for ${seconds} s. Nothing was sent`,
-    hint: `cardwright ops show ${op.id}`,
-    outcome: 'not_sent',
-    op: op.id,
-  });
+  const message = `${op.holder} works on ${op.id} (${op.command}) now; its lease runs for ${seconds} s. Nothing was sent`;
+  return opError('guarded', op.id, message, { reason: 'worked_on' });
 }
 
 function unsettled(op: Op, { n, state }: { readonly n: number; readonly state: string }, bulk: boolean): CliError {
@@ -537,17 +522,14 @@ function unsettled(op: Op, { n, state }: { readonly n: number; readonly state: s
         : state === 'planned'
           ? 'was begun and not sent'
           : 'was sent without a trustworthy answer';
-  return new CliError('guarded', {
+  return opError('guarded', op.id, `the same change ${how}: ${which}. Nothing was sent`, {
     reason: 'same_change',
-    message: `the same change ${how}: ${which}. Nothing was sent`,
     notes: [
       bulk
         ? 'Rows that are meant a second time have names of their own, in a column called intent.'
         : 'A second one that is meant has an --intent of its own.',
       'This finishes it, and says what came of it:',
     ],
-    hint: op.state === 'pending' ? `cardwright ops show ${op.id}` : `cardwright ops resume ${op.id}`,
-    outcome: 'not_sent',
-    op: op.id,
+    ...(op.state !== 'pending' && { hint: `cardwright ops resume ${op.id}` }),
   });
 }

@@ -7,8 +7,6 @@ import type { AnyField, Shape } from '../contract/field.ts';
 import type { Operation } from '../contract/operation.ts';
 import { CALLS } from '../contract/raw.ts';
 
-type Values = Readonly<Record<string, unknown>>;
-
 interface DigestedRow {
   readonly operation: string;
   readonly input: unknown;
@@ -61,7 +59,7 @@ function sortedJson(value: unknown): string {
  * Values in one form: a list is a set, a text is compared as it looks (NFC, without spaces around it), and what is
  * empty was not asked for (A-169). Members that the contract does not know stay as they are.
  */
-export function wantedChange(operation: string, input: unknown): unknown {
+function wantedChange(operation: string, input: unknown): unknown {
   const fields = fieldsOf(operation);
   if (fields === undefined || typeof input !== 'object' || input === null) return input;
   const members = Object.entries(input).flatMap(([name, value]) => {
@@ -69,16 +67,6 @@ export function wantedChange(operation: string, input: unknown): unknown {
     return wanted === undefined ? [] : [[name, wanted] as const];
   });
   return Object.fromEntries(members);
-}
-
-/**
- * Names of the values that were given and that the service fills in itself where they are left out, with what nobody here knows
- * (`the BIN's max_monthly`).
- */
-export function givenDefaults(operation: string, input: Values): readonly string[] {
-  const fields = fieldsOf(operation) ?? {};
-  const named = Object.keys(fields).filter(name => typeof fields[name]?.defaults === 'string');
-  return named.filter(name => wantedValue(fields[name], input[name]) !== undefined);
 }
 
 const known = new Map<string, Shape>();

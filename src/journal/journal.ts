@@ -36,7 +36,7 @@ import type {
   Run,
   RunPlan,
 } from './types.ts';
-import { recordedOutcome } from './words.ts';
+import { opError, recordedOutcome } from './words.ts';
 import type { Work } from './work.ts';
 
 export type { Acting } from './account.ts';
@@ -199,7 +199,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     const { op } = held;
     const { lookOnly = false, resumed = false, resendAbsent = false, approvedBy = [], isReleased = false } = around;
     const work = await workOf(held, { lookOnly, resumed, resendAbsent });
-    const quiet = lookOnly || !resendAbsent ? 0 : Math.ceil(quietLeft(work, changes) / 1000);
+    const quiet = lookOnly || !resendAbsent ? 0 : Math.ceil((await quietLeft(work, changes)) / 1000);
     if (quiet > 0) {
       dependencies.notice(`Nothing is sent again for ${quiet} s: until then the first request may still be under way.`);
     }
@@ -279,7 +279,8 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     // Taking it up is a change: it needs the journal as a claim does.
     const database = await dependencies.database();
     const release = async (tx: Transaction, op: Op) => {
-      if (rules === undefined) throw unheld(op.id);
+      if (rules === undefined)
+        throw opError('guarded', op.id, `${op.id} is held for approval, and this program knows no approvals`);
       return rules.release(tx, op);
     };
     const { op, approvedBy } = await takeOp({ database, self }, id, { release, reason });
@@ -349,11 +350,11 @@ export function createJournal(dependencies: JournalDependencies): Journal {
       for (const id of ops) {
         const op = await database.read(tx => readOp(tx, id));
         if (op === undefined || op.finished === undefined || op.acknowledged !== undefined || op.bulk) continue;
-        const told: AfterAnswer = async answer => {
+        const acknowledged: AfterAnswer = async answer => {
           if (answer === 'written') await acknowledge(database, op);
         };
-        if (afterAnswer === undefined) await told('written');
-        else afterAnswer(told);
+        if (afterAnswer === undefined) await acknowledged('written');
+        else afterAnswer(acknowledged);
         if (op.objections.length > 0) return objected(op);
       }
       return undefined;
@@ -397,7 +398,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     async resolve(resolution) {
       const { database } = await opNamed(await dependencies.existing(), resolution.op);
       return resolveRows(database, self, resolution, async (op, changes) => {
-        if (resolution.as === 'not-done') await refuseThere({ database, op, changes });
+        if (resolution.as === 'not-done') await refuseThere(database, op, changes);
       });
     },
     async probe(binId) {
@@ -428,24 +429,19 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     },
   };
 
-  /** Throws `guarded` where a card carries the mark of a row that a person calls not done. */
-  async function refuseThere({
-    database,
-    op,
-    changes,
-  }: {
-    database: Database;
-    op: Op;
-    changes: readonly Change[];
-  }): Promise<void> {
-    const sent = changes.filter(({ state, operation }) => state !== 'planned' && operation === 'cards.create');
+  /** Throws `guarded` where a look finds a row that a person calls not done. */
+  async function refuseThere(database: Database, op: Op, changes: readonly Change[]): Promise<void> {
+    const sent = changes.filter(({ state }) => state !== 'planned');
     if (sent.length === 0) return;
     const { mode, origin } = await dependencies.acting().catch(() => ({ mode: undefined, origin: undefined }));
     if (mode !== op.mode || (mode === 'sandbox' && origin !== op.origin)) return;
     const work = await workOf({ database, self, op }, { lookOnly: true, resumed: true, resendAbsent: false });
     for (const change of sent) {
       const seen = await lookOnce(work, change);
-      if (seen.found === 'there' || seen.found === 'several') throw isThere(op, change, seen.text);
+      if (seen.found === 'there' || seen.found === 'several') {
+        const message = `row ${change.n} of ${op.id} is done: ${seen.text}. Nothing was recorded`;
+        throw opError('guarded', op.id, message, { hint: `cardwright ops resume ${op.id}` });
+      }
       if (seen.found === 'cannot tell') dependencies.notice(`warning: row ${change.n}: ${seen.text}`);
     }
   }
@@ -574,43 +570,22 @@ function nothingKept(clock: Clock): Database {
 }
 
 function otherAccount(op: Op): CliError {
-  return new CliError('usage', {
-    message: `${op.id} was begun ${op.mode === 'sandbox' ? 'in the sandbox' : `with a ${op.mode} key at ${op.origin}`}, profile ${op.profile}; this command acts for another account`,
-    hint:
-      op.mode === 'sandbox'
-        ? `cardwright --sandbox ops resume ${op.id}`
-        : `cardwright --profile ${op.profile} ops resume ${op.id}`,
-    outcome: 'not_sent',
-    op: op.id,
-  });
+  const where = op.mode === 'sandbox' ? 'in the sandbox' : `with a ${op.mode} key at ${op.origin}`;
+  const flag = op.mode === 'sandbox' ? '--sandbox' : `--profile ${op.profile}`;
+  const message = `${op.id} was begun ${where}, profile ${op.profile}; this command acts for another account`;
+  return opError('usage', op.id, message, { hint: `cardwright ${flag} ops resume ${op.id}` });
 }
 
 function otherKey(op: Op): CliError {
-  return new CliError('usage', {
-    message: `${op.id} was begun with another API key, profile ${op.profile}: whether this one is of the same account cannot be told`,
+  const message = `${op.id} was begun with another API key, profile ${op.profile}: whether this one is of the same account cannot be told`;
+  return opError('usage', op.id, message, {
     notes: ['With the key of another account it would move money of cards that are not its own, so nothing is sent.'],
-    hint: `cardwright ops show ${op.id}`,
-    outcome: 'not_sent',
-    op: op.id,
-  });
-}
-
-function unheld(op: string): CliError {
-  return new CliError('guarded', {
-    message: `${op} is held for approval, and this program knows no approvals`,
-    hint: `cardwright ops show ${op}`,
-    outcome: 'not_sent',
-    op,
   });
 }
 
 function unsettledIntent({ row, intent }: PlannedRow, op: string): CliError {
-  return new CliError('guarded', {
-    message: `row ${row}: the intent ${JSON.stringify(intent)} is in ${op}, which is not finished. Nothing was sent`,
-    hint: `cardwright ops resume ${op}`,
-    outcome: 'not_sent',
-    op,
-  });
+  const message = `row ${row}: the intent ${JSON.stringify(intent)} is in ${op}, which is not finished. Nothing was sent`;
+  return opError('guarded', op, message, { hint: `cardwright ops resume ${op}` });
 }
 
 function objected({ id, objections }: Op): CliError {
@@ -620,15 +595,6 @@ function objected({ id, objections }: Op): CliError {
     hint: `cardwright ops show ${id}`,
     outcome: 'done',
     op: id,
-  });
-}
-
-function isThere(op: Op, { n }: Change, text: string): CliError {
-  return new CliError('guarded', {
-    message: `row ${n} of ${op.id} is done: ${text}. Nothing was recorded`,
-    hint: `cardwright ops resume ${op.id}`,
-    outcome: 'not_sent',
-    op: op.id,
   });
 }
 

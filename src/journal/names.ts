@@ -35,18 +35,16 @@ function drawnOp(random: Randomness): string {
   return `op_${text}`;
 }
 
-/** Below the shortest limit known of any service (A-98) up to a million rows. */
-export function keyOf(op: string, row: number, attempt: number): string {
-  return `${op}.${row}.${attempt}`;
-}
-
-/** The key of an attempt: of the intention where it has a chain of keys, else of the op. */
+/**
+ * The key of an attempt: of the intention where it has a chain of keys, else of the op. That is below the shortest limit known of any
+ * service (A-98) up to a million rows.
+ */
 export function attemptKey(
   op: string,
   { row, chain }: { readonly row: number; readonly chain?: string | undefined },
   attempt: number,
 ): string {
-  return chain === undefined ? keyOf(op, row, attempt) : `${chain}.${attempt}`;
+  return chain === undefined ? `${op}.${row}.${attempt}` : `${chain}.${attempt}`;
 }
 
 /** The metadata key by which a created card is found again when its answer is lost. */
@@ -60,7 +58,7 @@ export function rowMarker(
   return marker ?? markerOf(op, row);
 }
 
-/** Its value: which operation and row made the card. */
+/** Which operation and row made the card. */
 export function markerOf(op: string, row: number): string {
   return `${op}.${row}`;
 }

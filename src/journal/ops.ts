@@ -1,18 +1,18 @@
 /** Operations as `ops list` and `ops show` tell them, what a person decides about their rows, and what others ask of the journal. */
 import type { WriteName } from '../contract/calls.ts';
 import { isoSeconds, MINUTE } from '../core/durations.ts';
-import { CliError } from '../core/errors.ts';
+import type { CliError } from '../core/errors.ts';
 import { type Cents, cents } from '../core/money.ts';
 import { rowsNamed } from '../core/row-words.ts';
 import { appendLine } from './chain.ts';
-import { addEvent, unknownOp, writeFinished, writeSettled } from './changes.ts';
+import { addEvent, lockedOp, unknownOp, writeFinished, writeSettled } from './changes.ts';
 import { workedOn } from './claim.ts';
 import type { Database, SqlRow, Transaction } from './database.ts';
 import { hostOf, type Self, whoWorks } from './holder.ts';
 import { type Change, type Op, opOf, readChanges, readOp } from './records.ts';
 import { countsOf } from './run.ts';
 import type { Closing, OpDetail, OpRow, OpState, OpSummary, RecentChange, Resolution, Resolved } from './types.ts';
-import { clause } from './words.ts';
+import { clause, opError } from './words.ts';
 
 type Reading = Pick<Transaction, 'all' | 'now'>;
 
@@ -171,20 +171,20 @@ export async function resolveRows(
   const { op: id, agree } = resolution;
   const seen = await database.read(async tx => ({ op: await readOp(tx, id), changes: await readChanges(tx, id) }));
   if (seen.op === undefined) throw unknownOp(id);
-  if (seen.op.state === 'pending') throw stillHeld(id);
+  if (seen.op.state === 'pending') throw opError('guarded', id, `${id} is held for approval: nothing of it was sent`);
   const first = chosenOf(seen.op, seen.changes, resolution);
   refuseCard(first.chosen, resolution);
   await check(seen.op, first.chosen);
   await agree?.(first.closed);
   const settled = await database.transaction(async tx => {
-    const [row] = await tx.all(`select * from op where id = ?${database.lock}`, id);
-    const op = row === undefined ? seen.op : opOf(row);
-    if (op === undefined) throw unknownOp(id);
+    const op = await lockedOp(tx, database, id);
     const now = await tx.now();
     if (whoWorks(op, self, now) !== 'nobody') throw workedOn(op, now);
     const changes = await readChanges(tx, id);
     const chosen = chosenOf(op, changes, resolution);
-    if (JSON.stringify(chosen.closed) !== JSON.stringify(first.closed)) throw changedMeanwhile(id);
+    if (JSON.stringify(chosen.closed) !== JSON.stringify(first.closed)) {
+      throw opError('guarded', id, `another process has worked on ${id} since it was looked at. Nothing was recorded`);
+    }
     await refuseCardOfOthers(tx, op, resolution);
     const by = self.holder;
     for (const change of chosen.chosen) {
@@ -235,12 +235,12 @@ function refuseCard(chosen: readonly Change[], { op, card, shownCard }: Resoluti
   if (card === undefined) return;
   const [change] = chosen;
   if (change === undefined || chosen.length !== 1 || change.operation !== 'cards.create') {
-    throw new CliError('usage', {
-      message: `--card names the card of one create, and ${rowsNamed(chosen.map(({ n }) => n))} of ${op} is none. Nothing was recorded`,
-      hint: `cardwright ops show ${op}`,
-      outcome: 'not_sent',
+    const rows = rowsNamed(chosen.map(({ n }) => n));
+    throw opError(
+      'usage',
       op,
-    });
+      `--card names the card of one create, and ${rows} of ${op} is none. Nothing was recorded`,
+    );
   }
   if (shownCard === undefined) return;
   const metadata = (shownCard['metadata'] ?? {}) as Readonly<Record<string, unknown>>;
@@ -263,43 +263,18 @@ async function refuseCardOfOthers(tx: Reading, { account }: Op, { op, card }: Re
 }
 
 function otherCard(op: string, card: string, why: string): CliError {
-  return new CliError('guarded', {
-    message: `${card} is not the card of ${op}: ${why}. Nothing was recorded`,
-    hint: `cardwright ops show ${op}`,
-    outcome: 'not_sent',
-    op,
-  });
-}
-
-function stillHeld(op: string): CliError {
-  return new CliError('guarded', {
-    message: `${op} is held for approval: nothing of it was sent`,
-    hint: `cardwright ops show ${op}`,
-    outcome: 'not_sent',
-    op,
-  });
-}
-
-function changedMeanwhile(op: string): CliError {
-  return new CliError('guarded', {
-    message: `another process has worked on ${op} since it was looked at. Nothing was recorded`,
-    hint: `cardwright ops show ${op}`,
-    outcome: 'not_sent',
-    op,
-  });
+  return opError('guarded', op, `${card} is not the card of ${op}: ${why}. Nothing was recorded`);
 }
 
 function neverSent(op: string, rows: readonly number[]): CliError {
   const [first] = rows;
-  return new CliError('guarded', {
-    message: `no row of ${op} is unknown; ${rowsNamed(rows)} ${rows.length === 1 ? 'was' : 'were'} not sent by it`,
+  const message = `no row of ${op} is unknown; ${rowsNamed(rows)} ${rows.length === 1 ? 'was' : 'were'} not sent by it`;
+  return opError('guarded', op, message, {
     notes: [
       `A row that was done in another way is named: cardwright ops resolve ${op} ${first} --as done --note "how"`,
       'A resume sends those that were not:',
     ],
     hint: `cardwright ops resume ${op}`,
-    outcome: 'not_sent',
-    op,
   });
 }
 
@@ -308,7 +283,7 @@ function nothingToResolve(op: string, rows: readonly number[]): CliError {
     rows.length === 0
       ? `${op} has no row that is open or unknown`
       : `${rowsNamed(rows)} of ${op} ${rows.length === 1 ? 'is' : 'are'} neither open nor unknown. Nothing was recorded`;
-  return new CliError('usage', { message: what, hint: `cardwright ops show ${op}`, outcome: 'not_sent', op });
+  return opError('usage', op, what);
 }
 
 /** So long a list may be behind what this journal has done. */

@@ -27,7 +27,7 @@ import { attemptKey, MARKER_KEY } from './names.ts';
 import { type Change, keptError } from './records.ts';
 import type { RowOutcome, SendPermit } from './types.ts';
 import { doneOtherwise, factsOf, named, recordedOutcome, unknownError } from './words.ts';
-import { isKeyUsable, rest, rowOf, type Work } from './work.ts';
+import { isKeyUsable, rest, rowOf, timeOf, type Work } from './work.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -179,7 +179,7 @@ async function lookAndDecide(work: Work, change: Change, sending: Sending): Prom
   const isAbsent = seen.found === 'not there' && attempt?.class !== 'done' && !work.stop.aborted;
   const isFree = rowOf(change.operation).repeat === 'freely' && sending.repeated < MOST_REPEATED;
   // In all commands together: each of them may have been done.
-  const isByKey = mayResendByKey(work, change);
+  const isByKey = await mayResendByKey(work, change);
   const isAskedFor = work.resendAbsent && !sending.isAskedFor;
   if (!isAbsent || !(isFree || isByKey || isAskedFor)) return unknown(work, change, seen);
   sending.repeated += 1;
@@ -189,8 +189,8 @@ async function lookAndDecide(work: Work, change: Change, sending: Sending): Prom
 }
 
 /** Under a key that is known to be honoured and young, and twice at most, whoever has sent it. */
-function mayResendByKey(work: Work, change: Change): boolean {
-  return isKeyUsable(work, change) && isTraceable(change) && (change.evidence.resent ?? 0) < MOST_RESENT;
+async function mayResendByKey(work: Work, change: Change): Promise<boolean> {
+  return (await isKeyUsable(work, change)) && isTraceable(change) && (change.evidence.resent ?? 0) < MOST_RESENT;
 }
 
 function countResent(change: Change): void {
@@ -278,7 +278,7 @@ function isKeyOfOthers({ op }: Work, { key, facts }: Change): boolean {
   return facts.chain !== undefined || (op.givenKey !== undefined && !op.bulk && key === op.givenKey);
 }
 
-function evidenceOf({ op, alone }: Work, { operation, before, marker, n }: Change): Evidence {
+function evidenceOf({ op, alone, clock }: Work, { operation, before, marker, n, lastSentAt }: Change): Evidence {
   const mark = marker === undefined ? undefined : { key: MARKER_KEY, value: marker };
   return {
     ...(before?.card !== undefined && {
@@ -290,7 +290,8 @@ function evidenceOf({ op, alone }: Work, { operation, before, marker, n }: Chang
     }),
     ...(before?.status !== undefined && { was: before.status }),
     alone,
-    plannedAt: op.created,
+    // By the clock of this machine, against which the answer tells the time of the service.
+    plannedAt: clock.now() - ((lastSentAt ?? op.created) - op.created),
     ...(operation === 'cards.create' && mark !== undefined && { mark }),
     ownKey: op.givenKey === undefined || n > 1,
   };
@@ -541,13 +542,13 @@ async function unknown(work: Work, change: Change, seen: Look | undefined): Prom
       }),
     },
   });
-  return told(work, change, seen);
+  return leftUnknown(work, change, seen);
 }
 
-function told(work: Work, change: Change, seen: Look | undefined): RowOutcome {
+async function leftUnknown(work: Work, change: Change, seen: Look | undefined): Promise<RowOutcome> {
   const isLooked = (work.resumed || work.lookOnly) && seen !== undefined;
   const isAbsent = isLooked && seen.found === 'not there' && !work.resendAbsent;
-  const isKeyHonoured = isKeyUsable(work, change);
+  const isKeyHonoured = await isKeyUsable(work, change);
   const error = unknownError(work.op, change, seen, { isLooked, isAbsent, isKeyHonoured });
   return {
     ...factsOf(change),
@@ -573,10 +574,10 @@ async function onlyLook(work: Work, change: Change): Promise<RowOutcome> {
       ...(typeof id === 'string' && { cardId: id }),
     };
   }
-  const left = told(work, change, seen);
+  const left = await leftUnknown(work, change, seen);
   const mayResend =
     seen.found === 'not there' &&
-    (mayResendByKey(work, change) || rowOf(change.operation).repeat === 'freely' || work.resendAbsent);
+    ((await mayResendByKey(work, change)) || rowOf(change.operation).repeat === 'freely' || work.resendAbsent);
   return mayResend && isTraceable(change) ? { ...left, next: 'send_again', absent: undefined } : left;
 }
 
@@ -588,16 +589,16 @@ function recorded(work: Work, change: Change): RowOutcome {
 
 /** What was sent may be on its way yet: sending it again for a person's word waits until nothing can be. */
 async function restUntilQuiet(work: Work, change: Change): Promise<void> {
-  const left = quietLeft(work, [change]);
+  const left = await quietLeft(work, [change]);
   if (left > 0) await rest(work, left);
 }
 
 /** How long something that was sent and not answered may still be on its way, ms. */
-export function quietLeft({ quietMs, clock }: Work, changes: readonly Change[]): number {
+export async function quietLeft(work: Work, changes: readonly Change[]): Promise<number> {
   let last = 0;
   for (const { state, lastSentAt = 0 } of changes)
     if (state === 'sent' || state === 'unknown') last = Math.max(last, lastSentAt);
-  return Math.min(quietMs, Math.max(0, last + quietMs - clock.now()));
+  return Math.min(work.quietMs, Math.max(0, last + work.quietMs - (await timeOf(work))));
 }
 
 function pauseBefore({ random }: Work, nth: number): number {
@@ -623,8 +624,8 @@ async function knownBalance(
       (await tx.now()) - BEHIND_MS,
     ),
   );
-  const told = (JSON.parse(rows[0]?.evidence ?? '{}') as { readonly balance?: number }).balance ?? read;
-  return cents(operation === 'cards.fund' ? Math.max(read, told) : Math.min(read, told));
+  const recorded = (JSON.parse(rows[0]?.evidence ?? '{}') as { readonly balance?: number }).balance ?? read;
+  return cents(operation === 'cards.fund' ? Math.max(read, recorded) : Math.min(read, recorded));
 }
 
 /** Why a change that brings a card to a balance must not be sent any more. */

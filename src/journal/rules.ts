@@ -30,11 +30,12 @@ import {
   strictest,
 } from '../limits/limits.ts';
 import { appendLine, outcomeDigest, signedChanges } from './chain.ts';
-import { addEvent } from './changes.ts';
-import type { Claimed, ClaimRules } from './claim.ts';
+import { addEvent, lockedOp } from './changes.ts';
+import { type Claimed, type ClaimRules, dayOf } from './claim.ts';
 import type { Database, Transaction } from './database.ts';
 import { REJECTED } from './ops.ts';
 import { type Op, readChanges, readOp } from './records.ts';
+import { opError } from './words.ts';
 
 type Reading = Pick<Transaction, 'all' | 'now'>;
 
@@ -171,7 +172,6 @@ export function claimRules(settings: RulesSettings): ClaimRules {
       );
       if ((await tx.now()) >= Date.parse(request.expires_at)) throw expired(request);
       if (counted.persons.length < needed) throw pendingError(request, text, { ...counted, needed });
-      await tx.run('update op set day = ? where id = ?', dayOf(await tx.now()), op.id);
       await addEvent(tx, op.id, { kind: 'approved', text: `by ${counted.persons.join(', ')}` });
       return counted.persons;
     },
@@ -229,6 +229,8 @@ export function keepApproval(
 ): Promise<ApprovalState> {
   return database.transaction(async tx => {
     const op = await pendingOp(tx, id);
+    const { request } = await approvalState(tx, op, settings);
+    if ((await tx.now()) >= Date.parse(request.expires_at)) throw expired(request);
     await tx.run(
       'insert into approval (op, keyid, signature, at) values (?, ?, ?, ?) on conflict (op, keyid) do nothing',
       id,
@@ -243,12 +245,10 @@ export function keepApproval(
       await appendLine(tx, op.account, { event: 'approved', op: id, text: `${person} with key ${approval.keyid}` });
       return state;
     }
-    throw new CliError('guarded', {
-      message: `your approval of ${id} would not count: ${state.counted.refused.at(-1) ?? 'its key may not approve'}`,
+    const why = state.counted.refused.at(-1) ?? 'its key may not approve';
+    throw opError('guarded', id, `your approval of ${id} would not count: ${why}`, {
       reason: 'approval_own',
       hint: 'cardwright ops keys list',
-      outcome: 'not_sent',
-      op: id,
     });
   });
 }
@@ -260,8 +260,8 @@ export function rejectOp(
   { who, reason }: { readonly who: string; readonly reason: string },
 ): Promise<void> {
   return database.transaction(async tx => {
-    await tx.all(`select id from op where id = ?${database.lock}`, id);
-    const op = await pendingOp(tx, id);
+    const op = await lockedOp(tx, database, id);
+    if (op.state !== 'pending') throw notPending(id);
     const now = await tx.now();
     const error = JSON.stringify({ kind: 'guarded', message: `rejected by ${who}: ${reason}` });
     await tx.run(
@@ -297,22 +297,15 @@ export async function pendingOp(tx: Reading, id: string): Promise<Op> {
 }
 
 function notPending(op: string): CliError {
-  return new CliError('usage', {
-    message: `${op} does not wait for approval`,
-    hint: `cardwright ops show ${op}`,
-    outcome: 'not_sent',
-    op,
-  });
+  return opError('usage', op, `${op} does not wait for approval`);
 }
 
 function expired({ op, expires_at }: ApprovalRequest): CliError {
-  return new CliError('guarded', {
-    message: `the request for approval of ${op} stood until ${expires_at}, and nothing of it was sent`,
-    notes: ['Reject it, then ask anew with the same command.'],
+  const message = `the request for approval of ${op} stood until ${expires_at}. Nothing was signed or sent`;
+  return opError('guarded', op, message, {
     reason: 'approval_expired',
+    notes: ['Reject it, then ask anew with the same command.'],
     hint: `cardwright ops reject ${op} --reason expired`,
-    outcome: 'not_sent',
-    op,
   });
 }
 
@@ -361,8 +354,4 @@ async function journalOf(tx: Reading): Promise<string> {
 async function databaseUser(tx: Reading): Promise<string> {
   const [row] = await tx.all<{ name: string }>('select session_user as name');
   return row?.name ?? '';
-}
-
-function dayOf(now: number): string {
-  return new Date(now).toISOString().slice(0, 10);
 }

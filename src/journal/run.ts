@@ -48,12 +48,11 @@ export function createRun(settings: RunSettings): Run {
 
   const acknowledgeLater = () => {
     if (isLeft || lookOnly) return;
-    const told: AfterAnswer = async answer => {
+    afterAnswer?.(async answer => {
       if (answer === 'written') await acknowledge(database, op);
-      // Nobody was told: the same change is refused until a resume has shown it.
+      // It was not acknowledged: the same change is refused until a resume has shown it.
       else await letGo(work);
-    };
-    afterAnswer?.(told);
+    });
   };
 
   async function finish(): Promise<Finished> {

@@ -18,8 +18,7 @@ export const TABLES: readonly string[] = [
     origin text not null,
     mode text not null,
     audit_seq bigint not null default 0,   -- number of the last audit line; a claim locks this row
-    audit_hash text not null default '',
-    cap_per_day bigint                     -- of everybody, cents; null: none
+    audit_hash text not null default ''
   )`,
   `create table account_key (              -- API keys that an account was used with
     account text not null references account,

@@ -1,6 +1,7 @@
 /**
- * What this machine has seen of shared journals: of each account the highest number of an audit line. A database that is behind
- * it was restored or failed over, and has lost what others rely on. One line is added after each claim, before anything is sent.
+ * What this machine has seen of shared journals: of each account the last audit line, by its number and hash. A database that
+ * is behind it, or has another line there, was restored or failed over, and has lost what others rely on. One line is added here
+ * after each claim, before anything is sent.
  */
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,6 +18,8 @@ export interface SeenJournal {
   /** Its address, for people. */
   readonly shown: string;
   readonly seq: number;
+  /** Of that line; left out before the first claim. */
+  readonly hash?: string;
 }
 
 export interface SeenJournals {
@@ -60,18 +63,22 @@ function readLine(line: string): SeenJournal | undefined {
 }
 
 /**
- * A database whose claims are held against what this machine has seen, and noted before they resolve. `account` is asked within
- * each transaction.
+ * A database whose claims are held against what this machine has seen, and noted before they resolve. A line that is another one than
+ * was seen shows that it was put back too, also where it has more lines by now.
  */
-export function watched(
-  database: Database,
-  seen: Pick<SeenJournals, 'note'> & { readonly last: () => SeenJournal | undefined },
-): Database {
-  const seqOf = async (tx: Pick<Transaction, 'all'>, account: string) => {
-    const [row] = await tx.all<{ audit_seq: number }>('select audit_seq from account where id = ?', account);
-    return row?.audit_seq ?? 0;
+export function watched(database: Database, note: SeenJournals['note'], last: SeenJournal): Database {
+  let seen = last;
+  const headOf = async (tx: Pick<Transaction, 'all'>, { account, seq }: SeenJournal) => {
+    const [row] = await tx.all<{ seq: number; hash: string; own: string | null; accepted: number | null }>(
+      `select audit_seq as seq, audit_hash as hash, (select hash from audit where account = a.id and seq = ?) as own,
+        (select max(seq) from audit where account = a.id and seq > ? and line like '%"event":"accepted"%') as accepted
+        from account a where id = ?`,
+      seq,
+      seq,
+      account,
+    );
+    return row ?? { seq: 0, hash: '', own: null, accepted: null };
   };
-  let highest = 0;
   return {
     isShared: database.isShared,
     shown: database.shown,
@@ -80,19 +87,19 @@ export function watched(
     read: work => database.read(work),
     close: () => database.close(),
     async transaction(work) {
-      const before = seen.last();
-      if (before === undefined) return database.transaction(work);
-      let now = 0;
+      let now = seen;
       const value = await database.transaction(async tx => {
-        const there = await seqOf(tx, before.account);
-        if (there < Math.max(before.seq, highest)) throw behind(database.shown, there, Math.max(before.seq, highest));
+        const there = await headOf(tx, seen);
+        const isOther = seen.hash !== undefined && there.own !== seen.hash && there.accepted === null;
+        if (there.seq < seen.seq || isOther) throw behind(database.shown, there.seq, seen.seq);
         const result = await work(tx);
-        now = await seqOf(tx, before.account);
+        const { seq, hash } = await headOf(tx, seen);
+        now = { ...seen, seq, hash };
         return result;
       });
-      if (now > Math.max(before.seq, highest)) {
-        highest = now;
-        await seen.note({ ...before, seq: now });
+      if (now.seq > seen.seq) {
+        seen = now;
+        await note(now);
       }
       return value;
     },
@@ -100,8 +107,12 @@ export function watched(
 }
 
 function behind(shown: string, there: number, seen: number): CliError {
+  const how =
+    there < seen
+      ? `it ends with audit line ${there}, and this machine has seen line ${seen}`
+      : `its audit line ${seen} is another one than this machine has seen`;
   return new CliError('guarded', {
-    message: `the shared journal ${shown} was restored or failed over: it ends with audit line ${there}, and this machine has seen line ${seen}`,
+    message: `the shared journal ${shown} was restored or failed over: ${how}`,
     notes: [
       'What was done since is not in it, so that a change could be made twice. Nothing was sent.',
       'Look at what it lacks with cardwright journal check; then go on with it as it is:',

@@ -110,7 +110,7 @@ export function sharedPlace(settings: SharedSettings): SharedPlace {
       last = { journal, account, print, shown, seq: row?.seq ?? 0 };
       await seen.note(last);
     }
-    return watched(here, { note: seen.note, last: () => last });
+    return watched(here, seen.note, last);
   }
 
   return {

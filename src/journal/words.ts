@@ -1,7 +1,7 @@
 /** What is told of a change that is not done: what was asked, sent and looked at, and the command that leads on. */
 
 import { isoSeconds } from '../core/durations.ts';
-import { CliError } from '../core/errors.ts';
+import { CliError, type ErrorFacts } from '../core/errors.ts';
 import { cents, dollars, plainAmount } from '../core/money.ts';
 import { resolveCommand, riskOfResend } from '../core/row-words.ts';
 import { shellWord } from '../core/shell-quote.ts';
@@ -76,6 +76,16 @@ function keptAgain(change: Change): CliError {
 export function doneOtherwise(change: Change, message: string): CliError {
   const hint = change.card === undefined ? {} : { hint: `cardwright cards get ${shellWord(change.card)}` };
   return named(change, new CliError('contract_mismatch', { message, outcome: 'done', ...hint }));
+}
+
+/** Nothing was sent because of an op; `ops show` leads on where `more` names nothing else. */
+export function opError(
+  kind: 'guarded' | 'usage' | 'not_found',
+  op: string,
+  message: string,
+  more: Pick<ErrorFacts, 'hint' | 'reason' | 'notes' | 'idempotencyKey'> = {},
+): CliError {
+  return new CliError(kind, { message, hint: `cardwright ops show ${op}`, outcome: 'not_sent', op, ...more });
 }
 
 /** The error with the op, the operation and the key of its change. */

@@ -58,12 +58,18 @@ export async function rest({ clock, stop }: Pick<Work, 'clock' | 'stop'>, ms: nu
   }
 }
 
+/** ms UTC by the clock of the store, by which the times of changes are written. */
+export function timeOf({ database }: Pick<Work, 'database'>): Promise<number> {
+  return database.read(tx => tx.now());
+}
+
 /** Whether the service is known to honour the key of a change, and surely remembers it still. */
-export function isKeyUsable({ capability, clock }: Pick<Work, 'capability' | 'clock'>, change: Change): boolean {
-  const known = capability(change.operation);
+export async function isKeyUsable(work: Pick<Work, 'capability' | 'database'>, change: Change): Promise<boolean> {
+  const known = work.capability(change.operation);
   if (known.key !== 'honoured' || change.key === undefined || rowOf(change.operation).repeat === 'never') return false;
   const life = known.ttl_ms === null ? (known.proved_ms ?? 0) : Math.min(known.ttl_ms, DAY) / 2;
-  const age = clock.now() - (change.sentAt ?? clock.now());
+  const now = await timeOf(work);
+  const age = now - (change.sentAt ?? now);
   // A clock that was set back proves nothing.
   return age >= 0 && age < life;
 }

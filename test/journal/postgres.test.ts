@@ -56,8 +56,8 @@ test.skipIf(without)('a transaction that resolves is kept, one that rejects leav
       throw new Error('on purpose');
     });
     await expect(thrown).rejects.toThrow('on purpose');
-    const rows = await database.read(tx => tx.all('select id, audit_seq, cap_per_day from account order by id'));
-    expect(rows).toEqual([{ id: 'kept', audit_seq: 0, cap_per_day: null }]);
+    const rows = await database.read(tx => tx.all('select id, audit_seq, audit_hash from account order by id'));
+    expect(rows).toEqual([{ id: 'kept', audit_seq: 0, audit_hash: '' }]);
     expect(Math.abs((await database.read(tx => tx.now())) - Date.now())).toBeLessThan(5_000);
   });
 });

@@ -216,6 +216,47 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
     expect((await refusal(rejectOp(database, held.op, { who: 'a', reason: 'b' })))?.kind).toBe('usage');
   });
 
+  test.skipIf(!isHere)(
+    'two that are released at once do not pass the cap of the day of their release together',
+    async () => {
+      const bo = person('bo');
+      approvers = [bo];
+      const used = async () => {
+        const rows = await database.read(tx =>
+          tx.all<{ day: string; held: number; spent: number }>(
+            "select day, held, spent from spent where account = ? and scope = 'account' order by day",
+            ACCOUNT,
+          ),
+        );
+        return rows.at(-1) ?? { day: '', held: 0, spent: 0 };
+      };
+      const { day, held, spent } = await used();
+      const cap = ((held + spent + 900) / 100).toFixed(2);
+      limits = [profile({ approve_above: '1.00', max_per_day: cap })];
+      const both = [draft([500]), draft([500])];
+      for (const each of both) {
+        await begin(each);
+        const { text } = await database.read(async tx => approvalState(tx, await pendingOp(tx, each.op), settings));
+        await keepApproval(colleague, each.op, signRequest(text, bo.privateKey), settings);
+        // It was asked on another day.
+        await asOwner("update op set day = '2020-01-01' where id = ?", each.op);
+      }
+      const by = (place: Database, op: string) =>
+        takeOp({ database: place, self }, op, { release: (tx, found) => rules.release(tx, found), reason: undefined });
+      const ended = await Promise.allSettled([by(database, both[0]?.op ?? ''), by(colleague, both[1]?.op ?? '')]);
+      expect(ended.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      const released = ended.find(each => each.status === 'fulfilled');
+      const op = released?.status === 'fulfilled' ? released.value.op : undefined;
+      if (op === undefined) throw new Error('none');
+      expect(op.day).toBe(day);
+      expect(await used()).toEqual({ day, held: held + 500, spent });
+      await finishOp({ database, self, op }, [], true);
+      expect(await used()).toEqual({ day, held, spent });
+      for (const each of both)
+        if (each.op !== op.id) await rejectOp(database, each.op, { who: 'ana@desk', reason: 'test' });
+    },
+  );
+
   test.skipIf(!isHere || !isShared)('nobody approves their own request, whatever name they give', async () => {
     const [ana, bo] = [person('ana'), person('bo')];
     limits = [profile({ approve_above: '5.00' })];
@@ -254,9 +295,15 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
       // Opened by hand: the check says that it was never resumed as approved, and what was begun is not what is there.
       await sql("update op set state = 'finished' where id = ?");
       expect((await flaws()).join()).toContain(`no audit line says how ${held.op} ended`);
+      const opened = draft([900]);
+      await begin(opened);
+      await colleague.transaction(tx => tx.run("update op set state = 'open' where id = ?", opened.op));
+      expect((await flaws()).join()).toContain(`${opened.op} was held for approval and opened without it`);
       const done = draft([100]);
       limits = [];
       await finish(await begin(done));
+      await colleague.transaction(tx => tx.run('update spent set spent = 0, held = 0'));
+      expect((await flaws()).join()).toContain('less is counted against the limits of');
       await colleague.transaction(tx => tx.run("update change set state = 'refused' where op = ?", done.op));
       expect((await flaws()).join()).toContain(`what came of ${done.op} was changed`);
       await colleague.transaction(async tx => {
@@ -271,6 +318,8 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
         );
       });
       expect((await flaws()).join()).toContain('is not one that follows the line before it');
+      const refused = await refusal(begin(draft([100])));
+      expect([refused?.kind, refused?.facts.hint]).toEqual(['guarded', 'cardwright journal accept']);
     },
   );
 });

@@ -134,3 +134,19 @@ test('not done for all that is left: counted, asked, and closed', async () => {
   expect([closed.code, closed.err]).toEqual([0, expect.stringContaining(`Nothing of ${op} is still open.`)]);
   expect(await outcomes(here, op)).toBe('done not_sent done not_sent not_sent not_sent');
 });
+
+test('not done of a transfer that its card shows is refused, and a resume says that it is done', async () => {
+  const { here, op } = await stopped();
+  await using _ = here;
+  // It arrives late: nobody here has seen it.
+  expect((await here.run('sandbox faults clear --yes')).code).toBe(0);
+  const elsewhere = { env: { XDG_STATE_HOME: join(here.folder, 'elsewhere') } };
+  expect((await here.run('cards fund card_2 --amount 1 --yes', elsewhere)).code).toBe(0);
+  const refused = await here.run(`ops resolve ${op} 2 4 --as not-done --note over`);
+  expect(refused.code).toBe(14);
+  expect(refused.err).toContain(`row 2 of ${op} is done: card card_2 $5.00 -> $6.00`);
+  expect(await outcomes(here, op)).toBe('done unknown done unknown open open');
+  expect((await here.run(`ops resolve ${op} 4 --as not-done --note over`)).code).toBe(0);
+  expect((await here.run(`ops resume ${op} --yes`, QUICK)).code).toBe(9);
+  expect(await outcomes(here, op)).toBe('done done done not_sent done done');
+});
