@@ -65,7 +65,7 @@ export const MISTAKES: readonly Mistake[] = [
     "for (const row of rows) each.push(createHash('sha256').update(lineOf(row)).digest());",
     "for (const row of rows) each.push(createHash('sha256').update(row.operation).digest());",
   ]),
-  planted('a key that nobody has proved is trusted', OUTCOME, ['return isKeyUsable(work, change) && ', 'return ']),
+  planted('a key that nobody has proved is trusted', OUTCOME, ['return (await isKeyUsable(work, change)) && ', 'return ']),
   planted('a key is trusted for ever', 'journal/work.ts', ['age >= 0 && age < life', 'true']),
   planted('a refusal is believed after an ambiguous answer', OUTCOME, [
     '!isAmbiguous && attempt.plausible !== true && sending.throttled === 0',
