@@ -62,7 +62,8 @@ const WINDOW = 4_096;
 export function drive(settings: DriveSettings): Drive {
   const { run, rows, stop } = settings;
   const pace = createPace(settings.concurrency);
-  const outcomes = createWindow(WINDOW);
+  /** Those that came before their turn. */
+  const outcomes: (DrivenOutcome | undefined)[] = [];
   const cards = createCardQueues();
   const phases = createPhases(settings.beforePhase);
   let [next, handed, underWay, ended, silent, lookedFor] = [0, 0, 0, 0, 0, 0];
@@ -94,8 +95,8 @@ export function drive(settings: DriveSettings): Drive {
       if (row === undefined) return;
       if (row.earlier !== undefined) {
         phases.learn(row, row.earlier);
-        outcomes.set(index, { ...row.earlier, begun: true });
-      } else if (phases.skips(row)) outcomes.set(index, { row: row.row, outcome: 'not_sent', begun: false });
+        outcomes[index] = { ...row.earlier, begun: true };
+      } else if (phases.skips(row)) outcomes[index] = { row: row.row, outcome: 'not_sent', begun: false };
       else if (row.card === undefined || cards.enter(row.card, index)) begin(index, row);
     }
   }
@@ -144,10 +145,10 @@ export function drive(settings: DriveSettings): Drive {
     if (row.isUnknown === true) lookedFor -= 1;
     phases.learn(row, outcome);
     if (slot.withheld() && outcome.outcome === 'not_sent') {
-      outcomes.set(index, { row: outcome.row, outcome: 'not_sent', begun: false });
+      outcomes[index] = { row: outcome.row, outcome: 'not_sent', begun: false };
     } else {
       // Without the resource: hundreds of them may wait for a slow row.
-      outcomes.set(index, { ...outcome, result: undefined, begun: true });
+      outcomes[index] = { ...outcome, result: undefined, begun: true };
       pace.learn(outcome, epoch);
       if (row.isUnknown !== true) silent = isSilent(outcome) ? silent + 1 : 0;
       if (row.phase !== undefined && outcome.error?.kind === 'insufficient_funds') cause ??= outcome.error;
@@ -161,8 +162,9 @@ export function drive(settings: DriveSettings): Drive {
   /** Outcomes that follow what was handed over already. */
   function contiguous(): DrivenOutcome[] {
     const batch: DrivenOutcome[] = [];
-    for (let found = outcomes.take(handed); found !== undefined; found = outcomes.take(handed)) {
+    for (let found = outcomes[handed]; found !== undefined; found = outcomes[handed]) {
       batch.push(found);
+      outcomes[handed] = undefined;
       handed += 1;
     }
     return batch;
@@ -212,28 +214,13 @@ export function drive(settings: DriveSettings): Drive {
     const batch: DrivenOutcome[] = [];
     for (; handed < rows.length && batch.length < 1_000; handed += 1) {
       const row = rows[handed];
-      const earlier = outcomes.take(handed) ?? (row?.earlier && { ...row.earlier, begun: true });
+      const earlier = outcomes[handed] ?? (row?.earlier && { ...row.earlier, begun: true });
       batch.push(earlier ?? { row: row?.row ?? 0, outcome: 'not_sent', begun: false });
     }
     return batch;
   }
 
   return { outcomes: inOrder(), inFlight: slots.flying, stoppedBy: () => cause };
-}
-
-/** Outcomes that came before their turn. A ring: a Map that is filled and emptied leaves tables for the collector. */
-function createWindow(size: number) {
-  const ring: (DrivenOutcome | undefined)[] = new Array(size);
-  return {
-    set(index: number, outcome: DrivenOutcome): void {
-      ring[index % size] = outcome;
-    },
-    take(index: number): DrivenOutcome | undefined {
-      const found = ring[index % size];
-      ring[index % size] = undefined;
-      return found;
-    },
-  };
 }
 
 interface Underway {

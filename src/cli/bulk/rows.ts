@@ -361,9 +361,8 @@ export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows
   const rules = { operation, form, marker, bestBin, bins: await binsFor(ctx, operation) };
   const rows: PlannedRow[] = [];
   const faults = createFaults();
-  const repeats = createRepeats(operation);
   const intents = new Map<string, number>();
-  let [counted, total] = [0, 0];
+  let counted = 0;
   for await (const record of records) {
     counted += 1;
     const made = plannedRow(record, rules);
@@ -372,17 +371,20 @@ export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows
     else if ('operation' in made) {
       if (!keepGoing && faults.wrong() > 0) continue;
       rows.push(made);
-      repeats.add(made);
-      total = cents(total + (made.amount ?? 0));
     } else faults.add(record.row, made);
   }
   if (!(await input.unchanged())) throw usage(`${name} changed while it was read. Nothing was sent`);
   const all = faults.wrong() === counted && counted > 0;
   if (faults.wrong() > 0 && (!keepGoing || all)) throw faults.error(name, counted, keepGoing);
   const skipped = faults.outcomes();
+  const total = totalOf(rows);
   const validity = skipped.length === 0 ? 'all valid' : `${skipped.length} wrong and skipped`;
-  const found = [`${name}: ${counted} ${counted === 1 ? 'row' : 'rows'}, ${validity}.`, ...repeats.lines()];
-  return { name, rows, total: cents(total), skipped, found, digest: inputDigest(rows), aimed: false };
+  const found = [`${name}: ${counted} ${counted === 1 ? 'row' : 'rows'}, ${validity}.`, ...repeatsIn(operation, rows)];
+  return { name, rows, total, skipped, found, digest: inputDigest(rows), aimed: false };
+}
+
+function totalOf(rows: readonly PlannedRow[]): Cents {
+  return cents(rows.reduce((sum, { amount = 0 }) => sum + amount, 0));
 }
 
 async function binsFor(ctx: Context, operation: BulkOperation): Promise<readonly Item<'bins.list'>[] | undefined> {
@@ -403,21 +405,15 @@ function intentTwice(rows: Map<string, number>, { intent, row }: PlannedRow, rec
  * Rows that move the same amount on the same card. They may be meant, so they are counted for the person and not
  * refused. Two new cards that are alike are nothing special.
  */
-function createRepeats(operation: BulkOperation) {
+function repeatsIn(operation: BulkOperation, rows: readonly PlannedRow[]): readonly string[] {
+  if (!movesMoney(operation) || operation === 'cards.create') return [];
   const counts = new Map<string, number>();
-  const counted = movesMoney(operation) && operation !== 'cards.create';
-  let same = 0;
-  return {
-    add({ cardId, amount }: PlannedRow): void {
-      if (!counted) return;
-      const key = `${cardId} ${amount}`;
-      const count = counts.get(key) ?? 0;
-      counts.set(key, count + 1);
-      // The first of them is the same as another row too, once there is a second.
-      same += count === 0 ? 0 : count === 1 ? 2 : 1;
-    },
-    lines: () => (same === 0 ? [] : [`${same} rows are equal to another row of this file.`]),
-  };
+  for (const { cardId, amount } of rows) {
+    const key = `${cardId} ${amount}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  const same = [...counts.values()].filter(count => count > 1).reduce((sum, count) => sum + count, 0);
+  return same === 0 ? [] : [`${same} rows are equal to another row of this file.`];
 }
 
 /** A fault that many rows share; it is named once. */
@@ -488,12 +484,11 @@ export function withoutDone(read: ReadRows, uses: ReadonlyMap<number, EarlierUse
     const settled = uses.get(row)?.settled;
     return settled === undefined ? [] : [{ ...settled, row, amount: settled.amount ?? amount }];
   });
-  const total = rows.reduce((sum, { amount = 0 }) => sum + amount, 0);
   const many = done.length === 1 ? '1 row was' : `${done.length} rows were`;
   return {
     ...read,
     rows,
-    total: cents(total),
+    total: totalOf(rows),
     skipped: [...read.skipped, ...done],
     found: [...read.found, `${many} done before under the same intent: nothing is sent for them.`],
     digest: inputDigest(rows),
