@@ -11,7 +11,6 @@ import { checkBaseUrl } from '../profile/parts.ts';
 import type { Profile } from '../profile/profile-file.ts';
 import type { ProfileChoice, ResolvedProfile } from '../profile/resolve.ts';
 import type { AppHost } from './process-host.ts';
-import { isStated } from './stated-for-key.ts';
 
 /** What a run knows before anything is chosen. */
 interface Choosing {
@@ -137,7 +136,9 @@ async function checkOneAccount({ profile, named, admin, random }: KeyAndToken): 
   if (key === undefined) return;
   const nonce = Buffer.from(random.bytes(NONCE_BYTES)).toString('hex');
   const { result } = await (await admin()).send('dialect.show', { nonce });
-  if (!result.stated_for || isStated(key, { said: result, nonce })) return;
+  if (!result.stated_for) return;
+  const { isStated } = await import('./stated-for-key.ts');
+  if (isStated(key, { said: result, nonce })) return;
   throw ofTwoAccounts(profile, named);
 }
 

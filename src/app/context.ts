@@ -1,5 +1,4 @@
 /** What a command's context can do, put together by concern. Costly things are opened once, when first asked for. */
-import { spawn } from 'node:child_process';
 import { access, constants, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -339,7 +338,8 @@ const isThere = (path: string) =>
   );
 
 /** The browser needs its display, not our keys. */
-function isStarted({ env }: AppHost, opener: string, file: string): Promise<boolean> {
+async function isStarted({ env }: AppHost, opener: string, file: string): Promise<boolean> {
+  const { spawn } = await import('node:child_process');
   const handed = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('CARDWRIGHT_')));
   return new Promise(resolve => {
     const child = spawn(opener, [file], { env: handed, detached: true, stdio: 'ignore' });

@@ -1,7 +1,6 @@
 /** Cards: listed, shown, searched. */
 
 import { IDLE } from '../../cli/bulk/flags.ts';
-import { idleCards, idleSpan } from '../../cli/bulk/selection.ts';
 import { allOf, CONDITION_VALUES, CONDITIONS, parseCondition, SEARCH_FLAGS, searched } from '../../cli/condition.ts';
 import { columnsOf, PAGED_FLAGS, pagedListing, pagesAsked, SHORT_ID } from '../../cli/listing.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
@@ -101,13 +100,14 @@ export const listCards = command({
   ],
   async run(ctx, { status, bin, page, perPage, all, limit, label, where, idle }) {
     const known = { shape: CARD, now: () => ctx.api.serviceNow(), options: ['idle'] };
-    const span = idle === undefined ? undefined : idleSpan(idle);
+    const chosen = idle === undefined ? undefined : await import('../../cli/bulk/selection.ts');
+    const span = chosen?.idleSpan(idle ?? '');
     const tests = where === undefined ? [] : [allOf(where, { ...known, flag: '--where' })];
     if (label !== undefined) tests.push(parseCondition(`label~${label}`, { ...known, flag: '--label' }));
     const reader = await ctx.api.reader();
-    if (span !== undefined) {
+    if (chosen !== undefined && span !== undefined) {
       const since = (await ctx.api.askServiceTime()) - span;
-      tests.push(await idleCards({ reader, progress: ctx.ui.progress, since }));
+      tests.push(await chosen.idleCards({ reader, progress: ctx.ui.progress, since }));
     }
     const asked = pagesAsked(ctx, { page, perPage, all, limit });
     const wide = asked.sorted || all || limit !== undefined || tests.length > 0;
