@@ -1,4 +1,5 @@
 /** Where the page is: behind `#`, so that no address reaches the server and every view survives a reload. */
+import { pageAddress } from '../contract/sandbox/page-views.ts';
 import { useLayoutEffect, useState } from './elements.ts';
 
 export interface Address {
@@ -72,14 +73,8 @@ export function useAddress(): Address {
   return place;
 }
 
-/** Ids of the sandbox say what they are (A-130). */
+/** The view of an id: those of the sandbox say what they are (A-130). */
 export function addressOfId(id: string): string | undefined {
-  const views: readonly (readonly [RegExp, string])[] = [
-    [/^card_\w+$/, 'cards'],
-    [/^txn_\w+$/, 'why'],
-    [/^req_\w+$/, 'requests'],
-    [/^dlv_\w+$/, 'webhooks'],
-  ];
-  const found = views.find(([form]) => form.test(id));
-  return found && addressOf(found[1], id);
+  const place = /^[a-z]+_\w+$/.test(id) ? pageAddress(id) : undefined;
+  return place === undefined ? undefined : `#${place}`;
 }

@@ -1,9 +1,9 @@
 /** A form made of a row of the contract: nothing of its fields, limits and words is typed here. */
 import type { PageField } from '../contract/sandbox/page-views.ts';
 import { addressOf } from './address.ts';
-import { type ComponentChildren, useState } from './elements.ts';
-import { Copy, Id, money, printable, Said, useCanChange, wordsOf } from './parts.tsx';
-import { accessOf, callRow, Failed, NoAnswer } from './session.ts';
+import { type ComponentChildren, useEffect, useState } from './elements.ts';
+import { Copy, Id, money, printable, Said, wordsOf } from './parts.tsx';
+import { accessOf, callRow, Failed, NoAnswer, useCanChange } from './session.ts';
 import { commandLine, type Input, rowOf } from './tables.ts';
 
 type Values = Readonly<Record<string, string>>;
@@ -44,7 +44,7 @@ function inputOf(fields: readonly PageField[], values: Values): Input {
       const text = values[name]?.trim() ?? '';
       if (text === '') return [];
       if (name === 'body') return [[name, values[name]]];
-      if (kind === 'money' || kind === 'integer' || kind === 'number') return [[name, Number(text)]];
+      if (kind === 'money' || kind === 'integer' || kind === 'number') return [[name, Number(plain(text))]];
       if (kind === 'flag') return [[name, text === 'true']];
       if (kind === 'list') return [[name, text.split(',').map(each => each.trim())]];
       return [[name, text]];
@@ -52,10 +52,29 @@ function inputOf(fields: readonly PageField[], values: Values): Input {
   );
 }
 
+/** `$1,250.00` as it is shown is an amount that may be typed. */
+const plain = (text: string) => text.replace(/^\$/, '').replace(/,(?=\d{3}(?:\D|$))/g, '');
+
+/** What is wrong with a text before anything is sent, in words that say what to type instead. */
+function problemOf({ kind, must, min, max }: PageField, text: string): string | undefined {
+  const typed = plain(text.trim());
+  if (typed === '') return must ? `Needed${kind === 'money' ? ': an amount such as 12.50' : ''}.` : undefined;
+  const shown = (value: number) => (kind === 'money' ? money(value) : String(value));
+  if (kind === 'money' && !/^\d+(?:\.\d{1,2})?$/.test(typed)) return 'Type an amount such as 12.50.';
+  if (kind === 'integer' && !/^\d+$/.test(typed)) return 'Type a whole number such as 3.';
+  if (kind === 'number' && !/^\d+(?:\.\d+)?$/.test(typed)) return 'Type a number such as 1.5.';
+  if (kind === 'time' && Number.isNaN(Date.parse(typed))) return 'Type a time such as 2026-11-30T12:00:00Z.';
+  if (!['money', 'integer', 'number'].includes(kind)) return undefined;
+  if (min !== undefined && Number(typed) < min) return `At least ${shown(min)}.`;
+  if (max !== undefined && Number(typed) > max) return `At most ${shown(max)}.`;
+  return undefined;
+}
+
 interface Outcome {
   readonly answer?: Readonly<Record<string, unknown>>;
+  /** Of the whole, where no field is named. */
   readonly problem?: string;
-  readonly field?: string | undefined;
+  readonly problems?: Readonly<Record<string, string>>;
   /** Nobody knows whether it happened. */
   readonly isUnknown?: boolean;
 }
@@ -66,60 +85,79 @@ export function RowForm(props: RowFormProps) {
   const [values, setValues] = useState<Values>(begins);
   const [outcome, setOutcome] = useState<Outcome>({});
   const [busy, setBusy] = useState(false);
-  const canChange = useCanChange() && accessOf() === 'full';
+  const canChange = useCanChange();
   const input = { ...fixed, ...inputOf(fields, values) };
   const submit = async (event: Event) => {
     event.preventDefault();
+    const wrong = fields.flatMap(field => {
+      const problem = problemOf(field, values[field.name] ?? '');
+      return problem === undefined ? [] : [[field.name, problem] as const];
+    });
+    const [at] = wrong[0] ?? [];
+    if (at !== undefined) {
+      setOutcome({ problems: Object.fromEntries(wrong) });
+      document.getElementById(fieldId(row, at))?.focus();
+      return;
+    }
     setBusy(true);
-    const told = await outcomeOf(row, input, first);
+    const told = await outcomeOf(row, input, first, fields);
     setBusy(false);
     setOutcome(told);
     if (told.answer !== undefined) done?.(told.answer);
   };
+  const { answer, problem, problems = {}, isUnknown } = outcome;
   return (
     <form onSubmit={event => void submit(event)} noValidate aria-label={rowOf(row).summary} data-form={row}>
       <fieldset disabled={!canChange || busy}>
         <legend class="unseen">{rowOf(row).summary}</legend>
-        <div class="fields">
-          {fields.map(field => (
-            <FieldInput
-              field={field}
-              id={fieldId(row, field.name)}
-              value={values[field.name] ?? ''}
-              problem={outcome.field === field.name ? outcome.problem : undefined}
-              isArea={areas.includes(field.name)}
-              set={value => setValues({ ...values, [field.name]: value })}
-            />
-          ))}
-        </div>
+        {fields.length > 0 && (
+          <div class="fields">
+            {fields.map(field => (
+              <FieldInput
+                field={field}
+                row={row}
+                value={values[field.name] ?? ''}
+                problem={problems[field.name]}
+                isArea={areas.includes(field.name)}
+                set={value => setValues(before => ({ ...before, [field.name]: value }))}
+              />
+            ))}
+          </div>
+        )}
         <p class="buttons">
           <button type="submit">{label}</button> <Copy text={commandLine(row, input)} label="Copy command" />
         </p>
       </fieldset>
       {accessOf() === 'look' && <p class="quiet">This session may look and change nothing.</p>}
-      {outcome.problem !== undefined && !fields.some(({ name }) => name === outcome.field) && (
+      {problem !== undefined && (
         <p class="problem" role="alert">
-          <Said text={outcome.problem} />{' '}
-          {outcome.isUnknown && <a href={addressOf('requests', undefined, { acts: '1' })}>What was done</a>}
+          <Said text={problem} />{' '}
+          {isUnknown && <a href={addressOf('requests', undefined, { acts: '1' })}>What was done</a>}
         </p>
       )}
-      {outcome.answer !== undefined && (
+      {answer !== undefined && (
         <div class="answer" role="status">
-          {show === undefined ? <AnswerFacts answer={outcome.answer} /> : show(outcome.answer)}
+          {show === undefined ? <AnswerFacts answer={answer} /> : show(answer)}
         </div>
       )}
     </form>
   );
 }
 
-async function outcomeOf(row: string, input: Input, first: RowFormProps['first']): Promise<Outcome> {
+async function outcomeOf(
+  row: string,
+  input: Input,
+  first: RowFormProps['first'],
+  fields: readonly PageField[],
+): Promise<Outcome> {
   try {
     await first?.(input);
     return { answer: (await callRow<Readonly<Record<string, unknown>> | undefined>(row, input)) ?? {} };
   } catch (error) {
     if (error instanceof Failed) {
-      const nothing = error.status === 503 ? ' Nothing happened.' : '';
-      return { problem: error.message + nothing, field: error.field };
+      const { field = '', message } = error;
+      if (fields.some(({ name }) => name === field)) return { problems: { [field]: message } };
+      return { problem: error.status === 503 ? `${message} Nothing happened.` : message };
     }
     if (error instanceof NoAnswer)
       return {
@@ -135,41 +173,42 @@ const fieldId = (row: string, name: string) => `${row}-${name}`.replaceAll(/[^\w
 
 interface FieldInputProps {
   readonly field: PageField;
-  readonly id: string;
+  readonly row: string;
   readonly value: string;
-  /** What the server said about it. */
   readonly problem: string | undefined;
   readonly isArea: boolean;
   readonly set: (value: string) => void;
 }
 
-function FieldInput({ field, id, value, problem, isArea, set }: FieldInputProps) {
+function FieldInput({ field, row, value, problem, isArea, set }: FieldInputProps) {
   const { name, kind, doc, must, choices, defaults, maxLength } = field;
-  const hint = `${id}-hint`;
-  const said = `${id}-problem`;
+  const id = fieldId(row, name);
   const wrong = problem !== undefined;
-  const described = wrong ? `${hint} ${said}` : hint;
-  const about = { id, name, 'aria-describedby': described, 'aria-invalid': wrong, required: must };
+  const about = {
+    id,
+    name,
+    'aria-describedby': wrong ? `${id}-hint ${id}-problem` : `${id}-hint`,
+    'aria-invalid': wrong,
+    required: must,
+  };
   const onInput = (event: Event) => set((event.currentTarget as HTMLInputElement).value);
   const isNumber = kind === 'money' || kind === 'integer' || kind === 'number';
+  const options = kind === 'flag' ? ['true', 'false'] : kind === 'choice' ? choices : undefined;
+  const pick = PICKS[name];
   return (
     <div class={wrong ? 'field wrong' : 'field'}>
       <label for={id}>
         {wordsOf(name)}
         {must ? '' : ' (optional)'}
       </label>
-      {choices !== undefined && kind === 'choice' ? (
+      {pick !== undefined ? (
+        <Picker pick={pick} row={row} about={about} value={value} set={set} />
+      ) : options !== undefined ? (
         <select {...about} value={value} onChange={onInput}>
-          <option value="">{defaults === undefined ? '–' : `– (${defaults})`}</option>
-          {choices.map(each => (
-            <option value={each}>{each}</option>
+          <option value="">{defaults === undefined ? '–' : `${wordsOf(String(defaults))} (default)`}</option>
+          {options.map(each => (
+            <option value={each}>{kind === 'flag' ? (each === 'true' ? 'yes' : 'no') : wordsOf(each)}</option>
           ))}
-        </select>
-      ) : kind === 'flag' ? (
-        <select {...about} value={value} onChange={onInput}>
-          <option value="">–</option>
-          <option value="true">yes</option>
-          <option value="false">no</option>
         </select>
       ) : isArea ? (
         <textarea
@@ -187,19 +226,182 @@ function FieldInput({ field, id, value, problem, isArea, set }: FieldInputProps)
           inputMode={isNumber ? 'decimal' : 'text'}
           value={value}
           maxLength={maxLength}
-          placeholder={defaults === undefined ? '' : String(defaults)}
+          placeholder={defaults === undefined ? (kind === 'money' ? '12.50' : '') : String(defaults)}
           autoComplete="off"
           spellcheck={false}
           onInput={onInput}
         />
       )}
-      <small id={hint}>{doc + limitsOf(field)}</small>
+      <small id={`${id}-hint`}>{doc + limitsOf(field)}</small>
       {wrong && (
-        <small id={said} class="problem" role="alert">
+        <small id={`${id}-problem`} class="problem" role="alert">
           <Said text={problem} />
         </small>
       )}
     </div>
+  );
+}
+
+// A field that holds an id is picked from a list with search: nobody types an id.
+
+interface Picked extends Readonly<Record<string, unknown>> {
+  readonly id: string;
+}
+
+interface Pick {
+  /** Where it is looked for, and what of it may be meant in this form. */
+  readonly row: string;
+  readonly fits?: (form: string) => Input;
+  readonly line: (item: Picked) => string;
+  /** What to say where there is none. */
+  readonly none: string;
+}
+
+const usd = (value: unknown) => money(Number(value));
+
+const PICKS: Readonly<Record<string, Pick>> = {
+  card_id: {
+    row: 'cards',
+    line: ({ last4, label, balance, status }) =>
+      [`•••• ${last4}`, label, usd(balance), status === 'active' ? '' : status].filter(each => each !== '').join(' · '),
+    none: 'No card fits. Your code makes one.',
+  },
+  authorization_id: {
+    row: 'transactions',
+    fits: form => ({
+      type: 'authorization',
+      ...(/increment|reverse|expire/.test(form) && { status: 'pending' }),
+      ...(/refund/.test(form) && { status: 'settled' }),
+    }),
+    line: ({ amount, merchant, last4, status }) => `${usd(amount)} · ${merchant} · •••• ${last4} · ${status}`,
+    none: 'No purchase fits. Simulate one first.',
+  },
+  challenge_id: {
+    row: 'challenges',
+    fits: () => ({ status: 'pending' }),
+    line: ({ amount, merchant, last4 }) => `${usd(amount)} · ${merchant} · •••• ${last4}`,
+    none: 'No challenge waits. Open one first.',
+  },
+  deposit_id: {
+    row: 'deposits',
+    fits: () => ({ status: 'pending' }),
+    line: ({ amount, crypto_amount: coins, currency, confirmations, required_confirmations: needed }) =>
+      `${usd(amount)} · ${coins} ${String(currency).toUpperCase()} · ${confirmations} of ${needed} confirmations`,
+    none: 'No deposit waits. Simulate one first.',
+  },
+  webhook_id: {
+    row: 'webhooks',
+    line: ({ id, address }) => `${address} · ${id}`,
+    none: 'No subscription. Your code makes one.',
+  },
+};
+
+/** ms of rest before it is looked for. */
+const REST_BEFORE = 150;
+
+interface PickerProps {
+  readonly pick: Pick;
+  readonly row: string;
+  readonly about: Readonly<Record<string, unknown>> & { readonly id: string };
+  readonly value: string;
+  readonly set: (value: string) => void;
+}
+
+/** A box with a list below it: typing looks, arrows and Enter choose. What was typed and not chosen is sent as it is. */
+function Picker({ pick, row, about, value, set }: PickerProps) {
+  const [items, tell] = useState<readonly Picked[] | undefined>(undefined);
+  const [chosen, choose] = useState<Picked | undefined>(undefined);
+  const [isOpen, open] = useState(false);
+  const [at, move] = useState(0);
+  const list = `${about.id}-list`;
+  const shown = chosen?.id === value ? pick.line(chosen) : value;
+  const take = (item: Picked) => {
+    choose(item);
+    set(item.id);
+    open(false);
+  };
+  useEffect(() => {
+    if (!isOpen && (value === '' || chosen?.id === value)) return undefined;
+    const given = new AbortController();
+    const q = chosen?.id === value ? '' : value;
+    const look = () =>
+      callRow<{ readonly data: readonly Picked[] }>(
+        pick.row,
+        { ...pick.fits?.(row), q, per_page: 20 },
+        given.signal,
+      ).then(
+        ({ data }) => {
+          const own = data.find(({ id }) => id === value);
+          if (own !== undefined) choose(own);
+          tell(data);
+          move(0);
+        },
+        () => undefined,
+      );
+    const timer = setTimeout(() => void look(), REST_BEFORE);
+    return () => {
+      clearTimeout(timer);
+      given.abort();
+    };
+  }, [isOpen, value, row]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const item = items?.[at];
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+      if (isOpen) move(Math.max(0, Math.min((items?.length ?? 1) - 1, at + (event.key === 'ArrowDown' ? 1 : -1))));
+      else open(true);
+    } else if (event.key === 'Enter' && isOpen && item !== undefined) take(item);
+    else if (event.key === 'Escape' && isOpen) open(false);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <span class="picker">
+      <input
+        {...about}
+        type="text"
+        role="combobox"
+        aria-expanded={isOpen}
+        aria-controls={list}
+        aria-autocomplete="list"
+        aria-activedescendant={isOpen && (items?.length ?? 0) > 0 ? `${list}-${at}` : undefined}
+        value={shown}
+        placeholder="Search, or choose from the list"
+        autoComplete="off"
+        spellcheck={false}
+        onClick={() => open(true)}
+        onInput={event => {
+          choose(undefined);
+          set(event.currentTarget.value);
+          open(true);
+        }}
+        onKeyDown={onKeyDown}
+        onBlur={() => open(false)}
+      />
+      <span
+        id={list}
+        role="listbox"
+        aria-label={wordsOf(String(about['name']))}
+        hidden={!isOpen || items === undefined}
+      >
+        {items?.map((item, nth) => (
+          // biome-ignore lint/a11y/useFocusableInteractive: the box keeps the focus and names the option
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the box answers the keys
+          <span
+            key={item.id}
+            id={`${list}-${nth}`}
+            role="option"
+            aria-selected={nth === at}
+            title={item.id}
+            onMouseDown={event => event.preventDefault()}
+            onClick={() => take(item)}
+          >
+            <Said text={pick.line(item)} />
+          </span>
+        ))}
+        {items?.length === 0 && <span class="quiet">{pick.none}</span>}
+      </span>
+    </span>
   );
 }
 

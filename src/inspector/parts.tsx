@@ -1,9 +1,8 @@
-/** What all views are made of: texts, tables, what is copied, forms. */
+/** What all views are made of: texts and values as they are shown, badges, facts, what is copied. */
 
 import { EMOJI } from '../core/text.ts';
-import { addressOfId } from './address.ts';
+import { addressOf, addressOfId } from './address.ts';
 import { type ComponentChildren, useState } from './elements.ts';
-import { useLive } from './session.ts';
 import { commandLine, type Input } from './tables.ts';
 
 /** Text from outside: visible, and apart from the direction of the text around it. */
@@ -24,12 +23,13 @@ export function Name({ name }: { readonly name: string }) {
   );
 }
 
-/** A time of the sandbox's clock, UTC; on a narrow screen in two lines. */
-export function Time({ iso }: { readonly iso: string }) {
+/** A time of the sandbox's clock, with its zone; in a table the head of the column names the zone. */
+export function Time({ iso, isInTable = false }: { readonly iso: string | null; readonly isInTable?: boolean }) {
+  if (iso === null) return <span>–</span>;
   const [date, time] = shortTime(iso).split(' ');
   return (
-    <time dateTime={iso}>
-      <span>{date}</span> <span>{time}</span>
+    <time dateTime={iso} title={iso}>
+      <span>{date}</span> <span>{isInTable ? time : `${time} UTC`}</span>
     </time>
   );
 }
@@ -41,16 +41,47 @@ export function Id({ id }: { readonly id: string }) {
   return address === undefined ? shown : <a href={address}>{shown}</a>;
 }
 
+/** A state, by its word and by its colour. */
 export function Badge({ word, kind }: { readonly word: string; readonly kind?: string | undefined }) {
-  return <span class={`badge ${kind ?? toneOf(word)}`}>{printable(word)}</span>;
+  return <span class={`badge ${kind ?? toneOf(word)}`}>{printable(word).replaceAll('_', ' ')}</span>;
 }
 
-const GOOD = /^(?:active|delivered|approved|holds|settled|completed|confirmed|right|live|2\d\d)$/;
-const BAD = /^(?:failed|declined|fails|broken|terminated|cancelled|disabled|parked|5\d\d|4\d\d)$/;
+const TONES: readonly (readonly [string, RegExp])[] = [
+  ['good', /^(?:active|delivered|approved|holds|settled|completed|confirmed|right|live|2\d\d)$/],
+  ['bad', /^(?:failed|declined|fails|broken|terminated|disabled|parked|5\d\d|4\d\d)$/],
+  ['waits', /^(?:pending|queued|sending|waiting|due|frozen|under way)$/],
+];
 
-function toneOf(word: string): string {
-  return GOOD.test(word) ? 'good' : BAD.test(word) ? 'bad' : '';
-}
+const toneOf = (word: string): string => TONES.find(([, words]) => words.test(word))?.[0] ?? '';
+
+const STATUS_WORDS: Readonly<Record<number, string>> = {
+  200: 'OK',
+  201: 'Created',
+  204: 'No Content',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  409: 'Conflict',
+  415: 'Unsupported Media Type',
+  422: 'Unprocessable',
+  429: 'Too Many Requests',
+  500: 'Server Error',
+  503: 'Unavailable',
+};
+
+export const HttpStatus = ({ status }: { readonly status: number }) => (
+  <span class={`badge ${toneOf(String(status))}`}>
+    <span>{status}</span>
+    {STATUS_WORDS[status] !== undefined && <span class="words"> {STATUS_WORDS[status]}</span>}
+  </span>
+);
+
+/** A card by its last four digits. */
+export const CardLink = ({ id, last4 }: { readonly id: string; readonly last4: string }) => (
+  <a class="card" href={addressOf('cards', id)} title={id}>{`•••• ${last4}`}</a>
+);
 
 interface CopyProps {
   /** A function makes the text at the moment of the click. */
@@ -93,71 +124,20 @@ export function SameCommand({ row, input = {} }: { readonly row: string; readonl
   );
 }
 
-export interface Cell {
-  readonly title: string;
-  /** Numbers stand at the right. */
-  readonly number?: boolean;
-  /** Left out below 600 px. */
-  readonly wide?: boolean;
-  /** Of a list whose columns are equal otherwise. */
-  readonly width?: 'first' | 'label' | 'time';
-}
+export type Fact = readonly [term: string, value: ComponentChildren];
 
-/** Classes of a column. */
-export const classOf = ({ number, wide, width }: Cell) =>
-  [number && 'number', wide && 'wide', width].filter(Boolean).join(' ');
-
-interface TableProps {
-  readonly caption: string;
-  readonly cells: readonly Cell[];
-  readonly rows: readonly {
-    readonly key: string;
-    readonly cells: readonly ComponentChildren[];
-    readonly href?: string;
-  }[];
-  readonly empty?: ComponentChildren;
-}
-
-/** A real table; rows with an address are gone through with `j`, `k` and Enter. */
-export function Table({ caption, cells, rows, empty }: TableProps) {
-  if (rows.length === 0) return <div class="empty">{empty ?? 'Nothing here.'}</div>;
-  return (
-    <section class="scroll" aria-label={caption}>
-      <table>
-        <caption class="unseen">{caption}</caption>
-        <thead>
-          <tr>
-            {cells.map(cell => (
-              <th scope="col" class={classOf(cell)}>
-                {cell.title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(row => (
-            <tr key={row.key} data-row={row.href}>
-              {row.cells.map((content, nth) => (
-                <td class={classOf(cells[nth] ?? { title: '' })}>{content}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
-  );
-}
-
-/** Terms with their values. */
-export function Facts({ facts }: { readonly facts: readonly (readonly [string, ComponentChildren])[] }) {
+/** Terms with their values; those without a value are left out. */
+export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
   return (
     <dl class="facts">
-      {facts.map(([term, value]) => (
-        <div key={term}>
-          <dt>{term}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
+      {facts
+        .filter(([, value]) => value !== null && value !== undefined && value !== '')
+        .map(([term, value]) => (
+          <div key={term}>
+            <dt>{term}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
     </dl>
   );
 }
@@ -179,31 +159,6 @@ export function Waiting({ error }: { readonly error: Error | undefined }) {
   );
 }
 
-export interface PageFacts {
-  readonly page?: number;
-  readonly total?: number;
-  readonly total_pages?: number;
-}
-
-/** Steps through the pages of a list. */
-export function Pages({ facts, goTo }: { readonly facts: PageFacts; readonly goTo: (page: number) => void }) {
-  const { page = 1, total = 0, total_pages: pages = 1 } = facts;
-  if (pages <= 1) return null;
-  return (
-    <nav class="pages" aria-label="Pages">
-      <button type="button" class="small" disabled={page <= 1} onClick={() => goTo(page - 1)}>
-        Newer
-      </button>
-      <span>
-        {page} of {pages}, {total.toLocaleString('en-US')} in all
-      </span>
-      <button type="button" class="small" disabled={page >= pages} onClick={() => goTo(page + 1)}>
-        Older
-      </button>
-    </nav>
-  );
-}
-
 /** The head of a view: its one heading, to which the focus goes. */
 export function Head({
   title,
@@ -218,12 +173,6 @@ export function Head({
       <div class="actions">{children}</div>
     </div>
   );
-}
-
-/** Off while the server is gone, and where the session may only look. */
-export function useCanChange(): boolean {
-  const { link } = useLive();
-  return link === 'live';
 }
 
 /** Rows that repeat as one: the newest of each, and how many there are. */
@@ -281,11 +230,15 @@ function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }
 
-/** `10,034.00`; the numbers of a row are USD. */
+/** `$10,034.00`; the numbers of a row are USD. */
 export function money(amount: number | null | undefined): string {
   if (amount === null || amount === undefined) return '–';
-  return amount.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 }).replace('-', '−');
+  const digits = Math.abs(amount).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+  return `${amount < 0 ? '−' : ''}$${digits}`;
 }
+
+/** What came, with its sign; nothing for 0. */
+export const moved = (amount: number): string => (amount === 0 ? '' : `${amount > 0 ? '+' : ''}${money(amount)}`);
 
 export const count = (number: number) => number.toLocaleString('en-US');
 
@@ -317,7 +270,18 @@ export function laidOut(text: string): string {
   }
 }
 
-const ABBREVIATIONS: Readonly<Record<string, string>> = { mcc: 'MCC', three_ds: '3DS', bin: 'BIN' };
+const ABBREVIATIONS: Readonly<Record<string, string>> = {
+  mcc: 'MCC',
+  three_ds: '3DS',
+  bin: 'BIN',
+  last4: 'last four digits',
+  card_id: 'card',
+  authorization_id: 'purchase',
+  challenge_id: 'challenge',
+  deposit_id: 'deposit',
+  webhook_id: 'subscription',
+  transaction_id: 'transaction',
+};
 
 /** The name of a field as words. */
 export const wordsOf = (name: string) => ABBREVIATIONS[name] ?? name.replaceAll('_', ' ');

@@ -2,6 +2,8 @@
  * Speaking to the sandbox with a session of two halves: this one in the storage of the tab, the other a cookie that no
  * script reads. The ticket leaves the address before anything else happens.
  */
+import type { ReplyOf } from '../contract/operation.ts';
+import type { AdminName, AdminOperations } from '../contract/sandbox/admin-calls.ts';
 import { ADMIN_PATH, PAGE_HALF_HEADER } from '../contract/sandbox/basis.ts';
 import type { PageAccess } from '../contract/sandbox/page.ts';
 import { useLayoutEffect, useRef, useState } from './elements.ts';
@@ -29,27 +31,51 @@ export class NoAnswer extends Error {}
 
 export const accessOf = (): PageAccess => (sessionStorage.getItem(ACCESS) === 'look' ? 'look' : 'full');
 
+/** False while the server is gone, and where the session may only look. */
+export const useCanChange = (): boolean => useLive().link === 'live' && accessOf() === 'full';
+
 /** Takes the ticket out of the address and makes a session of it; else takes the half that another tab has. */
 export async function begin(): Promise<boolean> {
-  const given = new URLSearchParams(location.hash.slice(1));
-  const ticket = given.get('t');
-  if (ticket !== null) {
-    history.replaceState(null, '', `#${given.get('to') ?? '/'}`);
-    const response = await send('POST', '/page/session', { ticket });
-    if (response.ok) {
-      const { half, access } = (await response.json()) as { readonly half: string; readonly access: string };
-      sessionStorage.setItem(KEPT, half);
-      sessionStorage.setItem(ACCESS, access);
-      shareHalf();
-    }
+  const ticket = ticketIn(location.hash);
+  if (ticket !== undefined) {
+    hideTicket();
+    await redeem(ticket).catch(() => undefined);
   }
   return sessionStorage.getItem(KEPT) !== null || hasOther(null);
+}
+
+/** The ticket of an address that `sandbox open --print` has printed. */
+export const ticketIn = (address: string): string | undefined => /#t=([\w-]+)/.exec(address)?.[1];
+
+/** Nobody reads it in the history. */
+export function hideTicket(): void {
+  const given = new URLSearchParams(location.hash.slice(1));
+  history.replaceState(history.state, '', `#${given.get('to') ?? '/'}`);
+}
+
+/** Makes a session of a ticket while the page is open. Throws what the server says, in words for a person. */
+export async function enter(ticket: string): Promise<void> {
+  await redeem(ticket);
+  publish({ link: 'beginning', marks: undefined, at: performance.now() });
+  void watch();
+}
+
+async function redeem(ticket: string): Promise<void> {
+  const response = await send('POST', '/page/session', { ticket }).catch(() => {
+    throw new NoAnswer('The sandbox does not answer. Start it: cardwright sandbox start');
+  });
+  if (response.status === 403) throw new Failed(403, 'The sandbox has made no ticket yet. Run the command first.');
+  const told = (await response.json().catch(() => ({}))) as Readonly<Record<string, string>>;
+  if (!response.ok) throw new Failed(response.status, told['message'] ?? `The sandbox answered ${response.status}.`);
+  sessionStorage.setItem(KEPT, told['half'] ?? '');
+  sessionStorage.setItem(ACCESS, told['access'] ?? 'look');
+  shareHalf();
 }
 
 /** ms in which another tab answers, if there is one and it is not busy. */
 const PATIENCE = 150;
 
-interface Told {
+interface Message {
   readonly asks?: true;
   readonly half?: string;
   readonly access?: string;
@@ -67,7 +93,7 @@ export function whenGivenLate(listener: () => void): void {
   onLateHalf = listener;
 }
 
-tabs.onmessage = ({ data: { asks, half, access } }: MessageEvent<Told>) => {
+tabs.onmessage = ({ data: { asks, half, access } }: MessageEvent<Message>) => {
   if (asks === true) shareHalf();
   if (half === undefined || over.has(half)) return;
   const isLate = performance.now() > asksUntil;
@@ -161,17 +187,13 @@ export async function callRow<Answer>(name: string, input: Input = {}, signal?: 
 
 // Whether anything changed: one small question again and again, and whoever shows something asks anew when it did.
 
-interface Marks {
-  readonly version: string;
-  /** How often everything was replaced. */
-  readonly replaced: number;
-  readonly changes: string;
-  readonly now: string;
-  readonly mode: string;
-  readonly rate: number;
-  readonly faults: number;
-  readonly ledger_ok: boolean | null;
-}
+type Reply<Name extends AdminName> = ReplyOf<AdminOperations[Name]>;
+
+/** One row of a list; of any other operation the whole answer. */
+export type Told<Name extends AdminName> =
+  Reply<Name> extends { readonly data: readonly (infer Item)[] } ? Item : Reply<Name>;
+
+type Marks = Told<'marks'>;
 
 /**
  * So many times as long as an answer took nothing more is asked: who writes has the server nearly to himself. What was done
@@ -208,8 +230,17 @@ export function endSession(): void {
   publish({ link: 'over', marks: undefined, at: performance.now() });
 }
 
+let isWatching = false;
+
 /** Asks until the session is over; never while nobody sees the page. */
 export async function watch(): Promise<void> {
+  if (isWatching) return;
+  isWatching = true;
+  await askAgain();
+  isWatching = false;
+}
+
+async function askAgain(): Promise<void> {
   let changedAt = performance.now();
   let failures = 0;
   while (live.link !== 'over') {
@@ -294,4 +325,15 @@ export function useRow<Answer>(name: string, input: Input = {}, paused = false):
     return () => given.abort();
   }, [question, changes.current, link === 'stopped']);
   return told.of === question ? told : { data: undefined, error: undefined };
+}
+
+/** A button that does one thing; what it says when it fails. */
+export function useAct(row: string, input: Input): { readonly act: () => void; readonly problem: string } {
+  const [problem, tell] = useState('');
+  const act = () =>
+    void callRow(row, input).then(
+      () => tell(''),
+      (error: unknown) => tell((error as Error).message),
+    );
+  return { act, problem };
 }

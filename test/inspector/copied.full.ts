@@ -126,7 +126,7 @@ describe.skipIf(noBrowser !== undefined)('what the page shows of a request', () 
     await fresh.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     await fresh.keyboard.press('Escape');
     await fresh.keyboard.press('i');
-    await fresh.getByRole('heading', { level: 1, name: 'Invariants' }).waitFor();
+    await fresh.getByRole('heading', { level: 1, name: 'Ledger check' }).waitFor();
     expect(fresh.url()).toContain(sandbox.origin);
     await fresh.close();
   });
@@ -157,7 +157,7 @@ describe.skipIf(noBrowser !== undefined)('what the page shows of a request', () 
     ).trim();
     await page.goto(`${sandbox.origin}/_sandbox/#/cards`);
     await page.getByRole('cell', { name: FAMILY }).first().waitFor();
-    const cell = page.locator('tr', { has: page.locator(`a[title="${card}"]`) }).locator('td.label bdi');
+    const cell = page.locator('tr', { has: page.locator(`a[title="${card}"]`) }).locator('td.wide bdi');
     await cell.waitFor();
     expect(await cell.evaluate(text => [getComputedStyle(text).display, text.matches(':dir(rtl)')])).toEqual([
       'block',

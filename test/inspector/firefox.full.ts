@@ -10,12 +10,12 @@ describe.skipIf(noFirefox !== undefined)('the inspector in Firefox', () => {
     await page.goto(await sandbox.address());
     await page.until(`document.querySelector('h1')?.innerText === 'Overview'`);
     await page.evaluate(`location.hash = '#/invariants'`);
-    await page.until(`document.querySelector('h1')?.innerText === 'Invariants'`);
+    await page.until(`document.querySelector('h1')?.innerText === 'Ledger check'`);
     await page.until(`[...document.querySelectorAll('button')].some(button => button.innerText === 'Check now')`);
     await page.evaluate(
       `[...document.querySelectorAll('button')].find(button => button.innerText === 'Check now').click()`,
     );
-    await page.until(`document.body.innerText.includes('All invariants hold.')`);
+    await page.until(`document.body.innerText.includes('Every rule holds')`);
     expect(page.said).toEqual([]);
     expect(await page.evaluate('document.referrer')).toBe('');
   });

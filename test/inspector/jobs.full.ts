@@ -87,7 +87,7 @@ describe.skipIf(noBrowser !== undefined)('with the keyboard alone', () => {
     await page.keyboard.type('95');
     await press('Enter');
     await status().getByText('declined', { exact: true }).waitFor();
-    await tabTo('The checks of this purchase');
+    await tabTo('Why: the checks of this purchase');
     await press('Enter');
     await page.getByText('Declined: insufficient_funds: amount 95.00 against available 20.00.').waitFor();
   });
@@ -99,7 +99,7 @@ describe.skipIf(noBrowser !== undefined)('with the keyboard alone', () => {
     await press('j', 'Enter');
     await page.getByRole('heading', { level: 1, name: 'Card ••••' }).waitFor();
     await page.getByText('authorize: card -30.00, hold +30.00').waitFor();
-    await page.getByText('are the sums of all entries ✓').waitFor();
+    await page.getByText('are the sums of all entries.').waitFor();
   });
 
   it('3: shows what the code sent and what it got, and 10: gives the command and the curl that repeat it', async () => {
@@ -188,10 +188,10 @@ describe.skipIf(noBrowser !== undefined)('with the keyboard alone', () => {
 
   it('6: says whether the money is whole', async () => {
     await press('i');
-    await heading('Invariants');
+    await heading('Ledger check');
     await tabTo('Check now');
     await press('Enter');
-    await status().getByText('All invariants hold.').waitFor();
+    await status().getByText('Every rule holds').waitFor();
   });
 
   it('says nothing on the console meanwhile', () => {

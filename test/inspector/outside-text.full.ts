@@ -141,7 +141,7 @@ describe.skipIf(noBrowser !== undefined)('text from outside', () => {
     `/cards?${new URLSearchParams({ q: HOSTILE })}`,
     `/cards/${card}`,
     `/cards/${encodeURIComponent(HOSTILE)}`,
-    `/why/${await first(`tx list --sandbox --card ${card} --json`, 'id')}`,
+    `/transactions/${await first(`tx list --sandbox --card ${card} --json`, 'id')}`,
     '/requests',
     '/requests?turned=1',
     '/requests?acts=1',
@@ -244,7 +244,7 @@ describe.skipIf(noBrowser !== undefined)('text from outside', () => {
     expect(found([...told, ...answers].join('\n'))).toEqual([]);
 
     await watched.getByRole('button', { name: 'Reveal', exact: true }).click();
-    await watched.getByLabel('last4').fill(secrets['card number']?.slice(-4) ?? '');
+    await watched.getByLabel('last four digits').fill(secrets['card number']?.slice(-4) ?? '');
     await watched.getByRole('button', { name: 'Reveal for 30 s' }).click();
     await watched.getByText('Good until').waitFor();
     expect(found(await everything())).toEqual(['card number']);
@@ -252,7 +252,11 @@ describe.skipIf(noBrowser !== undefined)('text from outside', () => {
     await watched.getByRole('button', { name: 'Reveal', exact: true }).waitFor();
     expect(found(await everything())).toEqual([]);
 
-    await watched.getByRole('button', { name: 'Show code' }).first().click();
+    await watched.evaluate(() => {
+      location.hash = '/challenges?status=pending';
+    });
+    await watched.getByRole('link', { name: '$9.00' }).first().click();
+    await watched.getByRole('button', { name: 'Show code' }).click();
     await expect.poll(async () => found(await everything()).length).toBe(1);
     await watched.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
     await expect.poll(async () => found(await everything())).toEqual([]);

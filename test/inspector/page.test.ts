@@ -30,11 +30,11 @@ describe.skipIf(noBrowser !== undefined)('the inspector', () => {
     expect(said).toEqual([]);
 
     await page.keyboard.press('i');
-    await page.getByRole('heading', { level: 1, name: 'Invariants' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Ledger check' }).waitFor();
     await page.getByRole('button', { name: 'Check now' }).waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    await page.getByText('All invariants hold.').waitFor();
+    await page.getByText('Every rule holds: the money adds up.').waitFor();
 
     // Used once, it opens nothing again.
     const other = await (await browser.newContext()).newPage();
@@ -53,7 +53,7 @@ describe.skipIf(noBrowser !== undefined)('the inspector', () => {
     await page.waitForFunction(() => 'focused' in window);
     expect(await page.evaluate(() => [location.hash, (window as { focused?: string }).focused])).toEqual([
       '#/invariants',
-      'Invariants',
+      'Ledger check',
     ]);
     await context.close();
   });
@@ -98,7 +98,7 @@ function typeWhereAHeadingStands(): void {
     last = heading;
     if (heading === 'Overview') {
       document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'i', bubbles: true }));
-    } else if (heading === 'Invariants') {
+    } else if (heading === 'Ledger check') {
       Object.assign(window, { focused: document.activeElement?.textContent });
     }
   }).observe(document, { childList: true, subtree: true, characterData: true });

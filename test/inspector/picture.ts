@@ -1,5 +1,5 @@
 /**
- * Pictures for a person, light at 1280 px and dark at 390: never compared. `CARDWRIGHT_PICTURES` names the folder they go
+ * Pictures for a person, at five widths, light and dark, and at 200 %: never compared. `CARDWRIGHT_PICTURES` names the folder they go
  * to; without it there are none.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -12,15 +12,24 @@ export const picturesFolder = process.env['CARDWRIGHT_PICTURES'];
 /** px; what is below repeats. */
 const HIGHEST = 1_800;
 
-export const LOOKS = [
-  { width: 1280, colorScheme: 'light' },
-  { width: 390, colorScheme: 'dark' },
-] as const;
+export interface Look {
+  readonly width: number;
+  readonly colorScheme: 'light' | 'dark';
+  /** 2 is 200 %: half as many px of the page, each twice as large. */
+  readonly zoom: number;
+}
+
+export const LOOKS: readonly Look[] = [
+  ...[360, 390, 768, 1280, 1920].flatMap(width =>
+    (['light', 'dark'] as const).map(colorScheme => ({ width, colorScheme, zoom: 1 })),
+  ),
+  { width: 1280, colorScheme: 'light', zoom: 2 },
+];
 
 /** The whole page as it stands, under this name. */
-export async function picture(page: Page, name: string, { width, colorScheme }: (typeof LOOKS)[number]): Promise<void> {
+export async function picture(page: Page, name: string, { width, colorScheme, zoom }: Look): Promise<void> {
   if (picturesFolder === undefined) return;
-  await page.setViewportSize({ width, height: 900 });
+  await page.setViewportSize({ width: width / zoom, height: 900 });
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
   const session = await page.context().newCDPSession(page);
   const height = await page.evaluate(() => document.documentElement.scrollHeight);
@@ -28,9 +37,12 @@ export async function picture(page: Page, name: string, { width, colorScheme }: 
     format: 'webp',
     quality: 45,
     captureBeyondViewport: true,
-    clip: { x: 0, y: 0, width, height: Math.min(height, HIGHEST), scale: 1 },
+    clip: { x: 0, y: 0, width: width / zoom, height: Math.min(height, HIGHEST), scale: zoom },
   });
   await session.detach();
   await mkdir(picturesFolder, { recursive: true });
-  await writeFile(join(picturesFolder, `${name}-${width}.webp`), Buffer.from(data, 'base64'));
+  await writeFile(
+    join(picturesFolder, `${name}-${width}-${zoom === 1 ? colorScheme : 'zoomed'}.webp`),
+    Buffer.from(data, 'base64'),
+  );
 }

@@ -30,9 +30,12 @@ describe.skipIf(noBrowser !== undefined || picturesFolder === undefined)('pictur
     ['card', `/cards/${ids.card}`],
     ['card-busy', `/cards/${ids.busy}`],
     ['card-none', '/cards/card_none'],
-    ['why', `/why/${ids.decline}`],
-    ['why-forced', `/why/${ids.forced}`],
-    ['why-approved', `/why/${ids.approved}`],
+    ['transactions', '/transactions'],
+    ['transaction-declined', `/transactions/${ids.decline}`],
+    ['transaction-forced', `/transactions/${ids.forced}`],
+    ['transaction-approved', `/transactions/${ids.approved}`],
+    ['challenges', '/challenges'],
+    ['deposits', '/deposits'],
     ['requests', '/requests'],
     ['requests-turned', '/requests?turned=1'],
     ['requests-acts', '/requests?acts=1'],
@@ -49,8 +52,8 @@ describe.skipIf(noBrowser !== undefined || picturesFolder === undefined)('pictur
   ];
 
   for (const look of LOOKS)
-    it(`at ${look.width} px, ${look.colorScheme}`, async () => {
-      await page.setViewportSize({ width: look.width, height: 900 });
+    it(`at ${look.width} px, ${look.colorScheme}${look.zoom === 1 ? '' : ', at 200 %'}`, async () => {
+      await page.setViewportSize({ width: look.width / look.zoom, height: 900 });
       for (const [name, hash] of views()) {
         await showView(page, hash);
         await picture(page, name, look);

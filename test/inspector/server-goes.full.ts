@@ -98,10 +98,7 @@ describe.skipIf(noBrowser !== undefined)('under an open page', () => {
     await open(card, 'Card');
     await page.getByLabel('amount', { exact: true }).fill('0');
     await page.getByRole('button', { name: 'Purchase' }).click();
-    await page
-      .getByRole('alert')
-      .getByText(/amount/)
-      .waitFor();
+    await page.getByRole('alert').getByText('At least $0.01.').waitFor();
     expect(await page.getByLabel('amount', { exact: true }).getAttribute('aria-invalid')).toBe('true');
     expect(await page.getByLabel('amount', { exact: true }).inputValue()).toBe('0');
     await pictures('refused');

@@ -76,7 +76,11 @@ describe.skipIf(noBrowser !== undefined)('every view', () => {
     ['Cards', '/cards?q=no+such+card'],
     ['Card', `/cards/${ids.card}`],
     ['Card', '/cards/card_none'],
-    ['Why?', `/why/${ids.decline}`],
+    ['Transactions', '/transactions'],
+    ['$99.00', `/transactions/${ids.decline}`],
+    ['$30.00', `/transactions/${ids.approved}`],
+    ['3DS challenges', '/challenges'],
+    ['Deposits', '/deposits'],
     ['Requests', '/requests'],
     ['Requests', '/requests?turned=1'],
     ['Requests', '/requests?acts=1'],
@@ -89,7 +93,7 @@ describe.skipIf(noBrowser !== undefined)('every view', () => {
     ['Snapshots', '/snapshots/before'],
     ['Scenarios', '/scenarios'],
     ['Scenarios', `/scenarios?card=${ids.card}`],
-    ['Invariants', '/invariants'],
+    ['Ledger check', '/invariants'],
     ['No such view', '/nothing'],
   ];
   const show = async (name: string, hash: string) => {
@@ -129,7 +133,7 @@ describe.skipIf(noBrowser !== undefined)('every view', () => {
       }
       const seen = await page.locator('main td.number, main .amounts b').allInnerTexts();
       const amounts = seen
-        .map(text => text.replaceAll(',', '').replace(/^[+−]/, ''))
+        .map(text => text.replaceAll(',', '').replace(/^[+−]?\$/, ''))
         .filter(text => /^\d+\.\d\d$/.test(text));
       expect([hash, amounts.filter(amount => !numbers.has(amount))]).toEqual([hash, []]);
     }

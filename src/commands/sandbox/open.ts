@@ -96,7 +96,7 @@ export const openInspector = command({
     },
   },
   about: [
-    `What it opens: a view (${PAGE_VIEWS.join(', ')}), or the id of a card, a transaction, a request or a delivery. Without one it is the overview.`,
+    `What it opens: a view (${PAGE_VIEWS.join(', ')}), or the id of a card, a transaction, a challenge, a deposit, a request or a delivery. Without one it is the overview.`,
     'The address is good once, for a minute. --print shows it, for a browser that cannot be started from here; a tunnel must keep the port. A session lasts 12 hours, or until the sandbox stops.',
     'The page shows what the sandbox holds. It simulates merchants, the chain and time; it never acts as your code.',
   ],

@@ -6,6 +6,9 @@ import type { Method } from '../operation.ts';
 export const PAGE_VIEWS = [
   'overview',
   'cards',
+  'transactions',
+  'challenges',
+  'deposits',
   'requests',
   'webhooks',
   'clock',
@@ -20,7 +23,9 @@ export type PageView = (typeof PAGE_VIEWS)[number];
 /** Ids of the sandbox say what they are (A-130). */
 const PLACES: readonly (readonly [RegExp, (id: string) => string])[] = [
   [/^card_\w+$/, id => `/cards/${id}`],
-  [/^txn_\w+$/, id => `/why/${id}`],
+  [/^txn_\w+$/, id => `/transactions/${id}`],
+  [/^tds_\w+$/, id => `/challenges/${id}`],
+  [/^dep_\w+$/, id => `/deposits/${id}`],
   [/^req_\w+$/, id => `/requests/${id}`],
   [/^dlv_\w+$/, id => `/webhooks/${id}`],
 ];

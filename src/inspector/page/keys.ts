@@ -5,6 +5,9 @@ import { addressOf, goBack } from '../address.ts';
 export const KEYS: Readonly<Record<PageView, string>> = {
   overview: 'o',
   cards: 'c',
+  transactions: 'x',
+  challenges: 'd',
+  deposits: 'b',
   requests: 'r',
   webhooks: 'w',
   clock: 't',
@@ -54,7 +57,8 @@ function focusOn(selector: string): void {
 
 /** Rows that have an address; the link in one is what Enter opens. */
 function step(by: number): void {
-  const links = [...document.querySelectorAll<HTMLElement>('[data-row] a')];
+  const rows = [...document.querySelectorAll('[data-row]')];
+  const links = rows.flatMap(row => row.querySelector<HTMLElement>('a') ?? []);
   const at = links.indexOf(document.activeElement as HTMLElement);
   links[Math.max(0, Math.min(links.length - 1, at + by))]?.focus();
 }

@@ -1,32 +1,12 @@
-/** Where the money is, what is open, and the events as they come. */
+/** Where the money is, what waits for somebody, what was spent by day, and the events as they come. */
 import { addressOf, refine, useAddress } from '../address.ts';
 import { useState } from '../elements.ts';
-import { count, Facts, fromNow, Head, Id, money, Name, SameCommand, Table, Time, Waiting } from '../parts.tsx';
-import { useRow } from '../session.ts';
+import { Asked, type ListOf } from '../list.tsx';
+import { count, Facts, fromNow, Head, Id, money, Name, SameCommand, Time, Waiting, wordsOf } from '../parts.tsx';
+import { type Told, useRow } from '../session.ts';
 import { TABLES } from '../tables.ts';
 
-interface OverviewData {
-  readonly now: string;
-  readonly data_set: string;
-  readonly deposited: number;
-  readonly wallet: number;
-  readonly on_cards: number;
-  readonly on_hold: number;
-  readonly spent: number;
-  readonly cards_active: number;
-  readonly cards_frozen: number;
-  readonly cards_terminated: number;
-  readonly transactions: number;
-  readonly open_holds: number;
-  readonly open_challenges: number;
-  readonly pending_deposits: number;
-  readonly webhooks: number;
-  readonly failed_deliveries: number;
-  readonly events: number;
-  readonly faults: number;
-  readonly timers: number;
-  readonly next_timer: { readonly due_at: string; readonly kind: string; readonly ref: string } | null;
-}
+type OverviewData = Told<'overview'>;
 
 export function Overview() {
   const { data, error } = useRow<OverviewData>('overview');
@@ -36,31 +16,13 @@ export function Overview() {
       {data === undefined ? (
         <Waiting error={error} />
       ) : (
-        <div>
-          <Flow held={data} />
-          <Facts
-            facts={[
-              [
-                'Cards',
-                `${count(data.cards_active)} active, ${data.cards_frozen} frozen, ${data.cards_terminated} terminated`,
-              ],
-              ['Transactions', count(data.transactions)],
-              ['Events', count(data.events)],
-              ['Open holds', count(data.open_holds)],
-              ['3DS challenges that wait', count(data.open_challenges)],
-              ['Deposits that wait', count(data.pending_deposits)],
-              [
-                'Subscriptions',
-                <a
-                  href={addressOf('webhooks')}
-                >{`${count(data.webhooks)}, ${count(data.failed_deliveries)} deliveries given up`}</a>,
-              ],
-              ['Active faults', <a href={addressOf('faults')}>{count(data.faults)}</a>],
-              ['Next timer', <NextTimer data={data} />],
-              ['Data set', data.data_set],
-            ]}
-          />
-        </div>
+        <>
+          <Money held={data} />
+          <div class="columns">
+            <Waits data={data} />
+            <Spending />
+          </div>
+        </>
       )}
       <SameCommand row="overview" />
       <Events />
@@ -68,17 +30,8 @@ export function Overview() {
   );
 }
 
-function NextTimer({ data: { next_timer: next, now, timers } }: { readonly data: OverviewData }) {
-  if (next === null) return <span>nothing happens by itself</span>;
-  return (
-    <a href={addressOf('clock')} title={`${next.due_at} ${next.ref}`}>
-      {`${next.kind} ${fromNow(next.due_at, now)}, ${count(timers)} in all`}
-    </a>
-  );
-}
-
 /** What came in, and where it is now; the bar says the same as the numbers. */
-function Flow({ held }: { readonly held: OverviewData }) {
+function Money({ held }: { readonly held: OverviewData }) {
   const parts = [
     { name: 'Wallet', amount: held.wallet, tone: 'wallet' },
     { name: 'On cards', amount: held.on_cards, tone: 'cards' },
@@ -86,20 +39,12 @@ function Flow({ held }: { readonly held: OverviewData }) {
     { name: 'Spent', amount: held.spent, tone: 'spent' },
   ];
   const cents = (amount: number) => Math.round(amount * 100);
-  const sum = parts.reduce((total, { amount }) => total + cents(amount), 0);
-  const agrees = sum === cents(held.deposited);
+  const agrees = parts.reduce((total, { amount }) => total + cents(amount), 0) === cents(held.deposited);
   const shown = parts.reduce((total, { amount }) => total + Math.max(0, amount), 0) || 1;
   let from = 0;
   return (
-    <section class="flow" aria-labelledby="flow">
-      <h2 id="flow">Money</h2>
-      <svg viewBox="0 0 1000 24" preserveAspectRatio="none" aria-hidden="true">
-        {parts.map(({ tone, amount }) => {
-          const width = (Math.max(0, amount) / shown) * 1000;
-          from += width;
-          return <rect class={`tone-${tone}`} x={from - width} y="0" width={width} height="24" />;
-        })}
-      </svg>
+    <section class="panel" aria-labelledby="money">
+      <h2 id="money">Money</h2>
       <ol class="amounts">
         <li>
           <span>Deposited</span> <b>{money(held.deposited)}</b>
@@ -113,20 +58,123 @@ function Flow({ held }: { readonly held: OverviewData }) {
           </li>
         ))}
       </ol>
+      <svg class="bar-of" viewBox="0 0 1000 12" preserveAspectRatio="none" aria-hidden="true">
+        {parts.map(({ tone, amount }) => {
+          const width = (Math.max(0, amount) / shown) * 1000;
+          from += width;
+          return <rect class={`tone-${tone}`} x={from - width} y="0" width={width} height="12" />;
+        })}
+      </svg>
       <p class={agrees ? 'quiet' : 'problem'}>
-        {`I10: ${money(held.deposited)} ${agrees ? '=' : '≠'} ${parts.map(({ amount }) => money(amount)).join(' + ')} ${agrees ? '✓' : '✗'}`}
+        {agrees
+          ? 'It adds up: what was deposited is in the wallet, on cards, on hold or spent.'
+          : 'It does not add up: wallet, cards, holds and spending are not what was deposited.'}
       </p>
     </section>
   );
 }
 
-interface EventItem {
-  readonly seq: number;
-  readonly id: string;
-  readonly type: string;
-  readonly created_at: string;
-  readonly body: string;
+function Waits({ data }: { readonly data: OverviewData }) {
+  const { next_timer: next, now } = data;
+  const link = (number: number, view: string, filters = {}) => (
+    <a href={addressOf(view, undefined, filters)}>{count(number)}</a>
+  );
+  const pending = { status: 'pending' };
+  return (
+    <section class="panel" aria-labelledby="state">
+      <h2 id="state">What there is</h2>
+      <Facts
+        facts={[
+          [
+            'Cards',
+            <a
+              href={addressOf('cards')}
+            >{`${count(data.cards_active)} active, ${data.cards_frozen} frozen, ${data.cards_terminated} terminated`}</a>,
+          ],
+          ['Transactions', link(data.transactions, 'transactions')],
+          ['Purchases on hold', link(data.open_holds, 'transactions', { type: 'authorization', ...pending })],
+          ['Challenges that wait for a code', link(data.open_challenges, 'challenges', pending)],
+          ['Deposits to confirm', link(data.pending_deposits, 'deposits', pending)],
+          [
+            'Webhooks',
+            <span>
+              {link(data.webhooks, 'webhooks')}
+              {', '}
+              <a
+                href={addressOf('webhooks', undefined, { state: 'failed' })}
+              >{`${count(data.failed_deliveries)} deliveries failed`}</a>
+            </span>,
+          ],
+          ['Faults that are active', link(data.faults, 'faults')],
+          ['Events', count(data.events)],
+          [
+            'Next to happen by itself',
+            next === null ? (
+              'nothing'
+            ) : (
+              <a href={addressOf('clock')} title={`${next.due_at} ${next.ref}`}>
+                <Name name={next.kind} />
+                {` ${fromNow(next.due_at, now)}, ${count(data.timers)} in all`}
+              </a>
+            ),
+          ],
+          ['Data set', data.data_set],
+        ]}
+      />
+    </section>
+  );
 }
+
+type SpentDay = Told<'spending'>;
+
+/** Bars of the newest days; every bar has its numbers in words. */
+function Spending() {
+  const { data, error } = useRow<{ readonly data: readonly SpentDay[] }>('spending', { days: 14 });
+  const days = data?.data ?? [];
+  const most = Math.max(...days.map(({ spent }) => spent), 0.01);
+  const sum = (of: 'spent' | 'purchases' | 'declined') => days.reduce((total, day) => total + day[of], 0);
+  return (
+    <section class="panel" aria-labelledby="spending">
+      <h2 id="spending">Spending by day</h2>
+      {data === undefined ? (
+        <Waiting error={error} />
+      ) : (
+        <figure>
+          <ol class="days" aria-label="Days, UTC">
+            {days.map(({ day, spent, purchases, declined }) => {
+              const words = `${day}: ${money(spent)} spent, ${count(purchases)} purchases, ${count(declined)} declined`;
+              return (
+                <li title={words}>
+                  <span class="unseen">{words}</span>
+                  <svg viewBox="0 0 10 100" preserveAspectRatio="none" aria-hidden="true">
+                    <rect class="back" x="0" y="0" width="10" height="100" />
+                    <rect
+                      class="tone-cards"
+                      x="0"
+                      y={100 - height(spent, most)}
+                      width="10"
+                      height={height(spent, most)}
+                    />
+                  </svg>
+                  <span class="quiet" aria-hidden="true">
+                    {day.slice(8)}
+                  </span>
+                </li>
+              );
+            })}
+          </ol>
+          <figcaption>
+            {`${money(sum('spent'))} settled in 14 days; ${count(sum('purchases'))} purchases, ${count(sum('declined'))} declined. Busiest day ${money(Math.max(0, ...days.map(({ spent }) => spent)))}.`}
+          </figcaption>
+        </figure>
+      )}
+    </section>
+  );
+}
+
+const height = (spent: number, most: number) => (spent <= 0 ? 0 : Math.max(2, (spent / most) * 100));
+
+type EventItem = Told<'events'>;
 
 /** The object an event is about, by its id alone. */
 function about(body: string): string {
@@ -134,12 +182,30 @@ function about(body: string): string {
   return data?.id ?? '';
 }
 
+const EVENTS: ListOf<EventItem> = {
+  row: 'events',
+  caption: 'Events, newest first',
+  keyOf: ({ id }) => id,
+  columns: [
+    {
+      title: 'Event',
+      shows: ({ type, id, seq }) => (
+        <span title={`${id}, number ${seq}`}>
+          <Name name={type} />
+        </span>
+      ),
+    },
+    { title: 'About', shows: ({ body }) => <Id id={about(body)} /> },
+    { title: 'Time (UTC)', shows: ({ created_at }) => <Time iso={created_at} isInTable />, under: true },
+    { title: 'Number', shows: ({ seq }) => count(seq), number: true, from: 'm' },
+  ],
+  empty: 'No event. Your code makes one when it creates a card.',
+};
+
 function Events() {
   const { filters } = useAddress();
   const [paused, pause] = useState(false);
   const type = filters['type'] ?? '';
-  const input = { type, order: 'desc', per_page: 30 };
-  const { data, error } = useRow<{ readonly data: readonly EventItem[] }>('events', input, paused);
   return (
     <section aria-labelledby="events">
       <div class="head">
@@ -153,7 +219,7 @@ function Events() {
             >
               <option value="">all</option>
               {TABLES.events.map(each => (
-                <option value={each}>{each}</option>
+                <option value={each}>{wordsOf(each)}</option>
               ))}
             </select>
           </label>
@@ -162,24 +228,7 @@ function Events() {
           </button>
         </div>
       </div>
-      {data === undefined ? (
-        <Waiting error={error} />
-      ) : (
-        <Table
-          caption="Events, newest first"
-          cells={[{ title: 'No', number: true }, { title: 'Type' }, { title: 'At', wide: true }, { title: 'About' }]}
-          rows={data.data.map(event => ({
-            key: String(event.seq),
-            cells: [
-              <span title={event.id}>{count(event.seq)}</span>,
-              <Name name={event.type} />,
-              <Time iso={event.created_at} />,
-              <Id id={about(event.body)} />,
-            ],
-          }))}
-          empty={type === '' ? 'No event yet. Your code makes one when it creates a card.' : 'No event of this type.'}
-        />
-      )}
+      <Asked list={EVENTS} input={{ type, order: 'desc', per_page: 30 }} paused={paused} />
       <SameCommand row="events" input={{ type, per_page: 30 }} />
     </section>
   );

@@ -1,31 +1,55 @@
 /** Snapshots: kept, compared, put back; and starting over. */
 import { addressOf, useAddress } from '../address.ts';
 import { RowForm } from '../form.tsx';
-import { count, Head, Id, money, Said, SameCommand, Table, Time, Waiting } from '../parts.tsx';
-import { callRow, useRow } from '../session.ts';
+import { Asked, type ListOf, Rows, type TableOf } from '../list.tsx';
+import { count, Head, Id, moved, Said, SameCommand, Time, Waiting } from '../parts.tsx';
+import { callRow, type Told, useRow } from '../session.ts';
 import type { Input } from '../tables.ts';
 
-interface Snapshot {
-  readonly name: string;
-  readonly whole: boolean;
-  readonly made_at: string | null;
-  readonly data_set: string | null;
-  readonly seed: number | null;
-  readonly clock: string | null;
-  readonly cards: number | null;
-  readonly transactions: number | null;
-  readonly bytes: number | null;
-}
+type Snapshot = Told<'snapshots'>;
+
+const DASH = '–';
+
+const SNAPSHOTS: ListOf<Snapshot> = {
+  row: 'snapshots',
+  caption: 'Snapshots by name',
+  keyOf: ({ name }) => name,
+  href: ({ name }) => addressOf('snapshots', name),
+  columns: [
+    {
+      title: 'Name',
+      shows: ({ name, whole }) => (
+        <a href={addressOf('snapshots', name)}>
+          <Said text={whole ? name : `${name} (damaged)`} />
+        </a>
+      ),
+    },
+    { title: 'Cards', shows: ({ cards }) => (cards === null ? DASH : count(cards)), number: true, from: 'm' },
+    {
+      title: 'Transactions',
+      shows: ({ transactions: of }) => (of === null ? DASH : count(of)),
+      number: true,
+      from: 'm',
+    },
+    { title: 'Bytes', shows: ({ bytes }) => (bytes === null ? DASH : count(bytes)), number: true, from: 'l' },
+    { title: 'Data set', shows: ({ data_set: of, seed }) => (of === null ? DASH : `${of}, seed ${seed}`), from: 'l' },
+    { title: 'Clock', shows: ({ clock }) => clock ?? DASH, from: 'l' },
+    { title: 'Made (UTC)', shows: ({ made_at: at }) => <Time iso={at} isInTable />, under: true },
+    { title: 'Difference', shows: ({ name }) => <a href={addressOf('snapshots', name)}>Compare with now</a> },
+  ],
+  empty: 'No snapshot. Save one before a test, and see afterwards what it changed.',
+};
 
 export function Snapshots() {
   const { id, filters } = useAddress();
   return (
     <section>
       <Head title="Snapshots" />
-      <List />
+      <Asked list={SNAPSHOTS} />
+      <SameCommand row="snapshots" />
       {id !== undefined && <Difference name={id} to={filters['to'] ?? ''} />}
       <div class="columns">
-        <section aria-labelledby="save">
+        <section class="panel" aria-labelledby="save">
           <h2 id="save">Save</h2>
           <RowForm row="snapshots.save" label="Save" />
         </section>
@@ -35,61 +59,7 @@ export function Snapshots() {
   );
 }
 
-function List() {
-  const { data, error } = useRow<{ readonly data: readonly Snapshot[] }>('snapshots');
-  return (
-    <div>
-      {data === undefined ? (
-        <Waiting error={error} />
-      ) : (
-        <Table
-          caption="Snapshots by name"
-          cells={[
-            { title: 'Name' },
-            { title: 'Made' },
-            { title: 'Cards', number: true, wide: true },
-            { title: 'Transactions', number: true, wide: true },
-            { title: 'Bytes', number: true, wide: true },
-            { title: 'Data set', wide: true },
-            { title: 'Clock', wide: true },
-            { title: 'Difference' },
-          ]}
-          rows={data.data.map(each => ({
-            key: each.name,
-            href: addressOf('snapshots', each.name),
-            cells: [
-              <Said text={each.whole ? each.name : `${each.name} (damaged)`} />,
-              each.made_at === null ? '–' : <Time iso={each.made_at} />,
-              each.cards === null ? '–' : count(each.cards),
-              each.transactions === null ? '–' : count(each.transactions),
-              each.bytes === null ? '–' : count(each.bytes),
-              each.data_set === null ? '–' : `${each.data_set}, seed ${each.seed}`,
-              each.clock ?? '–',
-              <a href={addressOf('snapshots', each.name)}>Compare with now</a>,
-            ],
-          }))}
-          empty="No snapshot. Save one before a test, and see afterwards what it changed."
-        />
-      )}
-      <SameCommand row="snapshots" />
-    </div>
-  );
-}
-
-interface DifferenceData {
-  readonly problems: readonly string[];
-  readonly tables: readonly {
-    readonly table: string;
-    readonly added: number;
-    readonly removed: number;
-    readonly changed: number;
-  }[];
-  readonly accounts: readonly { readonly account: string; readonly delta: number }[];
-  readonly cards: readonly {
-    readonly card_id: string;
-    readonly fields: readonly { readonly field: string; readonly from: string | null; readonly to: string | null }[];
-  }[];
-}
+type DifferenceData = Told<'snapshots.diff'>;
 
 /** Asked once: comparing with what is now saves that first, and takes its time. */
 function Difference({ name, to }: { readonly name: string; readonly to: string }) {
@@ -112,51 +82,52 @@ function Difference({ name, to }: { readonly name: string; readonly to: string }
   );
 }
 
-function DifferenceTables({ data }: { readonly data: DifferenceData }) {
-  const fields = data.cards.flatMap(({ card_id, fields: each }) => each.map(field => ({ card_id, ...field })));
-  return (
-    <div>
-      <div class="columns">
-        <Table
-          caption="Tables that differ"
-          cells={[
-            { title: 'Table' },
-            { title: 'Added', number: true },
-            { title: 'Removed', number: true },
-            { title: 'Changed', number: true },
-          ]}
-          rows={data.tables.map(each => ({
-            key: each.table,
-            cells: [each.table, count(each.added), count(each.removed), count(each.changed)],
-          }))}
-        />
-        <Table
-          caption="Accounts of the ledger that differ"
-          cells={[{ title: 'Account' }, { title: 'Difference', number: true }]}
-          rows={data.accounts.map(({ account, delta }) => ({
-            key: account,
-            cells: [<Said text={account} />, `${delta > 0 ? '+' : ''}${money(delta)}`],
-          }))}
-          empty="No account differs."
-        />
-      </div>
-      <Table
-        caption="Fields of cards that differ"
-        cells={[{ title: 'Card' }, { title: 'Field' }, { title: 'Was' }, { title: 'Is' }]}
-        rows={fields.map(each => ({
-          key: `${each.card_id} ${each.field}`,
-          cells: [
-            <Id id={each.card_id} />,
-            each.field,
-            <Said text={each.from ?? '–'} />,
-            <Said text={each.to ?? '–'} />,
-          ],
-        }))}
-        empty="No card differs."
-      />
+const TABLES: TableOf<DifferenceData['tables'][number]> = {
+  caption: 'Tables that differ',
+  keyOf: ({ table }) => table,
+  columns: [
+    { title: 'Table', shows: ({ table }) => table },
+    { title: 'Added', shows: ({ added }) => count(added), number: true },
+    { title: 'Removed', shows: ({ removed }) => count(removed), number: true },
+    { title: 'Changed', shows: ({ changed }) => count(changed), number: true },
+  ],
+  empty: 'No table differs.',
+};
+
+const ACCOUNTS: TableOf<DifferenceData['accounts'][number]> = {
+  caption: 'Accounts of the ledger that differ',
+  keyOf: ({ account }) => account,
+  columns: [
+    { title: 'Account', shows: ({ account }) => <Said text={account} /> },
+    { title: 'Difference', shows: ({ delta }) => moved(delta), number: true },
+  ],
+  empty: 'No account differs.',
+};
+
+const FIELDS: TableOf<DifferenceData['cards'][number]['fields'][number] & { readonly card_id: string }> = {
+  caption: 'Fields of cards that differ',
+  keyOf: ({ card_id, field }) => `${card_id} ${field}`,
+  columns: [
+    { title: 'Card', shows: ({ card_id: id }) => <Id id={id} /> },
+    { title: 'Field', shows: ({ field }) => field },
+    { title: 'Was', shows: ({ from }) => <Said text={from ?? DASH} /> },
+    { title: 'Is', shows: ({ to }) => <Said text={to ?? DASH} /> },
+  ],
+  empty: 'No card differs.',
+};
+
+const DifferenceTables = ({ data }: { readonly data: DifferenceData }) => (
+  <div>
+    <div class="columns">
+      <Rows list={TABLES} items={data.tables} />
+      <Rows list={ACCOUNTS} items={data.accounts} />
     </div>
-  );
-}
+    <Rows
+      list={FIELDS}
+      items={data.cards.flatMap(({ card_id, fields }) => fields.map(field => ({ card_id, ...field })))}
+    />
+  </div>
+);
 
 const SAVED_FIRST = 'before-restore';
 
@@ -168,7 +139,7 @@ async function saveFirst({ name }: Input): Promise<void> {
 /** Both replace everything: the name is typed, and what is there now is saved first. */
 function PutBack() {
   return (
-    <section aria-labelledby="back">
+    <section class="panel" aria-labelledby="back">
       <h2 id="back">Replace everything</h2>
       <p class="quiet">{`What is there now is saved first, as ${SAVED_FIRST}; the command saves nothing.`}</p>
       <RowForm row="snapshots.restore" label="Restore" first={saveFirst} />

@@ -1,181 +1,74 @@
-/** Subscriptions, their deliveries, and forms that send one. */
+/** Subscriptions, their deliveries, and forms that send one; one delivery whole, with its signature step by step. */
 
 import { SIGNATURE_CHECKS } from '../../contract/signature/checks.ts';
-import { addressOf, refine, useAddress } from '../address.ts';
+import { addressOf, useAddress } from '../address.ts';
 import { RowForm } from '../form.tsx';
+import { type Answer, Asked, Detail, type DetailOf, FilteredList, type ListOf, Rows, type TableOf } from '../list.tsx';
 import {
   Badge,
   Copy,
-  Facts,
+  count,
   Head,
+  HttpStatus,
   Id,
   laidOut,
   Name,
-  type PageFacts,
-  Pages,
   Said,
   SameCommand,
   shortTime,
-  Table,
   Text,
   Time,
-  Waiting,
 } from '../parts.tsx';
-import { useRow } from '../session.ts';
-import { rowOf } from '../tables.ts';
+import { type Told, useRow } from '../session.ts';
 
-interface Subscription {
-  readonly id: string;
-  readonly address: string;
-  readonly events: readonly string[];
-  readonly status: string;
-  readonly created_at: string;
-  readonly failing_since: string | null;
-  readonly waiting: number;
-  readonly delivered: number;
-  readonly failed: number;
-}
+type Subscription = Told<'webhooks'>;
+
+const SUBSCRIPTIONS: ListOf<Subscription> = {
+  row: 'webhooks',
+  caption: 'Subscriptions, newest first',
+  keyOf: ({ id }) => id,
+  columns: [
+    {
+      title: 'Address',
+      shows: ({ id, address, created_at: at }) => (
+        <a href={addressOf('webhooks', undefined, { webhook_id: id })} title={`${id}, made ${shortTime(at)}`}>
+          <Said text={address} />
+        </a>
+      ),
+    },
+    { title: 'Status', shows: ({ status }) => <Badge word={status} /> },
+    { title: 'Delivered', shows: ({ delivered }) => count(delivered), number: true, from: 'm' },
+    { title: 'Waiting', shows: ({ waiting }) => count(waiting), number: true, from: 'm' },
+    { title: 'Failed', shows: ({ failed }) => count(failed), number: true },
+    { title: 'Failing since (UTC)', shows: ({ failing_since: at }) => (at === null ? '' : shortTime(at)), from: 'l' },
+    { title: 'Events', shows: ({ events }) => <Said text={events.join(', ')} />, from: 'l' },
+    { title: 'Subscription', shows: ({ id }) => <Id id={id} />, under: true },
+  ],
+  empty: (
+    <p>
+      No subscription. Your code makes one, or you:{' '}
+      <code>cardwright --sandbox webhooks create --url http://127.0.0.1:3000/hook --event '*'</code>
+    </p>
+  ),
+};
 
 export function Webhooks() {
-  const subscriptions = useRow<{ readonly data: readonly Subscription[] }>('webhooks');
+  const { filters } = useAddress();
+  const { data } = useRow<Answer<Subscription>>('webhooks');
+  const of = filters['webhook_id'];
   return (
     <section>
       <Head title="Webhooks" />
       <h2>Subscriptions</h2>
-      {subscriptions.data === undefined ? (
-        <Waiting error={subscriptions.error} />
-      ) : (
-        <Subscriptions items={subscriptions.data.data} />
-      )}
+      <Asked list={SUBSCRIPTIONS} />
       <SameCommand row="webhooks" />
-      <Deliveries />
-      <SendForms items={subscriptions.data?.data ?? []} />
-    </section>
-  );
-}
-
-function Subscriptions({ items }: { readonly items: readonly Subscription[] }) {
-  return (
-    <Table
-      caption="Subscriptions, newest first"
-      cells={[
-        { title: 'Subscription' },
-        { title: 'Status' },
-        { title: 'Waiting', number: true, wide: true },
-        { title: 'Delivered', number: true, wide: true },
-        { title: 'Given up', number: true },
-        { title: 'Failing since', wide: true },
-        { title: 'Address', wide: true },
-        { title: 'Events', wide: true },
-      ]}
-      rows={items.map(item => ({
-        key: item.id,
-        cells: [
-          <>
-            <a
-              href={addressOf('webhooks', undefined, { webhook: item.id })}
-              title={`made ${shortTime(item.created_at)}`}
-            >
-              <Said text={item.id} />
-            </a>
-            <span class="narrow whole">
-              <Said text={item.address} />
-            </span>
-          </>,
-          <Badge word={item.status} />,
-          item.waiting,
-          item.delivered,
-          item.failed,
-          shortTime(item.failing_since),
-          <Said text={item.address} />,
-          <Said text={item.events.join(', ')} />,
-        ],
-      }))}
-      empty={
-        <p>
-          No subscription. Your code makes one, or you:{' '}
-          <code>cardwright --sandbox webhooks create --url http://127.0.0.1:3000/hook --event '*'</code>
-        </p>
-      }
-    />
-  );
-}
-
-function lastOf({ attempts }: Delivery): string {
-  const last = attempts.at(-1);
-  return last === undefined ? '' : last.status === null ? (last.error ?? 'unknown') : String(last.status);
-}
-
-function Deliveries() {
-  const { filters } = useAddress();
-  const { webhook = '', state = '', page = '1' } = filters;
-  const input = { webhook_id: webhook, state, page: Number(page) };
-  const { data, error } = useRow<{ readonly data: readonly Delivery[]; readonly meta: PageFacts }>('deliveries', input);
-  const change = (next: Readonly<Record<string, string>>) =>
-    refine(addressOf('webhooks', undefined, { webhook, state, ...next }));
-  const states = rowOf('deliveries').fields.find(({ name }) => name === 'state')?.choices ?? [];
-  return (
-    <section aria-labelledby="deliveries">
       <div class="head">
-        <h2 id="deliveries">Deliveries</h2>
-        <div class="actions">
-          {webhook !== '' && <a href={addressOf('webhooks')}>of all subscriptions</a>}
-          <label>
-            State{' '}
-            <select value={state} onChange={event => change({ state: event.currentTarget.value })}>
-              <option value="">all</option>
-              {states.map(each => (
-                <option value={each}>{each}</option>
-              ))}
-            </select>
-          </label>
-        </div>
+        <h2>Deliveries</h2>
+        {of !== undefined && <a href={addressOf('webhooks')}>of all subscriptions</a>}
       </div>
-      {data === undefined ? <Waiting error={error} /> : <DeliveryRows items={data.data} />}
-      {data !== undefined && <Pages facts={data.meta} goTo={to => change({ page: String(to) })} />}
-      <SameCommand row="deliveries" input={{ webhook_id: webhook, state, page: page === '1' ? '' : page }} />
+      <FilteredList view="webhooks" list={DELIVERIES} fixed={of === undefined ? {} : { webhook_id: of }} />
+      <SendForms items={data?.data ?? []} />
     </section>
-  );
-}
-
-function DeliveryRows({ items }: { readonly items: readonly Delivery[] }) {
-  return (
-    <Table
-      caption="Deliveries, newest first"
-      cells={[
-        { title: 'Event' },
-        { title: 'Subscription', wide: true },
-        { title: 'State' },
-        { title: 'Tries', number: true, wide: true },
-        { title: 'Last answer' },
-        { title: 'Next', wide: true },
-        { title: 'Queued', wide: true },
-      ]}
-      rows={items.map(item => ({
-        key: item.id,
-        href: addressOf('webhooks', item.id),
-        cells: [
-          <span>
-            <a href={addressOf('webhooks', item.id)} title={item.event_id}>
-              <Name name={item.event} />
-            </a>{' '}
-            {markOf(item)}
-            <span class="narrow whole">
-              <Said text={item.webhook_id} />
-            </span>
-          </span>,
-          <a href={addressOf('webhooks', undefined, { webhook: item.webhook_id })}>
-            <Said text={item.webhook_id} />
-          </a>,
-          <Badge word={item.state} />,
-          item.attempt,
-          <Said text={lastOf(item)} />,
-          item.due_at === null ? '' : shortTime(item.due_at),
-          shortTime(item.created_at),
-        ],
-      }))}
-      empty="No delivery. One is queued for each event that a subscription asked for."
-    />
   );
 }
 
@@ -192,7 +85,7 @@ function SendForms({ items }: { readonly items: readonly Subscription[] }) {
           begins={{ webhook_id: first, event: 'card.created' }}
           areas={['body']}
           label="Send"
-          show={answer => <SentOn id={String(answer['id'])} />}
+          show={sentOn}
         />
       </details>
       <details>
@@ -205,83 +98,104 @@ function SendForms({ items }: { readonly items: readonly Subscription[] }) {
 
 // One delivery whole: where it stands, its attempts, and what may be done with it.
 
-interface Attempt {
-  readonly number: number;
-  readonly at: string;
-  readonly address: string | null;
-  readonly status: number | null;
-  readonly duration_ms: number | null;
-  readonly error: string | null;
-  readonly request_headers: Readonly<Record<string, string>>;
-  readonly answer_headers: Readonly<Record<string, string>> | null;
-  readonly answer_body: string | null;
-}
+type Attempt = Delivery['attempts'][number];
 
-interface Delivery {
-  readonly id: string;
-  readonly webhook_id: string;
-  readonly event_id: string;
-  readonly event: string;
-  readonly state: string;
-  readonly attempt: number;
-  readonly created_at: string;
-  readonly due_at: string | null;
-  readonly example: boolean;
-  readonly edited: boolean;
-  readonly signed: string;
-  readonly attempts: readonly Attempt[];
-}
+type Delivery = Told<'deliveries'>;
 
-type WholeDelivery = Delivery & SignedBody;
+type WholeDelivery = Told<'deliveries.get'>;
 
 /** That it is no event of the account, or not as it was; empty for an ordinary one. */
 const markOf = ({ example, edited, signed }: Delivery) =>
   [example && 'example', edited && 'edited', signed !== 'right' && `signed ${signed}`].filter(Boolean).join(', ');
 
-export function DeliveryView({ id }: { readonly id: string }) {
-  const { data, error } = useRow<WholeDelivery>('deliveries.get', { delivery_id: id });
-  return (
-    <section>
-      <Head title="Delivery">
-        <a href={addressOf('webhooks')}>All webhooks</a>
-      </Head>
-      {data === undefined ? <Waiting error={error} /> : <WholeShown delivery={data} />}
-      <SameCommand row="deliveries.get" input={{ delivery_id: id }} />
-    </section>
-  );
+function lastOf({ attempts }: Delivery) {
+  const last = attempts.at(-1);
+  if (last === undefined) return null;
+  return last.status == null ? <Said text={last.error ?? 'no answer'} /> : <HttpStatus status={last.status} />;
 }
+
+const DELIVERIES: ListOf<Delivery> = {
+  row: 'deliveries',
+  caption: 'Deliveries, newest first',
+  keyOf: ({ id }) => id,
+  href: ({ id }) => addressOf('webhooks', id),
+  columns: [
+    {
+      title: 'Event',
+      shows: delivery => (
+        <span>
+          <a href={addressOf('webhooks', delivery.id)} title={delivery.event_id}>
+            <Name name={delivery.event} />
+          </a>{' '}
+          {markOf(delivery)}
+        </span>
+      ),
+    },
+    { title: 'State', shows: ({ state }) => <Badge word={state} /> },
+    { title: 'Last answer', shows: lastOf },
+    { title: 'Tries', shows: ({ attempt }) => attempt, number: true, from: 'l' },
+    { title: 'Next try (UTC)', shows: ({ due_at: at }) => (at === null ? '' : shortTime(at)), from: 'l' },
+    { title: 'Queued (UTC)', shows: ({ created_at: at }) => <Time iso={at} isInTable />, under: true },
+    {
+      title: 'Subscription',
+      shows: ({ webhook_id: id }) => (
+        <a href={addressOf('webhooks', undefined, { webhook_id: id })}>
+          <Said text={id} />
+        </a>
+      ),
+      under: true,
+    },
+  ],
+  filters: [
+    { name: 'state', label: 'State', search: true },
+    { name: 'webhook_id', label: 'Subscription', placeholder: 'wh_…' },
+  ],
+  empty: 'No delivery. One is queued for each event that a subscription asks for.',
+};
 
 /** Nothing may be redelivered that still goes. */
 const goesByItself = ({ state }: Delivery) => state === 'queued' || state === 'sending';
 
 /** Its state may change at once: the answer of the form would stay as it was. */
-const SentOn = ({ id }: { readonly id: string }) => (
+const sentOn = (answer: Readonly<Record<string, unknown>>) => (
   <p>
-    Queued: <a href={addressOf('webhooks', id)}>follow this delivery</a>.
+    Queued: <a href={addressOf('webhooks', String(answer['id']))}>follow this delivery</a>.
   </p>
 );
+
+const DELIVERY: DetailOf<WholeDelivery> = {
+  row: 'deliveries.get',
+  name: 'Delivery',
+  view: 'webhooks',
+  title: ({ event }) => `Delivery of ${event}`,
+  state: ({ state }) => <Badge word={state} />,
+  lead: delivery => (
+    <>
+      {markOf(delivery)}
+      {' to subscription '}
+      <a href={addressOf('webhooks', undefined, { webhook_id: delivery.webhook_id })}>
+        <code class="id">{delivery.webhook_id}</code>
+      </a>
+      {', queued '}
+      <Time iso={delivery.created_at} />
+      {delivery.state === 'failed' && <p class="problem">It failed. Its last answer: {lastOf(delivery)}</p>}
+    </>
+  ),
+  facts: ({ id, attempt, due_at: due, event_id: event }) => [
+    ['Tries', attempt],
+    ['Next try', due === null ? 'none' : <Time iso={due} />],
+    ['Event', <Id id={event} />],
+    ['Delivery', <Id id={id} />],
+  ],
+  rest: delivery => <WholeShown delivery={delivery} />,
+};
+
+export const DeliveryView = ({ id }: { readonly id: string }) => <Detail of={DELIVERY} input={{ delivery_id: id }} />;
 
 function WholeShown({ delivery }: { readonly delivery: WholeDelivery }) {
   const { id, webhook_id, event } = delivery;
   return (
     <div>
-      <Facts
-        facts={[
-          ['Event', `${event} ${markOf(delivery)}`],
-          ['State', <Badge word={delivery.state} />],
-          ['Tries', delivery.attempt],
-          ['Queued', shortTime(delivery.created_at)],
-          ['Next', delivery.due_at === null ? '–' : shortTime(delivery.due_at)],
-          [
-            'Subscription',
-            <a href={addressOf('webhooks', undefined, { webhook: webhook_id })}>
-              <code class="id">{webhook_id}</code>
-            </a>,
-          ],
-          ['Event id', <Id id={delivery.event_id} />],
-          ['Delivery', <Id id={id} />],
-        ]}
-      />
       {goesByItself(delivery) ? (
         <p class="quiet">
           It goes by itself when its time comes on the clock of the sandbox. Sooner:{' '}
@@ -303,79 +217,49 @@ function WholeShown({ delivery }: { readonly delivery: WholeDelivery }) {
           begins={{ event, body: delivery.body_hidden ? '' : delivery.body }}
           areas={['body']}
           label="Send"
-          show={answer => <SentOn id={String(answer['id'])} />}
+          show={sentOn}
         />
       </details>
-      <h2>Attempts</h2>
-      <Attempts items={delivery.attempts} />
+      <h2>Tries</h2>
+      <Rows list={ATTEMPTS} items={delivery.attempts} />
+      {delivery.attempts.map(({ number, request_headers, answer_headers, answer_body }) => (
+        <details key={number}>
+          <summary>{`Try ${number}: headers and answer`}</summary>
+          <Text label={`Headers of try ${number}`} text={headerLines(request_headers)} />
+          <Text label={`Headers of the answer to try ${number}`} text={headerLines(answer_headers)} />
+          <Text label={`Answer to try ${number}`} text={answer_body ?? ''} />
+        </details>
+      ))}
       <Signature delivery={delivery} />
     </div>
   );
 }
 
-function Attempts({ items }: { readonly items: readonly Attempt[] }) {
-  return (
-    <div>
-      <Table
-        caption="Attempts, oldest first"
-        cells={[
-          { title: 'Try', number: true },
-          { title: 'Answer' },
-          { title: 'Took', number: true },
-          { title: 'At' },
-          { title: 'Address', wide: true },
-        ]}
-        rows={items.map(attempt => ({
-          key: String(attempt.number),
-          cells: [
-            attempt.number,
-            attempt.status === null ? (
-              <Said text={attempt.error ?? 'on its way'} />
-            ) : (
-              <Badge word={String(attempt.status)} />
-            ),
-            attempt.duration_ms === null ? '' : `${attempt.duration_ms} ms`,
-            <Time iso={attempt.at} />,
-            <Said text={attempt.address ?? ''} />,
-          ],
-        }))}
-        empty="No attempt yet: it goes when its time comes on the clock of the sandbox."
-      />
-      {items.map(({ number, request_headers, answer_headers, answer_body }) => (
-        <details key={number}>
-          <summary>{`Try ${number}: headers and answer`}</summary>
-          <Text label={`Headers of try ${number}`} text={headerLines(request_headers)} />
-          <Text label={`Headers of the answer to try ${number}`} text={headerLines(answer_headers ?? {})} />
-          <Text label={`Answer to try ${number}`} text={answer_body ?? ''} />
-        </details>
-      ))}
-    </div>
-  );
-}
+const ATTEMPTS: TableOf<Attempt> = {
+  caption: 'Tries, oldest first',
+  keyOf: ({ number }) => String(number),
+  columns: [
+    { title: 'Try', shows: ({ number }) => number },
+    {
+      title: 'Answer',
+      shows: ({ status, error }) =>
+        status == null ? <Said text={error ?? 'on its way'} /> : <HttpStatus status={status} />,
+    },
+    { title: 'Took', shows: ({ duration_ms: ms }) => (ms === null ? '' : `${ms} ms`), number: true },
+    { title: 'Address', shows: ({ address }) => <Said text={address ?? ''} />, from: 'm' },
+    { title: 'Time (UTC)', shows: ({ at }) => <Time iso={at} isInTable />, under: true },
+  ],
+  empty: 'No try yet: it goes when its time comes on the clock of the sandbox.',
+};
 
-const headerLines = (headers: Readonly<Record<string, string>>) =>
-  Object.entries(headers)
+const headerLines = (headers: Readonly<Record<string, string>> | null | undefined) =>
+  Object.entries(headers ?? {})
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n');
 
 // How the signature of a delivery comes about, step by step, and where it goes wrong in the code of the receiver.
 
-/** What a delivery says of its body and of the headers it went with. */
-interface SignedBody {
-  readonly webhook_id: string;
-  readonly body: string;
-  readonly body_hidden: boolean;
-  readonly body_bytes: number;
-  readonly body_sha256: string;
-  readonly attempts: readonly { readonly request_headers: Readonly<Record<string, string>> }[];
-}
-
-interface JudgedAnswer {
-  readonly matches: boolean;
-  readonly secret: string | null;
-  readonly deviations: readonly string[];
-  readonly mistakes: readonly { readonly mistake: string; readonly says: string }[];
-}
+type JudgedAnswer = Told<'deliveries.explain'>;
 
 function Judged({ answer: { matches, secret, deviations, mistakes } }: { readonly answer: JudgedAnswer }) {
   const otherwise = deviations.length === 0 ? '' : `; not as documented: ${deviations.join(', ')}`;
@@ -405,7 +289,7 @@ function hexOf(text: string): string {
 }
 
 /** From the bytes to the header, step by step; the secret is not shown. */
-function Signature({ delivery }: { readonly delivery: SignedBody }) {
+function Signature({ delivery }: { readonly delivery: WholeDelivery }) {
   const sent = delivery.attempts.at(-1)?.request_headers ?? {};
   const header = Object.entries(sent).find(([name]) => /signature/i.test(name));
   return (

@@ -1,76 +1,29 @@
-/** What the world outside does: merchants, card holders, the chain. Each form is made from its row. */
-import { addressOf, refine, useAddress } from '../address.ts';
+/** Scenarios: examples, what is wrong with a text, playing it, and writing one from what is done from now on. */
+import { useAddress } from '../address.ts';
 import { useEffect, useState } from '../elements.ts';
-import { RowForm } from '../form.tsx';
-import { Badge, Copy, Head, Id, Name, Said, SameCommand, Table, useCanChange, Waiting } from '../parts.tsx';
-import { accessOf, callRow, useRow } from '../session.ts';
-import { commandLine, TABLES } from '../tables.ts';
+import { Rows, type TableOf } from '../list.tsx';
+import { Badge, Copy, Head, Id, Name, Said, SameCommand, Waiting } from '../parts.tsx';
+import { callRow, type Told, useCanChange, useRow } from '../session.ts';
+import { commandLine } from '../tables.ts';
 
-const SIMULATIONS = Object.keys(TABLES.rows).filter(name => name.startsWith('simulate.'));
+type Problem = Checked['problems'][number];
 
-export function Simulate({ id }: { readonly id: string | undefined }) {
-  const { filters } = useAddress();
-  const chosen = id !== undefined && SIMULATIONS.includes(id) ? id : 'simulate.authorize';
-  return (
-    <section>
-      <Head title="Simulate" />
-      <p class="filters">
-        <label>
-          What happens{' '}
-          <select
-            id="search"
-            value={chosen}
-            onChange={event => refine(addressOf('simulate', event.currentTarget.value, filters))}
-          >
-            {SIMULATIONS.map(name => (
-              <option value={name}>{TABLES.rows[name]?.summary}</option>
-            ))}
-          </select>
-        </label>
-      </p>
-      <RowForm key={chosen + JSON.stringify(filters)} row={chosen} begins={filters} label="Simulate" />
-      <p class="quiet">
-        The page is the world outside. What your code does (create, fund, freeze) it does itself, with a key and a line
-        in the log.
-      </p>
-    </section>
-  );
-}
+const PROBLEMS: TableOf<Problem> = {
+  caption: 'What is wrong with it',
+  keyOf: ({ line, column, text }) => `${line} ${column} ${text}`,
+  columns: [
+    { title: 'What', shows: ({ text }) => <Said text={text} /> },
+    { title: 'Line', shows: ({ line }) => line, number: true },
+    { title: 'Column', shows: ({ column }) => column, number: true },
+  ],
+  empty: 'Nothing is wrong.',
+};
 
-// Scenarios: examples, what is wrong with a text, playing it, and writing one from what is done from now on.
+type Checked = Told<'scenarios.check'>;
 
-interface Problem {
-  readonly line: number;
-  readonly column: number;
-  readonly text: string;
-}
+type Run = Told<'scenarios.show'>;
 
-interface Checked {
-  readonly name: string | null;
-  readonly steps: number;
-  readonly problems: readonly Problem[];
-}
-
-interface Run {
-  readonly id: string;
-  readonly state: 'running' | 'as_expected' | 'failed';
-  readonly steps: readonly {
-    readonly step: number;
-    readonly line: number;
-    readonly operation: string;
-    readonly state: 'waiting' | 'as_expected' | 'failed' | 'not_done';
-    readonly outcome: string | null;
-    readonly id: string | null;
-    readonly says: string | null;
-  }[];
-  readonly says: string | null;
-}
-
-interface Recorded {
-  readonly text: string;
-  readonly steps: number;
-  readonly last: number;
-}
+type Recorded = Told<'scenarios.record'>;
 
 /** ms between two looks at a run. */
 const LOOK_EVERY = 250;
@@ -169,7 +122,7 @@ interface TextProps {
 
 function ScenarioText({ text, set, play, isPlaying }: TextProps) {
   const [checked, tell] = useState<{ readonly of: string; readonly found: Checked } | undefined>(undefined);
-  const canChange = useCanChange() && accessOf() === 'full';
+  const canChange = useCanChange();
   const check = () =>
     callRow<Checked>('scenarios.check', { text }).then(
       found => tell({ of: text, found }),
@@ -213,16 +166,7 @@ function ScenarioText({ text, set, play, isPlaying }: TextProps) {
 
 function CheckedShown({ checked: { steps, problems } }: { readonly checked: Checked }) {
   if (problems.length === 0) return <p class="answer" role="status">{`${steps} steps, nothing wrong.`}</p>;
-  return (
-    <Table
-      caption="What is wrong with it"
-      cells={[{ title: 'Line', number: true }, { title: 'Column', number: true }, { title: 'What' }]}
-      rows={problems.map((each, nth) => ({
-        key: String(nth),
-        cells: [each.line, each.column, <Said text={each.text} />],
-      }))}
-    />
-  );
+  return <Rows list={PROBLEMS} items={problems} />;
 }
 
 function RunShown({ begun, told }: { readonly begun: Run; readonly told: (run: Run) => void }) {
@@ -252,7 +196,12 @@ function RunShown({ begun, told }: { readonly begun: Run; readonly told: (run: R
   );
 }
 
-const STATES = { waiting: '', as_expected: 'as expected', failed: 'failed', not_done: 'not done' };
+const STATES: Readonly<Record<string, string>> = {
+  waiting: '',
+  as_expected: 'as expected',
+  failed: 'failed',
+  not_done: 'not done',
+};
 
 function inWords({ state, steps }: Run): string {
   const done = steps.filter(step => step.state === 'as_expected').length;
@@ -263,36 +212,32 @@ function inWords({ state, steps }: Run): string {
 /** The first that waits is the one under way. */
 function Steps({ run: { state, steps } }: { readonly run: Run }) {
   const now = state === 'running' ? steps.find(step => step.state === 'waiting')?.step : undefined;
-  return (
-    <Table
-      caption="Steps in their order"
-      cells={[
-        { title: 'Step', number: true },
-        { title: 'Operation' },
-        { title: 'State' },
-        { title: 'Outcome' },
-        { title: 'Line', number: true, wide: true },
-        { title: 'Of', wide: true },
-      ]}
-      rows={steps.map(({ step, line, operation, state: is, outcome, id, says }) => ({
-        key: String(step),
-        cells: [
-          step,
-          <Name name={operation} />,
-          step === now ? (
-            <Badge word="under way" />
-          ) : STATES[is] === '' ? (
-            ''
-          ) : (
-            <Badge word={STATES[is]} kind={is === 'as_expected' ? 'good' : is === 'failed' ? 'bad' : ''} />
-          ),
+  const list: TableOf<Run['steps'][number]> = {
+    caption: 'Steps in their order',
+    keyOf: ({ step }) => String(step),
+    columns: [
+      { title: 'Step', shows: ({ step }) => step },
+      { title: 'Operation', shows: ({ operation }) => <Name name={operation} /> },
+      {
+        title: 'State',
+        shows: ({ step, state: is }) => {
+          if (step === now) return <Badge word="under way" />;
+          if (STATES[is] === '') return null;
+          return <Badge word={STATES[is] ?? ''} kind={is === 'as_expected' ? 'good' : is === 'failed' ? 'bad' : ''} />;
+        },
+      },
+      {
+        title: 'Outcome',
+        shows: ({ state: is, says, outcome }) => (
           <span class={is === 'failed' ? 'problem' : ''}>
             <Said text={says ?? outcome ?? ''} />
-          </span>,
-          line,
-          id === null ? '' : <Id id={id} />,
-        ],
-      }))}
-    />
-  );
+          </span>
+        ),
+      },
+      { title: 'Line', shows: ({ line }) => line, number: true, from: 'm' },
+      { title: 'About', shows: ({ id }) => id && <Id id={id} />, from: 'm' },
+    ],
+    empty: 'No step.',
+  };
+  return <Rows list={list} items={steps} />;
 }
