@@ -469,11 +469,8 @@ export async function subscriptionsIn({ cwd }: AppHost, path: string): Promise<n
     await using file = await open(resolve(cwd, path), 'r');
     const { buffer, bytesRead } = await file.read(Buffer.alloc(LONGEST_MANIFEST), 0, LONGEST_MANIFEST, 0);
     const [line = ''] = buffer.toString('utf8', 0, bytesRead).split('\n', 1);
-    const { tables } = JSON.parse(line) as {
-      readonly tables?: readonly { readonly name: string; readonly rows: number }[];
-    };
-    const rows = tables?.find(({ name }) => name === 'webhooks')?.rows;
-    return Number.isSafeInteger(rows) ? Number(rows) : 0;
+    const { webhooks } = JSON.parse(line) as { readonly webhooks?: number };
+    return Number.isSafeInteger(webhooks) ? Number(webhooks) : 0;
   } catch {
     // The import itself says what is wrong with it.
     return 0;

@@ -75,7 +75,7 @@ const BEFORE: Readonly<Record<string, readonly string[]>> = {
   'sandbox snapshot restore': ['sandbox snapshot save before'],
   'sandbox snapshot remove': ['sandbox snapshot save before'],
   'fleet apply': ['fleet plan --out plan.json'],
-  'sandbox import': ['sandbox export sandbox.ndjson'],
+  'sandbox import': ['sandbox export sandbox.snapshot'],
   'sandbox faults remove': ['sandbox faults add - < lost-answer.json'],
 };
 

@@ -35,7 +35,7 @@ describe('the document of the control surface', () => {
 
   it('tells files by their type, both ways', () => {
     const paths = document['paths'] as unknown as Record<string, Record<string, Record<string, unknown>>>;
-    const file = { content: { 'application/x-ndjson': { schema: { type: 'string' } } } };
+    const file = { content: { 'application/octet-stream': { schema: { type: 'string' } } } };
     expect(paths['/export']?.['get']?.['responses']).toMatchObject({ 200: file });
     expect(paths['/import']?.['post']).toMatchObject({ requestBody: { required: true, ...file } });
   });

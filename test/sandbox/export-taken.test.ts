@@ -52,10 +52,10 @@ test('a connection is closed behind an import that was refused before all of it 
   const { origin } = new URL(sandbox.url);
   const headers = {
     authorization: `Bearer ${sandbox.adminToken.expose()}`,
-    'content-type': 'application/x-ndjson',
+    'content-type': 'application/octet-stream',
   };
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const asked = (path: string, body?: string) =>
+  const asked = (path: string, body?: Uint8Array) =>
     new Promise<readonly unknown[]>((resolve, reject) => {
       const method = body === undefined ? 'GET' : 'POST';
       const sent = request(origin + path, { agent, method, headers }, answer => {
@@ -63,9 +63,9 @@ test('a connection is closed behind an import that was refused before all of it 
       });
       sent.on('error', reject).end(body);
     });
-  const whole = await (await fetch(`${origin}/_sandbox/v1/export`, { headers })).text();
+  const whole = Buffer.from(await (await fetch(`${origin}/_sandbox/v1/export`, { headers })).arrayBuffer());
   expect(await asked('/_sandbox/v1/import', whole)).toEqual([200, 'keep-alive']);
-  expect(await asked('/_sandbox/v1/import', whole + '{}\n'.repeat(500_000))).toEqual([200, 'close']);
+  expect(await asked('/_sandbox/v1/import', Buffer.concat([whole, Buffer.alloc(1_500_000)]))).toEqual([200, 'close']);
   expect(await asked('/_sandbox/v1/status')).toEqual([200, 'keep-alive']);
   agent.destroy();
 });

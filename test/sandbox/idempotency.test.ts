@@ -156,6 +156,7 @@ it('answers 503 before any effect when the store is busy', async () => {
   let writes = 0;
   const around = (store: Store): Store => ({
     path: store.path,
+    copyTo: path => store.copyTo(path),
     read: work => store.read(work),
     // The first one numbers the reading of BINs; the card's record and effect are one write.
     write: work => (++writes === 2 ? Promise.reject(new StoreBusy('busy')) : store.write(work)),
@@ -175,6 +176,7 @@ it('says of a full disk that it is full, and can be told to end all the same', a
   const cause = Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
   const around = (store: Store): Store => ({
     path: store.path,
+    copyTo: path => store.copyTo(path),
     read: work => store.read(work),
     write: work => (full ? Promise.reject(new StoreBusy('full', { cause })) : store.write(work)),
     close: () => store.close(),

@@ -143,6 +143,7 @@ it('runs what is due before a request, earliest first, each at its own time', as
 it('gives no answer when a commit failed and nobody knows whether it lasted', async () => {
   const around = (store: Store): Store => ({
     path: store.path,
+    copyTo: path => store.copyTo(path),
     read: work => store.read(work),
     write: async work => {
       await store.write(work);

@@ -1,19 +1,21 @@
 /** Snapshots and exports: the same store again, row by row, and not one byte that may change unnoticed. */
 
 import { createHash } from 'node:crypto';
-import { copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { exportedFrom } from '../../src/client/sandbox-file.ts';
-import { manifestLine, readManifest } from '../../src/sandbox/archive/save.ts';
+import { connectTo } from '../../src/engine/open.ts';
+import { type Manifest, manifestLine, readManifest } from '../../src/sandbox/archive/archives.ts';
 import { ARCHIVED } from '../../src/sandbox/store/schema.ts';
 import { type Store, StoreBusy } from '../../src/sandbox/store/sql.ts';
 import { waitingClock } from '../support/clocks.ts';
 import { type FakeService, fakeService } from '../support/fake-service.ts';
 import { everyRow, tellLongHistory } from '../support/long-history.ts';
 import { ask, type Got, type Served } from '../support/sandbox-http.ts';
-import { columnsIn, tablesOf } from '../support/test-store.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { tablesOf } from '../support/test-store.ts';
 
 const ADMIN = '/_sandbox/v1';
 const save = (served: Served, name: string) =>
@@ -22,26 +24,46 @@ const restore = (served: Served, name: string) =>
   ask(served, { method: 'POST', path: `${ADMIN}/snapshots/${name}/restore` });
 const remove = (served: Served, name: string) => ask(served, { method: 'DELETE', path: `${ADMIN}/snapshots/${name}` });
 const list = async (served: Served) => (await ask(served, { path: `${ADMIN}/snapshots` })).json.data;
-const exported = (served: Served) => askText(served, { path: `${ADMIN}/export` });
-const imported = (served: Served, body: string): Promise<Got> =>
-  ask(served, {
-    method: 'POST',
-    path: `${ADMIN}/import`,
-    body,
-    headers: { 'content-type': 'application/x-ndjson' },
-  });
+const TYPE = 'application/octet-stream';
 
-/** An export is lines of JSON, not one value. */
-async function askText(served: Served, asked: { path: string }): Promise<string> {
-  const { url, adminToken } = served;
-  const answer = await fetch(new URL(url).origin + asked.path, {
-    headers: { authorization: `Bearer ${adminToken.expose()}` },
-  });
-  expect(answer.headers.get('content-type')).toBe('application/x-ndjson');
-  return answer.text();
+async function exported({ url, adminToken }: Served, query = ''): Promise<Buffer> {
+  const headers = { authorization: `Bearer ${adminToken.expose()}` };
+  const answer = await fetch(`${new URL(url).origin}${ADMIN}/export${query}`, { headers });
+  expect(answer.headers.get('content-type')).toBe(TYPE);
+  return Buffer.from(await answer.arrayBuffer());
 }
 
-const folderOf = (service: FakeService, name: string) => service.parts.archives.folderOf(name);
+async function imported({ url, adminToken }: Served, body: string | Uint8Array) {
+  const headers = { authorization: `Bearer ${adminToken.expose()}`, 'content-type': TYPE };
+  const answer = await fetch(`${new URL(url).origin}${ADMIN}/import`, {
+    method: 'POST',
+    headers,
+    body: Buffer.from(body),
+  });
+  return { status: answer.status, json: (await answer.json()) as Got['json'] };
+}
+
+const fileOf = (service: FakeService, name: string) => service.parts.archives.fileOf(name);
+
+/** Another snapshot of the bytes of one: the store changed, the sums made to fit again. */
+async function rewritten(
+  bytes: Buffer,
+  change: (store: ReturnType<typeof connectTo>) => void,
+  facts: Partial<Manifest> = {},
+): Promise<Buffer> {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'store.db');
+  const end = bytes.indexOf(10) + 1;
+  await writeFile(path, bytes.subarray(end));
+  const store = connectTo(path);
+  store.exec('pragma foreign_keys = off; pragma ignore_check_constraints = on');
+  change(store);
+  store.close();
+  const changed = await readFile(path);
+  const sums = { bytes: changed.length, store: createHash('sha256').update(changed).digest('hex') };
+  const line = manifestLine({ ...readManifest(bytes.toString('utf8', 0, end)), ...sums, ...facts });
+  return Buffer.concat([Buffer.from(line), changed]);
+}
 
 async function fullService(): Promise<FakeService> {
   const service = await fakeService();
@@ -95,12 +117,9 @@ describe('a snapshot', () => {
     expect((await remove(service, 'a')).status).toBe(404);
     expect((await restore(service, 'a')).status).toBe(404);
     expect((await list(service)).map(({ name }: { name: string }) => name)).toEqual(['b']);
-    const folder = join(await folderOf(service, 'b'), '..');
-    expect(await readdir(folder)).toEqual(['b']);
-    expect((await stat(join(folder, 'b'))).mode & 0o777).toBe(0o700);
-    for (const file of await readdir(join(folder, 'b'))) {
-      expect((await stat(join(folder, 'b', file))).mode & 0o777, file).toBe(0o600);
-    }
+    const file = await fileOf(service, 'b');
+    expect(await readdir(join(file, '..'))).toEqual(['b.snapshot']);
+    expect([(await stat(join(file, '..'))).mode & 0o777, (await stat(file)).mode & 0o777]).toEqual([0o700, 0o600]);
   });
 
   test('cannot be called what is no name', async () => {
@@ -109,10 +128,10 @@ describe('a snapshot', () => {
       expect([name, (await save(service, name)).status]).toEqual([name, 400]);
   });
 
-  test('leaves a folder that is not a snapshot alone', async () => {
+  test('leaves what is not a snapshot alone', async () => {
     await using service = await fakeService();
     await save(service, 'a');
-    const foreign = join(await folderOf(service, 'a'), '..', 'mine');
+    const foreign = join(await fileOf(service, 'a'), '..', 'mine.snapshot');
     await mkdir(foreign);
     await writeFile(join(foreign, 'notes.txt'), 'dear to me');
     for (const tried of [save, remove]) {
@@ -123,114 +142,70 @@ describe('a snapshot', () => {
     expect((await list(service)).map(({ name }: { name: string }) => name)).toEqual(['a']);
   });
 
-  test('that was put aside by a process that died comes back', async () => {
-    await using service = await fakeService();
-    await save(service, 'a');
-    const folder = await folderOf(service, 'a');
-    await rename(folder, join(folder, '..', '.old-0123456789abcdef-a'));
-    expect((await restore(service, 'a')).json.restored).toBe(true);
-  });
-
   test('with one bit flipped anywhere is refused, and nothing changed', { timeout: 180_000 }, async () => {
     await using service = await fullService();
     await save(service, 'a');
-    const folder = await folderOf(service, 'a');
+    const file = await fileOf(service, 'a');
     await ask(service, { method: 'POST', path: `${ADMIN}/reset`, body: { data: 'empty' } });
     const before = await rows(service);
-    const files = await readdir(folder);
-    const sizes = await Promise.all(files.map(async name => (await stat(join(folder, name))).size));
-    const places = fc
-      .nat(files.length - 1)
-      .filter(at => (sizes[at] ?? 0) > 0)
-      .chain(at => fc.tuple(fc.constant(files[at] ?? ''), fc.nat((sizes[at] ?? 1) - 1), fc.nat(7)));
-    const flipped = async (file: string, at: number, bit: number) => {
-      const path = join(folder, file);
-      const whole = await readFile(path);
+    const whole = await readFile(file);
+    const flipped = async (at: number, bit: number) => {
       const bytes = Buffer.from(whole);
       bytes.writeUInt8(bytes.readUInt8(at) ^ (1 << bit), at);
-      await writeFile(path, bytes);
+      await writeFile(file, bytes);
       const { status, json } = await restore(service, 'a');
-      await writeFile(path, whole);
       expect([status, json.restored, json.problems.length]).toEqual([200, false, 1]);
     };
     await fc.assert(
-      fc.asyncProperty(places, place => flipped(...place)),
+      fc.asyncProperty(fc.nat(whole.length - 1), fc.nat(7), (at, bit) => flipped(at, bit)),
       { numRuns: 25 },
     );
     // Where damage is told apart from nothing by a hair.
-    const manifest = await readFile(join(folder, 'manifest.json'));
-    for (const at of [0, 1, 12, manifest.length - 70, manifest.length - 2, manifest.length - 1]) {
-      await flipped('manifest.json', at, 0);
-    }
+    const line = whole.indexOf(10) + 1;
+    for (const at of [0, 1, 12, line - 70, line - 2, line - 1, line]) await flipped(at, 0);
+    await writeFile(file, whole);
     expect(await rows(service)).toEqual(before);
     expect((await restore(service, 'a')).json.restored).toBe(true);
   });
 
-  test('is refused when a file is another one, a file is missing, or the manifest', async () => {
+  test.each([
+    ['it is empty', (file: string) => truncate(file, 0), 'it is no snapshot of a sandbox'],
+    ['its end is missing', (file: string) => truncate(file, 20_000), 'the file ends too early'],
+  ])('is refused when %s', async (_, harm, said) => {
     await using service = await fullService();
     await save(service, 'a');
-    const folder = await folderOf(service, 'a');
-    for (const [harm, said] of [
-      [() => copyFile(join(folder, 'bins.ndjson'), join(folder, 'cards.ndjson')), /^cards\.ndjson is damaged$/],
-      [() => rm(join(folder, 'cards.ndjson')), /^cards\.ndjson cannot be read: ENOENT$/],
-      [() => rm(join(folder, 'manifest.json')), /^manifest\.json cannot be read/],
-    ] as const) {
-      await harm();
-      const { json } = await restore(service, 'a');
-      expect(json).toMatchObject({ restored: false, problems: [expect.stringMatching(said)] });
-      const diff = await ask(service, { path: `${ADMIN}/snapshots/a/diff` });
-      expect([diff.status, diff.json.problems]).toEqual([200, [expect.stringContaining('the snapshot a is damaged')]]);
-    }
+    await harm(await fileOf(service, 'a'));
+    expect((await restore(service, 'a')).json).toMatchObject({ restored: false, problems: [said] });
+    const diff = await ask(service, { path: `${ADMIN}/snapshots/a/diff` });
+    expect([diff.status, diff.json.problems]).toEqual([200, [`the snapshot a is damaged: ${said}`]]);
   });
 
-  test('whose books do not agree is refused before any of it is kept', async () => {
-    await using service = await fullService();
-    await save(service, 'a');
-    const folder = await folderOf(service, 'a');
-    const before = await rows(service);
-    const manifest = readManifest(await readFile(join(folder, 'manifest.json'), 'utf8'));
-    // A card that holds a thousand dollars more than was ever paid into it, under sums that fit.
-    const text = await readFile(join(folder, 'cards.ndjson'), 'utf8');
-    const at = manifest.tables.find(({ name }) => name === 'cards')?.columns.indexOf('balance') ?? -1;
-    let isRicher = false;
-    const richer = text.replace(/^.+$/gm, line => {
-      const row = JSON.parse(line) as unknown[];
-      if (isRicher || Number(row[at]) === 0) return line;
-      isRicher = true;
-      return JSON.stringify(row.with(at, Number(row[at]) + 100_000));
-    });
-    expect(richer).not.toBe(text);
-    await writeFile(join(folder, 'cards.ndjson'), richer);
-    const sums = { bytes: Buffer.byteLength(richer), sha256: createHash('sha256').update(richer).digest('hex') };
-    const tables = manifest.tables.map(table => (table.name === 'cards' ? { ...table, ...sums } : table));
-    await writeFile(join(folder, 'manifest.json'), manifestLine({ ...manifest, tables }));
-    const { json } = await restore(service, 'a');
-    expect(json).toMatchObject({ restored: false, problems: [expect.stringMatching(/^its books do not agree: /)] });
-    expect(await rows(service)).toEqual(before);
-  });
-
-  test('whose sums were made to fit is refused by the store, and undone', async () => {
-    await using service = await fullService();
-    await save(service, 'a');
-    const folder = await folderOf(service, 'a');
-    const before = await rows(service);
-    const manifest = readManifest(await readFile(join(folder, 'manifest.json'), 'utf8'));
+  test.each([
+    [
+      'whose books do not agree',
+      "update cards set balance = balance + 100000 where id = (select min(id) from cards where status = 'active')",
+      /^its books do not agree: /,
+    ],
     // Without its cards, no transaction may be stored.
-    await writeFile(join(folder, 'cards.ndjson'), '');
-    const nothing = { rows: 0, bytes: 0, sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' };
-    const tables = manifest.tables.map(table => (table.name === 'cards' ? { ...table, ...nothing } : table));
-    await writeFile(join(folder, 'manifest.json'), manifestLine({ ...manifest, tables }));
+    ['whose rows the store refuses', 'delete from cards', /^a row cannot be stored: /],
+    ['with another table', 'create table more (a text)', /^its tables are not those of a sandbox$/],
+    ['with a trigger', 'create trigger t after insert on cards begin delete from cards; end', /^its tables are not/],
+  ])('%s is refused before any of it is kept, although its sums fit', async (_, harm, said) => {
+    await using service = await fullService();
+    await save(service, 'a');
+    const file = await fileOf(service, 'a');
+    const before = await rows(service);
+    await writeFile(file, await rewritten(await readFile(file), store => store.exec(harm)));
     const { json } = await restore(service, 'a');
-    expect(json).toMatchObject({ restored: false, problems: [expect.stringMatching(/^a row cannot be stored: /)] });
+    expect(json).toMatchObject({ restored: false, problems: [expect.stringMatching(said)] });
     expect(await rows(service)).toEqual(before);
   });
 
   test('of another build says so', async () => {
     await using service = await fakeService();
     await save(service, 'a');
-    const folder = await folderOf(service, 'a');
-    const manifest = readManifest(await readFile(join(folder, 'manifest.json'), 'utf8'));
-    await writeFile(join(folder, 'manifest.json'), manifestLine({ ...manifest, schema: 999 }));
+    const file = await fileOf(service, 'a');
+    await writeFile(file, await rewritten(await readFile(file), () => undefined, { schema: 999 }));
     const { json } = await restore(service, 'a');
     expect(json.problems).toEqual(['it was made by another build of cardwright']);
   });
@@ -245,7 +220,7 @@ function busyStore(times: number) {
         const member: unknown = Reflect.get(target, name);
         if (typeof member !== 'function') return member;
         return (...words: unknown[]) => {
-          if (name === 'read' && left > 0) {
+          if (name === 'copyTo' && left > 0) {
             left -= 1;
             return Promise.reject(new StoreBusy('the store is busy'));
           }
@@ -263,7 +238,7 @@ describe('an export', () => {
       503,
       expect.objectContaining({ message: 'The store is busy; nothing of the request happened.' }),
     ]);
-    expect(await exported(service)).toContain('{"format":');
+    expect((await exported(service)).subarray(0, 10).toString()).toBe('{"format":');
     expect(service.faults).toEqual([]);
   });
 
@@ -284,33 +259,31 @@ describe('an export', () => {
     });
   });
 
-  test('of one sandbox is the other, and exported again the same text', async () => {
+  test('of one sandbox is the other', async () => {
     await using one = await fullService();
     await using other = await fakeService();
-    const text = await exported(one);
-    const { status, json } = await imported(other, text);
+    const { status, json } = await imported(other, await exported(one));
     expect([status, json.restored, json.ledger_ok]).toEqual([200, true, true]);
     expect(await rows(other)).toEqual(await rows(one));
-    expect(await exported(other)).toBe(text);
   });
 
   test('with one byte changed, lost or added is refused, and nothing changed', { timeout: 180_000 }, async () => {
     await using one = await fullService();
     await using other = await fakeService();
-    const bytes = Buffer.from(await exported(one), 'latin1');
+    const bytes = await exported(one);
     const before = await rows(other);
     const harm = fc.oneof(
-      fc.tuple(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 127 })).map(([at, by]) => {
+      fc.tuple(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 })).map(([at, by]) => {
         const harmed = Buffer.from(bytes);
         harmed.writeUInt8(harmed.readUInt8(at) ^ by, at);
-        return harmed.toString('latin1');
+        return harmed;
       }),
-      fc.nat(bytes.length - 1).map(end => bytes.subarray(0, end).toString('latin1')),
-      fc.constant(`${bytes.toString('latin1')}x`),
+      fc.nat(bytes.length - 1).map(end => bytes.subarray(0, end)),
+      fc.constant(Buffer.concat([bytes, Buffer.from('x')])),
     );
     await fc.assert(
-      fc.asyncProperty(harm, async text => {
-        const { json } = await imported(other, text);
+      fc.asyncProperty(harm, async harmed => {
+        const { json } = await imported(other, harmed);
         expect([json.restored, json.problems?.length]).toEqual([false, 1]);
       }),
       { numRuns: 25 },
@@ -318,23 +291,26 @@ describe('an export', () => {
     expect(await rows(other)).toEqual(before);
   });
 
-  test('is not nothing, a line without end, something else or a long line', async () => {
-    await using service = await fakeService();
-    for (const text of ['', '{', '{"format":"another"}\n', 'x'.repeat(100_000)])
-      expect((await imported(service, text)).json).toMatchObject({ restored: false });
+  test('holds nothing of the process: no key, no time an answer took, no count of a limit', async () => {
+    await using service = await fullService();
+    await rewritten(await exported(service), store => {
+      const kept = 'select count(*) as n from requests where took is not null or key_last4 is not null';
+      const rest = 'select (select count(*) from rate_hits) + (select count(*) from advances) as n';
+      expect([kept, rest].map(text => ({ ...store.prepare(text).get() }))).toEqual([{ n: 0 }, { n: 0 }]);
+    });
   });
 
-  test('whose tables are named like paths stays in its folder', async () => {
+  test.each([
+    ['nothing', ''],
+    ['a line without end', '{'],
+    ['something else', '{"format":"another"}\n'],
+    ['a long line', 'x'.repeat(100_000)],
+  ])('is not %s', async (_, text) => {
     await using service = await fakeService();
-    const [line = ''] = (await exported(service)).split('\n');
-    const manifest = readManifest(`${line}\n`);
-    const [first, ...others] = manifest.tables;
-    const evil = { ...manifest, tables: [{ ...first, name: '../evil' } as typeof first, ...others] } as typeof manifest;
-    const { json } = await imported(service, manifestLine(evil));
-    expect(json.problems).toEqual(['its tables are not those of a sandbox']);
+    expect((await imported(service, text)).json).toMatchObject({ restored: false });
   });
 
-  test('is handed out and taken in with the admin token alone, as lines of JSON alone', async () => {
+  test('is handed out and taken in with the admin token alone, as one file alone', async () => {
     await using service = await fakeService();
     const asKey = { authorization: `Bearer ${service.key.expose()}` };
     expect((await ask(service, { path: `${ADMIN}/export`, headers: asKey })).status).toBe(401);
@@ -342,22 +318,19 @@ describe('an export', () => {
     expect((await ask(service, { method: 'POST', path: `${ADMIN}/import`, body: {} })).status).toBe(415);
     expect((await ask(service, { method: 'POST', path: `${ADMIN}/export` })).headers['allow']).toBe('GET');
     expect((await ask(service, { path: `${ADMIN}/import?x=1` })).headers['allow']).toBe('POST');
-    expect(await askText(service, { path: `${ADMIN}/export?x=1` })).toContain('{"format":');
+    expect((await exported(service, '?x=1')).length).toBeGreaterThan(1_000);
     expect((await ask(service, { path: `${ADMIN}/export`, headers: { host: 'evil.example' } })).status).toBe(421);
     expect((await ask(service, { path: `${ADMIN}/export`, headers: { origin: 'http://localhost' } })).status).toBe(403);
   });
 });
 
-test('every table of the store is in it but those of a process, of the store itself and of rate limits', async () => {
+test('every table of the store is put back but those of a process, of the store itself and of rate limits', async () => {
   await using service = await fakeService();
   const tables = await service.store.read(tablesOf);
-  const left = tables.map(({ name }) => name).filter(name => !ARCHIVED.some(table => table.name === name));
-  expect(left).toEqual(['advances', 'ledger_checks', 'meta', 'rate_hits']);
-  for (const { name, columns } of ARCHIVED) {
-    const known = await service.store.read(sql => columnsIn(sql, name));
-    // How long a request took and which key it came with are of this machine.
-    const ofTheMachine = name === 'requests' ? ['key_last4', 'took'] : [];
-    const wanted = known.map(column => column.name).filter(column => !ofTheMachine.includes(column));
-    expect(columns, name).toEqual(wanted);
-  }
+  expect(tables.map(({ name }) => name).filter(name => !ARCHIVED.includes(name))).toEqual([
+    'advances',
+    'ledger_checks',
+    'meta',
+    'rate_hits',
+  ]);
 });

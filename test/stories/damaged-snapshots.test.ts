@@ -1,11 +1,11 @@
-/** Snapshots whose files are not as they were written: what is shown of them, and how commands that read them end. */
+/** Snapshots that are not as they were written: what is shown of them, and how commands that read them end. */
 import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openEmbedded } from '../../src/sandbox/serving/embedded.ts';
 import { world } from '../support/world.ts';
 
-it('are neither compared nor put back: exit 15, with the file that is damaged', async () => {
+it('are neither compared nor put back: exit 15, with what is damaged', async () => {
   let data = '';
   await using place = await world({
     openSandbox: host => {
@@ -15,10 +15,10 @@ it('are neither compared nor put back: exit 15, with the file that is damaged', 
   });
   const run = (line: string) => place.run(`sandbox snapshot ${line}`);
   for (const name of ['short', 'other', 'sound']) expect((await run(`save ${name}`)).code).toBe(0);
-  const file = (name: string) => join(data, 'sandbox', 'snapshots', name, 'bins.ndjson');
-  await truncate(file('short'), 10);
-  const text = await readFile(file('other'), 'utf8');
-  await writeFile(file('other'), text.replace('prepaid', 'PREPAID'));
+  const file = (name: string) => join(data, 'sandbox', 'snapshots', `${name}.snapshot`);
+  await truncate(file('short'), 20_000);
+  const bytes = await readFile(file('other'));
+  await writeFile(file('other'), bytes.fill('PREPAID', bytes.indexOf('prepaid'), bytes.indexOf('prepaid') + 7));
 
   const listed = await run('list --json');
   const rows = (JSON.parse(listed.out) as { data: { name: string; whole: boolean }[] }).data;
@@ -36,7 +36,7 @@ it('are neither compared nor put back: exit 15, with the file that is damaged', 
     for (const line of [`diff ${name}`, `diff sound ${name}`, `diff ${name} sound --json`, `restore ${name} --yes`]) {
       const { code, out, err } = await run(line);
       expect([line, code, out]).toEqual([line, 15, '']);
-      expect(err).toContain('bins.ndjson is damaged');
+      expect(err).toContain(name === 'short' ? 'the file ends too early' : 'its store is damaged');
     }
   }
   expect((await run('diff sound')).code).toBe(0);

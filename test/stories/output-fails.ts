@@ -76,7 +76,7 @@ const LINES: Readonly<Record<string, string>> = {
   'sandbox requests': 'sandbox requests',
   'sandbox snapshot list': 'sandbox snapshot list --json',
   'sandbox snapshot diff': 'sandbox snapshot diff before',
-  'sandbox export': 'sandbox export out.ndjson',
+  'sandbox export': 'sandbox export out.snapshot',
   'contract check': 'contract check --contract overrides.json',
   'contract show': 'contract show',
   'contract openapi': 'contract openapi',

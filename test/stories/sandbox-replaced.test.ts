@@ -5,7 +5,7 @@ import { world } from '../support/world.ts';
 const BUY = 'cards create --bin auto --amount 5 --intent order-1 -q';
 
 it.each([
-  ['sandbox export before.ndjson', 'sandbox import before.ndjson --yes'],
+  ['sandbox export before.snapshot', 'sandbox import before.snapshot --yes'],
   ['wallet', 'sandbox reset --data demo --yes'],
 ])('%s, then %s: an intent is free, and made once', async (before, replaced) => {
   await using here = await world();

@@ -9,9 +9,5 @@ interface Named {
 export const tablesOf = (sql: Sql): Promise<readonly Named[]> =>
   sql.all<Named>("select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by name");
 
-/** Columns of a table in their order. */
-export const columnsIn = (sql: Sql, table: string): Promise<readonly Named[]> =>
-  sql.all<Named>(`pragma table_info(${table})`);
-
 /** Lets rows in that the tables themselves refuse: damage comes from elsewhere. */
 export const ignoreChecks = (sql: Sql): Promise<number> => sql.run('pragma ignore_check_constraints = on');

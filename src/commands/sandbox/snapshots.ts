@@ -49,7 +49,7 @@ const COLUMNS: readonly Column[] = [
   { field: 'ledger_ok', title: 'LEDGER', kind: 'boolean', priority: 1 },
 ];
 
-/** `what` names where it came from: `snapshot before`, `backup.ndjson`. */
+/** `what` names where it came from: `snapshot before`, `backup.snapshot`. */
 function showRestored(what: string, done: Restored): Shown {
   return {
     noun: 'sandbox',
@@ -284,7 +284,7 @@ export const exportSandbox = command({
   summary: 'Write the whole state of the sandbox to a file',
   answers: { one: { file: tells.text('File that was written.'), bytes: tells.count('Its size.') } },
   about: [
-    'The file holds lines of JSON with checksums. Its mode is 0600 because it holds test card data. An older export of that name is replaced; any other file of that name is not touched.',
+    'The file holds the store and its checksums. Its mode is 0600 because it holds test card data. An older export of that name is replaced; any other file of that name is not touched.',
   ],
   reach: 'files',
   ends: {
@@ -293,8 +293,8 @@ export const exportSandbox = command({
   },
   args: { file: argument(local('file', 'File to write.')) },
   examples: [
-    { does: 'A copy to hand on', run: 'sandbox export sandbox.ndjson' },
-    { does: 'How large it is, as data', run: 'sandbox export before.ndjson --json' },
+    { does: 'A copy to hand on', run: 'sandbox export sandbox.snapshot' },
+    { does: 'How large it is, as data', run: 'sandbox export before.snapshot --json' },
   ],
   async run(ctx, { file }) {
     if (ctx.dryRun) {
@@ -332,8 +332,8 @@ export const importSandbox = command({
   ],
   args: { file: argument(local('file', 'File of sandbox export; - for standard input.')) },
   examples: [
-    { does: 'From a file', run: 'sandbox import sandbox.ndjson --yes' },
-    { does: 'From standard input', run: 'sandbox import - --yes < sandbox.ndjson' },
+    { does: 'From a file', run: 'sandbox import sandbox.snapshot --yes' },
+    { does: 'From standard input', run: 'sandbox import - --yes < sandbox.snapshot' },
   ],
   async run(ctx, { file }) {
     if (ctx.dryRun) {

@@ -18,7 +18,7 @@ export const SNAPSHOT = {
   whole: must(
     flag(
       described(
-        'Its manifest is as it was written, and each of its files has its length. Every byte is checked when it is compared or restored.',
+        'Its first line is as it was written, and the file has its length. Every byte is checked when it is compared or restored.',
       ),
     ),
   ),
@@ -28,7 +28,7 @@ export const SNAPSHOT = {
   clock: nullable(choice(['real', 'offset', 'frozen', 'scaled'], described('How the clock went.'))),
   cards: nullable(integer(described('Cards.'))),
   transactions: nullable(integer(described('Transaction records.'))),
-  bytes: nullable(integer(described('Size of its files.'))),
+  bytes: nullable(integer(described('Size of its file.'))),
 } as const;
 
 /** What came of putting something back. */
@@ -85,11 +85,11 @@ export const SNAPSHOT_OPERATIONS = {
 
 const FORMAT = 'cardwright sandbox snapshot';
 
-/** How every manifest begins, and with it every exported file: what does not is somebody else's. */
+/** How every snapshot begins: what does not is somebody else's. */
 export const SNAPSHOT_MARK = `{"format":"${FORMAT}"`;
 
-/** A snapshot as one file, too large for a JSON body: lines of JSON that are streamed. */
-export const SNAPSHOT_FILE = { format: FORMAT, contentType: 'application/x-ndjson' } as const;
+/** A snapshot as one file, too large for a JSON body: streamed. */
+export const SNAPSHOT_FILE = { format: FORMAT, contentType: 'application/octet-stream' } as const;
 
 /** Operations that hand such a file out or take one in: rows for routes and documents, not for calls of JSON. */
 export const TRANSFERS = {

@@ -1,36 +1,33 @@
-/** snapshots, .save, .restore, .remove: everything the sandbox holds, kept and put back. */
-
+/** snapshots, .save, .restore, .remove, export, import: everything the sandbox holds, kept and put back. */
 import { createReadStream } from 'node:fs';
-import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { ReplyOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
-import { RESTORED, SNAPSHOT_FILE, SNAPSHOT_MARK, TRANSFERS, type Transfer } from '../../contract/sandbox/snapshots.ts';
-import type { Snapshot } from '../archive/archives.ts';
+import { RESTORED, SNAPSHOT_FILE, TRANSFERS, type Transfer } from '../../contract/sandbox/snapshots.ts';
+import type { Connection } from '../../engine/connection.ts';
+import { connectTo } from '../../engine/open.ts';
 import {
-  checkSums,
+  checkTables,
   Damaged,
-  MANIFEST_FILE,
   type Manifest,
   manifestLine,
-  manifestOf,
-  readManifest,
-  restoreFrom,
-  saveInto,
-  tableFile,
-  writeAll,
-} from '../archive/save.ts';
+  type Snapshot,
+  writeSnapshot,
+} from '../archive/archives.ts';
 import { impossible, Refused, wireObject } from '../calls/handler.ts';
 import { sandboxNow } from '../clock/clock.ts';
 import { Gone } from '../http/request.ts';
 import type { ServiceParts, TracelessHandlers } from '../service/service.ts';
+import { BulkInsert, inBulk } from '../store/bulk.ts';
 import { forgetAdvance, isAdvanceRunning } from '../store/counters.ts';
 import { countActiveSubscriptions } from '../store/deliveries.ts';
-import { keepCheck } from '../store/ledger.ts';
-import type { Sql } from '../store/sql.ts';
+import { forgetCheck, keepCheck } from '../store/ledger.ts';
+import { beginGeneration } from '../store/open.ts';
+import { ARCHIVED, LATE_INDEXES } from '../store/schema.ts';
+import { isRefusedStatement, type Sql, type SqlValue } from '../store/sql.ts';
 import { checkNow, foundIn, stateOf } from './state.ts';
 
 interface Named {
@@ -45,9 +42,9 @@ export const listSnapshots: TracelessHandlers['snapshots'] = async ({ parts }) =
 });
 
 export async function saveSnapshot(parts: ServiceParts, { name }: Named): Promise<Saved> {
-  const { archives } = parts;
-  const manifest = await readingAll(parts, (sql, now) => archives.save(name, sql, { now }));
-  return shown({ name, manifest, isComplete: true });
+  // What this process has not written yet is part of it.
+  await parts.requestLog.flush(parts);
+  return shown({ name, manifest: await parts.archives.save(name, parts.store), isComplete: true });
 }
 
 export async function removeSnapshot({ archives }: ServiceParts, { name }: Named): Promise<object> {
@@ -56,26 +53,25 @@ export async function removeSnapshot({ archives }: ServiceParts, { name }: Named
 }
 
 export async function restoreSnapshot(parts: ServiceParts, { name }: Named) {
-  return replaceStore(parts, await parts.archives.folderOf(name));
-}
-
-/** Work on everything the store holds at one moment, what this process has not written yet included. */
-async function readingAll<T>(parts: ServiceParts, work: (sql: Sql, now: number) => Promise<T>): Promise<T> {
-  const { store, clock, requestLog } = parts;
-  await requestLog.flush(parts);
-  return store.read(async sql => work(sql, await sandboxNow(sql, clock.now())));
+  return replaceStore(parts, createReadStream(await parts.archives.fileOf(name)));
 }
 
 /**
- * Puts the content of a folder in place of everything the store holds, once every sum is right. What is damaged is
- * told, and nothing has changed then. Throws `invalid_request` (409) while the clock is being moved.
+ * Puts a snapshot in place of everything the store holds, once every sum is right. What is damaged is told, and nothing has changed
+ * then. Throws `invalid_request` (409) while the clock is being moved.
  */
-async function replaceStore(parts: ServiceParts, folder: string) {
+async function replaceStore(parts: ServiceParts, pieces: AsyncIterable<Uint8Array>) {
   try {
-    const manifest = await manifestOf(folder);
-    await checkSums(folder, manifest);
-    const state = await replaceAll(parts, folder, manifest);
-    return { restored: true, problems: [], made_at: manifest.made_at, ...known(state) };
+    return await parts.archives.within(pieces, async (path, manifest) => {
+      const copy = connectTo(path);
+      try {
+        await checkTables(copy, parts.store);
+        const state = await replaceAll(parts, copy, manifest);
+        return { restored: true, problems: [], made_at: manifest.made_at, ...known(state) };
+      } finally {
+        copy.close();
+      }
+    });
   } catch (error) {
     if (error instanceof Damaged) return { restored: false, problems: [error.message] };
     throw error;
@@ -88,16 +84,16 @@ function known(state: Readonly<Record<string, unknown>>) {
 }
 
 /** What the sandbox then says of itself is asked in the same transaction: behind it an answer could fail for a change that lasts. */
-async function replaceAll(parts: ServiceParts, folder: string, manifest: Manifest) {
+async function replaceAll(parts: ServiceParts, copy: Connection, { seed, ids }: Manifest) {
   const { store, clock, isGone, dispatcher, requestLog, requestNumbers } = parts;
   const goOn = dispatcher?.hold();
   try {
     const state = await store.write(async sql => {
-      if (await isAdvanceRunning(sql, isGone)) {
-        throw impossible('the clock is being moved: wait for that to end');
-      }
+      if (await isAdvanceRunning(sql, isGone)) throw impossible('the clock is being moved: wait for that to end');
       await forgetAdvance(sql);
-      await restoreFrom(folder, manifest, sql);
+      await replaceRows(sql, copy);
+      await sql.update('meta', { one: 1 }, { seed, ids });
+      await beginGeneration(sql);
       // Sums say that it is what was written, and not that it was right: asked before any of it is kept.
       const looking = { sql, now: await sandboxNow(sql, clock.now()) };
       const found = await checkNow(looking);
@@ -114,6 +110,27 @@ async function replaceAll(parts: ServiceParts, folder: string, manifest: Manifes
   }
 }
 
+async function replaceRows(sql: Sql, copy: Connection): Promise<void> {
+  try {
+    await inBulk(sql, LATE_INDEXES, async () => {
+      for (const table of [...ARCHIVED].reverse()) await sql.run(`delete from ${table}`);
+      for (const table of ARCHIVED) {
+        let bulk: BulkInsert | undefined;
+        for (const row of copy.prepare(`select * from ${table}`).iterate()) {
+          bulk ??= new BulkInsert(sql, table, Object.keys(row));
+          bulk.add(Object.values(row) as SqlValue[]);
+          if (bulk.isFull) await bulk.flush();
+        }
+        await bulk?.flush();
+      }
+    });
+    await forgetCheck(sql);
+  } catch (error) {
+    if (!isRefusedStatement(error)) throw error;
+    throw new Damaged(`a row cannot be stored: ${error instanceof Error ? error.message : 'no reason given'}`);
+  }
+}
+
 const MOST_TOLD_FAULTS = 3;
 
 function brokenBooks(faults: readonly string[]): string {
@@ -123,21 +140,20 @@ function brokenBooks(faults: readonly string[]): string {
 }
 
 function shown({ name, manifest, isComplete }: Snapshot): Saved {
-  const rows = (table: string) => manifest?.tables.find(each => each.name === table)?.rows ?? null;
   return {
     name,
     whole: isComplete,
     made_at: manifest?.made_at ?? null,
     data_set: manifest?.data_set ?? null,
     seed: manifest?.seed ?? null,
-    clock: manifest?.clock.mode ?? null,
-    cards: rows('cards'),
-    transactions: rows('transactions'),
-    bytes: manifest?.tables.reduce((sum, { bytes }) => sum + bytes, 0) ?? null,
+    clock: manifest?.clock ?? null,
+    cards: manifest?.cards ?? null,
+    transactions: manifest?.transactions ?? null,
+    bytes: manifest === undefined ? null : manifest.bytes + Buffer.byteLength(manifestLine(manifest)),
   };
 }
 
-// A snapshot as one file over HTTP: the line of its manifest, then the files of its tables as they are, in the order of the manifest, which says how long each is. Streamed through files, so that its size is nobody's memory.
+// A snapshot over HTTP. Streamed through files, so that its size is nobody's memory.
 
 /** Which of the two a request asks for; any other method is none of them. */
 export function transferOf({ method, url = '' }: IncomingMessage): Transfer | undefined {
@@ -153,25 +169,22 @@ export interface Export extends AsyncDisposable {
 }
 
 /** Reads the whole store. Throws `StoreBusy` when it cannot be read; nothing is kept then. */
-export async function makeExport(parts: ServiceParts): Promise<Export> {
-  const folder = await parts.archives.unfinished('export');
-  const remove = () => rm(folder, { recursive: true, force: true });
-  const { platform } = parts;
-  const reading = readingAll(parts, (sql, now) => saveInto(folder, sql, { now, platform }));
-  const manifest = await reading.catch(async (error: unknown) => {
+export async function makeExport({ archives, store, clock, requestLog }: ServiceParts): Promise<Export> {
+  await requestLog.flush({ store });
+  const file = await archives.unfinished();
+  const remove = () => rm(file, { force: true });
+  try {
+    await writeSnapshot(store, file, clock.now());
+  } catch (error) {
     await remove();
     throw error;
-  });
-  const line = manifestLine(manifest);
-  const length = manifest.tables.reduce((sum, { bytes }) => sum + bytes, Buffer.byteLength(line));
+  }
+  const length = String((await stat(file)).size);
   return {
     async sendTo(response, headers) {
-      response.writeHead(200, {
-        ...headers,
-        'Content-Type': SNAPSHOT_FILE.contentType,
-        'Content-Length': String(length),
-      });
-      await pipeline(wholeFile(folder, line, manifest), response).catch((error: unknown) => {
+      const type = SNAPSHOT_FILE.contentType;
+      response.writeHead(200, { ...headers, 'Content-Type': type, 'Content-Length': length });
+      await pipeline(createReadStream(file), response).catch((error: unknown) => {
         // A client may close the connection with the last byte, before the response has ended.
         throw isOfTheClient(error) ? new Gone('the client went away') : error;
       });
@@ -187,106 +200,18 @@ function isOfTheClient(error: unknown): boolean {
 /** Codes of a response whose connection was closed by the other side. */
 const LEFT: ReadonlySet<unknown> = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE']);
 
-async function* wholeFile(folder: string, line: string, { tables }: Manifest): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(line);
-  for (const { name } of tables) yield* createReadStream(join(folder, tableFile(name)));
-}
-
 /** Takes a file in and puts it in place of what is there; resolves to the JSON of the answer. */
 export async function takeImport(parts: ServiceParts, request: IncomingMessage): Promise<string> {
   if (request.headers['content-type'] !== SNAPSHOT_FILE.contentType) {
     throw new Refused('unsupported_media_type', `Send the file as ${SNAPSHOT_FILE.contentType}.`);
   }
-  const folder = await parts.archives.unfinished('import');
   try {
-    await mkdir(folder, { mode: 0o700 });
-    await apart(request, folder);
-    return restoredText(await replaceStore(parts, folder));
+    // What is left of a file that is refused stays where it is: it need not be read.
+    const outcome = await replaceStore(parts, request.iterator({ destroyOnReturn: false }));
+    return JSON.stringify(wireObject(RESTORED, outcome));
   } catch (error) {
-    // What is left of it need not be read.
-    request.resume();
-    if (error instanceof Damaged) return restoredText({ restored: false, problems: [error.message] });
     throw request.errored ? new Gone('the client went away') : error;
   } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-const restoredText = (outcome: object) =>
-  JSON.stringify(wireObject(RESTORED, outcome as Readonly<Record<string, unknown>>));
-
-const LONGEST_MANIFEST = 65_536;
-
-/** Takes the one file apart into a folder as it was saved. Sums are checked later, lengths here. */
-async function apart(pieces: AsyncIterable<Uint8Array>, folder: string): Promise<void> {
-  const reader = new Pieces(pieces);
-  const line = await reader.line(LONGEST_MANIFEST);
-  if (!line.startsWith(SNAPSHOT_MARK)) throw new Damaged('it is no export of a sandbox');
-  const manifest = readManifest(line);
-  await written(join(folder, MANIFEST_FILE), file => writeAll(file, Buffer.from(line)));
-  for (const table of safely(manifest)) {
-    await written(join(folder, tableFile(table.name)), file => reader.copy(table.bytes, file));
-  }
-  if (!(await reader.isAtEnd())) throw new Damaged('there is more in the file than was written');
-}
-
-/** Names become names of files here: whatever a manifest says, they stay in their folder. */
-function safely({ tables }: Manifest): Manifest['tables'] {
-  const isSafe = tables.every(({ name, bytes }) => /^[a-z_]{1,64}$/.test(name) && Number.isSafeInteger(bytes));
-  if (isSafe && new Set(tables.map(({ name }) => name)).size === tables.length) return tables;
-  throw new Damaged('its tables are not those of a sandbox');
-}
-
-async function written(path: string, work: (file: FileHandle) => Promise<void>): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    await work(file);
-  } finally {
-    await file.close();
-  }
-}
-
-/** Bytes as they come, read by line and by length. */
-class Pieces {
-  readonly #source: AsyncIterator<Uint8Array>;
-  #held: Uint8Array = new Uint8Array();
-
-  constructor(pieces: AsyncIterable<Uint8Array>) {
-    this.#source = pieces[Symbol.asyncIterator]();
-  }
-
-  /** The next line, its end included. */
-  async line(longest: number): Promise<string> {
-    for (;;) {
-      const end = this.#held.indexOf(10) + 1;
-      if (end > 0) return new TextDecoder().decode(this.#taken(end));
-      if (this.#held.length > longest || !(await this.#more())) throw new Damaged('it is no export of a sandbox');
-    }
-  }
-
-  async copy(length: number, file: FileHandle): Promise<void> {
-    for (let left = length; left > 0; ) {
-      if (this.#held.length === 0 && !(await this.#more())) throw new Damaged('the file ends too early');
-      const part = this.#taken(Math.min(left, this.#held.length));
-      left -= part.length;
-      await writeAll(file, part);
-    }
-  }
-
-  async isAtEnd(): Promise<boolean> {
-    return this.#held.length === 0 && !(await this.#more());
-  }
-
-  #taken(length: number): Uint8Array {
-    const part = this.#held.subarray(0, length);
-    this.#held = this.#held.subarray(length);
-    return part;
-  }
-
-  async #more(): Promise<boolean> {
-    const { done, value } = await this.#source.next();
-    if (done === true) return false;
-    this.#held = this.#held.length === 0 ? value : Buffer.concat([this.#held, value]);
-    return true;
+    request.resume();
   }
 }

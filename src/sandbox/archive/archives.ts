@@ -1,15 +1,180 @@
-/** Snapshots by name in a folder of ours: saved beside, synced, renamed; a folder that is not ours is left alone. */
-import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
+/**
+ * Snapshots. Each is one file: a line of JSON that says what is in it, with its own sum, and behind it the store as SQLite
+ * copies it (`vacuum into`). An export is the same file. They are kept by name in a folder of ours; what is not ours is left alone.
+ */
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { lstat, mkdir, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { SNAPSHOT_MARK, SNAPSHOT_NAME } from '../../contract/sandbox/snapshots.ts';
+import { pipeline } from 'node:stream/promises';
+import { SNAPSHOT_FILE, SNAPSHOT_MARK, SNAPSHOT_NAME } from '../../contract/sandbox/snapshots.ts';
 import { DAY } from '../../core/durations.ts';
+import type { Connection } from '../../engine/connection.ts';
+import { connectTo, isDamage } from '../../engine/open.ts';
 import { type IsRunning, markUsed, removeAbandoned } from '../../files/lock.ts';
 import { privateFolder, syncFolder, systemCode } from '../../files/private-files.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
 import { Refused } from '../calls/handler.ts';
-import type { Sql } from '../store/sql.ts';
-import { Damaged, MANIFEST_FILE, type Manifest, manifestOf, type Saving, saveInto, tableFile } from './save.ts';
+import { type ClockRow, REAL_CLOCK, shownTime } from '../clock/clock.ts';
+import { isoTime } from '../rules/dates.ts';
+import { SCHEMA } from '../store/schema.ts';
+import type { Store } from '../store/sql.ts';
+
+export interface Manifest {
+  readonly format: typeof SNAPSHOT_FILE.format;
+  readonly version: 2;
+  /** Number of the schema it was taken from. */
+  readonly schema: number;
+  /** When, on the clock of the sandbox; ISO 8601. */
+  readonly made_at: string;
+  readonly clock: ClockRow['mode'];
+  readonly seed: number;
+  readonly ids: string;
+  readonly data_set: string;
+  readonly cards: number;
+  readonly transactions: number;
+  /** Subscriptions. */
+  readonly webhooks: number;
+  /** Length and SHA-256, hexadecimal, of what follows the line. */
+  readonly bytes: number;
+  readonly store: string;
+}
+
+/** A snapshot that is not as it was written; the message says which part of it. */
+export class Damaged extends Error {
+  override readonly name = 'Damaged';
+}
+
+/** The line of a manifest, its line end included. */
+export function manifestLine(manifest: Manifest): string {
+  const text = JSON.stringify(manifest);
+  return `${text.slice(0, -1)},"sha256":"${createHash('sha256').update(text).digest('hex')}"}\n`;
+}
+
+/** Throws `Damaged` unless the line is exactly one that `manifestLine` makes. */
+export function readManifest(line: string): Manifest {
+  if (!line.startsWith(SNAPSHOT_MARK)) throw new Damaged('it is no snapshot of a sandbox');
+  try {
+    const { sha256: _sum, ...manifest } = JSON.parse(line) as Manifest & { readonly sha256: string };
+    // Written anew it must be the same text: no byte can have changed, in the sum neither.
+    if (manifestLine(manifest) === line) return manifest;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new Damaged('its first line is damaged');
+}
+
+/**
+ * Of this process, not of what it holds: how often somebody asked, who moves the clock, how long an answer took, by which key it
+ * was asked for. Two sandboxes of one seed that did the same hold the same without it.
+ */
+const NOT_KEPT = `pragma journal_mode = off; pragma secure_delete = on; delete from rate_hits; delete from advances;
+  delete from ledger_checks; update requests set took = null, key_last4 = null`;
+
+/** Copies the store into a new file, one moment of it. */
+export async function copyStore(store: Store, path: string): Promise<void> {
+  await store.copyTo(path);
+  const copy = connectTo(path);
+  try {
+    copy.exec(NOT_KEPT);
+  } finally {
+    copy.close();
+  }
+}
+
+/** Writes a snapshot into a new file, synced. `real` is real time, ms UTC. */
+export async function writeSnapshot(store: Store, path: string, real: number): Promise<Manifest> {
+  const place = `${path}.db`;
+  try {
+    await copyStore(store, place);
+    const hash = createHash('sha256');
+    let bytes = 0;
+    for await (const piece of createReadStream(place) as AsyncIterable<Uint8Array>) {
+      hash.update(piece);
+      bytes += piece.length;
+    }
+    const manifest: Manifest = { ...factsOf(place, real), bytes, store: hash.digest('hex') };
+    const pieces = async function* () {
+      yield manifestLine(manifest);
+      yield* createReadStream(place);
+    };
+    await pipeline(pieces, createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true }));
+    return manifest;
+  } finally {
+    await rm(place, { force: true });
+  }
+}
+
+function factsOf(place: string, real: number) {
+  const copy = connectTo(place);
+  try {
+    const facts = copy
+      .prepare(`select seed, ids, (select data_set from wallets) as data_set,
+        (select count(*) from cards) as cards, (select count(*) from transactions) as transactions,
+        (select count(*) from webhooks) as webhooks from meta`)
+      .get() as Pick<Manifest, 'seed' | 'ids' | 'data_set' | 'cards' | 'transactions' | 'webhooks'>;
+    const clock = (copy.prepare('select * from clock').get() as ClockRow | undefined) ?? REAL_CLOCK;
+    const made_at = isoTime(shownTime(clock, real));
+    return { format: SNAPSHOT_FILE.format, version: 2, schema: SCHEMA, made_at, clock: clock.mode, ...facts } as const;
+  } finally {
+    copy.close();
+  }
+}
+
+const LONGEST_MANIFEST = 65_536;
+
+/**
+ * Takes a snapshot apart as it comes: the store goes into the new file `copy`. Throws `Damaged` for anything that is not as it was
+ * written, as soon as it is seen.
+ */
+async function unpack(pieces: AsyncIterable<Uint8Array>, copy: string): Promise<Manifest> {
+  const hash = createHash('sha256');
+  let [head, bytes] = [Buffer.alloc(0), 0];
+  let manifest: Manifest | undefined;
+  const file = await open(copy, 'wx', 0o600);
+  try {
+    for await (const piece of pieces) {
+      let rest = piece;
+      if (manifest === undefined) {
+        head = Buffer.concat([head, piece]);
+        const end = head.indexOf(10) + 1;
+        if (end === 0 && head.length <= LONGEST_MANIFEST) continue;
+        manifest = readManifest(head.toString('utf8', 0, end));
+        if (manifest.version !== 2 || manifest.schema !== SCHEMA)
+          throw new Damaged('it was made by another build of cardwright');
+        rest = head.subarray(end);
+      }
+      bytes += rest.length;
+      if (bytes > manifest.bytes) throw new Damaged('there is more in the file than was written');
+      hash.update(rest);
+      for (let at = 0; at < rest.length; ) at += (await file.write(rest, at)).bytesWritten;
+    }
+  } catch (error) {
+    throw systemCode(error) === undefined ? error : new Damaged(`it cannot be read: ${systemCode(error)}`);
+  } finally {
+    await file.close();
+  }
+  if (manifest === undefined) throw new Damaged('it is no snapshot of a sandbox');
+  if (bytes < manifest.bytes) throw new Damaged('the file ends too early');
+  if (hash.digest('hex') !== manifest.store) throw new Damaged('its store is damaged');
+  return manifest;
+}
+
+const tablesIn = (connection: Connection) =>
+  JSON.stringify(connection.prepare('select type, name, sql from sqlite_master order by type, name').all());
+
+/** Throws `Damaged` for a file that is no store of this build: it may come from anywhere, and its sums fit. */
+export async function checkTables(copy: Connection, store: Store): Promise<void> {
+  try {
+    const ours = await store.read(sql => sql.all('select type, name, sql from sqlite_master order by type, name'));
+    if (tablesIn(copy) !== JSON.stringify(ours)) throw new Damaged('its tables are not those of a sandbox');
+    const [first] = copy.prepare('pragma quick_check(1)').all() as { readonly quick_check: string }[];
+    if (first?.quick_check !== 'ok') throw new Damaged(`its store is damaged: ${first?.quick_check}`);
+  } catch (error) {
+    throw isDamage(error) ? new Damaged('its store is damaged') : error;
+  }
+}
 
 interface ArchivesParts {
   /** Where they are kept; a temporary folder that goes with this object when left out. */
@@ -24,15 +189,16 @@ interface ArchivesParts {
 
 export interface Snapshot {
   readonly name: string;
-  /** Undefined when its manifest is not as it was written. */
+  /** Undefined when its first line is not as it was written. */
   readonly manifest: Manifest | undefined;
-  /** Each file that the manifest names has its length. */
+  /** The file has its length. */
   readonly isComplete: boolean;
 }
 
 /** ms after which what a dead process left unfinished is taken away. */
 const LEFT_FOR = DAY;
 const TEMPORARY = 'cardwright-snapshots-';
+const END = '.snapshot';
 
 export class Archives {
   readonly #parts: ArchivesParts;
@@ -50,51 +216,64 @@ export class Archives {
 
   async list(): Promise<readonly Snapshot[]> {
     const folder = await this.#tidied();
-    const names = (await readdir(folder)).filter(name => SNAPSHOT_NAME.test(name)).sort();
     const found: Snapshot[] = [];
-    for (const name of names) {
-      if (!(await isOurs(join(folder, name)))) continue;
-      const manifest = await readable(join(folder, name));
-      const isComplete = manifest !== undefined && (await hasItsFiles(join(folder, name), manifest));
-      found.push({ name, manifest, isComplete });
+    for (const file of (await readdir(folder)).filter(name => name.endsWith(END)).sort()) {
+      const line = await lineOf(join(folder, file));
+      const name = basename(file, END);
+      if (line === undefined || !SNAPSHOT_NAME.test(name)) continue;
+      const manifest = readable(line);
+      const whole = manifest && Buffer.byteLength(line) + manifest.bytes;
+      found.push({ name, manifest, isComplete: (await lstat(join(folder, file))).size === whole });
     }
     return found;
   }
 
-  /** Saves under a name; a snapshot of that name is replaced, anything else of that name refused. */
-  async save(name: string, sql: Sql, saving: Omit<Saving, 'platform'>): Promise<Manifest> {
+  /** Saves under a name; a snapshot of that name is replaced in one step, anything else of that name refused. */
+  async save(name: string, store: Store): Promise<Manifest> {
     const target = await this.#named(name);
     if (await isThere(target)) await refuseForeign(target);
-    const fresh = await this.unfinished('new');
+    const fresh = await this.unfinished();
     try {
-      const manifest = await saveInto(fresh, sql, { ...saving, platform: this.#parts.platform });
-      await this.#putInPlace(fresh, target);
+      const manifest = await writeSnapshot(store, fresh, this.#parts.clock.now());
+      await rename(fresh, target);
+      await syncFolder(dirname(target), this.#parts.platform);
       this.#changes += 1;
       return manifest;
-    } catch (error) {
-      await rm(fresh, { recursive: true, force: true });
-      throw error;
+    } finally {
+      await rm(fresh, { force: true });
     }
   }
 
   /** Throws `not_found` for a name nobody saved under; what is there may be damaged all the same. */
-  async folderOf(name: string): Promise<string> {
+  async fileOf(name: string): Promise<string> {
     const target = await this.#named(name);
     if (await isThere(target)) return target;
     throw new Refused('not_found', `no snapshot ${name}`);
   }
 
   async remove(name: string): Promise<void> {
-    const folder = await this.folderOf(name);
-    await refuseForeign(folder);
-    await rm(folder, { recursive: true });
+    const file = await this.fileOf(name);
+    await refuseForeign(file);
+    await rm(file);
     this.#changes += 1;
   }
 
-  /** Name of a folder that does not exist yet, for what is not finished; it begins as no name of a snapshot does. */
-  async unfinished(kind: 'new' | 'old' | 'export' | 'import'): Promise<string> {
-    const folder = await this.#place();
-    return join(folder, `.${kind}-${Buffer.from(this.#parts.random.bytes(8)).toString('hex')}`);
+  /** Work on the store in a snapshot, taken apart into a file that is gone afterwards. Throws `Damaged`. */
+  async within<T>(
+    pieces: AsyncIterable<Uint8Array>,
+    work: (copy: string, manifest: Manifest) => Promise<T>,
+  ): Promise<T> {
+    const copy = await this.unfinished();
+    try {
+      return await work(copy, await unpack(pieces, copy));
+    } finally {
+      await rm(copy, { force: true });
+    }
+  }
+
+  /** A file that does not exist yet, for what is not finished; it begins as no name of a snapshot does. */
+  async unfinished(): Promise<string> {
+    return join(await this.#place(), `.new-${Buffer.from(this.#parts.random.bytes(8)).toString('hex')}`);
   }
 
   /** Takes the folder away where it was made for this object alone. */
@@ -107,40 +286,18 @@ export class Archives {
     if (!SNAPSHOT_NAME.test(name)) {
       throw new Refused('invalid_request', 'name: lower-case letters, digits, - and _, at most 64 of them');
     }
-    return join(await this.#tidied(), name);
+    return join(await this.#tidied(), name + END);
   }
 
-  /** The old one goes aside first, for a folder cannot replace another in one step; it comes back after a crash. */
-  async #putInPlace(fresh: string, target: string): Promise<void> {
-    const aside = `${await this.unfinished('old')}-${basename(target)}`;
-    const replaces = await isThere(target);
-    if (replaces) await rename(target, aside);
-    try {
-      await rename(fresh, target);
-    } catch (error) {
-      if (replaces) await rename(aside, target);
-      throw error;
-    }
-    await syncFolder(dirname(target), this.#parts.platform);
-    if (replaces) await rm(aside, { recursive: true });
-  }
-
-  /** After a process that died: what it put aside comes back, what it never finished goes after a day. */
+  /** After a process that died: what it never finished goes after a day. */
   async #tidied(): Promise<string> {
     const folder = await this.#place();
-    const names = await readdir(folder);
-    for (const name of names) {
-      const [, target] = /^\.old-[0-9a-f]+-(.+)$/.exec(name) ?? [];
+    for (const name of (await readdir(folder)).filter(each => each.startsWith('.new-'))) {
       const path = join(folder, name);
-      if (target !== undefined && !names.includes(target)) await rename(path, join(folder, target));
-      else if (/^\.(?:new|export|import)-/.test(name) && (await this.#isLeft(path)))
-        await rm(path, { recursive: true });
+      const found = await lstat(path).catch(() => undefined);
+      if (found !== undefined && this.#parts.clock.now() - found.mtimeMs > LEFT_FOR) await rm(path, { force: true });
     }
     return folder;
-  }
-
-  async #isLeft(path: string): Promise<boolean> {
-    return this.#parts.clock.now() - (await lstat(path)).mtimeMs > LEFT_FOR;
   }
 
   #place(): Promise<string> {
@@ -148,27 +305,23 @@ export class Archives {
     return this.#folder;
   }
 
+  /** A temporary folder is below one that says whose it is, so that nothing in it but snapshots has a name. */
   async #made(): Promise<string> {
-    const { folder, platform } = this.#parts;
-    if (folder === undefined) return this.#madeForUs();
-    privateFolder(folder, platform);
-    return folder;
-  }
-
-  /** A folder below one that says whose it is, so that nothing in it but snapshots has a name. */
-  async #madeForUs(): Promise<string> {
-    const { pid, isRunning } = this.#parts;
+    const { folder, platform, pid, isRunning } = this.#parts;
+    if (folder !== undefined) {
+      privateFolder(folder, platform);
+      return folder;
+    }
     await removeAbandoned(tmpdir(), TEMPORARY, { pid, isRunning });
     const own = await mkdtemp(join(tmpdir(), TEMPORARY));
     await markUsed(own, pid);
-    const folder = join(own, 'snapshots');
-    await mkdir(folder, { mode: 0o700 });
-    return folder;
+    await mkdir(join(own, 'snapshots'), { mode: 0o700 });
+    return join(own, 'snapshots');
   }
 }
 
 async function refuseForeign(path: string): Promise<void> {
-  if (await isOurs(path)) return;
+  if ((await lineOf(path)) !== undefined) return;
   throw new Refused('invalid_request', `${path} exists and is not a snapshot; it was not changed`, 409);
 }
 
@@ -182,38 +335,24 @@ async function isThere(path: string): Promise<boolean> {
   }
 }
 
-/** Whether a folder holds a manifest of ours, be it damaged further on. */
-async function isOurs(folder: string): Promise<boolean> {
+/** The first line of a file of ours, be it damaged further on; undefined for anything else. */
+async function lineOf(path: string): Promise<string | undefined> {
+  if (!(await lstat(path)).isFile()) return undefined;
+  const file = await open(path, 'r');
   try {
-    if (!(await lstat(folder)).isDirectory()) return false;
-    return (await readFile(join(folder, MANIFEST_FILE), 'utf8')).startsWith(SNAPSHOT_MARK);
-  } catch (error) {
-    if (['ENOENT', 'EISDIR', 'ENOTDIR'].includes(systemCode(error) ?? '')) return false;
-    throw error;
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(LONGEST_MANIFEST), 0, LONGEST_MANIFEST, 0);
+    const line = buffer.toString('utf8', 0, Math.max(0, buffer.subarray(0, bytesRead).indexOf(10) + 1));
+    return line.startsWith(SNAPSHOT_MARK) ? line : undefined;
+  } finally {
+    await file.close();
   }
 }
 
-async function readable(folder: string): Promise<Manifest | undefined> {
+function readable(line: string): Manifest | undefined {
   try {
-    return await manifestOf(folder);
+    return readManifest(line);
   } catch (error) {
     if (error instanceof Damaged) return undefined;
-    throw error;
-  }
-}
-
-async function hasItsFiles(folder: string, { tables }: Manifest): Promise<boolean> {
-  const sizes = await Promise.all(tables.map(({ name }) => sizeOf(join(folder, tableFile(name)))));
-  return tables.every(({ bytes }, at) => sizes[at] === bytes);
-}
-
-/** Undefined where there is no file. */
-async function sizeOf(path: string): Promise<number | undefined> {
-  try {
-    const found = await lstat(path);
-    return found.isFile() ? found.size : undefined;
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

@@ -180,25 +180,22 @@ async function executeOnce(
   heedsTimers: boolean,
 ): Promise<Attempted | NotYet> {
   const { store, requestNumbers } = parts;
-  const work: Work = { parsed, heedsTimers, number: undefined, access: 'write', isCareful: false };
-  if (!isPlainRead(parts, parsed.route)) {
-    try {
-      const how = GOES_THROUGH_ALL.includes(parsed.route.name) ? 'large' : 'repeatable';
-      return await store.write(sql => executeWithin(parts, sql, work), how);
-    } catch (error) {
-      // Few requests have something to undo, so only those pay for a savepoint: they are carried out once more.
-      if (!(error instanceof ToUndo)) throw error;
-      return store.write(sql => executeWithin(parts, sql, { ...work, isCareful: true }), 'repeatable');
-    }
-  }
+  const write = (number: number | undefined) => {
+    const work = (sql: Sql) => executeWithin(parts, sql, { parsed, heedsTimers, number, access: 'write' });
+    if (!GOES_THROUGH_ALL.includes(parsed.route.name)) return store.write(work);
+    return store.write(work, 'large').catch((error: unknown) => {
+      if (error instanceof ToUndo) return store.write(work);
+      throw error;
+    });
+  };
+  if (!isPlainRead(parts, parsed.route)) return write(undefined);
   const number = requestNumbers.ready() ?? (await requestNumbers.next(parts));
-  const reading: Work = { parsed, heedsTimers, number, access: 'read', isCareful: false };
+  const reading: Work = { parsed, heedsTimers, number, access: 'read' };
   const read = await store.read(sql => executeWithin(parts, sql, reading));
-  if (read !== FAULTS_NEED_WRITE) return read;
-  return store.write(sql => executeWithin(parts, sql, { ...work, number, isCareful: true }));
+  return read === FAULTS_NEED_WRITE ? write(number) : read;
 }
 
-/** Work that was refused or failed after it had written something; all of its transaction's part is undone. */
+/** Work that was refused or failed after it had written something: it runs once more, where that alone can be undone. */
 class ToUndo extends Error {
   override readonly name = 'ToUndo';
 }
@@ -208,12 +205,10 @@ interface Work {
   readonly heedsTimers: boolean;
   readonly number: number | undefined;
   readonly access: 'read' | 'write';
-  /** What it wrote can be undone without the rest of its transaction. */
-  readonly isCareful: boolean;
 }
 
 async function executeWithin(parts: ServiceParts, sql: Sql, work: Work): Promise<Attempted | NotYet> {
-  const { parsed, heedsTimers, number, access, isCareful } = work;
+  const { parsed, heedsTimers, number, access } = work;
   const { route, passed } = parsed;
   const admitted = await admit(parts, sql, { route, scope: parsed.keyed?.scope, heedsTimers, number, passed });
   if (admitted === TIMERS_DUE) return admitted;
@@ -229,7 +224,7 @@ async function executeWithin(parts: ServiceParts, sql: Sql, work: Work): Promise
     ? { answer: refusedAnswer(tooMany(allowance), requestId) }
     : appliedFault?.phase === 'before'
       ? {}
-      : await answerWithin(parts, sql, { parsed, admitted, isCareful });
+      : await answerWithin(parts, sql, { parsed, admitted });
   if (route.surface === 'service') {
     const row = requestRow(parsed, {
       requestId,
@@ -252,20 +247,19 @@ function tooMany({ limit }: Allowance): Refused {
 interface Admission {
   readonly parsed: ParsedRequest;
   readonly admitted: Admitted;
-  readonly isCareful: boolean;
 }
 
 type Outcome = { readonly answer?: Answer; readonly refused?: Refused; readonly fault?: unknown };
 
 async function answerWithin(parts: ServiceParts, sql: Sql, admission: Admission): Promise<Outcome> {
-  const { parsed, admitted, isCareful } = admission;
+  const { parsed, admitted } = admission;
   const { requestId } = admitted;
-  if (parsed.keyed !== undefined) return underKey(parts, sql, { parsed, admitted, isCareful, keyed: parsed.keyed });
+  if (parsed.keyed !== undefined) return underKey(parts, sql, { parsed, admitted, keyed: parsed.keyed });
   if (serviceHandlerOf(parts, parsed) !== undefined) {
-    return carefully(sql, { requestId, writes: false, isCareful }, async () => void refuseProblem(parsed));
+    return carefully(sql, { requestId, writes: false }, async () => void refuseProblem(parsed));
   }
   const writes = parsed.route.row.method !== 'GET';
-  return carefully(sql, { requestId, writes, isCareful }, async () => {
+  return carefully(sql, { requestId, writes }, async () => {
     refuseProblem(parsed);
     return carriedOut(parts, sql, admission);
   });
@@ -274,10 +268,10 @@ async function answerWithin(parts: ServiceParts, sql: Sql, admission: Admission)
 /** Runs work so that a refusal or a fault undoes what it did, and nothing else of the transaction. */
 async function carefully(
   sql: Sql,
-  { requestId, writes, isCareful }: { requestId: string; writes: boolean; isCareful: boolean },
+  { requestId, writes }: { requestId: string; writes: boolean },
   work: () => Promise<Answer | undefined>,
 ): Promise<Outcome> {
-  const hasPoint = writes && isCareful;
+  const hasPoint = writes && sql.isAlone;
   if (hasPoint) await sql.run('savepoint effect');
   const before = sql.written();
   try {
@@ -302,7 +296,7 @@ async function carefully(
 async function underKey(
   parts: ServiceParts,
   sql: Sql,
-  { parsed, admitted, isCareful, keyed }: Admission & { readonly keyed: Keying },
+  { parsed, admitted, keyed }: Admission & { readonly keyed: Keying },
 ): Promise<Outcome> {
   const { requestId, now } = admitted;
   const { scope, fingerprint, rival } = keyed;
@@ -315,8 +309,8 @@ async function underKey(
   if (found.kind === 'replay') return { answer: replayed(found.answer) };
   if (problem !== undefined) return refuse(problem);
   const { generation } = found;
-  const outcome = await carefully(sql, { requestId, writes: true, isCareful }, () =>
-    carriedOut(parts, sql, { parsed, admitted, isCareful, idKey: `${generation} ${scope}` }),
+  const outcome = await carefully(sql, { requestId, writes: true }, () =>
+    carriedOut(parts, sql, { parsed, admitted, idKey: `${generation} ${scope}` }),
   );
   const { answer, refused } = outcome;
   const isKept = answer !== undefined && (refused === undefined || isStored(refused));

@@ -254,11 +254,7 @@ interface StoreOptions {
 }
 
 /** Throws `usage` when the store, which was there, was made with others than are asked for. */
-async function checkStoreOptions(
-  store: Store,
-  meta: Meta,
-  { seed, data, size = {} }: StoreOptions,
-): Promise<void> {
+async function checkStoreOptions(store: Store, meta: Meta, { seed, data, size = {} }: StoreOptions): Promise<void> {
   const loaded = (await store.read(sql => walletOf(sql)))?.data_set;
   const sizes = Object.entries(size).filter(([, given]) => given !== undefined);
   // How many there were when it was made is not known any more.

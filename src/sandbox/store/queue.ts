@@ -1,13 +1,13 @@
 /**
- * Transactions on the one connection of this process. Writes of one turn of the event loop share a transaction,
- * each in its savepoint (group commit); a busy store is tried again with jitter, because a wait inside SQLite is
- * unfair and stops the event loop (docs/design/sandbox.md, section 11).
+ * Transactions on the one connection of this process. Writes of one turn of the event loop share a transaction (group
+ * commit); where one of them has to be undone, each has its own. A busy store is tried again with jitter, because a wait
+ * inside SQLite is unfair and stops the event loop (docs/design/sandbox.md, section 11).
  */
 import { bound, type Connection, placeholders, plainRow, type Statement } from '../../engine/connection.ts';
 import { closeConnection, isBusy, isFull, leftNothing, losesAll } from '../../engine/open.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
 import { between, nextTurn } from '../../platform/time.ts';
-import { type Manner, type Sql, type SqlRow, type SqlValue, type Store, StoreBroken, StoreBusy } from './sql.ts';
+import { type Sql, type SqlRow, type SqlValue, type Store, StoreBroken, StoreBusy } from './sql.ts';
 
 /** A piece of work that waits for the one connection. */
 interface Job {
@@ -15,7 +15,6 @@ interface Job {
   readonly resolve: (value: never) => void;
   readonly reject: (error: unknown) => void;
   readonly deadline: number;
-  readonly isRepeatable: boolean;
 }
 
 interface QueueParts {
@@ -40,6 +39,7 @@ export class QueuedStore implements Store {
   readonly #reads: Job[] = [];
   readonly #writes: Job[] = [];
   readonly #large: Job[] = [];
+  readonly #copies: Job[] = [];
   #draining: Promise<void> | undefined;
   #refusal: Error | undefined;
   #closed = false;
@@ -54,8 +54,12 @@ export class QueuedStore implements Store {
     return this.#enqueue(this.#reads, work);
   }
 
-  write<T>(work: (sql: Sql) => Promise<T>, how?: Manner): Promise<T> {
-    return this.#enqueue(how === 'large' ? this.#large : this.#writes, work, how === 'repeatable');
+  write<T>(work: (sql: Sql) => Promise<T>, how?: 'large'): Promise<T> {
+    return this.#enqueue(how === 'large' ? this.#large : this.#writes, work);
+  }
+
+  copyTo(path: string): Promise<void> {
+    return this.#enqueue(this.#copies, async () => void this.#parts.connection.prepare('vacuum into ?').get(path));
   }
 
   async close(): Promise<void> {
@@ -70,11 +74,11 @@ export class QueuedStore implements Store {
     else closeConnection(this.#parts.connection, this.path);
   }
 
-  #enqueue<T>(jobs: Job[], work: (sql: Sql) => Promise<T>, isRepeatable = false): Promise<T> {
+  #enqueue<T>(jobs: Job[], work: (sql: Sql) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#refusal !== undefined) return reject(this.#refusal);
       const deadline = this.#parts.clock.monotonic() + (this.#parts.patience ?? PATIENCE);
-      jobs.push({ work, resolve, reject, deadline, isRepeatable });
+      jobs.push({ work, resolve, reject, deadline });
       this.#draining ??= this.#drain();
     });
   }
@@ -84,11 +88,24 @@ export class QueuedStore implements Store {
       // Lets every request that arrived in this turn of the event loop join.
       await nextTurn();
       await this.#readAll(this.#reads.splice(0));
+      for (const job of this.#copies.splice(0)) await this.#copy(job);
       await this.#gather();
       if (this.#writes.length > 0) await this.#writeBatch();
-      if (this.#large.length > 0) await this.#writeAlone();
-    } while (this.#reads.length + this.#writes.length + this.#large.length > 0);
+      if (this.#large.length > 0) await this.#writeLarge();
+    } while (this.#reads.length + this.#writes.length + this.#large.length + this.#copies.length > 0);
     this.#draining = undefined;
+  }
+
+  /** Outside of any transaction, as the engine wants it. */
+  async #copy({ work, resolve, reject, deadline }: Job): Promise<void> {
+    const { sql, end } = this.#statements.open('read');
+    try {
+      resolve((await this.#patiently(deadline, () => work(sql))) as never);
+    } catch (error) {
+      reject(losesAll(error) ? new StoreBusy('there is no room for the copy', { cause: error }) : error);
+    } finally {
+      end();
+    }
   }
 
   /** Reads of one turn share a transaction; those that met a busy store are tried again until their time is over. */
@@ -131,14 +148,31 @@ export class QueuedStore implements Store {
     }
   }
 
+  /** Without savepoints, for which the engine copies every page that is touched. */
   async #writeBatch(): Promise<void> {
     if (!(await this.#begin(this.#writes))) return;
     const batch = this.#writes.splice(0, LARGEST_BATCH);
-    const deadline = Math.max(...batch.map(job => job.deadline));
-    let settle: readonly (() => void)[];
+    const settle: (() => void)[] = [];
     try {
-      settle = (await this.#runTogether(batch, deadline)) ?? (await this.#runApart(batch));
-      await this.#commit(deadline);
+      for (const job of batch) {
+        const { sql, end } = this.#statements.open('write');
+        try {
+          const value = await job.work(sql);
+          settle.push(() => job.resolve(value as never));
+        } catch (error) {
+          if (losesAll(error)) throw new StoreBusy('the store could not take the write', { cause: error });
+          if (sql.written() > 0 || !this.#parts.connection.isTransaction) {
+            // What it wrote is undone, and with it what the others did: each of them once more, alone.
+            this.#undo();
+            for (const each of batch) if (await this.#begin([each])) await this.#runAlone(each, 'alone');
+            return;
+          }
+          settle.push(() => job.reject(error));
+        } finally {
+          end();
+        }
+      }
+      await this.#commit(Math.max(...batch.map(job => job.deadline)));
     } catch (error) {
       this.#undo();
       for (const job of batch) job.reject(error);
@@ -147,24 +181,22 @@ export class QueuedStore implements Store {
     for (const done of settle) done();
   }
 
-  /**
-   * Runs one large work. Without a savepoint: the engine walks all of what that remembers for every statement. Where
-   * it keeps what statements remember is asked when a transaction begins.
-   */
-  async #writeAlone(): Promise<void> {
+  /** Runs one large work. Where the engine keeps what statements remember is asked when a transaction begins. */
+  async #writeLarge(): Promise<void> {
     const { connection } = this.#parts;
     connection.exec('pragma temp_store = file');
     try {
-      if (!(await this.#begin(this.#large))) return;
-      for (const job of this.#large.splice(0, 1)) await this.#runAlone(job);
+      if (await this.#begin(this.#large))
+        for (const job of this.#large.splice(0, 1)) await this.#runAlone(job, 'write');
     } finally {
       connection.exec('pragma temp_store = memory');
     }
   }
 
-  async #runAlone({ work, resolve, reject }: Job): Promise<void> {
+  /** One work in the transaction that was begun for it. Large ones use no savepoint: it would remember all they touch. */
+  async #runAlone({ work, resolve, reject }: Job, access: 'write' | 'alone'): Promise<void> {
     const { connection, clock, patience = PATIENCE } = this.#parts;
-    const { sql, end } = this.#statements.open('write');
+    const { sql, end } = this.#statements.open(access);
     try {
       const value = await work(sql).catch((error: unknown) => {
         if (connection.isTransaction && !losesAll(error)) throw error;
@@ -189,10 +221,15 @@ export class QueuedStore implements Store {
 
   /** Takes the write lock; false when everybody who waited for it gave up. */
   async #begin(jobs: Job[]): Promise<boolean> {
-    const { clock } = this.#parts;
+    const { clock, connection } = this.#parts;
     while (jobs.length > 0) {
+      if (this.#refusal instanceof StoreBroken) {
+        for (const job of jobs.splice(0)) job.reject(this.#refusal);
+        return false;
+      }
       try {
-        this.#begins('begin immediate');
+        connection.exec('begin immediate');
+        this.#statements.begun();
         return true;
       } catch (error) {
         const given = isBusy(error) || losesAll(error) ? new StoreBusy('the store is busy', { cause: error }) : error;
@@ -203,70 +240,6 @@ export class QueuedStore implements Store {
       }
     }
     return false;
-  }
-
-  #begins(statement: 'begin immediate'): void {
-    this.#parts.connection.exec(statement);
-    this.#statements.begun();
-  }
-
-  /**
-   * Runs works without savepoints, for which the engine copies every page it touches. Resolves to undefined, and to a
-   * transaction in which nothing is done, when one of them has to be undone alone or may not be repeated.
-   */
-  async #runTogether(batch: readonly Job[], deadline: number): Promise<(() => void)[] | undefined> {
-    if (!batch.every(job => job.isRepeatable)) return undefined;
-    const settle: (() => void)[] = [];
-    for (const job of batch) {
-      const { sql, end } = this.#statements.open('write');
-      try {
-        const value = await job.work(sql);
-        settle.push(() => job.resolve(value as never));
-      } catch (error) {
-        if (losesAll(error)) throw new StoreBusy('the store could not take the write', { cause: error });
-        if (sql.written() > 0) return this.#startOver(deadline);
-        settle.push(() => job.reject(error));
-      } finally {
-        end();
-      }
-    }
-    return settle;
-  }
-
-  async #startOver(deadline: number): Promise<undefined> {
-    const { connection } = this.#parts;
-    this.#statements.undone();
-    if (connection.isTransaction) connection.exec('rollback');
-    await this.#patiently(deadline, async () => this.#begins('begin immediate'));
-  }
-
-  async #runApart(batch: readonly Job[]): Promise<(() => void)[]> {
-    const settle: (() => void)[] = [];
-    for (const job of batch) settle.push(await this.#runOne(job));
-    return settle;
-  }
-
-  /** Runs one work in its savepoint; resolves to what is to be told once the transaction is committed. */
-  async #runOne(job: Job): Promise<() => void> {
-    const { connection } = this.#parts;
-    const { sql, end } = this.#statements.open('write');
-    this.#statements.exec('savepoint work');
-    try {
-      const value = await job.work(sql);
-      this.#statements.exec('release work');
-      return () => job.resolve(value as never);
-    } catch (error) {
-      if (!connection.isTransaction || losesAll(error)) {
-        if (connection.isTransaction) connection.exec('rollback');
-        throw new StoreBusy('the store could not take the write', { cause: error });
-      }
-      this.#statements.undone();
-      this.#statements.exec('rollback to work');
-      this.#statements.exec('release work');
-      return () => job.reject(error);
-    } finally {
-      end();
-    }
   }
 
   async #commit(deadline: number): Promise<void> {
@@ -285,7 +258,7 @@ export class QueuedStore implements Store {
     }
   }
 
-  async #patiently(deadline: number, step: () => Promise<void>): Promise<void> {
+  async #patiently<T>(deadline: number, step: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
         return await step();
@@ -332,7 +305,7 @@ export class Statements {
   }
 
   /** Statements for one work. `end()` makes them useless, so that none runs outside of it by mistake. */
-  open(access: 'read' | 'write'): { readonly sql: Sql; end(): void } {
+  open(access: 'read' | 'write' | 'alone'): { readonly sql: Sql; end(): void } {
     let over = false;
     let written = 0;
     const ready = (text: string, values: readonly SqlValue[]): Prepared => {
@@ -390,6 +363,7 @@ export class Statements {
         return Number(wrote(text, [...Object.values(change), ...Object.values(key)] as SqlValue[]).changes);
       },
       written: () => written,
+      isAlone: access === 'alone',
     };
     return {
       sql,

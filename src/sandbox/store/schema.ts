@@ -3,8 +3,6 @@
  * 0 or 1, lists and maps JSON text that SQL never looks into. A cached balance stands beside what it belongs to; postings are the
  * truth (I2). A table of one row has the key `one`.
  */
-import type { Sql, SqlValue } from './sql.ts';
-
 const WALLETS = `create table wallets (
   one integer primary key check (one = 1),
   data_set text not null,
@@ -234,7 +232,7 @@ const EVENTS = `create table events (
     body text not null
   ) strict`;
 
-/** `request_headers` is a JSON object of some of those that were sent; `took` is in real ms. It and the key are no part of an archive. */
+/** `request_headers` is a JSON object of some of those that were sent; `took` is in real ms. It and the key are no part of a snapshot. */
 const REQUESTS = `create table requests (
     position integer primary key,
     request_id text not null,
@@ -270,11 +268,6 @@ const LEDGER_CHECKS = `create table ledger_checks (
     at integer not null,
     faults text not null
   ) strict`;
-
-/** Names of the columns a statement gives a table. */
-function columnsOf(create: string): readonly string[] {
-  return [...create.matchAll(/^\s+(\w+) (?:text|integer)\b/gm)].map(([, column = '']) => column);
-}
 
 export const SYSTEM_TABLES: readonly string[] = [
   `create table meta (
@@ -410,65 +403,7 @@ export const CLEARED_TABLES = [
   'decline_facts',
 ] as const;
 
-// What a snapshot holds of a store: which tables, in which order, which columns. Read off the statements that make the tables, so that a new column is never forgotten.
-
-export interface ArchivedTable {
-  readonly name: string;
-  readonly columns: readonly string[];
-  readonly key: readonly string[];
-}
-
-/** Who is moving the clock belongs to a process, and that the books were looked through to this very store. */
-const NOT_ARCHIVED = ['advances', 'ledger_checks'];
-
-/** How long something took, and which key of this machine was used: no two sandboxes of one seed would be the same. */
-const NOT_ARCHIVED_COLUMNS: Readonly<Record<string, readonly string[]>> = { requests: ['took', 'key_last4'] };
-
-/** Parents first: the order in which they can be filled. Emptied the other way round. */
-export const ARCHIVED: readonly ArchivedTable[] = [...[...DOMAIN_TABLES].reverse(), ...CLEARED_TABLES]
-  .filter(name => !NOT_ARCHIVED.includes(name))
-  .map(tableNamed);
-
-function tableNamed(name: string): ArchivedTable {
-  const made = [...TABLES, ...SYSTEM_TABLES].find(statement => statement.startsWith(`create table ${name} (`));
-  if (made === undefined) throw new Error(`no statement makes the table ${name}`);
-  const key = keyOf(made) ?? TABLES.map(statement => keyApart(statement, name)).find(found => found !== undefined);
-  if (key === undefined) throw new Error(`nothing tells the rows of ${name} apart`);
-  const columns = columnsOf(made).filter(column => !NOT_ARCHIVED_COLUMNS[name]?.includes(column));
-  return { name, columns, key };
-}
-
-function keyOf(table: string): readonly string[] | undefined {
-  const alone = /^\s+(\w+) (?:text|integer) primary key/m.exec(table)?.[1];
-  return alone === undefined ? /^\s+primary key \(([^)]+)\)/m.exec(table)?.[1]?.split(', ') : [alone];
-}
-
-/** Of a table whose key is made once its rows are there. */
-function keyApart(statement: string, table: string): readonly string[] | undefined {
-  const [, on, columns] = /^create unique index \w+ on (\w+) \(([^)]+)\)$/.exec(statement) ?? [];
-  return on === table ? columns?.split(', ') : undefined;
-}
-
-const PAGE = 2_000;
-
-/** All rows of a table, page by page in the order of its key, values in the order of its columns. */
-export async function* rowsOf(
-  sql: Sql,
-  { name, columns, key }: ArchivedTable,
-): AsyncGenerator<readonly (readonly SqlValue[])[]> {
-  const [from, order] = [`select ${columns.join(', ')} from ${name}`, `order by ${key.join(', ')} limit ?`];
-  const after = `where (${key.join(', ')}) > (${key.map(() => '?').join(', ')})`;
-  for (let last: SqlValue[] = []; ; ) {
-    const where = last.length === 0 ? '' : after;
-    const rows = await sql.all<Record<string, SqlValue>>(`${from} ${where} ${order}`, ...last, PAGE);
-    if (rows.length > 0) yield rows.map(row => columns.map(column => row[column] ?? null));
-    const end = rows.at(-1);
-    if (end === undefined || rows.length < PAGE) return;
-    last = key.map(column => end[column] ?? null);
-  }
-}
-
-/** Removes everything a snapshot replaces. */
-export async function emptyArchived(sql: Sql): Promise<void> {
-  for (const { name } of [...ARCHIVED].reverse()) await sql.run(`delete from ${name}`);
-}
+/** Tables that a snapshot puts back, parents first: who moves the clock, and what was found in the books, belongs to this store. */
+export const ARCHIVED: readonly string[] = [...[...DOMAIN_TABLES].reverse(), ...CLEARED_TABLES].filter(
+  name => name !== 'advances' && name !== 'ledger_checks',
+);

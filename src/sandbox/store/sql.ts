@@ -25,26 +25,26 @@ export interface Sql {
   ): Promise<number>;
   /** How many statements wrote so far in this work. */
   written(): number;
+  /** The transaction is this work's alone: a part of it may be undone by a savepoint. */
+  readonly isAlone: boolean;
 }
 
 /** An object whose members can be stored. Names of tables and members come from the code, never from outside. */
 export type Storable<Row> = { readonly [Column in keyof Row]: SqlValue };
 
-export type Manner = 'repeatable' | 'large';
-
 export interface Store {
   /** Runs `work` on one moment of the store. */
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
-   * Runs `work` in a transaction that takes the write lock at once (`BEGIN IMMEDIATE`); resolves after COMMIT.
-   * Works of one turn of the event loop may share a transaction, each in a savepoint: a work that throws is undone
-   * alone. Throws `StoreBusy` when the lock was not to be had in time or the disk is full: nothing was written.
-   * Works that are `repeatable` (they touch nothing but the store) go without a savepoint as long as none of them
-   * throws after it wrote; then all of them are done once more, each in its savepoint. `large` work goes through
-   * everything the store holds: it has its transaction to itself, which ends when it throws, and files for what the
-   * engine remembers and sorts meanwhile, so that memory has a bound.
+   * Runs `work` in a transaction that takes the write lock at once (`BEGIN IMMEDIATE`); resolves after COMMIT. Works of one
+   * turn of the event loop share one. When one of them throws after it wrote, all of them run once more, each in a transaction
+   * of its own: a work touches nothing but the store. Throws `StoreBusy` when the lock was not to be had in time or the
+   * disk is full: nothing was written. `large` work goes through everything the store holds: it has its transaction to
+   * itself, and files for what the engine remembers and sorts meanwhile, so that memory has a bound.
    */
-  write<T>(work: (sql: Sql) => Promise<T>, how?: Manner): Promise<T>;
+  write<T>(work: (sql: Sql) => Promise<T>, how?: 'large'): Promise<T>;
+  /** Copies one moment of the store into a new file. Throws `StoreBusy` when it cannot be read in time. */
+  copyTo(path: string): Promise<void>;
   /** Path of the file, or `memory`. */
   readonly path: string;
   close(): Promise<void>;

@@ -16,7 +16,7 @@ it('answers every look about a long history', async () => {
   expect(service.faults).toEqual([]);
 });
 
-it('leaves an export as it is, byte for byte, wherever in a history somebody looks', () => leavesExportsAlone(3, 6));
+it('leaves an export as it is, row for row, wherever in a history somebody looks', () => leavesExportsAlone(3, 6));
 
 it('fires no timer that is due, and no number is missing behind a look', async () => {
   await using service = await fakeService();

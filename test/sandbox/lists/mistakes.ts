@@ -15,8 +15,8 @@ export const MISTAKES: readonly Mistake[] = [
   {
     name: 'what a work did that failed is kept',
     file: 'store/queue.ts',
-    is: "this.#statements.exec('rollback to work');",
-    becomes: '',
+    is: 'if (sql.written() > 0 || !this.#parts.connection.isTransaction) {',
+    becomes: 'if (!this.#parts.connection.isTransaction) {',
   },
 ];
 

@@ -70,7 +70,7 @@ export async function carriedOut({ stores }: Connected, workload: Workload): Pro
       steps = await done(sql, plan);
       if (plan.isUndone) throw UNDONE;
     };
-    const outcome = await outcomeOf(plan.reads ? store.read(work) : store.write(work, plan.manner));
+    const outcome = await outcomeOf(plan.reads ? store.read(work) : store.write(work));
     moment += 1;
     history.push({ steps: outcome === 'committed' ? steps : appendsOf(plan), outcome, began, ended: moment });
   };
@@ -88,7 +88,6 @@ interface Plan {
   readonly steps: readonly ({ readonly append: number; readonly value: number } | { readonly read: number })[];
   readonly reads: boolean;
   readonly isUndone: boolean;
-  readonly manner?: 'repeatable';
 }
 
 function planned({ seed, transactions }: Workload) {
@@ -114,7 +113,7 @@ function planned({ seed, transactions }: Workload) {
       reads || chance.chance(50) ? { read: chance.pick(lists)?.name ?? 0 } : append(),
     );
     const isUndone = !reads && chance.chance(10);
-    return { steps, reads, isUndone, ...(chance.chance(60) && { manner: 'repeatable' as const }) };
+    return { steps, reads, isUndone };
   };
   return {
     next: () => {
