@@ -119,7 +119,7 @@ export const MISTAKES: readonly Mistake[] = [
     exchanges: [
       {
         file: 'cli/bulk/results.ts',
-        is: "state === 'open' || state === 'unknown' ? undefined : standing.outcome",
+        is: "state === 'open' || state === 'unknown' ? undefined : each.outcome",
         becomes: 'undefined',
       },
       { file: OUTCOME, is: "['done', 'refused', 'not_sent'].includes(change.state)", becomes: 'false' },
