@@ -53,7 +53,7 @@ export async function present(
   const whole: Job = { presentation, settings, streams, env };
   const form = formOf(whole);
   const job = ROW_FORMATS.has(form) ? { ...whole, presentation: asRows(presentation) } : whole;
-  if (form === 'tsv' && presentation.headline !== undefined) {
+  if ((form === 'tsv' || form === 'csv') && presentation.headline !== undefined) {
     await streams.stderr.write(`${printable(presentation.headline)}\n`);
   }
   if (presentation.listing?.runsOn) {
