@@ -55,17 +55,22 @@ const DECIMAL = /^-?\d+(?:\.\d{1,2})?$/;
 
 /** Reads a value that is neither absent nor null. Never throws; a problem never quotes the value. */
 export function readValue(field: AnyField, value: unknown): ReadValue {
+  const isWhole = Number.isSafeInteger(value);
   switch (field.kind) {
     case 'money':
-      return field.unsigned ? withoutSign(readMoney(value)) : readMoney(value);
+      return readMoney(value, field.unsigned === true);
     case 'integer':
-      return readInteger(value);
+      if (typeof value === 'string' && /^-?\d{1,15}$/.test(value)) return fine(Number(value));
+      return isWhole ? fine(value) : wrong('is not a whole number');
     case 'number':
-      return typeof value === 'number' && Number.isFinite(value) ? fine(value) : wrong('is not a number');
+      return Number.isFinite(value) ? fine(value) : wrong('is not a number');
     case 'flag':
       return typeof value === 'boolean' ? fine(value) : wrong('is not true or false');
     case 'sealed':
-      return readSealed(value);
+      // A number on the wire may have lost leading zeros; the shape check of details finds that.
+      return isWhole || (typeof value === 'string' && value !== '')
+        ? fine(new Secret(String(value)))
+        : wrong('is not text');
     case 'list':
       return readList(field, value);
     case 'map':
@@ -73,49 +78,33 @@ export function readValue(field: AnyField, value: unknown): ReadValue {
     case 'object':
       return isObject(value) ? fine(value) : wrong('is not an object');
     default:
-      return readText(field, value);
+      if (typeof value === 'string') return readText(field, value);
+      // Ids may be digits (A-130) and category codes numbers (A-43); a code may have lost leading zeros (A-52).
+      return isWhole
+        ? fine(String(value), field.secret ? 'is a number and may lack leading zeros' : undefined)
+        : wrong('is not text');
   }
 }
 
-function readMoney(value: unknown): ReadValue {
-  if (typeof value === 'string') {
-    const amount = DECIMAL.test(value) ? Number(value) : undefined;
-    if (amount === undefined || centsOf(amount) === undefined) return wrong('is text that is not an amount of money');
-    return fine(amount, 'is an amount as text');
-  }
-  if (typeof value !== 'number') return wrong('is not an amount of money');
+function readMoney(value: unknown, isUnsigned: boolean): ReadValue {
+  const isText = typeof value === 'string';
+  const amount = isText && DECIMAL.test(value) ? Number(value) : value;
+  if (typeof amount !== 'number') return wrong(isText ? NO_AMOUNT : 'is not an amount of money');
   // More decimals, infinite, negative zero or beyond safe cents: such a number must not decide anything.
-  if (isTooLarge(value)) return wrong('is larger than an amount whose cents are exact');
-  return centsOf(value) === undefined ? wrong('is not an amount with at most two decimals (A-139)') : fine(value);
+  if (!isText && isTooLarge(amount)) return wrong('is larger than an amount whose cents are exact');
+  if (centsOf(amount) === undefined)
+    return wrong(isText ? NO_AMOUNT : 'is not an amount with at most two decimals (A-139)');
+  return fine(isUnsigned ? Math.abs(amount) : amount, isText ? 'is an amount as text' : undefined);
 }
 
-function withoutSign(read: ReadValue): ReadValue {
-  return read.ok ? { ...read, value: Math.abs(read.value as number) } : read;
-}
+const NO_AMOUNT = 'is text that is not an amount of money';
 
-function readInteger(value: unknown): ReadValue {
-  if (typeof value === 'string' && /^-?\d{1,15}$/.test(value)) return fine(Number(value));
-  return Number.isSafeInteger(value) ? fine(value) : wrong('is not a whole number');
-}
-
-/** A number on the wire may have lost leading zeros; the shape check of details finds that. */
-function readSealed(value: unknown): ReadValue {
-  if (typeof value === 'string' && value !== '') return fine(new Secret(value));
-  return Number.isSafeInteger(value) ? fine(new Secret(String(value))) : wrong('is not text');
-}
-
-/** A text that may be bound to one word, in upper or lower case. */
-function readWord({ only, usually }: AnyField, value: string): ReadValue {
+/** A text may be bound to one word, in upper or lower case. */
+function readText({ must, only, usually }: AnyField, value: string): ReadValue {
+  if (must && value === '') return wrong('is empty');
   const isOther = (word: string | undefined) => word !== undefined && value !== '' && value.toUpperCase() !== word;
   if (isOther(only)) return wrong(`is not ${only}, and amounts are understood in ${only} alone`);
-  return isOther(usually) ? fine(value, `is not ${usually} in some records: sums leave those out`) : fine(value);
-}
-
-function readText(field: AnyField, value: unknown): ReadValue {
-  if (typeof value === 'string') return field.must && value === '' ? wrong('is empty') : readWord(field, value);
-  if (!Number.isSafeInteger(value)) return wrong('is not text');
-  // Ids may be digits (A-130) and category codes numbers (A-43); a code may have lost leading zeros (A-52).
-  return field.secret ? fine(String(value), 'is a number and may lack leading zeros') : fine(String(value));
+  return fine(value, isOther(usually) ? `is not ${usually} in some records: sums leave those out` : undefined);
 }
 
 function readList(field: AnyField, value: unknown): ReadValue {
@@ -130,10 +119,10 @@ function readList(field: AnyField, value: unknown): ReadValue {
 /** The type of metadata values is not shown (A-166): what is not text is kept as its JSON text. */
 function readMap(value: unknown): ReadValue {
   if (!isObject(value)) return wrong('is not an object');
-  const texts = Object.keys(value).map(key => {
-    const entry = value[key];
-    return [key, typeof entry === 'string' ? entry : JSON.stringify(entry)] as const;
-  });
+  const texts = Object.entries(value).map(([key, entry]) => [
+    key,
+    typeof entry === 'string' ? entry : JSON.stringify(entry),
+  ]);
   // Own properties, so that a key like __proto__ stays a plain key.
   return fine(Object.fromEntries(texts));
 }

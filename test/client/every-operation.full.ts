@@ -26,7 +26,23 @@ const EXCEPTIONS: Readonly<Record<string, number>> = {
   'cards.withdraw: 400 insufficient_funds': 6,
   'cards.withdraw: 422 insufficient_funds': 6,
   'webhooks.delete: 200 empty': 0,
+  // It says that the card is in the wanted state, and no reading shows it.
+  'cards.terminate: 404 card_terminated': 11,
 };
+
+/** Words of the contract; an operation that cannot give one has not been refused by it. */
+const WORDS: Readonly<Record<string, string>> = {
+  '400 insufficient_funds': 'insufficient_funds',
+  '422 insufficient_funds': 'insufficient_funds',
+  '404 not_found': 'not_found',
+  '404 card_terminated': 'card_terminated',
+  '409 state': 'card_expired',
+};
+
+function isForeign({ fails = [] }: Operation, answer: string): boolean {
+  const word = WORDS[answer];
+  return word !== undefined && !(fails as readonly string[]).includes(word);
+}
 
 function inputOf({ params, query, body }: Operation): never {
   const names = Object.keys({ ...params, ...query, ...body });
@@ -50,7 +66,8 @@ test.each(Object.entries(OPERATIONS) as [keyof typeof OPERATIONS, Operation][])(
     const code = ended instanceof CliError ? ended.exitCode : 0;
     const outcome = ended instanceof CliError ? ended.facts.outcome : 'done';
     const sent = served.seen.filter(({ method }) => method !== 'GET').length;
-    const expected = EXCEPTIONS[`${name}: ${answer}`] ?? (isRead ? read : write);
+    const usual = isRead ? read : isForeign(row, answer) ? 11 : write;
+    const expected = EXCEPTIONS[`${name}: ${answer}`] ?? usual;
     // What may be repeated freely is sent again where nothing at all is known of it.
     const often = row.repeat === 'freely' && write === 11 ? [1, 3] : [writes];
     const wrong = isRead ? code !== expected : code !== expected || !often.includes(sent);
