@@ -70,12 +70,12 @@ export async function layTraps(): Promise<void> {
 
 /** Parts of the program that read a file, start another program, or reach for the clipboard and the keychain. */
 export const LINES = [
-  ['--sandbox', 'cards', 'list', '-o', 'yaml'],
   ['--sandbox', 'cards', 'details', 'CARD', '--reveal', '--copy', 'number'],
   ['login', '--profile', 'team', '--base-url', 'https://api.example.com/v1', '--key-command', '--', 'pass', 'show'],
-  ['login', '--profile', 'team', '--base-url', 'https://api.example.com/v1', '--keychain', '--key-stdin'],
 ] as const;
 export const MORE_LINES = [
+  ['--sandbox', 'cards', 'list', '-o', 'yaml'],
+  ['login', '--profile', 'team', '--base-url', 'https://api.example.com/v1', '--keychain', '--key-stdin'],
   ['whoami'],
   ['doctor', '--sandbox'],
   ['--sandbox', 'cards', 'list'],
