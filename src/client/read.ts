@@ -147,7 +147,8 @@ export async function* walkPages(paging: Paging): AsyncGenerator<ListPage<Row>> 
     const reason = incompleteBecause(counts, from) ?? why;
     if (reason === undefined) return;
     if (paging.onIncomplete) paging.onIncomplete(reason);
-    else warn(`the list of ${operation} may be incomplete: ${reason}`);
+    // What is only shown need not hold what came after it was begun; a decision must.
+    else if (!hasOnlyGrown(counts, from)) warn(`the list of ${operation} may be incomplete: ${reason}`);
   };
 
   for (let number = from; number < from + maxPages; number += 1) {
@@ -198,6 +199,11 @@ function incompleteBecause({ first, last, rows, moved }: Counts, from: number): 
   if (first !== last) return `the service counted ${first} at first and ${last} at the end`;
   if (moved === 0) return undefined;
   return `${moved} ${moved === 1 ? 'row' : 'rows'} appeared again on a later page, so rows moved in the meantime`;
+}
+
+/** New rows came in front and pushed those that were there onto later pages: each of these was received. */
+function hasOnlyGrown({ first = 0, last = 0, rows, moved }: Counts, from: number): boolean {
+  return from === 1 && rows === first && last > first && moved === last - first;
 }
 
 /** How many ids are known at least: rows that move come again on the next page or the one after it. */

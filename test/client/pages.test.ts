@@ -11,7 +11,10 @@ const row = (id: number) => ({ id: `c${id}` });
 const rowsOf = (from: number, to: number) =>
   Array.from({ length: Math.max(0, to - from) }, (_, index) => row(from + index));
 
-async function walk(fetch: (page: number) => ArrivedPage, more: { from?: number; maxPages?: number } = {}) {
+async function walk(
+  fetch: (page: number) => ArrivedPage,
+  more: { from?: number; maxPages?: number; onIncomplete?: (why: string) => void } = {},
+) {
   const warnings: string[] = [];
   const asked: number[] = [];
   const ids: unknown[] = [];
@@ -60,6 +63,19 @@ describe('the loop', () => {
     expect(warnings).toEqual([
       'the list of cards.list may be incomplete: 1 row appeared again on a later page, so rows moved in the meantime',
     ]);
+  });
+
+  test('rows that come in front while it is read leave no doubt about those that were there; a decision is told', async () => {
+    // A row comes after the first page: c2 is pushed onto the second one.
+    const pages = [rowsOf(0, 3), rowsOf(2, 5), rowsOf(5, 6)];
+    const grown = (page: number) => ({
+      list: { data: pages[page - 1] ?? [], page: { total: page === 1 ? 6 : 7, per_page: 3 } },
+    });
+    const { ids, warnings } = await walk(grown);
+    expect([ids, warnings]).toEqual([['c0', 'c1', 'c2', 'c3', 'c4', 'c5'], []]);
+    const doubts: string[] = [];
+    await walk(grown, { onIncomplete: why => doubts.push(why) });
+    expect(doubts).toEqual(['the service counts 7, but 6 were received']);
   });
 
   test('rows that go while it is read are said, although the count agrees in the end', async () => {
