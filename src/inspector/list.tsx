@@ -247,15 +247,15 @@ function FilterField({ filter: { name, label, placeholder, search, choices }, ro
   const words = choices ?? rowOf(row).fields.find(field => field.name === name)?.choices;
   const onInput = (event: Event) => change({ [name]: (event.currentTarget as HTMLInputElement).value });
   const id = search ? 'search' : `filter-${name}`;
-  const about = { id, value, placeholder, onInput };
+  const about = { id, value, placeholder };
   return (
     <label for={id}>
       {label}{' '}
       {words === undefined ? (
         search ? (
-          <input type="search" {...about} />
+          <input type="search" {...about} onInput={onInput} />
         ) : (
-          <input type="text" {...about} />
+          <input type="text" {...about} onChange={onInput} />
         )
       ) : (
         <select id={id} value={value} onChange={onInput}>

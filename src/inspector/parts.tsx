@@ -3,7 +3,7 @@
 import { EMOJI } from '../core/text.ts';
 import { addressOf, addressOfId } from './address.ts';
 import { type ComponentChildren, useState } from './elements.ts';
-import { commandLine, type Input } from './tables.ts';
+import { commandLine, type Input, rowOf } from './tables.ts';
 
 /** Text from outside: visible, and apart from the direction of the text around it. */
 export const Said = ({ text }: { readonly text: string }) => <bdi>{printable(text)}</bdi>;
@@ -116,6 +116,7 @@ export function Copy({ text, label = 'Copy' }: CopyProps) {
 /** The command that gives the same; the newest one of the view answers the key `y`. */
 export function SameCommand({ row, input = {} }: { readonly row: string; readonly input?: Input }) {
   const line = commandLine(row, input);
+  if (rowOf(row).command.words === '') return null;
   return (
     <p class="command" data-command={line}>
       <span aria-hidden="true">$ </span>

@@ -28,7 +28,8 @@ const OTHERWISE: Readonly<Record<string, Partial<PageCommand>>> = {
   transactions: { words: '--sandbox tx list', flags: { card_id: '--card', type: '--type' } },
   'transactions.show': { words: '--sandbox tx get', args: ['transaction_id'] },
   challenges: { words: '--sandbox 3ds list', flags: { card_id: '--card' } },
-  deposits: { words: 'sandbox events' },
+  // No command lists them.
+  deposits: { words: '' },
   spending: { words: '--sandbox tx chart --since 14d' },
   webhooks: { words: '--sandbox webhooks list' },
   acts: { words: 'sandbox open' },

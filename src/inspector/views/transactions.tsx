@@ -180,8 +180,10 @@ const CHECKS: TableOf<Check> = {
         <Badge word={RESULTS[result] ?? result} kind={result === 'fails' ? 'bad' : result === 'holds' ? 'good' : ''} />
       ),
     },
-    { title: 'Compared', shows: ({ left }) => <Said text={left ?? ''} /> },
-    { title: 'With', shows: ({ right }) => <Said text={right ?? ''} /> },
+    {
+      title: 'Compared',
+      shows: ({ left, right }) => left !== null && <Said text={`${left} against ${right ?? ''}`} />,
+    },
   ],
   empty: 'No check was made.',
 };
