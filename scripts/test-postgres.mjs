@@ -1,7 +1,7 @@
 /**
- * The folder of the one PostgreSQL of a test run. Whichever test needs it first starts it there (test/postgres/shared.ts);
- * here it is stopped by its process id, and the folder goes. It lies beside the other temporary files and not among them:
- * the server does not run as root, and those are closed to everybody else.
+ * The folder in which a run notes the PostgreSQL servers that its tests start (test/postgres/journal-server.ts); at the end they
+ * are stopped by their process ids, and their folders go. Those lie beside the other temporary files and not among them: a server
+ * does not run as root, and those are closed to everybody else.
  */
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,8 +14,10 @@ export default function setup() {
   process.env.TEST_POSTGRES_FOLDER = folder;
   return async () => {
     delete process.env.TEST_POSTGRES_FOLDER;
-    await stop(serverOf(folder));
-    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+    for (const each of [...serversIn(folder), folder]) {
+      await stop(serverOf(each));
+      rmSync(each, { recursive: true, force: true, maxRetries: 3 });
+    }
   };
 }
 
@@ -25,6 +27,14 @@ function reachable(folder) {
   const way = folder.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/') || '/');
   const closed = way.findIndex(each => (statSync(each).mode & 0o001) === 0);
   return closed === -1 ? folder : way[Math.max(0, closed - 1)];
+}
+
+function serversIn(folder) {
+  try {
+    return readFileSync(join(folder, 'servers'), 'utf8').split('\n').filter(Boolean);
+  } catch {
+    return [];
+  }
 }
 
 function serverOf(folder) {

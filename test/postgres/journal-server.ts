@@ -1,11 +1,11 @@
-/** A server of one test file with a shared journal in it: two operators, a reader, and states that are kept and put back. */
+/** A server with a shared journal in it: two operators, a reader, and states that are kept and put back. */
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as rest } from 'node:timers/promises';
-import { asAdmin, openPostgres, type PostgresSettings, postgresAddress } from '../../src/journal/postgres.ts';
+import { asAdmin, openPostgres, type PostgresSettings, postgresAddress, SCHEMA } from '../../src/journal/postgres.ts';
 import { initJournal } from '../../src/journal/shared.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { copyCluster, type Server, startAgain, startServer, stopServer } from './server.ts';
@@ -40,9 +40,29 @@ export interface JournalServer extends AsyncDisposable {
   restore(how?: 'promoted'): Promise<void>;
 }
 
+/** Of this process, where nobody uses it: to empty a journal is much less than to start a server. */
+let unused: JournalServer | undefined;
+
+/** A server with an empty journal; the end of the run stops it. */
 export async function journalServer(): Promise<JournalServer> {
-  // Beside the folder of the run's server, whose way is open to nobody's.
-  const folder = await mkdtemp(join(dirname(process.env['TEST_POSTGRES_FOLDER'] ?? tmpdir()), 'cwpg-'));
+  const kept = unused;
+  unused = undefined;
+  const journal = kept ?? (await startedServer());
+  if (kept !== undefined) {
+    await kept.sql(
+      'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and usename is not null',
+    );
+    await kept.sql(`drop schema ${SCHEMA} cascade`);
+  }
+  await initJournal(settingsAt(journal.url('postgres')));
+  return journal;
+}
+
+async function startedServer(): Promise<JournalServer> {
+  // Beside the folder of the run, whose way is open to nobody's; what is named in there is stopped and removed at its end.
+  const run = process.env['TEST_POSTGRES_FOLDER'] ?? tmpdir();
+  const folder = await mkdtemp(join(dirname(run), 'cwpg-'));
+  await appendFile(join(run, 'servers'), `${folder}\n`);
   const port = 20_000 + ((process.pid + process.hrtime()[1]) % 20_000);
   let server = await startServer(folder, { port, tls: selfSigned('test/postgres', ['localhost']) });
   const [data, older] = [join(folder, 'data'), join(folder, 'older')];
@@ -64,7 +84,7 @@ export async function journalServer(): Promise<JournalServer> {
       }
     }
   };
-  return {
+  const journal: JournalServer = {
     get server() {
       return server;
     },
@@ -101,10 +121,15 @@ export async function journalServer(): Promise<JournalServer> {
       await client.end();
     },
     async [Symbol.asyncDispose]() {
-      await stop('SIGKILL');
-      await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+      const isRunning = await sql('select 1').then(
+        () => true,
+        () => false,
+      );
+      if (isRunning && unused === undefined) unused = journal;
+      else await stop('SIGKILL');
     },
   };
+  return journal;
 }
 
 export { openPostgres };
