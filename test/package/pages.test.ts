@@ -15,13 +15,8 @@ it('the build keeps every page as it is made from the declarations', () => {
 
 it.each([
   ['', 'start '],
-  ['--help', 'group '],
-  ['help', 'group '],
-  ['cards', 'group cards'],
   ['sandbox simulate', 'group sandbox simulate'],
   ['cards create -h', 'command cards create'],
-  ['help cards fund', 'command cards fund'],
-  ['help help', 'group help'],
   // More than words: the page is made, from the same declarations.
   ['--sandbox cards fund card_1 --amount 5 --help', 'command cards fund'],
 ])('"%s" prints the page "%s"', async (line, head) => {
