@@ -52,6 +52,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'scenario',
     'fleet',
     'writes',
+    'limits',
     'core',
     'platform',
   ],
