@@ -152,6 +152,8 @@ interface Client extends pg.Client {
   readonly connectionParameters: Record<string, unknown>;
   /** Why it was lost. */
   lost?: unknown;
+  /** Statements whose answers are still to come. */
+  waiting: number;
 }
 
 interface Job {
@@ -233,7 +235,8 @@ class PostgresDatabase implements Database {
     if (this.#isClosed) return;
     await this.#queued('read', async () => undefined, true).catch(() => undefined);
     this.#isClosed = true;
-    await this.#client?.end().catch(() => undefined);
+    // Not waited for: the program would end on a connection that does not keep it alive, before it has said what it did.
+    this.#client?.end().catch(() => undefined);
   }
 
   #queued<T>(kind: Job['kind'], work: (tx: Transaction) => Promise<T>, isEmpty = false): Promise<T> {
@@ -414,6 +417,7 @@ async function connect({ address, env, onPassword }: PostgresSettings): Promise<
       return found ?? '';
     },
   });
+  client.waiting = 0;
   // What the package takes from PGOPTIONS and its like is a matter of the session, and there is none.
   for (const name of ['options', 'replication', 'binary', 'client_encoding'])
     client.connectionParameters[name] = undefined;
@@ -430,7 +434,6 @@ async function connect({ address, env, onPassword }: PostgresSettings): Promise<
   client.on('end', () => {
     client.lost ??= new Error('the connection has ended');
   });
-  // A program is not kept alive by a journal that it does not use any more.
   client.connection.stream.unref();
   return client;
 }
@@ -461,6 +464,7 @@ async function query(
   client: Client,
   statement: { text: string; values?: SqlValue[]; queryMode?: 'extended' },
 ): Promise<unknown> {
+  client.waiting += 1;
   client.connection.stream.ref();
   try {
     return await client.query(statement as pg.QueryConfig);
@@ -472,7 +476,9 @@ async function query(
     }
     throw thrown;
   } finally {
-    client.connection.stream.unref();
+    client.waiting -= 1;
+    // A program is not kept alive by a journal that it does not use any more.
+    if (client.waiting === 0) client.connection.stream.unref();
   }
 }
 

@@ -101,8 +101,10 @@ export function sharedPlace(settings: SharedSettings): SharedPlace {
     if (known === undefined) throw notListed(shown);
     const { journal, account, print } = known;
     const isOf = (each: SeenJournal) => each.journal === journal && each.account === account;
-    let last = (await seen.read()).find(isOf);
+    const before = await seen.read();
+    let last = before.find(isOf);
     if (last === undefined) {
+      refuseKept(before, await settings.key(), journal);
       await joinJournal(here, await settings.local(), { acting: await acting(), account, print, printOf });
       const [row] = await here.read(tx =>
         tx.all<{ seq: number }>('select audit_seq as seq from account where id = ?', account),
@@ -152,15 +154,25 @@ export async function refuseBesideShared(
   key: () => Promise<Secret>,
 ): Promise<void> {
   const known = await seenJournalsIn(stateFolder, files).read();
-  if (known.length === 0) return;
-  const own = await key();
-  const shared = known.find(({ journal, print }) => keyPrint(own, journal) === print);
+  if (known.length > 0) refuseKept(known, await key());
+}
+
+/** `here`: the shared journal that is used now. */
+function refuseKept(known: readonly SeenJournal[], key: Secret, here?: string): void {
+  const shared = known.find(({ journal, print }) => journal !== here && keyPrint(key, journal) === print);
   if (shared === undefined) return;
   throw new CliError('guarded', {
     message: `this account is kept in the shared journal ${shared.shown}: beside it the same change could be made twice`,
-    notes: ['Name it with --journal, in CARDWRIGHT_JOURNAL_URL or in the profile. Nothing was sent.'],
+    notes: [
+      'Name it with --journal, in CARDWRIGHT_JOURNAL_URL or in the profile. Nothing was sent.',
+      ...(here === undefined
+        ? []
+        : [
+            `This is another journal (${here.slice(0, 8)}, not ${shared.journal.slice(0, 8)}). If it takes its place for good:`,
+          ]),
+    ],
     reason: 'shared_elsewhere',
-    hint: `export CARDWRIGHT_JOURNAL_URL=${shellWord(shared.shown)}`,
+    hint: here === undefined ? `export CARDWRIGHT_JOURNAL_URL=${shellWord(shared.shown)}` : 'cardwright journal accept',
     outcome: 'not_sent',
   });
 }

@@ -114,3 +114,42 @@ test.skipIf(without)('a session that holds the account is named, and a locked ac
   await holder.close();
   expect((await ana.run(CREATE)).code).toBe(0);
 });
+
+test.skipIf(without)('a database that was put back and has gone on since is noticed by who saw more', async () => {
+  await using server = await journalServer();
+  await using t = await team(server);
+  await ready(server, t);
+  const [ana, bo] = [await t.machine('ana'), await t.machine('bo')];
+  expect((await bo.run(CREATE)).code).toBe(0);
+  await server.backup();
+  expect((await ana.run(`${CREATE} --intent lost`)).code).toBe(0);
+  await server.restore();
+  // Bo has seen nothing of what is gone, and takes the lines beyond what ana has seen.
+  for (let more = 0; more < 2; more += 1) expect((await bo.run(CREATE)).code).toBe(0);
+  const refused = await ana.run(`${CREATE} --intent lost`);
+  expect(refused.code).toBe(14);
+  expect(refused.err).toContain('journal accept');
+  expect(await t.cards()).toHaveLength(4);
+  expect((await ana.run('journal accept --yes')).code).toBe(0);
+  expect((await ana.run(CREATE)).code).toBe(0);
+  expect((await bo.run(CREATE)).code).toBe(0);
+});
+
+test.skipIf(without)(
+  'a new journal in the place of one that a machine knows is refused until it is accepted',
+  async () => {
+    await using server = await journalServer();
+    await using t = await team(server);
+    await ready(server, t);
+    const ana = await t.machine('ana');
+    expect((await ana.run(`${CREATE} --intent order`)).code).toBe(0);
+    await server.sql('drop schema cardwright cascade');
+    await ready(server, t);
+    const refused = await ana.run(`${CREATE} --intent order`);
+    expect(refused.code).toBe(14);
+    expect(refused.err).toContain('journal accept');
+    expect(await t.cards()).toHaveLength(1);
+    expect((await ana.run('journal accept --yes')).code).toBe(0);
+    expect((await ana.run(CREATE)).code).toBe(0);
+  },
+);
