@@ -244,7 +244,7 @@ describe.skipIf(noBrowser !== undefined)('text from outside', () => {
     expect(found([...told, ...answers].join('\n'))).toEqual([]);
 
     await watched.getByRole('button', { name: 'Reveal', exact: true }).click();
-    await watched.getByLabel('last four digits').fill(secrets['card number']?.slice(-4) ?? '');
+    await watched.getByLabel('last four digits', { exact: true }).fill(secrets['card number']?.slice(-4) ?? '');
     await watched.getByRole('button', { name: 'Reveal for 30 s' }).click();
     await watched.getByText('Good until').waitFor();
     expect(found(await everything())).toEqual(['card number']);

@@ -1,6 +1,5 @@
 /** Every view, light and dark, at 1280 and 390 px: axe, nothing sideways, nothing on the console, and its command. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { money, shortTime } from '../../src/inspector/parts.tsx';
 import {
   type BrowserContext,
   complaintsOf,
@@ -35,6 +34,10 @@ const SAID_OTHERWISE: Readonly<Record<string, string>> = {
   does: 'the rule itself is shown',
   answer: 'laid out on lines of its own',
 };
+
+const money = (amount: number) =>
+  amount.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+const shortTime = (iso: string) => iso.replace('T', ' ').replace(/(?:\.\d+)?Z$/, '');
 
 /** What a person may read in place of a value: `1,088.00` for 1088. */
 function spellings(value: string | number | boolean): readonly string[] {
