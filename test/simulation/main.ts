@@ -131,16 +131,18 @@ async function replayFound(text: string): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
-/** Each mistake in a process of its own, as many at once as there are to be. */
+/** Each mistake in a process of its own: its seed first, and where that finds it no more, those from the first on. */
 async function judgeMistakes(): Promise<number> {
   const left = MISTAKES.filter(({ name }) => name.search(values.mistake ?? '') !== -1);
   let missed = 0;
   const drive = async () => {
     for (let mistake = left.shift(); mistake !== undefined; mistake = left.shift()) {
-      const { name, exchanges } = mistake;
+      const { name, seed, exchanges } = mistake;
       try {
         const text = await buildProgram(exchanges);
-        const { failed, played } = await playAll(text, Number(values.seed ?? 1), Number(values.seeds ?? 2000), true, 1);
+        const kept = await playAll(text, seed, 1, true, 1);
+        const { failed, played } =
+          kept.failed.length > 0 ? kept : await playAll(text, 1, Number(values.seeds ?? 2000), true, 1);
         const [first] = failed;
         if (first === undefined) missed += 1;
         const said = first === undefined ? `NOT FOUND in ${played} seeds` : `seed ${first.seed}`;

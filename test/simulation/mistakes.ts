@@ -6,6 +6,8 @@ import type { Exchange } from './program.ts';
 
 export interface Mistake {
   readonly name: string;
+  /** One that finds it; 0: none is known. */
+  readonly seed: number;
   readonly exchanges: readonly Exchange[];
 }
 
@@ -15,107 +17,125 @@ const CLAIM = 'journal/claim.ts';
 const LOOK = 'journal/look.ts';
 
 /** In one file, texts and what they become. */
-const planted = (name: string, file: string, ...texts: readonly (readonly [string, string])[]): Mistake => ({
+const planted = (
+  name: string,
+  seed: number,
+  file: string,
+  ...texts: readonly (readonly [string, string])[]
+): Mistake => ({
   name,
+  seed,
   exchanges: texts.map(([is, becomes]) => ({ file, is, becomes })),
 });
 
 export const MISTAKES: readonly Mistake[] = [
-  planted('a new key each time something is sent', OUTCOME, [
+  planted('a new key each time something is sent', 0, OUTCOME, [
     'idempotencyKey: key };',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source text
     'idempotencyKey: key && `${key}.${change.attempts}` };',
   ]),
-  planted('nothing is looked for before it is sent again', OUTCOME, [
+  planted('nothing is looked for before it is sent again', 296, OUTCOME, [
     'await restUntilQuiet(work, change);\n  const seen = await look(work, change);',
     "await restUntilQuiet(work, change);\n  const seen: Look = { found: 'not there', text: '' };",
   ]),
-  planted('a change that was sent before is sent at once when it is resumed', OUTCOME, [
+  planted('a change that was sent before is sent at once when it is resumed', 6, OUTCOME, [
     "isAmbiguous ? 'look' : 'send'",
     "'send'",
   ]),
-  planted('an op is acknowledged before its answer is written', CHANGES, ['isAcknowledged ? now : null,', 'now,']),
+  planted('an op is acknowledged before its answer is written', 177, CHANGES, ['isAcknowledged ? now : null,', 'now,']),
   planted(
     '"sent" is written after the send',
+    32,
     OUTCOME,
     ['  await markSent(work, change, before);\n', ''],
     ['return work.service.attempt(planned, input,', 'const answered = await work.service.attempt(planned, input,'],
     ['signal: work.cut });', 'signal: work.cut });\n  await markSent(work, change, before);\n  return answered;'],
   ),
-  planted('a change that is marked as sent is kept as planned', CHANGES, [
+  planted('a change that is marked as sent is kept as planned', 32, CHANGES, [
     "update change set state = 'sent', attempts",
     'update change set attempts',
   ]),
-  planted('an op is taken over from a living holder', CHANGES, [
+  planted('an op is taken over from a living holder', 1016, CHANGES, [
     "if (whoWorks(op, self, now) !== 'nobody' && op.finished === undefined) throw",
     'if (false) throw',
   ]),
-  planted('the same change is not looked for in ops that are not settled', CLAIM, [
+  planted('the same change is not looked for in ops that are not settled', 147, CLAIM, [
     'if (others.length === 0) return undefined;',
     'return undefined;',
   ]),
-  planted('a cap is counted after the send', CLAIM, [
+  planted('a cap is counted after the send', 183, CLAIM, [
     'await reserve(tx, op, 1);\n  await insertIntents',
     'await reserve(tx, { ...op, total: 0 }, 1);\n  await insertIntents',
   ]),
-  planted('an intent is not kept', CLAIM, ['  await insertIntents(tx, claimed);\n', '']),
-  planted('an intent is looked up without its digest', CLAIM, ['used.digest !== intentDigest(row, givenKey)', 'false']),
-  planted('a file may be run again and again', CLAIM, ['if (!bulk || !movesMoney || again ||', 'if (true ||']),
-  planted('a file is judged without its amounts', 'journal/digest.ts', [
+  planted('an intent is not kept', 4, CLAIM, ['  await insertIntents(tx, claimed);\n', '']),
+  planted('an intent is looked up without its digest', 0, CLAIM, [
+    'used.digest !== intentDigest(row, givenKey)',
+    'false',
+  ]),
+  planted('a file may be run again and again', 35, CLAIM, ['if (!bulk || !movesMoney || again ||', 'if (true ||']),
+  planted('a file is judged without its amounts', 0, 'journal/digest.ts', [
     "for (const row of rows) each.push(createHash('sha256').update(lineOf(row)).digest());",
     "for (const row of rows) each.push(createHash('sha256').update(row.operation).digest());",
   ]),
-  planted('a key that nobody has proved is trusted', OUTCOME, ['return (await isKeyUsable(work, change)) && ', 'return ']),
-  planted('a key is trusted for ever', 'journal/work.ts', ['age >= 0 && age < life', 'true']),
-  planted('a refusal is believed after an ambiguous answer', OUTCOME, [
+  planted('a key that nobody has proved is trusted', 6, OUTCOME, [
+    'return (await isKeyUsable(work, change)) && ',
+    'return ',
+  ]),
+  planted('a key is trusted for ever', 0, 'journal/work.ts', ['age >= 0 && age < life', 'true']),
+  planted('a refusal is believed after an ambiguous answer', 0, OUTCOME, [
     '!isAmbiguous && attempt.plausible !== true && sending.throttled === 0',
     'attempt.plausible !== true',
   ]),
-  planted('too many requests is taken for "not done"', OUTCOME, [
+  planted('too many requests is taken for "not done"', 1160, OUTCOME, [
     "if (isAmbiguous || seen.found !== 'not there') return",
     'if (false) return',
   ]),
-  planted('the answer of a transfer is not read back', OUTCOME, [
+  planted('the answer of a transfer is not read back', 0, OUTCOME, [
     'const why = await denied(work, change, attempt);',
     'const why = undefined as string | undefined;',
   ]),
-  planted('the wallet is not compared', LOOK, [
+  planted('the wallet is not compared', 0, LOOK, [
     "found: wallet === undefined || wallet.change === 0 ? 'not there' : 'cannot tell'",
     "found: 'not there'",
   ]),
-  planted('a list that is behind is believed at once', LOOK, ['exact || work.lookOnly ? []', 'exact || true ? []']),
-  planted('the marker of the first row is looked for', LOOK, [
+  planted('a list that is behind is believed at once', 46, LOOK, ['exact || work.lookOnly ? []', 'exact || true ? []']),
+  planted('the marker of the first row is looked for', 125, LOOK, [
     'const marker = change.marker;',
     'const marker = change.marker?.replace(/\\d+$/, "1");',
   ]),
-  planted('a card is not held while it is moved', OUTCOME, ['isTransfer ? await holdCard(', 'false ? await holdCard(']),
-  planted('an unknown transfer lets its card go', CHANGES, ["if (state !== 'unknown') await", 'await']),
-  planted('what else of this journal moves the wallet is not asked', LOOK, [
+  planted('a card is not held while it is moved', 471, OUTCOME, [
+    'isTransfer ? await holdCard(',
+    'false ? await holdCard(',
+  ]),
+  planted('an unknown transfer lets its card go', 513, CHANGES, ["if (state !== 'unknown') await", 'await']),
+  planted('what else of this journal moves the wallet is not asked', 0, LOOK, [
     'return found.length > 0;',
     'return false;',
   ]),
-  planted('an answer is believed that names the card of another change', CHANGES, [
+  planted('an answer is believed that names the card of another change', 0, CHANGES, [
     "settling.evidence.via === 'answer' ? await madeByOther(tx, change, settling) : undefined",
     'undefined as MadeBy | undefined',
   ]),
-  planted('the epoch is not checked', CHANGES, ['if (held !== 1) throw taken(id);', '']),
-  planted('what is held for approval is sent without one', 'journal/rules.ts', [
+  planted('the epoch is not checked', 0, CHANGES, ['if (held !== 1) throw taken(id);', '']),
+  planted('what is held for approval is sent without one', 166, 'journal/rules.ts', [
     'if (counted.persons.length < needed) throw',
     'if (false) throw',
   ]),
   {
     name: 'an approval is not verified',
+    seed: 166,
     exchanges: [
       { file: 'journal/rules.ts', is: 'approval where op = ? order by at', becomes: 'approval where op <> ? or true' },
       { file: 'approvals/request.ts', is: '!isSigned(text, signature, approver.key)', becomes: 'false' },
     ],
   },
-  planted('a probe of keys is fooled by 429', 'journal/probe.ts', [
+  planted('a probe of keys is fooled by 429', 0, 'journal/probe.ts', [
     "if (second.class !== 'done') return",
     "if (second.class === 'throttled') return { key: 'honoured', text: '' };\n  if (second.class !== 'done') return",
   ]),
   {
     name: 'a resume begins with the first row',
+    seed: 35,
     exchanges: [
       {
         file: 'cli/bulk/results.ts',
