@@ -124,125 +124,52 @@ export async function brokenOf(sql: Sql, invariants: readonly Invariant[]): Prom
 
 // I14 to I16 as events show them: none missing, none twice, none after the end, and the states they lead to.
 
-interface EventRow {
-  readonly seq: number;
-  readonly type: string;
-  readonly body: string;
-}
+const I15 = 'I15 a card that fell below its line is frozen';
 
-interface CardRow {
-  readonly id: string;
-  readonly status: string;
-  readonly below: number;
-}
-
-/** What events told of one card, by their numbers; 0 when there was none. */
-interface Story {
-  frozen: number;
-  unfrozen: number;
-  created: number;
-  terminated: number;
-  authorized: number;
-}
-
-const PAGE = 2_000;
+/** Every line with a culprit; all of it from one reading of the events. */
+const TOLD = `with told as materialized (select seq, type, json_extract(body, '$.data.id') as id,
+      json_extract(body, '$.data.card_id') as card_id from events where json_valid(body)),
+    turns as (select seq, type, id, lag(type) over (partition by id order by seq) as before from told
+      where type in ('card.frozen', 'card.unfrozen')),
+    stories as (select id, min(case when type = 'card.terminated' then seq end) as ended,
+        coalesce(max(case when type = 'card.frozen' then seq end), 0) as frozen,
+        coalesce(max(case when type = 'card.unfrozen' then seq end), 0) as unfrozen,
+        max(type in ('card.created', 'card.frozen', 'card.unfrozen')) as is_told
+      from told where type like 'card.%' group by id),
+    authorized as (select card_id, max(seq) as last from told where type = 'transaction.authorized' group by card_id)
+  select 'I14 the numbers of events have no gap' as what, before + 1 as culprit
+    from (select seq, lag(seq, 1, 0) over (order by seq) as before from events) where seq <> before + 1
+  union all select 'I14 every event says what it is about', e.seq from events e
+    left join told t on t.seq = e.seq where typeof(t.id) <> 'text'
+  union all select 'I14 one event for each transition', type || ' ' || id from told
+    where type not in ('card.frozen', 'card.unfrozen', 'card.funded') group by type, id having count(*) > 1
+  union all select 'I14 freezing and unfreezing take turns', id from turns where type = before
+  union all select 'I14 the status of a card is the one last told', c.id from cards c join stories s on s.id = c.id
+    where s.is_told and s.ended is null and c.status <> 'terminated' and (s.frozen > s.unfrozen) <> (c.status = 'frozen')
+  union all select '${I15}', c.id from cards c join stories s on s.id = c.id join authorized a on a.card_id = c.id
+    where c.status = 'active' and c.balance < c.auto_freeze_at and s.ended is null and s.unfrozen between 1 and a.last
+  union all select 'I16 no event of a card after its end', t.id from told t join stories s on s.id = t.id
+    where t.type like 'card.%' and t.seq > s.ended
+  union all select 'I16 a terminated card stays terminated', c.id from cards c join stories s on s.id = c.id
+    where s.ended is not null and c.status <> 'terminated'`;
 
 export async function eventFaults(sql: Sql): Promise<string[]> {
-  const reading = new Reading();
-  for (let last = 0; ; ) {
-    const rows = await sql.all<EventRow>(
-      'select seq, type, body from events where seq > ? order by seq limit ?',
-      last,
-      PAGE,
-    );
-    for (const row of rows) reading.take(row);
-    last = rows.at(-1)?.seq ?? last;
-    if (rows.length < PAGE) break;
+  const broken = new Map<string, (string | number)[]>();
+  for (const { what, culprit } of await sql.all<{ what: string; culprit: string | number }>(TOLD)) {
+    broken.set(what, [...(broken.get(what) ?? []), culprit]);
   }
-  const cards = await sql.all<CardRow>(
-    `select id, status, case when balance < auto_freeze_at then 1 else 0 end as below
-     from cards order by id`,
+  const faults = [...broken].map(([what, culprits]) => `${what}: ${culprits.slice(0, SHOWN).join(', ')}`);
+  const counts = await sql.all<{ type: string; total: number }>(
+    'select type, count(*) as total from events group by type',
   );
-  for (const card of cards) reading.compare(card);
-  const faults = reading.faults();
   const origin = await originOf(sql);
   for (const [name, count] of await happened(sql)) {
     const expected = count - (origin.get(name) ?? 0);
-    const found = reading.counts.get(name) ?? 0;
+    const found = counts.find(({ type }) => type === name)?.total ?? 0;
     if (found !== expected) faults.push(`I14 one event for each transition: ${found} ${name} for ${expected}`);
   }
   return [...faults, ...(await lateDecreases(sql))];
 }
-
-/** Reads the events in their order and keeps what breaks a rule. */
-class Reading {
-  readonly counts = new Map<string, number>();
-  readonly #seen = new Set<string>();
-  readonly #stories = new Map<string, Story>();
-  readonly #broken = new Map<string, string[]>();
-  #last = 0;
-
-  take({ seq, type, body }: EventRow): void {
-    if (seq !== this.#last + 1) this.#break('I14 the numbers of events have no gap', `${this.#last + 1}`);
-    this.#last = seq;
-    this.counts.set(type, (this.counts.get(type) ?? 0) + 1);
-    const data = toldBy(body);
-    if (data === undefined) {
-      this.#break('I14 every event says what it is about', `${seq}`);
-      return;
-    }
-    if (type.startsWith('card.')) this.#takeCard(seq, type, data.id);
-    else if (type === 'transaction.authorized' && data.card_id !== undefined) {
-      this.#story(data.card_id).authorized = seq;
-    }
-    if (['card.frozen', 'card.unfrozen', 'card.funded'].includes(type)) return;
-    const key = `${type} ${data.id}`;
-    if (this.#seen.has(key)) this.#break('I14 one event for each transition', key);
-    this.#seen.add(key);
-  }
-
-  #takeCard(seq: number, type: string, id: string): void {
-    const story = this.#story(id);
-    if (story.terminated > 0) this.#break('I16 no event of a card after its end', id);
-    const kind = type.slice('card.'.length);
-    const isFrozen = story.frozen > story.unfrozen;
-    if ((kind === 'frozen' && isFrozen) || (kind === 'unfrozen' && story.unfrozen > story.frozen)) {
-      this.#break('I14 freezing and unfreezing take turns', id);
-    }
-    if (kind === 'frozen' || kind === 'unfrozen' || kind === 'created' || kind === 'terminated') story[kind] = seq;
-  }
-
-  /** Holds what is stored of a card against what was told of it. */
-  compare({ id, status, below }: CardRow): void {
-    const story = this.#stories.get(id);
-    if (story === undefined) return;
-    if (story.terminated > 0 && status !== 'terminated') this.#break('I16 a terminated card stays terminated', id);
-    if (status === 'terminated' || story.terminated > 0) return;
-    const toldFrozen = story.frozen > story.unfrozen;
-    const isTold = story.frozen + story.unfrozen + story.created > 0;
-    if (isTold && toldFrozen !== (status === 'frozen')) {
-      this.#break('I14 the status of a card is the one last told', id);
-    }
-    const isLate = story.unfrozen > 0 && story.authorized > story.unfrozen;
-    if (status === 'active' && below === 1 && isLate) this.#break(I15, id);
-  }
-
-  faults(): string[] {
-    return [...this.#broken].map(([what, culprits]) => `${what}: ${culprits.slice(0, 5).join(', ')}`);
-  }
-
-  #story(card: string): Story {
-    const known = this.#stories.get(card) ?? { frozen: 0, unfrozen: 0, created: 0, terminated: 0, authorized: 0 };
-    this.#stories.set(card, known);
-    return known;
-  }
-
-  #break(what: string, culprit: string): void {
-    this.#broken.set(what, [...(this.#broken.get(what) ?? []), culprit]);
-  }
-}
-
-const I15 = 'I15 a card that fell below its line is frozen';
 
 /** Active and below the line is right only for who was unfrozen there, or created there and never fell since. */
 async function lateDecreases(sql: Sql): Promise<string[]> {
@@ -263,17 +190,6 @@ async function lateDecreases(sql: Sql): Promise<string[]> {
     if (freed?.at == null || freed.at < last_at) late.push(id);
   }
   return late.length === 0 ? [] : [`${I15}: ${late.slice(0, 5).join(', ')}`];
-}
-
-/** The object an event tells; undefined for a text that is none of an event. */
-function toldBy(body: string): { readonly id: string; readonly card_id?: string } | undefined {
-  try {
-    const { data } = JSON.parse(body) as { data?: { id?: unknown; card_id?: string } };
-    return typeof data?.id === 'string' ? { ...data, id: data.id } : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 // Where events begin: a data set tells none, so what it holds is counted when it is loaded, and the check of events against the books (I14) starts from there.

@@ -40,12 +40,6 @@ export const moveCard = (sql: Sql, { id, card, hold }: { id: string; card: Cents
     id,
   );
 
-/** Writes the wallet's cached sums as a data set added them up, and the number of its last entry. */
-export const keepWalletSums = (
-  sql: Sql,
-  { wallet: balance, deposited, spent, entries }: WalletMove & { readonly entries: number },
-) => sql.update('wallets', { one: 1 }, { balance, deposited, spent, entries });
-
 // When the books were last looked through, and what was found.
 
 export interface LastCheck {
