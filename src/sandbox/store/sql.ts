@@ -30,7 +30,7 @@ export interface Sql {
 }
 
 /** An object whose members can be stored. Names of tables and members come from the code, never from outside. */
-export type Storable<Row> = { readonly [Column in keyof Row]: SqlValue };
+type Storable<Row> = { readonly [Column in keyof Row]: SqlValue };
 
 export interface Store {
   /** Runs `work` on one moment of the store. */
@@ -83,7 +83,7 @@ export interface Listed<Row> {
 }
 
 /** Conditions by their text, with the values of their `?`; one without a value is not asked for. */
-export type Wanted = Readonly<Record<string, SqlValue | readonly SqlValue[] | undefined>>;
+type Wanted = Readonly<Record<string, SqlValue | readonly SqlValue[] | undefined>>;
 
 export function conditions(wanted: Wanted): { readonly where: string; readonly values: readonly SqlValue[] } {
   const given = Object.entries(wanted).filter(([, value]) => value !== undefined);
