@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { openPostgres } from '../../src/journal/postgres.ts';
+import { home } from '../package/built.ts';
 import { journalServer, settingsAt } from '../postgres/journal-server.ts';
 import { missing } from '../postgres/server.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
@@ -153,3 +154,10 @@ test.skipIf(without)(
     expect((await ana.run(CREATE)).code).toBe(0);
   },
 );
+
+test.skipIf(without)('the built program says what init did before it ends', async () => {
+  await using server = await journalServer();
+  await using here = await home();
+  const { code, out, err } = await here.run(['journal', 'init', server.url('postgres'), '--limit', 'max_per_day=5.00']);
+  expect([code, out], err).toEqual([0, expect.stringContaining('max_per_day: 5.00')]);
+});
