@@ -323,6 +323,11 @@ describe('house rules', () => {
     expect(tests.filter(name => forbidden.test(readFileSync(join(root, 'test', name), 'utf8')))).toEqual([]);
   });
 
+  it('a docstring says what a thing is, and not what it is like', () => {
+    const likened = [...texts].filter(([, text]) => /\/\*\*\s+(?:\*\s+)?(?:The same|As |See )/.test(text));
+    expect(likened.map(([name]) => name)).toEqual([]);
+  });
+
   it('names pages that are there', () => {
     const pages = [...texts].flatMap(([name, text]) =>
       (text.match(/\bdocs\/[\w/-]+\.md\b/g) ?? []).map(page => [name, page]),

@@ -49,7 +49,7 @@ export type Exchange =
 export interface Certificate {
   /** Organisation or name of who issued it. */
   readonly issuer: string | undefined;
-  /** As the certificate says it: `Nov 20 14:03:11 2027 GMT`. */
+  /** What the certificate says: `Nov 20 14:03:11 2027 GMT`. */
   readonly validTo: string | undefined;
 }
 

@@ -226,7 +226,7 @@ export function printable(text: string): string {
   );
 }
 
-/** The same for text of several lines. */
+/** A field for text of several lines. */
 function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }

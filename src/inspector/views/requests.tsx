@@ -206,7 +206,7 @@ function Body({ pair: { body_bytes: bytes, not_kept: parts, ...pair } }: { reado
 const emptyBody = (bytes: number | null, parts: Pair['not_kept']) =>
   parts?.length === 0 && bytes !== null && bytes > 0 ? {} : null;
 
-/** The same request once more. What is not kept as it was sent is never sent otherwise in silence. */
+/** Sends a request once more. What is not kept as it was sent is never sent otherwise in silence. */
 function Again({ pair }: { readonly pair: Pair }) {
   const { method, path, query, idempotency_key: key, body_bytes, not_kept: parts } = pair;
   if (parts === null) {

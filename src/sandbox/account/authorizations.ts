@@ -98,7 +98,7 @@ export async function decline(
   return row;
 }
 
-/** As it is stored: what the checks look at, and nothing else of the card. */
+/** An authorization as it is stored: what the checks look at, and nothing else of the card. */
 function factsText({ asking, standing }: DeclineFacts): string {
   const { amount, already, mcc, forced, mismatch, challengeFailed } = asking;
   const asked = { amount, already, mcc, forced, mismatch, challengeFailed };

@@ -131,7 +131,7 @@ export async function cardOf({ sql }: Pick<Act, 'sql'>, id: string): Promise<Car
   return card;
 }
 
-/** The same, and throws `card_terminated` when it has ended (A-108). */
+/** The card; throws `card_terminated` when it has ended (A-108). */
 export async function livingCard(act: Pick<Act, 'sql'>, id: string): Promise<CardRow> {
   const card = await cardOf(act, id);
   if (card.status === 'terminated') throw new Refused('card_terminated', `card ${id} is terminated`);

@@ -87,7 +87,7 @@ export const sendExample: AdminHandlers['deliveries.example'] = async call => {
   return wireDelivery(await enqueue(call, { webhook_id: webhook.id, event_id, event_type, content }), []);
 };
 
-/** The same with a body and a signature that nobody would send by mistake, for whoever tests what refuses them. */
+/** Sends a body and a signature that nobody would send by mistake, for whoever tests what refuses them. */
 export const sendOwn: AdminHandlers['deliveries.send'] = async call => {
   const { sql, now, input } = call;
   const webhook = await activeWebhook(call);

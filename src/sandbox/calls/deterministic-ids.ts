@@ -69,7 +69,7 @@ export async function manyIds(
     meta.ids === 'counted' ? `${kind}_${first + nth}` : idOf(kind, `${meta.seed} ${kind} count ${first + nth}`);
 }
 
-/** The same for digits. */
+/** Digits that follow from the seed. */
 export async function manyDigits(
   { sql }: Pick<DeterministicIdParts, 'sql'>,
   purpose: string,

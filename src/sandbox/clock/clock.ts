@@ -33,7 +33,7 @@ export function clockRate({ mode, rate_milli }: Pick<ClockRow, 'mode' | 'rate_mi
 }
 
 /**
- * The same clock showing `at` at the real time `real`. A real clock becomes one with an offset
+ * A clock showing `at` at the real time `real`. A real clock becomes one with an offset
  * (docs/design/sandbox.md, section 6).
  */
 export function clockShowing(clock: ClockRow, at: number, real: number): ClockRow {

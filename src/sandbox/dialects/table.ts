@@ -39,7 +39,7 @@ interface Dialect {
   readonly adminHandlers?: Partial<AdminHandlers>;
   /** Changes what a handler gives, within its transaction. */
   readonly reply?: (within: Within, operation: string, reply: unknown) => Promise<unknown>;
-  /** The same for the object in an event. */
+  /** Changes the object in an event, within its transaction. */
   readonly eventData?: (within: Within, event: EventName, data: Fields) => Promise<Fields>;
 }
 
@@ -61,7 +61,7 @@ interface Spoken {
   readonly readCard: (id: string) => Promise<Answer>;
 }
 
-/** The same answer with another body, with or without another status. */
+/** An answer with another body, with or without another status. */
 function withBody(answer: Answer, body: unknown, status = answer.status): Answer {
   return { ...answer, status, body: JSON.stringify(body) };
 }

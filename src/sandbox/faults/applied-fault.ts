@@ -179,7 +179,7 @@ async function pause(ms: number, { response, clock, stopping }: Sending): Promis
   }
 }
 
-/** As if the process on the other side had died: a reset where the transport has one. */
+/** What happens when the process on the other side dies: a reset where the transport has one. */
 function cut(response: ServerResponse): void {
   const { socket } = response;
   if (socket === null || socket.destroyed) return;

@@ -39,7 +39,7 @@ export function refusalAnswer(refusal: RefusalName, message: string, requestId: 
   return errorAnswer({ status, error: refusal, message, headers: headersOf(refusal) }, requestId);
 }
 
-/** The same for what a handler threw. */
+/** The answer to what a handler threw. */
 export function refusedAnswer({ refusal, message, status }: Refused, requestId: string): Answer {
   return errorAnswer({ status, error: refusal, message, headers: headersOf(refusal) }, requestId);
 }

@@ -116,7 +116,7 @@ function scenarioText(title: string, done: readonly DoneStep[]): { readonly text
   return { text: [`scenario: ${JSON.stringify(title)}`, 'steps:', ...rows, ''].join('\n'), steps: steps.length };
 }
 
-/** The same with other texts; `text` is told the name of the field too. */
+/** A value with other texts; `text` is told the name of the field too. */
 function written(value: unknown, text: (value: string, name: string) => string, name = ''): unknown {
   if (typeof value === 'string') return text(value, name);
   if (Array.isArray(value)) return value.map(entry => written(entry, text, name));

@@ -50,7 +50,7 @@ export function refuseLiveKeys(texts: Iterable<string | undefined>): void {
   for (const text of texts) if (text?.includes(LIVE_PREFIX)) throw liveKey(found);
 }
 
-/** The same for the members of a body or a query as they are read: a label, a note, an address, names too. */
+/** Refuses a live key anywhere in a body or a query: in a label, a note, an address, in names too. */
 export function refuseLiveKeysIn(members: object): void {
   for (const [name, value] of Object.entries(members)) {
     refuseLiveKeys([name, typeof value === 'string' ? value : undefined]);

@@ -72,7 +72,7 @@ interface Target {
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
   readonly path: string;
-  /** As it was sent, without the question mark. */
+  /** The query that was sent, without the question mark. */
   readonly query: string;
 }
 
@@ -240,7 +240,7 @@ export class Exchange {
     }
   }
 
-  /** As the dialect of this server has it. */
+  /** The answer in the dialect of this server. */
   async #spoken({ route, params }: ParsedRequest, answer: Answer): Promise<Answer> {
     const { activeDialect, store } = this.#parts;
     const { speak, bareHeaders } = activeDialect.dialect;

@@ -199,7 +199,7 @@ export function checkResults(reason: DeclineReason | null, judged: DeclineFacts 
   });
 }
 
-/** The same for a record that nobody was asked about. */
+/** The checks of a record that nobody was asked about. */
 export function uncheckedResults(): readonly CheckResult[] {
   return CHECKS.map(({ reason }) => ({ check: reason, result: 'not_asked', left: null, right: null }));
 }

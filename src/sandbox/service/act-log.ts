@@ -15,7 +15,7 @@ export interface Act {
   readonly surface: Route['surface'];
   readonly by: 'page' | 'program';
   readonly operation: string;
-  /** As it was asked, money in USD; without secrets. */
+  /** The input that was asked for, money in USD; without secrets. */
   readonly input: Fields;
   /** Ids and outcomes of the answer. */
   readonly answer: Readonly<Record<string, string>>;

@@ -321,7 +321,7 @@ function keptAnswer(row: Operation, { status, body }: Answer): string | null {
   return withoutFoundSecrets(start).replaceAll('\0', '').toWellFormed();
 }
 
-/** As bodies are kept: without secret fields, of an address only where it leads to. */
+/** How bodies are kept: without secret fields, of an address only where it leads to. */
 function withoutSecrets(shape: Shape, body: string): string {
   const isSecret = Object.values(shape).some(({ secret }) => secret);
   if (!isSecret && !Object.hasOwn(shape, 'url')) return body;

@@ -24,7 +24,7 @@ const LONGEST_PATH = 100;
 const SETTLED_AGE = 2_000;
 /** ms; an empty younger folder may be about to get its socket. */
 const SETTLED_FOLDER_AGE = 60_000;
-/** As `mkdtemp` names those made here. */
+/** How `mkdtemp` names those made here. */
 const OWN_FOLDER = /^cw-[A-Za-z0-9]{6}$/;
 
 /** A fresh place in `folder`, in a temporary folder when its path would be too long or `folder` is undefined. */

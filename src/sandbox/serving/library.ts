@@ -135,7 +135,7 @@ declare const CARDWRIGHT_VERSION: string;
 
 type Failed = ConstructorParameters<typeof Public.SandboxRefusal>[0];
 
-/** See library-types.ts. */
+/** The refusal of a request; its members are described in library-types.ts. */
 export class SandboxRefusal extends Error implements Public.SandboxRefusal {
   override readonly name = 'SandboxRefusal';
   readonly status: number;
@@ -150,7 +150,7 @@ export class SandboxRefusal extends Error implements Public.SandboxRefusal {
   }
 }
 
-/** See library-types.ts. */
+/** Starts a sandbox in this process; options and methods are described in library-types.ts. */
 export const startSandbox: typeof Public.startSandbox = async (options = {}) => {
   checkOptions(options);
   const { timers = 'live', deliveries = 'live', allowRemoteWebhooks = false, dialect, ...same } = options;

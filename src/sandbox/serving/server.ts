@@ -22,7 +22,7 @@ export type ListenAddress =
 /** Where the TLS proxy of a team finds the server, and by which name clients find the proxy. */
 export interface ProxyAddress {
   readonly bind: string;
-  /** As clients send it in the header Host. */
+  /** What clients send in the header Host. */
   readonly host: string;
 }
 

@@ -76,7 +76,7 @@ export async function withLargeCache<T>(sql: Sql, work: () => Promise<T>): Promi
   }
 }
 
-/** The same for writing, without the indexes, which are made once it is done; all of it in the open transaction. */
+/** Runs work that writes much, without the indexes, which are made once it is done; all of it in the open transaction. */
 export function inBulk(sql: Sql, indexes: readonly string[], work: () => Promise<void>): Promise<void> {
   return withLargeCache(sql, async () => {
     for (const index of indexes) await sql.run(`drop index ${nameOf(index)}`);
