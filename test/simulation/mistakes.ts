@@ -29,7 +29,7 @@ const planted = (
 });
 
 export const MISTAKES: readonly Mistake[] = [
-  planted('a new key each time something is sent', 0, OUTCOME, [
+  planted('a new key each time something is sent', 1778, OUTCOME, [
     'idempotencyKey: key };',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source text
     'idempotencyKey: key && `${key}.${change.attempts}` };',
@@ -129,7 +129,7 @@ export const MISTAKES: readonly Mistake[] = [
       { file: 'approvals/request.ts', is: '!isSigned(text, signature, approver.key)', becomes: 'false' },
     ],
   },
-  planted('a probe of keys is fooled by 429', 0, 'journal/probe.ts', [
+  planted('a probe of keys is fooled by 429', 1597, 'journal/probe.ts', [
     "if (second.class !== 'done') return",
     "if (second.class === 'throttled') return { key: 'honoured', text: '' };\n  if (second.class !== 'done') return",
   ]),
