@@ -4,7 +4,7 @@ import { local, OURS, option } from '../cli/parsing/flag.ts';
 import { usage } from '../cli/parsing/values.ts';
 import { flag } from '../contract/field.ts';
 import { Secret } from '../core/secret.ts';
-import { ONE_PROFILE_COLUMNS, PROFILE_ROW, profilePairs } from './profiles/profiles.ts';
+import { PROFILE_ROW, shownProfile } from './profiles/profiles.ts';
 
 const MAX_KEY_BYTES = 4096;
 
@@ -48,11 +48,7 @@ export const login = command({
     return { row: await profiles.login(name, address, await givenKey(ctx, ways)), before };
   },
   show: ({ row, before }) => ({
-    data: { ...row },
-    noun: 'profile',
-    idField: 'name',
-    columns: ONE_PROFILE_COLUMNS,
-    blocks: [{ kind: 'pairs', pairs: profilePairs(row) }],
+    ...shownProfile(row),
     notes: [...changedFrom(row, before), ...nextSteps(row.settings)],
   }),
 });

@@ -24,7 +24,7 @@ export const PROFILE_COLUMNS: readonly Column[] = [
 ];
 
 /** The columns of one profile: every setting too, set or not, under the names that `--fields` and the JSON have. */
-export const ONE_PROFILE_COLUMNS: readonly Column[] = [
+const ONE_PROFILE_COLUMNS: readonly Column[] = [
   ...PROFILE_COLUMNS,
   ...KEPT_SETTINGS.map(
     // A list of BINs; every other value is one word.
@@ -37,7 +37,7 @@ const profile = argument(
 );
 
 /** Label and value lines of a profile; the key as prefix and last four only. */
-export function profilePairs(row: ProfileRow): [string, string][] {
+function profilePairs(row: ProfileRow): [string, string][] {
   return [
     ['Profile', `${row.name}${row.current ? ' (current)' : ''}`],
     ['Mode', row.mode],
@@ -59,6 +59,18 @@ export const PROFILE_ROW = {
   contract: orNull(tells.text('File of contract overrides.')),
   settings: tells.json('Settings that differ from none.'),
 } as const;
+
+/** One profile as data; for people its pairs, or the line in their place. */
+export function shownProfile(row: ProfileRow, line?: string): Shown {
+  const pairs = { kind: 'pairs', pairs: profilePairs(row) } as const;
+  return {
+    data: { ...row },
+    noun: 'profile',
+    idField: 'name',
+    columns: ONE_PROFILE_COLUMNS,
+    blocks: [line === undefined ? pairs : { kind: 'line', text: line }],
+  };
+}
 
 /** Lists saved profiles. */
 const listProfiles = command({
@@ -104,13 +116,7 @@ const showProfile = command({
     { does: 'As data', run: 'profiles show team --json' },
   ],
   run: async (ctx, { profile }) => (await ctx.profiles()).get(profile),
-  show: row => ({
-    data: { ...row },
-    noun: 'profile',
-    idField: 'name',
-    columns: ONE_PROFILE_COLUMNS,
-    blocks: [{ kind: 'pairs', pairs: profilePairs(row) }],
-  }),
+  show: row => shownProfile(row),
 });
 
 /** Makes a profile the current one. */
@@ -126,13 +132,7 @@ const useProfile = command({
     { does: 'Back to the sandbox', run: 'profiles use sandbox' },
   ],
   run: async (ctx, { profile }) => (await ctx.profiles()).use(profile),
-  show: row => ({
-    data: { ...row },
-    noun: 'profile',
-    idField: 'name',
-    columns: ONE_PROFILE_COLUMNS,
-    blocks: [{ kind: 'line', text: `Now using ${row.name} (${row.mode}, ${row.base_url}).` }],
-  }),
+  show: row => shownProfile(row, `Now using ${row.name} (${row.mode}, ${row.base_url}).`),
 });
 
 /** Changes one setting of a profile. */
@@ -173,13 +173,7 @@ const setProfile = command({
     if (isLimit && before !== after) await auditLimit(ctx, row, { limit: setting, before, after });
     return row;
   },
-  show: row => ({
-    data: { ...row },
-    noun: 'profile',
-    idField: 'name',
-    columns: ONE_PROFILE_COLUMNS,
-    blocks: [{ kind: 'pairs', pairs: profilePairs(row) }],
-  }),
+  show: row => shownProfile(row),
 });
 
 async function auditLimit(
