@@ -2,7 +2,7 @@
 
 import type { Shape } from '../contract/field.ts';
 import type { Operation } from '../contract/operation.ts';
-import { SECRET_NAMES } from '../contract/secret-names.ts';
+import { SECRET_NAMES } from '../contract/resources.ts';
 import { withoutCardNumbers } from '../core/card-numbers.ts';
 import { asRead, REDACTED, SHORTEST_SECRET, withoutPatterns } from '../core/redaction.ts';
 import { Secret } from '../core/secret.ts';

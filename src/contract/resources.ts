@@ -1,7 +1,7 @@
 /** Interface 2.2 to 2.7 and the resources it leaves unshown: BIN, wallet, address, deposit, challenge, transaction, webhook. */
 import { assumed, stated } from './basis.ts';
-import { CARD_ID, NETWORK } from './card.ts';
-import { choice, flag, integer, list, money, must, nullable, number, text, time } from './field.ts';
+import { CARD_ID, DETAILS, NETWORK } from './card.ts';
+import { choice, flag, integer, list, money, must, nullable, number, type Shape, text, time } from './field.ts';
 import { LIMITS } from './limits.ts';
 
 /** The one currency of the interface (sections 2 and 2.3). */
@@ -303,3 +303,15 @@ export const PAGE_META = {
     also: ['last_page', 'pages', 'pageCount'],
   }),
 } as const;
+
+/** Every name, on the wire and of ours, of a field that holds a secret. Lower case. */
+export const SECRET_NAMES: ReadonlySet<string> = new Set(
+  [DETAILS, CHALLENGE, WEBHOOK_WITH_SECRET].flatMap(secretNames).concat('password', 'authorization', 'api_key'),
+);
+
+function secretNames(shape: Shape): string[] {
+  const fields = Object.entries(shape).filter(([, field]) => field.secret);
+  return fields.flatMap(([name, field]) =>
+    [name, field.wire ?? name, ...(field.also ?? [])].map(each => (each.split('.').at(-1) ?? each).toLowerCase()),
+  );
+}

@@ -1,9 +1,8 @@
 /** Whether a payload is signed as it should be, and in words why not (interface 6, A-72, A-75). */
-
 import { type Deviation, type Explanation, explainMismatch, matchSignature } from '../contract/signature/signature.ts';
 import type { Secret } from '../core/secret.ts';
 
-export interface Verified {
+interface Verified {
   readonly verified: true;
   /** Place of the secret among those handed in. */
   readonly secret: number;
@@ -23,3 +22,12 @@ export function verifyPayload(bytes: Uint8Array, signature: string, secrets: rea
   if (match !== undefined) return { verified: true, ...match };
   return { verified: false, explanations: explainMismatch(bytes, signature, secrets) };
 }
+
+/** What a deviation means to whoever checks signatures as they are documented: 64 lowercase hex digits, alone. */
+export const DEVIATIONS: Readonly<Record<Deviation, string>> = {
+  list: 'It stands in a list: a strict receiver would compare the whole text.',
+  prefix: 'It stands behind a prefix such as sha256=, which is no part of the digest.',
+  upper_case: 'Its hex digits are upper case; documented is lower case.',
+  base64: 'It is base64; documented is hex.',
+  decoded_secret: 'The secret was decoded after whsec_; documented is the secret as the text it is.',
+};

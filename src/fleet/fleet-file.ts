@@ -2,7 +2,7 @@
 
 import { CREATE_CARD } from '../contract/card.ts';
 import { LIMITS } from '../contract/limits.ts';
-import { SECRET_NAMES } from '../contract/secret-names.ts';
+import { SECRET_NAMES } from '../contract/resources.ts';
 import { withoutCardNumbers } from '../core/card-numbers.ts';
 import { amountBehindNoise, type Cents, cents, parseAmount, plainAmount } from '../core/money.ts';
 import { nearest } from '../core/nearest.ts';

@@ -2,7 +2,7 @@
 import { type CliError, type ErrorKind, errorDocument } from '../core/errors.ts';
 import type { OutputStream } from '../platform/host.ts';
 import { type ColourQuestion, colourLevel, painter } from './colour.ts';
-import { fitted } from './conversation.ts';
+import { fitted } from './fold.ts';
 import { printable, printableJson } from './printable.ts';
 import { screenWidth } from './screen.ts';
 

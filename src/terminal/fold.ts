@@ -28,8 +28,6 @@ export async function createMeasure(ellipsis: string): Promise<Measure> {
   return { width: text => width(text), shorten };
 }
 
-// Long lines on a narrow screen: broken at blanks, with the rest below the value they belong to.
-
 /**
  * The line in pieces of at most `cells`, all but the first indented. Words stay whole, those of plain ASCII however long:
  * an id or an address must be copied in one piece, and the terminal wraps it itself.
@@ -119,4 +117,22 @@ function torn(line: string, cells: number, measure: Measure): string[] {
     else lines[lines.length - 1] = last + segment;
   }
   return lines;
+}
+
+/** What stands before a command to copy, and the command: after `try:` and `See:` anything is one. */
+const COMMAND = /^(?:(try:|See:|(?:.*[^ ])?:) )?((?<=(?:try|See): ).*|cardwright .*)$/;
+
+/**
+ * The printable line as lines of at most `cells`. Columns of it, two blanks apart, come below each other; a command
+ * stands whole on a line of its own, however long.
+ */
+export function fitted(line: string, cells: number): string[] {
+  if (ROUGHLY.width(line) <= cells) return [line];
+  const lead = /^ */.exec(line)?.[0] ?? '';
+  const below = `${lead}  `;
+  const [first = '', ...more] = line.trim().split(/ {2,}/);
+  if (more.length > 0) return [lead + first, ...more.map(part => below + part)].flatMap(part => fitted(part, cells));
+  const [, before, command] = COMMAND.exec(first) ?? [];
+  if (command === undefined) return fold(line, { cells, indent: below.length, measure: ROUGHLY });
+  return before === undefined ? [line] : [...fitted(lead + before, cells), below + command];
 }

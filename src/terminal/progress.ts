@@ -2,7 +2,7 @@
 
 import { SECOND } from '../core/durations.ts';
 import type { Clock, OutputStream } from '../platform/host.ts';
-import { fitted } from './conversation.ts';
+import { fitted } from './fold.ts';
 import { printable } from './printable.ts';
 
 export interface RowTally {

@@ -1,6 +1,7 @@
 /** The questions before a change: yes or no, or something typed where it cannot be undone or the key is live. */
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
+import type { PreparedRun } from '../journal/types.ts';
 import type { Prompts } from '../terminal/prompts.ts';
 
 export interface Asker {
@@ -54,4 +55,10 @@ export function cannotConfirm(intent: string, command: string): CliError {
     reason: 'nobody_to_ask',
     outcome: 'not_sent',
   });
+}
+
+/** Says in a dry run that other persons would have to approve the plan. */
+export async function tellPending(notice: (text: string) => void, { held }: Pick<PreparedRun, 'held'>): Promise<void> {
+  const why = await held();
+  if (why !== undefined) notice(`This would be held for approval (exit code 17): ${why}.`);
 }

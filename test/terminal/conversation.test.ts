@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fitted } from '../../src/terminal/conversation.ts';
+import { fitted } from '../../src/terminal/fold.ts';
 
 describe('a line of conversation', () => {
   it.each([

@@ -11,8 +11,7 @@ import { violation } from '../../contract/violation.ts';
 import { CliError } from '../../core/errors.ts';
 import { Secret } from '../../core/secret.ts';
 import { shellWord } from '../../core/shell-quote.ts';
-import { DEVIATIONS } from '../../events/deviations.ts';
-import type { Unverified } from '../../events/verify.ts';
+import { DEVIATIONS, type Unverified } from '../../events/verify.ts';
 
 const file = local('file', 'File that holds a signing secret.');
 const files = list(file, {
