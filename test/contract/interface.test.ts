@@ -7,7 +7,15 @@ import { LIMITS } from '../../src/contract/limits.ts';
 import type { Operation } from '../../src/contract/operation.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import { REFUSALS } from '../../src/contract/refusals.ts';
-import { BIN, CHALLENGE, CREATE_WEBHOOK, CURRENCIES, ERROR_BODY, TRANSACTION_TYPES, WALLET } from '../../src/contract/resources.ts';
+import {
+  BIN,
+  CHALLENGE,
+  CREATE_WEBHOOK,
+  CURRENCIES,
+  ERROR_BODY,
+  TRANSACTION_TYPES,
+  WALLET,
+} from '../../src/contract/resources.ts';
 
 function typeWord({ kind, item, nullable }: AnyField): string {
   const words: Partial<Record<AnyField['kind'], string>> = {
