@@ -571,9 +571,12 @@ function nothingKept(clock: Clock): Database {
 
 function otherAccount(op: Op): CliError {
   const where = op.mode === 'sandbox' ? 'in the sandbox' : `with a ${op.mode} key at ${op.origin}`;
-  const flag = op.mode === 'sandbox' ? '--sandbox' : `--profile ${op.profile}`;
+  const hint =
+    op.mode === 'sandbox'
+      ? `cardwright --sandbox ops resume ${op.id}`
+      : `cardwright --profile ${op.profile} ops resume ${op.id}`;
   const message = `${op.id} was begun ${where}, profile ${op.profile}; this command acts for another account`;
-  return opError('usage', op.id, message, { hint: `cardwright ${flag} ops resume ${op.id}` });
+  return opError('usage', op.id, message, { hint });
 }
 
 function otherKey(op: Op): CliError {

@@ -21,11 +21,12 @@ async function told(seed: number) {
     await get(path);
   // Whoever looks takes no number: the names of such requests are drawn.
   const events = (await ask(sandbox, { path: `${ADMIN}/events?per_page=1000` })).text;
-  for (const path of ['deposits', 'ledger/entries', 'ledger/accounts']) {
+  const deposits = (await ask(sandbox, { path: `${ADMIN}/deposits?per_page=1000` })).text;
+  for (const path of ['ledger/entries', 'ledger/accounts']) {
     await get(`${ADMIN}/${path}?per_page=1000`);
   }
   return {
-    answers: [...answers, events],
+    answers: [...answers, events, deposits],
     fired: json.fired,
     secrets: [sandbox.key.expose(), sandbox.adminToken.expose()],
   };

@@ -32,7 +32,7 @@ it('goes with the next one after kill -9, and while it lives stays', async () =>
   const [told] = (await once(killed.stdout ?? killed, 'data')) as [Buffer];
   const socketFolder = dirname(String(told).trim());
   const [snapshots = ''] = snapshotsOf(killed.pid);
-  expect([existsSync(join(snapshots, 'snapshots', 'kept')), existsSync(socketFolder)]).toEqual([true, true]);
+  expect([existsSync(join(snapshots, 'snapshots', 'kept.snapshot')), existsSync(socketFolder)]).toEqual([true, true]);
   const make = async () => {
     // As if they were old: what is young may be about to be used.
     for (const path of [socketFolder, String(told).trim()]) utimesSync(path, LONG_AGO, LONG_AGO);

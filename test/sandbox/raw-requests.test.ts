@@ -265,7 +265,8 @@ describe('a live key', () => {
     const { text: requests } = await ask(sandbox, { path: '/_sandbox/v1/requests' });
     const names = await readdir(folder.path, { recursive: true, withFileTypes: true });
     const files = names.filter(each => each.isFile()).map(each => join(each.parentPath, each.name));
-    expect(files.length).toBeGreaterThan(20);
+    // A snapshot is one file.
+    expect(files.length).toBeGreaterThan(3);
     const kept = await Promise.all(files.map(path => readFile(path, 'latin1')));
     for (const found of [...told, requests, ...kept, JSON.stringify(faults)]) expect(found).not.toContain('canary');
   });

@@ -29,7 +29,7 @@ const MAY_EXPOSE: Readonly<Record<string, string>> = {
   'profile/profile-file.ts': 'the profile file',
   'profile/store.ts': 'checking its form',
   'approvals/keys.ts': 'a passphrase, for the key that opens an approval key',
-  'app/journal-admin.ts': 'an approval key out of the keychain, which is sealed itself',
+  'app/approvals.ts': 'an approval key out of the keychain, which is sealed itself',
   'commands/ops/approvals.ts': 'a new passphrase: its length, and whether it was typed twice the same',
 };
 
@@ -56,7 +56,7 @@ const MAY_HASH = [
   'mirror/sync.ts',
   'profile/keys.ts',
   'sandbox/admin/deliveries.ts',
-  'sandbox/archive/save.ts',
+  'sandbox/archive/archives.ts',
   'sandbox/data/load-data.ts',
   'sandbox/page/inspector-sessions.ts',
   'sandbox/requests/authorize.ts',

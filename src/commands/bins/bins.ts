@@ -104,11 +104,11 @@ const getBin = command({
   summary: 'Show one BIN',
   answers: { one: BIN },
   operation: 'bins.list',
+  about: ['bin_1 stands for an id of yours: bins list -o id prints those there are.'],
   ends: { not_found: 'There is no such BIN.' },
   args: { bin: argument(BIN_ID) },
   examples: [
-    { does: 'The ids that there are', run: 'bins list -o id' },
-    { does: 'One of them, in words', run: 'bins get bin_1' },
+    { does: 'In words', run: 'bins get bin_1' },
     { does: 'One fact of it', run: 'bins get bin_1 --jq .max_transaction' },
   ],
   async run(ctx, { bin }) {
