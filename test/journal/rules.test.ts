@@ -241,9 +241,15 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
         // It was asked on another day.
         await asOwner("update op set day = '2020-01-01' where id = ?", each.op);
       }
-      const by = (place: Database, op: string) =>
-        takeOp({ database: place, self }, op, { release: (tx, found) => rules.release(tx, found), reason: undefined });
-      const ended = await Promise.allSettled([by(database, both[0]?.op ?? ''), by(colleague, both[1]?.op ?? '')]);
+      const by = (place: Database, holder: string, op: string) =>
+        takeOp({ database: place, self: { ...self, holder } }, op, {
+          release: (tx, found) => rules.release(tx, found),
+          reason: undefined,
+        });
+      const ended = await Promise.allSettled([
+        by(database, 'ana@desk', both[0]?.op ?? ''),
+        by(colleague, 'bo@desk', both[1]?.op ?? ''),
+      ]);
       expect(ended.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
       const released = ended.find(each => each.status === 'fulfilled');
       const op = released?.status === 'fulfilled' ? released.value.op : undefined;
