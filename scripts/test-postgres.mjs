@@ -45,12 +45,12 @@ function serverOf(folder) {
   }
 }
 
-/** At once: what it holds is thrown away. */
+/** At once: what it holds is thrown away. One whose parent has not taken its end is waited for 2 s and no longer. */
 async function stop(pid) {
   if (pid === undefined) return;
   try {
     process.kill(pid, 'SIGQUIT');
-    for (;;) {
+    for (let tries = 0; tries < 400; tries += 1) {
       process.kill(pid, 0);
       await setTimeout(5);
     }
