@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" />
 /** `cardwright/client`: the service as typed calls, for programs. What stands below is made from the contract. */
 
 export interface List<Item> {

@@ -138,7 +138,7 @@ async function runsFinding({ leftRuns }: Examined): Promise<Finding> {
   const left = await leftRuns().catch(asError);
   if (left instanceof CliError) return failed(check, left);
   const [first] = left;
-  if (first === undefined) return { check, status: 'ok', says: 'every one is over' };
+  if (first === undefined) return { check, status: 'ok', says: 'none has stopped on its way' };
   const [unknown, open] = (['unknown', 'open'] as const).map(of => left.filter(each => each[of] > 0).length);
   const says = [
     ...(unknown ? [`${unknown} with rows of unknown outcome`] : []),

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" />
 /**
  * `cardwright/sandbox`, the sandbox for test suites and other programs: its types, as the package ships them. At the end
  * of the shipped file stand the methods of the control surface, made from its rows.
