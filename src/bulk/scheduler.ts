@@ -215,7 +215,7 @@ export function drive(settings: DriveSettings): Drive {
     for (; handed < rows.length && batch.length < 1_000; handed += 1) {
       const row = rows[handed];
       const earlier = outcomes[handed] ?? (row?.earlier && { ...row.earlier, begun: true });
-      batch.push(earlier ?? { row: row?.row ?? 0, outcome: 'not_sent', begun: false });
+      batch.push(earlier ?? { row: row?.row ?? 0, outcome: isTaken(cause) ? 'unknown' : 'not_sent', begun: false });
     }
     return batch;
   }
@@ -240,11 +240,13 @@ function isSilent({ outcome, error }: RowOutcome): boolean {
   return outcome === 'unknown' || (outcome === 'not_sent' && error?.kind === 'unreachable');
 }
 
-/** The journal takes nothing more, so the row was not sent; a bug of ours says nothing about that. */
+/** The journal takes nothing more, so the row was not sent; a bug of ours, or an op that another process took, says nothing of that. */
 function rejected(row: number, thrown: unknown): RowOutcome {
   const error = asCliError(thrown);
-  return { row, outcome: error.kind === 'internal' ? 'unknown' : 'not_sent', error, stops: true };
+  return { row, outcome: error.kind === 'internal' || isTaken(error) ? 'unknown' : 'not_sent', error, stops: true };
 }
+
+const isTaken = (error: CliError | undefined) => error?.facts.reason === 'taken_over';
 
 /** True for an error that a signal caused. */
 export function isSignal(thrown: unknown): thrown is CliError {

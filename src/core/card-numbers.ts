@@ -1,7 +1,4 @@
-/**
- * Card numbers in texts that should hold none: 13 to 19 digits with a right check digit, in whatever script and groups they
- * are written.
- */
+/** Card numbers in texts that should hold none: 13 to 19 digits with a right check digit, in any script and groups. */
 import { asRead, holdsKeyOrSecret, REDACTED } from './redaction.ts';
 
 export const [SHORTEST_NUMBER, LONGEST_NUMBER] = [13, 19];

@@ -69,6 +69,17 @@ const usual = {
 const turn = () => new Promise<void>(resolve => setImmediate(resolve));
 
 describe('driving the rows of a run', () => {
+  it('calls no row of an op that another process has taken "not sent"', async () => {
+    const perform = async (row: number): Promise<RowOutcome> => {
+      if (row > 2) throw new CliError('guarded', { message: 'taken', reason: 'taken_over' });
+      return { row, outcome: 'done' };
+    };
+    const { outcomes } = drive({ ...usual, run: { perform }, rows: rowsTo(40), concurrency: 1 });
+    const told = (await all(outcomes)).map(({ outcome }) => outcome);
+    expect(told.slice(0, 2)).toEqual(['done', 'done']);
+    expect([...new Set(told.slice(2))]).toEqual(['unknown']);
+  });
+
   it('tells every row once and in order, whatever order they end in', async () => {
     await fc.assert(
       fc.asyncProperty(

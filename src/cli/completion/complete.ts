@@ -34,9 +34,7 @@ interface CompletionSettings {
   readonly provide: ValueProvider;
 }
 
-interface Asked extends CompletionSettings {
-  readonly meanings: boolean;
-}
+type Asked = CompletionSettings & { readonly meanings: boolean };
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'];
 const FILES = ':files';
