@@ -730,7 +730,10 @@ class Player implements Played {
     // Beside a refusal a balance that another journal has moved says that it may have been done.
     if (ran.code === 11 && this.history.machines.length === 1)
       this.#break(`calm: step ${step.name} says "unknown" of an honest service`);
-    const isFirst = meant.every(purchase => this.#purchases.filter(({ wish }) => wish === purchase.wish).length === 1);
+    // A file that was done before is refused, whatever it means.
+    const isFirst = meant.every(
+      ({ wish: of, doneAt }) => this.#purchases.filter(({ wish }) => wish === of).length === 1 && !(doneAt <= ran.from),
+    );
     if (isFirst && ran.code !== 0 && !mayFail && step.act.do === 'buy')
       this.#break(`calm: step ${step.name} ends with ${ran.code}`);
   }
