@@ -9,7 +9,7 @@
  * | shows the effect | read: agrees, done; else looked at again for 8 s; else unknown (11) |
  * | no byte left | again, three times in all |
  * | 429 | look; not there: what may be repeated again, three times in all, behind the pause that the service names (60 s at most); else 7 |
- * | refused | refused; in a word that is not known, or behind an ambiguous answer: look first |
+ * | refused | refused, but of a state that a reading shows; in a word that is not known, or behind an ambiguous answer: look first |
  * | anything else | look; not there: what may be repeated again, three times in all; else unknown |
  */
 import type { Table } from '../contract/calls.ts';
@@ -109,7 +109,12 @@ export async function directWrite(write: DirectWrite): Promise<Answered<unknown>
       if (mayHelp && (await pausedFor(backoff(100, counts.not_sent - 1, random), 'network'))) continue;
       throw stoppedBy(stop) ?? sent.error;
     }
-    if (sent.class === 'refused' && ambiguous === undefined && sent.plausible !== true) throw sent.error;
+    if (sent.class === 'refused' && ambiguous === undefined && sent.plausible !== true) {
+      const isRead = row.leadsTo !== undefined && wasElse;
+      const inSpite = isRead ? await lookOnce(write, { evidence, made }).catch(() => undefined) : undefined;
+      if (inSpite?.found !== 'there') throw sent.error;
+      return { result: inSpite.result, status, requestId, idempotencyKey, changed: true, reread: true };
+    }
     let mayRepeat = row.repeat === 'freely' && sent.class !== 'refused' && counts[sent.class] < MOST_SENT;
     if (sent.class === 'throttled' && mayRepeat) {
       const pause = Math.max(sent.retryAfterMs ?? 0, backoff(POLL_MS, counts.throttled - 1, random));

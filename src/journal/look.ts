@@ -60,8 +60,10 @@ export async function lookOnce(work: Work, change: Change): Promise<Look> {
 async function lookForCard(work: Work, change: Change): Promise<Look> {
   const marker = change.marker;
   const binId = String(change.input['bin_id']);
-  if (marker === undefined)
-    return { found: 'cannot tell', text: 'the card carries no marker to look for', isFinal: true };
+  if (marker === undefined) {
+    const moved = { card: 0, wallet: (await walletMoved(work, change))?.change };
+    return { found: 'cannot tell', text: 'the card carries no marker to look for', isFinal: true, moved };
+  }
   const where = `cards of ${binId} with the marker ${marker}`;
   const named = await namedCard(work.reader, change.evidence.made, marker);
   if (named !== undefined) return { found: 'there', text: `${where}: ${String(named['id'])}`, result: named };

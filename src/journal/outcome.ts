@@ -139,11 +139,14 @@ async function judge(
       if (isPlain) {
         const inSpite = await shownInSpite(work, change);
         if (inSpite === undefined) return refused(work, change, attempt, permit);
-        note(change, attempt, `${attempt.error?.message ?? 'it was refused'}, but a reading shows it`);
-        // The marker proves a card; a balance may have been moved by others.
-        return change.operation === 'cards.create'
-          ? done(work, change, { seen: inSpite })
-          : unknown(work, change, inSpite);
+        note(
+          change,
+          attempt,
+          `${attempt.error?.message ?? 'it was refused'}, but a reading shows that something moved`,
+        );
+        // The marker proves a card, and a state is as it was wanted; a balance may have been moved by others.
+        const isProved = rowOf(change.operation).transfer === undefined && isThere(inSpite);
+        return isProved ? done(work, change, { seen: inSpite }) : unknown(work, change, inSpite);
       }
       if (!isAmbiguous) note(change, attempt, attempt.error?.message ?? 'it was refused in a word that is not known');
       const seen = await look(work, change);
@@ -162,11 +165,14 @@ async function judge(
   }
 }
 
-/** A reading that shows what was refused; undefined where it shows nothing. Cards of a run of many are compared with the list at its end. */
+/** A reading that speaks for what was refused: it is there, or a balance moved by its amount. Cards of many are compared at the end. */
 async function shownInSpite(work: Work, change: Change): Promise<Look | undefined> {
-  const isRead = change.operation === 'cards.create' ? work.alone : rowOf(change.operation).transfer !== undefined;
+  const isRead = change.operation === 'cards.create' ? work.alone : !work.stop.aborted;
   const seen = isRead ? await lookOnce(work, change) : undefined;
-  return seen !== undefined && isThere(seen) ? seen : undefined;
+  const isMoved = [seen?.moved?.card, seen?.moved?.wallet].some(
+    by => by !== undefined && Math.abs(by) === change.amount,
+  );
+  return seen !== undefined && (isThere(seen) || isMoved) ? seen : undefined;
 }
 
 /** What was not answered, or not believed: there is done, not there may be sent again, and all else is unknown. */

@@ -40,3 +40,23 @@ test.each([
   expect([first.code, effects.length]).toEqual([code, 1]);
   expect(again.code === 0 || again.code === 14 || again.code === 11).toBe(true);
 });
+
+test('a wallet that has moved by the amount speaks against a refusal, where no list shows the card', async () => {
+  await using here = await arena();
+  await using place = await here.enter('unknown', 'test');
+  here.service.reset({ [TEST_KEY]: { cards: [{}] } });
+  const play = { effect: 'done', answer: refusal(400, 'insufficient_funds') } as const;
+  here.service.script({ operation: 'create', where: () => true, plays: [play] });
+  const line = 'api POST /cards -f bin_id=bin_1 -F amount:=26 --intent raw-1 --yes';
+  const [first, again] = [await place.run(line), await place.run(line)];
+  expect([first.code, again.code, here.service.books(TEST_KEY).effects.length]).toEqual([11, 11, 1]);
+});
+
+test.each(['terminate', 'freeze'])('%s that is refused behind the deed is read, and no definite no', async action => {
+  await using here = await arena();
+  await using place = await here.enter('unknown', 'test');
+  here.service.reset({ [TEST_KEY]: { cards: [{}] } });
+  const play = { effect: 'done', answer: refusal(400, 'invalid_request') } as const;
+  here.service.script({ operation: action, where: () => true, plays: [play] });
+  expect((await place.run(`cards ${action} card_1 --yes`)).code).toBe(0);
+});

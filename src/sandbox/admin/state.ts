@@ -103,8 +103,6 @@ export async function stateOf({ sql, now }: CheckScope) {
   };
 }
 
-// dialect.show
-
 /** With a nonce it is said for each key too: whoever has one of them knows that its own requests are meant. */
 export const showDialect: TracelessHandlers['dialect.show'] = async ({ parts, read }, { nonce }) => {
   const { facts } = parts.activeDialect;
@@ -114,8 +112,6 @@ export const showDialect: TracelessHandlers['dialect.show'] = async ({ parts, re
   const statement = { nonce, honoursKeys: facts.honours_keys };
   return { ...facts, stated_for: digests.map(digest => statedForKey(digest, statement)) };
 };
-
-// faults, faults.get, .add, .remove, .clear
 
 export const listFaults: MomentHandler<'faults'> = async ({ sql, now }) => {
   const rows = await allFaults(sql);
@@ -176,8 +172,6 @@ function shown({ id, meets, times, seen, struck, expires_at, created_at, rule: t
     created_at: isoTime(created_at),
   };
 }
-
-// deposits, ledger.accounts, .entries, .check
 
 interface AskedPage {
   readonly page?: number | undefined;

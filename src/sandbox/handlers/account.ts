@@ -18,14 +18,10 @@ export function pageFacts(page: number, perPage: number, total: number): PageFac
   return { page, per_page: perPage, total, total_pages: Math.ceil(total / perPage) };
 }
 
-// bins.list
-
 export const listBins: Handlers['bins.list'] = async ({ sql }) => {
   const rows = await allBins(sql);
   return { data: rows.map(wireBin), page: {} };
 };
-
-// challenges.list
 
 /** Listed if and only if pending and not expired, so that any other status finds nothing. */
 export const listChallenges: Handlers['challenges.list'] = async ({ sql, now, input }) => {
@@ -34,8 +30,6 @@ export const listChallenges: Handlers['challenges.list'] = async ({ sql, now, in
   return { data: rows.map(wireChallenge), page: {} };
 };
 
-// transactions.list
-
 export const listTransactions: Handlers['transactions.list'] = async ({ sql, input }) => {
   const { page = LIMITS.page.defaults } = input;
   const limit = LIMITS.transactionsPageSize.defaults;
@@ -43,8 +37,6 @@ export const listTransactions: Handlers['transactions.list'] = async ({ sql, inp
   const { rows, total } = await pageOfTransactions(sql, filter, { limit, offset: (page - 1) * limit });
   return { data: rows.map(wireTransaction), page: pageFacts(page, limit, total) };
 };
-
-// wallet.get, wallet.addresses
 
 export const getWallet: Handlers['wallet.get'] = async ({ sql }) => {
   const wallet = await walletOf(sql);
@@ -77,8 +69,6 @@ export const listAddresses: Handlers['wallet.addresses'] = async ({ input }) => 
   );
   return { data, page: {} };
 };
-
-// webhooks.create, .list, .get, .update, .delete
 
 export const createWebhook: Handlers['webhooks.create'] = async ({ sql, now, idSource, input }) => {
   checkEndpoint(input.url);

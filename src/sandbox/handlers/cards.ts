@@ -76,8 +76,6 @@ export const endCard: Handlers['cards.terminate'] = async call => {
   return wireCard(ended);
 };
 
-// cards.create
-
 /** Checks in the order of A-115: body, BIN, limit of the BIN, money. Creating below the line does not freeze. */
 export const createCard: Handlers['cards.create'] = async call => {
   const { input } = call;
@@ -154,8 +152,6 @@ async function issue(call: Call, bin: BinRow, options: Wishes): Promise<Complete
     return wire;
   }
 }
-
-// cards.fund, cards.withdraw
 
 export const fundCard: Handlers['cards.fund'] = async call => {
   const { amount } = call.input;

@@ -80,8 +80,6 @@ export async function balances({ sql }: Pick<Act, 'sql'>, cardId: string | undef
   };
 }
 
-// simulate.authorize, .increment, .settle, .reverse, .expire, .refund, .force-post, .unlinked-refund
-
 const COUNTRY = /^[A-Z]{2}$/;
 
 /** What a merchant is when a simulation does not say; the contract tells it too. */
@@ -197,8 +195,6 @@ const unlinked =
 export const simulateForcePost = simulation('simulate.force-post', unlinked('settled', forcePost));
 export const simulateUnlinkedRefund = simulation('simulate.unlinked-refund', unlinked('refunded', unlinkedRefund));
 
-// simulate.challenge, .answer, .challenge-expire, .cancel
-
 const said = ({ status }: ChallengeRow) => (status === 'pending' ? 'open' : status);
 
 /** With `then: authorize`, the right code runs an authorization of the same amount. */
@@ -257,8 +253,6 @@ async function openOne({ sql, now }: Act, id: string): Promise<ChallengeRow> {
   }
   return challenge;
 }
-
-// simulate.deposit, .confirmations, .confirm, .fail
 
 export const simulateDeposit = simulation('simulate.deposit', async (act, input) => {
   const { currency, confirmations = 'timed' } = input;
