@@ -52,7 +52,7 @@ test('a wallet that has moved by the amount speaks against a refusal, where no l
   expect([first.code, again.code, here.service.books(TEST_KEY).effects.length]).toEqual([11, 11, 1]);
 });
 
-test.each(['terminate', 'freeze'])('%s that is refused behind the deed is read, and no definite no', async action => {
+test.each(['terminate', 'freeze'] as const)('%s that is refused behind the deed is read, and no definite no', async action => {
   await using here = await arena();
   await using place = await here.enter('unknown', 'test');
   here.service.reset({ [TEST_KEY]: { cards: [{}] } });
