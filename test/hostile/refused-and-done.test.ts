@@ -52,11 +52,14 @@ test('a wallet that has moved by the amount speaks against a refusal, where no l
   expect([first.code, again.code, here.service.books(TEST_KEY).effects.length]).toEqual([11, 11, 1]);
 });
 
-test.each(['terminate', 'freeze'] as const)('%s that is refused behind the deed is read, and no definite no', async action => {
-  await using here = await arena();
-  await using place = await here.enter('unknown', 'test');
-  here.service.reset({ [TEST_KEY]: { cards: [{}] } });
-  const play = { effect: 'done', answer: refusal(400, 'invalid_request') } as const;
-  here.service.script({ operation: action, where: () => true, plays: [play] });
-  expect((await place.run(`cards ${action} card_1 --yes`)).code).toBe(0);
-});
+test.each(['terminate', 'freeze'] as const)(
+  '%s that is refused behind the deed is read, and no definite no',
+  async action => {
+    await using here = await arena();
+    await using place = await here.enter('unknown', 'test');
+    here.service.reset({ [TEST_KEY]: { cards: [{}] } });
+    const play = { effect: 'done', answer: refusal(400, 'invalid_request') } as const;
+    here.service.script({ operation: action, where: () => true, plays: [play] });
+    expect((await place.run(`cards ${action} card_1 --yes`)).code).toBe(0);
+  },
+);
