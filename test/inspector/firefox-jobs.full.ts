@@ -1,0 +1,127 @@
+/** Ten jobs of a test engineer in Firefox, timed. */
+import process from 'node:process';
+import { describe, expect, it } from 'vitest';
+import { inspected } from '../support/browser.ts';
+import { firefoxPage, noFirefox } from '../support/firefox.ts';
+
+describe.skipIf(noFirefox !== undefined)('the inspector in Firefox', () => {
+  it('plays ten jobs, from a purchase that is declined to a ticket that is pasted', async () => {
+    await using sandbox = await inspected(['--data', 'demo', '--seed', '7']);
+    await sandbox.run('--sandbox webhooks create --url http://127.0.0.1:9/hook --event * --yes -q');
+    const card = (await sandbox.run('--sandbox cards create --bin auto --amount 50 --yes -q')).trim();
+    await sandbox.run(`sandbox simulate challenge --card ${card} --amount 9 -q`);
+    await using page = await firefoxPage();
+    const says = (text: string) => page.until(`document.body.innerText.includes(${JSON.stringify(text)})`);
+    const click = async (text: string) => {
+      const found = `[...document.querySelectorAll('a, button, summary')].find(each => each.innerText.trim().startsWith(${JSON.stringify(text)}) && !each.matches(':disabled'))`;
+      await page.until(`${found} !== undefined`);
+      await page.evaluate(`${found}.click()`);
+    };
+    const type = async (field: string, text: string) => {
+      const found = `document.querySelector(${JSON.stringify(field)})`;
+      await page.until(`${found} !== null && !${found}.matches(':disabled')`);
+      await page.evaluate(`${found}.value = ${JSON.stringify(text)}`);
+      await page.evaluate(`${found}.dispatchEvent(new Event('input', { bubbles: true }))`);
+    };
+    const show = (hash: string) => page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+    const jobs: readonly (readonly [string, () => Promise<void>])[] = [
+      [
+        'says that an amount is none, at its field',
+        async () => {
+          await page.goto(await sandbox.address(card));
+          await type('#simulate-authorize-amount', 'abc');
+          await click('Purchase');
+          await says('Type an amount such as 12.50.');
+        },
+      ],
+      [
+        'says why a purchase was declined',
+        async () => {
+          await type('#simulate-authorize-amount', '95');
+          await click('Purchase');
+          await click('Why: the checks');
+          await says('insufficient_funds: amount 95.00 against available 50.00');
+        },
+      ],
+      [
+        'finds the purchase by its amount',
+        async () => {
+          await show('/transactions');
+          await type('#search', '95.00');
+          await says('1 in all');
+        },
+      ],
+      [
+        'confirms the deposit',
+        async () => {
+          await show('/deposits?status=pending');
+          await click('Confirm');
+          await says('Nothing fits.');
+        },
+      ],
+      [
+        'answers the challenge',
+        async () => {
+          await show('/challenges?status=pending&q=9.00');
+          await click('$9.00');
+          await click('Answer');
+          await says('approved');
+        },
+      ],
+      [
+        'says which delivery failed and why, once time has passed',
+        async () => {
+          await show('/clock');
+          await type('#clock-advance-by', '7d');
+          await click('Advance');
+          await says('happened:');
+          await show('/webhooks?state=failed');
+          await says('connection refused');
+        },
+      ],
+      [
+        'sends it again',
+        async () => {
+          await click('transaction.declined');
+          await click('Redeliver');
+          await says('Queued. Its state above follows.');
+        },
+      ],
+      [
+        'adds a fault',
+        async () => {
+          await show('/faults');
+          await click('The next one fails (500)');
+          await click('Add');
+          await says('Added flt_');
+        },
+      ],
+      [
+        'saves a snapshot and compares it',
+        async () => {
+          await show('/snapshots');
+          await type('#snapshots-save-name', 'before');
+          await click('Save');
+          await click('Compare with now');
+          await says('From before to now');
+        },
+      ],
+      [
+        'takes a ticket that is pasted into the open page',
+        async () => {
+          await sandbox.run('sandbox open --end -q');
+          await says('No session');
+          await type('#ticket', await sandbox.address());
+          await click('Open');
+          await page.until(`document.querySelector('h1')?.innerText === 'Snapshots'`);
+        },
+      ],
+    ];
+    for (const [name, play] of jobs) {
+      const began = performance.now();
+      await play();
+      process.stdout.write(`firefox: ${name}: ${Math.round(performance.now() - began)} ms\n`);
+    }
+    expect(page.said.filter(line => !/40[139]/.test(line))).toEqual([]);
+  }, 300_000);
+});
