@@ -165,7 +165,7 @@ async function judge(
   }
 }
 
-/** A reading that speaks for what was refused: it is there, or a balance moved by its amount. Cards of many are compared at the end. */
+/** A reading that speaks for what was refused: it is there, or a balance moved by its amount. Creates of a file are not read. */
 async function shownInSpite(work: Work, change: Change): Promise<Look | undefined> {
   const isRead = change.operation === 'cards.create' ? work.alone : !work.stop.aborted;
   const seen = isRead ? await lookOnce(work, change) : undefined;
