@@ -2,7 +2,7 @@
 import type { Globals } from '../cli/parsing/globals.ts';
 import type { SandboxAdmin } from '../contract/sandbox/admin-calls.ts';
 import { ADMIN_PATH } from '../contract/sandbox/basis.ts';
-import { CliError } from '../core/errors.ts';
+import { CliError, notSent, usage } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import { Secret } from '../core/secret.ts';
 import { refuseEmptyVariables } from '../core/setting-names.ts';
@@ -154,18 +154,20 @@ async function ifReadable(key: () => Promise<Secret>): Promise<Secret | undefine
 
 function ofTwoAccounts(profile: ResolvedProfile, named: NamedSandbox): CliError {
   const whose = profile.variables === undefined ? `profile ${profile.name}` : 'the environment';
-  return new CliError('guarded', {
-    message: `the key of ${whose} and the token of ${named.namedBy} are of different accounts of ${named.origin}`,
-    notes: [
-      'Cards would be made in one account, and commands of the sandbox would change the other',
-      'To steer the account of the token alone: set CARDWRIGHT_SANDBOX_URL, CARDWRIGHT_SANDBOX_TOKEN_FILE and CARDWRIGHT_PROFILE=sandbox, and no API key',
-    ],
-    hint:
-      named.variables === undefined
-        ? `cardwright profiles set ${profile.name} sandbox_token_file PATH`
-        : 'cardwright help environment',
-    outcome: 'not_sent',
-  });
+  return notSent(
+    'guarded',
+    `the key of ${whose} and the token of ${named.namedBy} are of different accounts of ${named.origin}`,
+    {
+      notes: [
+        'Cards would be made in one account, and commands of the sandbox would change the other',
+        'To steer the account of the token alone: set CARDWRIGHT_SANDBOX_URL, CARDWRIGHT_SANDBOX_TOKEN_FILE and CARDWRIGHT_PROFILE=sandbox, and no API key',
+      ],
+      hint:
+        named.variables === undefined
+          ? `cardwright profiles set ${profile.name} sandbox_token_file PATH`
+          : 'cardwright help environment',
+    },
+  );
 }
 
 export interface NamedSandbox {
@@ -219,7 +221,8 @@ function namedByVariables(env: Environment, readTokenFile: Naming['readTokenFile
   const { [URL_VARIABLE]: url, [TOKEN_VARIABLE]: token, [FILE_VARIABLE]: file } = env;
   if (url === undefined && token === undefined && file === undefined) return undefined;
   refuseEmptyVariables(env);
-  if (token !== undefined && file !== undefined) throw twice();
+  if (token !== undefined && file !== undefined)
+    throw usage(`${TOKEN_VARIABLE} and ${FILE_VARIABLE} are both set; set one of them`, `unset ${TOKEN_VARIABLE}`);
   const variable = token === undefined ? FILE_VARIABLE : TOKEN_VARIABLE;
   // A half-set pair must not steer the sandbox of this user by mistake.
   if (url === undefined) throw halfNamed(variable, URL_VARIABLE);
@@ -240,7 +243,12 @@ function secretOf(
 function byProfile(profile: Profile | undefined, readTokenFile: Naming['readTokenFile']): NamedSandbox | undefined {
   const file = profile?.settings.sandbox_token_file;
   if (profile === undefined || file === undefined) return undefined;
-  if (profile.mode === 'live') throw liveProfile(profile.name);
+  if (profile.mode === 'live')
+    throw notSent(
+      'guarded',
+      `profile ${profile.name} has a live key and the setting sandbox_token_file: a sandbox takes no live key`,
+      `cardwright profiles set ${profile.name} sandbox_token_file none`,
+    );
   return {
     ...placeOf(profile.base_url),
     namedBy: `profile ${profile.name}`,
@@ -258,35 +266,18 @@ function placeOf(address: string): Pick<NamedSandbox, 'origin' | 'baseUrl'> {
 export function tokenIn(text: string, file: string): Secret {
   const token = text.replace(/\r?\n$/, '');
   if (/^[\x21-\x7e]{16,512}$/.test(token)) return new Secret(token);
-  throw new CliError('usage', {
-    message: `${file} holds no token of a sandbox: one line of at least 16 visible characters`,
-    hint: 'cardwright help environment',
-    outcome: 'not_sent',
-  });
-}
-
-function twice(): CliError {
-  return new CliError('usage', {
-    message: `${TOKEN_VARIABLE} and ${FILE_VARIABLE} are both set; set one of them`,
-    hint: `unset ${TOKEN_VARIABLE}`,
-    outcome: 'not_sent',
-  });
+  throw usage(
+    `${file} holds no token of a sandbox: one line of at least 16 visible characters`,
+    'cardwright help environment',
+  );
 }
 
 function halfNamed(given: string, missing: string): CliError {
-  return new CliError('not_authenticated', {
-    message: `${given} is set without ${missing}: address and token name a sandbox together`,
-    hint: 'cardwright help environment',
-    outcome: 'not_sent',
-  });
-}
-
-function liveProfile(name: string): CliError {
-  return new CliError('guarded', {
-    message: `profile ${name} has a live key and the setting sandbox_token_file: a sandbox takes no live key`,
-    hint: `cardwright profiles set ${name} sandbox_token_file none`,
-    outcome: 'not_sent',
-  });
+  return notSent(
+    'not_authenticated',
+    `${given} is set without ${missing}: address and token name a sandbox together`,
+    'cardwright help environment',
+  );
 }
 
 interface Meant {
@@ -305,12 +296,14 @@ async function checkIsMeant({ profile, served }: Meant): Promise<void> {
     variables === undefined
       ? [`profile ${name} has no sandbox_token_file`, `cardwright profiles set ${name} sandbox_token_file PATH`]
       : [`${ADDRESS} and ${TOKEN_FILE} are not set`, `set ${ADDRESS} and ${TOKEN_FILE}`];
-  throw new CliError('guarded', {
-    message: `requests go to ${baseUrl}, and nothing opens the control surface of a sandbox there: ${missing}`,
-    notes: [`For the sandbox there: ${remedy}`, 'For the sandbox of this machine: the same with --sandbox'],
-    hint: 'cardwright --sandbox sandbox status',
-    outcome: 'not_sent',
-  });
+  throw notSent(
+    'guarded',
+    `requests go to ${baseUrl}, and nothing opens the control surface of a sandbox there: ${missing}`,
+    {
+      notes: [`For the sandbox there: ${remedy}`, 'For the sandbox of this machine: the same with --sandbox'],
+      hint: 'cardwright --sandbox sandbox status',
+    },
+  );
 }
 
 const ADDRESS = 'CARDWRIGHT_SANDBOX_URL';

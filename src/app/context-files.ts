@@ -11,7 +11,7 @@ import {
   withoutBlock,
 } from '../cli/completion/scripts.ts';
 import type { CompletionFiles, ContextFiles, InputRows } from '../cli/context.ts';
-import { CliError } from '../core/errors.ts';
+import { CliError, notSent, usage } from '../core/errors.ts';
 import { PIPED_ROWS_BYTES, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import type { InputDependencies } from '../files/input-file.ts';
 import { makeFolders, systemCode, systemWords } from '../files/private-files.ts';
@@ -29,7 +29,10 @@ export function contextFiles(host: AppHost, inputs: InputSource): ContextFiles {
     textOf: async path => (await usersText(host, path)).text,
     async changeText(path, before, next) {
       const { file, text } = await usersText(host, path);
-      if (text !== before) throw changedMeanwhile(path);
+      if (text !== before)
+        throw notSent('guarded', `${path} was changed by somebody else meanwhile; it was not changed`, {
+          notes: ['Run the command again.'],
+        });
       const { replaceUsersFile } = await import('../files/users-file.ts');
       await replaceUsersFile(file, Buffer.from(next), { random: host.noise, platform: host.platform });
     },
@@ -60,17 +63,8 @@ async function usersText(host: AppHost, path: string) {
   const { readUsersFile } = await import('../files/users-file.ts');
   const file = await readUsersFile(resolve(host.cwd, path));
   const text = file.bytes?.toString('utf8');
-  if (file.bytes !== undefined && !isUtf8(file.bytes))
-    throw new CliError('usage', { message: `${path} is not UTF-8 text`, outcome: 'not_sent' });
+  if (file.bytes !== undefined && !isUtf8(file.bytes)) throw usage(`${path} is not UTF-8 text`);
   return { file, text };
-}
-
-function changedMeanwhile(path: string): CliError {
-  return new CliError('guarded', {
-    message: `${path} was changed by somebody else meanwhile; it was not changed`,
-    notes: ['Run the command again.'],
-    outcome: 'not_sent',
-  });
 }
 
 async function createFile(host: AppHost, path: string, content: string): Promise<void> {
@@ -103,7 +97,7 @@ export async function openInput({ host, stdin, notice }: InputSource, path: stri
   }
   const bytes = await stdin.readBytes(PIPED_ROWS_BYTES);
   if (!isUtf8(bytes)) {
-    throw new CliError('usage', { message: 'standard input is not UTF-8 text. Nothing was sent', outcome: 'not_sent' });
+    throw usage('standard input is not UTF-8 text. Nothing was sent');
   }
   async function* pieces() {
     yield bytes;
@@ -142,9 +136,7 @@ async function replaceFile(
   } catch (error) {
     const code = systemCode(error);
     if (code === undefined || error instanceof CliError) throw error;
-    throw new CliError('usage', {
-      message: `the folder ${JSON.stringify(folder)} cannot be made: ${systemWords(code)}`,
-      outcome: 'not_sent',
+    throw notSent('usage', `the folder ${JSON.stringify(folder)} cannot be made: ${systemWords(code)}`, {
       cause: error,
     });
   }
@@ -203,10 +195,7 @@ function completionFilesFor(host: AppHost): CompletionFiles {
 async function scriptChange(path: string, text: string | undefined): Promise<Change> {
   const file = await readUsersFile(path);
   if (file.bytes !== undefined && !isOurScript(file.bytes)) {
-    throw new CliError('guarded', {
-      message: `${path} exists and is not a script of cardwright; it was not changed`,
-      outcome: 'not_sent',
-    });
+    throw notSent('guarded', `${path} exists and is not a script of cardwright; it was not changed`);
   }
   return change(file, text === undefined ? undefined : Buffer.from(text), text ?? '');
 }

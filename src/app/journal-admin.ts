@@ -1,8 +1,7 @@
 import { readApproverLine } from '../approvals/request.ts';
 import type { InitWishes, JournalAdmin, JournalCheck, JournalState } from '../cli/context.ts';
-import { usage } from '../cli/parsing/values.ts';
 import type { Reader } from '../contract/service.ts';
-import { CliError } from '../core/errors.ts';
+import { CliError, usage } from '../core/errors.ts';
 import { findAccount, journalId } from '../journal/account.ts';
 import { appendLine, checkChain } from '../journal/chain.ts';
 import type { Database, Transaction } from '../journal/database.ts';

@@ -6,7 +6,7 @@ import { fstatSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { homedir, hostname, tmpdir, userInfo } from 'node:os';
 import { isAbsolute } from 'node:path';
 import type { Scrypt } from '../approvals/keys.ts';
-import { CliError, OutputError } from '../core/errors.ts';
+import { type CliError, notSent, OutputError, usage } from '../core/errors.ts';
 import { sizeText, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import { utf8Text } from '../core/text.ts';
 import { type ManagedFile, managedFilePath } from '../limits/managed-file.ts';
@@ -97,11 +97,9 @@ function ownFolders({ home, ...facts }: HomeFacts): Folders {
 
 function noPlace(variable: string, value: string): CliError {
   const is = value === '' ? 'is empty' : `is ${JSON.stringify(value)}, no absolute path`;
-  return new CliError('usage', {
-    message: `${variable} ${is}, so there is no place for profiles and the journal`,
+  return notSent('usage', `${variable} ${is}, so there is no place for profiles and the journal`, {
     notes: ['Nothing was read: a path that is relative to the working folder may belong to somebody else.'],
     hint: 'export CARDWRIGHT_CONFIG_DIR="$PWD/.cardwright"',
-    outcome: 'not_sent',
   });
 }
 
@@ -258,7 +256,7 @@ function inputFrom(input: () => typeof process.stdin, signal: AbortSignal): Inpu
         size += chunk.length;
         if (size > maxBytes) {
           const message = `standard input is larger than ${sizeText(maxBytes)}`;
-          throw new CliError('usage', { message, outcome: 'not_sent' });
+          throw usage(message);
         }
         chunks.push(chunk);
       }

@@ -1,7 +1,7 @@
 /** Saved profiles as commands see them. */
 import { resolve as resolvePath } from 'node:path';
 import type { ProfileRow, Profiles } from '../cli/context.ts';
-import { CliError } from '../core/errors.ts';
+import { type CliError, notSent } from '../core/errors.ts';
 import { forgetShown } from '../id-cache/shown.ts';
 import { isLimitName } from '../limits/limits.ts';
 import { checkProfileName, unknownProfile } from '../profile/parts.ts';
@@ -125,14 +125,12 @@ async function checkFile(host: AppHost, setting: string, path: string): Promise<
 }
 
 function builtInStays(why: string): CliError {
-  return new CliError('usage', {
-    message: `the built-in profile sandbox ${why}`,
+  return notSent('usage', `the built-in profile sandbox ${why}`, {
     notes: [
       'To try spend guards or other settings, serve the sandbox and save a profile for it:',
       '  cardwright sandbox start --detach',
       '  cardwright login --profile rehearsal --base-url <its address> --key-file <its key file>',
     ],
     hint: 'cardwright sandbox status -o env',
-    outcome: 'not_sent',
   });
 }

@@ -1,7 +1,7 @@
 /** The sandbox as a server for other programs. */
 import { resolve } from 'node:path';
 import type { AccountsServerOptions, SandboxServers, ServerOptions, ServerRow, StartedServer } from '../cli/context.ts';
-import { CliError, type ErrorKind } from '../core/errors.ts';
+import { type ErrorKind, notSent } from '../core/errors.ts';
 import type { PageFiles } from '../sandbox/page/inspector-sessions.ts';
 import type { AppHost } from './process-host.ts';
 import type { ServerFacts } from './sandbox-started.ts';
@@ -53,7 +53,8 @@ export function sandboxServersFor(facts: ServerFacts): ServersHere {
     },
     async stop() {
       const found = await find();
-      if (found === undefined) throw nothingRuns();
+      if (found === undefined)
+        throw notSent('unreachable', 'no sandbox is started for this store', 'cardwright sandbox start');
       const { stopServer } = await import('../sandbox/serving/find-server.ts');
       await stopServer(found, host);
       return rowOf(host, found, found.keyFile);
@@ -130,14 +131,6 @@ type Found = Pick<ServerRow, 'url' | 'pid' | 'started_at'>;
 
 function rowOf({ folders }: AppHost, { url, pid, started_at }: Found, keyFile: string): ServerRow {
   return { url, pid, started_at, store: resolve(folders.data, 'sandbox', 'store.db'), api_key_file: keyFile };
-}
-
-function nothingRuns(): CliError {
-  return new CliError('unreachable', {
-    message: 'no sandbox is started for this store',
-    hint: 'cardwright sandbox start',
-    outcome: 'not_sent',
-  });
 }
 
 /** Another version may leave out every member but the message. */

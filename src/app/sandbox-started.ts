@@ -13,7 +13,7 @@ import type {
   ServerRow,
 } from '../cli/context.ts';
 import { LOAD_SIZE, loadSize } from '../contract/sandbox/admin.ts';
-import { CliError, ERROR_KINDS } from '../core/errors.ts';
+import { CliError, ERROR_KINDS, notSent, usage } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import { markUsed, removeAbandoned } from '../files/lock.ts';
 import { preparePrivateFolder, systemCode } from '../files/private-files.ts';
@@ -126,13 +126,11 @@ function wordsOf({ cwd }: AppHost, options: ServerOptions): readonly string[] {
 async function failure(log: string, why: string): Promise<CliError> {
   const { kind, message = '', hint } = errorInLastLine(await readFile(log, 'utf8')) ?? {};
   if (kind !== undefined && kind in ERROR_KINDS) {
-    return new CliError(kind, { message, ...(hint !== undefined && { hint }), outcome: 'not_sent' });
+    return notSent(kind, message, { ...(hint !== undefined && { hint }) });
   }
-  return new CliError('unreachable', {
-    message: `the sandbox did not start: ${why}`,
+  return notSent('unreachable', `the sandbox did not start: ${why}`, {
     notes: [`Its output is in ${log}.`],
     hint: 'cardwright sandbox start',
-    outcome: 'not_sent',
   });
 }
 
@@ -263,10 +261,8 @@ function notStarted(error: unknown): unknown {
   const isOurs = error instanceof CliError;
   if (isOurs ? error.kind === 'usage' : systemCode(error) === undefined) return error;
   const { message } = error as Error;
-  return new CliError('unreachable', {
+  return notSent('unreachable', `the sandbox did not start, and the program was not run: ${message}`, {
     ...(isOurs && error.facts),
-    message: `the sandbox did not start, and the program was not run: ${message}`,
-    outcome: 'not_sent',
     cause: error,
   });
 }
@@ -445,10 +441,7 @@ export async function checkTarget({ cwd, platform, noise: random }: AppHost, pat
 /** `import -` reads a stream; an export is written whole or not at all, and a file called - would surprise. */
 function refuseStream(path: string): void {
   if (path !== '-') return;
-  throw new CliError('usage', {
-    message: 'an export needs a file and cannot go to standard output; ./- is a file of that name',
-    outcome: 'not_sent',
-  });
+  throw usage('an export needs a file and cannot go to standard output; ./- is a file of that name');
 }
 
 /** Replaces everything that the sandbox holds with the content of an export. Throws `usage` when it cannot be read. */

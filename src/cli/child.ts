@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { access, constants, stat } from 'node:fs/promises';
 import { constants as os } from 'node:os';
 import { delimiter, isAbsolute, resolve } from 'node:path';
-import { CliError } from '../core/errors.ts';
+import { type CliError, notSent } from '../core/errors.ts';
 import type { Environment } from '../platform/host.ts';
 
 /** Where a system without PATH looks. */
@@ -104,5 +104,5 @@ export async function runProgram(program: readonly string[], settings: ChildSett
 }
 
 function cannotStart(message: string): CliError {
-  return new CliError('usage', { message, notes: ['Name the program after --.'], outcome: 'not_sent' });
+  return notSent('usage', message, { notes: ['Name the program after --.'] });
 }

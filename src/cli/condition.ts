@@ -3,7 +3,7 @@
  * Several, in several flags or joined with `&&`, must all hold.
  */
 import { type AnyField, flag, money, type Shape, text, text as textField } from '../contract/field.ts';
-import { CliError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import { amountBehindNoise, centsOf, parseAmount, plainAmount } from '../core/money.ts';
 import { nearest } from '../core/nearest.ts';
 import type { Copy, Found } from '../mirror/mirror.ts';
@@ -237,10 +237,6 @@ function textOrder(wanted: string): Comparison {
 
 function asText(value: unknown): string {
   return Array.isArray(value) ? value.join(';') : String(value);
-}
-
-function usage(message: string): CliError {
-  return new CliError('usage', { message, outcome: 'not_sent' });
 }
 
 export const SEARCH_FLAGS = {

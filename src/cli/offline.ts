@@ -40,7 +40,7 @@ export async function openOffline(context: Context): Promise<Offline> {
         ...context.api,
         reader: async () => reader,
         read: (operation, input) => reader.read(operation, input),
-        write: () => Promise.reject(notOffline()),
+        write: () => Promise.reject(new CliError('internal', { message: 'a command that writes has no --offline' })),
         serviceNow: now,
         askServiceTime: async () => now(),
       },
@@ -56,8 +56,4 @@ export async function openOffline(context: Context): Promise<Offline> {
     },
     [Symbol.dispose]: () => copy[Symbol.dispose](),
   };
-}
-
-function notOffline(): CliError {
-  return new CliError('internal', { message: 'a command that writes has no --offline' });
 }

@@ -2,7 +2,7 @@
 import { REVEALS_A_MINUTE, type RevealBudget } from '../audit/reveal-budget.ts';
 import type { Item, Result } from '../contract/calls.ts';
 import type { Reader, Service } from '../contract/service.ts';
-import { CliError } from '../core/errors.ts';
+import { CliError, notSent } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import { dollars, toCents } from '../core/money.ts';
 import { sameCommandWith, shellWord } from '../core/shell-quote.ts';
@@ -111,7 +111,7 @@ async function checkGate(
   options: WishBeforeCard,
 ): Promise<{ identity: Identity; asks: boolean }> {
   if (settings.dryRun) {
-    throw new CliError('usage', { message: 'card details are only read; there is no dry run', outcome: 'not_sent' });
+    throw notSent('usage', 'card details are only read; there is no dry run');
   }
   refuseUnasked(settings, options);
   refuseWatched(settings.runtime);
@@ -160,11 +160,9 @@ function refuseUnasked(settings: GateSettings, { sink, reveal, command, cardId }
   const named = sink !== 'screen';
   if (reveal && named) return;
   if (settings.canAsk && (named || settings.stdoutIsTerminal)) return;
-  throw new CliError('not_confirmed', {
-    message: 'when nobody can be asked, card details need an explicit option',
+  throw notSent('not_confirmed', 'when nobody can be asked, card details need an explicit option', {
     ...(cardId !== undefined && { notes: otherSinks(cardId) }),
     hint: command,
-    outcome: 'not_sent',
     operation: 'cards.details',
   });
 }
@@ -182,12 +180,10 @@ async function refuseByAdministrator({ revealRule, canAsk }: GateSettings, { sin
   const { rule, path } = managed;
   if (rule !== 'never' && (canAsk || (rule === 'exec' && sink === 'child'))) return;
   const where = rule === 'never' ? 'nowhere' : rule === 'exec' ? 'at a terminal or by cards exec' : 'at a terminal';
-  throw new CliError('guarded', {
-    message: `reveal of ${path} is ${rule}: card details are shown ${where}`,
+  throw notSent('guarded', `reveal of ${path} is ${rule}: card details are shown ${where}`, {
     notes: [`The administrator of this machine sets it, in ${path}.`],
     reason: 'reveal',
     hint: 'cardwright whoami',
-    outcome: 'not_sent',
     operation: 'cards.details',
   });
 }
@@ -245,9 +241,7 @@ async function askForLastFour(settings: GateSettings, { card, identity, options,
   );
   const question = 'Type the last four digits to continue (Ctrl-C cancels):';
   if (await settings.prompts.typed(question, { expect: card.last4, flag: '--reveal' })) return;
-  throw new CliError('not_confirmed', {
-    message: 'these are not the last four digits. Nothing was shown.',
-    outcome: 'not_sent',
+  throw notSent('not_confirmed', 'these are not the last four digits. Nothing was shown.', {
     operation: 'cards.details',
   });
 }
@@ -262,16 +256,15 @@ async function takeOne(settings: GateSettings, budget: RevealBudget): Promise<vo
     if (!settings.canAsk) break;
     await settings.countDown(waitMs);
   }
-  throw new CliError('rate_limited', {
-    message: `${REVEALS_A_MINUTE} cards were revealed on this machine in the last minute; the next is possible in ${Math.ceil(waitMs / 1000)} s`,
-    retryAfterMs: waitMs,
-    outcome: 'not_sent',
-    operation: 'cards.details',
-  });
+  throw notSent(
+    'rate_limited',
+    `${REVEALS_A_MINUTE} cards were revealed on this machine in the last minute; the next is possible in ${Math.ceil(waitMs / 1000)} s`,
+    { retryAfterMs: waitMs, operation: 'cards.details' },
+  );
 }
 
 function guarded(message: string, hint: string): CliError {
-  return new CliError('guarded', { message, hint, outcome: 'not_sent', operation: 'cards.details' });
+  return notSent('guarded', message, { hint, operation: 'cards.details' });
 }
 
 export const CLIPBOARD_SECONDS = 45;
@@ -523,7 +516,7 @@ async function theClipboard({ clipboard }: DestinationSettings): Promise<Clipboa
 }
 
 function usage(message: string): CliError {
-  return new CliError('usage', { message, outcome: 'not_sent', operation: 'cards.details' });
+  return notSent('usage', message, { operation: 'cards.details' });
 }
 
 function grouped(number: string): string {

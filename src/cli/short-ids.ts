@@ -5,7 +5,7 @@
  */
 import type { Effect } from '../contract/operation.ts';
 import { incompleteList } from '../contract/whole-list.ts';
-import { CliError } from '../core/errors.ts';
+import { CliError, notSent, usage } from '../core/errors.ts';
 import { dollars, toCents } from '../core/money.ts';
 import { typedCommand } from '../core/shell-quote.ts';
 import type { Listing, Row } from '../terminal/view.ts';
@@ -14,7 +14,7 @@ import { rowSource } from './bulk/flags.ts';
 import type { Context, Shown } from './context.ts';
 import type { Command } from './parsing/command.ts';
 import { effectOf, flagsOf } from './parsing/globals.ts';
-import { quote, usage } from './parsing/values.ts';
+import { quote } from './parsing/values.ts';
 
 /** What `help output` says of reading short ids, and `help safety` of changing by them; `withShortIds` keeps both. */
 export const SHORT_IDS_READ =
@@ -252,11 +252,11 @@ async function agree(line: Line, resolved: readonly Resolved[]): Promise<void> {
   if (!context.ui.canAsk) {
     const meant = `${meanings.join('; ')}: ${command.path} by`;
     if (!byDigitsAlone) throw cannotConfirm(`${meant} a short id`, wholeCommand(line, resolved));
-    throw new CliError('not_confirmed', {
-      message: `${meant} the last four digits: they are not enough when nobody can be asked, even with --yes`,
-      hint: wholeCommand(line, resolved),
-      outcome: 'not_sent',
-    });
+    throw notSent(
+      'not_confirmed',
+      `${meant} the last four digits: they are not enough when nobody can be asked, even with --yes`,
+      wholeCommand(line, resolved),
+    );
   }
   const go = await context.ui.prompts.confirm(`${meanings.join('; ')}. ${command.path}: continue?`, {
     flag: 'the whole id',
@@ -318,7 +318,7 @@ function theOne(typed: Typed, found: readonly Candidate[]): Candidate {
   const wanted = byDigits(typed) ? [`ends in ${written}`, ...(written === word ? [] : [begins])].join(' or ') : begins;
   const hint = LISTS[kind];
   if (first === undefined) {
-    throw new CliError('not_found', { message: `no ${NOUNS[kind]} ${wanted}`, hint, outcome: 'not_sent' });
+    throw notSent('not_found', `no ${NOUNS[kind]} ${wanted}`, hint);
   }
   if (fitting.length === 1) return first;
   const more = fitting.length > MOST_NAMED ? [`and ${fitting.length - MOST_NAMED} more`] : [];

@@ -2,10 +2,10 @@
  * What is said to a word or an option that there is not: the word of ours for that of another tool, the new one for an old
  * one, the nearest. A suggestion is shown, never run.
  */
-import type { CliError } from '../core/errors.ts';
+import { type CliError, usage } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import type { Registry } from './parsing/command.ts';
-import { quote, usage } from './parsing/values.ts';
+import { quote } from './parsing/values.ts';
 
 /** Words of ours for one of another tool, the likeliest first. A group answers with those it has. */
 const MEANT: readonly (readonly [words: string, ours: readonly string[]])[] = [

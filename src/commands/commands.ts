@@ -3,8 +3,9 @@ import { wholeListing } from '../cli/listing.ts';
 import { type Command, command, commandsOf } from '../cli/parsing/command.ts';
 import { OURS, option, optionalArgument, orNull, tells } from '../cli/parsing/flag.ts';
 import { effectOf, flagsOf } from '../cli/parsing/globals.ts';
-import { quote, usage } from '../cli/parsing/values.ts';
+import { quote } from '../cli/parsing/values.ts';
 import { type AnyField, flag, text } from '../contract/field.ts';
+import { usage } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { REGISTRY } from './registry.ts';
 
@@ -46,7 +47,6 @@ const COMMAND_ROW = {
   program_exit: tells.yes('Whether it ends with the exit code of the program after --.'),
 } as const;
 
-/** The command tree as data, for scripts, agents and generated documents. */
 export const listCommands = command({
   path: 'commands',
   summary: 'List every command: as data with its options, choices, effect and exit codes',

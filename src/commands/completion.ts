@@ -8,8 +8,8 @@ import { confirmed } from '../cli/confirm.ts';
 import type { Context, Shown } from '../cli/context.ts';
 import { command } from '../cli/parsing/command.ts';
 import { OURS, option, optionalArgument, tells } from '../cli/parsing/flag.ts';
-import { usage } from '../cli/parsing/values.ts';
 import { choice, flag } from '../contract/field.ts';
+import { usage } from '../core/errors.ts';
 import type { Environment } from '../platform/host.ts';
 
 const FILES_CHANGED = {
@@ -24,7 +24,6 @@ const FILES_CHANGED = {
   ),
 };
 
-/** Prints the completion script of a shell, or puts it where the shell looks for it and takes it away again. */
 export const completion = command({
   path: 'completion',
   summary: 'Print the completion script of a shell, install or uninstall it',

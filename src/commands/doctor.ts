@@ -4,7 +4,6 @@ import { command } from '../cli/parsing/command.ts';
 import { maybe, tells } from '../cli/parsing/flag.ts';
 import { CliError } from '../core/errors.ts';
 
-/** Looks at everything a run depends on; changes nothing but modes that are too open. */
 export const doctor = command({
   path: 'doctor',
   summary: 'Check key, network, clock, TLS, proxy, files, locks, contract and store',

@@ -4,13 +4,13 @@ import { hang, wrap } from '../cli/docs/help.ts';
 import { wholeListing } from '../cli/listing.ts';
 import { command } from '../cli/parsing/command.ts';
 import { argument, OURS, tells } from '../cli/parsing/flag.ts';
-import { quote, usage } from '../cli/parsing/values.ts';
+import { quote } from '../cli/parsing/values.ts';
 import type { AssumptionId } from '../contract/basis.ts';
 import { text } from '../contract/field.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { type Fact, facts } from '../contract/provenance.ts';
 import { REFUSALS, type Refusal, type RefusalName } from '../contract/refusals.ts';
-import { CliError, ERROR_KINDS, type ErrorKind } from '../core/errors.ts';
+import { CliError, ERROR_KINDS, type ErrorKind, usage } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import type { OpDetail } from '../journal/types.ts';
 import { FACT_ROW, factsAbout, showFacts } from './contract/contract.ts';
@@ -134,7 +134,6 @@ type Explained =
   | { readonly facts: readonly Fact[]; readonly assumption: AssumptionId | undefined }
   | { readonly op: OpDetail };
 
-/** Says what a code, a kind, an identifier, an operation or a request was. Nothing is sent. */
 export const explain = command({
   path: 'explain',
   summary: 'Explain an exit code, an error, a fact, an operation or a request',

@@ -1,14 +1,13 @@
 import type { Context, KeyInput, ProfileRow } from '../cli/context.ts';
 import { command } from '../cli/parsing/command.ts';
 import { local, OURS, option } from '../cli/parsing/flag.ts';
-import { usage } from '../cli/parsing/values.ts';
 import { flag } from '../contract/field.ts';
+import { usage } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
 import { PROFILE_ROW, shownProfile } from './profiles/profiles.ts';
 
 const MAX_KEY_BYTES = 4096;
 
-/** Saves a key in a profile, or where it is told. The key itself is never an option. */
 export const login = command({
   path: 'login',
   summary: 'Save a key in a profile and use it from now on',

@@ -1,10 +1,9 @@
 import { confirmed } from '../cli/confirm.ts';
 import { command } from '../cli/parsing/command.ts';
 import { tells } from '../cli/parsing/flag.ts';
-import { usage } from '../cli/parsing/values.ts';
+import { usage } from '../core/errors.ts';
 import { removed, showRemoved } from './profiles/profiles.ts';
 
-/** Removes the profile in use with its key, after asking. */
 export const logout = command({
   path: 'logout',
   summary: 'Remove the profile in use with its key and settings, after asking',

@@ -1,7 +1,8 @@
 import { type Command, command, commandsOf } from '../cli/parsing/command.ts';
 import { OURS, optionalArguments } from '../cli/parsing/flag.ts';
-import { quote, usage } from '../cli/parsing/values.ts';
+import { quote } from '../cli/parsing/values.ts';
 import { text } from '../contract/field.ts';
+import { usage } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import type { Row } from '../terminal/view.ts';
 import { REGISTRY } from './registry.ts';
@@ -10,7 +11,6 @@ const DIALECT = { $schema: 'https://json-schema.org/draft/2020-12/schema' };
 const ERROR = 'error';
 const MIRROR = 'mirror';
 
-/** The shape of answers as JSON Schema, from the rows of the contract. */
 export const printSchema = command({
   path: 'schema',
   summary: 'Print the JSON Schema of the answer of a command',

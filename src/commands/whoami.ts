@@ -1,7 +1,6 @@
 import { command } from '../cli/parsing/command.ts';
 import { orNull, tells } from '../cli/parsing/flag.ts';
 
-/** Tells profile, mode, address and key of this run, and what decided. Nothing is sent. */
 export const whoami = command({
   path: 'whoami',
   summary: 'Show profile, mode, address and key of this run, and where each comes from',
@@ -19,10 +18,7 @@ export const whoami = command({
     },
   },
   reach: 'service',
-  examples: [
-    { does: 'In words', run: 'whoami' },
-    { does: 'As data', run: 'whoami --json' },
-  ],
+  examples: [{ does: 'In words', run: 'whoami' }],
   run: async ctx => ({ who: await ctx.api.identity(), limits: await ctx.api.limits() }),
   show: ({ who, limits }) => ({
     data: {

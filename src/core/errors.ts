@@ -148,6 +148,20 @@ export class CliError extends Error {
   }
 }
 
+/** A refusal before anything was sent; `more` is the next command to run, or more facts. */
+export function notSent(
+  kind: ErrorKind,
+  message: string,
+  more: string | Omit<ErrorFacts, 'message' | 'outcome'> = {},
+): CliError {
+  return new CliError(kind, { message, outcome: 'not_sent', ...(typeof more === 'string' ? { hint: more } : more) });
+}
+
+/** A wrong command line, or a value that cannot be meant: exit 2. `hint` is the next command to run. */
+export function usage(message: string, hint?: string): CliError {
+  return notSent('usage', message, hint ?? {});
+}
+
 /** Standard output took nothing more, for another reason than a reader that left. */
 export class OutputError extends CliError {}
 
@@ -155,19 +169,15 @@ export class OutputError extends CliError {}
 export function asCliError(thrown: unknown): CliError {
   if (thrown instanceof CliError) return thrown;
   const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
-  if (code === 'EMFILE' || code === 'ENFILE') return tooManyFiles(thrown);
+  if (code === 'EMFILE' || code === 'ENFILE')
+    return new CliError('guarded', {
+      message: 'the system gives this process no more open files',
+      notes: ['What had begun before this is in the journal: cardwright ops list'],
+      hint: 'ulimit -n 1024',
+      cause: thrown,
+    });
   const text = thrown instanceof Error ? thrown.message : String(thrown);
   return new CliError('internal', { message: `unexpected: ${text}`, cause: thrown });
-}
-
-/** The system gives no more open files, which is no bug; what was sent before, the journal knows. */
-function tooManyFiles(cause: unknown): CliError {
-  return new CliError('guarded', {
-    message: 'the system gives this process no more open files',
-    notes: ['What had begun before this is in the journal: cardwright ops list'],
-    hint: 'ulimit -n 1024',
-    cause,
-  });
 }
 
 /** The JSON error object of docs/design/cli.md, "Errors". Keys that do not apply are left out. */

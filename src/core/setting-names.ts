@@ -1,5 +1,5 @@
 /** The settings of a profile in words, for help, completion and errors; `profile/settings.ts` says what each may be. */
-import { CliError } from './errors.ts';
+import { usage } from './errors.ts';
 
 interface SettingWords {
   readonly means: string;
@@ -115,5 +115,5 @@ export const EMPTY_VARIABLES = `A variable ${OURS}… that is set and empty is r
 export function refuseEmptyVariables(env: Readonly<Record<string, string | undefined>>): void {
   const empty = Object.keys(env).find(name => name.startsWith(OURS) && env[name] === '');
   if (empty === undefined) return;
-  throw new CliError('usage', { message: `${empty} is set and empty`, hint: `unset ${empty}`, outcome: 'not_sent' });
+  throw usage(`${empty} is set and empty`, `unset ${empty}`);
 }

@@ -1,5 +1,5 @@
 /** Text of files and pipes: UTF-8, with or without a byte order mark. Anything else is refused with its line. */
-import { CliError } from './errors.ts';
+import { type CliError, usage } from './errors.ts';
 
 /** Decodes bytes as they come; `end` tells whether a character was cut off. Both throw `usage`, with the line. `name` is what the user called it. */
 export class Utf8Reader {
@@ -39,7 +39,7 @@ export class Utf8Reader {
   }
 
   #refused(why: string): CliError {
-    return new CliError('usage', { message: `${this.#name} ${why}`, outcome: 'not_sent' });
+    return usage(`${this.#name} ${why}`);
   }
 }
 

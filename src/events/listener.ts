@@ -15,7 +15,7 @@ import type { AddressInfo } from 'node:net';
 import { EVENT_DATA, EVENT_ENVELOPE, EVENT_ID_HEADERS, matchesEvent, staysWhole } from '../contract/events.ts';
 import { signatureIn } from '../contract/signature/signature.ts';
 import { maskedValue, withoutCardNumbers } from '../core/card-numbers.ts';
-import { CliError } from '../core/errors.ts';
+import { CliError, notSent } from '../core/errors.ts';
 import { isObject } from '../core/objects.ts';
 import type { Secret } from '../core/secret.ts';
 import { sameCommandWithout } from '../core/shell-quote.ts';
@@ -250,7 +250,7 @@ function listening(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const refuse = (error: NodeJS.ErrnoException) => {
       const message = `cannot listen on port ${port} of 127.0.0.1: ${error.code ?? error.message}`;
-      reject(new CliError('unreachable', { message, outcome: 'not_sent', hint: sameCommandWithout('--port') }));
+      reject(notSent('unreachable', message, sameCommandWithout('--port')));
     };
     server.once('error', refuse);
     server.listen({ host: '127.0.0.1', port }, () => {

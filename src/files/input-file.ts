@@ -3,7 +3,7 @@ import { type BigIntStats, closeSync, constants, fstat, openSync, open as openWi
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { promisify } from 'node:util';
-import { CliError } from '../core/errors.ts';
+import { CliError, usage } from '../core/errors.ts';
 import { sizeText } from '../core/input-limits.ts';
 import type { Clock } from '../platform/host.ts';
 import { keepOpen, systemCode, systemWords } from './private-files.ts';
@@ -107,7 +107,7 @@ export async function* bounded(
     size += piece.length;
     if (size > mostBytes) {
       const message = `${JSON.stringify(name)} is larger than ${sizeText(mostBytes)}`;
-      throw new CliError('usage', { message, outcome: 'not_sent' });
+      throw usage(message);
     }
     yield piece;
   }
@@ -125,7 +125,7 @@ async function inTheUsersWords<T>(name: string, work: () => Promise<T>): Promise
 
 function unreadable(name: string, why: string): CliError {
   const message = `cannot read ${JSON.stringify(name)}: ${why}`;
-  return new CliError('usage', { message, outcome: 'not_sent' });
+  return usage(message);
 }
 
 // A pipe, `<(command)` or a FIFO. Opening it waits for a writer in a thread that no signal reaches, and so does each read of a

@@ -4,7 +4,7 @@ import { constants, readFileSync, readlinkSync } from 'node:fs';
 import { copyFile, link, lstat, readdir, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { CliError } from '../core/errors.ts';
+import { type CliError, notSent } from '../core/errors.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { between } from '../platform/time.ts';
 import { createPrivate, inOurWords, ourUid, readOrdinary, systemCode } from './private-files.ts';
@@ -138,11 +138,9 @@ async function readHolder(path: string): Promise<Seen> {
 
 function held(path: string, holder: Seen): CliError {
   const who = typeof holder === 'object' ? `process ${holder.pid} on ${holder.machine}` : 'an unknown process';
-  return new CliError('guarded', {
-    message: `${path} is held by ${who}`,
+  return notSent('guarded', `${path} is held by ${who}`, {
     notes: ['If that process is no longer there, remove the file and repeat the command.'],
     hint: 'cardwright doctor',
-    outcome: 'not_sent',
   });
 }
 

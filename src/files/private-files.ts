@@ -15,7 +15,7 @@ import {
 import { access, chmod, type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
-import { CliError } from '../core/errors.ts';
+import { type CliError, notSent } from '../core/errors.ts';
 import type { Randomness } from '../platform/host.ts';
 
 /** What private files need of their surroundings. */
@@ -222,20 +222,18 @@ export function atOnceInOurWords<T>(path: string, work: () => T): T {
 function cannotBeUsed(path: string, error: unknown): unknown {
   const code = systemCode(error);
   if (code === undefined) return error;
-  return new CliError('guarded', {
-    message: `${path} cannot be used: ${systemWords(code)}`,
+  return notSent('guarded', `${path} cannot be used: ${systemWords(code)}`, {
     hint: 'cardwright doctor',
-    outcome: 'not_sent',
     cause: error,
   });
 }
 
 export function unsafe(path: string, why: string): CliError {
-  return new CliError('guarded', {
-    message: `${path} ${why}; private files are kept only in files and folders of this user alone`,
-    hint: 'cardwright doctor',
-    outcome: 'not_sent',
-  });
+  return notSent(
+    'guarded',
+    `${path} ${why}; private files are kept only in files and folders of this user alone`,
+    'cardwright doctor',
+  );
 }
 
 // Made without waiting, for what every run makes: each turn of the thread pool counts there. What is open to others is closed
@@ -358,10 +356,8 @@ export function makeFolders(path: string, mode: number): void {
     // Somebody was quicker.
     if (isFolder(path)) return;
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || !isFolder(parent)) throw error;
-    throw new CliError('guarded', {
-      message: `${path} cannot be made: ${parent} takes no folders`,
+    throw notSent('guarded', `${path} cannot be made: ${parent} takes no folders`, {
       hint: 'cardwright doctor',
-      outcome: 'not_sent',
       cause: error,
     });
   }

@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { access, type FileHandle, lstat, open, readFile, realpath, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { CliError } from '../core/errors.ts';
+import { CliError, notSent, usage } from '../core/errors.ts';
 import type { Randomness } from '../platform/host.ts';
 import {
   type FileDependencies,
@@ -82,7 +82,7 @@ function nothingThere(error: unknown): undefined {
 }
 
 function leftAlone(path: string, why: string): CliError {
-  return new CliError('guarded', { message: `${path} ${why}; it was not changed`, outcome: 'not_sent' });
+  return notSent('guarded', `${path} ${why}; it was not changed`);
 }
 
 // A private file that arrives in pieces: written beside its target, synced, renamed.
@@ -138,10 +138,7 @@ async function refuseForeign(path: string, { name, mark }: AtomicWrite): Promise
     throw error;
   });
   if (found === undefined || (found.isFile() && (await beginning(path, mark.length)) === mark)) return;
-  throw new CliError('guarded', {
-    message: `${JSON.stringify(name)} exists and was not written by cardwright; it was not changed`,
-    outcome: 'not_sent',
-  });
+  throw notSent('guarded', `${JSON.stringify(name)} exists and was not written by cardwright; it was not changed`);
 }
 
 async function beginning(path: string, length: number): Promise<string> {
@@ -162,10 +159,7 @@ async function inTheUsersWords<T>(name: string, work: () => Promise<T>): Promise
     // A connection that breaks has a code as well, and is told by who made it.
     if (error instanceof CliError || code === undefined || !/^E[A-Z]+$/.test(code) || code === 'ECONNRESET')
       throw error;
-    throw new CliError('usage', {
-      message: `cannot write ${JSON.stringify(name)}: ${systemWords(code)}`,
-      outcome: 'not_sent',
-    });
+    throw usage(`cannot write ${JSON.stringify(name)}: ${systemWords(code)}`);
   }
 }
 
@@ -186,10 +180,7 @@ export async function clearReadyFile(path: string): Promise<void> {
     if (found === undefined) return;
     const text = found.isFile() && found.size <= LONGEST ? await readFile(path, 'utf8') : undefined;
     if (text === undefined || !/^(?:https?:\/\/\S+\n)?$/.test(text)) {
-      throw new CliError('usage', {
-        message: `--ready-file ${JSON.stringify(path)} is there already and is no ready file; nothing is overwritten`,
-        outcome: 'not_sent',
-      });
+      throw usage(`--ready-file ${JSON.stringify(path)} is there already and is no ready file; nothing is overwritten`);
     }
     await rm(path);
   });

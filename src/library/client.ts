@@ -8,7 +8,7 @@ import type { Operation } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { isJournaled } from '../contract/raw.ts';
 import type { Service } from '../contract/service.ts';
-import { CliError } from '../core/errors.ts';
+import { CliError, notSent, usage } from '../core/errors.ts';
 import { toCents } from '../core/money.ts';
 import { Secret } from '../core/secret.ts';
 import { verifyPayload } from '../events/verify.ts';
@@ -229,7 +229,7 @@ function accountOf(options: Options) {
   const key = readKey(options.apiKey);
   const mode = keyMode(key);
   if (mode === 'live' && options.live !== true) {
-    throw new CliError('guarded', { message: 'this is a live key; say live: true', outcome: 'not_sent' });
+    throw notSent('guarded', 'this is a live key; say live: true');
   }
   return { key, mode, baseUrl: checkBaseUrl(options.baseUrl, mode).href, journal: chosenJournal(options, process) };
 }
@@ -279,7 +279,7 @@ function centsIn(name: string, value: number): number {
   try {
     return toCents(value);
   } catch {
-    throw new CliError('usage', { message: `${name} is not USD with at most two decimals`, outcome: 'not_sent' });
+    throw usage(`${name} is not USD with at most two decimals`);
   }
 }
 

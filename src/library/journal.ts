@@ -4,7 +4,7 @@ import { readApprovers } from '../approvals/request.ts';
 import type { Input, WriteName } from '../contract/calls.ts';
 import { isJournaled } from '../contract/raw.ts';
 import type { Service } from '../contract/service.ts';
-import { CliError } from '../core/errors.ts';
+import { notSent, usage } from '../core/errors.ts';
 import { keyPrint } from '../core/key-print.ts';
 import { intentFault } from '../core/names.ts';
 import type { Secret } from '../core/secret.ts';
@@ -84,10 +84,10 @@ export async function sendNamed(around: NamedCalls, call: NamedCall, place: Plac
 /** Throws `usage` for a name or an operation that no journal keeps. */
 export function refuseUnkept({ operation, intent }: Pick<NamedCall, 'operation' | 'intent'>): void {
   const fault = intentFault(intent);
-  if (fault !== undefined) throw new CliError('usage', { message: `intent ${fault}`, outcome: 'not_sent' });
+  if (fault !== undefined) throw usage(`intent ${fault}`);
   if (!isJournaled(operation)) {
     const message = `an intent is for operations that move money, and ${operation} does not`;
-    throw new CliError('usage', { message, outcome: 'not_sent', operation });
+    throw notSent('usage', message, { operation });
   }
 }
 

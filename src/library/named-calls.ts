@@ -3,7 +3,7 @@
 import { homedir, tmpdir } from 'node:os';
 import { isAbsolute } from 'node:path';
 import { DAY } from '../core/durations.ts';
-import { CliError } from '../core/errors.ts';
+import { type CliError, notSent, usage } from '../core/errors.ts';
 import { type FolderFacts, foldersFor } from '../platform/folders.ts';
 import type { Environment } from '../platform/host.ts';
 import type { NamedCall, NamedCalls, Place } from './journal.ts';
@@ -38,7 +38,8 @@ export function namedCalls(around: NamedCalls, chosen: FolderJournal | DatabaseJ
 
   return {
     async send(call) {
-      if (chosen === undefined) throw noJournal();
+      if (chosen === undefined)
+        throw usage('an intent needs a journal: createClient({ …, journal: "/absolute/folder" })');
       const { sendNamed, refuseUnkept } = await import('./journal.ts');
       refuseUnkept(call);
       idle.abort();
@@ -58,13 +59,6 @@ export function namedCalls(around: NamedCalls, chosen: FolderJournal | DatabaseJ
       await (await place)?.close();
     },
   };
-}
-
-function noJournal(): CliError {
-  return new CliError('usage', {
-    message: 'an intent needs a journal: createClient({ …, journal: "/absolute/folder" })',
-    outcome: 'not_sent',
-  });
 }
 
 // Where calls with an `intent` are kept, as the options of a client say it. Nothing is opened here.
@@ -204,5 +198,5 @@ export function missing(name: string, form: string, value: unknown): CliError {
 }
 
 export function wrongly(message: string, operation?: string): CliError {
-  return new CliError('usage', { message, outcome: 'not_sent', ...(operation !== undefined && { operation }) });
+  return notSent('usage', message, { ...(operation !== undefined && { operation }) });
 }

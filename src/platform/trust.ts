@@ -2,7 +2,7 @@
  * Whom TLS trusts: the usual authorities, those of the operator, and never nobody for a live key
  * (docs/design/security.md, E7, E8).
  */
-import { CliError } from '../core/errors.ts';
+import { notSent, usage } from '../core/errors.ts';
 import type { Environment } from './host.ts';
 
 /**
@@ -16,12 +16,14 @@ export function checkVerification(
 ): string | undefined {
   if (env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0' || origin.protocol !== 'https:') return undefined;
   if (mode !== 'live') return 'NODE_TLS_REJECT_UNAUTHORIZED=0: the receiver of the key is not checked';
-  throw new CliError('guarded', {
-    message: 'NODE_TLS_REJECT_UNAUTHORIZED=0 turns off certificate checks, and a live key is not sent without them',
-    notes: ['For a private authority set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE to its certificate.'],
-    hint: 'unset NODE_TLS_REJECT_UNAUTHORIZED',
-    outcome: 'not_sent',
-  });
+  throw notSent(
+    'guarded',
+    'NODE_TLS_REJECT_UNAUTHORIZED=0 turns off certificate checks, and a live key is not sent without them',
+    {
+      notes: ['For a private authority set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE to its certificate.'],
+      hint: 'unset NODE_TLS_REJECT_UNAUTHORIZED',
+    },
+  );
 }
 
 /**
@@ -38,11 +40,7 @@ export async function authorities(
   const extra = env['NODE_EXTRA_CA_CERTS'];
   const [own, also] = await Promise.all([readFile(path), extra ? readFile(extra) : '']);
   if (!own.includes('-----BEGIN CERTIFICATE-----')) {
-    throw new CliError('usage', {
-      message: `SSL_CERT_FILE names ${JSON.stringify(path)}, but it contains no certificate`,
-      hint: 'unset SSL_CERT_FILE',
-      outcome: 'not_sent',
-    });
+    throw usage(`SSL_CERT_FILE names ${JSON.stringify(path)}, but it contains no certificate`, 'unset SSL_CERT_FILE');
   }
   const { rootCertificates } = await import('node:tls');
   return [...rootCertificates, own, ...(also === '' ? [] : [also])];

@@ -7,7 +7,7 @@
 import { spawn } from 'node:child_process';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CliError } from '../core/errors.ts';
+import { notSent } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
 import type { Clock, Environment } from '../platform/host.ts';
 
@@ -79,7 +79,12 @@ export function openKeychain(around: KeychainDependencies): Keychain {
     },
     async read(account) {
       const answer = await ask({ action: 'read', account });
-      if ('problem' in answer) throw unavailable(answer.problem);
+      if ('problem' in answer)
+        throw notSent(
+          'not_authenticated',
+          `the key is in the keychain of this system, and ${answer.problem}`,
+          'cardwright doctor',
+        );
       return answer.value === undefined ? undefined : new Secret(answer.value);
     },
     async write(account, key) {
@@ -156,12 +161,4 @@ function childEnvironment(env: Environment): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).filter((pair): pair is [string, string] => needed.test(pair[0]) && pair[1] !== undefined),
   );
-}
-
-function unavailable(problem: string): CliError {
-  return new CliError('not_authenticated', {
-    message: `the key is in the keychain of this system, and ${problem}`,
-    hint: 'cardwright doctor',
-    outcome: 'not_sent',
-  });
 }

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
-import { CliError } from '../core/errors.ts';
+import { CliError, notSent } from '../core/errors.ts';
 import { KEY_TEXT_BYTES } from '../core/input-limits.ts';
 import type { Secret } from '../core/secret.ts';
 import { shellWord } from '../core/shell-quote.ts';
@@ -104,21 +104,21 @@ export function keyKeeper(around: KeyKeeperDependencies): KeyKeeper {
     if (source.kind === 'stored') return source.key;
     const key = source.kind === 'keychain' ? await fromKeychain(profile, source.account) : await tell(placeOf(source));
     if (keyMode(key) === source.mode) return key;
-    throw new CliError('guarded', {
-      message: `profile ${profile.name} was saved with a ${source.mode} key, and its key is now ${keyMode(key)}`,
-      hint: loginFor(profile),
-      outcome: 'not_sent',
-    });
+    throw notSent(
+      'guarded',
+      `profile ${profile.name} was saved with a ${source.mode} key, and its key is now ${keyMode(key)}`,
+      loginFor(profile),
+    );
   }
 
   async function fromKeychain(profile: KeyOwner, account: string): Promise<Secret> {
     const found = await (await keychain()).read(account);
     if (found !== undefined) return readKey(found.expose());
-    throw new CliError('not_authenticated', {
-      message: `the key of profile ${profile.name} is no longer in the keychain`,
-      hint: `${loginFor(profile)} --keychain`,
-      outcome: 'not_sent',
-    });
+    throw notSent(
+      'not_authenticated',
+      `the key of profile ${profile.name} is no longer in the keychain`,
+      `${loginFor(profile)} --keychain`,
+    );
   }
 
   async function tell(from: string | readonly string[]): Promise<Secret> {
@@ -227,11 +227,7 @@ async function readSome(pieces: AsyncIterable<Uint8Array>, path: KeyPath): Promi
 }
 
 function refused({ shown }: KeyPath, why: string, hint = 'cardwright help environment'): CliError {
-  return new CliError('guarded', {
-    message: `the ${shown} ${why}`,
-    hint,
-    outcome: 'not_sent',
-  });
+  return notSent('guarded', `the ${shown} ${why}`, hint);
 }
 
 // Keys that a program of the user prints, such as a password manager.

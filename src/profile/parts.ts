@@ -1,5 +1,5 @@
 /** Names of profiles: which there may be, and how a wrong one is quoted. */
-import { CliError } from '../core/errors.ts';
+import { CliError, notSent } from '../core/errors.ts';
 import { GIVEN_NAME, GIVEN_NAME_RULE } from '../core/names.ts';
 import { Secret } from '../core/secret.ts';
 
@@ -41,11 +41,9 @@ export function checkProfileName(text: string): string {
 
 /** `not_found` with what leads on: the profiles there are, and how one of this name is made. Nothing was sent. */
 export function unknownProfile(name: string, why = ''): CliError {
-  return new CliError('not_found', {
-    message: `there is no profile ${name}${why}`,
+  return notSent('not_found', `there is no profile ${name}${why}`, {
     notes: [`To save a key under this name: cardwright login --profile ${name}`],
     hint: 'cardwright profiles list',
-    outcome: 'not_sent',
   });
 }
 
@@ -130,11 +128,7 @@ export function checkBaseUrl(text: string, mode: KeyMode): BaseUrl {
   }
   const loopback = literal || url.hostname.endsWith('.localhost');
   if (loopback && mode === 'live') {
-    throw new CliError('guarded', {
-      message: 'a live key is never sent to an address of this machine',
-      hint: 'cardwright help safety',
-      outcome: 'not_sent',
-    });
+    throw notSent('guarded', 'a live key is never sent to an address of this machine', 'cardwright help safety');
   }
   return { href: `${url.origin}${url.pathname.replace(/\/+$/, '')}`, origin: url.origin, loopback };
 }

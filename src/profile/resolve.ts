@@ -2,7 +2,7 @@
  * Which profile a run acts as: flags, environment, the current profile, in the order of
  * docs/design/cli.md, "Keys and profiles".
  */
-import { CliError } from '../core/errors.ts';
+import { CliError, notSent } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import type { Secret } from '../core/secret.ts';
 import { refuseEmptyVariables } from '../core/setting-names.ts';
@@ -88,11 +88,11 @@ export async function resolveProfile(input: ResolveInput): Promise<ResolvedProfi
   const question: Question = { ...input, variables: readVariables(input.env) };
   const resolved = await choose(question);
   if (resolved.mode === 'live' && question.variables.testOnly) {
-    throw new CliError('guarded', {
-      message: `CARDWRIGHT_TEST_ONLY forbids live keys, and ${resolved.name} has one`,
-      hint: 'cardwright profiles list',
-      outcome: 'not_sent',
-    });
+    throw notSent(
+      'guarded',
+      `CARDWRIGHT_TEST_ONLY forbids live keys, and ${resolved.name} has one`,
+      'cardwright profiles list',
+    );
   }
   return resolved;
 }
@@ -129,12 +129,11 @@ async function choose(question: Question): Promise<ResolvedProfile> {
   const current = store.current();
   if (current !== undefined) return chosen(question, { name: current, chosenBy: 'current profile' });
   if (question.interactive) return chosen(question, { name: 'sandbox', chosenBy: 'default on a terminal' });
-  throw new CliError('not_authenticated', {
-    message:
-      'no profile chosen: use --sandbox (for good: cardwright profiles use sandbox), or set CARDWRIGHT_API_KEY and CARDWRIGHT_BASE_URL, or run cardwright login and name its profile with --profile',
-    hint: 'cardwright help environment',
-    outcome: 'not_sent',
-  });
+  throw notSent(
+    'not_authenticated',
+    'no profile chosen: use --sandbox (for good: cardwright profiles use sandbox), or set CARDWRIGHT_API_KEY and CARDWRIGHT_BASE_URL, or run cardwright login and name its profile with --profile',
+    'cardwright help environment',
+  );
 }
 
 function readVariables(env: Environment): Variables {
@@ -277,11 +276,11 @@ function unusedAddress({ variables: { baseUrl } }: Question, { chosenBy }: Choic
   const bound = checkBaseUrl(profile.base_url, profile.mode);
   const wanted: BaseUrl = of('CARDWRIGHT_BASE_URL', () => checkBaseUrl(baseUrl, profile.mode));
   if (wanted.origin !== bound.origin) {
-    throw new CliError('guarded', {
-      message: `the key of profile ${profile.name} is bound to ${bound.origin}, and CARDWRIGHT_BASE_URL names ${wanted.origin}`,
-      hint: 'unset CARDWRIGHT_BASE_URL',
-      outcome: 'not_sent',
-    });
+    throw notSent(
+      'guarded',
+      `the key of profile ${profile.name} is bound to ${bound.origin}, and CARDWRIGHT_BASE_URL names ${wanted.origin}`,
+      'unset CARDWRIGHT_BASE_URL',
+    );
   }
   if (wanted.href === bound.href) return [];
   return [`CARDWRIGHT_BASE_URL is not used: profile ${profile.name} has its own address ${bound.href}`];
@@ -297,11 +296,7 @@ function of<T>(variable: string, check: () => T): T {
 }
 
 function incomplete(message: string): CliError {
-  return new CliError('not_authenticated', {
-    message,
-    hint: 'cardwright help environment',
-    outcome: 'not_sent',
-  });
+  return notSent('not_authenticated', message, 'cardwright help environment');
 }
 
 const API_KEYS = ['CARDWRIGHT_API_KEY', 'CARDWRIGHT_API_KEY_FILE'];

@@ -2,7 +2,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type Conf from 'conf';
-import { CliError } from '../core/errors.ts';
+import { type CliError, notSent } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import type { SettingName } from '../core/setting-names.ts';
 import { shellWord } from '../core/shell-quote.ts';
@@ -224,11 +224,9 @@ class FileProfileStore implements ProfileStore {
   async #damaged(why: string): Promise<CliError> {
     const copy = await keepCorruptCopy(this.path).catch((error: Error) => error);
     const kept = typeof copy === 'string' ? `a copy is at ${copy}` : `no copy could be made (${copy.message})`;
-    return new CliError('check_failed', {
-      message: `the profile file ${this.path} is damaged: ${why}`,
+    return notSent('check_failed', `the profile file ${this.path} is damaged: ${why}`, {
       notes: [`Nothing was changed; ${kept}.`, 'Repair the file, or remove it and log in again.'],
       hint: `rm ${shellWord(this.path)} && cardwright login`,
-      outcome: 'not_sent',
     });
   }
 }
@@ -249,11 +247,11 @@ function changed(profile: StoredProfile, setting: SettingName, text: string): St
   const address = checkBaseUrl(text, mode);
   const bound = checkBaseUrl(profile.base_url, mode).origin;
   if (address.origin === bound) return { ...profile, base_url: address.href };
-  throw new CliError('guarded', {
-    message: `the key of profile ${profile.name} is bound to ${bound}; another origin needs its key again`,
-    hint: `cardwright login --profile ${profile.name} --base-url ${shellWord(address.href)}`,
-    outcome: 'not_sent',
-  });
+  throw notSent(
+    'guarded',
+    `the key of profile ${profile.name} is bound to ${bound}; another origin needs its key again`,
+    `cardwright login --profile ${profile.name} --base-url ${shellWord(address.href)}`,
+  );
 }
 
 /**

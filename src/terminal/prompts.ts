@@ -2,7 +2,7 @@
  * Questions to a person. Home of fuzzysort, by which a long list of choices is searched. Asked on stderr, only when stdin and stderr are terminals: a piped `y` is never an answer (the library itself would take it, and
  * its default is Yes).
  */
-import { CliError } from '../core/errors.ts';
+import { CliError, notSent, usage } from '../core/errors.ts';
 import { parseAmount } from '../core/money.ts';
 import { Secret } from '../core/secret.ts';
 import { sameCommandWith } from '../core/shell-quote.ts';
@@ -116,28 +116,18 @@ async function ask<Answer>(options: PromptOptions, question: Question<Answer>, n
 function promptError(thrown: unknown, signal: AbortSignal, noAnswer: CliError): unknown {
   const name = thrown instanceof Error ? thrown.name : '';
   if (name === 'ExitPromptError') {
-    return new CliError('interrupted', {
-      message: 'cancelled at the question. Nothing was changed.',
-      outcome: 'not_sent',
-    });
+    return notSent('interrupted', 'cancelled at the question. Nothing was changed.');
   }
   if (name !== 'AbortPromptError') return thrown;
   return signal.reason === END_OF_INPUT ? noAnswer : signal.reason;
 }
 
 function unconfirmed(why: string, { flag }: Substitute): CliError {
-  return new CliError('not_confirmed', {
-    message: `${why}: this needs a confirmation`,
-    hint: sameCommandWith(flag),
-    outcome: 'not_sent',
-  });
+  return notSent('not_confirmed', `${why}: this needs a confirmation`, sameCommandWith(flag));
 }
 
 function missing(why: string, { flag }: Substitute): CliError {
-  return new CliError('usage', {
-    message: `${why}: give ${flag} on the command line`,
-    outcome: 'not_sent',
-  });
+  return usage(`${why}: give ${flag} on the command line`);
 }
 
 const NOBODY = 'nobody can be asked here';

@@ -1,5 +1,5 @@
 /** Rows and their fields: reading a path, choosing, ordering, and refusing a name that is not there. */
-import { CliError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { isObject } from '../core/objects.ts';
 import type { Environment, Streams } from '../platform/host.ts';
@@ -62,10 +62,7 @@ export function checkNames(settings: AskedNames, rows: readonly Row[], columns: 
     if (known.has(name) || (head !== name && known.has(head))) continue;
     const near = nearest(name, [...known]);
     const meant = near === undefined ? '' : ` Did you mean "${near}"?`;
-    throw new CliError('usage', {
-      message: `${option}: there is no field "${name}".${meant} Fields: ${[...known].join(', ')}`,
-      outcome: 'not_sent',
-    });
+    throw usage(`${option}: there is no field "${name}".${meant} Fields: ${[...known].join(', ')}`);
   }
 }
 

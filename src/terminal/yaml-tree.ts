@@ -1,5 +1,5 @@
 /** YAML as it was read, every node with its place in the file; lines and columns from 1. */
-import { CliError } from '../core/errors.ts';
+import { type CliError, notSent } from '../core/errors.ts';
 
 export interface YamlPosition {
   readonly line: number;
@@ -53,11 +53,9 @@ export function faultyFile(
   const sorted = [...faults].sort((a, b) => a.line - b.line || a.column - b.column);
   const [first, ...others] = sorted.map(({ line, column, text }) => `${file}:${line}:${column}: ${text}`);
   const left = others.length - MOST_SHOWN;
-  return new CliError('usage', {
-    message: first ?? `${file} is empty`,
+  return notSent('usage', first ?? `${file} is empty`, {
     notes: [...others.slice(0, MOST_SHOWN), ...(left > 0 ? [`and ${left} more`] : [])],
     hint,
-    outcome: 'not_sent',
     faults: sorted.slice(0, MOST_KEPT).map(({ line, column, text }) => ({ file, line, column, text })),
   });
 }

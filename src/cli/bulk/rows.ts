@@ -16,7 +16,7 @@ import { CARD } from '../../contract/card.ts';
 import type { AnyField, Shape } from '../../contract/field.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { inputViolation } from '../../contract/violation.ts';
-import { CliError } from '../../core/errors.ts';
+import { CliError, usage } from '../../core/errors.ts';
 import { type Cents, cents, toCents } from '../../core/money.ts';
 import { intentFault } from '../../core/names.ts';
 import { sameCommandWith } from '../../core/shell-quote.ts';
@@ -27,7 +27,7 @@ import type { EarlierUse, PlannedRow, RowOutcome } from '../../journal/types.ts'
 import { escapeIn } from '../../terminal/printable.ts';
 import type { Context } from '../context.ts';
 import { ATTEMPT_ROW } from '../each.ts';
-import { parseValue, quote, usage } from '../parsing/values.ts';
+import { parseValue, quote } from '../parsing/values.ts';
 import type { BulkDeclaration, BulkOperation } from './flags.ts';
 import { ITEM_COLUMNS, LOOKED_COLUMNS, RESULT_COLUMNS } from './results.ts';
 

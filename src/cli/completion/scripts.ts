@@ -3,7 +3,7 @@
  * them. They ask the hidden `__complete`, so they never grow old, and evaluate nothing that was typed.
  */
 import { isAbsolute, join } from 'node:path';
-import { CliError } from '../../core/errors.ts';
+import { notSent, usage } from '../../core/errors.ts';
 import { shellQuote } from '../../core/shell-quote.ts';
 import type { Environment } from '../../platform/host.ts';
 
@@ -135,7 +135,13 @@ interface CompletionPlaces {
 /** Throws `usage` without a home, and for PowerShell on Windows, where only it knows the place of its start file. */
 export function placesFor(shell: CompletionShell, env: Environment, platform: NodeJS.Platform): CompletionPlaces {
   const home = env['HOME'];
-  if (home === undefined || !isAbsolute(home) || platform === 'win32') throw byHand(shell);
+  if (home === undefined || !isAbsolute(home) || platform === 'win32')
+    throw usage(
+      shell === 'powershell'
+        ? 'only PowerShell knows the place of its profile on this system; add the output of "completion powershell" to $PROFILE'
+        : 'HOME is not an absolute path, so the files of the shell cannot be found',
+      `cardwright completion ${shell}`,
+    );
   // As XDG has it, a relative folder counts as none.
   const xdg = (variable: string, otherwise: string) => {
     const named = env[variable] ?? '';
@@ -221,20 +227,7 @@ function blockIn(bytes: Buffer, path: string): Block | undefined {
   if (found === undefined) return undefined;
   const end = bytes.indexOf(END, found.from);
   if (end >= 0) return { ...found, to: end + END.length };
-  throw new CliError('guarded', {
-    message: `${path} has the first mark of a block of cardwright but not the last; it was not changed`,
+  throw notSent('guarded', `${path} has the first mark of a block of cardwright but not the last; it was not changed`, {
     notes: [`The block ends with: ${END.trimEnd()}`],
-    outcome: 'not_sent',
-  });
-}
-
-function byHand(shell: CompletionShell): CliError {
-  return new CliError('usage', {
-    message:
-      shell === 'powershell'
-        ? 'only PowerShell knows the place of its profile on this system; add the output of "completion powershell" to $PROFILE'
-        : 'HOME is not an absolute path, so the files of the shell cannot be found',
-    hint: `cardwright completion ${shell}`,
-    outcome: 'not_sent',
   });
 }

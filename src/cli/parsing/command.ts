@@ -35,7 +35,7 @@ export type InputOfCommand<N, Args, Flags> = { readonly fromInput?: true } & {
 export interface Declaration<N extends RowName | undefined, Args extends Arguments, Flags extends FlagSources<N>, R> {
   /** Words of the command, `cards fund`. */
   readonly path: string;
-  /** One line, imperative, no full stop. */
+  /** One line, imperative, no full stop; it stands for a docstring of the declaration too. */
   readonly summary: string;
   /** More for its help page, one paragraph a string. */
   readonly about?: readonly string[];
@@ -55,6 +55,7 @@ export interface Declaration<N extends RowName | undefined, Args extends Argumen
   readonly answers?: Answers;
   readonly args?: Args;
   readonly flags?: Flags;
+  /** Beside a single one stands the same command with `--json`. */
   readonly examples: readonly Example[];
   /**
    * Takes many rows too, from `--file` or a selection of cards, in place of one operation (docs/design/cli.md, "Bulk").
@@ -105,12 +106,14 @@ export function command<
   const Flags extends FlagSources<N> = Record<never, never>,
   R = unknown,
 >(declaration: Declaration<N, Args, Flags, R>): Command {
-  const { path, summary, examples, run, show, bulk, operation } = declaration;
+  const { path, summary, run, show, bulk, operation } = declaration;
+  const [first] = declaration.examples;
+  const asData = { does: 'As data', run: `${first?.run} --json` };
   const runFlags = bulk === undefined ? undefined : runFlagsOf(operation, bulk);
   return {
     path,
     summary,
-    examples,
+    examples: declaration.examples.length === 1 ? [...declaration.examples, asData] : declaration.examples,
     about: declaration.about ?? [],
     terms: declaration.terms,
     operation,

@@ -4,7 +4,7 @@ import type { Effect } from '../../contract/operation.ts';
 import { CALLS } from '../../contract/raw.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../core/durations.ts';
-import { CliError } from '../../core/errors.ts';
+import { CliError, usage } from '../../core/errors.ts';
 import { refuseEmptyVariables } from '../../core/setting-names.ts';
 import type { Environment } from '../../platform/host.ts';
 import { OUTPUT_FORMATS, type OutputFormat } from '../../terminal/view.ts';
@@ -285,8 +285,4 @@ export function parseDuration(text: string, flag: string): number {
 /** A variable that says yes. */
 export function isSet(value: string | undefined): boolean {
   return value !== undefined && value !== '' && value !== '0' && value !== 'false';
-}
-
-function usage(message: string): CliError {
-  return new CliError('usage', { message, outcome: 'not_sent' });
 }

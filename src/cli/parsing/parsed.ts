@@ -1,9 +1,9 @@
 /** The values of a line that Commander has read: what is missing, ids from standard input, texts to checked values. */
-import { CliError } from '../../core/errors.ts';
+import { notSent, usage } from '../../core/errors.ts';
 import { type RunFlags, rowSource } from '../bulk/flags.ts';
 import type { Command } from './command.ts';
 import { flagsOf, type ResolvedFlag } from './globals.ts';
-import { countsFromNow, parseList, parseMap, parseValue, usage, type ValueSettings } from './values.ts';
+import { countsFromNow, parseList, parseMap, parseValue, type ValueSettings } from './values.ts';
 
 /** A line that names a command. */
 export interface Parsed {
@@ -180,14 +180,12 @@ function* idsIn(lines: readonly string[]): Iterable<string> {
         : undefined;
     if (is === undefined) yield line;
     else
-      throw new CliError('usage', {
-        message: `standard input, line ${index + 1} ${is}. Nothing was sent`,
+      throw notSent('usage', `standard input, line ${index + 1} ${is}. Nothing was sent`, {
         notes: [
           'A list of ids has one id a line, as -o id prints it.',
           'A table goes in as a file: -o csv | ... --file -',
         ],
         hint: 'cardwright help scripting',
-        outcome: 'not_sent',
       });
   }
 }

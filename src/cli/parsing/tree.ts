@@ -3,14 +3,14 @@
  * that are typed, options and arguments come from the fields. Help keeps pages of its own, which `helpInformation` stands for.
  */
 import { Command as Commander, CommanderError, Option } from 'commander';
-import { CliError } from '../../core/errors.ts';
+import { CliError, usage } from '../../core/errors.ts';
 import { nearest } from '../../core/nearest.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import { optionNow, secretRefusal, unknownWord } from '../synonyms.ts';
 import type { Command, Group, Leaves, Registry } from './command.ts';
 import { flagsOf, GLOBALS, type GlobalOption, type ResolvedFlag } from './globals.ts';
 import { type Parsed, parsedLine } from './parsed.ts';
-import { quote, usage } from './values.ts';
+import { quote } from './values.ts';
 
 /** Where the words of a line lead. */
 export interface Located {

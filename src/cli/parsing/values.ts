@@ -10,7 +10,7 @@ import {
   violation,
 } from '../../contract/violation.ts';
 import { DAY, HOUR, isoTime, MINUTE } from '../../core/durations.ts';
-import { CliError } from '../../core/errors.ts';
+import { CliError, usage } from '../../core/errors.ts';
 import { amountBehindNoise, parseAmount, plainAmount, toUsd } from '../../core/money.ts';
 
 const RELATIVE = /^(\+?)(\d{1,5})([mhdw])$/;
@@ -142,8 +142,4 @@ function checked(name: string, field: AnyField, text: string, value: unknown, fo
 export function quote(text: string): string {
   const points = [...text];
   return JSON.stringify(points.length > 60 ? `${points.slice(0, 60).join('')}…` : text);
-}
-
-export function usage(message: string, hint?: string): CliError {
-  return new CliError('usage', { message, outcome: 'not_sent', ...(hint === undefined ? {} : { hint }) });
 }

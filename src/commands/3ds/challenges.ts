@@ -4,11 +4,11 @@ import type { Context } from '../../cli/context.ts';
 import { columnsOf, wholeListing } from '../../cli/listing.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
-import { parseTimeWord, quote, usage } from '../../cli/parsing/values.ts';
+import { parseTimeWord, quote } from '../../cli/parsing/values.ts';
 import { choice, flag, money, text } from '../../contract/field.ts';
 import { CHALLENGE } from '../../contract/resources.ts';
 import { SECOND } from '../../core/durations.ts';
-import type { CliError } from '../../core/errors.ts';
+import { type CliError, usage } from '../../core/errors.ts';
 import { type Cents, centsOf, dollars, toCents } from '../../core/money.ts';
 import type { Challenge } from '../../events/challenges.ts';
 import { durationText, timeOfDay } from '../../terminal/times.ts';
@@ -55,7 +55,6 @@ function matching({ merchant, amount }: Meant): (row: object) => boolean {
   };
 }
 
-/** Lists open 3DS challenges with their one-time codes. */
 export const listChallenges = command({
   path: '3ds list',
   summary: 'List open 3DS challenges with their one-time codes',
@@ -76,7 +75,6 @@ export const listChallenges = command({
 /** A purchase starts a moment before somebody waits for its code; a code of an earlier purchase is older. */
 const RECENT_MS = 30 * SECOND;
 
-/** Waits for a 3DS challenge and its one-time code. */
 const waitChallenge = command({
   path: '3ds wait',
   summary: 'Wait for a 3DS challenge and its one-time code',
@@ -202,7 +200,6 @@ function nothingCame(ctx: Context, timeoutMs: number, others: number): CliError 
 
 const EVERY_MS = 2_000;
 
-/** Shows one-time codes as they come. */
 const watchChallenges = command({
   path: '3ds watch',
   summary: 'Show 3DS challenges and their codes as they come',

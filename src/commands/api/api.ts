@@ -3,7 +3,7 @@ import type { Context } from '../../cli/context.ts';
 import { pagedListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, lettered, local, OURS, option } from '../../cli/parsing/flag.ts';
-import { quote, usage } from '../../cli/parsing/values.ts';
+import { quote } from '../../cli/parsing/values.ts';
 import type { Input, WriteName } from '../../contract/calls.ts';
 import { choice, flag, map, type Shape, text } from '../../contract/field.ts';
 import type { Operation, RawAnswer } from '../../contract/operation.ts';
@@ -12,7 +12,7 @@ import { SECRET_NAMES } from '../../contract/resources.ts';
 import { type Matched, matchOperation, pathProblem, revealsSecret } from '../../contract/route.ts';
 import { HOLDS_SECRET } from '../../contract/violation.ts';
 import { containsSecret, isInexact } from '../../core/card-numbers.ts';
-import { CliError } from '../../core/errors.ts';
+import { notSent, usage } from '../../core/errors.ts';
 import { RAW_BODY_BYTES, RAW_PATH_CHARACTERS } from '../../core/input-limits.ts';
 import { centsOf } from '../../core/money.ts';
 import { printableJson } from '../../terminal/printable.ts';
@@ -22,7 +22,6 @@ import { idempotencyKey, intent, intentNamed, withIntent } from '../cards/create
 const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const;
 const of = (doc: string) => ({ doc, basis: OURS });
 
-/** The way to what no command of ours does, through the same client, guards and journal. */
 export const api = command({
   path: 'api',
   summary: 'Send a raw request, with the same guards, journal and retries',
@@ -62,7 +61,12 @@ export const api = command({
     const input = file === undefined ? undefined : await bodyText(ctx, file);
     const values = typed as Readonly<Record<string, string>>;
     const asked = rawCallFrom({ method, path, texts: field as typeof values, values, input });
-    if (revealsSecret(asked.path, await ctx.api.overrides())) throw gated();
+    if (revealsSecret(asked.path, await ctx.api.overrides()))
+      throw notSent(
+        'guarded',
+        'card details are not available here: use cards details',
+        'cardwright cards details --help',
+      );
     if (method !== 'GET') {
       if (paginate) throw usage('--paginate reads a list; it goes with GET');
       const intentName = intentNamed(name);
@@ -135,14 +139,6 @@ function answerOf(ctx: Context, { status, headers, body, hidden }: RawAnswer, in
       `${hidden === 1 ? 'a secret value was' : `${hidden} secret values were`} removed; use cards details and 3ds list`,
     );
   return { body: include ? { status, headers, body: body ?? null } : body };
-}
-
-function gated(): CliError {
-  return new CliError('guarded', {
-    message: 'card details are not available here: use cards details',
-    hint: 'cardwright cards details --help',
-    outcome: 'not_sent',
-  });
 }
 
 /** Whether it changes something. */

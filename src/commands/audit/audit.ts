@@ -86,7 +86,6 @@ function brokenChain(path: string, { line, why }: Flaw): CliError {
 /** Lines of a list where nothing else was asked for. */
 const PAGE_SIZE = LIMITS.pageSize.defaults;
 
-/** Writes and reveals of this machine, newest first. */
 const listAudit = command({
   path: 'audit list',
   summary: 'List the writes and reveals of this machine, newest first',
@@ -159,7 +158,6 @@ async function localLines(ctx: Context): Promise<Lines> {
   return { entries, failure: flaw && brokenChain(log.path, flaw) };
 }
 
-/** Follows the chain from its first line to its last. */
 const verifyAudit = command({
   path: 'audit verify',
   summary: 'Check that no line of the audit log was changed, added or removed',
@@ -199,7 +197,6 @@ const verifyAudit = command({
   }),
 });
 
-/** The log as it is, line for line, so that its digests can be checked elsewhere. */
 const exportAudit = command({
   path: 'audit export',
   summary: 'Print the audit log unchanged, one JSON object a line',

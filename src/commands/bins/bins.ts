@@ -8,7 +8,7 @@ import type { Item } from '../../contract/calls.ts';
 import { BIN_ID } from '../../contract/card.ts';
 import { choice, list, money, text } from '../../contract/field.ts';
 import { BIN } from '../../contract/resources.ts';
-import { CliError } from '../../core/errors.ts';
+import { CliError, notSent } from '../../core/errors.ts';
 import { type Cents, centsOf, dollars } from '../../core/money.ts';
 
 export const BIN_COLUMNS = columnsOf(BIN, {
@@ -75,17 +75,14 @@ export async function bestBin(ctx: Context, amount: Cents): Promise<Bin> {
   const { data } = await ctx.api.read('bins.list', {});
   const best = binFor(data, amount);
   if (best === undefined) {
-    throw new CliError('not_found', {
-      message: `no BIN takes ${dollars(amount)}`,
+    throw notSent('not_found', `no BIN takes ${dollars(amount)}`, {
       hint: 'cardwright bins list',
       operation: 'bins.list',
-      outcome: 'not_sent',
     });
   }
   return best;
 }
 
-/** Lists the BINs cards can be issued from. */
 export const listBins = command({
   path: 'bins list',
   summary: 'List the BINs cards can be issued from',
@@ -98,7 +95,6 @@ export const listBins = command({
   show: listing => ({ listing, noun: 'BIN', columns: BIN_COLUMNS }),
 });
 
-/** Shows one BIN, found in the list: the service has no operation for one. */
 const getBin = command({
   path: 'bins get',
   summary: 'Show one BIN',
@@ -126,7 +122,6 @@ const getBin = command({
   show: () => ({ noun: 'BIN', columns: BIN_COLUMNS }),
 });
 
-/** Ranks the BINs for a job and says why. */
 export const pickBin = command({
   path: 'bins pick',
   summary: 'Rank BINs for a job, best first, and say why',

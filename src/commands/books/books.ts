@@ -15,7 +15,6 @@ const COUNTS = {
   gone: tells.count('No longer at the service.'),
 } as const;
 
-/** Brings the local copy of the account up to date. */
 export const syncBooks = command({
   path: 'books sync',
   summary: 'Bring the local copy of the account up to date',
@@ -92,7 +91,6 @@ function countsText(counts: { readonly new: number; readonly changed: number; re
   return `${counts.new} new, ${counts.changed} changed, ${counts.gone} gone`;
 }
 
-/** What the copy holds and how old it is. */
 export const booksState = command({
   path: 'books status',
   summary: 'Show what the local copy holds, and how old it is',
@@ -166,7 +164,6 @@ function serviceText({ totals, filters, order }: Record<'totals' | 'filters' | '
 const DEFAULT_TIMEOUT = '30s';
 const LONGEST_SQL = 1_000_000;
 
-/** Runs one statement of SQL that reads the copy. */
 export const queryBooks = command({
   path: 'books query',
   summary: 'Ask the local copy in SQL',
@@ -217,7 +214,6 @@ export const queryBooks = command({
   }),
 });
 
-/** Puts the copy aside, so that the next sync begins anew; `--hard` deletes it. */
 export const resetBooks = command({
   path: 'books reset',
   summary: 'Put the local copy aside and start again',

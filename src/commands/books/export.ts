@@ -3,9 +3,9 @@ import type { Statement } from '../../books/statement.ts';
 import type { Context, Shown } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { local, needs, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
-import { usage } from '../../cli/parsing/values.ts';
 import { choice, flag, text } from '../../contract/field.ts';
 import { isoTime, SECOND } from '../../core/durations.ts';
+import { usage } from '../../core/errors.ts';
 import { type AccountsFile, DEFAULT_ACCOUNTS, readAccounts } from '../../writers/accounts.ts';
 import { EXPORT_FORMATS, type ExportWish, LAYOUTS } from '../../writers/files.ts';
 import { DATE_FORMATS, type Piece } from '../../writers/text.ts';
@@ -14,7 +14,6 @@ import { STATEMENT_ENDS, STATEMENT_FLAGS, type StatementQuery, showStanding, sta
 /** The number that QuickBooks knows a bank by; users of other banks give theirs. */
 const DEFAULT_BID = '3000';
 
-/** Prints a statement in a format that programs of accountants read, or writes it into files. */
 export const exportStatement = command({
   path: 'books export',
   summary: 'Print a statement as CSV, OFX, QBO, QIF, hledger, ledger or beancount',

@@ -6,9 +6,9 @@ import { OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
-import { parseTimeWord, quote, usage } from '../../cli/parsing/values.ts';
+import { parseTimeWord, quote } from '../../cli/parsing/values.ts';
 import { flag, text } from '../../contract/field.ts';
-import { CliError } from '../../core/errors.ts';
+import { CliError, usage } from '../../core/errors.ts';
 import { cents, dollars, plainAmount, toCents, toUsd, type Usd } from '../../core/money.ts';
 import type { Reconciliation } from '../../mirror/reconcile.ts';
 import type { Block, Column, Row } from '../../terminal/view.ts';
@@ -67,7 +67,6 @@ const FINDING = {
   next: orNull(tells.text('The next command.')),
 } as const;
 
-/** Proves that the money of the account adds up, or names what does not. */
 export const reconcileAccount = command({
   path: 'books reconcile',
   summary: 'Prove that the money of the account adds up, to the cent',

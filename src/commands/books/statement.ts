@@ -15,11 +15,11 @@ import type { Context } from '../../cli/context.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { maybe, needs, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
-import { quote, usage } from '../../cli/parsing/values.ts';
+import { quote } from '../../cli/parsing/values.ts';
 import { choice, flag, must, text } from '../../contract/field.ts';
 import { ACCOUNT_CURRENCY } from '../../contract/resources.ts';
 import { isoSeconds } from '../../core/durations.ts';
-import { CliError } from '../../core/errors.ts';
+import { CliError, usage } from '../../core/errors.ts';
 import { cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import { glob } from '../../core/text.ts';
 import type { Block, Column } from '../../terminal/view.ts';
@@ -235,7 +235,6 @@ const COLUMNS: readonly Column[] = [
   { field: 'id', title: 'ID', kind: 'id', priority: 3, wideOnly: true },
 ];
 
-/** What a period did to each card and the wallet, on the posted basis. */
 export const showStatement = command({
   path: 'books statement',
   summary: 'Show what a period did to each card and the wallet',

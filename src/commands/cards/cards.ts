@@ -71,7 +71,6 @@ function monthYear(iso: string | null | undefined): string {
   return month === undefined ? '-' : `${month}/${year}`;
 }
 
-/** Lists cards, a page or all; filters of ours run over all pages. */
 export const listCards = command({
   path: 'cards list',
   summary: 'List cards, newest first',
@@ -124,7 +123,6 @@ export const listCards = command({
 
 type Card = Result<'cards.get'>;
 
-/** Shows cards; never a number. One that is typed is an object; several, or ids from standard input, are a list. */
 export const getCard = command({
   path: 'cards get',
   summary: 'Show cards, without their numbers',
@@ -163,7 +161,6 @@ export const getCard = command({
   },
 });
 
-/** Finds cards by words in the copy of the account. */
 export const searchCards = command({
   path: 'cards search',
   summary: 'Find cards by words of label, last four or metadata',

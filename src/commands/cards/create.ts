@@ -1,8 +1,8 @@
 /** Creating cards, one or many. `--intent` is the caller's own name for one purchase, also when the command is repeated. */
 import { command } from '../../cli/parsing/command.ts';
 import { needs, OURS, option, typedOnly } from '../../cli/parsing/flag.ts';
-import { usage } from '../../cli/parsing/values.ts';
 import { flag, text } from '../../contract/field.ts';
+import { usage } from '../../core/errors.ts';
 import { dollars } from '../../core/money.ts';
 import { intentFault } from '../../core/names.ts';
 import { shellWord } from '../../core/shell-quote.ts';
@@ -50,7 +50,6 @@ export function repeatedLines(
 
 const bin = text({ doc: 'BIN to issue from, or auto for the best one.', basis: OURS, names: 'bin' });
 
-/** Issues a card and funds it from the wallet. */
 export const createCard = command({
   path: 'cards create',
   summary: 'Issue a card and fund it from the wallet',

@@ -1,8 +1,8 @@
 /** Card details: revealed, or handed to a program. */
 import { command } from '../../cli/parsing/command.ts';
 import { local, OURS, option, tells, typedOnly } from '../../cli/parsing/flag.ts';
-import { usage } from '../../cli/parsing/values.ts';
 import { choice, flag } from '../../contract/field.ts';
+import { usage } from '../../core/errors.ts';
 import { card, PROGRAM_FLAGS } from './cards.ts';
 
 const REVEALED = {
@@ -13,7 +13,6 @@ const REVEALED = {
   exp_year: tells.count('Year of expiry, four digits.'),
 } as const;
 
-/** Reveals number, CVV and expiry behind the gate of docs/design/cli.md, "Revealing a card". */
 export const cardDetails = command({
   path: 'cards details',
   summary: 'Reveal number, CVV and expiry of one card',
@@ -50,7 +49,6 @@ export const cardDetails = command({
   show: shown => shown,
 });
 
-/** Hands number, CVV and expiry to one program, in its environment, and prints nothing itself. */
 export const cardExec = command({
   path: 'cards exec',
   summary: 'Run a program with the details of one card in its environment',

@@ -4,13 +4,12 @@ import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { type Answers, OURS, option, tells } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
-import { usage } from '../../cli/parsing/values.ts';
 import type { Input, Item, Result } from '../../contract/calls.ts';
 import { CREATE_CARD } from '../../contract/card.ts';
 import { flag, text } from '../../contract/field.ts';
 import { fromWholeList } from '../../contract/whole-list.ts';
 import { isoTime } from '../../core/durations.ts';
-import { CliError, type ErrorKind } from '../../core/errors.ts';
+import { CliError, type ErrorKind, notSent, usage } from '../../core/errors.ts';
 import { dollars } from '../../core/money.ts';
 import { randomName } from '../../core/names.ts';
 import { sameCommandWith, shellWord } from '../../core/shell-quote.ts';
@@ -33,7 +32,6 @@ const LEASE_ANSWERS: Answers = {
 
 const DEFAULT_TTL = '20m';
 
-/** A card for the length of one program. */
 export const leaseCard = command({
   path: 'cards lease',
   summary: 'Make a card for one program and terminate it afterwards',
@@ -258,13 +256,11 @@ function leasedBefore({ name, op, isUntold = false }: UsedIntent, card: string):
   const intent = JSON.stringify(name);
   const reap = 'A card that a killed run has left: cardwright cards lease --reap';
   if (!isUntold) {
-    return new CliError('guarded', {
-      message: `the lease of the intent ${intent} was begun before, with ${card}: ${op}; the program was not run`,
-      notes: ['Another purchase needs another intent.', reap],
-      hint: `cardwright cards get ${shellWord(card)}`,
-      outcome: 'not_sent',
-      op,
-    });
+    return notSent(
+      'guarded',
+      `the lease of the intent ${intent} was begun before, with ${card}: ${op}; the program was not run`,
+      { notes: ['Another purchase needs another intent.', reap], hint: `cardwright cards get ${shellWord(card)}`, op },
+    );
   }
   return new CliError('check_failed', {
     message: `the lease of the intent ${intent} was begun before, and its card is ${card}: ${op}; the program was not run`,
@@ -415,12 +411,11 @@ async function askForReaping(ctx: Context, verdict: GuardDecision, due: readonly
   const command = 'cardwright cards lease --reap --yes';
   const intent = `Terminate ${due.length} leased cards`;
   if (ctx.ui.canAsk) return verdict === 'go' ? undefined : ctx.ui.ask({ intent, command });
-  throw new CliError('not_confirmed', {
-    message: `${due.length} leased ${due.length === 1 ? 'card is' : 'cards are'} left: ${due.join(', ')}`,
-    hint: command,
-    reason: 'nobody_to_ask',
-    outcome: 'not_sent',
-  });
+  throw notSent(
+    'not_confirmed',
+    `${due.length} leased ${due.length === 1 ? 'card is' : 'cards are'} left: ${due.join(', ')}`,
+    { hint: command, reason: 'nobody_to_ask' },
+  );
 }
 
 interface LeasedCard {

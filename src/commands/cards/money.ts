@@ -56,7 +56,6 @@ function movedBlocks(verb: string, { result, before, reread, intent }: Moved): r
   ];
 }
 
-/** Moves wallet money onto a card. The row's effect puts guard, dry run and confirmation around the call. */
 export const fundCard = command({
   path: 'cards fund',
   summary: 'Move money from the wallet to a card',
@@ -134,7 +133,6 @@ function unread(thrown: unknown): undefined {
   return undefined;
 }
 
-/** Moves card money back to the wallet. */
 export const withdrawCard = command({
   path: 'cards withdraw',
   summary: 'Move money from a card back to the wallet',

@@ -7,7 +7,7 @@ import { type Answers, tells } from '../../cli/parsing/flag.ts';
 import type { Result } from '../../contract/calls.ts';
 import { CARD } from '../../contract/card.ts';
 import type { Reader } from '../../contract/service.ts';
-import { CliError } from '../../core/errors.ts';
+import { notSent } from '../../core/errors.ts';
 import { FREEZING_ASKS } from '../../writes/guard.ts';
 import type { UsedIntent } from '../../writes/single-write.ts';
 import { CARD_COLUMNS, cardName, cards, money } from './cards.ts';
@@ -61,22 +61,16 @@ async function changeState(
     const { result, changed, intent: used, returned } = await watched(only, { intentName });
     return { card: result, changed, returned, ...(used && { used }) };
   }
-  if (intentName !== undefined) throw severalNamed();
+  if (intentName !== undefined)
+    throw notSent('usage', '--intent names one change, and these are several cards', {
+      notes: ['In a file each row has an intent of its own: columns card_id,intent.'],
+      hint: 'cardwright cards terminate --file cards.csv',
+    });
   if (ids.length === 0) ctx.ui.notice('Standard input holds no ids. There is nothing to do.');
   const confirmed = await confirmAll(ctx, operation, ids);
   return forEachCard(ctx, ids, async id => {
     const { result, changed } = await watched(id, { confirmed });
     return { changed, card: result };
-  });
-}
-
-/** One name is one change. */
-function severalNamed(): CliError {
-  return new CliError('usage', {
-    message: '--intent names one change, and these are several cards',
-    notes: ['In a file each row has an intent of its own: columns card_id,intent.'],
-    hint: 'cardwright cards terminate --file cards.csv',
-    outcome: 'not_sent',
   });
 }
 
@@ -108,7 +102,6 @@ function showState(result: StateResult, words: { readonly done: string; readonly
   };
 }
 
-/** Freeze cards: decline all new transactions. */
 export const freezeCards = command({
   path: 'cards freeze',
   summary: 'Freeze cards: decline all new transactions',
@@ -131,7 +124,6 @@ export const freezeCards = command({
   show: result => showState(result, { done: 'Frozen', already: 'Frozen already' }),
 });
 
-/** Unfreeze cards, so that they can be used again. */
 export const unfreezeCards = command({
   path: 'cards unfreeze',
   summary: 'Unfreeze cards, so that they can be used again',
@@ -150,7 +142,6 @@ export const unfreezeCards = command({
   show: result => showState(result, { done: 'Active again', already: 'Active already' }),
 });
 
-/** Terminate cards for good; their balance returns to the wallet. */
 export const terminateCards = command({
   path: 'cards terminate',
   summary: 'Terminate cards for good; their balance returns to the wallet',

@@ -4,7 +4,6 @@ import type { Context, Shown } from '../../cli/context.ts';
 import { showPlanned } from '../../cli/dry-run.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
 import { maybe, OURS, option, tells } from '../../cli/parsing/flag.ts';
-import { usage } from '../../cli/parsing/values.ts';
 import { ASSUMPTION_IDS, assumption, isAssumptionId } from '../../contract/assumption.ts';
 import { type AssumptionId, basisText } from '../../contract/basis.ts';
 import type { ReadName } from '../../contract/calls.ts';
@@ -12,7 +11,7 @@ import { flag, text } from '../../contract/field.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { type Fact, facts } from '../../contract/provenance.ts';
 import type { Attempt } from '../../contract/service.ts';
-import { CliError, type ErrorKind } from '../../core/errors.ts';
+import { CliError, type ErrorKind, usage } from '../../core/errors.ts';
 import { cents, spendingOf } from '../../core/money.ts';
 import type { Probe } from '../../journal/types.ts';
 import type { Column, Row } from '../../terminal/view.ts';
@@ -170,7 +169,6 @@ const CHECK_COLUMNS: readonly Column[] = [
   { field: 'detail', title: 'DETAIL', kind: 'text', priority: 2, shrink: 'wraps' },
 ];
 
-/** Asks every reading route once and tells which answer as the contract says. */
 const checkContract = command({
   path: 'contract check',
   summary: 'Send every read request and compare the answers with the contract',
@@ -283,7 +281,6 @@ interface Wish {
   readonly id?: string | undefined;
 }
 
-/** Shows every fact of the service and where it is known from, with what this profile overrides. */
 const showContract = command({
   path: 'contract show',
   summary: 'Show every fact of the contract: stated, assumed or overridden',
@@ -331,10 +328,9 @@ function wanted(all: readonly Fact[], { section, assumed, id }: Wish): (fact: Fa
 }
 
 function refused(message: string): CliError {
-  return new CliError('usage', { message, hint: 'cardwright contract show', outcome: 'not_sent' });
+  return usage(message, 'cardwright contract show');
 }
 
-/** Prints the contract as an OpenAPI document, for other tools. */
 const printOpenApi = command({
   path: 'contract openapi',
   summary: 'Print the contract as an OpenAPI 3.1 document',

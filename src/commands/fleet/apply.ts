@@ -9,7 +9,7 @@ import { command } from '../../cli/parsing/command.ts';
 import { local, OURS, option, RESULT_ROW, RUN_PAGE, tells, typedOnly } from '../../cli/parsing/flag.ts';
 import type { WriteName } from '../../contract/calls.ts';
 import { flag, integer, money } from '../../contract/field.ts';
-import { CliError } from '../../core/errors.ts';
+import { CliError, notSent } from '../../core/errors.ts';
 import { type Cents, cents, dollars, spendingOf, toCents, toUsd } from '../../core/money.ts';
 import { sameCommandWith, shellWord } from '../../core/shell-quote.ts';
 import { MARKER_KEY } from '../../fleet/account.ts';
@@ -35,7 +35,6 @@ import { type MadePlan, makePlan, type PlanOptions, refuseLowWallet, refuseOverC
 
 const MOST_WORKERS = 256;
 
-/** Changes the account so that it has the cards of a fleet file. */
 export const applyFleet = command({
   path: 'fleet apply',
   summary: 'Make the cards what a fleet file says, through the journal',
@@ -194,21 +193,17 @@ async function askForHeldBack(ctx: Context, { held_back: held }: PlanDocument): 
 }
 
 async function planNeeded(ctx: Context, file = USUAL_FILE): Promise<CliError> {
-  return new CliError('usage', {
-    message: 'fleet apply needs --plan <plan.json> where nobody can be asked',
+  return notSent('usage', 'fleet apply needs --plan <plan.json> where nobody can be asked', {
     notes: ['A plan is made, reviewed, and then carried out.'],
     hint: await planAgain(ctx, { fleet: shellWord(file), path: 'plan.json' }),
-    outcome: 'not_sent',
   });
 }
 
 function staleError(path: string, { reasons, hint }: { reasons: readonly string[]; hint: string }): CliError {
-  return new CliError('guarded', {
+  return notSent('guarded', `${path} is stale: ${reasons[0]}. Nothing was sent`, {
     reason: 'plan_stale',
-    message: `${path} is stale: ${reasons[0]}. Nothing was sent`,
     notes: reasons.slice(1),
     hint,
-    outcome: 'not_sent',
   });
 }
 
@@ -254,7 +249,15 @@ async function carryOut(ctx: Context, { fleet, word }: NamedFleet, carrying: Car
     async check() {
       refuseOverCaps({ document });
       refuseLowWallet(document, await ctx.api.identity());
-      if (maxTotal !== undefined && spending.total > maxTotal) throw overMaxTotal(spending.total, maxTotal);
+      if (maxTotal !== undefined && spending.total > maxTotal)
+        throw notSent(
+          'guarded',
+          `the plan spends ${dollars(spending.total)}, more than --max-total ${dollars(maxTotal)}`,
+          {
+            reason: 'max_total',
+            notes: ['Look at the plan, or give a higher --max-total.'],
+          },
+        );
     },
     ask: () => askForAll(ctx, document),
   };
@@ -415,15 +418,6 @@ async function askForAll(ctx: Context, document: PlanDocument): Promise<void> {
   });
 }
 
-function overMaxTotal(total: Cents, most: Cents): CliError {
-  return new CliError('guarded', {
-    reason: 'max_total',
-    message: `the plan spends ${dollars(total)}, more than --max-total ${dollars(most)}`,
-    notes: ['Look at the plan, or give a higher --max-total.'],
-    outcome: 'not_sent',
-  });
-}
-
 /** What an apply leaves to a person; undefined for nothing. */
 function waitingText({ blocked, held_back: held }: PlanDocument, word: string): string | undefined {
   const left = blocked.length + held.reduce((all, { count }) => all + count, 0);
@@ -461,14 +455,16 @@ interface Earlier {
 async function resumePlan(ctx: Context, { plan, earlier, word, concurrency, resendAbsent }: Earlier): Promise<Shown> {
   const { op, ended } = earlier;
   if (ended !== undefined) {
-    throw new CliError('guarded', {
-      reason: 'plan_used',
-      message: `this plan was carried out before, at ${new Date(ended).toISOString()}: ${op}. Nothing was sent`,
-      notes: ['What is still to be done is in a new plan.'],
-      hint: `cardwright ops show ${op}`,
-      outcome: 'not_sent',
-      op,
-    });
+    throw notSent(
+      'guarded',
+      `this plan was carried out before, at ${new Date(ended).toISOString()}: ${op}. Nothing was sent`,
+      {
+        reason: 'plan_used',
+        notes: ['What is still to be done is in a new plan.'],
+        hint: `cardwright ops show ${op}`,
+        op,
+      },
+    );
   }
   const seen = await (await ctx.journal.open()).look(op, { resendAbsent });
   if (ctx.dryRun) return runOverview(ctx, seen);

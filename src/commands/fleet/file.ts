@@ -49,7 +49,6 @@ export async function parsedFleet(ctx: Context, content: string, name: string, o
   return readFleet(readYaml(content, { uniqueKeys: false }), source);
 }
 
-/** Checks a fleet file without asking anybody. */
 export const validateFleet = command({
   path: 'fleet validate',
   summary: 'Check a fleet file: every fault with its line and column',

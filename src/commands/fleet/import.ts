@@ -3,12 +3,12 @@ import type { Context, Shown } from '../../cli/context.ts';
 import { pagesWithProgress } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { local, OURS, option, optionalArgument, orNull, tells } from '../../cli/parsing/flag.ts';
-import { quote, usage } from '../../cli/parsing/values.ts';
+import { quote } from '../../cli/parsing/values.ts';
 import type { Item } from '../../contract/calls.ts';
 import { CARD, CARD_ID } from '../../contract/card.ts';
 import { flag, text } from '../../contract/field.ts';
 import { fromWholeList } from '../../contract/whole-list.ts';
-import { CliError } from '../../core/errors.ts';
+import { CliError, notSent, usage } from '../../core/errors.ts';
 import { cents } from '../../core/money.ts';
 import { differencesOf, MARKER_KEY, type ObservedCard, observedCard } from '../../fleet/account.ts';
 import {
@@ -26,7 +26,6 @@ import { parsedFleet, USUAL_FILE } from './file.ts';
 
 const USUAL_FLEET = 'cards';
 
-/** Adopts cards that are there: a line of the file each, and nothing at the service. */
 export const importFleet = command({
   path: 'fleet import',
   summary: 'Adopt cards that are there into a fleet file',
@@ -144,10 +143,7 @@ async function cardsToAdopt(ctx: Context, { card, where = [] }: Partial<Words>):
   return found.map(each => {
     const seen = observedCard(each);
     if (seen !== undefined) return seen;
-    throw new CliError('contract_mismatch', {
-      message: `the balance of ${each.id} is not an amount`,
-      outcome: 'not_sent',
-    });
+    throw notSent('contract_mismatch', `the balance of ${each.id} is not an amount`);
   });
 }
 
@@ -173,8 +169,7 @@ function chosenOf(fleet: Fleet, cards: readonly ObservedCard[], { name: asked, i
   for (const card of [...cards].sort(order)) {
     const why = whyNot(fleet, card, byPin);
     if (why !== undefined) {
-      if (isOne)
-        throw new CliError(why.kind, { message: `${card.id} ${why.text}; nothing was changed`, outcome: 'not_sent' });
+      if (isOne) throw notSent(why.kind, `${card.id} ${why.text}; nothing was changed`);
       leftOut.push({ card: card.id, why: why.text, name: byPin.get(card.id) ?? null });
       continue;
     }
@@ -242,10 +237,9 @@ function checkResult({ wishes }: Fleet, { entries }: Chosen): void {
     const wish = byName.get(entry.name) as Wish;
     const [first] = differencesOf({ ...wish, bin: { by: 'auto' } }, card, []).filter(each => each.class === 'fixed');
     if (first === undefined) continue;
-    throw new CliError('usage', {
-      message: `${card.id} cannot be written as it is: its ${first.field} is ${JSON.stringify(first.is)}, and the file would say ${JSON.stringify(first.wanted)}. Nothing was changed; take the field out of the defaults of the file`,
-      outcome: 'not_sent',
-    });
+    throw usage(
+      `${card.id} cannot be written as it is: its ${first.field} is ${JSON.stringify(first.is)}, and the file would say ${JSON.stringify(first.wanted)}. Nothing was changed; take the field out of the defaults of the file`,
+    );
   }
 }
 

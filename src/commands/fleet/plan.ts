@@ -6,12 +6,12 @@ import type { Context } from '../../cli/context.ts';
 import { pagesWithProgress } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { eachTime, local, maybe, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
-import { quote, usage } from '../../cli/parsing/values.ts';
+import { quote } from '../../cli/parsing/values.ts';
 import { recentCards } from '../../cli/recent-cards.ts';
 import { choice, flag, text } from '../../contract/field.ts';
 import { fromWholeList, incompleteList } from '../../contract/whole-list.ts';
 import { DAY, durationOf, HOUR } from '../../core/durations.ts';
-import { CliError } from '../../core/errors.ts';
+import { CliError, notSent, usage } from '../../core/errors.ts';
 import type { Identity } from '../../core/identity.ts';
 import { type Cents, cents, centsOf, dollars, toCents } from '../../core/money.ts';
 import { shellWord } from '../../core/shell-quote.ts';
@@ -129,7 +129,6 @@ const PLAN_ANSWER = {
 const EXIT_CODES = ['any', 'drift'] as const;
 type ExitCode = (typeof EXIT_CODES)[number];
 
-/** Shows how the account differs from a fleet file, and what an apply would do. */
 export const planFleetFile = command({
   path: 'fleet plan',
   summary: 'Show how the cards differ from a fleet file, and the steps to it',
@@ -329,7 +328,12 @@ export async function makePlan(ctx: Context, named: NamedFleet, wishes: PlanOpti
   const best = bestOf(bins);
   const pickBin: PlanInput['pickBin'] = (wish, wanted) => chosen.get(wanted.name) ?? best(wish, wanted);
   const planned = planFleet({ fleet, file, account, match, records, scope, allowed, locked, pickBin });
-  if (!showsMarkers && planned.steps.some(step => step.do === 'create')) throw cannotTell();
+  if (!showsMarkers && planned.steps.some(step => step.do === 'create'))
+    throw notSent(
+      'contract_mismatch',
+      'this service does not show what a card was made with, so that a card of the fleet would look like any other: none is made',
+      { notes: ['Make the card with cardwright cards create, then adopt it with cardwright fleet import --card'] },
+    );
   if (mode !== 'sandbox') refuseLikelyTwins(planned.steps, unmarked);
   const overrides = await ctx.api.overrides();
   const around = { fleet, account, scope, allowed, content, overrides, version: ctx.version, lifeMs };
@@ -360,25 +364,18 @@ function refuseLikelyTwins(steps: readonly NumberedStep[], unmarked: UnmarkedCar
     const card = unmarked.withLabel(label ?? '');
     if (card === undefined) continue;
     const labelled = label === undefined ? 'no label, as the file says' : `the label ${JSON.stringify(label)}`;
-    throw new CliError('contract_mismatch', {
-      message: `no card here shows metadata, and ${card} has ${labelled}: it may be the card of ${step.name} already. Nothing was planned`,
-      notes: [
-        `When it is: write card: ${card} at ${step.name} in the file.`,
-        `When it is not: give ${step.name} another label.`,
-      ],
-      hint: `cardwright cards get ${shellWord(card)}`,
-      outcome: 'not_sent',
-    });
+    throw notSent(
+      'contract_mismatch',
+      `no card here shows metadata, and ${card} has ${labelled}: it may be the card of ${step.name} already. Nothing was planned`,
+      {
+        notes: [
+          `When it is: write card: ${card} at ${step.name} in the file.`,
+          `When it is not: give ${step.name} another label.`,
+        ],
+        hint: `cardwright cards get ${shellWord(card)}`,
+      },
+    );
   }
-}
-
-function cannotTell(): CliError {
-  return new CliError('contract_mismatch', {
-    message:
-      'this service does not show what a card was made with, so that a card of the fleet would look like any other: none is made',
-    notes: ['Make the card with cardwright cards create, then adopt it with cardwright fleet import --card'],
-    outcome: 'not_sent',
-  });
 }
 
 /** Throws `guarded` for a plan beyond the caps of its file. */
@@ -391,11 +388,11 @@ export function refuseOverCaps({ document }: Pick<MadePlan, 'document'>): void {
   if (totals.create > 0 && cards > caps.cards)
     over.push(`it would have ${cards} cards, and caps.cards is ${caps.cards}`);
   if (over.length === 0) return;
-  throw new CliError('guarded', {
-    reason: 'fleet_caps',
-    message: `the plan of ${fleet} is beyond its caps: ${over.join('; ')}. Nothing was sent; raise caps in the file, when that is meant`,
-    outcome: 'not_sent',
-  });
+  throw notSent(
+    'guarded',
+    `the plan of ${fleet} is beyond its caps: ${over.join('; ')}. Nothing was sent; raise caps in the file, when that is meant`,
+    { reason: 'fleet_caps' },
+  );
 }
 
 function usd(amount: number): string {
@@ -500,10 +497,7 @@ const TWICE = 'A card that is not seen would be made a second time';
 function added({ cards, unmarked }: Pick<CardsRead, 'cards' | 'unmarked'>, card: ListedCard): void {
   unmarked.add(card);
   if (cards.add(card)) return;
-  throw new CliError('contract_mismatch', {
-    message: `the balance of ${card.id} is not an amount`,
-    outcome: 'not_sent',
-  });
+  throw notSent('contract_mismatch', `the balance of ${card.id} is not an amount`);
 }
 
 function observedBin(bin: Bin): ObservedBin {

@@ -50,7 +50,6 @@ function showTopic({ noun, fields, rows, before = [], list, after = [] }: Topic)
   };
 }
 
-/** The options every command takes. */
 const helpOptions = command({
   path: 'help options',
   summary: 'The options every command takes',
@@ -61,10 +60,7 @@ const helpOptions = command({
       means: tells.text('What it means.'),
     },
   },
-  examples: [
-    { does: 'As a page', run: 'help options' },
-    { does: 'As data', run: 'help options --json' },
-  ],
+  examples: [{ does: 'As a page', run: 'help options' }],
   run: async () =>
     (GLOBALS as readonly GlobalOption[]).map(({ name, short, value, means, env }) => ({
       option: `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` <${value}>`}`,
@@ -81,7 +77,6 @@ const helpOptions = command({
     }),
 });
 
-/** The table of environment variables. */
 const helpEnvironment = command({
   path: 'help environment',
   summary: 'Environment variables and what they mean',
@@ -92,10 +87,7 @@ const helpEnvironment = command({
       option: orNull(tells.text('Option that says the same.')),
     },
   },
-  examples: [
-    { does: 'As a page', run: 'help environment' },
-    { does: 'As data', run: 'help environment --json' },
-  ],
+  examples: [{ does: 'As a page', run: 'help environment' }],
   run: async () => ENVIRONMENT,
   show: rows =>
     showTopic({
@@ -111,7 +103,6 @@ const helpEnvironment = command({
 
 const DONE = { exit: 0, kind: 'done', means: 'Done; also an empty list.', retryable: false };
 
-/** The table of exit codes, from the error kinds. */
 const helpExitCodes = command({
   path: 'help exit-codes',
   summary: 'Exit codes, what each means, and what a script may do next',
@@ -123,10 +114,7 @@ const helpExitCodes = command({
       retryable: tells.yes('Whether a script may repeat.'),
     },
   },
-  examples: [
-    { does: 'As a page', run: 'help exit-codes' },
-    { does: 'As data', run: 'help exit-codes --json' },
-  ],
+  examples: [{ does: 'As a page', run: 'help exit-codes' }],
   run: async () => [
     DONE,
     ...Object.entries(ERROR_KINDS).map(([kind, { exit, means, ...more }]) => ({
@@ -163,15 +151,11 @@ const MEANS: Readonly<Record<OutputFormat, string>> = {
   id: 'one id a line, for xargs',
 };
 
-/** The formats and the streams. */
 const helpOutput = command({
   path: 'help output',
   summary: 'Output formats, and what goes to which stream',
   answers: { list: { format: tells.text('Format.'), means: tells.text('What it means.') } },
-  examples: [
-    { does: 'As a page', run: 'help output' },
-    { does: 'As data', run: 'help output --json' },
-  ],
+  examples: [{ does: 'As a page', run: 'help output' }],
   run: async () => OUTPUT_FORMATS.map(format => ({ format, means: MEANS[format] })),
   show: rows =>
     showTopic({
@@ -240,15 +224,11 @@ const RULES = [
   },
 ] as const;
 
-/** The guards, one line each. */
 const helpSafety = command({
   path: 'help safety',
   summary: 'Guards and confirmations, and what is never done',
   answers: { list: { rule: tells.text('Rule.'), means: tells.text('What it means.') } },
-  examples: [
-    { does: 'As a page', run: 'help safety' },
-    { does: 'As data', run: 'help safety --json' },
-  ],
+  examples: [{ does: 'As a page', run: 'help safety' }],
   run: async () => RULES,
   show: rows =>
     showTopic({
@@ -305,15 +285,11 @@ const ADVICE = [
   },
 ] as const;
 
-/** What a program that runs this one should know. */
 const helpScripting = command({
   path: 'help scripting',
   summary: 'What scripts, CI and agents can rely on',
   answers: { list: { topic: tells.text('Topic.'), means: tells.text('What you can rely on.') } },
-  examples: [
-    { does: 'As a page', run: 'help scripting' },
-    { does: 'As data', run: 'help scripting --json' },
-  ],
+  examples: [{ does: 'As a page', run: 'help scripting' }],
   run: async () => ADVICE,
   show: rows =>
     showTopic({
@@ -343,15 +319,11 @@ const WORDS = [
   { word: 'note', means: 'A comment.' },
 ] as const;
 
-/** How a scenario file is written. */
 const helpScenarios = command({
   path: 'help scenarios',
   summary: 'The format of scenario files',
   answers: { list: { word: tells.text('Word of the file.'), means: tells.text('What it means.') } },
-  examples: [
-    { does: 'As a page', run: 'help scenarios' },
-    { does: 'As data', run: 'help scenarios --json' },
-  ],
+  examples: [{ does: 'As a page', run: 'help scenarios' }],
   run: async () => WORDS,
   show: rows => {
     const operations = [...STEP_OPERATIONS.keys()].join(', ');

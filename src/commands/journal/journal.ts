@@ -4,9 +4,8 @@ import { confirmed } from '../../cli/confirm.ts';
 import type { Shown } from '../../cli/context.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
 import { argument, eachTime, maybe, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
-import { usage } from '../../cli/parsing/values.ts';
 import { flag, text } from '../../contract/field.ts';
-import { CliError } from '../../core/errors.ts';
+import { notSent, usage } from '../../core/errors.ts';
 
 const DID = { did: tells.json('What was done, a sentence each.') } as const;
 
@@ -19,7 +18,6 @@ function didView(did: readonly string[]): Shown {
   };
 }
 
-/** Makes a PostgreSQL database a journal that several people share. */
 export const initJournal = command({
   path: 'journal init',
   summary: 'Make a shared journal in a PostgreSQL database, or set its limits and approvers',
@@ -70,7 +68,6 @@ export const initJournal = command({
   show: didView,
 });
 
-/** Where operations are kept, and how the journal stands. */
 const journalStatus = command({
   path: 'journal status',
   summary: 'Show where operations are kept, and how that journal stands',
@@ -143,7 +140,6 @@ const journalStatus = command({
   }),
 });
 
-/** Holds the journal against its audit lines, and the cards of the service against the journal. */
 const checkJournal = command({
   path: 'journal check',
   summary: 'Check that nothing else changed the journal, and that it knows all its cards',
@@ -162,10 +158,7 @@ const checkJournal = command({
     'Follows the chain of audit lines from its beginning, holds each operation against the line that it was begun with and the one that it ended with, and reads the list of cards.',
     'A colleague with the rights of an operator can change rows of a shared journal by SQL, as they hold the API key anyway. This finds it; it cannot keep them from it.',
   ],
-  examples: [
-    { does: 'After a restore, or from time to time', run: 'journal check' },
-    { does: 'As data', run: 'journal check --json' },
-  ],
+  examples: [{ does: 'After a restore, or from time to time', run: 'journal check' }],
   run: async ctx => (await ctx.journal.admin()).check(),
   show: found => {
     const count = found.flaws.length + found.strangers.length;
@@ -191,17 +184,16 @@ const checkJournal = command({
         ),
       ],
       ...(count > 0 && {
-        failure: new CliError('check_failed', {
-          message: `${count} ${count === 1 ? 'thing does' : 'things do'} not fit in the journal of ${found.account}`,
-          hint: 'cardwright ops list',
-          outcome: 'not_sent',
-        }),
+        failure: notSent(
+          'check_failed',
+          `${count} ${count === 1 ? 'thing does' : 'things do'} not fit in the journal of ${found.account}`,
+          'cardwright ops list',
+        ),
       }),
     };
   },
 });
 
-/** Goes on with a journal that was restored, failed over or copied. */
 const acceptJournal = command({
   path: 'journal accept',
   summary: 'Go on with a journal that was restored, failed over or copied',
@@ -238,7 +230,6 @@ const acceptJournal = command({
   show: didView,
 });
 
-/** Takes a person out of a shared journal. */
 export const leaveJournal = command({
   path: 'journal leave',
   summary: 'Take the rights and the approver keys of a role that leaves',
@@ -251,10 +242,7 @@ export const leaveJournal = command({
     'Run by an admin of the database: PGUSER=admin cardwright journal leave bo. Replace the API key at the service too.',
   ],
   args: { role: argument(text({ doc: 'Login role of the person or the runner.', basis: OURS })) },
-  examples: [
-    { does: 'Bo leaves', run: 'journal leave bo' },
-    { does: 'As data', run: 'journal leave bo --json' },
-  ],
+  examples: [{ does: 'Bo leaves', run: 'journal leave bo' }],
   async run(ctx, { role }) {
     if (ctx.dryRun) throw usage('journal leave sends nothing to the service; it has no dry run');
     return (await ctx.journal.admin()).leave(role);

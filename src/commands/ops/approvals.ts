@@ -4,14 +4,12 @@ import type { Context, HeldRequest, OwnKey, Shown } from '../../cli/context.ts';
 import { wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { needs, OURS, option, tells } from '../../cli/parsing/flag.ts';
-import { usage } from '../../cli/parsing/values.ts';
 import { flag, must, text } from '../../contract/field.ts';
-import { CliError } from '../../core/errors.ts';
+import { type CliError, notSent, usage } from '../../core/errors.ts';
 import { cents, dollars, plainAmount } from '../../core/money.ts';
 import type { Column } from '../../terminal/view.ts';
 import { OP_DETAIL, op, showDetail } from './ops.ts';
 
-/** A person's yes, at a terminal alone: what is shown is what is signed. */
 export const approveOp = command({
   path: 'ops approve',
   summary: 'Approve an operation that is held, at a terminal',
@@ -46,13 +44,11 @@ export const approveOp = command({
     const approvals = await ctx.journal.approvals();
     const request = await approvals.review(id);
     if (!ctx.ui.canAsk) {
-      throw new CliError('not_confirmed', {
-        message: `${id} is approved by a person at a terminal, and this is none. Nothing was signed`,
-        reason: 'nobody_to_ask',
-        hint: `cardwright ops show ${id}`,
-        outcome: 'not_sent',
-        op: id,
-      });
+      throw notSent(
+        'not_confirmed',
+        `${id} is approved by a person at a terminal, and this is none. Nothing was signed`,
+        { reason: 'nobody_to_ask', hint: `cardwright ops show ${id}`, op: id },
+      );
     }
     for (const line of requestLines(request)) ctx.ui.notice(line);
     await askAmount(ctx, request);
@@ -91,14 +87,9 @@ async function askAmount(ctx: Context, { total, changes }: HeldRequest): Promise
       ? [`the amount, as ${dollars(cents(total))} without the sign`, plainAmount(cents(total))]
       : ['the count of the changes', String(changes)];
   if (await ctx.ui.prompts.typed(`Approve this? Type ${what}`, { expect, flag: 'a terminal' })) return;
-  throw new CliError('not_confirmed', {
-    message: 'not confirmed. Nothing was signed.',
-    reason: 'declined',
-    outcome: 'not_sent',
-  });
+  throw notSent('not_confirmed', 'not confirmed. Nothing was signed.', { reason: 'declined' });
 }
 
-/** Ends an operation that waits for approval; nothing of it was or will be sent. */
 export const rejectOp = command({
   path: 'ops reject',
   summary: 'End an operation that is held: nothing of it is ever sent',
@@ -157,7 +148,6 @@ function keyView({ person, keyid, line, place, isListed }: OwnKey): Shown {
 
 const SHORTEST_PASSPHRASE = 8;
 
-/** Makes the key that operations are approved with. */
 export const createApprovalKey = command({
   path: 'ops keys create',
   summary: 'Make the key that you approve operations with',
@@ -189,10 +179,9 @@ export const createApprovalKey = command({
 });
 
 function refusal(why: string, reason: string): CliError {
-  return new CliError('not_confirmed', { message: `${why}. Nothing was written`, reason, outcome: 'not_sent' });
+  return notSent('not_confirmed', `${why}. Nothing was written`, { reason });
 }
 
-/** The key that operations are approved with. */
 export const showApprovalKey = command({
   path: 'ops keys show',
   summary: 'Show the line of the key that you approve with',
@@ -207,7 +196,6 @@ export const showApprovalKey = command({
   show: keyView,
 });
 
-/** Keys that may approve. */
 export const listApprovers = command({
   path: 'ops keys list',
   summary: 'List the keys that may approve operations',
@@ -216,10 +204,7 @@ export const listApprovers = command({
   about: [
     'Those of the limits of an administrator where they name any; else those of the shared journal, of the approvers_file of the profile, or of the journal of this machine.',
   ],
-  examples: [
-    { does: 'Who may approve', run: 'ops keys list' },
-    { does: 'As data', run: 'ops keys list --json' },
-  ],
+  examples: [{ does: 'Who may approve', run: 'ops keys list' }],
   run: async ctx => (await (await ctx.journal.approvals()).approvers()).map(({ person, keyid }) => ({ person, keyid })),
   show: rows => ({
     listing: wholeListing({ data: rows, page: { total: rows.length } }, { noun: 'key' }),

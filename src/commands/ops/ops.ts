@@ -129,7 +129,6 @@ export const OP_DETAIL = {
   objections: tells.texts('What its verification objected to.'),
 } as const;
 
-/** Lists the money operations and bulk runs of this machine. */
 export const listOps = command({
   path: 'ops list',
   summary: 'List money operations and runs of many rows',
@@ -186,7 +185,6 @@ function waiting(counts: Readonly<Record<string, number>>): string {
   return some.map(([state, count]) => `${count} ${state}`).join(', ');
 }
 
-/** Shows one operation: what was asked, what was sent when, what is known. */
 export const showOp = command({
   path: 'ops show',
   summary: 'Show one operation: what was asked, sent and found',
@@ -282,7 +280,6 @@ function nextSteps({ op, state }: OpDetail): readonly string[] {
   ];
 }
 
-/** Takes an operation up where it stopped: settles unknown rows, sends open ones. */
 export const resumeOp = command({
   path: 'ops resume',
   summary: 'Finish an operation that stopped',

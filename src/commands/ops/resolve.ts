@@ -2,15 +2,13 @@ import { confirmed } from '../../cli/confirm.ts';
 import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { needs, OURS, option, optionalArguments } from '../../cli/parsing/flag.ts';
-import { usage } from '../../cli/parsing/values.ts';
 import { choice, integer, must, text } from '../../contract/field.ts';
-import { CliError } from '../../core/errors.ts';
+import { CliError, usage } from '../../core/errors.ts';
 import { capital, rowCount, rowsNamed, rowWords } from '../../core/row-words.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { Closing, Resolution, Resolved } from '../../journal/types.ts';
 import { OP_DETAIL, op, showDetail } from './ops.ts';
 
-/** Settles rows by hand, for what only a person or the service's support can know. */
 export const resolveOp = command({
   path: 'ops resolve',
   summary: 'Record the outcome of rows by hand, with a note',

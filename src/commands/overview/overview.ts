@@ -15,10 +15,10 @@ import type { Context, Shown } from '../../cli/context.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
-import { parseTimeWord, quote, usage } from '../../cli/parsing/values.ts';
+import { parseTimeWord, quote } from '../../cli/parsing/values.ts';
 import { flag, text } from '../../contract/field.ts';
 import { DAY, durationOf } from '../../core/durations.ts';
-import { CliError } from '../../core/errors.ts';
+import { CliError, notSent, usage } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toUsd } from '../../core/money.ts';
 import type { OpSummary } from '../../journal/types.ts';
 import { accountRows, movesSince, newestReport, newestWallet } from '../../mirror/account-rows.ts';
@@ -38,7 +38,6 @@ const WALLET = {
   cards_total_balance: orNull(tells.usd('On cards, USD.')),
 } as const;
 
-/** One page of an account: money, cards, spending, and what needs attention. */
 export const showOverview = command({
   path: 'overview',
   summary: 'Show the account on one page: money, cards, spending, what needs attention',
@@ -165,11 +164,7 @@ async function overviewOf(ctx: Context, { db, as_of }: Copy, days: number): Prom
   if (leftOut > 0) ctx.ui.notice(leftOutText(leftOut));
   const wallet = newestWallet(db);
   if (wallet === undefined) {
-    throw new CliError('unreachable', {
-      message: 'the mirror holds no wallet yet',
-      hint: 'cardwright books sync',
-      outcome: 'not_sent',
-    });
+    throw notSent('unreachable', 'the mirror holds no wallet yet', 'cardwright books sync');
   }
   const { profile } = await ctx.api.identity();
   const ops = (await (await ctx.journal.open()).list()).filter(op => op.profile === profile);

@@ -14,11 +14,11 @@ import type { BulkOperation } from '../../cli/bulk/flags.ts';
 import type { Context, Shown } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option, RUN_ANSWER } from '../../cli/parsing/flag.ts';
-import { quote, usage } from '../../cli/parsing/values.ts';
+import { quote } from '../../cli/parsing/values.ts';
 import { integer, text } from '../../contract/field.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { violation } from '../../contract/violation.ts';
-import { CliError } from '../../core/errors.ts';
+import { type CliError, notSent, usage } from '../../core/errors.ts';
 import { dollars, parseAmount, toUsd } from '../../core/money.ts';
 import { sameCommandWith } from '../../core/shell-quote.ts';
 import type { PlannedRow, RowOutcome } from '../../journal/types.ts';
@@ -39,7 +39,6 @@ import {
 /** Cards shown one by one before the question. */
 const SHOWN_CARDS = 20;
 
-/** Freezes cards and withdraws from them as the rules of a file say. */
 export const applyPolicy = command({
   path: 'policy apply',
   summary: 'Freeze cards and withdraw from them as the rules of a file say',
@@ -156,7 +155,7 @@ function rowsOf({ changes, over }: JudgedAgain): PolicyRows {
       outcome: 'not_sent',
       cardId: card.card_id,
       ...(amount !== undefined && { amount }),
-      error: new CliError('usage', { message, outcome: 'not_sent' }),
+      error: usage(message),
     });
   let row = 0;
   for (const change of changes) {
@@ -230,11 +229,13 @@ function tooMany(over: CapsBroken, { maxCards, maxShare }: Caps, word: string): 
   const caps = broken.map(cap =>
     cap === 'maxCards' ? `--max-cards ${maxCards}` : `--max-share ${maxShare / 100}% of the ${countOf(of)} there are`,
   );
-  return new CliError('guarded', {
-    reason: 'policy_caps',
-    message: `the policy would change ${countOf(touched)}, over ${caps.join(' and ')}. Nothing was sent`,
-    notes: [`If what it would change is right: ${sameCommandWith(...flagsThatAllow(over))}`],
-    hint: `cardwright policy check ${word}`,
-    outcome: 'not_sent',
-  });
+  return notSent(
+    'guarded',
+    `the policy would change ${countOf(touched)}, over ${caps.join(' and ')}. Nothing was sent`,
+    {
+      reason: 'policy_caps',
+      notes: [`If what it would change is right: ${sameCommandWith(...flagsThatAllow(over))}`],
+      hint: `cardwright policy check ${word}`,
+    },
+  );
 }

@@ -13,9 +13,9 @@ import { SHORT_ID } from '../../cli/listing.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { local, OURS, option, optionalArgument, orNull, tells } from '../../cli/parsing/flag.ts';
-import { quote, usage } from '../../cli/parsing/values.ts';
+import { quote } from '../../cli/parsing/values.ts';
 import { choice } from '../../contract/field.ts';
-import { CliError } from '../../core/errors.ts';
+import { CliError, usage } from '../../core/errors.ts';
 import { dollars, toUsd } from '../../core/money.ts';
 import { nearest } from '../../core/nearest.ts';
 import { shellWord } from '../../core/shell-quote.ts';
@@ -67,11 +67,10 @@ async function settingOf(ctx: Context): Promise<string> {
   const found = (await profiles.list()).find(({ name }) => name === profile);
   const path = found?.settings['policy'];
   if (typeof path === 'string') return path;
-  throw new CliError('usage', {
-    message: `no policy is named, and the profile ${profile} has no setting policy`,
-    hint: 'cardwright policy check policy.yaml',
-    outcome: 'not_sent',
-  });
+  throw usage(
+    `no policy is named, and the profile ${profile} has no setting policy`,
+    'cardwright policy check policy.yaml',
+  );
 }
 
 export const USUAL_CARDS = 20;
@@ -87,7 +86,6 @@ export function flagsThatAllow({ touched, of, broken }: CapsBroken): readonly st
 const FAIL_ON = ['error', 'warning', 'none'] as const;
 type FailOn = (typeof FAIL_ON)[number];
 
-/** Holds the cards of the account against the rules of a file. */
 export const checkPolicy = command({
   path: 'policy check',
   summary: 'Check cards against the rules of a file',

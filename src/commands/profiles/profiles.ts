@@ -4,9 +4,8 @@ import { confirmed } from '../../cli/confirm.ts';
 import type { Context, ProfileRow, Shown } from '../../cli/context.ts';
 import { type Command, command } from '../../cli/parsing/command.ts';
 import { argument, local, OURS, orNull, tells } from '../../cli/parsing/flag.ts';
-import { usage } from '../../cli/parsing/values.ts';
 import { text } from '../../contract/field.ts';
-import { CliError } from '../../core/errors.ts';
+import { CliError, notSent, usage } from '../../core/errors.ts';
 import { GIVEN_NAME_RULE } from '../../core/names.ts';
 import { capital } from '../../core/row-words.ts';
 import { KEPT_SETTINGS, SETTINGS } from '../../core/setting-names.ts';
@@ -72,7 +71,6 @@ export function shownProfile(row: ProfileRow, line?: string): Shown {
   };
 }
 
-/** Lists saved profiles. */
 const listProfiles = command({
   path: 'profiles list',
   summary: 'List saved profiles',
@@ -103,7 +101,6 @@ const listProfiles = command({
   },
 });
 
-/** Shows one profile; of its key the prefix and the last four. */
 const showProfile = command({
   path: 'profiles show',
   summary: 'Show one profile and its settings',
@@ -111,15 +108,11 @@ const showProfile = command({
   reach: 'files',
   ends: { not_found: 'There is no such profile.' },
   args: { profile },
-  examples: [
-    { does: 'In words', run: 'profiles show team' },
-    { does: 'As data', run: 'profiles show team --json' },
-  ],
+  examples: [{ does: 'In words', run: 'profiles show team' }],
   run: async (ctx, { profile }) => (await ctx.profiles()).get(profile),
   show: row => shownProfile(row),
 });
 
-/** Makes a profile the current one. */
 const useProfile = command({
   path: 'profiles use',
   summary: 'Make a profile the current one',
@@ -135,7 +128,6 @@ const useProfile = command({
   show: row => shownProfile(row, `Now using ${row.name} (${row.mode}, ${row.base_url}).`),
 });
 
-/** Changes one setting of a profile. */
 const setProfile = command({
   path: 'profiles set',
   summary: 'Change one setting of a profile',
@@ -196,20 +188,14 @@ interface Loosening {
 async function askToLoosen(ctx: Context, { profile, setting, before, after }: Loosening): Promise<void> {
   const change = `${setting} of profile ${profile} from ${before} to ${after}`;
   if (!ctx.ui.canAsk) {
-    throw new CliError('guarded', {
-      message: `this loosens ${change}, which a person does at a terminal. Nothing was changed`,
+    throw notSent('guarded', `this loosens ${change}, which a person does at a terminal. Nothing was changed`, {
       reason: 'loosened_limit',
       hint: `cardwright profiles show ${profile} -o table`,
-      outcome: 'not_sent',
     });
   }
   const question = `Loosen ${change}? Type the name of the profile`;
   if (await ctx.ui.prompts.typed(question, { expect: profile, flag: 'a terminal' })) return;
-  throw new CliError('not_confirmed', {
-    message: 'not confirmed. Nothing was changed.',
-    reason: 'declined',
-    outcome: 'not_sent',
-  });
+  throw notSent('not_confirmed', 'not confirmed. Nothing was changed.', { reason: 'declined' });
 }
 
 interface Removed {
@@ -256,7 +242,6 @@ export function showRemoved({ name, remains }: Removed): Shown {
   };
 }
 
-/** Removes a profile and every copy of its key. */
 const removeProfile = command({
   path: 'profiles remove',
   summary: 'Remove a profile with its key and settings, after asking',

@@ -15,7 +15,7 @@ import type { Shape } from '../../contract/field.ts';
 import type { InputOf, ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import type { AdminName, AdminOperations, SandboxAdmin } from '../../contract/sandbox/admin-calls.ts';
-import { CliError } from '../../core/errors.ts';
+import { usage } from '../../core/errors.ts';
 
 /**
  * Sends one operation to the sandbox that `elsewhere` finds. A change goes to the one that is started on this store, where
@@ -29,10 +29,7 @@ export async function runAdmin<N extends AdminName>(
   elsewhere?: () => Promise<SandboxAdmin | undefined>,
 ): Promise<ResultOf<AdminOperations[N]>> {
   if (ctx.dryRun) {
-    throw new CliError('usage', {
-      message: 'simulations touch the sandbox alone and have no dry run',
-      outcome: 'not_sent',
-    });
+    throw usage('simulations touch the sandbox alone and have no dry run');
   }
   const isChange = ADMIN_OPERATIONS[operation].effect !== 'read';
   const found = elsewhere === undefined && isChange ? await ctx.sandbox.servers.control() : await elsewhere?.();

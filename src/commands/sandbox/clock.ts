@@ -4,7 +4,6 @@ import type { Shown } from '../../cli/context.ts';
 import { columnsOf, PAGED_FLAGS, pagedListing, pagesAsked } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, OURS, option, optionalArgument, tells } from '../../cli/parsing/flag.ts';
-import { usage } from '../../cli/parsing/values.ts';
 import { choice, text } from '../../contract/field.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
@@ -12,11 +11,10 @@ import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import { TIMER } from '../../contract/sandbox/inspector.ts';
 import { CLOCK_MODES } from '../../contract/sandbox/state.ts';
 import { durationOf } from '../../core/durations.ts';
-import { CliError } from '../../core/errors.ts';
+import { CliError, usage } from '../../core/errors.ts';
 import type { Column } from '../../terminal/view.ts';
 import { adminCommand, runAdmin } from './admin.ts';
 
-/** The word alone shows the clock. */
 export const sandboxClock = adminCommand({
   path: 'sandbox clock',
   summary: 'Show, set or advance the clock of the sandbox',
@@ -96,19 +94,14 @@ function showAdvanced(advanced: Advanced): Shown {
   };
 }
 
-/** What the clock shows. */
 export const showSandboxClock = adminCommand({
   path: 'sandbox clock show',
   summary: 'Show the clock of the sandbox',
   operation: 'clock.show',
-  examples: [
-    { does: 'In words', run: 'sandbox clock show' },
-    { does: 'As data', run: 'sandbox clock show --json' },
-  ],
+  examples: [{ does: 'In words', run: 'sandbox clock show' }],
   show: showClock,
 });
 
-/** Sets the clock, backwards too. */
 export const setSandboxClock = adminCommand({
   path: 'sandbox clock set',
   summary: 'Set the clock of the sandbox, forwards or backwards',
@@ -141,7 +134,6 @@ function hasLostAnswer(thrown: unknown): thrown is CliError {
   return thrown instanceof CliError && thrown.facts.outcome === 'unknown';
 }
 
-/** Lets time pass. */
 export const advanceSandboxClock = command({
   path: 'sandbox clock advance',
   summary: 'Move the clock of the sandbox forward and show what became due',
@@ -183,7 +175,6 @@ const TIMER_COLUMNS = columnsOf(TIMER, {
   error: { priority: 3, shrink: true },
 });
 
-/** What the next move of the clock would bring about. */
 export const clockTimers = command({
   path: 'sandbox clock timers',
   summary: 'List what happens by itself, earliest first',

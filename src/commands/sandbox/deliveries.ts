@@ -4,12 +4,12 @@ import type { Context, Shown } from '../../cli/context.ts';
 import { columnsOf, PAGED_FLAGS, pagedListing, pagesAsked } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, local, needs, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
-import { usage } from '../../cli/parsing/values.ts';
 import { text } from '../../contract/field.ts';
 import type { ItemOf, ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import { DELIVERY, DELIVERY_OPERATIONS } from '../../contract/sandbox/deliveries.ts';
+import { usage } from '../../core/errors.ts';
 import type { Column } from '../../terminal/view.ts';
 import { checkEvents, webhook } from '../webhooks/subscriptions.ts';
 import { adminCommand } from './admin.ts';
@@ -54,7 +54,6 @@ function showQueued(made: Delivery): Shown {
   };
 }
 
-/** Lists deliveries with every attempt. */
 export const listDeliveries = command({
   path: 'sandbox deliveries list',
   summary: 'List deliveries to subscriptions with their attempts, newest first',
@@ -137,7 +136,6 @@ function show(whole: WholeDelivery): Shown {
   };
 }
 
-/** One delivery, whole. */
 export const showDelivery = adminCommand({
   path: 'sandbox deliveries show',
   summary: 'Show a delivery with its attempts and the text that it brings',
@@ -146,14 +144,10 @@ export const showDelivery = adminCommand({
   ],
   operation: 'deliveries.get',
   args: { delivery },
-  examples: [
-    { does: 'In words', run: 'sandbox deliveries show dlv_1' },
-    { does: 'As data', run: 'sandbox deliveries show dlv_1 --json' },
-  ],
+  examples: [{ does: 'In words', run: 'sandbox deliveries show dlv_1' }],
   show,
 });
 
-/** Sends something once more. */
 export const redeliver = adminCommand({
   path: 'sandbox deliveries redeliver',
   summary: 'Send a delivery again, with the same event id and the same bytes',
@@ -166,7 +160,6 @@ export const redeliver = adminCommand({
   show: showQueued,
 });
 
-/** Sends a subscription what it missed. */
 export const recoverDeliveries = adminCommand({
   path: 'sandbox deliveries recover',
   summary: 'Send a subscription every event that it missed since a time',
@@ -197,7 +190,6 @@ export const recoverDeliveries = adminCommand({
   }),
 });
 
-/** Sends a made-up event. */
 export const sendExample = adminCommand({
   path: 'sandbox deliveries send-example',
   summary: 'Send an example event to a subscription',
@@ -235,7 +227,6 @@ async function bodyFrom(ctx: Context, path: string): Promise<string> {
   }
 }
 
-/** Sends what a receiver must refuse, or a body of one's own. */
 export const sendDelivery = adminCommand({
   path: 'sandbox deliveries send',
   summary: 'Send a body of your own to a subscription, signed right, wrong, or not at all',
@@ -264,7 +255,6 @@ export const sendDelivery = adminCommand({
   show: showQueued,
 });
 
-/** Says which mistake a receiver makes, without anybody handling the secret. */
 export const explainDelivery = adminCommand({
   path: 'sandbox deliveries explain',
   summary: 'Judge a signature that your code saw, and name the usual mistakes',
@@ -282,10 +272,6 @@ export const explainDelivery = adminCommand({
     {
       does: 'What your receiver saw',
       run: 'sandbox deliveries explain wh_1 --signature "$signature" --body event.json',
-    },
-    {
-      does: 'As data',
-      run: 'sandbox deliveries explain wh_1 --signature "$signature" --body event.json --json',
     },
   ],
   check: async ({ body }, ctx) => ({ body: await bodyFrom(ctx, body) }),
@@ -312,7 +298,6 @@ export const explainDelivery = adminCommand({
   }),
 });
 
-/** Gives a subscription a new secret. */
 export const rotateSecret = adminCommand({
   path: 'sandbox deliveries rotate',
   summary: 'Replace the signing secret of a subscription; both sign for a while',

@@ -3,12 +3,11 @@ import type { ChildEnd } from '../../cli/child.ts';
 import type { Context, PrivateSandbox, PrivateSandboxOptions } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { local, OURS, option } from '../../cli/parsing/flag.ts';
-import { usage } from '../../cli/parsing/values.ts';
 import { choice, flag, integer } from '../../contract/field.ts';
 import { ADMIN_OPERATIONS, DATA_SETS } from '../../contract/sandbox/admin.ts';
 import type { SandboxAdmin } from '../../contract/sandbox/admin-calls.ts';
 import { DIALECT_NAMES, type FaultRule } from '../../contract/sandbox/faults.ts';
-import { CliError } from '../../core/errors.ts';
+import { CliError, usage } from '../../core/errors.ts';
 import { readRules } from './faults.ts';
 import { sizeFor, spokenDialect } from './server.ts';
 
@@ -125,7 +124,6 @@ async function tell({ ui: { notice } }: Context, admin: SandboxAdmin): Promise<v
 
 const ours = (doc: string) => ({ doc, basis: OURS });
 
-/** Runs one program with a sandbox of its own and checks the books when it is over. */
 export const sandboxExecute = command({
   path: 'sandbox exec',
   summary: 'Run a program with its own sandbox and check the ledger at the end',

@@ -8,7 +8,7 @@ import { text } from '../../contract/field.ts';
 import type { ItemOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import { FAULT, FAULT_ACTIONS, FAULT_EXAMPLE, type FaultRule, faultProblem } from '../../contract/sandbox/faults.ts';
-import { CliError } from '../../core/errors.ts';
+import { usage } from '../../core/errors.ts';
 import { notJson } from '../../core/json-position.ts';
 import { nearest } from '../../core/nearest.ts';
 import { adminCommand, runAdmin } from './admin.ts';
@@ -56,12 +56,7 @@ const MOST_BYTES = 1_048_576;
 /** Throws `usage` naming the file, the rule, the member that is wrong and the nearest word there is. */
 export async function readRules({ files }: Context, file: string): Promise<readonly FaultRule[]> {
   const name = file === '-' ? 'standard input' : file;
-  const wrong = (what: string) =>
-    new CliError('usage', {
-      message: `${name}: ${what}`,
-      hint: 'cardwright sandbox faults add --help',
-      outcome: 'not_sent',
-    });
+  const wrong = (what: string) => usage(`${name}: ${what}`, 'cardwright sandbox faults add --help');
   const text = file === '-' ? await files.stdin.readAll(MOST_BYTES) : await files.readFile(file);
   let parsed: unknown;
   try {
@@ -86,7 +81,6 @@ export async function readRules({ files }: Context, file: string): Promise<reado
 /** With blanks, so that help can break it: JSON takes a new line there. */
 const EXAMPLE = JSON.stringify(FAULT_EXAMPLE).replaceAll('":', '": ').replaceAll(',"', ', "');
 
-/** Adds rules that break answers on purpose. */
 export const addFaults = command({
   path: 'sandbox faults add',
   summary: 'Add fault rules: lost answers, errors, delays',
@@ -116,7 +110,6 @@ export const addFaults = command({
   show: listing => ({ listing, noun: 'rule', columns: FAULT_COLUMNS }),
 });
 
-/** Lists rules with how often each was met. */
 export const listFaults = command({
   path: 'sandbox faults list',
   summary: 'List fault rules and how often each was applied',
@@ -133,17 +126,13 @@ export const listFaults = command({
   show: listing => ({ listing, noun: 'rule', columns: FAULT_COLUMNS }),
 });
 
-/** Removes one rule. */
 export const removeFault = command({
   path: 'sandbox faults remove',
   summary: 'Remove a fault rule',
   answers: { one: { id: tells.text('The rule.'), removed: tells.yes('Always true.') } },
   operation: 'faults.remove',
   args: { fault },
-  examples: [
-    { does: 'One rule', run: 'sandbox faults remove flt_1' },
-    { does: 'As data', run: 'sandbox faults remove flt_1 --json' },
-  ],
+  examples: [{ does: 'One rule', run: 'sandbox faults remove flt_1' }],
   async run(ctx, { fault: id }) {
     await runAdmin(ctx, 'faults.remove', { fault_id: id });
     return { id, removed: true };
@@ -158,7 +147,6 @@ export const removeFault = command({
   }),
 });
 
-/** Removes every rule. */
 export const clearFaults = adminCommand({
   path: 'sandbox faults clear',
   summary: 'Remove all fault rules',

@@ -4,14 +4,14 @@ import type { Shown } from '../../cli/context.ts';
 import { columnsOf, PAGED_FLAGS, pagedListing, pagesAsked } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, OURS } from '../../cli/parsing/flag.ts';
-import { quote, usage } from '../../cli/parsing/values.ts';
+import { quote } from '../../cli/parsing/values.ts';
 import { withoutCode } from '../../contract/events.ts';
 import { text } from '../../contract/field.ts';
 import type { ItemOf, ResultOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import { TIMELINE_ITEM, TIMELINE_KINDS } from '../../contract/sandbox/inspector.ts';
 import { EVENT, INVARIANT } from '../../contract/sandbox/state.ts';
-import { CliError } from '../../core/errors.ts';
+import { CliError, usage } from '../../core/errors.ts';
 import type { Column } from '../../terminal/view.ts';
 import { card } from '../cards/cards.ts';
 import { checkEvents } from '../webhooks/subscriptions.ts';
@@ -36,7 +36,6 @@ function checkInWords({ ok, invariants }: Checked): string {
   return broken.length === 0 ? 'The file is damaged: nothing was asked of the books.' : `Broken: ${broken.join(', ')}`;
 }
 
-/** Whether the money is whole. */
 export const checkSandbox = adminCommand({
   path: 'sandbox check',
   summary: 'Check every invariant of the ledger, one by one',
@@ -103,7 +102,6 @@ function showWhy(why: Why): Shown {
   };
 }
 
-/** Which check of A-48 said no, and by which values. */
 export const whyDeclined = adminCommand({
   path: 'sandbox why',
   summary: 'Show the checks that a purchase went through, and which one declined it',
@@ -113,10 +111,7 @@ export const whyDeclined = adminCommand({
   ],
   operation: 'transactions.why',
   args: { transaction: argument(text({ doc: 'Transaction.', basis: OURS, names: 'transaction' })) },
-  examples: [
-    { does: 'In words', run: 'sandbox why txn_1' },
-    { does: 'As data', run: 'sandbox why txn_1 --json' },
-  ],
+  examples: [{ does: 'In words', run: 'sandbox why txn_1' }],
   show: showWhy,
 });
 
@@ -131,7 +126,6 @@ const TIMELINE_COLUMNS = [
   }),
 ];
 
-/** The life of a card. */
 export const cardTimeline = command({
   path: 'sandbox timeline',
   summary: 'Show what happened to a card: requests, money, challenges, events, deliveries',
@@ -181,7 +175,6 @@ const EVENT_COLUMNS = columnsOf(EVENT, {
   body: { title: 'BODY', priority: 6, shrink: true },
 });
 
-/** What the sandbox told, whether anybody listened or not. */
 export const sandboxEvents = command({
   path: 'sandbox events',
   summary: 'List the events that the sandbox recorded, newest first',

@@ -3,12 +3,11 @@
 import type { Context, StartedBrowser } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { maybe, OURS, option, optionalArgument, tells } from '../../cli/parsing/flag.ts';
-import { usage } from '../../cli/parsing/values.ts';
 import { flag, text } from '../../contract/field.ts';
 import type { SandboxAdmin } from '../../contract/sandbox/admin-calls.ts';
 import type { PageAccess } from '../../contract/sandbox/page.ts';
 import { PAGE_VIEWS, pageAddress } from '../../contract/sandbox/page-views.ts';
-import { CliError } from '../../core/errors.ts';
+import { CliError, notSent, usage } from '../../core/errors.ts';
 import type { Column } from '../../terminal/view.ts';
 
 /** ms until it is said that nobody came yet: a browser in a box cannot read the file that leads it. */
@@ -39,11 +38,7 @@ export async function openPage(ctx: Context, admin: SandboxAdmin, wanted: Wanted
   const browser = await ctx.openBrowser((await ticketFor(admin, wanted)).url);
   if (!browser.started) {
     await browser.remove();
-    throw new CliError('unreachable', {
-      message: 'no browser could be started from here',
-      hint: PRINT,
-      outcome: 'not_sent',
-    });
+    throw notSent('unreachable', 'no browser could be started from here', PRINT);
   }
   return { redeemed: redeemed(ctx, admin, { browser, before }) };
 }
@@ -76,7 +71,6 @@ const nobodyCame = () =>
 
 const ours = (doc: string) => ({ doc, basis: OURS });
 
-/** Opens the inspector in a browser. */
 export const openInspector = command({
   path: 'sandbox open',
   summary: 'Open the inspector of the started sandbox in a browser',
@@ -147,9 +141,5 @@ async function startedSandbox(ctx: Context): Promise<SandboxAdmin> {
   const isElsewhere = (await ctx.sandbox.elsewhere()) !== undefined;
   const admin = isElsewhere ? await ctx.sandbox.admin() : await ctx.sandbox.servers.control();
   if (admin !== undefined) return admin;
-  throw new CliError('unreachable', {
-    message: 'no sandbox is started for this store',
-    hint: 'cardwright sandbox start --detach',
-    outcome: 'not_sent',
-  });
+  throw notSent('unreachable', 'no sandbox is started for this store', 'cardwright sandbox start --detach');
 }

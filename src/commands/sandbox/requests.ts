@@ -2,14 +2,13 @@ import type { Context, Shown } from '../../cli/context.ts';
 import { columnsOf, PAGING_FLAGS, pagedListing, pagesAsked, wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option, optionalArgument } from '../../cli/parsing/flag.ts';
-import { usage } from '../../cli/parsing/values.ts';
 import { flag, integer, text } from '../../contract/field.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import { LOGGED_REQUEST } from '../../contract/sandbox/faults.ts';
 import { REQUEST_PAIR, TURNED_REQUEST } from '../../contract/sandbox/inspector.ts';
 import { absentBodyText, notKeptText } from '../../contract/sandbox/not-kept.ts';
-import { CliError } from '../../core/errors.ts';
+import { CliError, notSent, usage } from '../../core/errors.ts';
 import type { Listing } from '../../terminal/view.ts';
 import { runAdmin } from './admin.ts';
 
@@ -55,7 +54,6 @@ const request = optionalArgument(
   text({ doc: 'Request to show with its answer; all of them when left out.', basis: OURS, maxLength: 64 }),
 );
 
-/** Lists what was asked of the service, without secrets; `--expect` makes a check of it. */
 export const sandboxRequests = command({
   path: 'sandbox requests',
   summary: 'List the requests that the sandbox received, or show one of them',
@@ -160,11 +158,11 @@ async function turnedAwayBy(ctx: Context) {
   const isElsewhere = (await ctx.sandbox.elsewhere()) !== undefined;
   const admin = isElsewhere ? await ctx.sandbox.admin() : await ctx.sandbox.servers.control();
   if (admin !== undefined) return (await admin.send('requests.turned', {})).result;
-  throw new CliError('unreachable', {
-    message: 'no sandbox is started for this store, and who was turned away is remembered by a started one alone',
-    hint: 'cardwright sandbox start',
-    outcome: 'not_sent',
-  });
+  throw notSent(
+    'unreachable',
+    'no sandbox is started for this store, and who was turned away is remembered by a started one alone',
+    'cardwright sandbox start',
+  );
 }
 
 /** What was sent, or why it is not there. */

@@ -5,7 +5,7 @@ import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, local, orNull, tells } from '../../cli/parsing/flag.ts';
 import type { ReadName, WriteName } from '../../contract/calls.ts';
-import { CliError } from '../../core/errors.ts';
+import { CliError, notSent, usage } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { Scenario, Step } from '../../scenario/read.ts';
 import type { ExecuteStep, StepDone } from '../../scenario/run.ts';
@@ -13,7 +13,6 @@ import type { Listing, Row } from '../../terminal/view.ts';
 
 const MOST_BYTES = 1_048_576;
 
-/** Plays a scenario: steps, what they must answer, and the clock between them. */
 export const runSandboxScenario = command({
   path: 'sandbox simulate run',
   summary: 'Run a scenario file: steps and expected results',
@@ -42,10 +41,7 @@ export const runSandboxScenario = command({
   ],
   async run(ctx, { file }) {
     if (ctx.dryRun) {
-      throw new CliError('usage', {
-        message: 'simulations touch the sandbox alone and have no dry run',
-        outcome: 'not_sent',
-      });
+      throw usage('simulations touch the sandbox alone and have no dry run');
     }
     const { readYaml } = await import('../../terminal/yaml-text.ts');
     const { readScenario } = await import('../../scenario/read.ts');
@@ -131,11 +127,11 @@ async function refuseElsewhere(ctx: Context, file: string): Promise<void> {
       ? mode === 'sandbox'
       : URL.canParse(baseUrl) && new URL(baseUrl).origin === elsewhere.origin;
   if (isSame) return;
-  throw new CliError('guarded', {
-    message: `a scenario plays in ${await whichSandbox(ctx)}, and the profile ${profile} speaks to ${baseUrl}`,
-    hint: elsewhere
+  throw notSent(
+    'guarded',
+    `a scenario plays in ${await whichSandbox(ctx)}, and the profile ${profile} speaks to ${baseUrl}`,
+    elsewhere
       ? 'cardwright whoami'
       : `cardwright --sandbox sandbox simulate run ${shellWord(file)}${ctx.ui.yes ? ' --yes' : ''}`,
-    outcome: 'not_sent',
-  });
+  );
 }

@@ -4,14 +4,13 @@ import { confirmed, whichSandbox } from '../../cli/confirm.ts';
 import type { Context, ServerRow } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, local, maybe, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
-import { usage } from '../../cli/parsing/values.ts';
 import { choice, flag, integer } from '../../contract/field.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS, DATA_SETS, type DataSet, type LoadSize } from '../../contract/sandbox/admin.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import { DIALECT_NAMES, type DialectName } from '../../contract/sandbox/faults.ts';
 import { violation } from '../../contract/violation.ts';
-import { CliError } from '../../core/errors.ts';
+import { CliError, notSent, usage } from '../../core/errors.ts';
 import type { Column } from '../../terminal/view.ts';
 import { money } from '../cards/cards.ts';
 import { runAdmin } from './admin.ts';
@@ -151,7 +150,6 @@ export function spokenDialect(
 
 const ours = (doc: string) => ({ doc, basis: OURS });
 
-/** Serves the sandbox's store to other programs, until it is stopped. */
 export const startSandbox = command({
   path: 'sandbox start',
   summary: 'Serve the sandbox to other programs, with timers and webhooks',
@@ -247,11 +245,7 @@ export const startSandbox = command({
 async function openStarted(ctx: Context) {
   const admin = await ctx.sandbox.servers.control();
   if (admin !== undefined) return openPage(ctx, admin, { access: 'full', place: '/' });
-  throw new CliError('unreachable', {
-    message: 'the sandbox ended before its page could be opened',
-    hint: 'cardwright sandbox start --open',
-    outcome: 'not_sent',
-  });
+  throw notSent('unreachable', 'the sandbox ended before its page could be opened', 'cardwright sandbox start --open');
 }
 
 /** A host as clients send it, perhaps with a port. */
@@ -275,7 +269,6 @@ function refuseBeside({ port: _port, data, ...own }: Readonly<Record<string, unk
   throw usage(`${flag} does not go with --accounts`, 'cardwright sandbox start --help');
 }
 
-/** Ends the sandbox that was started; what it holds stays. */
 export const stopSandbox = command({
   path: 'sandbox stop',
   summary: 'Stop the started sandbox after its running requests',
@@ -296,10 +289,7 @@ export const stopSandbox = command({
   about: [
     'Stops the sandbox that serves the store of --sandbox, or the one elsewhere that CARDWRIGHT_SANDBOX_URL or the profile names. A server of many accounts cannot be ended from an account. Store and key stay. A shell that has its address in the environment keeps it: unset CARDWRIGHT_BASE_URL CARDWRIGHT_API_KEY_FILE. If no sandbox is started, that is exit 12.',
   ],
-  examples: [
-    { does: 'End it', run: 'sandbox stop' },
-    { does: 'As data', run: 'sandbox stop --json' },
-  ],
+  examples: [{ does: 'End it', run: 'sandbox stop' }],
   async run(ctx) {
     if (ctx.dryRun) throw usage('sandbox stop sends nothing to the service; it has no dry run');
     const elsewhere = await ctx.sandbox.elsewhere();
@@ -320,7 +310,6 @@ export const stopSandbox = command({
   }),
 });
 
-/** Opens an account of a server that was started with `--accounts`. */
 export const sandboxAccount = command({
   path: 'sandbox account',
   summary: 'Open an account of a server of many; it is made on first use',
@@ -373,7 +362,6 @@ function serverWords(server: ServerRow | undefined): string {
     : `${server.url}, process ${server.pid}`;
 }
 
-/** Shows what the sandbox holds; a ledger that does not add up or a timer that failed is exit 15. */
 export const sandboxStatus = command({
   path: 'sandbox status',
   summary: 'Show what the sandbox holds and whether its ledger balances',
@@ -411,19 +399,18 @@ export const sandboxStatus = command({
     blocks: [{ kind: 'pairs', pairs: [...statusPairs(status), ['Server', elsewhere?.origin ?? serverWords(server)]] }],
     variables: () => {
       if (server !== undefined) return serverVariables(server);
-      throw new CliError('unreachable', {
-        message: elsewhere
+      throw notSent(
+        'unreachable',
+        elsewhere
           ? `${elsewhere.namedBy} names a sandbox elsewhere, whose key stands in no file known here`
           : 'no sandbox is started for this store',
-        hint: 'cardwright sandbox start',
-        outcome: 'not_sent',
-      });
+        'cardwright sandbox start',
+      );
     },
     failure: failureOf(status),
   }),
 });
 
-/** Starts the sandbox over. Its files are never deleted: `--hard` moves them aside. */
 export const resetSandbox = command({
   path: 'sandbox reset',
   summary: 'Reset the sandbox to a data set',
@@ -454,11 +441,7 @@ export const resetSandbox = command({
     { does: 'For a load test', run: 'sandbox reset --data load --cards 200 --transactions 1000 --yes' },
   ],
   async run(ctx, { hard, ...asked }) {
-    if (ctx.dryRun)
-      throw new CliError('usage', {
-        message: 'sandbox reset sends nothing to the service; it has no dry run',
-        outcome: 'not_sent',
-      });
+    if (ctx.dryRun) throw usage('sandbox reset sends nothing to the service; it has no dry run');
     sizeFor(asked.data, asked);
     const elsewhere = await ctx.sandbox.elsewhere();
     if (hard && elsewhere !== undefined) {

@@ -2,10 +2,10 @@
 import type { Shown } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, OURS, option, optionalArgument } from '../../cli/parsing/flag.ts';
-import { usage } from '../../cli/parsing/values.ts';
 import { flag, integer, text } from '../../contract/field.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import { usage } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { Column } from '../../terminal/view.ts';
 import { money } from '../cards/cards.ts';
@@ -65,7 +65,6 @@ function confirmed({ confirmations, required_confirmations: needed }: Simulated)
   return typeof confirmations === 'number' ? [['confirmations', `${confirmations} of ${needed ?? '-'}`]] : [];
 }
 
-/** A merchant asks for an authorization. */
 export const simulateAuthorize = adminCommand({
   path: 'sandbox simulate authorize',
   summary: 'Simulate an authorization on a card',
@@ -91,7 +90,6 @@ export const simulateAuthorize = adminCommand({
   show: showSimulated,
 });
 
-/** The merchant asks for more. */
 export const simulateIncrement = adminCommand({
   path: 'sandbox simulate increment',
   summary: 'Simulate an increase of a pending authorization',
@@ -99,14 +97,10 @@ export const simulateIncrement = adminCommand({
   operation: 'simulate.increment',
   args: { authorization },
   flags: { amount: 'body.amount' },
-  examples: [
-    { does: 'Five dollars more', run: 'sandbox simulate increment txn_1 --amount 5' },
-    { does: 'As data', run: 'sandbox simulate increment txn_1 --amount 5 --json' },
-  ],
+  examples: [{ does: 'Five dollars more', run: 'sandbox simulate increment txn_1 --amount 5' }],
   show: showSimulated,
 });
 
-/** The merchant settles. */
 export const simulateSettle = adminCommand({
   path: 'sandbox simulate settle',
   summary: 'Simulate the settlement of an authorization, in full or in part',
@@ -124,7 +118,6 @@ export const simulateSettle = adminCommand({
   show: showSimulated,
 });
 
-/** Simulate a reversal: release a hold. */
 export const simulateReverse = adminCommand({
   path: 'sandbox simulate reverse',
   summary: 'Simulate a reversal: release a hold, in full or in part',
@@ -141,7 +134,6 @@ export const simulateReverse = adminCommand({
 /** Ids of the sandbox say what they are (A-130). */
 const isChallenge = (id: string) => id.startsWith('tds_');
 
-/** The time of an authorization or a challenge is over. */
 export const simulateExpire = command({
   path: 'sandbox simulate expire',
   summary: 'Expire an authorization or a 3DS challenge now',
@@ -159,7 +151,6 @@ export const simulateExpire = command({
   show: showSimulated,
 });
 
-/** The merchant refunds. */
 export const simulateRefund = command({
   path: 'sandbox simulate refund',
   summary: 'Simulate a refund, with or without a purchase before it',
@@ -188,7 +179,6 @@ export const simulateRefund = command({
   show: showSimulated,
 });
 
-/** A merchant posts without asking. */
 export const simulateForcePost = adminCommand({
   path: 'sandbox simulate force-post',
   summary: 'Simulate a settlement without an authorization',
@@ -213,7 +203,6 @@ export const simulateForcePost = adminCommand({
   show: showSimulated,
 });
 
-/** A merchant opens a 3DS challenge. */
 export const simulateChallenge = adminCommand({
   path: 'sandbox simulate challenge',
   summary: 'Open a 3DS challenge on a card',
@@ -226,7 +215,6 @@ export const simulateChallenge = adminCommand({
   show: showSimulated,
 });
 
-/** The card holder types a code. */
 export const simulateAnswer = adminCommand({
   path: 'sandbox simulate answer',
   summary: 'Answer a 3DS challenge as the card holder',
@@ -255,20 +243,15 @@ export const simulateAnswer = adminCommand({
   show: showSimulated,
 });
 
-/** The card holder gives up. */
 export const simulateCancel = adminCommand({
   path: 'sandbox simulate cancel',
   summary: 'Cancel a 3DS challenge as the card holder',
   operation: 'simulate.cancel',
   args: { challenge },
-  examples: [
-    { does: 'No code is typed', run: 'sandbox simulate cancel tds_1' },
-    { does: 'As data', run: 'sandbox simulate cancel tds_1 --json' },
-  ],
+  examples: [{ does: 'No code is typed', run: 'sandbox simulate cancel tds_1' }],
   show: showSimulated,
 });
 
-/** Simulate a crypto deposit. */
 export const simulateDeposit = adminCommand({
   path: 'sandbox simulate deposit',
   summary: 'Simulate a crypto deposit; it counts once it is confirmed',
@@ -294,7 +277,6 @@ export const simulateDeposit = adminCommand({
   show: showSimulated,
 });
 
-/** A pending deposit is confirmed. */
 export const simulateConfirm = command({
   path: 'sandbox simulate confirm',
   summary: 'Confirm a pending deposit and credit it to the wallet',
@@ -316,20 +298,15 @@ export const simulateConfirm = command({
   show: showSimulated,
 });
 
-/** A pending deposit never comes. */
 export const simulateFail = adminCommand({
   path: 'sandbox simulate fail',
   summary: 'Let a pending deposit fail; it is never credited',
   operation: 'simulate.fail',
   args: { deposit },
-  examples: [
-    { does: 'It was dropped from the chain', run: 'sandbox simulate fail dep_1' },
-    { does: 'As data', run: 'sandbox simulate fail dep_1 --json' },
-  ],
+  examples: [{ does: 'It was dropped from the chain', run: 'sandbox simulate fail dep_1' }],
   show: showSimulated,
 });
 
-/** Prints a scenario of what was done, for `sandbox simulate run`. */
 export const recordScenario = command({
   path: 'sandbox simulate record',
   summary: 'Write a scenario from what was done in the started sandbox',

@@ -5,13 +5,12 @@ import type { Restored, Shown } from '../../cli/context.ts';
 import { columnsOf, wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, local, OURS, optionalArgument, tells } from '../../cli/parsing/flag.ts';
-import { usage } from '../../cli/parsing/values.ts';
 import { text } from '../../contract/field.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import { SNAPSHOT, SNAPSHOT_NAME } from '../../contract/sandbox/snapshots.ts';
-import { CliError } from '../../core/errors.ts';
+import { CliError, usage } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { Block, Column } from '../../terminal/view.ts';
 import { money } from '../cards/cards.ts';
@@ -103,7 +102,6 @@ function brokenLedger({ ledger_ok, ledger_faults }: Restored): CliError | undefi
   });
 }
 
-/** Keeps everything the sandbox holds under a name. */
 export const saveSnapshot = adminCommand({
   path: 'sandbox snapshot save',
   summary: 'Save the whole state of the sandbox under a name',
@@ -125,7 +123,6 @@ export const saveSnapshot = adminCommand({
   }),
 });
 
-/** Lists snapshots by name. */
 export const listSnapshots = command({
   path: 'sandbox snapshot list',
   summary: 'List snapshots by name',
@@ -133,10 +130,7 @@ export const listSnapshots = command({
     'COMPLETE says that the manifest is as it was written and that each file has its length. Every byte is checked by snapshot diff and snapshot restore.',
   ],
   operation: 'snapshots',
-  examples: [
-    { does: 'All of them', run: 'sandbox snapshot list' },
-    { does: 'As data', run: 'sandbox snapshot list --json' },
-  ],
+  examples: [{ does: 'All of them', run: 'sandbox snapshot list' }],
   async run(ctx) {
     return wholeListing(await runAdmin(ctx, 'snapshots', {}), { noun: 'snapshot' });
   },
@@ -180,7 +174,6 @@ function damaged(problems: readonly string[]): CliError {
   });
 }
 
-/** What changed between two states of the sandbox. */
 export const diffSnapshots = command({
   path: 'sandbox snapshot diff',
   summary: 'Show what differs between two snapshots, or a snapshot and now',
@@ -216,7 +209,6 @@ export const diffSnapshots = command({
   }),
 });
 
-/** Puts a snapshot in place of everything the sandbox holds. */
 export const restoreSnapshot = command({
   path: 'sandbox snapshot restore',
   summary: 'Replace the whole state of the sandbox with a snapshot',
@@ -245,7 +237,6 @@ export const restoreSnapshot = command({
   show: ({ what, done }) => ({ data: done, ...showRestored(what, done) }),
 });
 
-/** Removes a snapshot. */
 export const removeSnapshot = command({
   path: 'sandbox snapshot remove',
   summary: 'Remove a snapshot',
@@ -278,7 +269,6 @@ export const removeSnapshot = command({
   }),
 });
 
-/** Writes everything the sandbox holds into one file. */
 export const exportSandbox = command({
   path: 'sandbox export',
   summary: 'Write the whole state of the sandbox to a file',
@@ -313,7 +303,6 @@ export const exportSandbox = command({
   }),
 });
 
-/** Puts an exported file in place of everything the sandbox holds. */
 export const importSandbox = command({
   path: 'sandbox import',
   summary: 'Replace the whole state of the sandbox with an exported file',

@@ -16,7 +16,6 @@ import { refuseBackwards } from './transactions.ts';
 
 const USUAL_TOP = 10;
 
-/** Draws what was spent, by spans of time or by card, merchant or label. */
 export const chartTransactions = command({
   path: 'tx chart',
   summary: 'Draw what was spent by day, week, month, card, merchant or label',

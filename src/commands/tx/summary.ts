@@ -134,7 +134,6 @@ const SUMS = {
   declined: tells.usd('Declined, USD.'),
 } as const;
 
-/** Adds transactions up, over all pages. */
 export const summarizeTransactions = command({
   path: 'tx summary',
   summary: 'Sum transactions by day, merchant, card or type',

@@ -14,7 +14,6 @@ type Transaction = Item<'transactions.list'>;
 
 const EVERY_MS = 2_000;
 
-/** Shows transactions as they come. */
 export const tailTransactions = command({
   path: 'tx tail',
   summary: 'Show transactions as they come',

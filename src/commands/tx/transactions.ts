@@ -6,11 +6,11 @@ import { columnsOf, PAGING_FLAGS, pagedListing, pagesAsked, pagesWithProgress, S
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, manyArguments, maybe, OURS, option, tells } from '../../cli/parsing/flag.ts';
-import { quote, usage } from '../../cli/parsing/values.ts';
+import { quote } from '../../cli/parsing/values.ts';
 import type { Item } from '../../contract/calls.ts';
 import { must, text } from '../../contract/field.ts';
 import { TRANSACTION } from '../../contract/resources.ts';
-import { CliError } from '../../core/errors.ts';
+import { CliError, notSent, usage } from '../../core/errors.ts';
 import { dollars, toCents } from '../../core/money.ts';
 import type { Row } from '../../terminal/view.ts';
 
@@ -39,7 +39,6 @@ export function refuseBackwards({ since, until }: Range): void {
   throw usage(`--since ${since} is after --until ${until}`);
 }
 
-/** Lists transaction records, newest first. */
 export const listTransactions = command({
   path: 'tx list',
   summary: 'List transactions, newest first',
@@ -108,15 +107,12 @@ function severalFit(word: string, alike: readonly Transaction[]): CliError {
     return `${id} (${facts.filter(Boolean).join(', ')})`;
   });
   const more = alike.length > MOST_NAMED ? [`and ${alike.length - MOST_NAMED} more`] : [];
-  return new CliError('usage', {
-    message: `${quote(word)} fits ${alike.length} transactions: write more characters of the id`,
+  return notSent('usage', `${quote(word)} fits ${alike.length} transactions: write more characters of the id`, {
     notes: [...named, ...more],
     hint: 'cardwright tx list --all',
-    outcome: 'not_sent',
   });
 }
 
-/** Shows one transaction, found in the list: the service has no operation for one. */
 export const getTransaction = command({
   path: 'tx get',
   summary: 'Show one transaction',
@@ -154,7 +150,6 @@ export const getTransaction = command({
   show: () => ({ noun: 'transaction', columns: TRANSACTION_COLUMNS }),
 });
 
-/** Finds transactions by words in the copy of the account. */
 export const searchTransactions = command({
   path: 'tx search',
   summary: 'Find transactions by words, over the whole past',

@@ -57,7 +57,6 @@ function valueIn(record: object | undefined, path: string): unknown {
   return value;
 }
 
-/** Waits until a card is as asked for. */
 const waitCard = command({
   path: 'wait card',
   summary: 'Wait until a card meets a condition',
@@ -92,7 +91,6 @@ const waitCard = command({
   }),
 });
 
-/** Waits until the wallet is as asked for. */
 const waitWallet = command({
   path: 'wait wallet',
   summary: 'Wait until the wallet meets a condition',
@@ -123,7 +121,6 @@ const waitWallet = command({
 
 type Transaction = Item<'transactions.list'>;
 
-/** Waits until there is a transaction as asked for. */
 const waitTransaction = command({
   path: 'wait tx',
   summary: 'Wait for a transaction that meets a condition',

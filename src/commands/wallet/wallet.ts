@@ -8,7 +8,7 @@ import type { Result } from '../../contract/calls.ts';
 import { flag } from '../../contract/field.ts';
 import { ADDRESS, WALLET } from '../../contract/resources.ts';
 import { SANDBOX_ADDRESS } from '../../contract/sandbox/basis.ts';
-import { CliError } from '../../core/errors.ts';
+import { usage } from '../../core/errors.ts';
 import { plainAmount, toCents } from '../../core/money.ts';
 import type { Block } from '../../terminal/view.ts';
 import { money } from '../cards/cards.ts';
@@ -23,7 +23,6 @@ const COLUMNS = columnsOf(WALLET, {
   cards_total_balance: { priority: 3 },
 });
 
-/** Shows the wallet. */
 const showWallet = command({
   path: 'wallet',
   summary: 'Show the wallet: available, on cards, pending, spent',
@@ -73,7 +72,6 @@ const qr = option(flag({ doc: 'Draw each address as a QR code, on a terminal.', 
 
 type Addresses = Result<'wallet.addresses'>;
 
-/** Lists the addresses that top the wallet up. */
 export const listAddresses = command({
   path: 'wallet addresses',
   summary: 'List the addresses for deposits into the wallet',
@@ -87,7 +85,7 @@ export const listAddresses = command({
     { does: 'All of them, as data', run: 'wallet addresses --json' },
   ],
   async run(ctx, { currency, qr }) {
-    if (qr && !ctx.ui.forPeople) throw refused('--qr draws on a terminal, for a person');
+    if (qr && !ctx.ui.forPeople) throw usage('--qr draws on a terminal, for a person', 'cardwright wallet addresses');
     const list = await ctx.api.read('wallet.addresses', { currency });
     if (qr && list.data.some(({ address }) => address.startsWith(SANDBOX_ADDRESS))) ctx.ui.notice(NOT_REAL);
     return { list, qr: qr === true };
@@ -108,10 +106,6 @@ function codeOf({ currency, network, address, memo }: Addresses['data'][number])
 }
 
 const NOT_REAL = 'The addresses of the sandbox are of no chain: no money can be sent to them.';
-
-function refused(message: string): CliError {
-  return new CliError('usage', { message, hint: 'cardwright wallet addresses', outcome: 'not_sent' });
-}
 
 /** In the order of help. */
 export const WALLET_COMMANDS: readonly Command[] = [showWallet, listAddresses];

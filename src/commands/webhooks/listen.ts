@@ -6,11 +6,11 @@ import { wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { type Answers, argument, local, maybe, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
-import { quote, usage } from '../../cli/parsing/values.ts';
+import { quote } from '../../cli/parsing/values.ts';
 import { EVENTS, eventsMatching, matchesEvent } from '../../contract/events.ts';
 import { flag, integer, list, text } from '../../contract/field.ts';
 import { SECOND } from '../../core/durations.ts';
-import { asCliError, CliError } from '../../core/errors.ts';
+import { asCliError, CliError, usage } from '../../core/errors.ts';
 import type { Identity } from '../../core/identity.ts';
 import { dollars, toCents } from '../../core/money.ts';
 import { randomName } from '../../core/names.ts';
@@ -427,7 +427,6 @@ async function openSession(ctx: Context, options: SessionOptions): Promise<Sessi
 
 const DRAIN_MS = 5_000;
 
-/** Receives deliveries on this machine, checks them, shows them and passes them on. */
 export const listenWebhooks = command({
   path: 'webhooks listen',
   summary: 'Receive webhooks on this machine and verify each before it is shown',
@@ -539,7 +538,6 @@ function checkTarget(typed: string, target: Target | undefined): Target {
 
 const DEFAULT_WAIT = '30s';
 
-/** Asserts that events arrive: exit 0 when they do, 15 when they do not. */
 export const expectEvents = command({
   path: 'webhooks expect',
   summary: 'Check that an event arrives, and optionally no other',

@@ -4,13 +4,13 @@ import type { Context } from '../../cli/context.ts';
 import { columnsOf, SHORT_ID, wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, local, OURS, option, tells } from '../../cli/parsing/flag.ts';
-import { usage } from '../../cli/parsing/values.ts';
 import { basisText } from '../../contract/basis.ts';
 import type { Result } from '../../contract/calls.ts';
 import { EVENTS, eventsMatching } from '../../contract/events.ts';
 import { flag } from '../../contract/field.ts';
 import { NAMED_SHAPES } from '../../contract/named-shapes.ts';
 import { WEBHOOK, WEBHOOK_ID } from '../../contract/resources.ts';
+import { usage } from '../../core/errors.ts';
 import { nearest } from '../../core/nearest.ts';
 import { secretIn } from './verify.ts';
 
@@ -55,7 +55,6 @@ const MAX_SECRET_BYTES = 4096;
 
 type Subscribed = Result<'webhooks.create'>;
 
-/** Subscribes an endpoint to events. A generated secret is shown in this answer only. */
 export const createWebhook = command({
   path: 'webhooks create',
   summary: 'Subscribe an endpoint to events',
@@ -118,7 +117,6 @@ async function readSecret(ctx: Context, file: string | undefined, fromStdin: boo
   return secretIn(content, file ?? 'standard input').expose();
 }
 
-/** Lists subscriptions. */
 export const listWebhooks = command({
   path: 'webhooks list',
   summary: 'List subscriptions',
@@ -131,21 +129,16 @@ export const listWebhooks = command({
   show: listing => ({ listing, noun: 'webhook', columns: WEBHOOK_COLUMNS }),
 });
 
-/** Shows one subscription. */
 export const getWebhook = command({
   path: 'webhooks get',
   summary: 'Show one subscription',
   operation: 'webhooks.get',
   args: { webhook },
-  examples: [
-    { does: 'In words', run: 'webhooks get wh_1' },
-    { does: 'As data', run: 'webhooks get wh_1 --json' },
-  ],
+  examples: [{ does: 'In words', run: 'webhooks get wh_1' }],
   run: (ctx, { webhook }) => ctx.api.read('webhooks.get', { webhook_id: webhook }),
   show: () => ({ noun: 'webhook', columns: WEBHOOK_COLUMNS }),
 });
 
-/** Changes a subscription. */
 export const updateWebhook = command({
   path: 'webhooks update',
   summary: 'Change the endpoint, the events or the status of a subscription',
@@ -166,7 +159,6 @@ export const updateWebhook = command({
   show: () => ({ noun: 'webhook', columns: WEBHOOK_COLUMNS }),
 });
 
-/** Ends a subscription. */
 export const deleteWebhook = command({
   path: 'webhooks delete',
   summary: 'Delete a subscription',
@@ -191,7 +183,6 @@ export const deleteWebhook = command({
   }),
 });
 
-/** The catalogue of events, from the contract. Nothing is sent. */
 export const listEvents = command({
   path: 'webhooks events',
   summary: 'List the events of the service, and what they carry (offline)',

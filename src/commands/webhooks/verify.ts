@@ -3,12 +3,11 @@
 import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { local, maybe, needs, OURS, option, orNull, tells } from '../../cli/parsing/flag.ts';
-import { usage } from '../../cli/parsing/values.ts';
 import { flag, list, text } from '../../contract/field.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { CREATE_WEBHOOK } from '../../contract/resources.ts';
 import { violation } from '../../contract/violation.ts';
-import { CliError } from '../../core/errors.ts';
+import { CliError, usage } from '../../core/errors.ts';
 import { Secret } from '../../core/secret.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import { DEVIATIONS, type Unverified } from '../../events/verify.ts';
@@ -74,7 +73,6 @@ export async function secretsFor(
   );
 }
 
-/** Checks a signature over exactly the bytes of a payload. Nothing is sent. */
 export const verifySignature = command({
   path: 'webhooks verify',
   summary: 'Check the signature of a payload (offline)',
@@ -177,7 +175,6 @@ function broken({ explanations }: Unverified, { explain, tried, typed }: Tried):
   });
 }
 
-/** Signs a payload as the service does. Nothing is sent. */
 export const signPayload = command({
   path: 'webhooks sign',
   summary: 'Print the signature of a payload (offline)',
