@@ -108,7 +108,8 @@ export function RowForm(props: RowFormProps) {
   const { answer, problem, problems = {}, isUnknown } = outcome;
   return (
     <form onSubmit={event => void submit(event)} noValidate aria-label={rowOf(row).summary} data-form={row}>
-      <fieldset disabled={!canChange || busy}>
+      {/* A field that is switched off loses the focus: what is typed on would go nowhere, or be taken as keys. */}
+      <fieldset disabled={accessOf() === 'look'}>
         <legend class="unseen">{rowOf(row).summary}</legend>
         {fields.length > 0 && (
           <div class="fields">
@@ -125,7 +126,10 @@ export function RowForm(props: RowFormProps) {
           </div>
         )}
         <p class="buttons">
-          <button type="submit">{label}</button> <Copy text={commandLine(row, input)} label="Copy command" />
+          <button type="submit" disabled={!canChange || busy}>
+            {label}
+          </button>{' '}
+          <Copy text={commandLine(row, input)} label="Copy command" />
         </p>
       </fieldset>
       {accessOf() === 'look' && <p class="quiet">This session may look and change nothing.</p>}

@@ -144,6 +144,7 @@ export function Asked<Row>({
   if (data === undefined) return <Waiting error={error} />;
   return (
     <div>
+      {error !== undefined && <Waiting error={error} />}
       <Rows list={list} items={data.data} />
       {goTo !== undefined && <Pages facts={data.meta} goTo={goTo} />}
     </div>
@@ -246,6 +247,9 @@ interface FilterFieldProps {
 function FilterField({ filter: { name, label, placeholder, search, choices }, row, value, change }: FilterFieldProps) {
   const words = choices ?? rowOf(row).fields.find(field => field.name === name)?.choices;
   const onInput = (event: Event) => change({ [name]: (event.currentTarget as HTMLInputElement).value });
+  // A text counts when it is whole; until then it is kept here, or the next render would take it away.
+  const [typed, type] = useState(value);
+  useEffect(() => type(value), [value]);
   const id = search ? 'search' : `filter-${name}`;
   const about = { id, value, placeholder };
   return (
@@ -255,7 +259,13 @@ function FilterField({ filter: { name, label, placeholder, search, choices }, ro
         search ? (
           <input type="search" {...about} onInput={onInput} />
         ) : (
-          <input type="text" {...about} onChange={onInput} />
+          <input
+            type="text"
+            {...about}
+            value={typed}
+            onInput={event => type(event.currentTarget.value)}
+            onChange={onInput}
+          />
         )
       ) : (
         <select id={id} value={value} onChange={onInput}>
@@ -466,6 +476,7 @@ export function Detail<Row>({ of, input }: { readonly of: DetailOf<Row>; readonl
           >
             {actions?.(item)}
           </Head>
+          {error !== undefined && <Waiting error={error} />}
           <div class="lead">{lead(item)}</div>
           <Facts facts={facts(item)} />
           {rest(item)}

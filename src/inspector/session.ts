@@ -279,14 +279,20 @@ export function useLive(): Live {
 }
 
 interface Answered<Answer> {
-  /** The newest answer; it stays while the server is gone. */
+  /** The newest answer; it stays while the server is gone or busy, with the forms in it. */
   readonly data: Answer | undefined;
   readonly error: Error | undefined;
 }
 
-/** What a row answers, asked anew after every change once the answer before it is there; `paused` keeps what is there. */
+/** That the server could not do it now: it may in a moment. */
+const isForNow = (error: Error | undefined) => error instanceof Failed && error.status >= 500;
+
+/**
+ * What a row answers, asked anew after every change once the answer before it is there, and at the next poll where the
+ * server could not answer; `paused` keeps what is there.
+ */
 export function useRow<Answer>(name: string, input: Input = {}, paused = false): Answered<Answer> {
-  const { marks, link } = useLive();
+  const { marks, link, at } = useLive();
   const question = JSON.stringify([name, input]);
   const [told, tellIt] = useState<Answered<Answer> & { readonly of: string }>({
     data: undefined,
@@ -297,7 +303,11 @@ export function useRow<Answer>(name: string, input: Input = {}, paused = false):
   const restsUntil = useRef(0);
   const askedAt = useRef(0);
   const rests = performance.now() < restsUntil.current && lastActAt() < askedAt.current;
-  if (!paused && !rests) changes.current = marks?.changes;
+  const again = useRef(0);
+  if (!paused && !rests) {
+    changes.current = marks?.changes;
+    if (isForNow(told.error)) again.current = at;
+  }
   // Asked at once, and not when the first picture stands.
   useLayoutEffect(() => {
     const given = new AbortController();
@@ -319,11 +329,16 @@ export function useRow<Answer>(name: string, input: Input = {}, paused = false):
         rest();
         if (error instanceof Failed && error.status === 401) endSession();
         else if (error instanceof NoAnswer) tellIt(before => ({ ...before, error: undefined }));
-        else tellIt({ data: undefined, error: error as Error, of: question });
+        else
+          tellIt(({ data, of }) => ({
+            data: of === question && isForNow(error as Error) ? data : undefined,
+            error: error as Error,
+            of: question,
+          }));
       },
     );
     return () => given.abort();
-  }, [question, changes.current, link === 'stopped']);
+  }, [question, changes.current, again.current, link === 'stopped']);
   return told.of === question ? told : { data: undefined, error: undefined };
 }
 

@@ -20,8 +20,7 @@ describe.skipIf(noFirefox !== undefined)('the inspector in Firefox', () => {
     const type = async (field: string, text: string) => {
       const found = `document.querySelector(${JSON.stringify(field)})`;
       await page.until(`${found} !== null && !${found}.matches(':disabled')`);
-      await page.evaluate(`${found}.value = ${JSON.stringify(text)}`);
-      await page.evaluate(`${found}.dispatchEvent(new Event('input', { bubbles: true }))`);
+      await page.type(field, text);
     };
     const show = (hash: string) => page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
     const jobs: readonly (readonly [string, () => Promise<void>])[] = [

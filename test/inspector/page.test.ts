@@ -87,6 +87,45 @@ describe.skipIf(noBrowser !== undefined)('the inspector', () => {
     await page.getByText(/insufficient_funds: amount 4000\.00 against/).waitFor();
     expect(said).toEqual([]);
   });
+  it('loses nothing that is typed when a poll comes, fails, or finds the store busy', async () => {
+    const [card] = (await sandbox.run('--sandbox cards list --label search -o id')).split('\n');
+    const page = await browser.newPage();
+    await page.goto(await sandbox.address(card));
+    await page.getByText('live', { exact: true }).waitFor();
+    const form = 'form[data-form="simulate.authorize"]';
+    const amount = page.locator(`${form} input`).first();
+    await amount.focus();
+    await page.keyboard.type('12');
+
+    // A change makes the view ask anew.
+    const busy = { error: 'service_unavailable', message: 'The store is busy.', code: 503 };
+    await page.route(/\/cards\/card_\w+$/, route => route.fulfill({ status: 503, json: busy }), { times: 1 });
+    const refused = page.waitForResponse(answer => answer.status() === 503);
+    await sandbox.run(`sandbox simulate authorize --card ${card} --amount 0.01 -q`);
+    await refused;
+    await page.keyboard.type('.');
+
+    await page.route('**/marks', route => route.abort(), { times: 1 });
+    await page.getByText('The sandbox does not answer').waitFor();
+    await page.keyboard.type('50');
+    await page.getByText('live', { exact: true }).waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('m');
+    expect(await amount.inputValue()).toBe('12.50');
+    expect(await page.locator(`${form} input`).nth(1).inputValue()).toBe('m');
+
+    await page.evaluate(() => {
+      location.hash = '/transactions';
+    });
+    await page.getByLabel('Card').focus();
+    await page.keyboard.type('card_');
+    for (let nth = 0; nth < 2; nth += 1) await page.waitForResponse('**/marks');
+    await page.keyboard.type('none');
+    expect(await page.getByLabel('Card').inputValue()).toBe('card_none');
+    await page.keyboard.press('Enter');
+    await page.getByText('Nothing fits.').waitFor();
+    await page.close();
+  });
 });
 
 /** In the page: before anything else can happen, `i` at the first view, and where the focus is at the next. */

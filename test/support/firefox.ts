@@ -19,6 +19,8 @@ export interface FirefoxPage extends AsyncDisposable {
   evaluate(expression: string): Promise<unknown>;
   /** Waits until an expression is true in the page. */
   until(expression: string): Promise<void>;
+  /** Types into a field, in place of what stands there, key by key. */
+  type(field: string, text: string): Promise<void>;
   /** Errors and lines of its console. */
   readonly said: readonly string[];
 }
@@ -92,6 +94,16 @@ export async function firefoxPage(): Promise<FirefoxPage> {
           throw new Error(`never true: ${expression}: ${await evaluate('document.body.innerText')}`);
         await new Promise(resolve => setTimeout(resolve, 50));
       }
+    },
+    async type(field, text) {
+      const found = `document.querySelector(${JSON.stringify(field)})`;
+      await evaluate(`${found}.focus()`);
+      await evaluate(`${found}.select()`);
+      const keys = [...text].flatMap(value => [
+        { type: 'keyDown', value },
+        { type: 'keyUp', value },
+      ]);
+      await send('input.performActions', { context, actions: [{ type: 'key', id: 'keys', actions: keys }] });
     },
     async [Symbol.asyncDispose]() {
       socket.close();

@@ -43,10 +43,10 @@ export function Simulate({ id }: { readonly id: string | undefined }) {
 type ClockData = Told<'clock.show'>;
 
 const MODES: Readonly<Record<string, string>> = {
-  real: 'with real time',
-  offset: 'with real time, from another moment on',
-  frozen: 'it stands still',
-  scaled: 'faster or slower than real time',
+  real: 'it shows the real time',
+  offset: 'it runs as real time does, from another moment on',
+  frozen: 'it stands still until you move it',
+  scaled: 'it runs faster or slower than real time',
 };
 
 export function Clock() {
@@ -65,8 +65,8 @@ export function Clock() {
           </p>
           <Facts
             facts={[
-              ['How it goes', `${data.mode}: ${MODES[data.mode] ?? ''}`],
-              ['Its seconds in one real second', data.rate],
+              ['Mode', `${data.mode}: ${MODES[data.mode] ?? ''}`],
+              ['Speed', `${data.rate} × real time`],
             ]}
           />
         </>
@@ -134,7 +134,7 @@ function Timers({ now }: { readonly now: string | undefined }) {
           </span>
         ),
       },
-      { title: 'About', shows: ({ ref }) => <Id id={ref} /> },
+      { title: 'About', shows: ({ ref }) => <Id id={ref} />, under: true },
       { title: 'State', shows: ({ state }) => <Badge word={state} />, from: 'm' },
       { title: 'Time (UTC)', shows: ({ due_at: at }) => <Time iso={at} isInTable />, under: true },
     ],
@@ -181,17 +181,17 @@ const RULES: ListOf<Rule> = {
       ),
     },
     {
-      title: 'Does',
+      title: 'Effect',
       shows: ({ phase, action }) => (
         <span>
           <Name name={phase ?? 'delivery'} />: <Said text={JSON.stringify(action)} />
         </span>
       ),
     },
-    { title: 'Meets', shows: ({ match }) => <code class="wrap">{JSON.stringify(match)}</code>, from: 'm' },
-    { title: 'Seen', shows: ({ seen }) => seen, number: true, from: 'm' },
+    { title: 'Applies to', shows: ({ match }) => <code class="wrap">{JSON.stringify(match)}</code>, from: 'm' },
+    { title: 'Matched', shows: ({ seen }) => seen, number: true, from: 'm' },
     {
-      title: 'Failed',
+      title: 'Applied',
       shows: ({ struck, times }) => `${struck}${times === null ? '' : ` of ${times}`}`,
       number: true,
     },
@@ -262,21 +262,20 @@ function Builder() {
         </label>
       </p>
       <form onSubmit={event => void add(event)} data-form="faults.add">
-        <fieldset disabled={!canChange}>
-          <legend class="unseen">A rule as JSON</legend>
-          <label for="rule">Rule</label>
-          <textarea
-            id="rule"
-            rows={12}
-            spellcheck={false}
-            value={text}
-            onInput={event => setText(event.currentTarget.value)}
-          />
-          <p class="buttons">
-            <button type="submit">Add</button>{' '}
-            {rule !== undefined && <Copy text={commandLine('faults.add', rule)} label="Copy command" />}
-          </p>
-        </fieldset>
+        <label for="rule">Rule, as JSON</label>
+        <textarea
+          id="rule"
+          rows={12}
+          spellcheck={false}
+          value={text}
+          onInput={event => setText(event.currentTarget.value)}
+        />
+        <p class="buttons">
+          <button type="submit" disabled={!canChange}>
+            Add
+          </button>{' '}
+          {rule !== undefined && <Copy text={commandLine('faults.add', rule)} label="Copy command" />}
+        </p>
       </form>
       {said !== undefined && (
         <p class={said.isProblem ? 'problem' : 'answer'} role={said.isProblem ? 'alert' : 'status'}>
