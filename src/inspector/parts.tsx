@@ -276,6 +276,7 @@ const ABBREVIATIONS: Readonly<Record<string, string>> = {
   three_ds: '3DS',
   bin: 'BIN',
   last4: 'last four digits',
+  by: 'how far',
   card_id: 'card',
   authorization_id: 'purchase',
   challenge_id: 'challenge',

@@ -34,15 +34,14 @@ export async function picture(page: Page, name: string, { width, colorScheme, zo
   const session = await page.context().newCDPSession(page);
   const height = await page.evaluate(() => document.documentElement.scrollHeight);
   const { data } = await session.send('Page.captureScreenshot', {
-    format: 'webp',
-    quality: 45,
+    format: 'png',
     captureBeyondViewport: true,
     clip: { x: 0, y: 0, width: width / zoom, height: Math.min(height, HIGHEST), scale: zoom },
   });
   await session.detach();
   await mkdir(picturesFolder, { recursive: true });
   await writeFile(
-    join(picturesFolder, `${name}-${width}-${zoom === 1 ? colorScheme : 'zoomed'}.webp`),
+    join(picturesFolder, `${name}-${width}-${zoom === 1 ? colorScheme : 'zoomed'}.png`),
     Buffer.from(data, 'base64'),
   );
 }

@@ -54,7 +54,7 @@ const CARD: DetailOf<WholeCard> = {
         <a href={addressOf('transactions', undefined, { card_id })}>Transactions</a>
         <a href={addressOf('challenges', undefined, { card_id })}>Challenges</a>
         <a href={addressOf('requests', undefined, { card_id })}>Requests</a>
-        <a href={addressOf('scenarios', undefined, { card: card_id })}>As scenario</a>
+        <a href={addressOf('scenarios', undefined, { card: card_id })}>Repeat as a scenario</a>
       </p>
     </>
   ),

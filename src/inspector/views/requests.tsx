@@ -118,7 +118,7 @@ const ACTS: ListOf<Act> = {
         </span>
       ),
     },
-    { title: 'About', shows: ({ about }) => about && <Id id={about} /> },
+    { title: 'About', shows: ({ about }) => about && <Id id={about} />, under: true },
     { title: 'By', shows: ({ by }) => by },
     { title: 'Time (UTC)', shows: ({ at }) => <Time iso={at} isInTable />, under: true },
   ],

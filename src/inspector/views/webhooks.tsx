@@ -13,6 +13,7 @@ import {
   Id,
   laidOut,
   Name,
+  printable,
   Said,
   SameCommand,
   shortTime,
@@ -111,7 +112,10 @@ const markOf = ({ example, edited, signed }: Delivery) =>
 function lastOf({ attempts }: Delivery) {
   const last = attempts.at(-1);
   if (last === undefined) return null;
-  return last.status == null ? <Said text={last.error ?? 'no answer'} /> : <HttpStatus status={last.status} />;
+  if (last.status != null) return <HttpStatus status={last.status} />;
+  const { error } = last;
+  // The name that the system has for it stands in the title.
+  return <span title={error ?? undefined}>{printable(error?.replace(/ \(E[A-Z]+\)$/, '') ?? 'no answer')}</span>;
 }
 
 const DELIVERIES: ListOf<Delivery> = {
@@ -131,10 +135,16 @@ const DELIVERIES: ListOf<Delivery> = {
         </span>
       ),
     },
-    { title: 'State', shows: ({ state }) => <Badge word={state} /> },
+    {
+      title: 'State',
+      shows: ({ state, due_at: at }) => (
+        <span title={at === null ? undefined : `next try ${shortTime(at)} UTC`}>
+          <Badge word={state} />
+        </span>
+      ),
+    },
     { title: 'Last answer', shows: lastOf },
     { title: 'Tries', shows: ({ attempt }) => attempt, number: true, from: 'l' },
-    { title: 'Next try (UTC)', shows: ({ due_at: at }) => (at === null ? '' : shortTime(at)), from: 'l' },
     { title: 'Queued (UTC)', shows: ({ created_at: at }) => <Time iso={at} isInTable />, under: true },
     {
       title: 'Subscription',
