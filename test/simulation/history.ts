@@ -3,6 +3,7 @@
  * so that a failing one can be kept and made shorter. `historyOf` invents one from a seed.
  */
 import { Chance, type Fate } from './platform.ts';
+import type { Cut } from './postgres.ts';
 import { DEFINITE, type Does, type Lie, SAYING_NAMES, type Saying, type Settings } from './service.ts';
 
 /** Something that somebody wants to happen. Its number is the cents of its amount, by which the books know it. */
@@ -63,6 +64,10 @@ export interface History {
   readonly held: boolean;
   /** Cents a day; 0: none. */
   readonly cap: number;
+  /** The machines share a journal in a database. */
+  readonly shared?: boolean;
+  /** Commits of that database behind which the connection is lost. */
+  readonly cuts?: readonly Cut[];
   readonly steps: readonly Step[];
 }
 
@@ -85,9 +90,12 @@ export function historyOf(seed: number): History {
   const more = Array.from({ length: chance.of([0, 0, 0, 0, 0, 0, 1, 1, 2]) }, () =>
     chance.of([-90_000, 0, 4_000, HOUR]),
   );
-  const machines = more.length === 0 ? [first] : [0, ...more];
+  const also = new Chance(seed + 1_000_003);
+  const shared = also.is(0.2);
+  const alone = more.length === 0 ? [first] : [0, ...more];
+  const machines = shared ? [0, ...Array.from({ length: also.below(3) }, () => also.of([-HOUR, 0, 0, HOUR]))] : alone;
   const held = chance.is(0.1);
-  const steps = stepsOf(chance, { wishes, machines: machines.length, calm, held });
+  const steps = stepsOf(chance, { wishes, machines: machines.length, calm, held, shared });
   const service = settingsOf(chance, calm);
   // Without metadata it finds out nothing.
   const probed = chance.is(0.3) && service.metadata === 'everywhere';
@@ -107,8 +115,18 @@ export function historyOf(seed: number): History {
     probed,
     held,
     cap: chance.is(0.1) ? 100 * (6 + chance.below(20)) : 0,
+    ...(shared ? { shared, cuts: calm ? [] : cutsOf(also) } : {}),
     steps,
   };
+}
+
+function cutsOf(chance: Chance): Cut[] {
+  const count = chance.of([0, 0, 0, 1, 1, 2]);
+  return Array.from({ length: count }, () => ({
+    nth: 1 + chance.below(12),
+    when: chance.of(['before', 'after'] as const),
+    awayMs: chance.of([0, 0, 1_000, 5_000, 20_000, 90_000]),
+  }));
 }
 
 function settingsOf(chance: Chance, calm: boolean): Settings {
@@ -168,9 +186,10 @@ interface Around {
   readonly machines: number;
   readonly calm: boolean;
   readonly held: boolean;
+  readonly shared: boolean;
 }
 
-function stepsOf(chance: Chance, { wishes, machines, calm, held }: Around): Step[] {
+function stepsOf(chance: Chance, { wishes, machines, calm, held, shared }: Around): Step[] {
   const steps: Step[] = [];
   const fate = (probability: number) => (!calm && chance.is(probability) ? { fate: fateOf(chance) } : {});
   const machine = () => chance.below(machines);
@@ -179,14 +198,21 @@ function stepsOf(chance: Chance, { wishes, machines, calm, held }: Around): Step
     add({ machine: at, act: buyOf(chance, wishes), wait: beside ? chance.below(200) : 0, beside, ...fate(0.6) });
   buy(machine(), false);
   if (chance.is(0.15)) buy(machine(), chance.is(0.5));
-  if (held) add({ machine: steps[0]?.machine ?? 0, act: decisionOn(chance, 1), wait: 0, beside: false, ...fate(0.2) });
+  if (held)
+    add({
+      machine: shared ? machine() : (steps[0]?.machine ?? 0),
+      act: decisionOn(chance, 1),
+      wait: 0,
+      beside: false,
+      ...fate(0.2),
+    });
   const more = 1 + chance.below(4);
   for (let n = 0; n < more; n += 1) {
     const of = chance.of(steps.filter(({ act }) => act.do === 'buy'));
     const wait = chance.of([0, 0, 0, 1_000, 9_000, 90_000, ...(chance.is(0.1) ? [26 * HOUR] : [])]);
     const beside = chance.is(0.2);
-    const at = chance.is(0.9) ? of.machine : machine();
-    const act = held && chance.is(0.2) ? decisionOn(chance, of.name) : goOn(chance, of.name, machines);
+    const at = chance.is(shared ? 0.5 : 0.9) ? of.machine : machine();
+    const act = held && chance.is(0.2) ? decisionOn(chance, of.name) : goOn(chance, of.name, shared ? 1 : machines);
     add({
       machine: act.do === 'copy' ? machines - 1 : at,
       act,
@@ -271,6 +297,8 @@ export function* shorter(history: History): Generator<History> {
   if (service.wallet < 1_000_000) yield plain({ wallet: 1_000_000 });
   if (history.held) yield { ...history, held: false };
   if (history.probed) yield { ...history, probed: false };
+  for (const at of history.cuts?.keys() ?? []) yield { ...history, cuts: without(history.cuts ?? [], at) };
+  if (history.shared && history.machines.length === 1) yield { ...history, shared: false };
   if (history.cap > 0) yield { ...history, cap: 0 };
   if (history.machines.some(ahead => ahead !== 0)) yield { ...history, machines: history.machines.map(() => 0) };
   if (history.noise !== 1) yield { ...history, noise: 1 };

@@ -9,6 +9,7 @@ import net from 'node:net';
 import os from 'node:os';
 import realProcess from 'node:process';
 import { Duplex } from 'node:stream';
+import type { Postgres } from './postgres.ts';
 
 /** Chance that can be repeated: xorshift32. */
 export class Chance {
@@ -54,7 +55,7 @@ export interface Fate {
 }
 
 /** What a dead process gets where it cannot be kept waiting. */
-class Gone extends Error {
+export class Gone extends Error {
   override readonly name = 'Gone';
 }
 
@@ -202,6 +203,8 @@ export class World {
   readonly #due: Due[] = [];
   readonly running = new Set<Process>();
   listener: Listener | undefined;
+  /** The server of the journal that machines share. */
+  database: Postgres | undefined;
   readonly chance: Chance;
   readonly happened: (what: string) => void;
   constructor(chance: Chance, happened: (what: string) => void) {
@@ -264,6 +267,7 @@ function isBefore(one: Due, other: Due): boolean {
 
 /** The process whose turn it is; nobody's while modules are loaded. */
 let current: Process | undefined;
+export const turnOf = (): Process | undefined => current;
 
 /** Nobody catches what is thrown: Node ends the process whose turn it is. Returns how to stop taking it so. */
 export function takeCrashes(): void {
@@ -490,12 +494,17 @@ const files = new Proxy(fs, {
 
 // SQLite
 
-interface Engine {
+export interface Prepared {
+  all(...values: unknown[]): Readonly<Record<string, unknown>>[];
+  run(...values: unknown[]): { readonly changes: number | bigint };
+}
+export interface Engine {
   exec(text: string): void;
-  prepare(text: string): Record<string, (...asked: unknown[]) => unknown>;
+  prepare(text: string): Prepared;
+  function(name: string, work: (...given: unknown[]) => unknown): void;
   close(): void;
 }
-type Sqlite = { DatabaseSync: new (path: string, options?: object) => Engine };
+export type Sqlite = { DatabaseSync: new (path: string, options?: object) => Engine };
 
 /**
  * A file of SQLite, opened once for all processes: a statement is prepared once, and nothing is synced. A transaction lasts
@@ -507,6 +516,9 @@ interface Shared {
   owner: object | undefined;
 }
 const opened = new Map<string, Shared>();
+/** Nobody else opens the file, and nothing here survives a loss of power anyway. */
+export const QUICKLY =
+  'pragma foreign_keys = on; pragma locking_mode = exclusive; pragma synchronous = off; pragma journal_mode = memory; pragma temp_store = memory';
 
 /** Before a home is removed, or filled from another one. */
 export function closeFiles(home: string): void {
@@ -522,7 +534,7 @@ function sharedFile(engine: Sqlite, path: string): Shared {
   if (known !== undefined && fs.existsSync(path)) return known;
   known?.engine.close();
   const made: Shared = { engine: new engine.DatabaseSync(path), statements: new Map(), owner: undefined };
-  made.engine.exec('pragma foreign_keys = on; pragma synchronous = off; pragma journal_mode = memory');
+  made.engine.exec(QUICKLY);
   opened.set(path, made);
   return made;
 }
@@ -561,7 +573,7 @@ function simulated(engine: Sqlite): Sqlite {
       const call =
         (name: string) =>
         (...asked: unknown[]) =>
-          this.#do(() => found[name]?.(...asked));
+          this.#do(() => (found as unknown as Record<string, Call>)[name]?.(...asked));
       return { run: call('run'), all: call('all'), get: call('get'), iterate: call('iterate') };
     }
     close(): void {
@@ -763,6 +775,21 @@ function channel(name: string): unknown {
   return made;
 }
 
+const timers = {
+  setTimeout: setTimer,
+  clearTimeout: clearTimer,
+  setInterval: (call: () => void, ms: number) => new Timer(call, Math.max(1, ms), current, true),
+  clearInterval: clearTimer,
+  setImmediate: (call: (...given: unknown[]) => void, ...given: unknown[]) =>
+    new Timer(
+      () => call(...given),
+      current !== undefined && current.world.running.size > 1 ? current.world.chance.fraction() * 0.4 : 0,
+      current,
+      false,
+    ),
+  clearImmediate: clearTimer,
+};
+
 const modules: Readonly<Record<string, unknown>> = {
   'node:fs': files,
   'node:fs/promises': promised,
@@ -770,6 +797,7 @@ const modules: Readonly<Record<string, unknown>> = {
   'node:os': system,
   'node:crypto': own,
   'node:process': process,
+  'node:timers': timers,
   'node:timers/promises': {
     setTimeout: (ms: number, _value: unknown, how?: { signal?: AbortSignal }) => sleep(ms, how?.signal),
   },
@@ -788,18 +816,7 @@ const modules: Readonly<Record<string, unknown>> = {
 export const platform = {
   modules,
   process,
-  setTimeout: setTimer,
-  clearTimeout: clearTimer,
-  setInterval: (call: () => void, ms: number) => new Timer(call, Math.max(1, ms), current, true),
-  clearInterval: clearTimer,
-  setImmediate: (call: (...given: unknown[]) => void, ...given: unknown[]) =>
-    new Timer(
-      () => call(...given),
-      current !== undefined && current.world.running.size > 1 ? current.world.chance.fraction() * 0.4 : 0,
-      current,
-      false,
-    ),
-  clearImmediate: clearTimer,
+  ...timers,
   timeoutSignal,
   dateNow: () => current?.wall() ?? START,
   monotonic: () => current?.world.now ?? 0,

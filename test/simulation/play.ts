@@ -10,6 +10,7 @@ import type { AppHost } from '../../src/app/process-host.ts';
 import { foldersFor } from '../../src/platform/folders.ts';
 import type { History, Step, Wish } from './history.ts';
 import { as, Chance, closeFiles, effect, isRunning, type Machine, Process, START, sleep, World } from './platform.ts';
+import { Postgres } from './postgres.ts';
 import type { LibraryClient, Program } from './program.ts';
 import { API_KEY, CARD_NUMBER, type Card, type Effect, Service } from './service.ts';
 
@@ -131,8 +132,13 @@ class Player implements Played {
     this.#machines = history.machines.map((ahead, n) => {
       const home = join(base, `home-${n}`);
       mkdirSync(home, { mode: 0o700 });
-      return { machine: { name: `desk-${n + 1}`, boot: `boot-${n + 1}`, ahead }, home, journal: n };
+      return {
+        machine: { name: `desk-${n + 1}`, boot: `boot-${n + 1}`, ahead },
+        home,
+        journal: history.shared ? 0 : n,
+      };
     });
+    if (history.shared) this.#world.database = new Postgres(this.#world, join(base, 'shared.db'), count);
   }
 
   #count(what: string): void {
@@ -141,6 +147,7 @@ class Player implements Played {
 
   clear(): void {
     for (const who of [...this.#world.running]) who.end();
+    this.#world.database?.close();
     for (const { home } of this.#machines) {
       closeFiles(home);
       rmSync(home, { recursive: true, force: true });
@@ -151,6 +158,7 @@ class Player implements Played {
     for (const n of this.history.machines.keys()) await this.#prepare(n);
     this.#world.now = Math.max(this.#world.now, BEGIN);
     this.#service.begin();
+    this.#world.database?.begin(this.history.cuts ?? []);
     let before: Promise<void> = Promise.resolve();
     for (const step of this.history.steps) {
       if (!step.beside) await before;
@@ -168,19 +176,35 @@ class Player implements Played {
 
   /** What is done on a machine before anything is meant, while the service is honest. */
   async #prepare(n: number): Promise<void> {
-    const { cap, probed, held } = this.history;
-    if (cap > 0 || held) {
+    const { cap, probed, held, shared } = this.history;
+    if (shared) await this.#share(n);
+    else if (cap > 0 || held) {
       await this.#run(n, `login --profile work --base-url ${ADDRESS} --key-stdin`, {
         stdin: `${API_KEY}\n`,
         bare: true,
       });
       if (cap > 0) await this.#run(n, `profiles set work max_per_day ${cap / 100}.00`, { bare: true });
     }
-    if (held) {
+    if (held && !shared) {
       await this.#run(n, `profiles set work approve_above ${APPROVE_ABOVE}`, { bare: true });
       await this.#run(n, 'ops keys create', { isTyped: true });
     }
     if (probed) await this.#run(n, 'contract check --probe-idempotency --yes --json');
+  }
+
+  /** The journal is made by the first machine, with its limits and everybody's keys. */
+  async #share(n: number): Promise<void> {
+    const { cap, held } = this.history;
+    const more = [
+      ...(cap > 0 ? [`--limit max_per_day=${cap / 100}.00`] : []),
+      ...(held ? [`--limit approve_above=${APPROVE_ABOVE}`] : []),
+    ];
+    const init = (words: readonly string[]) => this.#run(0, ['journal init', urlOf(0), ...words].join(' '));
+    if (n === 0) await init(['--key', ...more]);
+    if (!held) return;
+    await this.#run(n, 'ops keys create', { isTyped: true });
+    const { out } = await this.#run(n, 'ops keys show -q');
+    await this.#run(0, ['journal', 'init', urlOf(0), '--approver', out.trim()]);
   }
 
   /** Time that somebody lets pass; what runs goes on meanwhile. */
@@ -441,7 +465,11 @@ class Player implements Played {
       const flag = resend && (entry.ran?.err ?? '').includes('--resend-absent') ? ' --resend-absent' : '';
       if (flag !== '') for (const wish of entry.wishes) this.#excused.add(wish);
       for (const purchase of known) purchase.resumed += 1;
-      const ran = await this.#run(step.machine, `ops resume ${op}${flag} --yes --json`, step);
+      const ran = await this.#run(
+        step.machine,
+        `ops resume ${op}${flag}${this.history.shared ? ' --reason away' : ''} --yes --json`,
+        step,
+      );
       for (const purchase of known) purchase.resumed -= 1;
       if (ran.code !== undefined && NOTHING.has(ran.code)) for (const purchase of anew) purchase.told = 'no';
       if (Array.isArray(jsonOf(ran.out)['data'])) this.#hear({ ...ran, code: undefined, err: '' }, known, { op });
@@ -490,15 +518,16 @@ class Player implements Played {
       .map(({ op }) => op);
   }
 
-  #host(n: number, line: string, { fate, stdin = '', bare = false, isTyped = false }: How) {
+  #host(n: number, words: string | readonly string[], { fate, stdin = '', bare = false, isTyped = false }: How) {
     const place = this.#machines[n] as Place;
     const env = {
       CARDWRIGHT_CONFIG_DIR: place.home,
       TZ: 'UTC',
       HOME: place.home,
+      ...(this.history.shared ? { CARDWRIGHT_JOURNAL_URL: urlOf(n) } : {}),
       ...(bare
         ? {}
-        : this.history.cap > 0 || this.history.held
+        : !this.history.shared && (this.history.cap > 0 || this.history.held)
           ? { CARDWRIGHT_PROFILE: 'work' }
           : { CARDWRIGHT_API_KEY: API_KEY, CARDWRIGHT_BASE_URL: ADDRESS }),
     };
@@ -519,7 +548,7 @@ class Player implements Played {
     const { input, output } = typist(this.#world, who);
     who.onInterrupt = () => stopping.abort(this.program.interrupted());
     const host: AppHost = {
-      argv: line.split(' '),
+      argv: typeof words === 'string' ? words.split(' ') : words,
       env,
       streams: {
         stdin: { isTerminal: isTyped, readAll: async () => stdin, readBytes: async () => Buffer.from(stdin) },
@@ -571,9 +600,9 @@ class Player implements Played {
   }
 
   /** Runs one command line to its end, or to that of its process. */
-  async #run(n: number, line: string, how: How = {}): Promise<Ran> {
+  async #run(n: number, line: string | readonly string[], how: How = {}): Promise<Ran> {
     const { who, host, said } = this.#host(n, line, how);
-    return this.#process(who, said, line, () => this.program.run(host));
+    return this.#process(who, said, [line].flat().join(' '), () => this.program.run(host));
   }
 
   /** A program that uses `cardwright/client`: it prints what it got. */
@@ -585,7 +614,13 @@ class Player implements Played {
       change === 'create' ? { bin_id: 'bin_1', amount, label: `wish-${wish}` } : { card_id: `card_${card}`, amount };
     return this.#process(who, said, `library: ${change} order-${named}`, async () => {
       const { createClient } = await this.program.library();
-      const client: LibraryClient = createClient({ baseUrl: ADDRESS, apiKey: API_KEY, journal: host.folders.state });
+      const client: LibraryClient = createClient({
+        baseUrl: ADDRESS,
+        apiKey: API_KEY,
+        ...(this.history.shared
+          ? { journal: urlOf(step.machine), journalFolder: host.folders.state }
+          : { journal: host.folders.state }),
+      });
       try {
         const answer = await client.send(`cards.${change}`, input, { intent: `order-${named}` });
         await host.streams.stdout.write(JSON.stringify(answer));
@@ -728,7 +763,7 @@ class Player implements Played {
   #judgeCalm(step: Step, ran: Ran, meant: readonly Purchase[]): void {
     const mayFail = this.history.cap > 0 || this.history.held || this.history.service.wallet < 100_000;
     // Beside a refusal a balance that another journal has moved says that it may have been done.
-    if (ran.code === 11 && this.history.machines.length === 1)
+    if (ran.code === 11 && (this.history.machines.length === 1 || this.history.shared))
       this.#break(`calm: step ${step.name} says "unknown" of an honest service`);
     // A file that was done before is refused, whatever it means.
     const isFirst = meant.every(
@@ -744,6 +779,7 @@ class Player implements Played {
     return (
       lies.length === 0 &&
       service.others.length === 0 &&
+      (this.history.cuts ?? []).length === 0 &&
       steps.every(({ fate, act }) => fate === undefined && act.do !== 'reset') &&
       Object.values(behind).every(ms => ms === 0)
     );
@@ -752,12 +788,13 @@ class Player implements Played {
   #judgeSpending(): void {
     const { cap } = this.history;
     // With its journal a machine forgets what it has spent.
-    if (cap === 0 || this.history.steps.some(({ act }) => act.do === 'copy')) return;
+    if (cap === 0 || (!this.history.shared && this.history.steps.some(({ act }) => act.do === 'copy'))) return;
     for (const { home } of this.#machines) {
       const days = new Map<number, number>();
       for (const { change, cents, who, at } of this.#service.effects) {
         // A program that uses the library has no profile, and none of its caps.
-        if (who.home !== home || who.line.startsWith('library') || (change !== 'create' && change !== 'fund')) continue;
+        const isOthers = !this.history.shared && (who.home !== home || who.line.startsWith('library'));
+        if (isOthers || (change !== 'create' && change !== 'fund')) continue;
         const day = Math.floor((START + at) / 86_400_000);
         days.set(day, (days.get(day) ?? 0) + cents);
       }
@@ -770,7 +807,9 @@ class Player implements Played {
   #judgeApprovals(): void {
     if (!this.history.held) return;
     for (const [wish, { change }] of this.history.wishes.entries()) {
-      const done = this.#effectsOf(wish).filter(({ who }) => !who.line.startsWith('library')).length;
+      const done = this.#effectsOf(wish).filter(
+        ({ who }) => this.history.shared || !who.line.startsWith('library'),
+      ).length;
       const approved = this.#approved.get(wish) ?? 0;
       if (change !== 'withdraw' && done > approved)
         this.#break(`approval: wish ${wish} happened ${done} times, and was approved ${approved} times`);
@@ -805,6 +844,8 @@ interface How {
 }
 
 const APPROVE_ABOVE = '4.00';
+/** The shared journal, as the person of a machine reaches it. */
+const urlOf = (machine: number) => `postgres://person${machine + 1}@127.0.0.1/cards`;
 
 /** A person at a terminal types the amount that a question names, and to all other questions a passphrase. */
 function typist(world: World, who: Process) {

@@ -11,6 +11,7 @@ import { compileFunction } from 'node:vm';
 import { build } from 'esbuild';
 import type { AppHost } from '../../src/app/process-host.ts';
 import { platform, SIMULATED_MODULES, simulatedSqlite } from './platform.ts';
+import { PgClient } from './postgres.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -93,6 +94,7 @@ export async function buildProgram(exchanges: readonly Exchange[] = []): Promise
             path: path.startsWith('node:') ? path : `node:${path}`,
             namespace: 'simulated',
           }));
+          onResolve({ filter: /^pg\/lib\/client\.js$/ }, ({ path }) => ({ path, namespace: 'simulated' }));
           onLoad({ filter: /.*/, namespace: 'simulated' }, ({ path }) => ({
             contents: `module.exports = simulated.modules[${JSON.stringify(path)}]`,
           }));
@@ -116,6 +118,11 @@ export async function openProgram(text: string): Promise<Program> {
     needed,
   );
   const module = { exports: {} as { load(): Promise<Omit<Program, 'library'>> } & Pick<Program, 'library'> };
-  evaluate(platform, require, module, module.exports);
+  evaluate(
+    { ...platform, modules: { ...platform.modules, 'pg/lib/client.js': PgClient } },
+    require,
+    module,
+    module.exports,
+  );
   return { ...(await module.exports.load()), library: module.exports.library };
 }
