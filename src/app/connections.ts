@@ -1,5 +1,5 @@
 /** Which service this run speaks to: the profile's, or the embedded sandbox opened in this process. */
-
+import type { SecureContext } from 'node:tls';
 import type { Globals } from '../cli/parsing/globals.ts';
 import type { Wait } from '../client/read.ts';
 import type { Observed } from '../client/request.ts';
@@ -87,8 +87,8 @@ export interface Where {
   readonly baseUrl: string;
   readonly socketPath?: string;
   readonly key: () => Promise<Secret>;
-  /** Certificates that TLS trusts, PEM; looked up when left out. */
-  readonly authorities?: readonly string[] | undefined;
+  /** Whom TLS trusts, in place of Node's own list; looked up when left out. */
+  readonly secureContext?: SecureContext | undefined;
   /** Variables of the environment that name the two. */
   readonly variables?: readonly string[] | undefined;
   /** In place of `--timeout`. */
@@ -137,10 +137,10 @@ export function connections(settings: ConnectionSettings): Connections {
       return key;
     };
     const whom = where.socketPath === undefined ? new URL(where.baseUrl).host : 'the sandbox';
-    const authorities = where.authorities ?? (await trusted(settings, where, mode));
+    const secureContext = where.secureContext ?? (await trusted(settings, where, mode));
     const timeoutMs = where.timeoutMs ?? globals.timeoutMs;
     const common = {
-      authorities,
+      secureContext,
       onAnswer: (answer: Observed) => {
         observed = answer;
         if (answer.dateMs !== undefined) told = { dateMs: answer.dateMs, at: host.clock.monotonic() };
@@ -200,7 +200,7 @@ export function connections(settings: ConnectionSettings): Connections {
     const named = await sandboxElsewhere();
     if (named === undefined) return undefined;
     const { baseUrl, token: key, variables } = named;
-    return { baseUrl, key, variables, authorities: await trusted(settings, { baseUrl, key }, 'sandbox') };
+    return { baseUrl, key, variables, secureContext: await trusted(settings, { baseUrl, key }, 'sandbox') };
   });
   const adminPlace = once(async (): Promise<Where> => {
     const [named, elsewhere] = [await sandboxElsewhere(), await placeElsewhere()];
@@ -279,13 +279,13 @@ async function trusted(
   { host, notice }: ConnectionSettings,
   { baseUrl, socketPath }: Where,
   mode: Identity['mode'],
-): Promise<readonly string[] | undefined> {
+): Promise<SecureContext | undefined> {
   const origin = new URL(baseUrl);
   if (socketPath !== undefined || origin.protocol !== 'https:') return undefined;
-  const { authorities, checkVerification } = await import('../platform/trust.ts');
+  const { trustedBy, checkVerification } = await import('../platform/trust.ts');
   const risk = checkVerification(origin, mode, host.env);
   if (risk !== undefined) notice(`warning: ${risk}`);
-  return authorities(host.env, path => host.readFile(path));
+  return trustedBy(host.env, path => host.readFile(path));
 }
 
 /** `--verbose` shows what was asked and answered, `--debug` headers and bodies as well. */

@@ -390,6 +390,6 @@ function contextSandbox({ host, opened, inputs, servers }: SandboxParts): Contex
 }
 
 async function control({ adminPlace }: Connections): Promise<ControlAddress> {
-  const { baseUrl, socketPath, authorities, key } = await adminPlace();
-  return { baseUrl, socketPath, authorities, token: await key() };
+  const { baseUrl, socketPath, secureContext, key } = await adminPlace();
+  return { baseUrl, socketPath, secureContext, token: await key() };
 }

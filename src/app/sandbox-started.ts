@@ -4,6 +4,7 @@ import { mkdtemp, open, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { SecureContext } from 'node:tls';
 import type {
   InputRows,
   PrivateSandbox,
@@ -412,8 +413,8 @@ export interface ControlAddress {
   readonly baseUrl: string;
   readonly socketPath?: string | undefined;
   readonly token: Secret;
-  /** Certificates that TLS trusts, PEM. */
-  readonly authorities?: readonly string[] | undefined;
+  /** Whom TLS trusts, in place of Node's own list. */
+  readonly secureContext?: SecureContext | undefined;
 }
 
 /** Resolves to the bytes written. Throws `guarded` for a file of that name which is no export, `usage` where none can be made. */

@@ -4,6 +4,7 @@
  */
 import type { ClientRequest } from 'node:http';
 import { BlockList, isIP, type Socket } from 'node:net';
+import type { SecureContext } from 'node:tls';
 import { CliError } from '../core/errors.ts';
 import type { Environment } from '../platform/host.ts';
 import { describeFailure, WireProblem } from './failure.ts';
@@ -69,7 +70,7 @@ interface TunnelRequest {
   /** Host and port the tunnel leads to. */
   readonly target: string;
   /** Whom TLS to an https proxy trusts, in place of Node's own list. */
-  readonly authorities: readonly string[] | undefined;
+  readonly secureContext: SecureContext | undefined;
   readonly timeoutMs: number;
   /** Gets what is being made, which can be destroyed. */
   readonly onDial: (request: ClientRequest) => void;
@@ -80,7 +81,7 @@ interface TunnelRequest {
  * Ours and not undici's ProxyAgent: that one dials again without end when a proxy closes the connection, and its requests cannot
  * be given up while the tunnel is being made.
  */
-export async function openTunnel({ proxy, target, authorities, timeoutMs, onDial }: TunnelRequest): Promise<Socket> {
+export async function openTunnel({ proxy, target, secureContext, timeoutMs, onDial }: TunnelRequest): Promise<Socket> {
   const isTls = proxy.protocol === 'https:';
   const { request } = isTls ? await import('node:https') : await import('node:http');
   const host = bare(proxy.hostname);
@@ -93,7 +94,7 @@ export async function openTunnel({ proxy, target, authorities, timeoutMs, onDial
     timeout: timeoutMs,
     headers: { host: target, ...credentials(proxy) },
     // Node takes the name for TLS from the header `host`, and that is the target's.
-    ...(isTls && { servername: isIP(host) === 0 ? host : '', ...(authorities && { ca: [...authorities] }) }),
+    ...(isTls && { servername: isIP(host) === 0 ? host : '', secureContext }),
   });
   onDial(connect);
   return new Promise((resolve, reject) => {

@@ -2,6 +2,7 @@
  * One request out, one answer in: done, refused, not sent, throttled or ambiguous, with what the answer proves
  * (docs/design/reliability.md, section 2). Nothing is sent twice here. In order: the sending, the judgement, the debug lines.
  */
+import type { SecureContext } from 'node:tls';
 import { answerWord } from '../contract/answer-words.ts';
 import type { Table } from '../contract/calls.ts';
 import { HEADERS } from '../contract/envelopes.ts';
@@ -64,8 +65,8 @@ export interface ServiceSettings<T extends Table> {
   readonly onDebug?: ((line: string) => void) | undefined;
   /** Told what every answer shows beside its content. */
   readonly onAnswer?: ((observed: Observed) => void) | undefined;
-  /** Certificates to trust in place of Node's own list. */
-  readonly authorities?: readonly string[] | undefined;
+  /** Whom TLS trusts, in place of Node's own list. */
+  readonly secureContext?: SecureContext | undefined;
   /** Told that a request leaves; the result is called when its answer is there, or will not come. */
   readonly onAsk?: (() => () => void) | undefined;
   /** Told about every pause before another attempt. */

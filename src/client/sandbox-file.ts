@@ -5,6 +5,7 @@
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { text } from 'node:stream/consumers';
+import type { SecureContext } from 'node:tls';
 import { SNAPSHOT_FILE, TRANSFERS } from '../contract/sandbox/snapshots.ts';
 import { CliError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
@@ -18,7 +19,7 @@ interface SandboxAddress {
   readonly token: Secret;
   readonly signal: AbortSignal;
   /** Certificates that TLS trusts, PEM; the usual ones when left out. */
-  readonly authorities?: readonly string[] | undefined;
+  readonly secureContext?: SecureContext | undefined;
 }
 
 /** How often an export is asked for at most. The sandbox itself waits for its store each time. */
@@ -67,7 +68,7 @@ async function answerTo(
   { method, path }: { readonly method: string; readonly path: string },
   pieces?: AsyncIterable<Uint8Array>,
 ): Promise<IncomingMessage> {
-  const { baseUrl, socketPath, token, signal, authorities } = place;
+  const { baseUrl, socketPath, token, signal, secureContext } = place;
   const url = new URL(baseUrl + path);
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const sent = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
@@ -78,7 +79,7 @@ async function answerTo(
         ...(pieces !== undefined && { 'content-type': SNAPSHOT_FILE.contentType }),
       },
       ...(socketPath !== undefined && { socketPath }),
-      ...(authorities !== undefined && { ca: [...authorities] }),
+      ...(secureContext && { secureContext }),
     });
     sent.on('response', resolve);
     sent.on('error', (error: Error) => {

@@ -3,6 +3,7 @@
  * request a connection at a time; nothing is repeated, redirected, inflated or cached here.
  */
 import { setMaxListeners } from 'node:events';
+import type { SecureContext } from 'node:tls';
 import type { Client } from 'undici';
 import type buildConnector from 'undici/lib/core/connect.js';
 import type { Clock, Environment } from '../platform/host.ts';
@@ -65,8 +66,8 @@ interface TransportSettings {
   readonly socketPath?: string | undefined;
   readonly env: Environment;
   readonly clock: Clock;
-  /** Certificates to trust in place of Node's own list. */
-  readonly authorities?: readonly string[] | undefined;
+  /** Whom TLS trusts, in place of Node's own list. */
+  readonly secureContext?: SecureContext | undefined;
   /** False inside another program, whose engine is not ours to set, and which does not end with the transport. */
   readonly isProgram?: boolean | undefined;
 }
@@ -83,7 +84,7 @@ type Dial = (...given: Parameters<Connector>) => void;
 
 /** Nothing is loaded or connected before the first exchange. Throws `usage` for an unusable proxy variable. */
 export function createTransport(settings: TransportSettings): Transport {
-  const { origin, socketPath, clock, authorities, isProgram = true } = settings;
+  const { origin, socketPath, clock, secureContext, isProgram = true } = settings;
   // The path of a private socket is another one in each run, and nothing to act on.
   const place = socketPath === undefined ? origin.host : 'the sandbox';
   const proxy = socketPath === undefined ? proxyFor(origin, settings.env) : undefined;
@@ -96,7 +97,7 @@ export function createTransport(settings: TransportSettings): Transport {
     const connect = buildConnector({
       timeout: CONNECT_MS,
       ...(socketPath === undefined ? {} : { socketPath }),
-      ...(authorities === undefined ? {} : { ca: [...authorities] }),
+      ...(secureContext === undefined ? {} : { secureContext }),
     });
     /** A connection that is still being made is not undici's to close. */
     let dialled: { destroy(): unknown } | undefined;
@@ -110,7 +111,7 @@ export function createTransport(settings: TransportSettings): Transport {
     };
     const tunnelled: Dial = (options, callback) => {
       const host = options.hostname.includes(':') ? `[${options.hostname}]` : options.hostname;
-      const tunnel = { target: `${host}:${options.port || 443}`, authorities, timeoutMs: CONNECT_MS };
+      const tunnel = { target: `${host}:${options.port || 443}`, secureContext, timeoutMs: CONNECT_MS };
       const onDial = (request: { destroy(): unknown }) => {
         dialled = request;
       };

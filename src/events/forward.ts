@@ -2,9 +2,9 @@
  * Passes verified deliveries on, byte for byte, to programs that were named: in order for each of them, tried again
  * while there is a chance, never redirected (docs/design/security.md, H10, H11).
  */
-
 import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
+import type { SecureContext } from 'node:tls';
 import { matchesEvent } from '../contract/events.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { stretched } from '../platform/time.ts';
@@ -43,7 +43,7 @@ interface ForwarderSettings {
   readonly random: Randomness;
   readonly onForwarded: (forwarded: Forwarded) => void;
   /** Certificates that https targets may show, in place of Node's own list. */
-  readonly authorities?: readonly string[] | undefined;
+  readonly secureContext?: SecureContext | undefined;
 }
 
 const MOST_ATTEMPTS = 5;
@@ -79,7 +79,7 @@ export function createForwarder(settings: ForwarderSettings): Forwarder {
 
   async function forward(target: Target, arrived: Arrived): Promise<void> {
     const { outcome, attempts } = await persistently(settings, {
-      authorities: settings.authorities,
+      secureContext: settings.secureContext,
       target,
       arrived,
       stop: stopping.signal,
@@ -97,7 +97,7 @@ export function createForwarder(settings: ForwarderSettings): Forwarder {
     const { id } = arrived.event;
     if (taken.has(id)) return true;
     const outcome = await once(settings.clock, {
-      authorities: settings.authorities,
+      secureContext: settings.secureContext,
       target,
       arrived,
       stop: stopping.signal,
@@ -154,7 +154,7 @@ function isTaken(outcome: number | string): boolean {
 }
 
 interface Sending {
-  readonly authorities: readonly string[] | undefined;
+  readonly secureContext: SecureContext | undefined;
   readonly target: Target;
   readonly arrived: Arrived;
   readonly stop: AbortSignal;
@@ -176,7 +176,7 @@ async function persistently({ clock, random }: ForwarderSettings, sending: Sendi
  * The status of the answer, or why there is none. Never rejects; a redirect is an answer and is not followed. The limit
  * is for all of it: a target that sends a byte now and then does not keep it.
  */
-function once(clock: Clock, { authorities, target, arrived, stop, timeoutMs }: Sending): Promise<number | string> {
+function once(clock: Clock, { secureContext, target, arrived, stop, timeoutMs }: Sending): Promise<number | string> {
   const { url } = target;
   const { bytes, headers } = arrived.delivery;
   const passed = Object.entries(headers).filter(([name, value]) => value !== undefined && !NOT_PASSED_ON.test(name));
@@ -186,7 +186,7 @@ function once(clock: Clock, { authorities, target, arrived, stop, timeoutMs }: S
       headers: { ...Object.fromEntries(passed), 'content-length': String(bytes.length) },
       agent: false,
       signal: stop,
-      ...(authorities && { ca: [...authorities] }),
+      ...(secureContext && { secureContext }),
     });
     const over = new AbortController();
     clock.sleep(timeoutMs, over.signal).then(

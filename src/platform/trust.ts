@@ -2,6 +2,7 @@
  * Whom TLS trusts: the usual authorities, those of the operator, and never nobody for a live key
  * (docs/design/security.md, E7, E8).
  */
+import type { SecureContext } from 'node:tls';
 import { notSent, usage } from '../core/errors.ts';
 import type { Environment } from './host.ts';
 
@@ -27,13 +28,14 @@ export function checkVerification(
 }
 
 /**
- * The authorities to trust when `SSL_CERT_FILE` names more; undefined when it does not, for then Node's own list and
- * `NODE_EXTRA_CA_CERTS` hold. Throws `usage` for a file without a certificate.
+ * Node's authorities and those that `SSL_CERT_FILE` adds; undefined when it names none, for then Node's own list and
+ * `NODE_EXTRA_CA_CERTS` hold. Reading so many certificates takes about 30 ms, so one context serves all connections of a
+ * run. Throws `usage` for a file without a certificate.
  */
-export async function authorities(
+export async function trustedBy(
   env: Environment,
   readFile: (path: string) => Promise<string>,
-): Promise<readonly string[] | undefined> {
+): Promise<SecureContext | undefined> {
   const path = env['SSL_CERT_FILE'];
   if (!path) return undefined;
   // A list of our own replaces Node's, so what Node would have read by itself must be in it.
@@ -42,6 +44,6 @@ export async function authorities(
   if (!own.includes('-----BEGIN CERTIFICATE-----')) {
     throw usage(`SSL_CERT_FILE names ${JSON.stringify(path)}, but it contains no certificate`, 'unset SSL_CERT_FILE');
   }
-  const { rootCertificates } = await import('node:tls');
-  return [...rootCertificates, own, ...(also === '' ? [] : [also])];
+  const { createSecureContext, rootCertificates } = await import('node:tls');
+  return createSecureContext({ ca: [...rootCertificates, own, ...(also === '' ? [] : [also])] });
 }

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createServer as createTlsServer } from 'node:tls';
+import { createSecureContext, createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
 import { proxyFor } from '../../src/client/proxy.ts';
 import { createRedactor } from '../../src/client/redact.ts';
@@ -298,7 +298,10 @@ describe('proxies', () => {
     const through = { HTTPS_PROXY: `https://127.0.0.1:${port}` };
     const untrusted = await thrown(speak('https://api.example/v1', { env: through }).service.send('wallet.get', {}));
     expect(untrusted.message).toMatch(/certificate of 127\.0\.0\.1:\d+ is not trusted/);
-    const trusting = speak('https://api.example/v1', { env: through, authorities: [cert] });
+    const trusting = speak('https://api.example/v1', {
+      env: through,
+      secureContext: createSecureContext({ ca: cert }),
+    });
     expect((await thrown(trusting.service.send('wallet.get', {}))).message).toContain('answered 403');
     expect(names).not.toContain('api.example');
   });

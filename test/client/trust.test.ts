@@ -3,7 +3,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Observed } from '../../src/client/request.ts';
-import { authorities, checkVerification } from '../../src/platform/trust.ts';
+import { checkVerification, trustedBy } from '../../src/platform/trust.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { speak, thrown, WALLET } from './served.ts';
 
@@ -30,24 +30,27 @@ describe('a private authority', () => {
 
   it('is trusted through SSL_CERT_FILE, and its issuer and end are known', async () => {
     const seen: Observed[] = [];
-    const trusted = await authorities({ SSL_CERT_FILE: 'ca.pem' }, readFile);
-    const { service } = speak(baseUrl, { authorities: trusted, onAnswer: observed => seen.push(observed) });
+    const secureContext = await trustedBy({ SSL_CERT_FILE: 'ca.pem' }, readFile);
+    const { service } = speak(baseUrl, { secureContext, onAnswer: observed => seen.push(observed) });
     await service.send('wallet.get', {});
     expect(seen[0]).toMatchObject({ status: 200, certificate: { issuer: 'Corporate Proxy' } });
     expect(Date.parse(seen[0]?.certificate?.validTo ?? '')).toBeGreaterThan(Date.now());
     await service.close();
   });
 
-  it('is added to the list of Node and to what NODE_EXTRA_CA_CERTS names', async () => {
-    expect(await authorities({}, readFile)).toBeUndefined();
-    expect(await authorities({ NODE_EXTRA_CA_CERTS: 'ca.pem' }, readFile)).toBeUndefined();
-    const all = await authorities({ SSL_CERT_FILE: 'ca.pem', NODE_EXTRA_CA_CERTS: 'ca.pem' }, readFile);
-    expect(all?.length).toBeGreaterThan(50);
-    expect(all?.filter(each => each === cert)).toHaveLength(2);
+  it('is trusted beside it through NODE_EXTRA_CA_CERTS, which Node itself reads where SSL_CERT_FILE is not set', async () => {
+    expect(await trustedBy({}, readFile)).toBeUndefined();
+    expect(await trustedBy({ NODE_EXTRA_CA_CERTS: 'ca.pem' }, readFile)).toBeUndefined();
+    const { cert: another } = selfSigned('Another Proxy');
+    const both = { SSL_CERT_FILE: 'another.pem', NODE_EXTRA_CA_CERTS: 'ca.pem' };
+    const secureContext = await trustedBy(both, async path => (path === 'another.pem' ? another : readFile(path)));
+    const { service } = speak(baseUrl, { secureContext });
+    expect(await service.send('wallet.get', {})).toBeDefined();
+    await service.close();
   });
 
   it('must be in the file that is named', async () => {
-    await expect(authorities({ SSL_CERT_FILE: 'other' }, readFile)).rejects.toMatchObject({ kind: 'usage' });
+    await expect(trustedBy({ SSL_CERT_FILE: 'other' }, readFile)).rejects.toMatchObject({ kind: 'usage' });
   });
 });
 

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer } from 'node:net';
+import { createSecureContext, type SecureContext } from 'node:tls';
 import { expect, it } from 'vitest';
 import { createForwarder, type Forwarded, targetOf } from '../../src/events/forward.ts';
 import type { Arrived } from '../../src/events/listener.ts';
@@ -31,11 +32,11 @@ function waiting(isOver: (ms: number) => boolean): Clock {
   return { now: () => 0, monotonic: () => 0, sleep };
 }
 
-async function forwardTo(address: string, clock: Clock, authorities?: readonly string[]): Promise<Forwarded> {
+async function forwardTo(address: string, clock: Clock, secureContext?: SecureContext): Promise<Forwarded> {
   const target = targetOf(address);
   if (target === undefined) throw new Error(`${address} is no target`);
   return new Promise(resolve => {
-    createForwarder({ targets: [target], clock, random, authorities, onForwarded: resolve }).pass(arrived);
+    createForwarder({ targets: [target], clock, random, secureContext, onForwarded: resolve }).pass(arrived);
   });
 }
 
@@ -48,7 +49,10 @@ it('an https target may show a certificate of the authorities that SSL_CERT_FILE
   const clock = waiting(ms => ms < 30_000);
   const address = `https://127.0.0.1:${port}/`;
   expect(await forwardTo(address, clock)).toMatchObject({ outcome: 'DEPTH_ZERO_SELF_SIGNED_CERT', isDelivered: false });
-  expect(await forwardTo(address, clock, [cert])).toMatchObject({ outcome: 200, isDelivered: true });
+  expect(await forwardTo(address, clock, createSecureContext({ ca: cert }))).toMatchObject({
+    outcome: 200,
+    isDelivered: true,
+  });
   server.close();
 });
 

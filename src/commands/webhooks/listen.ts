@@ -469,7 +469,7 @@ export const listenWebhooks = command({
   async run(ctx, { reap, forwardTo, failUnforwarded, until, count, waitTimeout: typed, event: events, ...more }) {
     if (reap) return { listing: undefined, reaped: await reapListeners(ctx), exit: () => 0 };
     const { createForwarder, targetOf } = await import('../../events/forward.ts');
-    const { authorities } = await import('../../platform/trust.ts');
+    const { trustedBy } = await import('../../platform/trust.ts');
     const forMs = liveFor(typed);
     const targets = (forwardTo ?? []).map(each => checkTarget(each, targetOf(each)));
     if (failUnforwarded && targets.length === 0) throw usage('--fail-unforwarded needs a --forward-to');
@@ -481,7 +481,7 @@ export const listenWebhooks = command({
       targets,
       clock,
       random,
-      authorities: targets.length > 0 ? await authorities(ctx.env, path => ctx.files.readFile(path)) : undefined,
+      secureContext: targets.length > 0 ? await trustedBy(ctx.env, path => ctx.files.readFile(path)) : undefined,
       onForwarded: ({ target, event, outcome, isDelivered, attempts }) => {
         const tries = attempts === 1 ? '' : ` after ${attempts} attempts`;
         if (!isDelivered || ctx.ui.forPeople)
