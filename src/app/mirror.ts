@@ -155,6 +155,7 @@ function moveOf(op: string, row: OpRow, startedAt: string): MoveRow[] {
       cents: row.amount ?? cents(0),
       outcome,
       at_ms: wholeSecond(row.serviceSentAt ?? Date.parse(row.sentAt ?? startedAt)),
+      purpose: row.purpose ?? null,
     },
   ];
 }

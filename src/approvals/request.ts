@@ -20,6 +20,8 @@ export interface ApprovalRequest {
   readonly changes_sha256: string;
   readonly total_cents: number;
   readonly why: string;
+  /** What it is for, in the words of who asks. */
+  readonly purpose?: string;
   readonly requested_by: string;
   /** Persons who must agree. */
   readonly needed: number;
@@ -199,6 +201,7 @@ export function shownRequest(request: ApprovalRequest): readonly (readonly [name
     ['Command', visible(request.command)],
     ['Changes', String(request.changes)],
     ['Amount', dollars(cents(request.total_cents))],
+    ...(request.purpose === undefined ? [] : [['For', visible(request.purpose)] as const]),
     ['Account', visible(request.account)],
     ['Held because', visible(request.why)],
     ['Asked by', visible(request.requested_by)],

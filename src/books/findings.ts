@@ -28,6 +28,8 @@ export const FINDING_CLASSES = [
   'unrecorded_credit',
   'wallet_unexplained',
   'total_differs',
+  'beyond_purpose',
+  'purpose_unspent',
 ] as const;
 export type FindingClass = (typeof FINDING_CLASSES)[number];
 
@@ -160,6 +162,8 @@ const TEXTS: Readonly<Record<FindingClass, Text>> = {
   wallet_unexplained: amount =>
     `${shown(amount)} ${amount < 0 ? 'left' : 'came to'} the wallet, and neither cards nor deposits say why`,
   total_differs: amount => `two totals of the service differ by ${shown(amount)}`,
+  beyond_purpose: amount => `${shown(amount)} more spent on the card than it was given for its purpose`,
+  purpose_unspent: amount => `${shown(amount)} given for a purpose, and nothing was spent`,
 };
 
 const moreOrLess = (amount: number) => (amount < 0 ? 'more' : 'less');
@@ -199,4 +203,6 @@ const NEXT: Readonly<Record<FindingClass, Next>> = {
   unrecorded_credit: readAgain,
   wallet_unexplained: () => 'cardwright audit list',
   total_differs: readAgain,
+  beyond_purpose: lookAt,
+  purpose_unspent: lookAt,
 };

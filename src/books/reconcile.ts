@@ -201,7 +201,7 @@ function judged(input: Reconciling, { before, now, readings, counted }: Judging)
   };
   return {
     verdict,
-    findings: classified.findings,
+    findings: [...classified.findings, ...purposesMissed(kept, before, moves)],
     residual: wrongCents(classified.findings),
     changes: [...residuals.cards.values()],
     wallet: walletChange(base?.checkpoint, now, best),
@@ -215,6 +215,32 @@ function judged(input: Reconciling, { before, now, readings, counted }: Judging)
       return checkpointCard(input.checkpointId, card, { isDoubtful: base === undefined || isShared, old, classified });
     }),
   };
+}
+
+/**
+ * Cards on which more was spent than they were given for a purpose, and those on which nothing was: they hold the money still, or
+ * were terminated since the checkpoint before. None of them is wrong.
+ */
+function purposesMissed({ cards }: Position, before: Position, moves: readonly MoveRow[]): readonly Finding[] {
+  const given = new Map<string, { cents: number; words: Set<string> }>();
+  for (const { card_id, purpose, cents, outcome } of moves) {
+    if (card_id === null || purpose == null || outcome !== 'done') continue;
+    const known = given.get(card_id) ?? { cents: 0, words: new Set() };
+    given.set(card_id, { cents: known.cents + cents, words: known.words.add(purpose) });
+  }
+  return [...given].flatMap(([card, { cents: amount, words }]) => {
+    const position = cards.get(card);
+    if (position === undefined) return [];
+    const { settled, refunded, holds, unbounded, status, balance } = position;
+    const about = { candidates: [card], note: [...words].map(each => JSON.stringify(each)).join(', ') };
+    const spent = settled - refunded;
+    const wasKnown = before.cards.get(card);
+    if (spent > amount && spent !== (wasKnown === undefined ? 0 : wasKnown.settled - wasKnown.refunded))
+      return [finding({ class: 'beyond_purpose', cents: amount - spent, ...about })];
+    const isNews = status === 'terminated' ? wasKnown?.status !== 'terminated' : balance > 0;
+    if (settled > 0 || holds > 0 || unbounded || !isNews) return [];
+    return [finding({ class: 'purpose_unspent', cents: amount, ...about })];
+  });
 }
 
 /** Absolute cents of what is wrong. What two findings say of one record counts once. */

@@ -77,6 +77,8 @@ export interface MoveRow {
   readonly outcome: 'done' | 'refused' | 'unknown';
   /** When it was sent, by the clock of the service where that was known. */
   readonly at_ms: number;
+  /** What it was for; null or left out where nobody said. */
+  readonly purpose?: string | null;
 }
 
 /** View `wallet_observations`: the seven fields of the wallet at one reading. */

@@ -21,7 +21,8 @@ export interface Line {
   /** After the line; null where a derived line may have come before it or after. */
   readonly balance: number | null;
   readonly payee: string;
-  readonly memo: string;
+  /** What the money is for, in the words of who asked for it; empty where nobody said. */
+  readonly purpose: string;
   /** The card; on the wallet that of the transfer. */
   readonly card_id: string | null;
   readonly mcc: string | null;
@@ -130,7 +131,8 @@ export function movedDrafts(input: StatementInput): ReadonlyMap<string, Draft[]>
     const card = shownBySums ?? move.card_id;
     if (card === null || move.cents === 0 || (move.outcome !== 'done' && shownBySums === undefined)) continue;
     const cents = move.operation === 'cards.withdraw' ? -move.cents : move.cents;
-    add({ ...transfer(rowName(move), card, cents), at: move.at_ms, source: 'journal' });
+    const of = { at: move.at_ms, source: 'journal', purpose: move.purpose ?? '' } as const;
+    add({ ...transfer(rowName(move), card, cents), ...of });
   }
   for (const draft of derived(input)) add(draft);
   if (unproved !== undefined) for (const draft of unexplained(unproved, checkpoints.at(-1), period)) add(draft);
@@ -166,7 +168,7 @@ export function ofRecord(row: PostedRow, card_id: string): CardDraft {
     type: row.type === 'refund' ? 'refund' : 'settlement',
     cents: refunded - settled,
     payee: row.merchant ?? '',
-    memo: '',
+    purpose: '',
     card_id,
     mcc: row.mcc,
     country: row.merchant_country,
@@ -183,7 +185,7 @@ function transfer(id: string, card_id: string, cents: number) {
     type: 'transfer' as const,
     cents,
     payee: cents < 0 ? 'To wallet' : 'From wallet',
-    memo: '',
+    purpose: '',
     card_id,
     mcc: null,
     country: null,

@@ -339,13 +339,16 @@ function balanced(drafts: readonly Draft[], { closingNow, knownSince }: Balances
   }
   const uncertain = uncertainBalances(drafts);
   let balance = opening;
+  // A purchase was for what its card was last given money for.
+  let givenFor = '';
   const lines: Line[] = [];
   for (const [index, draft] of drafts.entries()) {
     const isKnown = !uncertain(index) && (knownSince === undefined || draft.at >= knownSince);
+    if (draft.source === 'journal' && draft.purpose !== '') givenFor = draft.purpose;
     if (draft.at < period.from || draft.at >= period.to) continue;
     balance += draft.cents;
     const { date, time } = clock.at(draft.at);
-    const { id, at, type, cents, payee, memo, card_id, mcc, country, authorization_id, counter, source } = draft;
+    const { id, at, type, cents, payee, purpose, card_id, mcc, country, authorization_id, counter, source } = draft;
     const { anyTime, unproved } = draft;
     // Named one by one: to spread a draft takes four times as long, and there is one for each line.
     lines.push({
@@ -357,7 +360,7 @@ function balanced(drafts: readonly Draft[], { closingNow, knownSince }: Balances
       cents,
       balance: isKnown ? balance : null,
       payee,
-      memo,
+      purpose: source === 'record' ? givenFor : purpose,
       card_id,
       mcc,
       country,

@@ -472,6 +472,7 @@ function* changesOf(service: Service, plan: RunPlan, op: string): Iterable<Chang
         needs: row.needs,
         asked: row.asked,
         chain: row.keyChain,
+        purpose: row.purpose,
       },
       key: idempotencyKey,
       marker: isCreate && plan.marker ? rowMarker(op, row) : undefined,

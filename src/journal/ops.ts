@@ -144,6 +144,7 @@ function rowOf(change: Change): OpRow {
     ...(amount > 0 && { amount: cents(amount) }),
     ...(facts.label !== undefined && { label: facts.label }),
     ...(intent !== undefined && { intent }),
+    ...(facts.purpose !== undefined && { purpose: facts.purpose }),
     ...(key !== undefined && { idempotencyKey: key }),
     ...(evidence.requestId !== undefined && { requestId: evidence.requestId }),
     ...(lastSentAt !== undefined && { sentAt: isoSeconds(lastSentAt) }),

@@ -109,6 +109,7 @@ export interface Facts {
   readonly needs?: readonly number[] | undefined;
   readonly asked?: Values | undefined;
   readonly chain?: string | undefined;
+  readonly purpose?: string | undefined;
 }
 
 /** One change of an op. Its state is what the database has; the journal writes it first and changes it here then. */

@@ -136,6 +136,7 @@ export function claimRules(settings: RulesSettings): ClaimRules {
       const why = await held(tx, claimed, limits);
       if (why === undefined) return undefined;
       const changes = await signedChanges(tx, claimed.op);
+      const [purpose] = [...claimed.rows].map(row => row.purpose);
       const requester = settings.isShared ? await databaseUser(tx) : settings.requester;
       const request: ApprovalRequest = {
         type: 'cardwright-approval',
@@ -148,6 +149,7 @@ export function claimRules(settings: RulesSettings): ClaimRules {
         changes_sha256: changesDigest(changes),
         total_cents: claimed.total,
         why: why.why,
+        ...(purpose !== undefined && { purpose }),
         requested_by: requester,
         needed: why.needed,
         expires_at: new Date(claimed.now + why.standsMs).toISOString(),

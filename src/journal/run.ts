@@ -183,7 +183,7 @@ function rowsOf(changes: readonly Change[], work: Work): Run['rows'] {
 
 /** A change as it was planned. */
 export function plannedOf({ n, operation, input, amount, card, intent, marker, facts }: Change): PlannedRow {
-  const { aim, label, asked, chain, phase, needs } = facts;
+  const { aim, label, asked, chain, phase, needs, purpose } = facts;
   return {
     row: n,
     operation,
@@ -193,6 +193,7 @@ export function plannedOf({ n, operation, input, amount, card, intent, marker, f
     ...(card !== undefined && operation !== 'cards.create' && { cardId: card }),
     ...(label !== undefined && { label }),
     ...(intent !== undefined && { intent }),
+    ...(purpose !== undefined && { purpose }),
     ...(asked !== undefined && { asked }),
     ...(chain !== undefined && { keyChain: chain }),
     ...(marker !== undefined && { marker }),

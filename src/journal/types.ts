@@ -28,6 +28,8 @@ export interface PlannedRow {
   readonly body?: string | undefined;
   /** The caller's own name for this one change: under it the change is made once. */
   readonly intent?: string | undefined;
+  /** What the purchase is for, in the caller's words. The change is the same one with other words. */
+  readonly purpose?: string | undefined;
   /** What was asked for where `input` holds our choice: a BIN for `auto`. Values of `input` that it names are not the caller's. */
   readonly asked?: Values | undefined;
   /** A key that follows from the intention, in place of one of the op's own: `<chain>.1`. Other machines send the same one. */
@@ -298,6 +300,7 @@ export interface OpRow {
   readonly amount?: Cents | undefined;
   readonly label?: string | undefined;
   readonly intent?: string | undefined;
+  readonly purpose?: string | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly requestId?: string | undefined;
   /** ISO 8601 UTC of the last time bytes may have left. */

@@ -106,13 +106,17 @@ function isMarkedBy(db: MirrorDatabase, { op, row }: MoveRow): boolean {
   return db.get(`select 1 from card where metadata like ? escape '\\'`, marker) !== undefined;
 }
 
-function copyRow(db: MirrorDatabase, { op, row, operation, card_id, cents, outcome, at_ms }: MoveRow, sync: number) {
+function copyRow(
+  db: MirrorDatabase,
+  { op, row, operation, card_id, cents, outcome, at_ms, purpose }: MoveRow,
+  sync: number,
+) {
   const doneBy = outcome === 'done' ? sync : null;
   db.run(
-    `insert into move (op, row, operation, card_id, cents, outcome, at_ms, first_ms, first_sync, done_sync)
-      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    `insert into move (op, row, operation, card_id, cents, outcome, at_ms, purpose, first_ms, first_sync, done_sync)
+      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       on conflict (op, row) do update set card_id = excluded.card_id, outcome = excluded.outcome,
         at_ms = excluded.at_ms, done_sync = coalesce(done_sync, excluded.done_sync)`,
-    ...[op, row, operation, card_id, cents, outcome, at_ms, at_ms, sync, doneBy],
+    ...[op, row, operation, card_id, cents, outcome, at_ms, purpose ?? null, at_ms, sync, doneBy],
   );
 }

@@ -394,7 +394,7 @@ function cardsAt(db: MirrorDatabase, to: KeptCheckpoint): CardRow[] {
 function movesAt(db: MirrorDatabase, to: KeptCheckpoint): MoveRow[] {
   const counted = JSON.parse(to.counted_rows) as Readonly<Record<string, string>>;
   const rows = db.all<MoveRow & { readonly done_sync: number | null }>(
-    `select op, row, operation, card_id, cents, outcome, at_ms, done_sync from move where first_sync <= ?
+    `select op, row, operation, card_id, cents, outcome, at_ms, purpose, done_sync from move where first_sync <= ?
       order by at_ms, op, row`,
     to.sync,
   );

@@ -87,7 +87,7 @@ export const TABLES = [
   )`,
   `create table move (
     op text not null, row integer not null, operation text not null, card_id text, cents integer not null,
-    outcome text not null, at_ms integer not null, first_ms integer not null, first_sync integer not null, done_sync integer,
+    outcome text not null, at_ms integer not null, purpose text, first_ms integer not null, first_sync integer not null, done_sync integer,
     primary key (op, row)
   ) without rowid`,
   `create table copied_op (op text primary key, last_at text not null) without rowid`,
@@ -280,11 +280,12 @@ const MOVES = view<MoveRow>(
     cents: cents('What the row asked for'),
     outcome: text('done, refused or unknown.'),
     at_ms: at('When it was sent'),
+    purpose: text('What it was for, in the words of who asked; null where nobody said.'),
   },
   {
     // The service says when a card was made; the clock of this machine may be another.
     select: `select m.op, m.row, m.operation, m.card_id, m.cents, m.outcome,
-      case when m.operation = 'cards.create' then coalesce(c.created_ms, m.at_ms) else m.at_ms end as at_ms
+      case when m.operation = 'cards.create' then coalesce(c.created_ms, m.at_ms) else m.at_ms end as at_ms, m.purpose
       from move m left join card c on c.card_id = m.card_id`,
   },
 );

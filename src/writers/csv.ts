@@ -70,12 +70,13 @@ interface Form {
 }
 
 const usd = (value: number): Cell => ({ number: amount(value) });
+const about = ({ purpose }: Line) => (purpose === '' ? '' : `, ${purpose}`);
 const mark = ({ provisional }: StatementAccount) => (provisional.length === 0 ? '' : ', provisional');
 
 const FORMS: Readonly<Record<Layout, Form>> = {
   plain: {
     header:
-      'date,time,account,card_id,last4,label,type,amount,currency,balance,payee,mcc,country,category,authorization_id,source,id,provisional',
+      'date,time,account,card_id,last4,label,type,amount,currency,balance,payee,mcc,country,category,authorization_id,source,id,provisional,purpose',
     dateFormat: 'YYYY-MM-DD',
     rowOf: (line, account, { accounts, dateFormat }) => [
       day(line.date, dateFormat),
@@ -96,6 +97,7 @@ const FORMS: Readonly<Record<Layout, Form>> = {
       line.source,
       line.id,
       account.provisional.length === 0 ? '' : 'yes',
+      line.purpose,
     ],
   },
   quickbooks: {
@@ -103,7 +105,7 @@ const FORMS: Readonly<Record<Layout, Form>> = {
     dateFormat: 'MM/DD/YYYY',
     rowOf: (line, account, { dateFormat }) => [
       day(line.date, dateFormat),
-      `${line.payee || line.type}, ${account.name}${mark(account)}`,
+      `${line.payee || line.type}, ${account.name}${about(line)}${mark(account)}`,
       usd(line.cents),
     ],
   },
@@ -114,7 +116,7 @@ const FORMS: Readonly<Record<Layout, Form>> = {
       day(line.date, dateFormat),
       usd(line.cents),
       line.payee,
-      `${line.type}, ${account.name}${mark(account)}`,
+      `${line.type}, ${account.name}${about(line)}${mark(account)}`,
       line.id,
     ],
   },

@@ -145,8 +145,10 @@ const safePayee = (payee: string) => oneLine(payee).replace(/[;|]/g, ',');
 const safeCode = (id: string) => oneLine(id).replace(/[()]/g, '_');
 
 const JOURNAL: EntryForms = {
-  line({ date, id, payee, type, cents }, { name, other }) {
-    return `${date} * (${safeCode(id)}) ${safePayee(payee) || type}\n${postings('    ', name, cents, other)}`;
+  line({ date, id, payee, type, cents, purpose }, { name, other }) {
+    // A comma ends the value of a tag.
+    const tag = purpose === '' ? '' : `    ; purpose: ${oneLine(purpose).replaceAll(',', ';')}\n`;
+    return `${date} * (${safeCode(id)}) ${safePayee(payee) || type}\n${tag}${postings('    ', name, cents, other)}`;
   },
   pending({ date, id, payee, cents }, { name, other }) {
     return `${date} ! (${safeCode(id)}) ${safePayee(payee) || 'authorization'}\n${postings('    ', name, -cents, other)}`;
@@ -200,9 +202,10 @@ export function* beancountFile(statement: Statement, file: AccountsFile, continu
 }
 
 const BEANCOUNT: EntryForms = {
-  line({ date, id, payee, type, memo, cents }, { name, other }) {
-    const head = `${date} * ${quoted(payee || type)} ${quoted(memo)}`;
-    return `${head}\n  id: ${quoted(id)}\n${postings('  ', name, cents, other)}`;
+  line({ date, id, payee, type, purpose, cents }, { name, other }) {
+    const head = `${date} * ${quoted(payee || type)} ""`;
+    const tag = purpose === '' ? '' : `  purpose: ${quoted(purpose)}\n`;
+    return `${head}\n  id: ${quoted(id)}\n${tag}${postings('  ', name, cents, other)}`;
   },
   pending({ date, id, payee, cents }, { name, other }) {
     const head = `${date} ! ${quoted(payee || 'authorization')} ""`;

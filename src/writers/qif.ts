@@ -59,6 +59,7 @@ function entry(line: Line, account: StatementAccount, { names, accounts }: Namin
     'C*',
     `N${ascii(line.id)}`,
     `P${ascii(line.payee) || line.type}`,
+    ...(line.purpose === '' ? [] : [`M${ascii(line.purpose)}`]),
     `L${category}`,
     '^',
   ];

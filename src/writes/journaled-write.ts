@@ -17,6 +17,7 @@ export interface JournaledWrite {
   readonly marker: boolean;
   /** The caller's own name for this one change. */
   readonly intentName?: string | undefined;
+  readonly purpose?: string | undefined;
   /** What was asked for, where values were chosen for the caller: `PlannedRow.asked`. */
   readonly asked?: Values | undefined;
   /** Exact text of the body, in the caller's words. */
@@ -34,7 +35,7 @@ export interface JournaledResult {
 
 /** The run of one write. */
 export function planOfOne(wanted: JournaledWrite): RunPlan {
-  const { operation, input, key, marker, intentName, asked, body } = wanted;
+  const { operation, input, key, marker, intentName, purpose, asked, body } = wanted;
   const { amount, card_id: cardId } = input;
   // A request in the caller's own words is known by them, in `ops list` and in an error.
   const label = operation === 'api.write' ? `${input['method']} ${input['path']}` : input['label'];
@@ -47,6 +48,7 @@ export function planOfOne(wanted: JournaledWrite): RunPlan {
     ...(typeof label === 'string' && { label }),
     ...(body !== undefined && { body }),
     ...(intentName !== undefined && { intent: intentName }),
+    ...(purpose !== undefined && { purpose }),
     ...(asked !== undefined && { asked }),
   };
   const command = operation === 'api.write' ? 'api' : operation.replace('.', ' ');

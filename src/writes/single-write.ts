@@ -23,6 +23,8 @@ export interface WriteOptions<Before> {
   readonly key?: string | undefined;
   /** `--intent`: the caller's own name for this one change, of an operation that the journal keeps. */
   readonly intentName?: string | undefined;
+  /** `--purpose`: what it is for. */
+  readonly purpose?: string | undefined;
   /** What was typed, where the input holds our choice in its place: such as `auto` for a BIN. */
   readonly asked?: Readonly<Record<string, unknown>> | undefined;
   /** What is being done, for the question, the dry run and errors: `Create a card for $25.00`. */

@@ -154,7 +154,7 @@ export function long(lines: number): { readonly statement: KeptStatement; readon
     const kind = card_id === null ? ('wallet' as const) : ('card' as const);
     return { kind, card_id, ...named, opening: 0, lines: of, closing: balance, provisional: [], final: true };
   };
-  const plain = { memo: '', mcc: '5812', country: 'US', authorization_id: null, source: 'record' as const };
+  const plain = { purpose: '', mcc: '5812', country: 'US', authorization_id: null, source: 'record' as const };
   const cards = Array.from({ length: 40 }, (_, nth) => `card_${1000 + nth}`);
   const each = Math.ceil(lines / cards.length);
   const made = cards.map((card_id, nth) => {

@@ -294,16 +294,22 @@ export interface IdsInput {
   readonly ids: readonly string[];
   readonly amount?: Cents | undefined;
   readonly intent?: unknown;
+  readonly purpose?: unknown;
   readonly idempotencyKey?: unknown;
 }
 
 /** Throws as a run of a file does, and `usage` for a name or a key, which one change has. */
 export async function runIds(ctx: Context, bulk: BulkCommand, input: IdsInput): Promise<Shown> {
-  const { ids, amount, intent, idempotencyKey } = input;
+  const { ids, amount, intent, purpose, idempotencyKey } = input;
   const see = `cardwright ${bulk.operation.replace('.', ' ')} --help`;
-  if (intent !== undefined || idempotencyKey !== undefined) {
+  const [name] = Object.entries({
+    '--intent': intent,
+    '--purpose': purpose,
+    '--idempotency-key': idempotencyKey,
+  }).flatMap(([flag, value]) => (value === undefined ? [] : [flag]));
+  if (name !== undefined) {
     throw new CliError('usage', {
-      message: `${intent === undefined ? '--idempotency-key' : '--intent'} names one change, and standard input may hold several cards`,
+      message: `${name} is of one change, and standard input may hold several cards`,
       notes: ['In a file each row has an intent of its own: columns card_id,amount,intent.'],
       hint: see,
       outcome: 'not_sent',

@@ -168,6 +168,9 @@ const LINE = {
     tells.usd('After the line, USD; null before books_begin, and between the two readings of a derived line.'),
   ),
   payee: tells.text('Merchant, or where a transfer went.'),
+  purpose: tells.text(
+    'What the money is for; of a purchase what its card was last given money for. Empty where nobody said.',
+  ),
   card_id: orNull(tells.text('Card.')),
   mcc: orNull(tells.text('Merchant category code.')),
   country: orNull(tells.text('Country of the merchant.')),
@@ -231,6 +234,7 @@ const COLUMNS: readonly Column[] = [
   { field: 'amount', title: 'AMOUNT', kind: 'money', priority: 1 },
   { field: 'balance', title: 'BALANCE', kind: 'money', priority: 1 },
   { field: 'payee', title: 'PAYEE', kind: 'text', priority: 2, shrink: true },
+  { field: 'purpose', title: 'FOR', kind: 'text', priority: 4, shrink: true },
   { field: 'source', title: 'SOURCE', kind: 'word', priority: 4 },
   { field: 'id', title: 'ID', kind: 'id', priority: 3, wideOnly: true },
 ];
@@ -371,15 +375,17 @@ function groupBlocks(groups: readonly ReturnType<typeof groupAnswer>[]): Block[]
 }
 
 function lineAnswer(line: Line) {
-  const { at, cents: amount, balance, id, date, type, payee, card_id, mcc, country, counter, source } = line;
+  const { at, cents: amount, balance, id, date, type, payee, purpose, card_id, mcc, country, counter, source } = line;
   const time = new Date(at).toISOString().replace('.000Z', 'Z');
   const amounts = { amount: usd(amount), balance: usdOrNull(balance) };
-  return { id, at: time, date, type, ...amounts, payee, card_id, mcc, country, counter, source };
+  return { id, at: time, date, type, ...amounts, payee, purpose, card_id, mcc, country, counter, source };
 }
 
 /** A person is shown no balance that nobody knows; what is known of it are its lines. */
 function accountBlocks({ account, opening, closing, lines }: ReturnType<typeof accountAnswer>): Block[] {
-  const columns = COLUMNS.filter(column => column.field !== 'account');
+  const isShown = (field: string) =>
+    field === 'purpose' ? lines.some(({ purpose }) => purpose !== '') : field !== 'account';
+  const columns = COLUMNS.filter(({ field }) => isShown(field));
   const [from, to] = [opening, closing].map(amount => (amount === null ? 'not known' : dollars(toCents(amount))));
   const head = { kind: 'line', text: `${account}   ${from} -> ${to}` } as const;
   return lines.length === 0 ? [head] : [head, { kind: 'table', columns, rows: lines }];

@@ -4,7 +4,7 @@ import { needs, OURS, option, typedOnly } from '../../cli/parsing/flag.ts';
 import { flag, text } from '../../contract/field.ts';
 import { usage } from '../../core/errors.ts';
 import { dollars } from '../../core/money.ts';
-import { intentFault } from '../../core/names.ts';
+import { intentFault, purposeFault } from '../../core/names.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { UsedIntent } from '../../writes/single-write.ts';
 import { bestBin, binFor } from '../bins/bins.ts';
@@ -19,6 +19,18 @@ export const intent = option(
   text({ doc: 'Your own name for this purchase: one purchase, one intent, also when repeated.', basis: OURS }),
   '<name>',
 );
+
+export const purpose = option(
+  text({ doc: 'What the purchase is for, at most 100 characters. Approvers and the books show it.', basis: OURS }),
+  '<text>',
+);
+
+/** What it is for, as it may be kept. Throws `usage`. */
+export function purposeGiven(words: string | undefined): string | undefined {
+  const fault = words === undefined ? undefined : purposeFault(words);
+  if (fault !== undefined) throw usage(`--purpose ${fault}`);
+  return words?.normalize('NFC').trim();
+}
 
 /** The name as it may be used. Throws `usage`. */
 export function intentNamed(name: string | undefined): string | undefined {
@@ -68,6 +80,7 @@ export const createCard = command({
     autoFreezeAt: 'body.auto_freeze_at',
     metadata: 'body.metadata',
     intent,
+    purpose,
     idempotencyKey,
     noMarker: typedOnly(
       option(
@@ -88,7 +101,7 @@ export const createCard = command({
     },
   ],
   asks: ['label'],
-  async run(ctx, { bin, amount, intent: name, idempotencyKey: key, noMarker, ...more }) {
+  async run(ctx, { bin, amount, intent: name, purpose: why, idempotencyKey: key, noMarker, ...more }) {
     const binId = bin === 'auto' ? (await bestBin(ctx, amount)).id : bin;
     const body = {
       bin_id: binId,
@@ -102,6 +115,7 @@ export const createCard = command({
     const made = await ctx.api.write('cards.create', body, {
       key,
       intentName: intentNamed(name),
+      purpose: purposeGiven(why),
       // Another BIN may be the best one when the command is repeated.
       ...(bin === 'auto' && { asked: { bin_id: bin } }),
       intent: `Create a card with ${dollars(amount)} from the wallet`,

@@ -20,7 +20,7 @@ import { cannotConfirm } from '../../writes/question.ts';
 import type { UsedIntent } from '../../writes/single-write.ts';
 import { bestBin } from '../bins/bins.ts';
 import { PROGRAM_FLAGS } from './cards.ts';
-import { intent, intentNamed } from './create.ts';
+import { intent, intentNamed, purpose, purposeGiven } from './create.ts';
 
 /** A lease leaves standard output to its program; `--reap` lists what it ended. */
 const LEASE_ANSWERS: Answers = {
@@ -55,6 +55,7 @@ export const leaseCard = command({
     label: 'body.label',
     ttl: option(text({ doc: `Longest life of the card; ${DEFAULT_TTL} by default.`, basis: OURS }), '<duration>'),
     intent,
+    purpose,
     ...PROGRAM_FLAGS,
     reap: option(flag({ doc: 'Only terminate cards that earlier runs left behind.', basis: OURS })),
   },
@@ -63,11 +64,12 @@ export const leaseCard = command({
     { does: 'Pay with $25', run: 'cards lease --amount 25 --reveal --yes -- ./checkout.sh' },
     { does: 'What runs that were killed left', run: 'cards lease --reap --yes' },
   ],
-  async run(ctx, { amount, bin, label, ttl, intent: name, reveal = false, mask = false, reap }) {
+  async run(ctx, { amount, bin, label, ttl, intent: name, purpose: why, reveal = false, mask = false, reap }) {
     if (reap) return { reaped: await reapLeases(ctx), exit: 0 };
     if (amount === undefined) throw usage('cards lease needs --amount <usd>', 'cardwright cards lease --help');
     if (ctx.rest.length === 0) throw usage('cards lease needs a program after --', 'cardwright cards lease --help');
     const intentName = intentNamed(name);
+    const purpose = purposeGiven(why);
     const ttlMs = parseDuration(ttl ?? DEFAULT_TTL, '--ttl');
     if (!ctx.dryRun) {
       await ctx.journal.pipeline.admit({
@@ -87,7 +89,7 @@ export const leaseCard = command({
       stopped = name;
     });
     try {
-      const lease = await makeLease(ctx, { bin_id: binId, amount, label }, { ttlMs, intentName, asked });
+      const lease = await makeLease(ctx, { bin_id: binId, amount, label }, { ttlMs, intentName, purpose, asked });
       const over = new AbortController();
       let isLate = false;
       const expiry = ctx.clock.sleep(ttlMs, over.signal).then(
@@ -188,6 +190,7 @@ interface LeaseWishes {
   readonly ttlMs: number;
   /** Name and key of a write: `WriteOptions`. */
   readonly intentName?: string | undefined;
+  readonly purpose?: string | undefined;
   readonly asked?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -204,6 +207,7 @@ async function makeLease(ctx: Context, asked: Input<'cards.create'>, { ttlMs, ..
     intent: 'Lease a card',
     confirmed: true,
     intentName: named.intentName,
+    purpose: named.purpose,
     asked: asks,
     showsEarlier: false,
   } as const;

@@ -9,7 +9,7 @@ import { type Cents, dollars, toCents } from '../../core/money.ts';
 import type { Block } from '../../terminal/view.ts';
 import type { UsedIntent } from '../../writes/single-write.ts';
 import { card, money } from './cards.ts';
-import { idempotencyKey, intent, intentNamed, repeatedLines, withIntent } from './create.ts';
+import { idempotencyKey, intent, intentNamed, purpose, purposeGiven, repeatedLines, withIntent } from './create.ts';
 
 const FUNDING_COLUMNS = columnsOf(FUNDING, {
   card_id: { priority: 1 },
@@ -65,19 +65,20 @@ export const fundCard = command({
   operation: 'cards.fund',
   bulk: {},
   args: { card },
-  flags: { amount: 'body.amount', intent, idempotencyKey },
+  flags: { amount: 'body.amount', intent, purpose, idempotencyKey },
   examples: [
     { does: 'Top up a card by $25', run: 'cards fund card_1 --amount 25' },
     { does: 'Look first', run: 'cards fund card_1 --amount 25 --dry-run' },
     { does: 'Bring every card below $30 to $50', run: "cards fund --to 50 --where 'balance<30' --yes" },
   ],
-  run: (ctx, { card, amount, intent: name, idempotencyKey: key }) =>
+  run: (ctx, { card, amount, intent: name, purpose: why, idempotencyKey: key }) =>
     ctx.api.write(
       'cards.fund',
       { card_id: card, amount },
       {
         key,
         intentName: intentNamed(name),
+        purpose: purposeGiven(why),
         intent: `Move ${dollars(amount)} from the wallet to ${card}`,
         ...(ctx.ui.forPeople && { before: (reader: Reader) => balancesBefore(reader, card) }),
       },
