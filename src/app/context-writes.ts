@@ -69,7 +69,7 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
   });
   const admin = once(async () => {
     const { journalAdmin: adminOf } = await import('./journal-admin.ts');
-    return adminOf({ ...around, place, reader });
+    return adminOf({ ...around, place, reader, approvers: async () => (await approvals()).approvers() });
   });
   const audit = once(async () => {
     const { auditLog } = await import('../audit/log.ts');

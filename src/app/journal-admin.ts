@@ -1,4 +1,4 @@
-import { readApproverLine } from '../approvals/request.ts';
+import { type Approver, readApproverLine } from '../approvals/request.ts';
 import type { InitWishes, JournalAdmin, JournalCheck, JournalState } from '../cli/context.ts';
 import type { Reader } from '../contract/service.ts';
 import { CliError, usage } from '../core/errors.ts';
@@ -20,6 +20,8 @@ import { type JournalPlace, postgresSettings, type SharedAround, sharedPlace } f
 interface AdminAround extends SharedAround {
   readonly place: () => Promise<JournalPlace>;
   readonly reader: () => Promise<Reader>;
+  /** Who may approve now. */
+  readonly approvers: () => Promise<readonly Approver[]>;
 }
 
 /** So far an accepted journal leaps ahead: every machine that has seen what was lost counts as having seen less. */
@@ -50,7 +52,8 @@ export function journalAdmin(around: AdminAround): JournalAdmin {
     const account = database && (await accountHere(database, place));
     if (database === undefined || account === undefined)
       throw usage('there is no journal of this account yet', 'cardwright journal status');
-    const { lines, flaws } = await database.read(tx => checkChain(tx, account));
+    const approvers = await around.approvers();
+    const { lines, flaws } = await database.read(tx => checkChain(tx, account, approvers));
     const strangers: { card_id: string; marker: string }[] = [];
     for await (const { data } of (await around.reader()).pages('cards.list', {})) {
       for (const card of data) {

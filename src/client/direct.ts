@@ -95,7 +95,8 @@ export async function directWrite(write: DirectWrite): Promise<Answered<unknown>
     const { status = 200, requestId } = sent;
     const { idempotencyKey } = planned;
     if (sent.class === 'done') {
-      const isRead = row.leadsTo !== undefined || row.makes === 'card' || evidence?.before !== undefined;
+      const isState = row.leadsTo !== undefined || row.removesFrom !== undefined;
+      const isRead = isState || row.makes === 'card' || evidence?.before !== undefined;
       const answer = (sent.result ?? {}) as Values;
       const seen: Look = isRead ? await look(write, { evidence, made, answer }) : { found: 'there' };
       if (seen.found !== 'there') throw deniedError(write, sent, seen.text);
@@ -216,8 +217,9 @@ async function lookOnce(write: DirectWrite, { evidence, made, answer }: Known): 
     const { id } = row.removesFrom;
     const { data, page } = await read(row.removesFrom.list, {});
     const total = isObject(page) ? page['total'] : undefined;
-    const isWhole = Array.isArray(data) && !(typeof total === 'number' && total > data.length);
-    const isListed = !isWhole || data.some(each => isObject(each) && each['id'] === input[id]);
+    // Of several pages the first says nothing but that an answer is not denied.
+    const isCut = answer === undefined && Array.isArray(data) && typeof total === 'number' && total > data.length;
+    const isListed = isCut || !Array.isArray(data) || data.some(each => isObject(each) && each['id'] === input[id]);
     return isListed ? { found: 'not there', text: 'it is still listed' } : { found: 'there', result: {} };
   }
   if (row.readBack !== undefined) {

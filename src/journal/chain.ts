@@ -3,7 +3,16 @@
  * operation by SQL leaves a chain that no longer fits, and `journal check` says where.
  */
 import { createHash } from 'node:crypto';
-import { canonicalJson, changesDigest, readRequest, type SignedChange } from '../approvals/request.ts';
+import {
+  type Approval,
+  type Approver,
+  canonicalJson,
+  changesDigest,
+  countApprovals,
+  readApproverLine,
+  readRequest,
+  type SignedChange,
+} from '../approvals/request.ts';
 import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import type { Transaction } from './database.ts';
@@ -106,11 +115,13 @@ export interface ChainFlaw {
 }
 
 /**
- * Follows the chain of an account from its beginning, and holds its operations and approvals against it. Nothing is written.
+ * Follows the chain of an account from its beginning, and holds its operations and the signatures of their approvals against it.
+ * `approvers` may approve now; who is listed no more may have approved before. Nothing is written.
  */
 export async function checkChain(
   tx: Reading,
   account: string,
+  approvers: readonly Approver[],
 ): Promise<{ readonly lines: number; readonly flaws: readonly ChainFlaw[] }> {
   const flaws: ChainFlaw[] = [];
   const begun = new Map<string, ChainFacts & { readonly at: number }>();
@@ -154,18 +165,23 @@ export async function checkChain(
     day: string;
     total: number;
     moved: number | null;
-    needed: string | null;
-    approvals: number;
+    request: string | null;
+    by_role: string | null;
   }>(
-    `select id, state, day, total, (select request from approval_request r where r.op = o.id) as needed,
-      (select count(*) from approval a where a.op = o.id) as approvals,
+    `select id, state, day, total, r.request, r.by_role,
       (select sum(amount) from change c where c.op = o.id and c.state in ('done', 'unknown')
         and c.operation in ('cards.create', 'cards.fund')) as moved
-      from op o where account = ?`,
+      from op o left join approval_request r on r.op = o.id where account = ?`,
     account,
   );
+  const listed = await tx.all<{ person: string; key: string }>(
+    "select person, key from approver where account in (?, '')",
+    account,
+  );
+  const known = listed.map(({ person, key }) => readApproverLine(`${person} ed25519 ${key}`));
+  const ever = [...approvers, ...known.filter(each => each !== undefined)];
   const counted = new Map<string, number>();
-  for (const { id, state, day, total, moved, needed, approvals } of ops) {
+  for (const { id, state, day, total, moved, request, by_role: role } of ops) {
     const planned = begun.get(id);
     if (planned?.total !== undefined) {
       if (planned.total !== total) flaws.push({ what: `the total of ${id} is not the one that was begun`, op: id });
@@ -173,8 +189,13 @@ export async function checkChain(
       counted.set(day, (counted.get(day) ?? 0) + cents);
     }
     const wasSent = state === 'open' || Number(moved ?? 0) > 0;
-    if (needed !== null && wasSent && approvals < readRequest(needed, id).needed)
-      flaws.push({ what: `${id} was held for approval and opened without it`, op: id });
+    if (request !== null && wasSent) {
+      const given = await tx.all<Approval>('select keyid, signature from approval where op = ?', id);
+      const { persons, refused } = countApprovals(request, given, { approvers: ever, requester: role || undefined });
+      for (const why of refused) flaws.push({ what: `an approval of ${id} does not count: ${why}`, op: id });
+      if (persons.length < readRequest(request, id).needed)
+        flaws.push({ what: `${id} was held for approval and opened without it`, op: id });
+    }
     if (planned === undefined) flaws.push({ what: `no audit line says that ${id} was begun`, op: id });
     else if (planned.changes !== (await plannedDigest(tx, id)))
       flaws.push({ what: `the changes of ${id} are not those that were begun`, op: id });

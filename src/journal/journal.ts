@@ -16,7 +16,7 @@ import type { Database, Transaction } from './database.ts';
 import { rowDigest } from './digest.ts';
 import { holdFleet } from './fleet-hold.ts';
 import type { Self } from './holder.ts';
-import { lookOnce } from './look.ts';
+import { lookOnce, speaksFor } from './look.ts';
 import { createMarkerIndex } from './marker-index.ts';
 import { attemptKey, isOp, MARKER_KEY, newOp, rowMarker } from './names.ts';
 import { detail, recentChanges, resolveRows, summaries } from './ops.ts';
@@ -438,8 +438,9 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     const work = await workOf({ database, self, op }, { lookOnly: true, resumed: true, resendAbsent: false });
     for (const change of sent) {
       const seen = await lookOnce(work, change);
-      if (seen.found === 'there' || seen.found === 'several') {
-        const message = `row ${change.n} of ${op.id} is done: ${seen.text}. Nothing was recorded`;
+      if (speaksFor(seen, change)) {
+        const is = seen.found === 'cannot tell' ? 'may be' : 'is';
+        const message = `row ${change.n} of ${op.id} ${is} done: ${seen.text}. Nothing was recorded`;
         throw opError('guarded', op.id, message, { hint: `cardwright ops resume ${op.id}` });
       }
       if (seen.found === 'cannot tell') dependencies.notice(`warning: row ${change.n}: ${seen.text}`);

@@ -61,8 +61,9 @@ async function lookForCard(work: Work, change: Change): Promise<Look> {
   const marker = change.marker;
   const binId = String(change.input['bin_id']);
   if (marker === undefined) {
-    const moved = { card: 0, wallet: (await walletMoved(work, change))?.change };
-    return { found: 'cannot tell', text: 'the card carries no marker to look for', isFinal: true, moved };
+    const wallet = await walletMoved(work, change);
+    const text = `the card carries no marker to look for${wallet === undefined ? '' : `, wallet ${wallet.text}`}`;
+    return { found: 'cannot tell', text, isFinal: true, moved: { card: 0, wallet: wallet?.change } };
   }
   const where = `cards of ${binId} with the marker ${marker}`;
   const named = await namedCard(work.reader, change.evidence.made, marker);
@@ -198,6 +199,12 @@ function money(value: number, what: string): Cents {
   const amount = centsOf(value);
   if (amount === undefined) throw new CliError('contract_mismatch', { message: `the ${what} is not an amount` });
   return amount;
+}
+
+/** Whether a reading speaks for a change, whatever was answered: it is there, or a balance has moved by its amount. */
+export function speaksFor({ found, moved }: Look, { amount }: Change): boolean {
+  const isMoved = [moved?.card, moved?.wallet].some(by => by !== undefined && amount > 0 && Math.abs(by) === amount);
+  return found === 'there' || found === 'several' || isMoved;
 }
 
 /** What of a card with the marker of a create is otherwise than was asked for; of a new one its balance and state too. */

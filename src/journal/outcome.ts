@@ -6,7 +6,7 @@
  * | 2xx that shows the effect | read once; agrees: done. Else look | the same |
  * | no byte left | again, up to 4 times; then not sent (12) | unknown |
  * | 429 | wait as told (75 s in all), look; not there: again under the same key; at last 7 | look; else unknown |
- * | 4xx in the form of the service | read once; not there: refused; a moved balance: unknown. In a word that is not known: look first | look; else unknown |
+ * | 4xx in the form of the service | read once, creates of a file at the end of their run; not there: refused; a moved balance: unknown. In a word that is not known: look first | look; else unknown |
  * | anything else, silence included | look; a key that is honoured and young: again under it, twice at most; else unknown (11) | the same |
  *
  * A look says `there`, `not there` or `cannot tell`, and `cannot tell` is unknown. Nothing is sent again before a look. Changes that
@@ -22,9 +22,9 @@ import { CliError } from '../core/errors.ts';
 import { type Cents, cents, centsOf, dollars } from '../core/money.ts';
 import { between } from '../platform/time.ts';
 import { holdCard, markSent, releaseCard, type Settling, settle } from './changes.ts';
-import { isOwnMarker, type Look, look, lookOnce, otherwise, readBefore } from './look.ts';
+import { isOwnMarker, type Look, look, lookOnce, otherwise, readBefore, speaksFor } from './look.ts';
 import { attemptKey, MARKER_KEY } from './names.ts';
-import { type Change, keptError } from './records.ts';
+import { type Change, isRefused, keptError } from './records.ts';
 import type { RowOutcome, SendPermit } from './types.ts';
 import { doneOtherwise, factsOf, named, recordedOutcome, unknownError } from './words.ts';
 import { isKeyUsable, rest, rowOf, timeOf, type Work } from './work.ts';
@@ -69,7 +69,7 @@ interface Sending {
 
 async function execute(work: Work, change: Change, permit: SendPermit | undefined): Promise<RowOutcome> {
   const isAmbiguous = change.state !== 'planned';
-  const settled = isAmbiguous ? undefined : await refusedBefore(work, change);
+  const settled = wasRefused(change) && !work.stop.aborted ? await lookForRefused(work, change) : undefined;
   if (settled !== undefined) return settled;
   const begun = isAmbiguous ? undefined : await begin(work, change);
   if (begun !== undefined && 'outcome' in begun) return begun;
@@ -165,14 +165,11 @@ async function judge(
   }
 }
 
-/** A reading that speaks for what was refused: it is there, or a balance moved by its amount. Creates of a file are not read. */
+/** A reading that speaks for what was refused. Creates of a file are compared with the list at the end of their run. */
 async function shownInSpite(work: Work, change: Change): Promise<Look | undefined> {
   const isRead = change.operation === 'cards.create' ? work.alone : !work.stop.aborted;
   const seen = isRead ? await lookOnce(work, change) : undefined;
-  const isMoved = [seen?.moved?.card, seen?.moved?.wallet].some(
-    by => by !== undefined && Math.abs(by) === change.amount,
-  );
-  return seen !== undefined && (isThere(seen) || isMoved) ? seen : undefined;
+  return seen !== undefined && speaksFor(seen, change) ? seen : undefined;
 }
 
 /** What was not answered, or not believed: there is done, not there may be sent again, and all else is unknown. */
@@ -204,14 +201,17 @@ function countResent(change: Change): void {
 }
 
 /** A refusal of an earlier command under another key: what was done in spite of it is not done again. */
-async function refusedBefore(work: Work, change: Change): Promise<RowOutcome | undefined> {
-  if (change.error?.kind !== 'insufficient_funds' || change.sentAt === undefined || work.stop.aborted) return undefined;
+async function lookForRefused(work: Work, change: Change): Promise<RowOutcome | undefined> {
   const seen = await look(work, change);
   if (isThere(seen)) return done(work, change, { seen });
-  if (seen.found === 'cannot tell' && change.marker !== undefined) return unknown(work, change, seen);
-  if (seen.found === 'cannot tell' && change.before !== undefined) return unknown(work, change, seen);
+  if (seen.found === 'cannot tell') return unknown(work, change, seen);
   change.before = undefined;
   return undefined;
+}
+
+/** An earlier command has sent it and was refused, and something tells whether it was done. */
+function wasRefused(change: Change): boolean {
+  return isRefused(change) && (change.marker !== undefined || change.before !== undefined);
 }
 
 /** What comes before the first sending: the card is held, and what is evidence is read. */
@@ -567,7 +567,9 @@ async function leftUnknown(work: Work, change: Change, seen: Look | undefined): 
 
 /** For dry runs: what a resume would do with it. */
 async function onlyLook(work: Work, change: Change): Promise<RowOutcome> {
-  if (change.state === 'planned') return { ...factsOf(change), outcome: 'not_sent', next: 'send' };
+  const isUnsent = change.state === 'planned';
+  const unsent = { ...factsOf(change), outcome: 'not_sent', next: 'send' } as const;
+  if (isUnsent && !wasRefused(change)) return unsent;
   const seen = await look(work, change);
   if (isThere(seen)) {
     const result = seen.result ?? seen.cards?.[0];
@@ -580,6 +582,7 @@ async function onlyLook(work: Work, change: Change): Promise<RowOutcome> {
       ...(typeof id === 'string' && { cardId: id }),
     };
   }
+  if (isUnsent && seen.found === 'not there') return unsent;
   const left = await leftUnknown(work, change, seen);
   const mayResend =
     seen.found === 'not there' &&

@@ -155,6 +155,11 @@ const CHANGE_COLUMNS = [
   'state',
 ] as const;
 
+/** The service has refused it; where the wallet was too low for a row of many, it stays open for a resume. */
+export function isRefused({ state, error }: Pick<Change, 'state' | 'error'>): boolean {
+  return state === 'refused' || (state === 'planned' && error?.kind === 'insufficient_funds');
+}
+
 /** Writes new changes down, all planned. */
 export function insertChanges(tx: Transaction, changes: Iterable<Change>): Promise<void> {
   function* rows(): Iterable<readonly SqlValue[]> {

@@ -1,10 +1,10 @@
 /** An operation in the hands of this process: its rows to their outcomes, its end, and the letting go. */
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents } from '../core/money.ts';
-import { acknowledge, finishOp, letGo, renewLease, settle } from './changes.ts';
+import { acknowledge, finishOp, letGo, renewLease } from './changes.ts';
 import { pidIn, RENEW_MS } from './holder.ts';
 import { executeChange } from './outcome.ts';
-import type { Change } from './records.ts';
+import { type Change, isRefused } from './records.ts';
 import type {
   Counts,
   Finished,
@@ -16,8 +16,8 @@ import type {
   RunPlan,
   SendPermit,
 } from './types.ts';
-import { verify } from './verify.ts';
-import { named, recordedOutcome, unknownError } from './words.ts';
+import { type Verified, verify } from './verify.ts';
+import { recordedOutcome } from './words.ts';
 import type { Work } from './work.ts';
 
 /** What is left to do for an op once its answer was written, or was lost on the way to whoever reads it. */
@@ -56,44 +56,19 @@ export function createRun(settings: RunSettings): Run {
   };
 
   async function finish(): Promise<Finished> {
-    const counts = countsOf(changes);
-    const sums = { counts, cents: centsDone(changes) };
-    if (isEnded) {
-      acknowledgeLater();
-      return { ...sums, objections: op.objections, remarks: [], doubted: [], ended: true };
-    }
+    let found: Verified = { objections: op.objections, remarks: [], corrected: [] };
     try {
-      return await verifyAndEnd();
+      if (!isEnded) found = await verify(work, changes, settings.wallet);
+      const isOver = changes.every(({ state }) => state === 'done' || state === 'refused' || state === 'not_sent');
+      if (!isEnded && isOver) await finishOp(work, found.objections, afterAnswer === undefined && !isLeft);
+      isEnded ||= isOver;
+      acknowledgeLater();
     } catch (thrown) {
       // The service cannot be read, or the journal not be written: what is done is done, and a resume ends it.
       if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
-      const remarks = [`it could not be verified: ${thrown.message}`];
-      return {
-        counts: countsOf(changes),
-        cents: centsDone(changes),
-        objections: [],
-        remarks,
-        doubted: [],
-        ended: false,
-      };
+      found = { ...found, remarks: [...found.remarks, `it could not be verified: ${thrown.message}`] };
     }
-  }
-
-  async function verifyAndEnd(): Promise<Finished> {
-    const verified = await verify(work, changes, settings.wallet);
-    for (const { change, card } of verified.misnamed) {
-      await settle(work, change, { state: 'done', card, evidence: { ...change.evidence, via: 'look' } });
-    }
-    const doubted: RowOutcome[] = [];
-    for (const change of verified.doubted) doubted.push(await doubt(work, change));
-    const { objections, remarks } = verified;
-    const isOver = changes.every(({ state }) => state === 'done' || state === 'refused' || state === 'not_sent');
-    if (isOver) {
-      await finishOp(work, objections, afterAnswer === undefined && !isLeft);
-      isEnded = true;
-    }
-    acknowledgeLater();
-    return { counts: countsOf(changes), cents: centsDone(changes), objections, remarks, doubted, ended: isOver };
+    return { counts: countsOf(changes), cents: centsDone(changes), ...found, ended: isEnded };
   }
 
   return {
@@ -122,25 +97,13 @@ export function createRun(settings: RunSettings): Run {
   };
 }
 
-/** A card that was answered and that nothing shows: whether it exists is not known. */
-async function doubt(work: Work, change: Change): Promise<RowOutcome> {
-  const evidence = { ...change.evidence, reason: `the answer named card ${change.card}, and no reading shows it` };
-  await settle(work, change, { state: 'unknown', evidence });
-  return {
-    row: change.n,
-    outcome: 'unknown',
-    cardId: change.card,
-    error: named(change, unknownError(work.op, change, undefined)),
-  };
-}
-
 export function countsOf(changes: Iterable<Change>): Counts & { readonly open: number } {
   const counts = { done: 0, refused: 0, unknown: 0, not_sent: 0, open: 0 };
   for (const { state, error } of changes) {
     if (state === 'sent') counts.unknown += 1;
+    else if (isRefused({ state, error })) counts.refused += 1;
     else if (state !== 'planned') counts[state] += 1;
-    else if (error === undefined) counts.open += 1;
-    else counts[error.kind === 'insufficient_funds' ? 'refused' : 'not_sent'] += 1;
+    else counts[error === undefined ? 'open' : 'not_sent'] += 1;
   }
   return counts;
 }

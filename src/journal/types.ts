@@ -151,8 +151,8 @@ export interface Finished {
   readonly objections: readonly string[];
   /** What it found odd and others may explain. */
   readonly remarks: readonly string[];
-  /** Rows that came back as done, and whose card it could not read: they are unknown now. */
-  readonly doubted: readonly RowOutcome[];
+  /** Rows that came back as done, and whose card no reading shows: unknown now. Refused creates whose card is there: done now. */
+  readonly corrected: readonly RowOutcome[];
   /** True when the op is finished: a later resume sends nothing. */
   readonly ended: boolean;
 }

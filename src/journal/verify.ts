@@ -1,29 +1,31 @@
 /**
- * The end of a run: what the journal calls done is compared with what the service has. Cards with the markers of its rows are
- * counted, and the wallet is compared. One function; what it finds is an objection (15), a remark, or a row that is unknown after all.
+ * The end of a run: what the journal says is compared with what the service has. Cards with the markers of its rows are counted,
+ * of refused creates too, and the wallet is compared. What it finds is an objection (15), a remark, or another outcome of a row.
  */
 import { READ_LAG_PAUSES } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
 import { cents, dollars } from '../core/money.ts';
 import { rowsNamed } from '../core/row-words.ts';
+import { settle } from './changes.ts';
 import { othersMoved, walletNow } from './look.ts';
 import { MARKER_KEY } from './names.ts';
-import type { Change } from './records.ts';
-import { duplicateNotes } from './words.ts';
+import { type Change, isRefused } from './records.ts';
+import type { RowOutcome } from './types.ts';
+import { duplicateNotes, recordedOutcome } from './words.ts';
 import { rest, type Work } from './work.ts';
 
 export interface Verified {
   readonly objections: readonly string[];
   readonly remarks: readonly string[];
-  /** Creates that were answered with a card that no reading shows. */
-  readonly doubted: readonly Change[];
-  /** Creates that were answered with another card, and the one that carries their marker. */
-  readonly misnamed: readonly { readonly change: Change; readonly card: string }[];
+  /** Rows whose outcome is another one now. */
+  readonly corrected: readonly RowOutcome[];
 }
 
-/** Throws as reading does when the service cannot be asked. */
+/** Throws as reading does when the service cannot be asked, and as `settle` does. */
 export async function verify(work: Work, changes: readonly Change[], wallet: number | undefined): Promise<Verified> {
-  const creates = changes.filter(({ operation, state }) => operation === 'cards.create' && state === 'done');
+  const creates = changes.filter(
+    change => change.operation === 'cards.create' && (change.state === 'done' || (!work.alone && isRefused(change))),
+  );
   const recorded = creates.flatMap(({ n, evidence: { duplicate } }) => (duplicate ? duplicateNotes(n, duplicate) : []));
   const listed =
     creates.length === 0
@@ -34,19 +36,33 @@ export async function verify(work: Work, changes: readonly Change[], wallet: num
             work,
             creates.filter(({ evidence }) => evidence.unmarked !== true),
           );
+  const changed = new Set(listed.missing);
+  for (const { change, card } of listed.found) {
+    if (isRefused(change)) changed.add(change);
+    await settle(work, change, { state: 'done', card, evidence: { ...change.evidence, via: 'look' } });
+  }
+  for (const change of listed.missing) {
+    const reason = `the answer named card ${change.card}, and no reading shows it`;
+    await settle(work, change, { state: 'unknown', evidence: { ...change.evidence, reason } });
+  }
+  const corrected = [...changed].map(change => recordedOutcome(change, work.op)).filter(each => each !== undefined);
   const money = await compareWallet(work, changes, wallet);
-  return {
-    objections: [...new Set([...recorded, ...listed.objections, ...money.objections])],
-    remarks: money.remarks,
-    doubted: listed.doubted,
-    misnamed: listed.misnamed,
-  };
+  const objections = [...new Set([...recorded, ...listed.objections, ...money.objections])];
+  return { objections, remarks: money.remarks, corrected };
 }
 
-const NOTHING: Verified = { objections: [], remarks: [], doubted: [], misnamed: [] };
+interface Compared {
+  readonly objections: readonly string[];
+  /** Creates that were refused, or answered with another card, and the one that carries their marker. */
+  readonly found: readonly { readonly change: Change; readonly card: string }[];
+  /** Creates that were answered with a card that no reading shows. */
+  readonly missing: readonly Change[];
+}
+
+const NOTHING: Compared = { objections: [], found: [], missing: [] };
 
 /** A single create was read by its id. Where the wallet has not moved by its amount, a second card may be there. */
-async function verifyOne(work: Work, change: Change | undefined): Promise<Verified> {
+async function verifyOne(work: Work, change: Change | undefined): Promise<Compared> {
   if (change === undefined || change.marker === undefined || change.before?.wallet === undefined) return NOTHING;
   if (change.evidence.duplicate !== undefined || change.evidence.via === 'person') return NOTHING;
   for (const pause of [...READ_LAG_PAUSES, undefined]) {
@@ -69,7 +85,7 @@ function ownFirst({ card }: Change, ids: readonly string[]): readonly string[] {
 }
 
 /** The lists of the BINs that cards were made from, read once. */
-async function compareCards(work: Work, creates: readonly Change[]): Promise<Verified> {
+async function compareCards(work: Work, creates: readonly Change[]): Promise<Compared> {
   const byId = new Map<string, Change>();
   const byMarker = new Map<string, Change>();
   const objections: string[] = [];
@@ -101,28 +117,30 @@ async function compareCards(work: Work, creates: readonly Change[]): Promise<Ver
       }
     }
   }
-  const misnamed: { change: Change; card: string }[] = [];
+  const found: { change: Change; card: string }[] = [];
   for (const [change, ids] of marked) {
     const { n, card } = change;
-    if (card === undefined || ids.includes(card)) {
-      if (ids.length > 1) objections.push(...duplicateNotes(n, ownFirst(change, ids)));
-      continue;
-    }
-    // The answered card may only be listed without its metadata.
-    const isAnswered = await carriesMarker(work, card, change.marker ?? '');
-    if (isAnswered) objections.push(...duplicateNotes(n, [card, ...ids]));
-    else {
-      const [only] = ids;
-      if (only !== undefined && ids.length === 1) misnamed.push({ change, card: only });
+    if (card !== undefined && !ids.includes(card)) {
+      // The answered card may only be listed without its metadata.
+      if (await carriesMarker(work, card, change.marker ?? '')) {
+        objections.push(...duplicateNotes(n, [card, ...ids]));
+        continue;
+      }
       objections.push(
         `row ${n}: the answer named the card ${card}, which is another one; the card of row ${n} is ${ids.join(', ')}, which carries its marker`,
       );
+    } else {
+      if (ids.length > 1) objections.push(...duplicateNotes(n, ownFirst(change, ids)));
+      if (!isRefused(change)) continue;
+      objections.push(`row ${n} was refused, and made all the same: ${ids.join(', ')} carries its marker`);
     }
+    const [only = ''] = ids;
+    if (ids.length === 1 || isRefused(change)) found.push({ change, card: only });
   }
   for (const [id, change] of unmarked) if (marked.has(change)) unmarked.delete(id);
   objections.push(...(await otherCards(work, unmarked, isDenied)));
-  for (const { change } of misnamed) missing.delete(change.card ?? '');
-  return { objections, remarks: [], doubted: await notThere(work, missing), misnamed };
+  for (const { change } of found) missing.delete(change.card ?? '');
+  return { objections, found, missing: await notThere(work, missing) };
 }
 
 /** Of a service whose lists hold no metadata every card looks unmarked: so many are read to tell. */

@@ -68,11 +68,11 @@ export async function executeOnly(
   const outcome = await run.perform(1);
   // Done otherwise than asked: a script that only sees the exit code must not buy it again.
   if (outcome.outcome === 'done' && outcome.error !== undefined) run.leaveUnacknowledged();
-  const { objections, doubted, ended } = await run.finish().catch((thrown: unknown) => {
+  const { objections, corrected, ended } = await run.finish().catch((thrown: unknown) => {
     // What became of the write comes before what became of its journal.
     throw outcome.error ?? afterwards(thrown, operation, 'its journal could not be closed', run.op);
   });
-  const error = outcome.error ?? doubted[0]?.error;
+  const error = outcome.error ?? corrected[0]?.error;
   if (error !== undefined) throw objections.length === 0 ? error : alsoObjected(error, objections);
   if (objections.length > 0) throw objected(operation, run.op, objections);
   if (!ended) throw unverified(operation, run.op);

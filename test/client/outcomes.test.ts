@@ -223,11 +223,21 @@ describe('writes that are confirmed by reading', () => {
     ['204', (_, r) => r.writeHead(204).end()],
     ['empty 200', (_, r) => raw(r, 200, '')],
     ['deleted', (_, r) => json(r, 200, { id: 'wh_1', deleted: true })],
-  ])('delete answered with %s is done', async (_name, answer) => {
-    served = await serve(answer);
-    const answered = await speak(served.baseUrl).service.send('webhooks.delete', { webhook_id: 'wh_1' });
-    expect(answered).toMatchObject({ result: undefined, changed: true });
-  });
+  ])(
+    'delete answered with %s is done where it is not listed any more, and unknown where it is',
+    async (_name, answer) => {
+      for (const listed of [[], [{ id: 'wh_1', url: 'https://a.example', events: ['card.frozen'] }]]) {
+        served = await serve((seen, r, request) =>
+          seen.method === 'GET' ? json(r, 200, { data: listed }) : answer(seen, r, request),
+        );
+        const { service } = speak(served.baseUrl);
+        const deleting = service.send('webhooks.delete', { webhook_id: 'wh_1' });
+        if (listed.length === 0) expect(await deleting).toMatchObject({ result: undefined, changed: true });
+        else expect((await thrown(deleting)).kind).toBe('outcome_unknown');
+        await served.close();
+      }
+    },
+  );
 
   test.each<[string, Handler]>([
     ['deleted false', (_, r) => json(r, 200, { id: 'wh_1', deleted: false })],

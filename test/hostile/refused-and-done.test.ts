@@ -15,13 +15,40 @@ test.each(['create', 'fund'] as const)('%s', async operation => {
   const play = { effect: 'done', answer: refusal(400, 'insufficient_funds') } as const;
   here.service.script({ operation, where: ({ body }) => body['amount'] === 26, plays: [play] });
   const first = await place.run(`cards ${operation} --file -`, FILES[operation]);
-  // A fund that was refused moved the balance of its card: that is not told as a plain no.
-  expect(first.code).toBe(operation === 'fund' ? 11 : 9);
+  // A fund that was refused moved the balance of its card, and the list of cards shows the marker: neither is told as a plain no.
+  expect(first.code).toBe(operation === 'fund' ? 11 : 15);
   const op = /"op":"(op_\w+)"/.exec(first.err)?.[1] ?? '';
   const resumed = await place.run(`ops resume ${op}`);
   const { effects } = here.service.books(TEST_KEY);
   // The marker proves a card, the balance of the card a transfer.
-  expect([effects.map(({ cents }) => cents), resumed.code]).toEqual([[2_500, 2_600], 0]);
+  expect([effects.map(({ cents }) => cents), resumed.code]).toEqual([[2_500, 2_600], operation === 'fund' ? 0 : 15]);
+});
+
+test.each(['invalid_request', 'bin_not_found'])('a row that is refused with %s is one of the list', async word => {
+  await using here = await arena();
+  await using place = await here.enter('unknown', 'test');
+  here.service.reset({ [TEST_KEY]: { cards: [{}, {}] } });
+  const play = { effect: 'done', answer: refusal(word === 'bin_not_found' ? 404 : 400, word) } as const;
+  here.service.script({ operation: 'create', where: ({ body }) => body['amount'] === 26, plays: [play] });
+  const first = await place.run('cards create --file -', FILES.create);
+  expect([first.code, /row 2 was refused, and made all the same: card_\w+/.test(first.err)]).toEqual([15, true]);
+  const op = /"op":"(op_\w+)"/.exec(first.err)?.[1] ?? '';
+  const { items } = JSON.parse((await place.run(`ops show ${op}`)).out);
+  expect(items.map(({ outcome }: { outcome: string }) => outcome)).toEqual(['done', 'done']);
+});
+
+test('a dry run of a resume looks for what was refused, and foretells no second one', async () => {
+  await using here = await arena();
+  await using place = await here.enter('unknown', 'test');
+  here.service.reset({ [TEST_KEY]: { cards: [{}, {}], behind: { listMs: 60_000 } } });
+  const play = { effect: 'done', answer: refusal(400, 'insufficient_funds') } as const;
+  here.service.script({ operation: 'create', where: ({ body }) => body['amount'] === 26, plays: [play] });
+  const first = await place.run('cards create --file -', FILES.create);
+  const op = /"op":"(op_\w+)"/.exec(first.err)?.[1] ?? '';
+  const next = async () => JSON.parse((await place.run(`ops resume ${op} --dry-run`)).out).data[1]?.next;
+  expect([first.code, await next()]).toEqual([9, 'send']);
+  here.clock.pass(120_000);
+  expect(await next()).toBeNull();
 });
 
 test.each([
@@ -50,6 +77,10 @@ test('a wallet that has moved by the amount speaks against a refusal, where no l
   const line = 'api POST /cards -f bin_id=bin_1 -F amount:=26 --intent raw-1 --yes';
   const [first, again] = [await place.run(line), await place.run(line)];
   expect([first.code, again.code, here.service.books(TEST_KEY).effects.length]).toEqual([11, 11, 1]);
+  // A person who calls it not done frees a cap against the same evidence.
+  const op = /"op":"(op_\w+)"/.exec(first.err)?.[1] ?? '';
+  const resolved = await place.run(`ops resolve ${op} --as not-done --note x`);
+  expect([resolved.code, resolved.err.includes('may be done')]).toEqual([14, true]);
 });
 
 test.each(['terminate', 'freeze'] as const)(

@@ -141,7 +141,8 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
       await settle(held, change, { state: 'done', card: `card_${change.op}`, evidence: {} });
     await finishOp(held, [], true);
   }
-  const flaws = async () => (await database.read(tx => checkChain(tx, ACCOUNT))).flaws.map(({ what }) => what);
+  const flaws = async () =>
+    (await database.read(tx => checkChain(tx, ACCOUNT, approvers ?? []))).flaws.map(({ what }) => what);
   const asOwner = async (statement: string, ...values: (string | number)[]) =>
     server === undefined ? database.transaction(tx => tx.run(statement, ...values)) : server.sql(statement, ...values);
 
@@ -305,6 +306,16 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
       await begin(opened);
       await colleague.transaction(tx => tx.run("update op set state = 'open' where id = ?", opened.op));
       expect((await flaws()).join()).toContain(`${opened.op} was held for approval and opened without it`);
+      // A signature of nobody, and one that is of other bytes, approve nothing.
+      const { signature } = signRequest('other bytes', bo.privateKey);
+      for (const keyid of [bo.keyid, 'nobody'])
+        await colleague.transaction(tx =>
+          tx.insert('approval', ['op', 'keyid', 'signature', 'at'], [[opened.op, keyid, signature, 1]]),
+        );
+      const forged = (await flaws()).filter(each => each.includes(opened.op)).join();
+      expect(forged).toContain('the signature of bo does not fit');
+      expect(forged).toContain('the key nobody is not among the approvers');
+      expect(forged).toContain('was held for approval and opened without it');
       const done = draft([100]);
       limits = [];
       await finish(await begin(done));

@@ -106,8 +106,8 @@ export interface RunCounts {
   add(outcome: RowOutcome): void;
   /** A row of the input that is no row of the run: wrong, or done before. The run moves nothing for it. */
   addSkipped(outcome: RowOutcome): void;
-  /** A row that came as done and is unknown by what the verification has read. */
-  makeUnknown(outcome: RowOutcome): void;
+  /** Another outcome of a row by what the verification has read: unknown in place of done, done in place of refused. */
+  correct(outcome: RowOutcome): void;
   /** One more row that the run stopped before. */
   leaveOut(): void;
   readonly totals: RowTally;
@@ -250,12 +250,12 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
       if (outcome.outcome === 'done') doneBefore += 1;
       this.add(outcome);
     },
-    makeUnknown(outcome) {
-      count.done -= 1;
-      sum.done -= outcome.amount ?? 0;
-      count.unknown += 1;
-      sum.unknown += outcome.amount ?? 0;
-      note(outcome);
+    correct(outcome) {
+      const was = outcome.outcome === 'done' ? 'refused' : 'done';
+      count[was] -= 1;
+      sum[was] -= outcome.amount ?? 0;
+      for (const { rows } of shown) if (rows.includes(outcome.row)) rows.splice(rows.indexOf(outcome.row), 1);
+      this.add(outcome);
     },
     leaveOut() {
       leftOut += 1;
@@ -363,7 +363,7 @@ interface Looked {
   /** Never sent, and left to a person. */
   readonly kept: Set<number>;
   readonly steps: Map<NextOfRow, Step>;
-  /** Unknown by the journal, and done by this look. */
+  /** Unknown or refused by the journal, and done by this look. */
   readonly found: Step;
   readonly counts: Record<RowOutcome['outcome'], number>;
   /** The error of an operation of one row. */
@@ -378,7 +378,7 @@ interface Looked {
  */
 export function runOverview(ctx: Context, { run }: Pick<OpView, 'run'>): Shown {
   const rows = rowsOf(run, []);
-  const unknown = new Set(rows.flatMap(({ row, isUnknown }) => (isUnknown ? [row] : [])));
+  const open = new Set(rows.flatMap(({ row, earlier }) => (earlier === undefined ? [row] : [])));
   const looked: Looked = {
     absent: [],
     kept: new Set(),
@@ -391,7 +391,7 @@ export function runOverview(ctx: Context, { run }: Pick<OpView, 'run'>): Shown {
   async function* batches() {
     const settings = { run, rows, concurrency: USUAL_WORKERS, keepGoing: true, stop: ctx.signal };
     for await (const batch of drive({ ...settings, onOutcome: () => undefined }).outcomes) {
-      for (const outcome of batch) count(looked, outcome, unknown);
+      for (const outcome of batch) count(looked, outcome, open);
       yield batch.map(outcome => ({ ...resultRow(outcome), next: outcome.next ?? null }));
     }
     ctx.signal.throwIfAborted();
@@ -412,12 +412,12 @@ export function runOverview(ctx: Context, { run }: Pick<OpView, 'run'>): Shown {
 function count(
   looked: Looked,
   { row, outcome, next, amount, error, absent, keyHonoured }: RowOutcome,
-  unknown: ReadonlySet<number>,
+  open: ReadonlySet<number>,
 ): void {
   looked.counts[outcome] += 1;
   looked.error = error;
   if (absent === true) looked.absent.push({ row, keyHonoured });
-  if (outcome === 'done' && unknown.has(row)) addTo(looked.found, row, amount);
+  if (outcome === 'done' && open.has(row)) addTo(looked.found, row, amount);
   if (next === undefined) return;
   if (outcome === 'not_sent' && next === 'decide') looked.kept.add(row);
   const step = looked.steps.get(next) ?? { rows: [], cents: 0 };

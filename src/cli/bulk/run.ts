@@ -472,9 +472,9 @@ async function concluded(ctx: Context, working: Working, stopped: CliError | und
   const signal = isSignal(reason) ? reason : undefined;
   // After a signal nothing is asked of the service any more; a resume makes the audit.
   const cutShort = signal !== undefined && tally.counts().not_sent + tally.counts().unknown > 0;
-  const finished = cutShort ? { objections: [], remarks: [], doubted: [], ended: false } : await run.finish();
-  const { objections, doubted, ended } = finished;
-  for (const outcome of doubted) tally.makeUnknown(outcome);
+  const finished = cutShort ? { objections: [], remarks: [], corrected: [], ended: false } : await run.finish();
+  const { objections, corrected, ended } = finished;
+  for (const outcome of corrected) tally.correct(outcome);
   for (const remark of finished.remarks) ctx.ui.notice(`note: ${remark}`);
   return tally.verdict({ op: run.op, objections, ended, stopped, signal });
 }

@@ -19,10 +19,10 @@ export const resolveOp = command({
     not_found: 'This machine knows no such operation.',
     not_confirmed: 'Rows that a resume would send would be given up, and nobody agreed. Nothing was recorded.',
     guarded:
-      'Another process works on it, or done was said of rows that were never sent, or not-done of a row whose card is there, or the card is that of another row. Nothing was recorded.',
+      'Another process works on it, or done was said of rows that were never sent, or not-done of a row that a reading speaks for, or the card is that of another row. Nothing was recorded.',
   },
   about: [
-    'Changes nothing at the service. Before a row is recorded as not done the service is read, as ops resume --dry-run reads it. Nothing is recorded (14) where a card carries the mark of the row. What cannot be found out is a warning, and recorded.',
+    'Changes nothing at the service. Before a row is recorded as not done the service is read, as ops resume --dry-run reads it. Nothing is recorded (14) where a card carries the mark of the row, or where the card or the wallet has moved by its amount. What cannot be found out is a warning, and recorded.',
     'The note is kept in the journal. What was recorded stays: a row that was declared not done is never sent by a resume.',
     'With --card a create that is recorded as done names its card, which is looked up first where the service answers. A card with the mark of another row, of another BIN, or that another row is done with, is refused (14). The same command with the same --intent shows that card then. Recorded without it, it ends with 15.',
     'Without rows, done is recorded for every unknown row, and the rows that a resume would send stay open. Without rows, not-done is recorded for those as well: that is asked first, and needs --yes in a script.',
