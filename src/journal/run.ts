@@ -47,7 +47,8 @@ export function createRun(settings: RunSettings): Run {
     : setInterval(() => void renewLease(work).catch(() => undefined), RENEW_MS).unref();
 
   const acknowledgeLater = () => {
-    if (isLeft || lookOnly) return;
+    // What could not be written down may stand in the journal as done, and was told as unknown.
+    if (isLeft || lookOnly || changes.some(({ state }) => state === 'sent')) return;
     afterAnswer?.(async answer => {
       if (answer === 'written') await acknowledge(database, op);
       // It was not acknowledged: the same change is refused until a resume has shown it.

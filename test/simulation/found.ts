@@ -49,4 +49,19 @@ export const FOUND: readonly Found[] = [
       steps: [{ ...NOW, name: 1, act: { do: 'buy', wishes: [0], how: 'file' } }],
     },
   },
+  {
+    name: 'a fund that was told as unknown, because the commit of its end was lost, stands in the shared journal as done and known',
+    history: {
+      ...PLAIN,
+      shared: true,
+      cuts: [{ nth: 4, when: 'after', awayMs: 20_000 }],
+      wishes: [{ change: 'fund', dollars: 5, card: 2, intent: false }],
+      service: SERVICE,
+      lies: [],
+      steps: [
+        { ...NOW, name: 1, act: { do: 'buy', wishes: [0], how: 'command' } },
+        { ...NOW, name: 2, act: { do: 'repeat', of: 1, as: 'the same', extra: 0 } },
+      ],
+    },
+  },
 ];

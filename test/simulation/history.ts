@@ -35,8 +35,17 @@ export type Act =
   | { readonly do: 'reset' }
   | { readonly do: 'look' };
 
-/** `with again`: `--again`, only where the program has named it. */
-export type Repeated = 'the same' | 'one row more' | 'first row gone' | 'rows turned round' | 'with again';
+/**
+ * `with again`: `--again`, only where the program has named it. `other amounts`: another wish in the place of each, under the intent
+ * of the first where it has one.
+ */
+export type Repeated =
+  | 'the same'
+  | 'one row more'
+  | 'first row gone'
+  | 'rows turned round'
+  | 'with again'
+  | 'other amounts';
 
 export interface Step {
   /** What others call it. */
@@ -106,7 +115,7 @@ export function historyOf(seed: number): History {
   const isLimited = lies.some(({ says }) => says.startsWith('429'));
   const { list, card, wallet, fresh } = service.behind;
   const behind = isLimited ? { list: list / 2, card: card / 2, wallet: wallet / 2, fresh: fresh / 2 } : service.behind;
-  return {
+  return inCorner(also, calm || shared ? -1 : also.below(24), {
     noise: chance.below(1e9),
     wishes,
     service: { ...service, behind },
@@ -116,9 +125,82 @@ export function historyOf(seed: number): History {
     held,
     cap: chance.is(0.1) ? 100 * (6 + chance.below(20)) : 0,
     ...(shared ? { shared, cuts: calm ? [] : cutsOf(also) } : {}),
-    steps,
-  };
+    steps: also.is(0.15) ? withOtherAmounts(also, steps) : steps,
+  });
 }
+
+/** Whoever goes on last does so with another amount. */
+function withOtherAmounts(chance: Chance, steps: readonly Step[]): readonly Step[] {
+  const of = steps.find(({ act }) => act.do === 'buy')?.name ?? 1;
+  const act: Act = { do: 'repeat', of, as: 'other amounts', extra: chance.below(6) };
+  return [...steps.slice(0, -1), { ...(steps.at(-1) as Step), act }];
+}
+
+/** What seldom comes together by chance. */
+function inCorner(chance: Chance, corner: number, history: History): History {
+  const { service, wishes, steps } = history;
+  const [first, ...later] = steps;
+  if (first === undefined) return history;
+  const one = (wish: Partial<Wish>) => wishes.map((each, n) => (n === 0 ? { ...each, ...wish } : each));
+  const buying = (act: Extract<Act, { do: 'buy' }>): Step => {
+    const { fate: _, ...rest } = first;
+    return { ...rest, act };
+  };
+  const lost: Lie = { nth: 1, does: 'done', ms: 0, says: 'lost' };
+  switch (corner) {
+    case 0: {
+      // A list is behind for longer than anybody looks, and keys are known: to be forgotten soon, or to be honoured.
+      const second: Saying[] = ['400 insufficient funds', '400 invalid request', 'lost', '422 key reused', 'honest'];
+      const says = chance.of(second);
+      const kept = { ...NOT_LATE, list: 8_500 + chance.below(3_500) };
+      return {
+        ...history,
+        probed: true,
+        held: false,
+        wishes: one({ change: 'create' }),
+        service: {
+          ...service,
+          metadata: 'everywhere',
+          keysMs: chance.of([3_000, 600_000, null]),
+          diesAt: 0,
+          behind: kept,
+        },
+        lies: [lost, { nth: 2, does: says === 'honest' ? 'done' : 'none', ms: 0, says }],
+        steps: [buying({ do: 'buy', wishes: [0], how: chance.of(['command', 'file'] as const) }), ...later],
+      };
+    }
+    case 1: {
+      // What came onto a card is spent at once.
+      const { dollars, card } = wishes[0] as Wish;
+      return {
+        ...history,
+        held: false,
+        wishes: one({ change: 'fund' }),
+        service: {
+          ...service,
+          behind: NOT_LATE,
+          others: [{ at: 60 + chance.below(6_000), cents: -100 * dollars, card }],
+        },
+        lies: [{ ...lost, says: chance.of(['lost', '429', '503', '409 in progress'] as const) }],
+        steps: [buying({ do: 'buy', wishes: [0], how: chance.of(['command', 'file'] as const) }), ...later],
+      };
+    }
+    case 2:
+      // Two equal cards of a file, and an answer that names the other one.
+      return {
+        ...history,
+        held: false,
+        wishes: one({ change: 'create' }),
+        service: { ...service, metadata: chance.of(['nowhere', 'everywhere'] as const), behind: NOT_LATE },
+        lies: [{ nth: 2, does: chance.of(['none', 'done'] as const), ms: 0, says: 'the newest card' }],
+        steps: [buying({ do: 'buy', wishes: [0, 0], how: 'file' }), ...later],
+      };
+    default:
+      return history;
+  }
+}
+
+const NOT_LATE = { list: 0, card: 0, wallet: 0, fresh: 0 };
 
 function cutsOf(chance: Chance): Cut[] {
   const count = chance.of([0, 0, 0, 1, 1, 2]);
@@ -211,12 +293,13 @@ function stepsOf(chance: Chance, { wishes, machines, calm, held, shared }: Aroun
     const of = chance.of(steps.filter(({ act }) => act.do === 'buy'));
     const wait = chance.of([0, 0, 0, 1_000, 9_000, 90_000, ...(chance.is(0.1) ? [26 * HOUR] : [])]);
     const beside = chance.is(0.2);
+    const longest = shared ? chance.of([400, 30_000, 90_000, 150_000]) : 400;
     const at = chance.is(shared ? 0.5 : 0.9) ? of.machine : machine();
     const act = held && chance.is(0.2) ? decisionOn(chance, of.name) : goOn(chance, of.name, shared ? 1 : machines);
     add({
       machine: act.do === 'copy' ? machines - 1 : at,
       act,
-      wait: beside ? chance.below(400) : wait,
+      wait: beside ? chance.below(longest) : wait,
       beside,
       ...fate(0.2),
     });

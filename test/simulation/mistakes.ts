@@ -73,9 +73,9 @@ export const MISTAKES: readonly Mistake[] = [
     'false',
   ]),
   planted('a file may be run again and again', 35, CLAIM, ['if (!bulk || !movesMoney || again ||', 'if (true ||']),
-  planted('a file is judged without its amounts', 0, 'journal/digest.ts', [
-    "for (const row of rows) each.push(createHash('sha256').update(lineOf(row)).digest());",
-    "for (const row of rows) each.push(createHash('sha256').update(row.operation).digest());",
+  planted('the same change is judged without its amount', 0, 'journal/digest.ts', [
+    '(wantedChange(operation, wanted))',
+    '({ ...(wantedChange(operation, wanted) as object), amount: 0 })',
   ]),
   planted('a key that nobody has proved is trusted', 6, OUTCOME, [
     'return (await isKeyUsable(work, change)) && ',
@@ -108,9 +108,13 @@ export const MISTAKES: readonly Mistake[] = [
     'false ? await holdCard(',
   ]),
   planted('an unknown transfer lets its card go', 513, CHANGES, ["if (state !== 'unknown') await", 'await']),
-  planted('what else of this journal moves the wallet is not asked', 0, LOOK, [
-    'return found.length > 0;',
-    'return false;',
+  planted('a lease of another machine is not waited for', 0, 'journal/holder.ts', [
+    "return 'elsewhere';",
+    "return 'nobody';",
+  ]),
+  planted('a commit whose answer was lost is done again', 0, 'journal/postgres.ts', [
+    "if (status === 'committed') return;",
+    "if (status === 'committed') throw new Lost(lost);",
   ]),
   planted('an answer is believed that names the card of another change', 0, CHANGES, [
     "settling.evidence.via === 'answer' ? await madeByOther(tx, change, settling) : undefined",

@@ -47,6 +47,16 @@ interface Purchase {
   doneAt: number;
 }
 
+/** What a step typed, and what came of it. */
+interface Entry {
+  readonly wishes: readonly number[];
+  readonly how: 'command' | 'file' | 'library';
+  readonly machine: number;
+  /** Under the intent of that other wish. */
+  readonly named: number | undefined;
+  ran?: Ran;
+}
+
 /** A machine with the home of its user. */
 interface Place {
   readonly machine: Machine;
@@ -106,15 +116,7 @@ class Player implements Played {
   readonly #ops = new Map<string, readonly Purchase[]>();
   #journals = 10;
   /** What each step typed and what came of it. */
-  readonly #done = new Map<
-    number,
-    {
-      readonly wishes: readonly number[];
-      readonly how: 'command' | 'file' | 'library';
-      readonly machine: number;
-      ran?: Ran;
-    }
-  >();
+  readonly #done = new Map<number, Entry>();
   readonly #excused = new Set<number>();
   /** How often an op with that wish was approved. */
   readonly #approved = new Map<number, number>();
@@ -300,31 +302,35 @@ class Player implements Played {
     }
   }
 
-  #command(wish: number, more: string): string {
-    const { change, dollars, card, intent, named = wish } = this.history.wishes[wish] as Wish;
+  /** `named`: under the intent of that other wish. */
+  #command(wish: number, more: string, named?: number): string {
+    const { change, dollars, card, intent, named: own = wish } = this.history.wishes[wish] as Wish;
     const amount = amountOf(dollars, wish);
-    const by = intent ? ` --intent order-${named}` : '';
+    const by = intent || named !== undefined ? ` --intent order-${named ?? own}` : '';
     const what = change === 'create' ? `create --bin bin_1 --label wish-${wish}` : `${change} card_${card}`;
     return `cards ${what} --amount ${amount}${by}${more} --yes --json`;
   }
 
-  async #buy(step: Step, wishes: readonly number[], how: 'command' | 'file' | 'library', more: string): Promise<void> {
+  async #buy(
+    step: Step,
+    wishes: readonly number[],
+    how: 'command' | 'file' | 'library',
+    more: string,
+    named?: number,
+  ): Promise<void> {
     const [first = 0] = wishes;
     const place = this.#machines[step.machine];
     const { change } = this.history.wishes[first] ?? {};
     if (place === undefined || change === undefined) return;
-    const entry: { wishes: readonly number[]; how: 'command' | 'file' | 'library'; machine: number; ran?: Ran } = {
-      wishes,
-      how,
-      machine: step.machine,
-    };
+    const entry: Entry = { wishes, how, machine: step.machine, named };
     this.#done.set(step.name, entry);
     const file = how === 'file' ? wishes.toSorted().join() : '';
     const meant: Purchase[] = [];
-    for (const wish of wishes) meant.push(this.#mean(wish, place.journal, file, more.includes('--again'), meant));
+    for (const wish of wishes)
+      meant.push(this.#mean(wish, place.journal, file, more.includes('--again'), meant, named));
     let ran: Ran;
-    if (how === 'library') ran = await this.#call(step, first);
-    else if (how === 'command') ran = await this.#run(step.machine, this.#command(first, more), step);
+    if (how === 'library') ran = await this.#call(step, first, named);
+    else if (how === 'command') ran = await this.#run(step.machine, this.#command(first, more, named), step);
     else {
       const file = join(place.home, 'rows.csv');
       const rows = wishes.map(wish => rowOf(this.history.wishes[wish] as Wish, wish));
@@ -354,8 +360,15 @@ class Player implements Played {
    * Whoever goes on with what nobody was told of means the purchase he meant before. So does who runs the same file again
    * within a day, however it ended.
    */
-  #mean(wish: number, journal: number, file: string, again: boolean, taken: readonly Purchase[]): Purchase {
-    const { intent } = this.history.wishes[wish] as Wish;
+  #mean(
+    wish: number,
+    journal: number,
+    file: string,
+    again: boolean,
+    taken: readonly Purchase[],
+    named: number | undefined,
+  ): Purchase {
+    const intent = (this.history.wishes[wish] as Wish).intent || named !== undefined;
     const known = this.#purchases.filter(
       each => each.wish === wish && each.journal === journal && !taken.includes(each),
     );
@@ -442,9 +455,22 @@ class Player implements Played {
         at >= extra % this.history.wishes.length && change === this.history.wishes[entry.wishes[0] ?? 0]?.change,
     );
     const isNamed = (entry.ran?.err ?? '').includes('--again');
+    if (how === 'other amounts') {
+      const { wishes: all } = this.history;
+      const next = (wish: number) => {
+        const same = [...all.keys()].filter(
+          at => all[at]?.change === all[wish]?.change && (at === wish || all[at]?.card === all[wish]?.card),
+        );
+        return same[(same.indexOf(wish) + 1) % same.length] as number;
+      };
+      const [first = 0] = entry.wishes;
+      const named =
+        entry.how !== 'file' && all[first]?.intent ? (entry.named ?? all[first]?.named ?? first) : undefined;
+      return this.#buy(step, entry.wishes.map(next), entry.how, '', named);
+    }
     if (how === 'with again')
-      return this.#buy(step, entry.wishes, entry.how, isNamed && entry.how === 'file' ? ' --again' : '');
-    if (how === 'the same' || entry.how !== 'file') return this.#buy(step, entry.wishes, entry.how, '');
+      return this.#buy(step, entry.wishes, entry.how, isNamed && entry.how === 'file' ? ' --again' : '', entry.named);
+    if (how === 'the same' || entry.how !== 'file') return this.#buy(step, entry.wishes, entry.how, '', entry.named);
     const wishes = {
       'one row more': [...entry.wishes, ...(another === -1 ? [] : [another])],
       'first row gone': entry.wishes.slice(1),
@@ -496,7 +522,7 @@ class Player implements Played {
   }
 
   /** What a step was told to go on with, or all that this machine has not finished. */
-  async #opsOf({ ran, machine }: { readonly ran?: Ran; readonly machine: number }, step: Step): Promise<string[]> {
+  async #opsOf({ ran, machine }: Entry, step: Step): Promise<string[]> {
     const told = hintOf(ran) ?? errorOf(ran).op ?? pageOf(ran).op;
     return told === undefined || machine !== step.machine ? this.#unfinished(step) : [told];
   }
@@ -606,13 +632,13 @@ class Player implements Played {
   }
 
   /** A program that uses `cardwright/client`: it prints what it got. */
-  async #call(step: Step, wish: number): Promise<Ran> {
+  async #call(step: Step, wish: number, other?: number): Promise<Ran> {
     const { who, said, host } = this.#host(step.machine, '', step);
     const { change, dollars, card, named = wish } = this.history.wishes[wish] as Wish;
     const amount = Number(amountOf(dollars, wish));
     const input =
       change === 'create' ? { bin_id: 'bin_1', amount, label: `wish-${wish}` } : { card_id: `card_${card}`, amount };
-    return this.#process(who, said, `library: ${change} order-${named}`, async () => {
+    return this.#process(who, said, `library: ${change} order-${other ?? named}`, async () => {
       const { createClient } = await this.program.library();
       const client: LibraryClient = createClient({
         baseUrl: ADDRESS,
@@ -622,7 +648,7 @@ class Player implements Played {
           : { journal: host.folders.state }),
       });
       try {
-        const answer = await client.send(`cards.${change}`, input, { intent: `order-${named}` });
+        const answer = await client.send(`cards.${change}`, input, { intent: `order-${other ?? named}` });
         await host.streams.stdout.write(JSON.stringify(answer));
         return 0;
       } catch (thrown) {

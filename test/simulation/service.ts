@@ -90,6 +90,7 @@ interface View {
   readonly honest: Answer;
   readonly card: object | undefined;
   readonly other: object | undefined;
+  readonly newest: object | undefined;
   readonly request: Request;
   readonly wallet: number;
 }
@@ -110,14 +111,14 @@ const shownAs = (view: View, more: object): Answer => ({
   status: 200,
   body: { ...(view.card ?? view.other), ...(view.request.change === 'create' ? view.request.body : {}), ...more },
 });
-const moved = (view: View, more: object): Answer => {
+const moved = (view: View, more: object, as: 0 | 1 = 0): Answer => {
   const { request, wallet } = view;
   const balance = (view.card as { balance?: number } | undefined)?.balance ?? 0;
   const amount = request.body['amount'];
-  return {
-    status: 200,
-    body: { card_id: request.card, amount, card_balance: balance, wallet_balance: wallet / 100, ...more },
-  };
+  // `as`: as if the amount had moved once more.
+  const cents = as * centsOf(amount) * (request.change === 'fund' ? 1 : -1);
+  const balances = { card_balance: (centsOf(balance) + cents) / 100, wallet_balance: (wallet - cents) / 100 };
+  return { status: 200, body: { card_id: request.card, amount, ...balances, ...more } };
 };
 
 type Says = Answer | Kept | ((view: View) => Answer);
@@ -141,6 +142,9 @@ const SAYINGS = {
     isTransfer(view) ? moved(view, { card_id: 'card_1' }) : { status: 200, body: view.other ?? {} },
   'another amount': view => (isTransfer(view) ? moved(view, { amount: 1 }) : shownAs(view, { balance: 500 })),
   'another label': view => (isTransfer(view) ? moved(view, {}) : shownAs(view, { label: 'of somebody else' })),
+  'as if it were done': view =>
+    isTransfer(view) ? moved(view, {}, 1) : shownAs(view, { id: 'card_99', balance: view.request.body['amount'] }),
+  'the newest card': view => (isTransfer(view) ? moved(view, {}, 1) : shownAs(view, view.newest ?? {})),
   'balances as before': view => (isTransfer(view) ? moved(view, {}) : shownAs(view, {})),
   '307': { status: 307, headers: { location: 'https://elsewhere.example/v1/cards' } },
   '500': refused(500, 'internal_error'),
@@ -298,11 +302,13 @@ export class Service implements Listener {
         : request.card;
     const card = this.cards.get(id);
     const other = [...this.cards.values()].find(each => each.id !== id);
+    const newest = [...this.cards.values()].findLast(each => each.id !== id);
     return {
       honest,
       request,
       card: card && this.#shown(card, 'single'),
       other: other && this.#shown(other, 'single'),
+      newest: newest && this.#shown(newest, 'single'),
       wallet: this.wallet,
     };
   }
