@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
-import { ROOT } from '../package/built.ts';
+import { CODE_CACHE, ROOT } from '../package/built.ts';
 import { requires } from '../support/programs.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -53,6 +53,7 @@ export async function openShell(shell: Shell, cards: readonly PlantedCard[], sta
     HOME: folder,
     CARDWRIGHT_CONFIG_DIR: join(folder, 'cardwright'),
     CARDWRIGHT_PROFILE: 'sandbox',
+    CARDWRIGHT_CACHE: CODE_CACHE,
     TERM: 'xterm',
     LC_ALL: 'C.UTF-8',
     SHELL: '/bin/sh',

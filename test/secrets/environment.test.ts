@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningSandbox, startSandbox } from '../../src/sandbox/serving/start.ts';
 import { json, type Served, serve, WALLET } from '../client/served.ts';
-import { ended, ROOT } from '../package/built.ts';
+import { CODE_CACHE, ended, ROOT } from '../package/built.ts';
 import { LIVE_ADDRESS, type LiveFront, liveFront } from '../support/live-front.ts';
 import { requires } from '../support/programs.ts';
 import { changeNoAnswer, LINES, LIVE_KEY, place, SPRUNG, TEST_KEY, trap, withTrap } from './traps.ts';
@@ -25,7 +25,10 @@ describe('a working folder and a PATH full of traps', () => {
     const trace = join(place.folder, 'trace');
     const words = ['doctor', '--sandbox', '--json'];
     const program = [process.execPath, join(ROOT, 'bin', 'cardwright.js'), ...words];
-    const options = { cwd: trap, env: { PATH: process.env['PATH'], CARDWRIGHT_CONFIG_DIR: place.folder } };
+    const options = {
+      cwd: trap,
+      env: { PATH: process.env['PATH'], CARDWRIGHT_CONFIG_DIR: place.folder, CARDWRIGHT_CACHE: CODE_CACHE },
+    };
     spawnSync('strace', ['-f', '-qq', '-e', 'trace=open,openat,openat2,execve', '-o', trace, ...program], options);
     const calls = (await readFile(trace, 'utf8')).split('\n');
     expect(calls.length).toBeGreaterThan(20);
@@ -43,7 +46,12 @@ describe.skipIf(requires('strace'))('connections (needs strace)', () => {
       [['doctor'], key],
     ] as const) {
       const program = [process.execPath, join(ROOT, 'bin', 'cardwright.js'), ...words];
-      const surroundings = { PATH: process.env['PATH'], CARDWRIGHT_CONFIG_DIR: place.folder, ...env };
+      const surroundings = {
+        PATH: process.env['PATH'],
+        CARDWRIGHT_CONFIG_DIR: place.folder,
+        CARDWRIGHT_CACHE: CODE_CACHE,
+        ...env,
+      };
       const options = ['-f', '-qq', '-e', 'trace=connect,sendto', '-o', trace];
       // Not to be waited for synchronously: the service is in this process.
       await ended(spawn('strace', [...options, ...program], { env: surroundings }));

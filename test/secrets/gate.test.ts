@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ended, type Home, home, ROOT } from '../package/built.ts';
+import { CODE_CACHE, ended, type Home, home, ROOT } from '../package/built.ts';
 
 const PROGRAM = join(ROOT, 'bin', 'cardwright.js');
 let place: Home;
@@ -18,6 +18,7 @@ function shell(line: string) {
   const env = {
     PATH: process.env['PATH'] ?? '',
     CARDWRIGHT_CONFIG_DIR: place.folder,
+    CARDWRIGHT_CACHE: CODE_CACHE,
     run: `${process.execPath} ${PROGRAM} --sandbox`,
     card,
   };

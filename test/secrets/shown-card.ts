@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { ROOT } from '../package/built.ts';
+import { CODE_CACHE, ROOT } from '../package/built.ts';
 import { requires } from '../support/programs.ts';
 
 const ENTER = '\x1b[?1049h';
@@ -44,6 +44,7 @@ export async function desk(): Promise<Desk> {
     HOME: folder,
     TERM: 'xterm',
     CARDWRIGHT_CONFIG_DIR: join(folder, 'cardwright'),
+    CARDWRIGHT_CACHE: CODE_CACHE,
     ...more,
   });
   const run = (...words: string[]) =>
