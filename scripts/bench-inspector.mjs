@@ -25,7 +25,7 @@ const { values: options } = parseArgs({
   },
 });
 const ADMIN = '/_sandbox/v1';
-/** ms, of docs/design/inspector.md; of the others nothing is promised. */
+/** ms, of docs/design/inspector.md, section 4; of the others nothing is promised. */
 const GOAL = 100;
 /** Of the page, each in a browser that knows nothing yet. */
 const COLD_LOADS = 15;

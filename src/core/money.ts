@@ -24,7 +24,7 @@ export function cents(value: number): Cents {
 
 /**
  * Cents of a JSON amount. Returns undefined when the number is not money: infinite, more than two decimals,
- * negative zero or beyond safe cents. Such a value never decides anything (docs/design/reliability.md, section 2).
+ * negative zero or beyond safe cents. Such a value never decides anything (docs/design/contract-and-assumptions.md, section 1).
  */
 export function centsOf(usd: number): Cents | undefined {
   if (!Number.isFinite(usd) || Object.is(usd, -0)) return undefined;

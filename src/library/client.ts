@@ -201,7 +201,7 @@ function senderOf({ service, named, journal }: Sending) {
 
 /**
  * The card whose balance shows whether the operation was done: another one meanwhile
- * would hide it (docs/design/reliability.md, section 1).
+ * would hide it (docs/design/reliability.md, section 3).
  */
 function movedCard(operation: string, asked: Values): string | undefined {
   const row = (OPERATIONS as Readonly<Record<string, Operation>>)[operation];

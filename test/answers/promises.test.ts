@@ -1,5 +1,5 @@
 /**
- * The names and types in answers are a promise (docs/design/terminal.md, "Promise"). `promised.txt` holds every field
+ * The names and types in answers are a promise (docs/design/cli.md, "Promised JSON"). `promised.txt` holds every field
  * ever promised: one that is gone, or of another type, fails here. New ones are added with `UPDATE=1`; nothing takes a
  * line away but a person who means to break the promise.
  */

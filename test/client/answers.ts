@@ -1,6 +1,6 @@
 /**
  * Answers that are no plain yes, each with what a read and a write must make of it
- * (docs/design/reliability.md, sections 1 and 4).
+ * (docs/design/reliability.md, sections 1 and 3).
  */
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';

@@ -1,5 +1,5 @@
 /**
- * The tolerant table of docs/design/reliability.md, section 4, and the classes of section 1, on one read and one write.
+ * The tolerant table of docs/design/reliability.md, section 3, and the outcomes of section 1, on one read and one write.
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import { cents } from '../../src/core/money.ts';

@@ -7,7 +7,6 @@ it('is there again within a second, 25 kills long', async () => {
   process.stdout.write(
     `first answer after kill -9: median ${Math.round(median)} ms, slowest ${Math.round(slowest)} ms\n`,
   );
-  // The goal says always (docs/design/reliability.md, section 9), so the slowest of them counts; a busy machine is not
-  // our time.
+  // The goal says always, so the slowest of them counts; a busy machine is not our time.
   expect(slowest).toBeLessThan(1_000);
 });

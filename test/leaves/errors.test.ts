@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { asCliError, CliError, ERROR_KINDS, type ErrorKind, errorDocument } from '../../src/core/errors.ts';
 
-/** The table of docs/design/cli.md, "Exit codes", by hand. */
+/** The exit codes that scripts rely on, by hand. */
 const EXIT_CODES: Readonly<Record<ErrorKind, number>> = {
   internal: 1,
   usage: 2,

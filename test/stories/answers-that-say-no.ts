@@ -1,6 +1,6 @@
 /**
  * Answers of 2xx that do not show what was asked for: nothing is called done that nobody has seen
- * (docs/design/reliability.md, sections 1 and 4).
+ * (docs/design/reliability.md, section 3).
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

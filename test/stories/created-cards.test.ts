@@ -1,6 +1,6 @@
 /**
  * What a create answers must be the card that was asked for, and be provably its own
- * (docs/design/reliability.md, sections 4 and 6).
+ * (docs/design/reliability.md, section 3).
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

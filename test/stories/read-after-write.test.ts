@@ -1,4 +1,4 @@
-/** An answer that shows its effect is told as done when a reading shows it too (docs/design/reliability.md, section 1). */
+/** An answer that shows its effect is told as done when a reading shows it too (docs/design/reliability.md, section 3). */
 import { expect, test } from 'vitest';
 import { stoppedBy } from '../../src/cli/run.ts';
 import { READ_LAG } from '../../src/contract/spans.ts';

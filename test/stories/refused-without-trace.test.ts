@@ -1,6 +1,6 @@
 /**
  * A refusal in words that nobody knows, of writes that leave little or no trace: it may follow the deed
- * (docs/design/reliability.md, section 1).
+ * (docs/design/reliability.md, section 3).
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** The flags of a run of many rows, from a file or from a selection of cards (docs/design/cli.md, "Bulk"). */
+/** The flags of a run of many rows, from a file or from a selection of cards (docs/design/cli.md, "Many rows"). */
 import type { Item } from '../../contract/calls.ts';
 import { flag, integer, money, must, text } from '../../contract/field.ts';
 import type { Cents } from '../../core/money.ts';

@@ -1,6 +1,6 @@
 /**
  * What a run of rows prints: a row, notes of rows that came to the same, the counts and the one exit code of it, and what a resume
- * would do with each row (docs/design/cli.md, "Bulk" and "Exit codes").
+ * would do with each row (docs/design/cli.md, "Many rows" and "Exit codes").
  */
 
 import { type DriveRow, drive } from '../../bulk/scheduler.ts';

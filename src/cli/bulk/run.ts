@@ -1,6 +1,6 @@
 /**
  * Many rows, from a file, a selection or ids: checked, sums held against wallet and limits, confirmed; then driven to their end
- * with progress, signals and one exit code; and taken up again by `ops resume` (docs/design/cli.md, "Bulk").
+ * with progress, signals and one exit code; and taken up again by `ops resume` (docs/design/cli.md, "Many rows").
  */
 
 import { type DriveRow, drive, isSignal } from '../../bulk/scheduler.ts';

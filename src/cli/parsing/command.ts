@@ -58,7 +58,7 @@ export interface Declaration<N extends RowName | undefined, Args extends Argumen
   /** Beside a single one stands the same command with `--json`. */
   readonly examples: readonly Example[];
   /**
-   * Takes many rows too, from `--file` or a selection of cards, in place of one operation (docs/design/cli.md, "Bulk").
+   * Takes many rows too, from `--file` or a selection of cards, in place of one operation (docs/design/cli.md, "Many rows").
    */
   readonly bulk?: N extends BulkOperation ? BulkDeclaration : never;
   /** Words after `--` are another program's command line, in `ctx.rest`, and no operands; whether its exit code is ours. */

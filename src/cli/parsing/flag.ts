@@ -198,7 +198,7 @@ export const RUN_PAGE = {
   left_out: tells.count('Cards of the selection in a state that the operation does not start from.'),
 } as const;
 
-/** One row of a bulk run (docs/design/cli.md, "Bulk"). */
+/** One row of a bulk run (docs/design/cli.md, "Many rows"). */
 export const RESULT_ROW = {
   row: tells.count('Number of the input row, from 1.'),
   outcome: tells.word('The outcome.', ['done', 'refused', 'unknown', 'not_sent']),

@@ -1,6 +1,6 @@
 /**
  * What the world outside does to a sandbox: merchants, card holders, the chain. Every row names an object that is
- * there and answers with all ids it made and the balances after (docs/design/sandbox.md, sections 2 and 4).
+ * there and answers with all ids it made and the balances after (docs/design/sandbox.md, section 4).
  */
 import { CARD_ID, CARD_STATUSES } from '../card.ts';
 import { choice, flag, integer, list, money, must, text } from '../field.ts';

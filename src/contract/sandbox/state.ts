@@ -117,7 +117,7 @@ export const CLOCK_OPERATIONS = {
   }),
 } as const;
 
-// API keys: more of them, also such as no client should get through with (docs/design/sandbox.md, sections 3 and 4).
+// API keys: more of them, also such as no client should get through with (docs/design/sandbox.md, section 4).
 
 const KEY_ACCESS = ['full', 'read_only', 'revoked'] as const;
 export type KeyAccess = (typeof KEY_ACCESS)[number];

@@ -1,6 +1,6 @@
 /**
  * Every kind of fault against the real client: what becomes of a read and of a write, and how often each is asked.
- * Classes and codes are those of docs/design/reliability.md, sections 1 and 4.
+ * Classes and codes are those of docs/design/reliability.md, sections 1 and 3.
  */
 import { expect, it } from 'vitest';
 import {

@@ -1,6 +1,6 @@
 /**
- * The door of the inspector, probe by probe as docs/design/inspector.md numbers them. Each probe has a twin that differs
- * in one thing and succeeds, else it would prove nothing. Those that need a browser are in `browser-probes.full.ts`.
+ * The way in to the page (docs/design/inspector.md, section 5). Each probe has a pair that differs in one thing and succeeds,
+ * else it would prove nothing. Those that need a browser are in `browser-probes.full.ts`.
  */
 import { expect, it } from 'vitest';
 import { SESSION_LIFE, TICKET_LIFE, WRONG_TICKETS } from '../../../src/contract/sandbox/page.ts';
