@@ -118,14 +118,17 @@ export function complaintsOf(page: Page): string[] {
   return said;
 }
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** Axe, and what it objects to as JSON. */
+export const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+export const AXE_OBJECTS = `axe.run(document).then(({ violations }) => JSON.stringify(violations.map(v => v.id + ': ' + v.nodes.map(n => n.target.join(' ') + ' ' + (n.any[0]?.message ?? '')).join('; '))))`;
 
 /** What axe objects to. It goes in by the protocol: the policy of the page stops a script tag. */
 export async function objections(context: BrowserContext, page: Page): Promise<readonly string[]> {
   const session = await context.newCDPSession(page);
   await session.send('Runtime.evaluate', { expression: AXE });
   const { result } = await session.send('Runtime.evaluate', {
-    expression: `axe.run(document).then(({ violations }) => JSON.stringify(violations.map(v => v.id + ': ' + v.nodes.map(n => n.target.join(' ') + ' ' + (n.any[0]?.message ?? '')).join('; '))))`,
+    expression: AXE_OBJECTS,
     awaitPromise: true,
     returnByValue: true,
   });
