@@ -115,7 +115,7 @@ export function historyOf(seed: number): History {
   const isLimited = lies.some(({ says }) => says.startsWith('429'));
   const { list, card, wallet, fresh } = service.behind;
   const behind = isLimited ? { list: list / 2, card: card / 2, wallet: wallet / 2, fresh: fresh / 2 } : service.behind;
-  return inCorner(also, calm || shared ? -1 : also.below(24), {
+  return inCorner(also, cornerOf(also, calm, shared), {
     noise: chance.below(1e9),
     wishes,
     service: { ...service, behind },
@@ -136,8 +136,16 @@ function withOtherAmounts(chance: Chance, steps: readonly Step[]): readonly Step
   return [...steps.slice(0, -1), { ...(steps.at(-1) as Step), act }];
 }
 
+type Corner = 'none' | 'behind' | 'spent at once' | 'equal cards' | 'two at an op' | 'resumed beside';
+
+function cornerOf(chance: Chance, calm: boolean, shared: boolean): Corner {
+  if (!chance.is(0.15)) return 'none';
+  if (shared) return calm ? 'resumed beside' : 'two at an op';
+  return calm ? 'none' : chance.of(['behind', 'spent at once', 'equal cards'] as const);
+}
+
 /** What seldom comes together by chance. */
-function inCorner(chance: Chance, corner: number, history: History): History {
+function inCorner(chance: Chance, corner: Corner, history: History): History {
   const { service, wishes, steps } = history;
   const [first, ...later] = steps;
   if (first === undefined) return history;
@@ -148,7 +156,7 @@ function inCorner(chance: Chance, corner: number, history: History): History {
   };
   const lost: Lie = { nth: 1, does: 'done', ms: 0, says: 'lost' };
   switch (corner) {
-    case 0: {
+    case 'behind': {
       // A list is behind for longer than anybody looks, and keys are known: to be forgotten soon, or to be honoured.
       const second: Saying[] = ['400 insufficient funds', '400 invalid request', 'lost', '422 key reused', 'honest'];
       const says = chance.of(second);
@@ -169,7 +177,7 @@ function inCorner(chance: Chance, corner: number, history: History): History {
         steps: [buying({ do: 'buy', wishes: [0], how: chance.of(['command', 'file'] as const) }), ...later],
       };
     }
-    case 1: {
+    case 'spent at once': {
       // What came onto a card is spent at once.
       const { dollars, card } = wishes[0] as Wish;
       return {
@@ -185,7 +193,7 @@ function inCorner(chance: Chance, corner: number, history: History): History {
         steps: [buying({ do: 'buy', wishes: [0], how: chance.of(['command', 'file'] as const) }), ...later],
       };
     }
-    case 2:
+    case 'equal cards':
       // Two equal cards of a file, and an answer that names the other one.
       return {
         ...history,
@@ -195,6 +203,40 @@ function inCorner(chance: Chance, corner: number, history: History): History {
         lies: [{ nth: 2, does: chance.of(['none', 'done'] as const), ms: 0, says: 'the newest card' }],
         steps: [buying({ do: 'buy', wishes: [0, 0], how: 'file' }), ...later],
       };
+    case 'two at an op': {
+      // One stands still, another machine takes its op, and both have it for a moment.
+      const at = { how: 'stands still', when: 'before', ms: 70_000 } as const;
+      const isUnsent = chance.is(0.6);
+      const fate: Fate = isUnsent
+        ? { ...at, from: 'start', nth: 0, effect: 50 + chance.below(45) }
+        : { ...at, from: 'write', nth: 1, effect: chance.below(20) };
+      const resume: Act = { do: 'resume', of: first.name, resend: false };
+      const wait = chance.of([60_500, 62_000, 66_000, 69_000]);
+      return {
+        ...history,
+        held: false,
+        machines: [0, 0],
+        lies: [{ ...lost, says: isUnsent ? 'silence' : chance.of(['lost', 'honest'] as const) }],
+        cuts: [],
+        service: { ...service, diesAt: 0 },
+        steps: [
+          { ...first, machine: 0, fate },
+          { name: 99, machine: 1, act: resume, wait, beside: true },
+          ...later.map(step => ({ ...step, machine: step.machine % 2 })),
+        ],
+      };
+    }
+    case 'resumed beside': {
+      const resume: Act = { do: 'resume', of: first.name, resend: false };
+      return {
+        ...history,
+        machines: [0, 0],
+        steps: [
+          { ...first, machine: 0 },
+          { name: 99, machine: 1, act: resume, wait: 20 + chance.below(200), beside: true },
+        ],
+      };
+    }
     default:
       return history;
   }

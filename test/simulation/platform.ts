@@ -654,7 +654,7 @@ class Socket extends Duplex {
     try {
       who.begins();
       const receive = this.#receive;
-      this.#there = Math.max(this.#there, who.world.now + latency(who.world));
+      this.#there = Math.max(this.#there, who.thawAt, who.world.now + latency(who.world));
       who.world.after(this.#there - who.world.now, undefined, () => !this.#isCut && receive?.(chunk));
       who.ends();
     } catch (thrown) {

@@ -530,9 +530,13 @@ class Player implements Played {
   /** The purchases that an op is about; where nobody was told its name, those of which nobody knows. */
   #known(op: string, { journal }: Place): readonly Purchase[] {
     const named = new Set([...this.#ops.values()].flat());
+    // A database that went away says no to what was claimed, and names no op.
+    const isOff = ({ told, op: by }: Purchase) => this.history.shared && told === 'no' && by === undefined;
     return (
       this.#ops.get(op) ??
-      this.#purchases.filter(each => each.journals.has(journal) && each.told === 'open' && !named.has(each))
+      this.#purchases.filter(
+        each => each.journals.has(journal) && !named.has(each) && (each.told === 'open' || isOff(each)),
+      )
     );
   }
 

@@ -360,7 +360,7 @@ export class PgClient extends EventEmitter {
               if (given instanceof Error) reject(given);
               else resolve(given);
             });
-          this.#there = Math.max(this.#there, world.now + this.#latency());
+          this.#there = Math.max(this.#there, this.#who.thawAt, world.now + this.#latency());
           world.after(this.#there - world.now, undefined, () =>
             session.take({ text, values, at: Math.floor(START + world.now), answer }),
           );
