@@ -158,23 +158,25 @@ function inCorner(chance: Chance, corner: Corner, history: History): History {
   switch (corner) {
     case 'behind': {
       // A list is behind for longer than anybody looks, and keys are known: to be forgotten soon, or to be honoured.
-      const second: Saying[] = ['400 insufficient funds', '400 invalid request', 'lost', '422 key reused', 'honest'];
+      const second: Saying[] = ['400 insufficient funds', '400 invalid request', '422 key reused', 'honest', 'honest'];
       const says = chance.of(second);
-      const kept = { ...NOT_LATE, list: 8_500 + chance.below(3_500) };
+      const behind = { ...NOT_LATE, list: 8_500 + chance.below(3_500) };
+      // Beside another row the wallet is no evidence.
+      const isFile = chance.is(0.6);
       return {
         ...history,
         probed: true,
         held: false,
-        wishes: one({ change: 'create' }),
+        wishes: wishes.map((wish, n) => (n < 2 ? { ...wish, change: 'create' } : wish)),
         service: {
           ...service,
           metadata: 'everywhere',
-          keysMs: chance.of([3_000, 600_000, null]),
+          keysMs: chance.of([3_000, 3_000, 600_000, null]),
           diesAt: 0,
-          behind: kept,
+          behind,
         },
-        lies: [lost, { nth: 2, does: says === 'honest' ? 'done' : 'none', ms: 0, says }],
-        steps: [buying({ do: 'buy', wishes: [0], how: chance.of(['command', 'file'] as const) }), ...later],
+        lies: [lost, { nth: isFile ? 3 : 2, does: says === 'honest' ? 'done' : 'none', ms: 0, says }],
+        steps: [buying({ do: 'buy', wishes: isFile ? [0, 1] : [0], how: isFile ? 'file' : 'command' }), ...later],
       };
     }
     case 'spent at once': {
