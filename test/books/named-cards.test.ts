@@ -450,7 +450,7 @@ it('our mark on a card of another journal is told, and on one of our own it is n
   marked.marker = 'op_elsewhere.1';
   const notes = () =>
     Object.fromEntries(reader.reconcile().findings.map(({ candidates, note }) => [candidates[0], note]));
-  const note = 'it carries our mark: another machine of yours';
+  const note = 'it carries our mark: another machine of yours, or one that was refused here and made all the same';
   expect(notes()).toEqual({ [marked.id]: note, [plain.id]: undefined });
   for (const card of [ours, marked, plain]) account.fund(card, 5_00 + (account.now % 97), { own: false });
   expect(notes()).toEqual({ [ours.id]: undefined, [marked.id]: note, [plain.id]: undefined });
