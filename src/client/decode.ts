@@ -16,10 +16,9 @@ import { type Cents, centsOf, isTooLarge, toUsd } from '../core/money.ts';
 import { isObject } from '../core/objects.ts';
 import { REDACTED } from '../core/redaction.ts';
 import { Secret } from '../core/secret.ts';
-import { headerText, textOf } from './body.ts';
 import type { Target } from './encode.ts';
 import type { Redactor } from './redact.ts';
-import type { WireHeaders } from './transport.ts';
+import { headerText, textOf, type WireHeaders } from './wire.ts';
 
 /** `warning` is a clause about the value at a path, without the value. */
 type ReadValue =

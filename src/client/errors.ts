@@ -4,7 +4,7 @@ import type { Attempt } from '../contract/service.ts';
 import { CliError, type ErrorKind, type ServiceRefusal } from '../core/errors.ts';
 import { isObject } from '../core/objects.ts';
 import { isWrite, overrideOf, type Target } from './encode.ts';
-import { seconds } from './failure.ts';
+import { seconds } from './wire.ts';
 
 export interface Failure {
   readonly class: Exclude<Attempt['class'], 'done'>;

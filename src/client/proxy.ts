@@ -7,7 +7,7 @@ import { BlockList, isIP, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { CliError } from '../core/errors.ts';
 import type { Environment } from '../platform/host.ts';
-import { describeFailure, WireProblem } from './failure.ts';
+import { describeFailure, WireProblem } from './wire.ts';
 
 /**
  * The proxy for an https origin, undefined for a direct connection. Plain http goes to this machine only and

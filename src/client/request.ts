@@ -17,23 +17,21 @@ import type { CliError, ErrorKind, ServiceRefusal } from '../core/errors.ts';
 import { isObject } from '../core/objects.ts';
 import type { Secret } from '../core/secret.ts';
 import type { Clock, Environment, Randomness } from '../platform/host.ts';
-import {
-  type Body,
-  dateOf,
-  headerText,
-  headerWarnings,
-  MAX_BYTES,
-  MAX_LIST_BYTES,
-  readBody,
-  retryAfterMs,
-  textOf,
-} from './body.ts';
 import { type Decoded, decodeAnswer, decodeRaw, withoutSecrets } from './decode.ts';
 import { isWrite, keyHeader, type Target } from './encode.ts';
 import { errorOf, type Failure, type RequestFacts, readErrorBody } from './errors.ts';
 import type { Wait } from './read.ts';
 import { learnSecrets, type Redactor } from './redact.ts';
-import { type Certificate, createTransport, type Exchange, type Transport, type WireHeaders } from './transport.ts';
+import { type Certificate, createTransport, type Exchange, type Transport } from './transport.ts';
+import {
+  dateOf,
+  headerText,
+  headerWarnings,
+  retryAfterMs,
+  textOf,
+  type WireFailure,
+  type WireHeaders,
+} from './wire.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -188,6 +186,70 @@ function wireRequest({ settings, baseUrl }: Wire, { target, planned, signals }: 
     signals: signals.filter(signal => signal !== undefined),
     maxBodyBytes: kind === 'list' || kind === 'page' ? MAX_LIST_BYTES : MAX_BYTES,
   };
+}
+
+// From bytes to JSON, within limits and without trust (docs/design/reliability.md, section 2).
+
+export const MAX_LIST_BYTES = 8 << 20;
+export const MAX_BYTES = 256 << 10;
+const MAX_DEPTH = 64;
+
+export type Body =
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'json'; readonly value: unknown }
+  | { readonly kind: 'html'; readonly title: string | undefined }
+  | { readonly kind: 'text' }
+  /** `cut`: reading again may help. `text` is a clause about what is wrong, never the content. */
+  | { readonly kind: 'damaged'; readonly cut: boolean; readonly text: string };
+
+interface ReceivedBody {
+  readonly headers: WireHeaders;
+  readonly bytes: Uint8Array;
+  readonly failure?: WireFailure | undefined;
+}
+
+// Strips one byte order mark; `fatal` refuses what would silently become U+FFFD.
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Reads a received body. Never throws and never quotes more than a title. */
+export function readBody({ headers, bytes, failure }: ReceivedBody): Body {
+  const damaged = (text: string, cut = false): Body => ({ kind: 'damaged', cut, text });
+  if (failure !== undefined) return damaged(failure.text, !failure.isTooLarge);
+  const encoding = headerText(headers, 'content-encoding')?.trim() || 'identity';
+  if (encoding.toLowerCase() !== 'identity') {
+    return damaged(`the answer is encoded as ${JSON.stringify(encoding.slice(0, 40))}, which was not requested`);
+  }
+  const text = attempted(() => UTF8.decode(bytes));
+  if (text === undefined) return damaged('the answer is not UTF-8 text');
+  if (text.trim() === '') return { kind: 'empty' };
+  const type = headerText(headers, 'content-type') ?? '';
+  if (/^text\/html|^application\/xhtml/i.test(type) || /^\s*<(?:!doctype html|html)/i.test(text)) {
+    const title = /<title[^>]{0,200}>([^<]{0,400})/i.exec(text.slice(0, 20_000))?.[1];
+    return { kind: 'html', title: title?.replace(/\s+/g, ' ').trim().slice(0, 80) || undefined };
+  }
+  const value = attempted((): unknown => JSON.parse(text));
+  if (value === undefined) return { kind: 'text' };
+  if (isTooDeep(value, MAX_DEPTH)) return damaged(`the answer is nested deeper than ${MAX_DEPTH} levels`);
+  return { kind: 'json', value };
+}
+
+/** Undefined for what cannot be read; a parser's message quotes the text, so it goes no further. */
+function attempted<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+function isTooDeep(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  for (const key in value) {
+    const inner = (value as Record<string, unknown>)[key];
+    if (typeof inner === 'object' && isTooDeep(inner, levels - 1)) return true;
+  }
+  return false;
 }
 
 // The judgement. Never throws.

@@ -8,8 +8,8 @@ import type { Client } from 'undici';
 import type buildConnector from 'undici/lib/core/connect.js';
 import type { Clock, Environment } from '../platform/host.ts';
 import { setFlag } from '../platform/v8.ts';
-import { describeFailure, seconds, type WireFailure, WireProblem } from './failure.ts';
 import { openTunnel, proxyFor } from './proxy.ts';
+import { describeFailure, seconds, type WireFailure, type WireHeaders, WireProblem } from './wire.ts';
 
 const CONNECT_MS = 5_000;
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -31,8 +31,6 @@ interface WireRequest {
   /** Cut it off. */
   readonly signals: readonly AbortSignal[];
 }
-
-export type WireHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** How far a request came. `sent` is true from the moment before its head is handed to the socket. */
 export type Exchange =

@@ -3,8 +3,8 @@
  */
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, test } from 'vitest';
-import { retryAfterMs } from '../../src/client/body.ts';
 import { backoff } from '../../src/client/read.ts';
+import { retryAfterMs } from '../../src/client/wire.ts';
 import { cents } from '../../src/core/money.ts';
 import type { Clock } from '../../src/platform/host.ts';
 import { CARD, json, random, type Served, serve, speak, thrown } from './served.ts';

@@ -1,4 +1,11 @@
-/** Errors of sockets, TLS and the HTTP parser in a user's words; the code is kept so that it can be searched for. */
+/**
+ * What the wire tells beside a body: why an exchange failed, in a user's words with the code to search for, and the headers of an
+ * answer - request id, waits, clock, deprecation (A-122, A-168).
+ */
+import { isUtf8 } from 'node:buffer';
+import { MINUTE } from '../core/durations.ts';
+
+export type WireHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 export interface WireFailure {
   /** One clause without a full stop: `connection refused by 127.0.0.1:4010 (ECONNREFUSED)`. */
@@ -79,4 +86,65 @@ function codeOf(thrown: unknown): string | undefined {
   const { code, errors, cause } = thrown as { code?: unknown; errors?: unknown; cause?: unknown };
   if (typeof code === 'string') return code;
   return codeOf(Array.isArray(errors) ? errors[0] : cause);
+}
+
+const MAX_CLOCK_SKEW_MS = 5 * MINUTE;
+
+/** One header as text; a repeated one joined with commas. `name` in any case. */
+export function headerText(headers: WireHeaders, name: string): string | undefined {
+  const value = headers[name.toLowerCase()];
+  return value === undefined ? undefined : textOf(value);
+}
+
+/** Bytes arrive as characters up to U+00FF; what is UTF-8 is read as that, as everybody who prints it will. */
+export function textOf(value: string | readonly string[]): string {
+  const text = typeof value === 'string' ? value : value.join(', ');
+  if (!/[\x80-\xff]/.test(text)) return text;
+  const bytes = Buffer.from(text, 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : text;
+}
+
+/**
+ * Milliseconds of `Retry-After`: seconds, or an HTTP date against the answer's own `Date`, so that a wrong
+ * clock here does not matter. Undefined when negative, unreadable or absent.
+ */
+export function retryAfterMs(headers: WireHeaders, name: string): number | undefined {
+  const text = headerText(headers, name)?.trim();
+  if (text === undefined || text === '') return undefined;
+  if (/^\d{1,9}(?:\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
+  const until = httpDate(text);
+  const now = httpDate(headerText(headers, 'date'));
+  return until === undefined || now === undefined || until < now ? undefined : until - now;
+}
+
+/** Answers of one second carry the same date, and reading it is not cheap. */
+let lastRead: { readonly text: string; readonly time: number | undefined } = { text: '', time: undefined };
+
+/** Only the form with a weekday is a date in HTTP; `Date.parse` alone also reads `-5`. */
+function httpDate(text: string | undefined): number | undefined {
+  if (text === undefined || text === lastRead.text) return text === undefined ? undefined : lastRead.time;
+  const parsed = /^[A-Z][a-z]{2,8},? /.test(text) ? Date.parse(text) : Number.NaN;
+  const time = Number.isNaN(parsed) ? undefined : parsed;
+  lastRead = { text, time };
+  return time;
+}
+
+/** The clock of who answered, undefined when it does not say. */
+export function dateOf(headers: WireHeaders): number | undefined {
+  return httpDate(headerText(headers, 'date'));
+}
+
+/** What the headers of an answer should be warned about, whatever its status. */
+export function headerWarnings(headers: WireHeaders, nowMs: number | undefined): string[] {
+  const warnings: string[] = [];
+  const date = httpDate(headerText(headers, 'date'));
+  if (date !== undefined && nowMs !== undefined && Math.abs(date - nowMs) > MAX_CLOCK_SKEW_MS) {
+    const minutes = Math.round(Math.abs(date - nowMs) / MINUTE);
+    warnings.push(`the clock of the service is ${minutes} min ${date > nowMs ? 'ahead of' : 'behind'} this machine's`);
+  }
+  for (const name of ['Deprecation', 'Sunset']) {
+    const value = headerText(headers, name);
+    if (value !== undefined) warnings.push(`the service announces ${name}: ${value.slice(0, 80)}`);
+  }
+  return warnings;
 }
