@@ -109,7 +109,7 @@ export interface Spending {
   readonly cards: number;
   readonly bins: ReadonlySet<string>;
   /** What it moves is known to nobody here. */
-  readonly untold?: boolean;
+  readonly isUncounted?: boolean;
 }
 
 interface SpendingRow {
@@ -122,9 +122,9 @@ interface SpendingRow {
 export function spendingOf(rows: Iterable<SpendingRow>): Spending {
   let [largest, total, cards] = [0, 0, 0];
   const bins = new Set<string>();
-  let untold = false;
+  let isUncounted = false;
   for (const { operation, amount = 0, input } of rows) {
-    if (operation === 'api.write') untold = true;
+    if (operation === 'api.write') isUncounted = true;
     if (operation !== 'cards.create' && operation !== 'cards.fund') continue;
     largest = Math.max(largest, amount);
     total = cents(total + amount);
@@ -132,5 +132,5 @@ export function spendingOf(rows: Iterable<SpendingRow>): Spending {
     cards += 1;
     bins.add(String(input['bin_id']));
   }
-  return { largest: cents(largest), total: cents(total), cards, bins, ...(untold && { untold }) };
+  return { largest: cents(largest), total: cents(total), cards, bins, ...(isUncounted && { isUncounted }) };
 }

@@ -1,7 +1,7 @@
 /**
- * What becomes of an operation that was claimed: who holds it, that a change is about to be sent, what came of it, that it was told.
+ * What becomes of an operation that was claimed: who holds it, that a change is about to be sent, what came of it, that it was acknowledged.
  * Every write checks the epoch: a process that has lost its op to another one can write nothing more. `sent` is durable before the
- * first byte leaves, an outcome before anybody is told.
+ * first byte leaves, an outcome before it is reported.
  */
 import type { WriteName } from '../contract/calls.ts';
 import { CliError } from '../core/errors.ts';
@@ -9,19 +9,10 @@ import { appendLine, outcomeDigest } from './chain.ts';
 import { dayOf, reserve, workedOn } from './claim.ts';
 import type { Database, Transaction } from './database.ts';
 import { LEASE_MS, type Self, whoWorks } from './holder.ts';
-import {
-  type Before,
-  type Change,
-  type ChangeState,
-  type Evidence,
-  type KeptError,
-  type Op,
-  opOf,
-  readOp,
-} from './records.ts';
+import { type Change, type ChangeState, type Evidence, type KeptError, type Op, opOf, readOp } from './records.ts';
 import { opError } from './words.ts';
 
-/** An op in our hands. */
+/** An op that this process holds. */
 export interface HeldOp {
   readonly database: Database;
   readonly self: Self;
@@ -89,7 +80,8 @@ export function releaseCard({ database, op }: HeldOp, n: number): Promise<number
 }
 
 /** Durable before the first byte leaves. Throws `guarded` when another process has the op. */
-export async function markSent({ database, op }: HeldOp, change: Change, before: Before | undefined): Promise<void> {
+export async function markSent({ database, op }: HeldOp, change: Change): Promise<void> {
+  const before = change.before === undefined ? null : JSON.stringify(change.before);
   const now = await database.grouped(async tx => {
     const now = await tx.now();
     await refuseLost(tx, op, now);
@@ -99,8 +91,8 @@ export async function markSent({ database, op }: HeldOp, change: Change, before:
         where op = ? and n = ? and state in ('planned', 'sent', 'unknown')`,
       now,
       now,
-      before === undefined ? null : JSON.stringify(before),
-      before === undefined ? null : JSON.stringify(before),
+      before,
+      before,
       change.key ?? null,
       op.id,
       change.n,
@@ -113,7 +105,6 @@ export async function markSent({ database, op }: HeldOp, change: Change, before:
   change.attempts += 1;
   change.sentAt ??= now;
   change.lastSentAt = now;
-  change.before ??= before;
 }
 
 /**

@@ -11,26 +11,27 @@ import { appendLine, KEPT_MS, plannedDigest } from './chain.ts';
 import type { Database, Transaction } from './database.ts';
 import { intentDigest } from './digest.ts';
 import { LEASE_MS, type Self, whoWorks } from './holder.ts';
-import { type Change, changeOf, insertChanges, type KeptPlan, type Op, opOf, readOp } from './records.ts';
+import { type Change, changeOf, insertChanges, insertOp, type Op, opOf, readOp } from './records.ts';
 import type { PlannedRow } from './types.ts';
 import { opError } from './words.ts';
 
-/** An operation that is wanted, before it is written down. */
-export interface Draft {
+type Drafted =
+  | 'origin'
+  | 'mode'
+  | 'keyPrint'
+  | 'profile'
+  | 'command'
+  | 'digest'
+  | 'bulk'
+  | 'movesMoney'
+  | 'plan'
+  | 'givenKey'
+  | 'total';
+
+/** An operation that is wanted, before it is written down; `total` is what it may take from the wallet. */
+export interface Draft extends Pick<Op, Drafted> {
   readonly op: string;
-  readonly origin: string;
-  readonly mode: Op['mode'];
-  readonly keyPrint: string;
-  readonly profile: string;
-  readonly command: string;
-  readonly digest: string;
-  readonly bulk: boolean;
-  readonly movesMoney: boolean;
-  readonly plan: KeptPlan;
-  readonly givenKey: string | undefined;
   readonly again: boolean;
-  /** Cents that it may take from the wallet. */
-  readonly total: number;
   /** Gone through several times. With `keyIsSpent` the caller's key is not sent: the service keeps a refusal under it. */
   changes(keyIsSpent?: boolean): Iterable<Change>;
   readonly rows: Iterable<PlannedRow>;
@@ -118,20 +119,10 @@ async function claimWithin(tx: Transaction, claiming: Claiming, draft: Draft): P
   await rules?.caps(tx, claimed);
   const { now, day } = claimed;
   const op: Op = {
+    ...draft,
     id: draft.op,
     account,
-    origin: draft.origin,
-    mode: draft.mode,
-    keyPrint: draft.keyPrint,
-    profile: draft.profile,
-    command: draft.command,
-    digest: draft.digest,
-    bulk: draft.bulk,
-    movesMoney: draft.movesMoney,
-    plan: draft.plan,
-    givenKey: draft.givenKey,
     state: 'open',
-    total: draft.total,
     day,
     holder: self.holder,
     process: self.process,
@@ -415,33 +406,6 @@ async function madeMoments(tx: Pick<Transaction, 'all'>, { account, now, plan, c
     });
   }
   return undefined;
-}
-
-async function insertOp(tx: Transaction, op: Op): Promise<void> {
-  const columns: Readonly<Record<string, string | number | null>> = {
-    id: op.id,
-    account: op.account,
-    origin: op.origin,
-    mode: op.mode,
-    key_print: op.keyPrint,
-    profile: op.profile,
-    command: op.command,
-    digest: op.digest,
-    bulk: op.bulk ? 1 : 0,
-    moves_money: op.movesMoney ? 1 : 0,
-    plan: JSON.stringify(op.plan),
-    given_key: op.givenKey ?? null,
-    state: op.state,
-    total: op.total,
-    day: op.day,
-    holder: op.holder,
-    process: op.process,
-    epoch: op.epoch,
-    lease: op.lease,
-    created: op.created,
-    touched: op.touched,
-  };
-  await tx.insert('op', Object.keys(columns), [Object.values(columns)]);
 }
 
 async function insertIntents(

@@ -22,7 +22,7 @@ import { attemptKey, isOp, MARKER_KEY, newOp, rowMarker } from './names.ts';
 import { detail, recentChanges, resolveRows, summaries } from './ops.ts';
 import { quietLeft } from './outcome.ts';
 import { probeKeys, probeRequests, probeRows } from './probe.ts';
-import { type Change, type KeptPlan, type Op, readChanges, readOp } from './records.ts';
+import { type Change, type Op, readChanges, readOp } from './records.ts';
 import { type AfterAnswer, createRun, plannedOf } from './run.ts';
 import type {
   EarlierUse,
@@ -65,7 +65,7 @@ export interface JournalDependencies {
   readonly sandboxHonoursKeys?: (() => Promise<boolean>) | undefined;
   /** Whether a sandbox elsewhere honours keys, proved for the test key of this run. */
   readonly statedForKey?: (() => Promise<boolean | undefined>) | undefined;
-  /** The clock of the service by its newest answer, ms UTC; undefined while none told the time. */
+  /** The clock of the service by its newest answer, ms UTC; undefined while no answer has told the time. */
   readonly serviceNow?: (() => number | undefined) | undefined;
   /** `--timeout` or the total of one write, ms. */
   readonly writeTotalMs: number;
@@ -128,35 +128,17 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     const service = await dependencies.service();
     const { profile, mode, origin } = await dependencies.acting();
     const keyPrint = await printOf(database);
+    const { command, digest, bulk, rows, key, again = false, marker, markerPrefix, phased, maxTotal, wallet } = plan;
     const capability: Record<string, Capability> = {};
     let [total, movesMoney] = [0, false];
-    for (const { operation, amount = 0 } of plan.rows) {
+    for (const { operation, amount = 0 } of rows) {
       capability[operation] ??= await capabilityOf(dependencies, { origin, mode, keyPrint }, operation);
       if (SPENDS.has(operation)) total += amount;
       movesMoney ||= CALLS[operation].effect === 'moves-money' || CALLS[operation].effect === 'irreversible';
     }
-    const kept: KeptPlan = {
-      marker: plan.marker,
-      rows: plan.rows.length,
-      markerPrefix: plan.markerPrefix,
-      phased: plan.phased,
-      maxTotal: plan.maxTotal,
-      wallet: plan.wallet,
-      capability,
-    };
-    const facts = { command: plan.command, digest: plan.digest, bulk: plan.bulk, givenKey: plan.key };
     return {
-      op,
-      origin,
-      mode,
-      keyPrint,
-      profile,
-      ...facts,
-      movesMoney,
-      plan: kept,
-      again: plan.again === true,
-      total,
-      rows: plan.rows,
+      ...{ op, origin, mode, keyPrint, profile, command, digest, bulk, givenKey: key, movesMoney, again, total, rows },
+      plan: { marker, rows: rows.length, markerPrefix, phased, maxTotal, wallet, capability },
       changes: keyIsSpent => changesOf(service, keyIsSpent === true ? { ...plan, key: undefined } : plan, op),
     };
   }

@@ -68,7 +68,7 @@ async function lookForCard(work: Work, change: Change): Promise<Look> {
   const where = `cards of ${binId} with the marker ${marker}`;
   const named = await namedCard(work.reader, change.evidence.made, marker);
   if (named !== undefined) return { found: 'there', text: `${where}: ${String(named['id'])}`, result: named };
-  const { cards, unreadable, doubt } = await work.marked(marker, binId);
+  const { cards, unreadable, incomplete } = await work.marked(marker, binId);
   const ids = cards.map(card => String(card['id']));
   if (ids.length > 1) return { found: 'several', text: `${where}: ${ids.join(', ')}`, cards };
   if (ids.length === 1) return { found: 'there', text: `${where}: ${ids[0]}`, cards, result: cards[0] };
@@ -77,7 +77,8 @@ async function lookForCard(work: Work, change: Change): Promise<Look> {
   if (unreadable.length > 0) {
     return { found: 'cannot tell', text: `${none}, but ${unreadable.join(', ')} without metadata` };
   }
-  if (doubt !== undefined) return { found: 'cannot tell', text: `${none}, but the list may be incomplete: ${doubt}` };
+  if (incomplete !== undefined)
+    return { found: 'cannot tell', text: `${none}, but the list may be incomplete: ${incomplete}` };
   // Without the wallet an empty list is no evidence: it may be behind for longer than anybody looks.
   if (work.alone && !work.exact && wallet === undefined) {
     const why = change.before?.wallet === undefined ? 'before is not known' : 'was moved by others of this journal too';

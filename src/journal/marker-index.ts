@@ -16,7 +16,7 @@ export interface CardsWithMarker {
   /** Ids of cards of which no metadata is shown, and which are young enough to be any of the plan's. */
   readonly unreadable: readonly string[];
   /** Why the list may be incomplete: that a card is not in it shows nothing. */
-  readonly doubt?: string | undefined;
+  readonly incomplete?: string | undefined;
 }
 
 /** The cards of a BIN that carry a marker, from a reading of the list that began after this call. */
@@ -25,7 +25,7 @@ export type MarkerIndex = (marker: string, binId: string) => Promise<CardsWithMa
 interface Found {
   readonly byMarker: ReadonlyMap<string, readonly Values[]>;
   readonly unreadable: readonly string[];
-  readonly doubt: string | undefined;
+  readonly incomplete: string | undefined;
 }
 
 const MOST_SINGLE_READS = 200;
@@ -60,17 +60,17 @@ export function createMarkerIndex(reader: Reader, plan: MarkedPlan): MarkerIndex
   }
 
   return async (marker, binId) => {
-    const { byMarker, unreadable, doubt } = await nextReading(binId);
-    return { cards: byMarker.get(marker) ?? [], unreadable, doubt };
+    const { byMarker, unreadable, incomplete } = await nextReading(binId);
+    return { cards: byMarker.get(marker) ?? [], unreadable, incomplete };
   };
 }
 
 /** A list that others add to while its pages are read is read again, twice at most. */
 async function readWhole(reader: Reader, plan: MarkedPlan, binId: string): Promise<Found> {
   const first = await readMarked(reader, plan, binId);
-  if (first.doubt === undefined) return first;
+  if (first.incomplete === undefined) return first;
   const second = await readMarked(reader, plan, binId);
-  return second.doubt === undefined ? second : await readMarked(reader, plan, binId);
+  return second.incomplete === undefined ? second : await readMarked(reader, plan, binId);
 }
 
 async function readMarked(reader: Reader, plan: MarkedPlan, binId: string): Promise<Found> {
@@ -80,9 +80,9 @@ async function readMarked(reader: Reader, plan: MarkedPlan, binId: string): Prom
     const marker = card.metadata?.[MARKER_KEY];
     if (marker?.startsWith(plan.prefix)) byMarker.set(marker, [...(byMarker.get(marker) ?? []), card]);
   };
-  let doubt: string | undefined;
+  let incomplete: string | undefined;
   const onIncomplete = (why: string) => {
-    doubt = why;
+    incomplete = why;
   };
   for await (const { data } of reader.pages('cards.list', { bin_id: binId, per_page: 100 }, { onIncomplete })) {
     for (const card of data) {
@@ -104,5 +104,5 @@ async function readMarked(reader: Reader, plan: MarkedPlan, binId: string): Prom
     keep(card);
     if (card.metadata === undefined || card.metadata === null) unreadable.push(id);
   }
-  return { byMarker, unreadable, doubt };
+  return { byMarker, unreadable, incomplete };
 }

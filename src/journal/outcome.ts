@@ -55,38 +55,29 @@ export async function executeChange(work: Work, change: Change, permit?: SendPer
 interface Sending {
   /** An answer may have been lost: from then on no refusal is believed alone. */
   isAmbiguous: boolean;
-  isThrottled: boolean;
-  /** Attempts of which no byte left, answers 429 and the pauses behind them, and what was repeated freely. */
+  /** Attempts of which no byte left, answers 429 and the pauses behind them, and sendings behind a look that found nothing. */
   unsent: number;
   throttled: number;
   throttledMs: number;
   repeated: number;
-  /** `--resend-absent` was used up. */
-  isAskedFor: boolean;
   attempt?: Attempt | undefined;
   seen?: Look | undefined;
 }
 
 async function execute(work: Work, change: Change, permit: SendPermit | undefined): Promise<RowOutcome> {
+  // A change that was sent before, and whose answer was lost, is looked for first.
   const isAmbiguous = change.state !== 'planned';
-  const settled = wasRefused(change) && !work.stop.aborted ? await lookForRefused(work, change) : undefined;
+  const settled = isAmbiguous ? undefined : await begin(work, change);
   if (settled !== undefined) return settled;
-  const begun = isAmbiguous ? undefined : await begin(work, change);
-  if (begun !== undefined && 'outcome' in begun) return begun;
-  const counters = { unsent: 0, throttled: 0, throttledMs: 0, repeated: 0 };
-  const sending: Sending = { isAmbiguous, isThrottled: false, isAskedFor: false, ...counters };
-  // A change that was sent before is looked for first.
+  const sending: Sending = { isAmbiguous, unsent: 0, throttled: 0, throttledMs: 0, repeated: 0 };
   for (let next: Next = isAmbiguous ? 'look' : 'send'; ; ) {
     if (next === 'send') {
-      const attempt = await send(work, change, begun?.before, permit, sending.isAmbiguous);
+      const attempt = await send(work, change, permit, sending.isAmbiguous);
       if ('outcome' in attempt) return attempt;
       sending.attempt = attempt;
-      sending.isThrottled ||= attempt.class === 'throttled';
       next = await judge(work, change, attempt, sending, permit);
-    } else {
-      next = await lookAndDecide(work, change, sending);
-    }
-    if (typeof next === 'object') return sending.isThrottled ? { ...next, throttled: true } : next;
+    } else next = await lookAndDecide(work, change, sending);
+    if (typeof next === 'object') return sending.throttled > 0 ? { ...next, throttled: true } : next;
   }
 }
 
@@ -159,6 +150,7 @@ async function judge(
       return isTaken || isBelieved ? refused(work, change, attempt, permit) : unknown(work, change, seen);
     }
     case 'ambiguous':
+      // The answer is lost, or proves nothing.
       sending.isAmbiguous = true;
       note(change, attempt, attempt.error?.message ?? 'the answer proves nothing');
       return 'look';
@@ -172,7 +164,7 @@ async function shownInSpite(work: Work, change: Change): Promise<Look | undefine
   return seen !== undefined && speaksFor(seen, change) ? seen : undefined;
 }
 
-/** What was not answered, or not believed: there is done, not there may be sent again, and all else is unknown. */
+/** A lost answer, and one that is not believed: there is done, not there may be sent again, and all else is unknown. */
 async function lookAndDecide(work: Work, change: Change, sending: Sending): Promise<Next> {
   const { attempt } = sending;
   if (work.resendAbsent) await restUntilQuiet(work, change);
@@ -183,10 +175,9 @@ async function lookAndDecide(work: Work, change: Change, sending: Sending): Prom
   const isFree = rowOf(change.operation).repeat === 'freely' && sending.repeated < MOST_REPEATED;
   // In all commands together: each of them may have been done.
   const isByKey = await mayResendByKey(work, change);
-  const isAskedFor = work.resendAbsent && !sending.isAskedFor;
-  if (!isAbsent || !(isFree || isByKey || isAskedFor)) return unknown(work, change, seen);
+  const isWanted = work.resendAbsent && sending.repeated === 0;
+  if (!isAbsent || !(isFree || isByKey || isWanted)) return unknown(work, change, seen);
   sending.repeated += 1;
-  sending.isAskedFor = true;
   countResent(change);
   return 'send';
 }
@@ -214,9 +205,11 @@ function wasRefused(change: Change): boolean {
   return isRefused(change) && (change.marker !== undefined || change.before !== undefined);
 }
 
-/** What comes before the first sending: the card is held, and what is evidence is read. */
-async function begin(work: Work, change: Change) {
+/** What comes before the first sending: the card is held, and what is evidence is read. An outcome where it must not be sent. */
+async function begin(work: Work, change: Change): Promise<RowOutcome | undefined> {
   if (work.stop.aborted) return stopped(work, change);
+  const settled = wasRefused(change) ? await lookForRefused(work, change) : undefined;
+  if (settled !== undefined) return settled;
   if (work.markers.isHidden && change.operation === 'cards.create' && !isOwnMarker(change)) {
     const message = 'a card of this run does not show its marker; no further card is made';
     return notSent(work, change, new CliError('contract_mismatch', { message }));
@@ -229,7 +222,7 @@ async function begin(work: Work, change: Change) {
       before?.card === undefined ? undefined : missesAim(change, await knownBalance(work, change, before.card));
     if (missed !== undefined) {
       await settle(work, change, { state: 'refused', evidence: {}, error: keptError(missed) });
-      return { ...factsOf(change), outcome: 'refused' as const, error: named(change, missed) };
+      return { ...factsOf(change), outcome: 'refused', error: named(change, missed) };
     }
     change.before = before;
   } catch (thrown) {
@@ -244,19 +237,18 @@ async function begin(work: Work, change: Change) {
     const seen = await lookOnce(work, change);
     if (isThere(seen)) return done(work, change, { seen });
   }
-  return { before: change.before };
+  return undefined;
 }
 
 /** Durable first, then once over the wire. An outcome where it must not leave. */
 async function send(
   work: Work,
   change: Change,
-  before: Change['before'],
   permit: SendPermit | undefined,
   isAmbiguous: boolean,
 ): Promise<Attempt | RowOutcome> {
   if (work.stop.aborted) return change.state === 'planned' ? stopped(work, change) : unknown(work, change, undefined);
-  await markSent(work, change, before);
+  await markSent(work, change);
   const may = permit?.acquire() ?? true;
   if (may !== true && !(await may)) return withheld(work, change, isAmbiguous);
   const { operation, request, key, input } = change;

@@ -194,32 +194,20 @@ export async function readChanges(tx: Pick<Transaction, 'all'>, op: string): Pro
 }
 
 export function opOf(row: SqlRow): Op {
-  return {
-    id: text(row['id']),
-    account: text(row['account']),
-    origin: text(row['origin']),
-    mode: text(row['mode']) as Op['mode'],
-    keyPrint: text(row['key_print']),
-    profile: text(row['profile']),
-    command: text(row['command']),
-    digest: text(row['digest']),
-    bulk: row['bulk'] === 1,
-    movesMoney: row['moves_money'] === 1,
-    plan: JSON.parse(text(row['plan'])),
-    givenKey: maybeText(row['given_key']),
-    state: text(row['state']) as Op['state'],
-    total: Number(row['total']),
-    day: text(row['day']),
-    holder: text(row['holder']),
-    process: text(row['process']),
-    epoch: Number(row['epoch']),
-    lease: Number(row['lease']),
-    created: Number(row['created']),
-    touched: Number(row['touched']),
-    finished: maybeNumber(row['finished']),
-    acknowledged: maybeNumber(row['acknowledged']),
-    objections: row['objections'] === null ? [] : JSON.parse(text(row['objections'])),
-  };
+  const members = Object.entries(OP_COLUMNS).map(([member, [column, read]]) => [member, read(row[column])]);
+  return Object.fromEntries(members) as Op;
+}
+
+export async function insertOp(tx: Transaction, op: Op): Promise<void> {
+  const columns = Object.values(OP_COLUMNS).map(([column]) => column);
+  const values = (Object.keys(OP_COLUMNS) as (keyof Op)[]).map(member => cellOf(op[member]));
+  await tx.insert('op', columns, [values]);
+}
+
+function cellOf(value: Op[keyof Op]): SqlValue {
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  if (typeof value === 'object') return JSON.stringify(value);
+  return value ?? null;
 }
 
 export function changeOf(row: SqlRow): Change {
@@ -274,3 +262,31 @@ function text(value: Cell): string {
 const maybeText = (value: Cell) => (value === null || value === undefined ? undefined : text(value));
 const maybeNumber = (value: Cell) => (value === null || value === undefined ? undefined : Number(value));
 const maybeJson = (value: Cell) => (value === null || value === undefined ? undefined : JSON.parse(text(value)));
+
+/** The columns of an op by its members, and how a cell is read. */
+const OP_COLUMNS: Readonly<Record<keyof Op, readonly [column: string, read: (value: Cell) => unknown]>> = {
+  id: ['id', text],
+  account: ['account', text],
+  origin: ['origin', text],
+  mode: ['mode', text],
+  keyPrint: ['key_print', text],
+  profile: ['profile', text],
+  command: ['command', text],
+  digest: ['digest', text],
+  bulk: ['bulk', value => value === 1],
+  movesMoney: ['moves_money', value => value === 1],
+  plan: ['plan', maybeJson],
+  givenKey: ['given_key', maybeText],
+  state: ['state', text],
+  total: ['total', Number],
+  day: ['day', text],
+  holder: ['holder', text],
+  process: ['process', text],
+  epoch: ['epoch', Number],
+  lease: ['lease', Number],
+  created: ['created', Number],
+  touched: ['touched', Number],
+  finished: ['finished', maybeNumber],
+  acknowledged: ['acknowledged', maybeNumber],
+  objections: ['objections', value => maybeJson(value) ?? []],
+};

@@ -1,4 +1,4 @@
-/** An operation in the hands of this process: its rows to their outcomes, its end, and the letting go. */
+/** An operation that this process holds: its rows to their outcomes, its end, and the release. */
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents } from '../core/money.ts';
 import { acknowledge, finishOp, letGo, renewLease } from './changes.ts';

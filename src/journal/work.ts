@@ -1,4 +1,4 @@
-/** What the changes of one run share: the op in our hands, the service, time, and what a look needs. */
+/** What the changes of one run share: the op that is held, the service, time, and what a look needs. */
 import type { WriteName } from '../contract/calls.ts';
 import type { Operation } from '../contract/operation.ts';
 import { CALLS } from '../contract/raw.ts';

@@ -179,11 +179,11 @@ export function limitRefusal(name: LimitName, source: LimitSource, standing: str
 
 /** The refusal by a limit that needs no memory of the day; undefined where none refuses. */
 export function overLimit(limits: StrictestLimits, spending: Spending): CliError | undefined {
-  const { largest, total, cards, bins, untold } = spending;
+  const { largest, total, cards, bins, isUncounted } = spending;
   const counted = (['max_per_call', 'max_per_run', 'max_per_day', 'max_cards', 'bins'] as const).find(
     name => limits[name],
   );
-  if (untold && counted !== undefined) {
+  if (isUncounted && counted !== undefined) {
     const { source } = limits[counted] as SetLimit<LimitValue>;
     return limitRefusal(counted, source, 'set, and what this request moves cannot be counted');
   }
@@ -245,7 +245,7 @@ export function heldPlan(limits: StrictestLimits, plan: JudgedPlan, usedToday: C
 
 function whyHeld(limits: StrictestLimits, plan: JudgedPlan, usedToday: Cents): string | undefined {
   const { approve_above: above, approve_day: day, approve_irreversible: final, approve_rows: rows } = limits;
-  const { total, untold = false } = plan.spending;
+  const { total, isUncounted = false } = plan.spending;
   const of = (name: LimitName, { source }: SetLimit<unknown>) => `${name} of ${sourceWords(source)}`;
   if (above !== undefined && total > above.value)
     return `${of('approve_above', above)} is ${dollars(above.value)}, and ${dollars(total)} are asked for`;
@@ -256,7 +256,7 @@ function whyHeld(limits: StrictestLimits, plan: JudgedPlan, usedToday: Cents): s
   if (day !== undefined && total > 0 && usedToday + total > day.value)
     return `${of('approve_day', day)} is ${dollars(day.value)}; ${dollars(usedToday)} moved today (UTC) without approval, and ${dollars(total)} are asked for`;
   const rule = above ?? day ?? final;
-  if (untold && rule !== undefined)
+  if (isUncounted && rule !== undefined)
     return `${sourceWords(rule.source)} has a rule of approval, and what this request moves cannot be counted`;
   return undefined;
 }

@@ -5,7 +5,7 @@
  *
  * | stage | what happens | when it refuses |
  * |---|---|---|
- * | check | what the caller itself knows against it: a twin, a wallet that is too low | nothing was sent |
+ * | check | what the caller itself knows against it: a wallet that is too low, an earlier one that is not settled | nothing was sent |
  * | guard | live key, read-only profile, `--live` | nothing was sent |
  * | confirm | the question to a person | nothing was sent |
  * | audit begin | a line that it begins; with a live key nothing goes on without it | nothing was sent |

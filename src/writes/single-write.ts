@@ -59,7 +59,7 @@ export interface UsedIntent {
   /** An earlier command with this name had begun it; one that was held until others approved it has begun nothing. */
   readonly repeated: boolean;
   /** The result of the earlier one was never shown, and is not shown now. */
-  readonly isUntold?: boolean | undefined;
+  readonly isUnacknowledged?: boolean | undefined;
 }
 
 export interface WriteSettings extends Asker {
@@ -147,10 +147,10 @@ async function throughJournal(
   const earlier = name === undefined ? undefined : (await journal.earlierUses(plan)).get(1);
   const named = (answer: Answer & { readonly op: string }, repeated: boolean): Answer => {
     settings.onOp(answer.op);
-    const isUntold = repeated && showsEarlier === false && earlier?.settled === undefined;
+    const isUnacknowledged = repeated && showsEarlier === false && earlier?.settled === undefined;
     return name === undefined
       ? answer
-      : { ...answer, intent: { name, op: answer.op, repeated, ...(isUntold && { isUntold }) } };
+      : { ...answer, intent: { name, op: answer.op, repeated, ...(isUnacknowledged && { isUnacknowledged }) } };
   };
   if (earlier?.settled !== undefined) {
     const { settled } = earlier;

@@ -24,6 +24,6 @@ test('a change whose outcome could not be committed stays what the journal says'
 
 test('a change that could not be marked as sent was not', async () => {
   const change = { op: 'op_1', n: 1, operation: 'cards.fund', state: 'planned', attempts: 0 } as Change;
-  await expect(markSent(held as never, change, undefined)).rejects.toThrow('disk full');
+  await expect(markSent(held as never, change)).rejects.toThrow('disk full');
   expect([change.state, change.attempts]).toEqual(['planned', 0]);
 });

@@ -256,10 +256,10 @@ function begunBefore(error: unknown): unknown {
  * The program of the earlier command has run, or was stopped, and may have paid: run again it would pay with a card that is
  * over. Where that command never told what came of its card, this one may have made it: no "nothing was sent" then.
  */
-function leasedBefore({ name, op, isUntold = false }: UsedIntent, card: string): CliError {
+function leasedBefore({ name, op, isUnacknowledged = false }: UsedIntent, card: string): CliError {
   const intent = JSON.stringify(name);
   const reap = 'A card that a killed run has left: cardwright cards lease --reap';
-  if (!isUntold) {
+  if (!isUnacknowledged) {
     return notSent(
       'guarded',
       `the lease of the intent ${intent} was begun before, with ${card}: ${op}; the program was not run`,
