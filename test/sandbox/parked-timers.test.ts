@@ -57,14 +57,3 @@ test('clock advance says which one failed, and a reset forgets it', async () => 
   const { json: status } = await ask(service, { method: 'POST', path: `${ADMIN}/reset`, body: { data: 'empty' } });
   expect(status.timers_parked).toEqual([]);
 });
-
-test('one of a kind nobody knows is parked too, and one that is set again gets another chance', async () => {
-  await using service = await fakeService();
-  await setBroken(service);
-  service.clock.set(NOON + 2 * HOUR);
-  expect((await ask(service, { path: '/wallet' })).status).toBe(200);
-  const parked = async () => (await ask(service, { path: `${ADMIN}/status` })).json.timers_parked;
-  expect(await parked()).toMatchObject([{ error: 'a timer of the unknown kind of a bug is due' }]);
-  await setBroken(service, NOON + 9 * HOUR);
-  expect(await parked()).toEqual([]);
-});

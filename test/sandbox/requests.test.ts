@@ -1,7 +1,6 @@
 /** What was asked of the service: bounded, comparable, and without any secret. */
 import { expect, it } from 'vitest';
 import { KEPT_REQUESTS } from '../../src/sandbox/store/requests.ts';
-import { StoreBusy } from '../../src/sandbox/store/sql.ts';
 import { fakeService } from '../support/fake-service.ts';
 import { ask } from '../support/sandbox-http.ts';
 import { scene } from './faults/scene.ts';
@@ -42,15 +41,6 @@ it('keeps no secret, wherever one was put', async () => {
   }
   expect(JSON.stringify(stored)).not.toMatch(/"cvv"|"secret"/);
 });
-
-it('takes text that no engine stores', async () => {
-  await using service = await fakeService({ rateLimits: 'all' });
-  expect((await ask(service, { path: '/cards/%00' })).status).toBe(400);
-  const lone = '{"bin_id":"\\ud800","amount":5,"label":"\\u0000"}';
-  expect((await ask(service, { method: 'POST', path: '/cards', body: lone })).status).toBe(400);
-  expect((await ask(service, { path: '/_sandbox/v1/requests' })).json.data).toHaveLength(2);
-});
-
 it('keeps the newest and no more, also of requests that write nothing', async () => {
   await using service = await fakeService();
   const many = KEPT_REQUESTS + 350;
@@ -82,26 +72,4 @@ it('finds and counts by operation, key, card, status and time', async () => {
     (await here.admin('POST', '/requests/verify', { match, times })).json;
   expect(await verify({ operation: 'cards.fund' }, 2)).toMatchObject({ ok: true, count: 2 });
   expect(await verify({ card_id: here.card, status: 200 }, 1)).toMatchObject({ ok: false, count: 2, expected: 1 });
-});
-
-it('begins anew with the sandbox', async () => {
-  await using service = await fakeService();
-  await ask(service, { path: '/wallet' });
-  await ask(service, { method: 'POST', path: '/_sandbox/v1/reset', body: { data: 'empty' } });
-  expect((await ask(service, { path: '/_sandbox/v1/requests' })).json.data).toEqual([]);
-});
-
-it('keeps what it could not write for the next time, but for what a reset ends', async () => {
-  await using service = await fakeService();
-  const { requestLog, store } = service.parts;
-  const busy = {
-    store: { ...store, write: () => Promise.reject(new StoreBusy('busy')) },
-  };
-  await ask(service, { path: '/wallet' });
-  await expect(requestLog.flush(busy)).rejects.toThrow('busy');
-  expect(requestLog.waiting.map(({ operation }) => operation)).toEqual(['wallet.get']);
-  const late = requestLog.flush(busy);
-  requestLog.forget();
-  await expect(late).rejects.toThrow('busy');
-  expect(requestLog.waiting).toEqual([]);
 });

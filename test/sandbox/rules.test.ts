@@ -1,30 +1,17 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { checkDigit } from '../../src/core/card-numbers.ts';
-import { type Cents, cents } from '../../src/core/money.ts';
+import { cents } from '../../src/core/money.ts';
 import { Refused } from '../../src/sandbox/calls/handler.ts';
-import { cardExpiry, inclusiveRange, isExpired, isoTime, monthOf } from '../../src/sandbox/rules/dates.ts';
+import { cardExpiry, inclusiveRange, isExpired, isoTime } from '../../src/sandbox/rules/dates.ts';
 import {
   type Asking,
   allowsMcc,
   authorizationDue,
-  CATEGORIES,
   declineReason,
   isCategory,
   type Standing,
 } from '../../src/sandbox/rules/declines.ts';
 import { checkEndpoint, checkedEvents } from '../../src/sandbox/rules/endpoints.ts';
-import {
-  COINS,
-  cardNumber,
-  cryptoAmount,
-  depositAddress,
-  destinationOf,
-  mustFreeze,
-  splitSettlement,
-  statusAfter,
-  TEST_RANGES,
-} from '../../src/sandbox/rules/money.ts';
+import { COINS, cardNumber, cryptoAmount, depositAddress, TEST_RANGES } from '../../src/sandbox/rules/money.ts';
 
 const NOW = Date.parse('2026-11-20T14:00:00Z');
 const at = (text: string) => Date.parse(text);
@@ -46,28 +33,6 @@ describe('declines (A-48)', () => {
     usedThisMonth: cents(1_000),
   };
   const small: Asking = { amount: cents(1_000), mcc: '5814' };
-  const onCard = (change: Partial<Standing['card']>): Standing => ({ ...fine, card: { ...fine.card, ...change } });
-
-  test('everything exactly at its limit is approved', () => {
-    expect(declineReason(small, fine)).toBeUndefined();
-  });
-
-  test.each<[string, Asking, Standing]>([
-    ['card_terminated', small, onCard({ status: 'terminated' })],
-    ['card_expired', small, onCard({ expires_at: NOW - 1 })],
-    ['card_frozen', small, onCard({ status: 'frozen' })],
-    ['invalid_cvv', { ...small, mismatch: 'cvv' }, fine],
-    ['invalid_expiry', { ...small, mismatch: 'expiry' }, fine],
-    ['category_not_allowed', small, { ...fine, categories: ['software'] }],
-    ['transaction_limit_exceeded', small, { ...fine, maxTransaction: cents(999) }],
-    ['spending_limit_exceeded', small, { ...fine, usedThisMonth: cents(1_001) }],
-    ['insufficient_funds', small, onCard({ balance: cents(999) })],
-    ['three_ds_failed', { ...small, challengeFailed: true }, fine],
-    ['suspected_fraud', { ...small, forced: 'suspected_fraud' }, fine],
-  ])('%s one cent or one state beyond', (reason, asking, standing) => {
-    expect(declineReason(asking, standing)).toBe(reason);
-  });
-
   test('with everything wrong the reasons come in the order of A-48', () => {
     const layers: [string, (asking: Asking, standing: Standing) => [Asking, Standing]][] = [
       ['do_not_honor', (a, s) => [{ ...a, forced: undefined }, s]],
@@ -97,12 +62,6 @@ describe('declines (A-48)', () => {
 });
 
 describe('dates', () => {
-  test('a month is a calendar month, UTC', () => {
-    const { from, before } = monthOf(at('2026-12-31T23:59:59.999Z'));
-    expect([isoTime(from), isoTime(before)]).toEqual(['2026-12-01T00:00:00Z', '2027-01-01T00:00:00Z']);
-    expect(monthOf(at('2027-01-01T00:00:00Z')).from).toBe(before);
-  });
-
   test.each([
     ['2026-11-20T14:03:11Z', '2029-11-30T23:59:59Z'],
     ['2026-01-31T00:00:00Z', '2029-01-31T23:59:59Z'],
@@ -113,11 +72,6 @@ describe('dates', () => {
     expect(isoTime(expires_at)).toBe(expires);
     expect([isExpired({ expires_at }, expires_at), isExpired({ expires_at }, expires_at + 1)]).toEqual([false, true]);
   });
-
-  test('milliseconds are written only where there are some', () => {
-    expect([isoTime(NOW), isoTime(NOW + 5)]).toEqual(['2026-11-20T14:00:00Z', '2026-11-20T14:00:00.005Z']);
-  });
-
   test('a range is inclusive, a bare end is the end of its day, a time without offset is UTC', () => {
     expect(inclusiveRange({ from: '2026-01-05', to: '2026-01-05' })).toEqual({
       from: at('2026-01-05T00:00:00Z'),
@@ -129,49 +83,6 @@ describe('dates', () => {
     expect(refusal(() => inclusiveRange({ from: '2026-01-06', to: '2026-01-05' }))).toMatch(/^invalid_request: from/);
   });
 });
-
-describe('money', () => {
-  test('a settlement splits into hold, excess and rest, and nothing is lost', () => {
-    const amount = fc.integer({ min: 1, max: 500_000 });
-    fc.assert(
-      fc.property(amount, fc.nat({ max: 500_000 }), fc.boolean(), (asked, held, final) => {
-        const { fromHold, excess, rest } = splitSettlement(cents(asked), cents(held), final);
-        expect(fromHold + excess).toBe(asked);
-        expect(Math.min(fromHold, excess, rest)).toBeGreaterThanOrEqual(0);
-        expect(fromHold + rest).toBeLessThanOrEqual(held);
-        if (final) expect(fromHold + rest).toBe(held);
-        if (excess > 0) expect(fromHold).toBe(held);
-      }),
-    );
-  });
-
-  test('money of a terminated card goes to the wallet', () => {
-    expect([destinationOf('active'), destinationOf('frozen'), destinationOf('terminated')]).toEqual([
-      'card',
-      'card',
-      'wallet',
-    ]);
-  });
-
-  test('an authorization ends as settled once something settled', () => {
-    expect(statusAfter({ held: cents(1), settled: cents(1) }, 'expired')).toBe('pending');
-    expect(statusAfter({ held: cents(0), settled: cents(1) }, 'expired')).toBe('settled');
-    expect(statusAfter({ held: cents(0), settled: cents(0) }, 'reversed')).toBe('reversed');
-  });
-
-  test.each<['active' | 'frozen' | 'terminated', number, number | null, boolean]>([
-    ['active', 1_999, 2_000, true],
-    ['active', 2_000, 2_000, false],
-    ['active', -1, 0, true],
-    ['active', 0, 0, false],
-    ['active', -500, null, false],
-    ['frozen', 1_999, 2_000, false],
-    ['terminated', 0, 2_000, false],
-  ])('%s at %i with line %s freezes: %s', (status, balance, line, expected) => {
-    expect(mustFreeze({ status, balance: balance as Cents, auto_freeze_at: line as Cents | null })).toBe(expected);
-  });
-});
-
 describe('categories (A-134)', () => {
   test('words, codes, and neither', () => {
     expect(['software', '5734', '0001'].map(isCategory)).toEqual([true, true, true]);
@@ -188,12 +99,6 @@ describe('categories (A-134)', () => {
     expect(allowsMcc(['5411', 'lodging'], '3501')).toBe(true);
     expect(allowsMcc(['5411', 'lodging'], '5412')).toBe(false);
   });
-
-  test('every group is of four-digit ranges', () => {
-    const ranges = Object.values(CATEGORIES).flat();
-    expect(ranges.filter(([first, last]) => first > last || last > 9999 || first < 0)).toEqual([]);
-  });
-
   test.each([
     ['5814', 7],
     ['3000', 31],
@@ -228,10 +133,6 @@ describe('card numbers (A-136)', () => {
       if (!fine) wrong.push(number);
     }
     expect(wrong).toEqual([]);
-  });
-
-  test('the check digit of known numbers', () => {
-    expect([checkDigit('400000123456789'), checkDigit('7992739871'), checkDigit('0')]).toEqual(['9', '3', '0']);
   });
 });
 

@@ -4,12 +4,11 @@
  */
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../src/sandbox/serving/server.ts';
 import { served } from '../support/served-sandbox.ts';
-import { type RunningSandbox, startSandbox } from '../support/start-sandbox.ts';
+import { startSandbox } from '../support/start-sandbox.ts';
 import { world } from '../support/world.ts';
 
 const hasIpv6 = Object.values(networkInterfaces()).some(found => found?.some(({ address }) => address === '::1'));
@@ -59,50 +58,4 @@ describe.runIf(hasIpv6)('on ::1 too', () => {
     await using server = await served(here, 'sandbox start --json --data empty --ipv6');
     expect(await both(portOf(server.row))).toEqual([200, 200]);
   });
-
-  it('both addresses together take 256 connections', async () => {
-    await using sandbox = await startSandbox({ ipv6: true });
-    const sockets = await Promise.all(
-      Array.from({ length: LIMITS.connections }, (_, nth) => opened(sandbox, nth % 2 === 0 ? '::1' : '127.0.0.1')),
-    );
-    for (const host of ['::1', '127.0.0.1'] as const) {
-      const more = await opened(sandbox, host);
-      if (!more.closed) await once(more, 'close');
-    }
-    expect(sockets.filter(socket => socket.closed)).toEqual([]);
-    for (const socket of sockets) socket.destroy();
-  });
-
-  it('a port that is taken there is told, and freed on the other address', async () => {
-    const { port, other } = await takenOnIpv6Alone();
-    await expect(startSandbox({ port, ipv6: true })).rejects.toMatchObject({
-      kind: 'unreachable',
-      message: `the sandbox cannot listen on port ${port} of ::1: EADDRINUSE`,
-    });
-    await (await startSandbox({ port })).stop();
-    other.close();
-  });
 });
-
-/** A port taken on ::1 and free on 127.0.0.1: taken on both first, because a port of ::1 alone may be in use on the other. */
-async function takenOnIpv6Alone(): Promise<{ port: number; other: Server }> {
-  for (;;) {
-    const here = createServer().listen({ host: '127.0.0.1', port: 0 });
-    await once(here, 'listening');
-    const { port } = here.address() as { port: number };
-    const other = createServer().listen({ host: '::1', port });
-    const taken = await once(other, 'listening').then(
-      () => true,
-      () => false,
-    );
-    here.close();
-    await once(here, 'close');
-    if (taken) return { port, other };
-  }
-}
-
-async function opened(sandbox: RunningSandbox, host: string): Promise<Socket> {
-  const socket = connect({ host, port: portOf(sandbox) }).on('error', () => undefined);
-  await once(socket, 'connect');
-  return socket.resume();
-}

@@ -76,17 +76,6 @@ it('closes a connection without requests, but not over one that came while this 
   expect(String(answer)).toMatch(/^HTTP\/1\.1 401 /);
   socket.destroy();
 });
-
-it('answers 400 to what is no HTTP, in the four fields of every error', async () => {
-  await using service = await fakeService();
-  const socket = open(service);
-  socket.write(`${head(service, 'Transfer-Encoding: chunked', 'Content-Length: 5')}\r\n\r\n`);
-  const answer = await untilClosed(socket);
-  expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\nX-Sandbox: true\r\n/);
-  const [, body = ''] = answer.split('\r\n\r\n');
-  expect(Object.keys(JSON.parse(body))).toEqual(['error', 'message', 'code', 'request_id']);
-});
-
 it('waits 5 s for a head and 10 s for a request, of 256 clients', () => {
   expect(LIMITS).toMatchObject({ headersTimeout: 5_000, requestTimeout: 10_000, connections: 256 });
 });
@@ -112,22 +101,4 @@ it('holds 256 connections and drops the next, until one of them ends', async () 
   } finally {
     for (const socket of sockets) socket.destroy();
   }
-});
-
-it('answers a head that is too large or no HTTP at all, and goes on', async () => {
-  await using service = await fakeService();
-  for (const text of [
-    `${head(service)}\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`,
-    '\x16\x03\x01\x02\x00\x01',
-    'GET\r\n\r\n',
-  ]) {
-    const socket = open(service);
-    socket.write(text);
-    expect(await untilClosed(socket)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\nX-Sandbox: true\r\n/);
-  }
-  const tunnel = open(service);
-  tunnel.write(`CONNECT 127.0.0.1:80 HTTP/1.1\r\nHost: ${new URL(service.url).host}\r\n\r\n`);
-  expect(await untilClosed(tunnel)).toBe('');
-  expect((await ask(service, { path: '/wallet' })).status).toBe(200);
-  expect(service.faults).toEqual([]);
 });

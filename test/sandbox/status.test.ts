@@ -1,8 +1,6 @@
 /** `status` is quick: of a large store it tells when the books were last looked through, and what was found then. */
 import { expect, it } from 'vitest';
-import { type SandboxStatus, statusPairs } from '../../src/commands/sandbox/server.ts';
 import { HOUR } from '../../src/core/durations.ts';
-import { cents, toUsd } from '../../src/core/money.ts';
 import { isoTime } from '../../src/sandbox/rules/dates.ts';
 import { type FakeService, fakeService, NOON } from '../support/fake-service.ts';
 import { ask } from '../support/sandbox-http.ts';
@@ -76,20 +74,4 @@ it('forgets what was found with what it was found in', async () => {
   await grow(service);
   // What was put back was looked through, and that is kept.
   expect(await status(service)).toMatchObject({ ledger_ok: true, ledger_faults: [], ledger_checked_at: isoTime(NOON) });
-});
-
-it('says in words when that was, and what looks anew', () => {
-  const now = '2026-11-20T13:00:00Z';
-  const known = { ledger_ok: true, now, ledger_checked_at: now } as SandboxStatus;
-  const ledgerOf = (told: SandboxStatus) =>
-    statusPairs({ ...told, wallet_balance: toUsd(cents(0)) }).find(([of]) => of === 'Ledger');
-  expect(ledgerOf(known)).toEqual(['Ledger', 'whole']);
-  expect(ledgerOf({ ...known, ledger_ok: null, ledger_checked_at: null })).toEqual([
-    'Ledger',
-    'never looked through; that does: cardwright sandbox status --check',
-  ]);
-  expect(ledgerOf({ ...known, ledger_checked_at: '2026-11-20T12:00:00Z' })).toEqual([
-    'Ledger',
-    'whole, looked through at 2026-11-20T12:00:00Z; anew: cardwright sandbox status --check',
-  ]);
 });

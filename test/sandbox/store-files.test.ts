@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
-import { connectTo, engineCode, isBusy } from '../../src/engine/open.ts';
+import { connectTo } from '../../src/engine/open.ts';
 import type { Clock } from '../../src/platform/host.ts';
 import { openEmbedded } from '../../src/sandbox/serving/embedded.ts';
 import { resetHard } from '../../src/sandbox/serving/reset-hard.ts';
@@ -32,16 +32,6 @@ async function refusal(work: () => Promise<unknown>): Promise<CliError> {
   if (!(error instanceof CliError)) throw new Error(`expected a refusal, got ${String(error)}`);
   return error;
 }
-
-function thrownBy(work: () => unknown): unknown {
-  try {
-    work();
-  } catch (error) {
-    return error;
-  }
-  throw new Error('nothing was thrown');
-}
-
 const modeOf = async (file: string) => (await stat(file)).mode & 0o777;
 
 it('keeps seed and instance of a store that exists', async () => {
@@ -122,22 +112,6 @@ it('refuses a store whose pages are damaged', async () => {
   expect(error.kind).toBe('check_failed');
   expect(await readFile(path)).toEqual(bytes);
 });
-
-it('knows a busy store by every way of asking, and no error is without its number', async () => {
-  const [holder, other] = [connectTo(path), connectTo(path)];
-  holder.exec('create table t (a integer)');
-  const [get, all, run] = ['select a from t', 'select a from t', 'insert into t values (1)'].map(text =>
-    other.prepare(text),
-  );
-  holder.exec('begin exclusive');
-  const ways = [() => get?.get(), () => all?.all(), () => run?.run(), () => other.exec('begin immediate')];
-  for (const way of ways) expect(isBusy(thrownBy(way))).toBe(true);
-  expect(engineCode(thrownBy(() => other.prepare('nonsense')))).toBe(1);
-  expect(engineCode(new Error('database is locked'))).toBeUndefined();
-  holder.close();
-  other.close();
-});
-
 it('refuses a symlink', async () => {
   await writeFile(join(folder, 'elsewhere'), '');
   await symlink(join(folder, 'elsewhere'), path);

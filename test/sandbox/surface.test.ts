@@ -5,10 +5,8 @@ import { expect, it } from 'vitest';
 import type { Operation } from '../../src/contract/operation.ts';
 import { ADMIN_OPERATIONS } from '../../src/contract/sandbox/admin.ts';
 import { SERVICE_PATH } from '../../src/sandbox/http/request.ts';
-import { openStore } from '../../src/sandbox/store/open.ts';
-import { SYSTEM_TABLES, TABLES } from '../../src/sandbox/store/schema.ts';
 import { fakeService } from '../support/fake-service.ts';
-import { ask, idSource, setClock } from '../support/sandbox-http.ts';
+import { ask } from '../support/sandbox-http.ts';
 import { startSandbox } from '../support/start-sandbox.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -57,16 +55,6 @@ it('refuses what no simulation knows, naming it', async () => {
   const { json } = await ask(service, { method: 'POST', path: '/_sandbox/v1/simulate/authorizations', body: extra });
   expect(json.message).toMatch(/^balance: is not known here/);
 });
-
-it('gives two sandboxes with one seed other keys and tokens', async () => {
-  await using one = await startSandbox({ seed: 7 });
-  await using other = await startSandbox({ seed: 7 });
-  const secrets = [one, other].flatMap(({ key, adminToken }) => [key.expose(), adminToken.expose()]);
-  expect(new Set(secrets).size).toBe(4);
-  // 32 bytes in base64url are 43 characters.
-  for (const secret of secrets) expect(secret).toMatch(/^(?:sk_test_|sandbox_)[\w-]{43}$/);
-});
-
 it('starts over in the file it has, so that nobody holds another one', async () => {
   await using folder = await temporaryFolder();
   const store = join(folder.path, 'store.db');
@@ -74,25 +62,4 @@ it('starts over in the file it has, so that nobody holds another one', async () 
   const before = statSync(store).ino;
   expect((await ask(sandbox, { method: 'POST', path: '/_sandbox/v1/reset', body: { data: 'demo' } })).status).toBe(200);
   expect(statSync(store).ino).toBe(before);
-});
-
-it('opens its store as section 11 says: WAL, synced at every commit, foreign keys kept', async () => {
-  await using folder = await temporaryFolder();
-  const { store } = await openStore({
-    ...{ path: join(folder.path, 'store.db'), tables: TABLES, seed: 1, ids: 'derived', fill: async () => undefined },
-    ...{ clock: setClock(0), random: idSource, platform: process.platform },
-  });
-  const pragma = async (name: string) =>
-    Object.values((await store.read(sql => sql.get<Record<string, unknown>>(`pragma ${name}`))) ?? {})[0];
-  expect(await pragma('journal_mode')).toBe('wal');
-  expect(await pragma('synchronous')).toBe(2);
-  expect(await pragma('foreign_keys')).toBe(1);
-  expect(await pragma('busy_timeout')).toBe(10);
-  await store.close();
-});
-
-it('makes every table strict', () => {
-  for (const statement of [...TABLES, ...SYSTEM_TABLES]) {
-    if (statement.startsWith('create table')) expect(statement).toMatch(/\) strict(?:, without rowid)?$/);
-  }
 });

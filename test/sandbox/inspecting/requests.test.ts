@@ -69,17 +69,19 @@ describe('a request as it is kept', () => {
     return { ...json, answered: status };
   };
 
-  it.each([
-    'cw_a4222222222222f63aaaaaaaaaaaaaaa',
-    'order-20261123190001',
-    '7b1c2d3e-4222-4222-8222-222222222222',
-    'k'.repeat(255),
-  ])('has the idempotency key %s exactly', async key => {
+  it('has an idempotency key exactly', async () => {
     await using here = await scene();
     const body = { bin_id: here.bin, amount: 7 };
-    const json = await kept(here, { method: 'POST', path: '/cards', body, idempotencyKey: key });
-    expect(json).toMatchObject({ answered: 201, idempotency_key: key, not_kept: [] });
-    expect(json.headers['x-idempotency-key']).toBe(key);
+    for (const key of [
+      'cw_a4222222222222f63aaaaaaaaaaaaaaa',
+      'order-20261123190001',
+      '7b1c2d3e-4222-4222-8222-222222222222',
+      'k'.repeat(255),
+    ]) {
+      const json = await kept(here, { method: 'POST', path: '/cards', body, idempotencyKey: key });
+      expect(json).toMatchObject({ answered: 201, idempotency_key: key, not_kept: [] });
+      expect(json.headers['x-idempotency-key']).toBe(key);
+    }
   });
 
   it('masks a key with a card number, tells two of them apart, and finds each by the key that was sent', async () => {
