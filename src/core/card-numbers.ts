@@ -14,6 +14,8 @@ const RUN = new RegExp(`${HEX}|${UUID}|[0-9]+(?:${BETWEEN}[0-9]+)*`, 'gi');
 const CARD_GROUPS = /^(?:(?:4,){3}[1-4],|(?:4,){4}[1-3],|4,6,[45],)$/;
 /** Other equal groups count only where no list and no lines part them: numbers of a list stand beside each other by chance. */
 const EQUAL_GROUPS = /^([3-6],)\1+[1-6],$/;
+/** Any groups count for a whole number of a network where spaces, dashes and underscores alone part them. */
+const NETWORK_NUMBER = /^(?:[2-6][0-9]{15}|3[47][0-9]{13})$/;
 
 /**
  * Whether 13 digits stand close together, three characters apart at most: one pass, and nearly every text ends here. True
@@ -53,7 +55,10 @@ function maskedRun(run: string): string {
       const group = parts[last] ?? '';
       digits += group;
       lengths += `${group.length},`;
-      const isGroups = CARD_GROUPS.test(lengths) || (EQUAL_GROUPS.test(lengths) && !/[,;:*|\n]/.test(between));
+      const isGroups =
+        CARD_GROUPS.test(lengths) ||
+        (EQUAL_GROUPS.test(lengths) && !/[,;:*|\n]/.test(between)) ||
+        (NETWORK_NUMBER.test(digits) && !/[,;:*|\n./\u00b7]/.test(between));
       if ((last === first || isGroups) && isNumber(digits))
         for (let part = first; part <= last; part += 1) hidden.add(part);
       between += parts[last + 1] ?? '';

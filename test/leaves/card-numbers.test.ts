@@ -31,6 +31,21 @@ describe('a card number', () => {
     );
   });
 
+  it('is found in any groups that spaces, dashes and underscores part', () => {
+    const parted = fc.tuple(
+      fc.constantFrom(' ', '-', '_', '\u00a0', ' - '),
+      fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 15 }),
+    );
+    fc.assert(
+      fc.property(parted, ([gap, sizes]) => {
+        let [text, rest] = ['', NUMBER];
+        for (const size of sizes)
+          [text, rest] = [`${text}${text === '' || rest === '' ? '' : gap}${rest.slice(0, size)}`, rest.slice(size)];
+        expect(withoutCardNumbers(`was ${text}, sorry`)).toBe('was [redacted], sorry');
+      }),
+    );
+  });
+
   it.each([
     ['４０００００９４７１３０６８２２', '[redacted]'],
     [`card ${NUMBER} of 1234 5678`, 'card [redacted] of 1234 5678'],
