@@ -13,22 +13,6 @@ import { words } from '../support/words.ts';
 const OURS = ENVIRONMENT.map(({ name }) => name).filter(name => name.startsWith('CARDWRIGHT_'));
 
 describe('readGlobals', () => {
-  it('has these answers when nothing was said', () => {
-    expect(readGlobals({}, {})).toMatchObject({
-      format: 'table',
-      machine: false,
-      noInput: false,
-      yes: false,
-      dryRun: false,
-      quiet: false,
-      colour: 'auto',
-      profile: undefined,
-      live: undefined,
-      timeoutMs: undefined,
-      fields: undefined,
-    });
-  });
-
   it('lets an option win over its variable', () => {
     const env = { CARDWRIGHT_OUTPUT: 'yaml', CARDWRIGHT_LIVE: 'prod', CARDWRIGHT_CONTRACT: 'a.json' };
     expect(readGlobals({}, env)).toMatchObject({ format: 'yaml', machine: true, live: 'prod', contract: 'a.json' });
@@ -64,51 +48,14 @@ describe('readGlobals', () => {
     }
     expect(readGlobals({ [name]: ' id , balance' }, {})).toMatchObject({ [name]: ['id', 'balance'] });
   });
-
-  it.each([
-    [{ noInput: true }, {}],
-    [{ json: true }, {}],
-    [{ output: 'ndjson' }, {}],
-    [{}, { CI: 'true' }],
-    [{}, { CARDWRIGHT_NO_INPUT: '1' }],
-  ])('asks nothing with %j %j', (typed, env) => {
-    expect(readGlobals(typed, env).noInput).toBe(true);
-  });
-
-  it.each([{ CI: '' }, { CI: '0' }, { CI: 'false' }, { CARDWRIGHT_NO_INPUT: '0' }])('may ask with %j', env => {
-    expect(readGlobals({}, env).noInput).toBe(false);
-  });
-
   it('refuses a format, a colour and a duration it does not know, naming the choices', () => {
     expect(() => readGlobals({ output: 'xml' }, {})).toThrow('"xml" is not one of table, wide, json');
     expect(() => readGlobals({}, { CARDWRIGHT_OUTPUT: 'xml' })).toThrow('"xml" is not one of');
     expect(() => readGlobals({ color: 'red' }, {})).toThrow('always, auto, never');
     expect(() => readGlobals({ timeout: '30' }, {})).toThrow('--timeout "30" is not a duration');
   });
-
-  it('splits lists of fields', () => {
-    expect(readGlobals({ fields: 'id, status' }, {}).fields).toEqual(['id', 'status']);
-  });
-
-  it.each([
-    ['500ms', 500],
-    ['30s', 30_000],
-    ['2m', 120_000],
-    ['1h', 3_600_000],
-    ['1d', 86_400_000],
-  ])('%s', (text, ms) => {
-    expect(parseDuration(text, '--timeout')).toBe(ms);
-  });
-
   it.each(['0s', '', '-1s', '1.5s', '1e3s', '30 s', 's', '1w', '9999999s'])('%j is no duration', text => {
     expect(() => parseDuration(text, '--timeout')).toThrow('is not a duration');
-  });
-
-  it('gives every option a name and a letter of its own', () => {
-    const options: readonly GlobalOption[] = GLOBALS;
-    const letters = options.flatMap(({ short }) => short ?? []);
-    expect(new Set(options.map(({ name }) => name)).size).toBe(options.length);
-    expect(new Set(letters).size).toBe(letters.length);
   });
 });
 

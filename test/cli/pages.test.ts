@@ -1,5 +1,8 @@
 /** The reference and the manual pages: complete, and clean by the judges that are installed. */
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { manualPages } from '../../src/cli/docs/manual-pages.ts';
 import { llmsText, referencePages, skillText } from '../../src/cli/docs/reference.ts';
@@ -11,17 +14,17 @@ import { requires } from '../support/programs.ts';
 const manual = await manualPages(REGISTRY);
 const reference = await referencePages(REGISTRY);
 
-function judge(program: string, ...words: readonly string[]) {
-  const missing = requires(program);
-  const ask = (page: string) => {
-    const { stdout, stderr, status } = spawnSync(program, words, { input: page, encoding: 'utf8' });
-    return { status, says: stdout + stderr };
-  };
-  return { missing, ask };
+/** What a program says of all pages at once. */
+function judged(program: string, ...words: readonly string[]) {
+  const folder = mkdtempSync(join(tmpdir(), 'cardwright-man-'));
+  for (const [name, page] of manual) writeFileSync(join(folder, name), page);
+  const { stdout, stderr, status } = spawnSync(program, [...words, ...manual.keys()], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  rmSync(folder, { recursive: true });
+  return { status, says: stdout + stderr };
 }
-
-const mandoc = judge('mandoc', '-Tlint', '-W', 'warning');
-const groff = judge('groff', '-mdoc', '-Tutf8', '-ww', '-z');
 
 describe('every command, with its options and examples', () => {
   it.each(REGISTRY.map(group => [group.name, group] as const))('%s', async (name, group) => {
@@ -52,12 +55,12 @@ describe('manual pages', () => {
     }
   });
 
-  it.skipIf(mandoc.missing).each([...manual])('%s pleases mandoc', (_, page) => {
-    expect(mandoc.ask(page)).toEqual({ status: 0, says: '' });
+  it.skipIf(requires('mandoc'))('please mandoc', () => {
+    expect(judged('mandoc', '-Tlint', '-W', 'warning')).toEqual({ status: 0, says: '' });
   });
 
-  it.skipIf(groff.missing).each([...manual])('%s pleases groff', (_, page) => {
-    expect(groff.ask(page)).toEqual({ status: 0, says: '' });
+  it.skipIf(requires('groff'))('please groff', () => {
+    expect(judged('groff', '-mdoc', '-Tutf8', '-ww', '-z')).toEqual({ status: 0, says: '' });
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { colourLevel, painter, paintWord } from '../../src/terminal/colour.ts';
+import { colourLevel } from '../../src/terminal/colour.ts';
 
 type Setting = readonly [name: string, value: string];
 
@@ -56,12 +56,4 @@ describe('colour level', () => {
       }
     }
   });
-});
-
-test('words keep their letters, unknown words their looks', async () => {
-  const paint = await painter(1);
-  expect(paintWord('active', paint)).toBe('\x1b[32mactive\x1b[39m');
-  expect(paintWord('terminated', paint)).toBe('\x1b[2mterminated\x1b[22m');
-  for (const word of ['suspended', 'constructor', '']) expect(paintWord(word, paint)).toBe(word);
-  expect(paintWord('active', await painter(0))).toBe('active');
 });

@@ -65,43 +65,10 @@ describe('progress on a terminal', () => {
     expect(told[1]).toBe('305/500 ok=300 failed=2 unknown=0 not_sent=3 elapsed=20s\n');
     expect(told[2]).toBe('305 of 500: 300 done, 2 failed, 0 unknown, 3 not sent\n');
   });
-
-  it('takes the rate of the last ten seconds', () => {
-    const { at, text } = progressAt('redraw');
-    for (let second = 0; second <= 20; second += 1) at(second, second * 10);
-    for (let second = 21; second <= 35; second += 1) at(second, 200 + (second - 20));
-    expect(drawn(text()).at(-1)).toBe('215/500  43%  ok 215  failed 0  unknown 0  1.0/s  5 min left');
-  });
-
-  it('leaves the time before a run began out of its rate, and the rate out of its end', () => {
-    const { at, text, begin } = progressAt('redraw');
-    begin(60);
-    at(62, 20, { total: 40 });
-    expect(drawn(text()).at(-1)).toBe('20/40  50%  ok 20  failed 0  unknown 0  10.0/s  2 s left');
-    at(64, 40, { total: 40 });
-    expect(drawn(text()).at(-1)).toBe('40/40  100%  ok 40  failed 0  unknown 0');
-  });
-
-  it('draws at most ten times a second, the last row always', () => {
-    const { at, text } = progressAt('redraw');
-    for (let done = 0; done <= 500; done += 1) at(done / 1000, done);
-    const lines = drawn(text());
-    expect(lines.length).toBeLessThanOrEqual(7);
-    expect(lines.at(-1)).toMatch(/^500\/500 {2}100%/);
-  });
-
   it('fits the line into a narrow screen and never breaks it', () => {
     const { at, text } = progressAt('redraw', 24);
     at(60, 400);
     expect(drawn(text()).every(line => line.length < 24 && !line.includes('\n'))).toBe(true);
-  });
-
-  it('makes room for other lines and comes back', () => {
-    const { at, progress, text } = progressAt('redraw');
-    at(0, 1);
-    progress.line('Stopping: 4 requests are on their way.');
-    at(1, 2);
-    expect(text()).toMatch(/\r\x1b\[2KStopping: 4 requests are on their way\.\n\r\x1b\[2K2\/500/);
   });
 });
 
@@ -119,15 +86,6 @@ describe('a line that is no report', () => {
     progress.line('error: stopped');
     expect(text()).toMatch(/waiting for the sandbox {2}1 s\nerror: stopped\n$/);
   });
-
-  it('does not stand in the place of a run, and no control text of a name acts', () => {
-    const { at, progress, text } = progressAt('redraw');
-    progress.status('waiting for \x1b[2J');
-    at(1, 10);
-    progress.status('waiting for the sandbox');
-    expect(drawn(text()).map(line => line.slice(0, 20))).toEqual(['waiting for \\x1b[2J', '10/500  2%  ok 10  f']);
-  });
-
   it.each(['log', 'spoken', 'none'] as const)('is not drawn in mode %s', mode => {
     const { progress, text } = progressAt(mode);
     progress.status('waiting');
@@ -147,22 +105,6 @@ describe('progress in a log', () => {
     expect(lines[9]).toMatch(/^500\/500 /);
     expect(lines[4]).toBe('250/500 ok=249 failed=1 unknown=0 elapsed=31s');
     expect(text()).not.toMatch(/[\r\x1b]/);
-  });
-
-  it('writes a line every 10 s when it is slow', () => {
-    const { at, text } = progressAt('log');
-    for (let second = 1; second <= 30; second += 1) at(second, second, { total: 100_000 });
-    expect(text().trimEnd().split('\n')).toEqual([
-      '10/100000 ok=10 failed=0 unknown=0 elapsed=10s',
-      '20/100000 ok=20 failed=0 unknown=0 elapsed=20s',
-      '30/100000 ok=30 failed=0 unknown=0 elapsed=30s',
-    ]);
-  });
-
-  it('says nothing of a run that is over at once', () => {
-    const { at, text } = progressAt('log');
-    for (let done = 0; done <= 500; done += 1) at(done / 1000, done);
-    expect(text()).toBe('');
   });
 });
 
@@ -192,33 +134,5 @@ describe('progress of a long list', () => {
     expect(text()).toBe('');
     read(2, 2000, 5000);
     expect(drawn(text()).at(-1)).toBe('2000/5000 cards  40%  1000/s  3 s left');
-  });
-
-  it('says no share of a total nobody told or that is too small', () => {
-    const { read, text } = progressAt('redraw');
-    read(0, 100);
-    read(2, 300);
-    expect(drawn(text()).at(-1)).toBe('300 cards  150/s');
-    read(4, 400, 350);
-    expect(drawn(text()).at(-1)).toBe('400 cards  100/s');
-  });
-
-  it('stays away from rows that go to the same screen', () => {
-    const { read, text } = progressAt('redraw', 80, true);
-    for (let second = 0; second < 60; second += 1) read(second, second * 100, 10_000);
-    expect(text()).toBe('');
-  });
-
-  it('is a line every 10 % or 10 s elsewhere, without a control character', () => {
-    const { read, text } = progressAt('log');
-    for (let second = 0; second <= 30; second += 1) read(second, second * 100);
-    expect(text().trimEnd().split('\n')).toEqual([
-      '1000 cards elapsed=10s',
-      '2000 cards elapsed=20s',
-      '3000 cards elapsed=30s',
-    ]);
-    const spoken = progressAt('spoken');
-    for (let second = 0; second <= 10; second += 1) spoken.read(second, second * 100, 1000);
-    expect(spoken.text().split('\n')[0]).toBe('100 of 1000 cards');
   });
 });

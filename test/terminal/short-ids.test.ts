@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { TRANSACTION_COLUMNS } from '../../src/commands/tx/transactions.ts';
 import { shortIds } from '../../src/terminal/cells.ts';
-import { inBatches, show, TERMINAL } from './cards.ts';
 
 const id = fc
   .tuple(fc.constantFrom('card_', 'txn_', 'op_', ''), fc.stringMatching(/^[a-d]{1,26}$/))
@@ -32,38 +30,5 @@ describe('ids in tables', () => {
         }
       }),
     );
-  });
-});
-
-describe('a list of transactions', () => {
-  const rows = ['株式会社東京広告', 'שלום', 'Acme Ltd'].map((merchant, index) => ({
-    id: `txn_${index}psaka6fk76mr3w2mfm3i5av`,
-    card_id: `card_${index}g3yszr6qotxmslmx5kaw7xu`,
-    type: 'authorization',
-    status: 'pending',
-    amount: 75,
-    merchant,
-    created_at: '2026-11-20T14:03:11Z',
-  }));
-  const listed = async (terminal: Parameters<typeof show>[1]) =>
-    (
-      await show(
-        { noun: 'transaction', columns: TRANSACTION_COLUMNS, listing: { batches: inBatches(rows), page: () => ({}) } },
-        terminal,
-      )
-    ).out;
-
-  it.each([
-    [60, 'ID CARD STATUS AMOUNT MERCHANT WHEN'],
-    [100, 'ID CARD TYPE STATUS AMOUNT MERCHANT WHEN'],
-    [140, 'ID CARD TYPE STATUS AMOUNT MERCHANT WHEN'],
-  ])('says its own id, which card, where and how much, %i columns wide', async (columns, titles) => {
-    const [head = '', first = ''] = (await listed({ ...TERMINAL, columns })).split('\n');
-    expect(head.split(/ +/)).toEqual(titles.split(' '));
-    expect(first).toContain(columns < 140 ? 'card_0g3ysz…' : 'card_0g3yszr6qotxmslmx5kaw7xu');
-  });
-
-  it('holds whole ids in a pipe', async () => {
-    expect(await listed({})).toContain('txn_0psaka6fk76mr3w2mfm3i5av\tcard_0g3yszr6qotxmslmx5kaw7xu');
   });
 });

@@ -98,7 +98,7 @@ describe.each(Object.keys(TABLES))('%s', noun => {
     expect(essential.filter(({ priority, shrink }) => priority !== 1 || shrink)).toEqual([]);
   });
 
-  test.each(isWhole ? [40, 60, 80, 100, 140] : [40, 140])(
+  test.each(isWhole ? [40, 60, 80, 100, 140] : [80])(
     '-o wide shows at least what the table shows, %i columns wide',
     async screen => {
       const rows = ['広告 campaign', 'x'.repeat(30)].map((text, index) => rowOf(columns, [text], index));
@@ -111,7 +111,7 @@ describe.each(Object.keys(TABLES))('%s', noun => {
     },
   );
 
-  test.each(isWhole ? WIDTHS : [40, 80, 200])('fits %i columns', async width => {
+  test.each(isWhole ? WIDTHS : [40, 120])('fits %i columns', async width => {
     await fc.assert(
       fc.asyncProperty(fc.array(HOSTILE, { minLength: 1, maxLength: 4 }), async texts => {
         const rows = texts.map((_, index) => rowOf(columns, texts.slice(index), index));
