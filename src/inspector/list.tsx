@@ -1,12 +1,11 @@
 /**
- * Lists made from one description: columns, filters, where a row leads and what stands there when there is none. The same
- * description makes a plain table, a list that is asked page by page, and one of any length of which only rows that are
- * seen stand in the document.
+ * Lists made from one description: columns, filters, where a row leads and what stands there when there is none. It makes
+ * a plain table, and a list that is asked page by page.
  */
 import { addressOf, refine, useAddress } from './address.ts';
 import { type ComponentChildren, useEffect, useRef, useState } from './elements.ts';
-import { type Fact, Facts, folded, Head, Said, SameCommand, Waiting, wordsOf } from './parts.tsx';
-import { callRow, lastActAt, useLive, useRow } from './session.ts';
+import { count, type Fact, Facts, folded, Head, Said, SameCommand, Waiting, wordsOf } from './parts.tsx';
+import { useRow } from './session.ts';
 import { type Input, rowOf } from './tables.ts';
 
 export interface Column<Row> {
@@ -19,8 +18,8 @@ export interface Column<Row> {
   readonly from?: 'm' | 'l';
   /** Below 700 px it stands in a second line of the first column instead. */
   readonly under?: true;
-  /** Share of the width in a list of any length, where columns do not follow their content. */
-  readonly width?: 'wide' | 'time';
+  /** At least as wide as a name of ours, where there is room. */
+  readonly isWide?: true;
 }
 
 interface Filter {
@@ -32,6 +31,8 @@ interface Filter {
   readonly search?: true;
   /** In place of those of the row. */
   readonly choices?: readonly string[];
+  /** A link sets it, and nobody types it: it is shown where it is set, with a way out. */
+  readonly isSetByLink?: true;
 }
 
 export interface ListOf<Row> {
@@ -47,8 +48,8 @@ export interface ListOf<Row> {
   readonly foldedBy?: (row: Row) => string;
 }
 
-const classOf = ({ number, from, under, width }: Column<never>) =>
-  [number && 'number', under ? 'from-m' : from && `from-${from}`, width].filter(Boolean).join(' ');
+const classOf = ({ number, from, under, isWide }: Column<never>) =>
+  [number && 'number', under ? 'from-m' : from && `from-${from}`, isWide && 'wide'].filter(Boolean).join(' ');
 
 interface CellProps<Row> {
   readonly list: TableOf<Row>;
@@ -140,10 +141,14 @@ export function Asked<Row>({
   readonly paused?: boolean;
   readonly goTo?: (page: number) => void;
 }) {
-  const { data, error } = useRow<Answer<Row>>(list.row, input, paused);
+  const { data: found, error } = useRow<Answer<Row>>(list.row, input, paused);
+  // Rows of another page or filter stay until the new ones are there, and with them the focus.
+  const last = useRef(found);
+  if (found !== undefined || error !== undefined) last.current = found;
+  const data = last.current;
   if (data === undefined) return <Waiting error={error} />;
   return (
-    <div>
+    <div aria-busy={found === undefined}>
       {error !== undefined && <Waiting error={error} />}
       <Rows list={list} items={data.data} />
       {goTo !== undefined && <Pages facts={data.meta} goTo={goTo} />}
@@ -151,19 +156,22 @@ export function Asked<Row>({
   );
 }
 
-/** Steps through the pages of a list. */
+/** How many there are, and steps through the pages of a list. */
 function Pages({ facts, goTo }: { readonly facts: PageFacts; readonly goTo: (page: number) => void }) {
   const { page = 1, total = 0, total_pages: pages = 1 } = facts;
-  if (pages <= 1) return null;
+  const step = (label: string, to: number) => (
+    <button type="button" class="small" disabled={to < 1 || to > pages || to === page} onClick={() => goTo(to)}>
+      {label}
+    </button>
+  );
+  if (pages <= 1) return <p class="quiet">{`${count(total)} in all`}</p>;
   return (
     <nav class="pages" aria-label="Pages">
-      <button type="button" class="small" disabled={page <= 1} onClick={() => goTo(page - 1)}>
-        Newer
-      </button>
-      <span>{`Page ${page} of ${pages}, ${total.toLocaleString('en-US')} in all`}</span>
-      <button type="button" class="small" disabled={page >= pages} onClick={() => goTo(page + 1)}>
-        Older
-      </button>
+      {step('First', 1)}
+      {step('Newer', page - 1)}
+      <span>{`Page ${count(page)} of ${count(pages)}, ${count(total)} in all`}</span>
+      {step('Older', page + 1)}
+      {step('Last', pages)}
     </nav>
   );
 }
@@ -172,14 +180,14 @@ interface ListViewProps<Row> {
   readonly view: string;
   readonly id?: string;
   readonly list: ListOf<Row>;
-  /** Every row in one list, however many there are. */
-  readonly isLong?: true;
   /** What is asked beside the filters. */
   readonly fixed?: Input;
+  /** Nothing is asked anew. */
+  readonly paused?: boolean;
 }
 
 /** A list with its filters, which stand in the address, and the command that gives the same. */
-export function FilteredList<Row>({ view, id, list, isLong, fixed = {} }: ListViewProps<Row>) {
+export function FilteredList<Row>({ view, id, list, fixed = {}, paused = false }: ListViewProps<Row>) {
   const { filters: given } = useAddress();
   const { filters = [], row } = list;
   const values = Object.fromEntries(filters.flatMap(({ name }) => (given[name] ? [[name, given[name]]] : [])));
@@ -204,16 +212,13 @@ export function FilteredList<Row>({ view, id, list, isLong, fixed = {} }: ListVi
           <FilterField filter={filter} row={row} value={values[filter.name] ?? ''} change={change} />
         ))}
       </form>
-      {isLong ? (
-        <LongList list={fitting} input={{ ...fixed, ...values }} />
-      ) : (
-        <Asked
-          list={fitting}
-          input={{ per_page: 50, ...paged }}
-          goTo={to => change({ page: to === 1 ? '' : String(to) })}
-        />
-      )}
-      <SameCommand row={row} input={paged} />
+      <Asked
+        list={fitting}
+        input={{ per_page: 50, ...paged }}
+        paused={paused}
+        goTo={to => change({ page: to === 1 ? '' : String(to) })}
+      />
+      <SameCommand row={row} input={{ ...fixed, ...values }} />
     </div>
   );
 }
@@ -244,7 +249,8 @@ interface FilterFieldProps {
   readonly change: (next: Readonly<Record<string, string>>) => void;
 }
 
-function FilterField({ filter: { name, label, placeholder, search, choices }, row, value, change }: FilterFieldProps) {
+function FilterField({ filter, row, value, change }: FilterFieldProps) {
+  const { name, label, placeholder, search, choices, isSetByLink } = filter;
   const words = choices ?? rowOf(row).fields.find(field => field.name === name)?.choices;
   const onInput = (event: Event) => change({ [name]: (event.currentTarget as HTMLInputElement).value });
   // A text counts when it is whole; until then it is kept here, or the next render would take it away.
@@ -252,6 +258,13 @@ function FilterField({ filter: { name, label, placeholder, search, choices }, ro
   useEffect(() => type(value), [value]);
   const id = search ? 'search' : `filter-${name}`;
   const about = { id, value, placeholder };
+  if (isSetByLink)
+    return value === '' ? null : (
+      <button type="button" class="small" title="Show all" onClick={() => change({ [name]: '' })}>
+        {`${label} `}
+        <Said text={value} /> ✕
+      </button>
+    );
   return (
     <label for={id}>
       {label}{' '}
@@ -278,164 +291,6 @@ function FilterField({ filter: { name, label, placeholder, search, choices }, ro
     </label>
   );
 }
-
-// A list of any length. Rows are asked for in windows, of which the newest are kept; a list longer than the scroll area may be high is moved through in larger steps.
-
-/** Rows that are asked for at once, and how many windows are kept. */
-const WINDOW = 200;
-const MOST_WINDOWS = 12;
-/** ms of rest before a window is asked for: whoever drags the scroll bar passes many. */
-const REST_BEFORE = 40;
-/** px; browsers draw nothing reliably beyond more than that. */
-const HIGHEST = 8_000_000;
-const ROW = 36;
-const NARROW_ROW = 52;
-const NARROW_BELOW = 700;
-/** Rows above and below those that are seen. */
-const MORE = 8;
-/** So many times as long as an answer took nothing is asked anew, but for what was done in this page. */
-const REST = 20;
-
-interface Windows<Row> {
-  readonly total: number | undefined;
-  readonly error: Error | undefined;
-  readonly rows: ReadonlyMap<number, readonly Row[]>;
-}
-
-const NONE = { total: undefined, error: undefined, rows: new Map() };
-
-/** Asks for the windows from the first to the last row, and for those that are seen anew after each change. */
-function useWindows<Row>(row: string, input: Input, first: number, last: number): Windows<Row> {
-  const changes = useLive().marks?.changes;
-  const [known, tell] = useState<Windows<Row>>(NONE);
-  const asked = useRef({ question: '', changes, restsUntil: 0, at: 0 });
-  const question = JSON.stringify(input);
-  const windows = `${Math.floor(first / WINDOW)}-${Math.floor(last / WINDOW)}`;
-  if (asked.current.question !== question) {
-    asked.current = { question, changes, restsUntil: 0, at: 0 };
-    if (known !== NONE) tell(NONE);
-  }
-  const rests = performance.now() < asked.current.restsUntil && lastActAt() < asked.current.at;
-  const isDue = changes !== asked.current.changes && !rests;
-  if (isDue) asked.current.changes = changes;
-  const stamp = asked.current.changes;
-  const fresh = useRef(new Map<number, string | undefined>());
-  useEffect(() => {
-    const given = new AbortController();
-    const timer = setTimeout(
-      async () => {
-        for (let nth = Math.floor(first / WINDOW); nth <= Math.floor(last / WINDOW); nth += 1) {
-          const mark = `${question} ${stamp}`;
-          if (fresh.current.get(nth) === mark) continue;
-          const began = performance.now();
-          asked.current.at = began;
-          // A change meanwhile lets it go on: under steady writes nothing would come to its end otherwise.
-          asked.current.restsUntil = Number.POSITIVE_INFINITY;
-          try {
-            const asking = { ...input, page: nth + 1, per_page: WINDOW };
-            const { data, meta } = await callRow<Answer<Row>>(row, asking, given.signal);
-            fresh.current.set(nth, mark);
-            tell(before => withWindow(before, nth, data, meta.total ?? data.length));
-          } catch (error) {
-            if (given.signal.aborted) return;
-            tell(before => ({ ...before, error: error as Error }));
-          }
-          asked.current.restsUntil = performance.now() + (performance.now() - began) * REST;
-        }
-      },
-      fresh.current.size === 0 ? 0 : REST_BEFORE,
-    );
-    return () => {
-      clearTimeout(timer);
-      given.abort();
-      asked.current.restsUntil = 0;
-    };
-  }, [question, windows, stamp]);
-  return known;
-}
-
-/** The newest windows are kept. */
-function withWindow<Row>({ rows }: Windows<Row>, nth: number, data: readonly Row[], total: number): Windows<Row> {
-  const others = [...rows].filter(([place]) => place !== nth).slice(1 - MOST_WINDOWS);
-  return { total, error: undefined, rows: new Map([...others, [nth, data]]) };
-}
-
-function LongList<Row>({ list, input }: { readonly list: ListOf<Row>; readonly input: Input }) {
-  const { row, caption, columns, href } = list;
-  const box = useRef<HTMLElement>(null);
-  const [place, move] = useState({ top: 0, height: 600, narrow: innerWidth < NARROW_BELOW });
-  const size = place.narrow ? NARROW_ROW : ROW;
-  const [total, setTotal] = useState(0);
-  const inSight = Math.ceil(place.height / size);
-  const high = Math.min(total * size, HIGHEST);
-  const first = Math.max(0, Math.round((place.top / Math.max(1, high - place.height)) * Math.max(0, total - inSight)));
-  const from = Math.max(0, first - MORE);
-  const to = Math.min(Math.max(total, 1), first + inSight + MORE);
-  const { rows, error, total: counted } = useWindows<Row>(row, input, from, to - 1);
-  useEffect(() => setTotal(counted ?? 0), [counted]);
-  const question = JSON.stringify(input);
-  useEffect(() => box.current?.scrollTo(0, 0), [question]);
-  const look = () => {
-    const { scrollTop = 0, clientHeight = 600 } = box.current ?? {};
-    move({ top: scrollTop, height: clientHeight, narrow: innerWidth < NARROW_BELOW });
-  };
-  useEffect(() => {
-    if (box.current === null) return undefined;
-    const watched = new ResizeObserver(look);
-    watched.observe(box.current);
-    return () => watched.disconnect();
-  }, [counted === 0, error === undefined]);
-  if (error !== undefined) return <Waiting error={error} />;
-  if (counted === 0) return <div class="empty">{list.empty}</div>;
-  const isScaled = total * size > HIGHEST;
-  const above = isScaled ? Math.max(0, Math.min(place.top - (first - from) * size, high)) : from * size;
-  const seen = Array.from({ length: counted === undefined ? 0 : to - from }, (_, nth) => from + nth);
-  const itemAt = (nth: number) => rows.get(Math.floor(nth / WINDOW))?.[nth % WINDOW];
-  return (
-    <div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls is reached by the keyboard */}
-      <section class="long" aria-label={caption} tabIndex={0} ref={box} onScroll={look}>
-        <table aria-rowcount={total + 1}>
-          <caption class="unseen">{caption}</caption>
-          <thead>
-            <tr aria-rowindex={1}>
-              <Heads columns={columns} />
-            </tr>
-          </thead>
-          <tbody>
-            <Space height={above} />
-            {seen.map(nth => {
-              const item = itemAt(nth);
-              return (
-                <tr
-                  key={nth}
-                  aria-rowindex={nth + 2}
-                  data-row={nth}
-                  title={item === undefined ? undefined : href?.(item)}
-                  style={{ height: `${size}px` }}
-                >
-                  {columns.map((column, at) => (
-                    <td class={classOf(column as Column<never>)}>
-                      {item === undefined ? at === 0 ? '…' : '' : <Cell list={list} nth={at} row={item} />}
-                    </td>
-                  ))}
-                </tr>
-              );
-            })}
-            <Space height={Math.max(0, high - above - seen.length * size)} />
-          </tbody>
-        </table>
-      </section>
-      <p class="quiet">{counted === undefined ? 'Loading …' : `${total.toLocaleString('en-US')} in all`}</p>
-    </div>
-  );
-}
-
-/** Stands for the rows that nobody sees. */
-const Space = ({ height }: { readonly height: number }) => (
-  // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a row without cells takes no focus
-  <tr aria-hidden="true" class="space" style={{ height: `${height}px` }} />
-);
 
 // One thing by its id: it begins with what it is, of which state and on what, then come its facts and what may be done.
 

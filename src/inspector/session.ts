@@ -144,10 +144,8 @@ function send(method: string, path: string, body?: Input, signal?: AbortSignal):
   });
 }
 
-let actedAt = Number.NEGATIVE_INFINITY;
-
 /** When this page has last changed something, ms of the page. */
-export const lastActAt = (): number => actedAt;
+let actedAt = Number.NEGATIVE_INFINITY;
 
 /** Asks a row. Throws `Failed` with what the server says, `NoAnswer` where it says nothing. */
 export async function callRow<Answer>(name: string, input: Input = {}, signal?: AbortSignal): Promise<Answer> {
@@ -302,7 +300,7 @@ export function useRow<Answer>(name: string, input: Input = {}, paused = false):
   const changes = useRef(marks?.changes);
   const restsUntil = useRef(0);
   const askedAt = useRef(0);
-  const rests = performance.now() < restsUntil.current && lastActAt() < askedAt.current;
+  const rests = performance.now() < restsUntil.current && actedAt < askedAt.current;
   const again = useRef(0);
   if (!paused && !rests) {
     changes.current = marks?.changes;

@@ -18,6 +18,7 @@ import {
   noBrowser,
   type Page,
 } from '../support/browser.ts';
+import { firefoxPage, noFirefox } from '../support/firefox.ts';
 import { requires } from '../support/programs.ts';
 import { showView } from './show-view.ts';
 
@@ -124,7 +125,7 @@ describe.skipIf(noBrowser !== undefined)('text from outside', () => {
     secrets['ticket'] = /#t=([^&]+)/.exec(address)?.[1] ?? 'none';
     await page.goto(address);
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await sandbox?.[Symbol.asyncDispose]();
@@ -163,12 +164,7 @@ describe.skipIf(noBrowser !== undefined)('text from outside', () => {
       await show(hash);
       for (const each of await page.locator('details').all())
         await each.evaluate(found => found.setAttribute('open', ''));
-      const found = await page.evaluate(() => ({
-        ran: 'ran' in globalThis,
-        made: document.querySelectorAll('img, iframe, object, embed, script:not([src]), [onerror], [onclick]').length,
-        links: [...document.querySelectorAll('a')].filter(link => !link.getAttribute('href')?.startsWith('#/')).length,
-        text: document.body.innerText,
-      }));
+      const found = await page.evaluate(made);
       expect([hash, found.ran, found.made, found.links]).toEqual([hash, false, 0, 0]);
       expect([hash, /[\u202a-\u202e\u2066-\u2069]/.test(found.text)]).toEqual([hash, false]);
       seen += found.text;
@@ -179,7 +175,28 @@ describe.skipIf(noBrowser !== undefined)('text from outside', () => {
     expect(seen).toContain('<script>ran()</script>');
     expect(left).toEqual([]);
     expect(said.filter(line => !line.includes('404'))).toEqual([]);
-  }, 120_000);
+  });
+
+  it.skipIf(noFirefox !== undefined)(
+    '37 and 40, in Firefox: nothing runs, and no secret stands in a view',
+    async () => {
+      await using firefox = await firefoxPage();
+      await firefox.goto(await sandbox.address());
+      let seen = '';
+      for (const hash of await everyView()) {
+        await firefox.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+        await firefox.until(`document.querySelector('h1') !== null && !/Loading …/.test(document.body.innerText)`);
+        await firefox.evaluate(`for (const each of document.querySelectorAll('details')) each.open = true`);
+        const found = await firefox.evaluate(made);
+        expect([hash, found.ran, found.made, found.links]).toEqual([hash, false, 0, 0]);
+        expect([hash, /[\u202a-\u202e\u2066-\u2069]/.test(found.text)]).toEqual([hash, false]);
+        seen += found.text + (await firefox.evaluate<never, string>('document.documentElement.outerHTML'));
+      }
+      expect(seen).toContain('<img src=x onerror=ran()>');
+      expect(Object.entries(secrets).flatMap(([name, secret]) => (seen.includes(secret) ? [name] : []))).toEqual([]);
+      expect(firefox.said.filter(line => !line.includes('404'))).toEqual([]);
+    },
+  );
 
   it('38: copied commands give every shell the same words', async () => {
     const bin = join(sandbox.place.folder, 'stub');
@@ -261,5 +278,13 @@ describe.skipIf(noBrowser !== undefined)('text from outside', () => {
     await watched.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
     await expect.poll(async () => found(await everything())).toEqual([]);
     await watched.close();
-  }, 60_000);
+  });
+});
+
+/** In the page: what text from outside has become, if anything. */
+const made = () => ({
+  ran: 'ran' in globalThis,
+  made: document.querySelectorAll('img, iframe, object, embed, script:not([src]), [onerror], [onclick]').length,
+  links: [...document.querySelectorAll('a')].filter(link => !link.getAttribute('href')?.startsWith('#/')).length,
+  text: document.body.innerText,
 });

@@ -115,13 +115,14 @@ describe.skipIf(noBrowser !== undefined)('the inspector', () => {
     expect(await page.locator(`${form} input`).nth(1).inputValue()).toBe('m');
 
     await page.evaluate(() => {
-      location.hash = '/transactions';
+      location.hash = '/requests';
     });
-    await page.getByLabel('Card').focus();
-    await page.keyboard.type('card_');
+    const filter = page.getByRole('textbox', { name: 'Status' });
+    await filter.focus();
+    await page.keyboard.type('5');
     for (let nth = 0; nth < 2; nth += 1) await page.waitForResponse('**/marks');
-    await page.keyboard.type('none');
-    expect(await page.getByLabel('Card').inputValue()).toBe('card_none');
+    await page.keyboard.type('99');
+    expect(await filter.inputValue()).toBe('599');
     await page.keyboard.press('Enter');
     await page.getByText('Nothing fits.').waitFor();
     await page.close();

@@ -46,9 +46,33 @@ describe.skipIf(noBrowser !== undefined)('under an open page', () => {
     await page.getByRole('heading', { level: 1, name: 'No session' }).waitFor();
     expect(await text()).not.toContain('only here');
     await pictures('session-over');
-    // A new ticket opens it again where it was.
+    // A ticket that is typed over the address opens it again where it leads; the document stays the same one.
+    await page.evaluate(() => Object.assign(window, { isSame: true }));
     await open(card, 'Card');
     await page.getByText('only here').first().waitFor();
+    expect(await page.evaluate(() => 'isSame' in window)).toBe(true);
+    expect(page.url()).not.toContain('#t=');
+  });
+
+  it('a ticket that is pasted into the page without a session opens it; another text says what is wrong', async () => {
+    await open(card, 'Card');
+    const used = await sandbox.address(card);
+    await sandbox.run('sandbox open --end -q');
+    await page.getByRole('heading', { level: 1, name: 'No session' }).waitFor();
+    const paste = async (text: string) => {
+      await page.locator('#ticket').fill(text);
+      await page.getByRole('button', { name: 'Open' }).click();
+    };
+    await paste('no ticket');
+    await page.getByText('Paste the whole address').waitFor();
+    await paste(used);
+    await page
+      .getByRole('alert')
+      .getByText(/ticket/)
+      .waitFor();
+    await paste(await sandbox.address(card));
+    await page.getByText('only here').first().waitFor();
+    expect(page.url()).not.toContain('#t=');
   });
 
   it('an order that is under way when it is killed has an unknown outcome, and is not sent again', async () => {

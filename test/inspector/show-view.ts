@@ -10,4 +10,5 @@ export async function showView(page: Page, hash: string): Promise<void> {
   }, hash);
   await page.locator('h1').waitFor();
   await page.getByText('Loading …').first().waitFor({ state: 'detached' });
+  await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
 }

@@ -18,14 +18,14 @@ const CARDS: ListOf<FoundCard> = {
     { title: 'Status', shows: ({ status }) => <Badge word={status} /> },
     { title: 'Available', shows: ({ balance }) => money(balance), number: true },
     { title: 'On hold', shows: ({ hold }) => money(hold), number: true, from: 'l' },
-    { title: 'Label', shows: ({ label }) => <Said text={label} />, from: 'm', width: 'wide' },
+    { title: 'Label', shows: ({ label }) => <Said text={label} />, from: 'm' },
     { title: 'Network', shows: ({ network, bin_id: bin }) => <span title={bin}>{network}</span>, from: 'l' },
-    { title: 'Created (UTC)', shows: ({ created_at: at }) => shortTime(at), under: true, width: 'time' },
+    { title: 'Created (UTC)', shows: ({ created_at: at }) => shortTime(at), under: true },
   ],
   filters: [
     { name: 'q', label: 'Search', placeholder: 'label, last four, id, key=value', search: true },
     { name: 'status', label: 'Status' },
-    { name: 'bin', label: 'BIN', placeholder: 'bin_…' },
+    { name: 'bin', label: 'BIN', isSetByLink: true },
   ],
   empty: (
     <p>
@@ -35,7 +35,7 @@ const CARDS: ListOf<FoundCard> = {
   ),
 };
 
-export const Cards = () => <ListView view="cards" title="Cards" list={CARDS} isLong />;
+export const Cards = () => <ListView view="cards" title="Cards" list={CARDS} />;
 
 type Entry = WholeCard['entries'][number];
 
@@ -127,7 +127,6 @@ function Accounts({ card }: { readonly card: WholeCard }) {
   return (
     <section aria-labelledby="accounts">
       <h2 id="accounts">Ledger of the card and its hold</h2>
-      <BalanceLine entries={card.entries} />
       <Rows list={ENTRIES} items={card.entries} />
       <p class={card.agrees ? 'quiet' : 'problem'}>
         {card.agrees
@@ -136,29 +135,6 @@ function Accounts({ card }: { readonly card: WholeCard }) {
       </p>
       {earlier > 0 && <p class="quiet">{`${count(earlier)} earlier entries`}</p>}
     </section>
-  );
-}
-
-/** The balance after each of the entries shown; the table has the same numbers. */
-function BalanceLine({ entries }: { readonly entries: readonly Entry[] }) {
-  const balances = entries.map(({ card_after }) => card_after).toReversed();
-  if (balances.length < 2) return null;
-  const highest = Math.max(...balances);
-  const lowest = Math.min(...balances);
-  const y = (balance: number) => 38 - ((balance - lowest) / (highest - lowest || 1)) * 36;
-  const step = 400 / balances.length;
-  const points = balances
-    .map((balance, nth) => `${nth * step},${y(balance)} ${(nth + 1) * step},${y(balance)}`)
-    .join(' ');
-  return (
-    <figure>
-      <svg class="line" viewBox="0 0 400 40" preserveAspectRatio="none" aria-hidden="true">
-        <polyline points={points} />
-      </svg>
-      <figcaption class="quiet">
-        {`Balance of the card after each of its newest ${count(balances.length)} entries: ${money(lowest)} to ${money(highest)}`}
-      </figcaption>
-    </figure>
   );
 }
 

@@ -1,8 +1,8 @@
 /** Where the money is, what waits for somebody, what was spent by day, and the events as they come. */
-import { addressOf, refine, useAddress } from '../address.ts';
+import { addressOf } from '../address.ts';
 import { useState } from '../elements.ts';
-import { Asked, type ListOf } from '../list.tsx';
-import { count, Facts, fromNow, Head, Id, money, Name, SameCommand, Time, Waiting, wordsOf } from '../parts.tsx';
+import { FilteredList, type ListOf } from '../list.tsx';
+import { count, Facts, fromNow, Head, Id, money, Name, SameCommand, Time, Waiting } from '../parts.tsx';
 import { type Told, useRow } from '../session.ts';
 import { TABLES } from '../tables.ts';
 
@@ -186,50 +186,36 @@ const EVENTS: ListOf<EventItem> = {
   row: 'events',
   caption: 'Events, newest first',
   keyOf: ({ id }) => id,
+  href: ({ id }) => addressOf('webhooks', undefined, { event_id: id }),
   columns: [
     {
       title: 'Event',
       shows: ({ type, id, seq }) => (
-        <span title={`${id}, number ${seq}`}>
+        <a href={addressOf('webhooks', undefined, { event_id: id })} title={`${id}, number ${seq}: its deliveries`}>
           <Name name={type} />
-        </span>
+        </a>
       ),
+      isWide: true,
     },
     { title: 'About', shows: ({ body }) => <Id id={about(body)} /> },
     { title: 'Time (UTC)', shows: ({ created_at }) => <Time iso={created_at} isInTable />, under: true },
     { title: 'Number', shows: ({ seq }) => count(seq), number: true, from: 'm' },
   ],
+  filters: [{ name: 'type', label: 'Event', choices: TABLES.events }],
   empty: 'No event. Your code makes one when it creates a card.',
 };
 
 function Events() {
-  const { filters } = useAddress();
   const [paused, pause] = useState(false);
-  const type = filters['type'] ?? '';
   return (
     <section aria-labelledby="events">
       <div class="head">
         <h2 id="events">Events</h2>
-        <div class="actions">
-          <label>
-            Type{' '}
-            <select
-              value={type}
-              onChange={event => refine(addressOf('', undefined, { type: event.currentTarget.value }))}
-            >
-              <option value="">all</option>
-              {TABLES.events.map(each => (
-                <option value={each}>{wordsOf(each)}</option>
-              ))}
-            </select>
-          </label>
-          <button type="button" class="small" aria-pressed={paused} onClick={() => pause(!paused)}>
-            {paused ? 'Go on' : 'Pause'}
-          </button>
-        </div>
+        <button type="button" class="small" aria-pressed={paused} onClick={() => pause(!paused)}>
+          {paused ? 'Go on' : 'Pause'}
+        </button>
       </div>
-      <Asked list={EVENTS} input={{ type, order: 'desc', per_page: 30 }} paused={paused} />
-      <SameCommand row="events" input={{ type, per_page: 30 }} />
+      <FilteredList view="" list={EVENTS} fixed={{ order: 'desc' }} paused={paused} />
     </section>
   );
 }

@@ -93,7 +93,7 @@ function Recorder({ take }: { readonly take: (text: string) => void }) {
   const end = () =>
     ask({ after: from }).then(({ text, steps }) => {
       setFrom(undefined);
-      say(steps === 0 ? 'Nothing was changed meanwhile.' : `${steps} steps.`);
+      say(steps === 0 ? 'Nothing was changed meanwhile.' : `${steps} ${steps === 1 ? 'step' : 'steps'}.`);
       if (steps > 0) take(text);
     }, failed);
   return (

@@ -48,15 +48,15 @@ export const TRANSACTIONS: ListOf<Transaction> = {
     },
     { title: 'Card', shows: ({ card_id: id, last4 }) => <CardLink id={id} last4={last4} /> },
     { title: 'Status', shows: ({ status }) => <Badge word={status} /> },
-    { title: 'Merchant', shows: ({ merchant }) => <Said text={merchant} />, width: 'wide', from: 'm' },
-    { title: 'Kind', shows: kindOf, width: 'wide', from: 'l' },
-    { title: 'Time (UTC)', shows: ({ created_at: at }) => <span>{shortTime(at)}</span>, under: true, width: 'time' },
+    { title: 'Merchant', shows: ({ merchant }) => <Said text={merchant} />, from: 'm' },
+    { title: 'Kind', shows: kindOf, from: 'l' },
+    { title: 'Time (UTC)', shows: ({ created_at: at }) => <span>{shortTime(at)}</span>, under: true },
   ],
   filters: [
     { name: 'q', label: 'Search', placeholder: 'merchant, last four, amount, id', search: true },
     { name: 'type', label: 'Kind' },
     { name: 'status', label: 'Status' },
-    { name: 'card_id', label: 'Card', placeholder: 'card_…' },
+    { name: 'card_id', label: 'Card', isSetByLink: true },
   ],
   empty: (
     <p>
@@ -65,7 +65,7 @@ export const TRANSACTIONS: ListOf<Transaction> = {
   ),
 };
 
-export const Transactions = () => <ListView view="transactions" title="Transactions" list={TRANSACTIONS} isLong />;
+export const Transactions = () => <ListView view="transactions" title="Transactions" list={TRANSACTIONS} />;
 
 type ChainEntry = Told<'transactions.show'>['chain'][number];
 
@@ -242,7 +242,7 @@ const CHALLENGES: ListOf<Challenge> = {
   filters: [
     { name: 'q', label: 'Search', placeholder: 'merchant, last four, amount, id', search: true },
     { name: 'status', label: 'Status' },
-    { name: 'card_id', label: 'Card', placeholder: 'card_…' },
+    { name: 'card_id', label: 'Card', isSetByLink: true },
   ],
   empty: (
     <p>

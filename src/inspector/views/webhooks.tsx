@@ -1,7 +1,7 @@
 /** Subscriptions, their deliveries, and forms that send one; one delivery whole, with its signature step by step. */
 
 import { SIGNATURE_CHECKS } from '../../contract/signature/checks.ts';
-import { addressOf, useAddress } from '../address.ts';
+import { addressOf } from '../address.ts';
 import { RowForm } from '../form.tsx';
 import { type Answer, Asked, Detail, type DetailOf, FilteredList, type ListOf, Rows, type TableOf } from '../list.tsx';
 import {
@@ -21,6 +21,7 @@ import {
   Time,
 } from '../parts.tsx';
 import { type Told, useRow } from '../session.ts';
+import { TABLES } from '../tables.ts';
 
 type Subscription = Told<'webhooks'>;
 
@@ -36,6 +37,7 @@ const SUBSCRIPTIONS: ListOf<Subscription> = {
           <Said text={address} />
         </a>
       ),
+      isWide: true,
     },
     { title: 'Status', shows: ({ status }) => <Badge word={status} /> },
     { title: 'Delivered', shows: ({ delivered }) => count(delivered), number: true, from: 'm' },
@@ -54,20 +56,15 @@ const SUBSCRIPTIONS: ListOf<Subscription> = {
 };
 
 export function Webhooks() {
-  const { filters } = useAddress();
   const { data } = useRow<Answer<Subscription>>('webhooks');
-  const of = filters['webhook_id'];
   return (
     <section>
       <Head title="Webhooks" />
       <h2>Subscriptions</h2>
       <Asked list={SUBSCRIPTIONS} />
       <SameCommand row="webhooks" />
-      <div class="head">
-        <h2>Deliveries</h2>
-        {of !== undefined && <a href={addressOf('webhooks')}>of all subscriptions</a>}
-      </div>
-      <FilteredList view="webhooks" list={DELIVERIES} fixed={of === undefined ? {} : { webhook_id: of }} />
+      <h2>Deliveries</h2>
+      <FilteredList view="webhooks" list={DELIVERIES} />
       <SendForms items={data?.data ?? []} />
     </section>
   );
@@ -134,6 +131,7 @@ const DELIVERIES: ListOf<Delivery> = {
           {markOf(delivery)}
         </span>
       ),
+      isWide: true,
     },
     {
       title: 'State',
@@ -158,7 +156,9 @@ const DELIVERIES: ListOf<Delivery> = {
   ],
   filters: [
     { name: 'state', label: 'State', search: true },
-    { name: 'webhook_id', label: 'Subscription', placeholder: 'wh_…' },
+    { name: 'event', label: 'Event', choices: TABLES.events },
+    { name: 'webhook_id', label: 'Subscription', isSetByLink: true },
+    { name: 'event_id', label: 'Event', isSetByLink: true },
   ],
   empty: 'No delivery. One is queued for each event that a subscription asks for.',
 };
@@ -194,7 +194,12 @@ const DELIVERY: DetailOf<WholeDelivery> = {
   facts: ({ id, attempt, due_at: due, event_id: event }) => [
     ['Tries', attempt],
     ['Next try', due === null ? 'none' : <Time iso={due} />],
-    ['Event', <Id id={event} />],
+    [
+      'Event',
+      <a href={addressOf('webhooks', undefined, { event_id: event })} title="All deliveries of this event">
+        <code class="id">{event}</code>
+      </a>,
+    ],
     ['Delivery', <Id id={id} />],
   ],
   rest: delivery => <WholeShown delivery={delivery} />,

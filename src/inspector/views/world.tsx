@@ -187,8 +187,9 @@ const RULES: ListOf<Rule> = {
           <Name name={phase ?? 'delivery'} />: <Said text={JSON.stringify(action)} />
         </span>
       ),
+      under: true,
     },
-    { title: 'Applies to', shows: ({ match }) => <code class="wrap">{JSON.stringify(match)}</code>, from: 'm' },
+    { title: 'Applies to', shows: ({ match }) => <code class="wrap">{JSON.stringify(match)}</code>, under: true },
     { title: 'Matched', shows: ({ seen }) => seen, number: true, from: 'm' },
     {
       title: 'Applied',
