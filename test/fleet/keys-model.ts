@@ -7,7 +7,7 @@ import { CliError } from '../../src/core/errors.ts';
 import { toCents } from '../../src/core/money.ts';
 import { planFleet } from '../../src/fleet/plan.ts';
 import type { NumberedStep } from '../../src/fleet/step.ts';
-import { type Answer, fleetOf, inputOf, MemoryAccount } from './memory-account.ts';
+import { type Answer, inputOf, MemoryAccount } from './memory-account.ts';
 
 export interface Policy {
   /** `random`: new ones in each run, as other tools do. */
@@ -222,6 +222,3 @@ function keyOf(history: History, step: NumberedStep, attempt: number): string {
   if (history.policy.keys === 'random' || !('key' in step)) return `random ${history.keys}`;
   return step.key.replace(/1$/, String(attempt));
 }
-
-/** The fleets of the histories, for whoever changes them. */
-export const FLEETS = TEXTS.map(fleetOf);

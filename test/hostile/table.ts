@@ -335,8 +335,3 @@ export function countsText({ cells, wrong, needless }: Summary): string {
 export function wrongText({ wrong }: Summary): string {
   return wrong.map(({ cell, wrong: said }) => `${nameOf(cell)}\n  ${said.join('\n  ')}`).join('\n');
 }
-
-/** Names of the cells that said "unknown" although the model knows. */
-export function needlessText({ needless }: Summary): string {
-  return needless.map(({ cell }) => nameOf(cell)).join('\n');
-}

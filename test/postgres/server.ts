@@ -123,24 +123,6 @@ export function copyCluster(from: string, to: string): void {
   if (status !== 0) throw new Error(`no copy of ${from}: ${stderr}`);
 }
 
-/** Why there can be no standby here: what makes one is not in the package, only beside a server that is named. */
-export function missingStandby(): string | undefined {
-  if (NAMED !== undefined && existsSync(join(NAMED, 'pg_basebackup'))) return undefined;
-  process.stderr.write('SKIPPED: no pg_basebackup; name its folder: CARDWRIGHT_TEST_POSTGRES_BIN\n');
-  return 'no pg_basebackup';
-}
-
-/** A standby of a server, in an empty folder: it takes what the primary writes, and can only be read. */
-export async function startStandby(primary: Server, folder: string): Promise<Server> {
-  prepare(folder);
-  const data = join(folder, 'data');
-  const from = ['-h', primary.socket, '-p', String(primary.port), '-U', 'postgres'];
-  const [code] = await once(run(folder, 'pg_basebackup', [...from, '-D', data, '-R', '-c', 'fast']), 'close');
-  if (code !== 0) throw new Error(`pg_basebackup ended with ${code}: ${readFileSync(join(folder, 'log'), 'utf8')}`);
-  await appendFile(join(data, 'postgresql.conf'), `unix_socket_directories = '${join(folder, 'socket')}'\n`);
-  return startAgain(folder, primary.port);
-}
-
 /** Starts the server of a folder whose cluster is there. */
 export async function startAgain(folder: string, port = 5432): Promise<Server> {
   const data = join(folder, 'data');
