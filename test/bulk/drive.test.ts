@@ -150,17 +150,6 @@ describe('driving the rows of a run', () => {
     while (run.waiting.size > 0) await endAll();
     expect((await told).length).toBe(200);
   });
-
-  it('asks a dead service with few rows and stops', async () => {
-    const run = quickRun(() => failed('not_sent', 'unreachable'));
-    const driven = drive({ ...usual, run, rows: rowsTo(1000), concurrency: 64 });
-    const told = await all(driven.outcomes);
-    expect(run.begun.length).toBe(8);
-    expect(driven.stoppedBy()?.kind).toBe('unreachable');
-    expect(told.length).toBe(1000);
-    expect(told.filter(({ begun }) => begun).length).toBe(run.begun.length);
-  });
-
   it('stops after rows in a row without an answer, but not after single ones', async () => {
     const everySecond = quickRun(row => (row % 2 === 0 ? failed('unknown', 'outcome_unknown') : { outcome: 'done' }));
     const some = drive({ ...usual, run: everySecond, rows: rowsTo(100) });
@@ -193,40 +182,6 @@ describe('driving the rows of a run', () => {
     expect(told.length).toBe(100);
     expect(told.filter(({ begun }) => begun).length).toBe(run.begun.length);
   });
-
-  it('ends what is under way after the signal, and begins nothing more', async () => {
-    const stop = new AbortController();
-    const run = heldRun();
-    const driven = drive({ ...usual, run, rows: rowsTo(100), stop: stop.signal });
-    const told = all(driven.outcomes);
-    await turn();
-    run.end(2);
-    await turn();
-    stop.abort();
-    await turn();
-    expect(driven.inFlight()).toBe(8);
-    for (const row of [...run.waiting.keys()]) run.end(row);
-    const outcomes = await told;
-    expect(run.begun).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    expect(outcomes.filter(({ begun }) => begun).length).toBe(9);
-    expect(outcomes.length).toBe(100);
-  });
-
-  it('stops when nobody takes the outcomes any more, after what is under way', async () => {
-    const run = heldRun();
-    const outcomes = drive({ ...usual, run, rows: rowsTo(100) }).outcomes[Symbol.asyncIterator]();
-    const first = outcomes.next();
-    await turn();
-    run.end(1);
-    await first;
-    const left = outcomes.return?.();
-    await turn();
-    expect(run.waiting.size).toBe(8);
-    for (const row of [...run.waiting.keys()]) run.end(row);
-    await left;
-    expect(run.begun.length).toBe(9);
-  });
-
   it('takes a journal that fails for the end, and a bug for an unknown row', async () => {
     for (const [thrown, outcome] of [
       [new CliError('guarded', { message: 'disk full' }), 'not_sent'],
@@ -245,17 +200,6 @@ describe('driving the rows of a run', () => {
       expect(driven.stoppedBy()).toBeDefined();
     }
   });
-
-  it('tells rows that are settled already in their place', async () => {
-    const run = quickRun(() => ({ outcome: 'done' }));
-    const rows = rowsTo(5).map(({ row }) =>
-      row % 2 === 0 ? { row, earlier: { row, outcome: 'refused' as const } } : { row },
-    );
-    const told = await all(drive({ ...usual, run, rows }).outcomes);
-    expect(told.map(({ outcome }) => outcome)).toEqual(['done', 'refused', 'done', 'refused', 'done']);
-    expect(run.begun).toEqual([1, 3, 5]);
-  });
-
   it('does not run ahead of a reader that does not read', async () => {
     const run = quickRun(() => ({ outcome: 'done' }));
     const outcomes = drive({ ...usual, run, rows: rowsTo(20_000) }).outcomes[Symbol.asyncIterator]();

@@ -7,32 +7,6 @@ function slots(workers: number, ahead: number) {
   const made = createInFlightLimiter({ workers: () => workers, ahead: () => ahead, onFree: () => (freed += 1) });
   return { ...made, freed: () => freed };
 }
-
-test('a row that is written down leaves the moment another one lands, before that one is written down', async () => {
-  const gate = slots(1, 1);
-  const [first, second] = [gate.begin(), gate.begin()];
-  expect(gate.hasRoom()).toBe(false);
-  expect(first.acquire()).toBe(true);
-  const leaving = second.acquire();
-  expect(gate.flying()).toBe(1);
-  first.acknowledge();
-  expect(await leaving).toBe(true);
-  expect([gate.flying(), gate.hasRoom()]).toEqual([1, true]);
-});
-
-test('rows that wait when the run stops never leave, those on the wire come to their end', async () => {
-  const gate = slots(1, 2);
-  const [first, second, third] = [gate.begin(), gate.begin(), gate.begin()];
-  first.acquire();
-  const [one, other] = [second.acquire(), third.acquire()];
-  gate.close();
-  expect(await Promise.all([one, other])).toEqual([false, false]);
-  expect([first.withheld(), second.withheld(), third.withheld()]).toEqual([false, true, true]);
-  expect([gate.flying(), gate.hasRoom()]).toEqual([1, false]);
-  first.end();
-  expect(gate.flying()).toBe(0);
-});
-
 test('there are never more on the wire than allowed, and never more begun than that and the ones ahead', async () => {
   await fc.assert(
     fc.asyncProperty(

@@ -2,11 +2,10 @@
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { world } from '../support/world.ts';
 import { amounts, cents, expectEachRowOnce, rowsOf } from './many-cards.ts';
 import { serviceWorld } from './service-world.ts';
 
-test('150 cards: one a row, in order, the wallet exact, and a second time sends nothing', () => expectEachRowOnce(150));
+test('60 cards: one a row, in order, the wallet exact, and a second time sends nothing', () => expectEachRowOnce(60));
 
 test('a wallet that another command of this machine has used is no riddle: its operation is named', async () => {
   await using here = await serviceWorld();
@@ -199,16 +198,6 @@ test('an input that is written to while it is read is refused before anything is
   expect(err).toContain('error: team.csv changed while it was read. Nothing was sent\n');
   expect(here.proxy.posts()).toEqual([]);
 });
-
-test('the character that stands for a broken one is text like any other, when it is there as such', async () => {
-  await using here = await serviceWorld();
-  const rows = 'bin_id,amount,label\nbin_1,5,a\ufffdb\n';
-  const { code, out, err } = await here.run('cards create --file - --yes --json', { stdin: rows });
-  expect({ code, err }).toMatchObject({ code: 0 });
-  expect(out).toContain('done');
-  expect((await here.run('cards list --fields label -o csv')).out).toContain('a\ufffdb');
-});
-
 test('bytes that are no UTF-8 are refused with their line; a byte order mark is not', async () => {
   await using here = await serviceWorld();
   const path = join(here.folder, 'odd.csv');
@@ -225,54 +214,4 @@ test('bytes that are no UTF-8 are refused with their line; a byte order mark is 
   expect((await here.run('cards create --file odd.csv --yes -q')).out).toBe('card_1\n');
   await writeFile(path, '');
   expect((await here.run('cards create --file odd.csv --yes')).err).toMatch(/error: odd\.csv is empty/);
-});
-
-test('our own CSV of cards reads back: formula guards come off, lists and labels stay', async () => {
-  await using here = await world({ wallet: 100 });
-  const file = join(here.folder, 'back.csv');
-  await writeFile(file, 'bin_id,amount,label\nbin_1,5,"\'=1+1"\nbin_1,5,"\'\'=x"\nbin_1,5,plain\n');
-  expect((await here.run('cards create --file back.csv --yes --concurrency 1 -q')).code).toBe(0);
-  const listed = await here.run('cards list --json --fields id,label');
-  const { data } = JSON.parse(listed.out) as { data: { id: string; label: string }[] };
-  const labels = [...data].sort((one, other) => (one.id < other.id ? -1 : 1)).map(({ label }) => label);
-  expect(labels).toEqual(['=1+1', "'=x", 'plain']);
-  const exported = await here.run('cards list -o csv --fields bin_id,balance,label');
-  const again = exported.out.replace('bin_id,balance,label', 'bin_id,amount,label');
-  await writeFile(file, again);
-  expect((await here.run('cards create --file back.csv --yes --again --concurrency 1 -q')).code).toBe(0);
-  const all = JSON.parse((await here.run('cards list --json --fields label')).out) as { data: { label: string }[] };
-  expect(all.data.map(({ label }) => label).sort()).toEqual([...labels, ...labels].sort());
-});
-
-test('a reader that leaves does not stop the run, an output that cannot be written stops it before the first row', async () => {
-  const { present } = await import('../../src/terminal/present.ts');
-  const { memoryStreams } = await import('../support/streams.ts');
-  const settings = {
-    format: 'csv',
-    quiet: false,
-    accessible: false,
-    csvRaw: false,
-    colour: 'never',
-    now: 0,
-  } as const;
-  const columns = [{ field: 'row', title: 'ROW', kind: 'integer', priority: 1 }] as const;
-  let made = 0;
-  async function* batches() {
-    yield [];
-    for (; made < 5; ) yield [{ row: ++made }];
-  }
-  const listing = { batches: batches(), page: () => ({}), runsOn: true } as const;
-  const closing = memoryStreams({ stdoutClosesAfter: 2 });
-  await present({ listing, columns, noun: 'row' }, settings, closing, {});
-  expect([made, closing.out]).toEqual([5, 'row\n1\n']);
-
-  made = 0;
-  const full = memoryStreams();
-  full.stdout.write = async () => {
-    throw new Error('ENOSPC');
-  };
-  await expect(
-    present({ listing: { ...listing, batches: batches() }, columns, noun: 'row' }, settings, full, {}),
-  ).rejects.toThrow('ENOSPC');
-  expect(made).toBe(0);
 });

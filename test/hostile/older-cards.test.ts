@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AccountOptions, Answered, SeenRequest, View } from '../support/hostile-service.ts';
+import { isWhole } from '../support/whole.ts';
 import { type Arena, arena, type Place } from './arena.ts';
 
 let here: Arena;
@@ -105,13 +106,17 @@ async function ops(place: Place): Promise<readonly string[]> {
 }
 
 describe.each(['unknown', 'honoured'] as const)('keys %s', keys => {
-  test.each(CASES)('$name: the card of an earlier operation is no new one', async each => {
-    const { code, err, made, sent, op, shown } = await play(each, keys);
-    const rows = each.second.stdin?.match(/^bin_1/gm)?.length ?? 1;
-    expect({ code, sent, made }).toEqual({ code: 11, sent: rows, made: rows - 1 });
-    const told = each.second.stdin === undefined ? err : shown;
-    expect(told).toContain(`the answer names the card card_1, which row 1 of ${op} has made: it is no new one`);
-  });
+  // Where keys are honoured, the card is found by the same reading of the journal.
+  test.each(keys === 'unknown' || isWhole ? CASES : CASES.slice(0, 3))(
+    '$name: the card of an earlier operation is no new one',
+    async each => {
+      const { code, err, made, sent, op, shown } = await play(each, keys);
+      const rows = each.second.stdin?.match(/^bin_1/gm)?.length ?? 1;
+      expect({ code, sent, made }).toEqual({ code: 11, sent: rows, made: rows - 1 });
+      const told = each.second.stdin === undefined ? err : shown;
+      expect(told).toContain(`the answer names the card card_1, which row 1 of ${op} has made: it is no new one`);
+    },
+  );
 });
 
 test('two rows of one run with one card: the second is not done by it', async () => {

@@ -14,8 +14,6 @@ it('the build keeps every page as it is made from the declarations', () => {
 });
 
 it.each([
-  ['', 'start '],
-  ['sandbox simulate', 'group sandbox simulate'],
   ['cards create -h', 'command cards create'],
   // More than words: the page is made, from the same declarations.
   ['--sandbox cards fund card_1 --amount 5 --help', 'command cards fund'],
