@@ -195,16 +195,22 @@ function inCorner(chance: Chance, corner: Corner, history: History): History {
         steps: [buying({ do: 'buy', wishes: [0], how: chance.of(['command', 'file'] as const) }), ...later],
       };
     }
-    case 'equal cards':
-      // Two equal cards of a file, and an answer that names the other one.
+    case 'equal cards': {
+      // Two equal purchases: an answer names the card of the other one, or the first transfer is lost.
+      const change = chance.of(['create', 'create', 'fund', 'withdraw'] as const);
+      const isFile = change !== 'create' || chance.is(0.3);
+      const typed = buying({ do: 'buy', wishes: [0], how: 'command' });
+      const again: Step = { ...typed, name: 99, act: { do: 'repeat', of: typed.name, as: 'the same', extra: 0 } };
+      const second: Lie = { nth: 2, does: chance.of(['none', 'done'] as const), ms: 0, says: 'the newest card' };
       return {
         ...history,
         held: false,
-        wishes: one({ change: 'create' }),
-        service: { ...service, metadata: chance.of(['nowhere', 'everywhere'] as const), behind: NOT_LATE },
-        lies: [{ nth: 2, does: chance.of(['none', 'done'] as const), ms: 0, says: 'the newest card' }],
-        steps: [buying({ do: 'buy', wishes: [0, 0], how: 'file' }), ...later],
+        wishes: one({ change }),
+        service: { ...service, metadata: chance.of(['nowhere', 'nowhere', 'everywhere'] as const), behind: NOT_LATE },
+        lies: [change === 'create' ? second : { ...lost, does: 'none' }],
+        steps: isFile ? [buying({ do: 'buy', wishes: [0, 0], how: 'file' }), ...later] : [typed, again, ...later],
       };
+    }
     case 'two at an op': {
       // One stands still, another machine takes its op, and both have it for a moment.
       const at = { how: 'stands still', when: 'before', ms: 70_000 } as const;

@@ -84,6 +84,7 @@ async function replay(text: string, seeds: readonly number[]): Promise<number> {
     show(played);
     if (played.broken.length === 0) continue;
     failed += 1;
+    if (values.stop) break;
     await showShortest(program, historyOf(seed));
   }
   return failed === 0 ? 0 : 1;

@@ -68,21 +68,21 @@ export const MISTAKES: readonly Mistake[] = [
     'await reserve(tx, { ...op, total: 0 }, 1);\n  await insertIntents',
   ]),
   planted('an intent is not kept', 4, CLAIM, ['  await insertIntents(tx, claimed);\n', '']),
-  planted('an intent is looked up without its digest', 0, CLAIM, [
+  planted('an intent is looked up without its digest', 29, CLAIM, [
     'used.digest !== intentDigest(row, givenKey)',
     'false',
   ]),
   planted('a file may be run again and again', 35, CLAIM, ['if (!bulk || !movesMoney || again ||', 'if (true ||']),
-  planted('the same change is judged without its amount', 0, 'journal/digest.ts', [
+  planted('the same change is judged without its amount', 139, 'journal/digest.ts', [
     '(wantedChange(operation, wanted))',
     '({ ...(wantedChange(operation, wanted) as object), amount: 0 })',
   ]),
-  planted('a key that nobody has proved is trusted', 6, OUTCOME, [
+  planted('a key that nobody has proved is trusted', 195, OUTCOME, [
     'return (await isKeyUsable(work, change)) && ',
     'return ',
   ]),
   planted('a key is trusted for ever', 0, 'journal/work.ts', ['age >= 0 && age < life', 'true']),
-  planted('a refusal is believed after an ambiguous answer', 0, OUTCOME, [
+  planted('a refusal is believed after an ambiguous answer', 57, OUTCOME, [
     '!isAmbiguous && attempt.plausible !== true && sending.throttled === 0',
     'attempt.plausible !== true',
   ]),
@@ -90,16 +90,16 @@ export const MISTAKES: readonly Mistake[] = [
     "if (isAmbiguous || seen.found !== 'not there') return",
     'if (false) return',
   ]),
-  planted('the answer of a transfer is not read back', 0, OUTCOME, [
+  planted('the answer of a transfer is not read back', 255, OUTCOME, [
     'const why = await denied(work, change, attempt);',
     'const why = undefined as string | undefined;',
   ]),
-  planted('the wallet is not compared', 0, LOOK, [
+  planted('the wallet is not compared', 624, LOOK, [
     "found: wallet === undefined || wallet.change === 0 ? 'not there' : 'cannot tell'",
     "found: 'not there'",
   ]),
   planted('a list that is behind is believed at once', 46, LOOK, ['exact || work.lookOnly ? []', 'exact || true ? []']),
-  planted('the marker of the first row is looked for', 125, LOOK, [
+  planted('the marker of the first row is looked for', 21, LOOK, [
     'const marker = change.marker;',
     'const marker = change.marker?.replace(/\\d+$/, "1");',
   ]),
@@ -107,20 +107,20 @@ export const MISTAKES: readonly Mistake[] = [
     'isTransfer ? await holdCard(',
     'false ? await holdCard(',
   ]),
-  planted('an unknown transfer lets its card go', 513, CHANGES, ["if (state !== 'unknown') await", 'await']),
-  planted('a lease of another machine is not waited for', 0, 'journal/holder.ts', [
+  planted('an unknown transfer lets its card go', 56, CHANGES, ["if (state !== 'unknown') await", 'await']),
+  planted('a lease of another machine is not waited for', 519, 'journal/holder.ts', [
     "return 'elsewhere';",
     "return 'nobody';",
   ]),
-  planted('a commit whose answer was lost is done again', 0, 'journal/postgres.ts', [
+  planted('a commit whose answer was lost is done again', 1549, 'journal/postgres.ts', [
     "if (status === 'committed') return;",
     "if (status === 'committed') throw new Lost(lost);",
   ]),
-  planted('an answer is believed that names the card of another change', 0, CHANGES, [
+  planted('an answer is believed that names the card of another change', 598, CHANGES, [
     "settling.evidence.via === 'answer' ? await madeByOther(tx, change, settling) : undefined",
     'undefined as MadeBy | undefined',
   ]),
-  planted('the epoch is not checked', 0, CHANGES, ['if (held !== 1) throw taken(id);', '']),
+  planted('the epoch is not checked', 216, CHANGES, ['if (held !== 1) throw taken(id);', '']),
   planted('what is held for approval is sent without one', 166, 'journal/rules.ts', [
     'if (counted.persons.length < needed) throw',
     'if (false) throw',
