@@ -167,7 +167,9 @@ describe.skipIf(noBrowser !== undefined)('every view', () => {
       // Nothing on hold and nothing left are 0 and in no command.
       const numbers = new Set(['0.00']);
       for (const line of lines) {
-        const told = await sandbox.run(`${line?.replace(/^cardwright /, '')} --json`);
+        // The page itself and a topic of help have no amounts.
+        if (line === undefined || /sandbox open$|help scenarios$/.test(line)) continue;
+        const told = await sandbox.run(`${line.replace(/^cardwright /, '')} --json`);
         for (const found of told.matchAll(/-?\d+(?:\.\d+)?/g)) numbers.add(Math.abs(Number(found[0])).toFixed(2));
       }
       const seen = await page.locator('main td.number, main .amounts b').allInnerTexts();
