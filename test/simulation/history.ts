@@ -136,10 +136,18 @@ function withOtherAmounts(chance: Chance, steps: readonly Step[]): readonly Step
   return [...steps.slice(0, -1), { ...(steps.at(-1) as Step), act }];
 }
 
-type Corner = 'none' | 'behind' | 'spent at once' | 'equal cards' | 'two at an op' | 'resumed beside';
+type Corner =
+  | 'none'
+  | 'refused though done'
+  | 'behind'
+  | 'spent at once'
+  | 'equal cards'
+  | 'two at an op'
+  | 'resumed beside';
 
 function cornerOf(chance: Chance, calm: boolean, shared: boolean): Corner {
-  if (!chance.is(0.15)) return 'none';
+  const named = chance.is(0.15);
+  if (!named) return 'none';
   if (shared) return calm ? 'resumed beside' : 'two at an op';
   return calm ? 'none' : chance.of(['behind', 'spent at once', 'equal cards'] as const);
 }
@@ -157,10 +165,12 @@ function inCorner(chance: Chance, corner: Corner, history: History): History {
   const lost: Lie = { nth: 1, does: 'done', ms: 0, says: 'lost' };
   switch (corner) {
     case 'behind': {
-      // A list is behind for longer than anybody looks, and keys are known: to be forgotten soon, or to be honoured.
-      const second: Saying[] = ['400 insufficient funds', '400 invalid request', '422 key reused', 'honest', 'honest'];
-      const says = chance.of(second);
-      const behind = { ...NOT_LATE, list: 8_500 + chance.below(3_500) };
+      // A list is behind, for longer than anybody looks or not; keys are honoured, or throttled where they are used again.
+      const isShort = chance.is(0.3);
+      const list = isShort ? 1_000 + chance.below(5_000) : 8_500 + chance.below(3_500);
+      const late: Lie = { ...lost, does: 'later', ms: 20_000 };
+      const says = chance.of(['400 insufficient funds', '400 invalid request', '422 key reused', 'honest'] as const);
+      const odd: Lie = { ...lost, says: '400 odd word' };
       // Beside another row the wallet is no evidence.
       const isFile = chance.is(0.6);
       return {
@@ -171,17 +181,50 @@ function inCorner(chance: Chance, corner: Corner, history: History): History {
         service: {
           ...service,
           metadata: 'everywhere',
-          keysMs: chance.of([3_000, 3_000, 600_000, null]),
+          keysMs: chance.of([0, 600_000, null]),
+          limitsRepeats: chance.is(0.5),
           diesAt: 0,
-          behind,
+          behind: { ...NOT_LATE, list },
         },
-        lies: [lost, { nth: isFile ? 3 : 2, does: says === 'honest' ? 'done' : 'none', ms: 0, says }],
+        lies: [
+          isShort ? odd : chance.of([lost, late]),
+          { nth: isFile ? 3 : 2, does: says === 'honest' ? 'done' : 'none', ms: 0, says },
+        ],
         steps: [buying({ do: 'buy', wishes: isFile ? [0, 1] : [0], how: isFile ? 'file' : 'command' }), ...later],
+      };
+    }
+    case 'refused though done': {
+      // What tells it is current: the wallet and the total, beside rows that are behind; or readings fail.
+      const change = chance.of(['create', 'create', 'fund', 'withdraw'] as const);
+      const isFile = chance.is(0.4);
+      const fails = chance.is(0.5);
+      const says = chance.of(REFUSALS);
+      const list = isFile || fails ? 0 : chance.of([0, 2_000, 6_000]);
+      const how = chance.of(['lost', '503'] as const);
+      return {
+        ...history,
+        held: false,
+        cap: 0,
+        wishes: one({ change }),
+        service: {
+          ...service,
+          wallet: 1_000_000,
+          metadata: 'everywhere',
+          totals: true,
+          totalsAhead: true,
+          behind: { ...NOT_LATE, list },
+          others: [],
+          ...(fails ? { failing: { how, ms: chance.of([500, 5_000, 60_000]) } } : {}),
+        },
+        lies: [{ nth: 1, does: 'done', ms: 0, says }],
+        steps: [buying({ do: 'buy', wishes: isFile ? [0, 0] : [0], how: isFile ? 'file' : 'command' }), ...later],
       };
     }
     case 'spent at once': {
       // What came onto a card is spent at once.
       const { dollars, card } = wishes[0] as Wish;
+      const says = chance.of(['lost', '429', '503', '409 in progress'] as const);
+      const isFile = chance.is(0.5);
       return {
         ...history,
         held: false,
@@ -191,8 +234,9 @@ function inCorner(chance: Chance, corner: Corner, history: History): History {
           behind: NOT_LATE,
           others: [{ at: 60 + chance.below(6_000), cents: -100 * dollars, card }],
         },
-        lies: [{ ...lost, says: chance.of(['lost', '429', '503', '409 in progress'] as const) }],
-        steps: [buying({ do: 'buy', wishes: [0], how: chance.of(['command', 'file'] as const) }), ...later],
+        // In a file the wallet is no evidence, and 429 is believed where the card has what it had.
+        lies: [{ ...lost, says: isFile && says === '429' ? 'lost' : says }],
+        steps: [buying({ do: 'buy', wishes: [0], how: isFile ? 'file' : 'command' }), ...later],
       };
     }
     case 'equal cards': {
@@ -249,6 +293,8 @@ function inCorner(chance: Chance, corner: Corner, history: History): History {
       return history;
   }
 }
+
+const REFUSALS: readonly Saying[] = ['400 insufficient funds', '400 invalid request', '401', '403', '404', '422'];
 
 const NOT_LATE = { list: 0, card: 0, wallet: 0, fresh: 0 };
 

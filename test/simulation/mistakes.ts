@@ -47,9 +47,9 @@ export const MISTAKES: readonly Mistake[] = [
     '"sent" is written after the send',
     32,
     OUTCOME,
-    ['  await markSent(work, change, before);\n', ''],
+    ['  await markSent(work, change);\n', ''],
     ['return work.service.attempt(planned, input,', 'const answered = await work.service.attempt(planned, input,'],
-    ['signal: work.cut });', 'signal: work.cut });\n  await markSent(work, change, before);\n  return answered;'],
+    ['signal: work.cut });', 'signal: work.cut });\n  await markSent(work, change);\n  return answered;'],
   ),
   planted('a change that is marked as sent is kept as planned', 32, CHANGES, [
     "update change set state = 'sent', attempts",
@@ -82,7 +82,7 @@ export const MISTAKES: readonly Mistake[] = [
     'return ',
   ]),
   planted('a key is trusted for ever', 0, 'journal/work.ts', ['age >= 0 && age < life', 'true']),
-  planted('a refusal is believed after an ambiguous answer', 57, OUTCOME, [
+  planted('a refusal is believed after an ambiguous answer', 773, OUTCOME, [
     '!isAmbiguous && attempt.plausible !== true && sending.throttled === 0',
     'attempt.plausible !== true',
   ]),
@@ -94,11 +94,14 @@ export const MISTAKES: readonly Mistake[] = [
     'const why = await denied(work, change, attempt);',
     'const why = undefined as string | undefined;',
   ]),
-  planted('the wallet is not compared', 624, LOOK, [
-    "found: wallet === undefined || wallet.change === 0 ? 'not there' : 'cannot tell'",
-    "found: 'not there'",
-  ]),
-  planted('a list that is behind is believed at once', 46, LOOK, ['exact || work.lookOnly ? []', 'exact || true ? []']),
+  planted(
+    'the wallet is not compared',
+    244,
+    LOOK,
+    ["found: wallet === undefined || wallet.change === 0 ? 'not there' : 'cannot tell'", "found: 'not there'"],
+    ["found: card === 0 && (!isAlone || wallet === 0) ? 'not there'", "found: card === 0 ? 'not there'"],
+  ),
+  planted('a list that is behind is believed at once', 215, LOOK, ['exact || work.lookOnly ? []', 'exact || true ? []']),
   planted('the marker of the first row is looked for', 21, LOOK, [
     'const marker = change.marker;',
     'const marker = change.marker?.replace(/\\d+$/, "1");',
@@ -133,7 +136,7 @@ export const MISTAKES: readonly Mistake[] = [
       { file: 'approvals/request.ts', is: '!isSigned(text, signature, approver.key)', becomes: 'false' },
     ],
   },
-  planted('a probe of keys is fooled by 429', 1597, 'journal/probe.ts', [
+  planted('a probe of keys is fooled by 429', 1621, 'journal/probe.ts', [
     "if (second.class !== 'done') return",
     "if (second.class === 'throttled') return { key: 'honoured', text: '' };\n  if (second.class !== 'done') return",
   ]),

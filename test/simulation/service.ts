@@ -36,6 +36,10 @@ export interface Settings {
   readonly ignoresFilters: boolean;
   readonly metadata: 'everywhere' | 'not in lists' | 'nowhere';
   readonly totals: boolean;
+  /** The total of a list counts cards that its rows do not show yet. */
+  readonly totalsAhead?: boolean;
+  /** Readings fail for so many ms behind each request that changes something. */
+  readonly failing?: { readonly how: 'lost' | '503'; readonly ms: number };
   /** Others who use the account: money that goes to or from the wallet, or is spent on a card. */
   readonly others: readonly { readonly at: number; readonly cents: number; readonly card: number }[];
 }
@@ -168,11 +172,17 @@ const SAYINGS = {
   '400 insufficient funds': refused(400, 'insufficient_funds'),
   '400 invalid request': refused(400, 'invalid_request'),
   '401': refused(401, 'unauthorized'),
+  '400 odd word': refused(400, 'not_this_way'),
+  '403': refused(403, 'forbidden'),
   '404': refused(404, 'not_found'),
+  '422': refused(422, 'validation_failed'),
 } satisfies Readonly<Record<string, Says>>;
 
 export type Saying = keyof typeof SAYINGS;
-export const SAYING_NAMES = Object.keys(SAYINGS) as Saying[];
+/** Those that come at any time; the others are said behind a deed alone. */
+export const SAYING_NAMES = (Object.keys(SAYINGS) as Saying[]).filter(
+  name => !['400 odd word', '403', '422'].includes(name),
+);
 /** Believed where they come first; so they come behind nothing that was done. */
 export const DEFINITE: ReadonlySet<Saying> = new Set(['400 insufficient funds', '400 invalid request', '401', '404']);
 
@@ -263,13 +273,21 @@ export class Service implements Listener {
     const { world } = this;
     this.requests += 1;
     if (request.headers['authorization'] !== `Bearer ${API_KEY}`) send(wire, refused(401, 'unauthorized'), world);
-    else if (request.change === undefined) send(wire, this.#read(request), world);
-    else this.#answer(wire, request);
+    else if (request.change !== undefined) this.#answer(wire, request);
+    else if (this.#isFailing() && this.settings.failing?.how === 'lost') wire.cut(0);
+    else if (this.#isFailing()) send(wire, refused(503, 'service_unavailable'), world);
+    else send(wire, this.#read(request), world);
   }
+
+  #isFailing(): boolean {
+    return !this.isHonest && this.world.now - this.#changedAt < (this.settings.failing?.ms ?? 0);
+  }
+  #changedAt = Number.NEGATIVE_INFINITY;
 
   #answer(wire: Wire, request: Request): void {
     const { world } = this;
     this.changes += 1;
+    this.#changedAt = world.now;
     const lie = this.isHonest ? undefined : this.lies.find(({ nth }) => nth === this.changes);
     if (lie !== undefined) {
       this.happened(`says ${lie.says}`);
@@ -439,7 +457,7 @@ export class Service implements Listener {
           .filter(({ status }) => (asks('status') ?? status) === status)
           .filter(({ bin_id }) => (asks('bin_id') ?? bin_id) === bin_id);
         const data = fitting.slice((page - 1) * size, page * size);
-        const total = fitting.length;
+        const total = this.settings.totalsAhead ? this.cards.size : fitting.length;
         const pages = { page, per_page: size, total, total_pages: Math.max(1, Math.ceil(total / size)) };
         return { status: 200, body: this.settings.totals ? { data, ...pages } : { data } };
       }
