@@ -41,7 +41,7 @@ const files = Object.entries(COMPLETION_FILES).map(([shell, name]) => [
 ]);
 
 const { REGISTRY } = await load('src/commands/registry.ts');
-const { llmsText, methodTable, referencePages, skillText } = await load('src/cli/docs/reference.ts');
+const { llmsText, methodTable, referencePages } = await load('src/cli/docs/reference.ts');
 const { manualPages } = await load('src/cli/docs/manual-pages.ts');
 for (const [name, text] of await referencePages(REGISTRY)) files.push([join('docs', 'reference', name), text]);
 // The pages themselves are made by the build. npm puts pages where `man` finds them by their names alone, not by the folder.
@@ -50,12 +50,10 @@ const man = [...(await manualPages(REGISTRY))].map(([name]) => `./man/${name}.gz
 files.push(['package.json', `${JSON.stringify({ ...manifest, man }, null, 2)}\n`]);
 const { fleetSchema } = await load('src/fleet/schema.ts');
 files.push([join('examples', 'fleet', 'fleet-1.schema.json'), `${JSON.stringify(fleetSchema(), null, 2)}\n`]);
-const topics = await REGISTRY.find(({ name }) => name === 'help').leaves();
-const { listing } = await (await topics['help scripting']()).execute({}, {});
-const advice = [];
-for await (const rows of listing.batches) advice.push(...rows);
 files.push(['llms.txt', await llmsText(REGISTRY)]);
-files.push([join('skills', 'cardwright', 'SKILL.md'), await skillText(REGISTRY, advice)]);
+const { skillPages } = await load('src/cli/docs/skill.ts');
+for (const [name, text] of Object.entries(await skillPages(REGISTRY)))
+  files.push([join('skills', 'cardwright', name), text]);
 const testing = await readFile(join(root, 'docs', 'testing.md'), 'utf8');
 files.push([join('docs', 'testing.md'), between(testing, ['methods', methodTable()])]);
 

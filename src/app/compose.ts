@@ -83,7 +83,7 @@ function cleanStream(
 }
 
 /** A copy with one property changed. Getters stay getters: Node's own streams are opened only when they are needed. */
-function replaced<T extends object, K extends keyof T>(original: T, name: K, value: T[K]): T {
+export function replaced<T extends object, K extends keyof T>(original: T, name: K, value: T[K]): T {
   const parts = { ...Object.getOwnPropertyDescriptors(original), [name]: { value, enumerable: true } };
   return Object.defineProperties({}, parts) as T;
 }

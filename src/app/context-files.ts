@@ -1,6 +1,7 @@
 /** Files of the user: read, made, changed; standard input; the files a shell finds its completions by. */
 import { isUtf8 } from 'node:buffer';
-import { join, resolve } from 'node:path';
+import { rmdir } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import {
   type CompletionShell,
   completionStub,
@@ -13,6 +14,7 @@ import {
 import type { CompletionFiles, ContextFiles, InputRows } from '../cli/context.ts';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import { PIPED_ROWS_BYTES, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
+import { utf8Text } from '../core/text.ts';
 import type { InputDependencies } from '../files/input-file.ts';
 import { makeFolders, systemCode, systemWords } from '../files/private-files.ts';
 import { readUsersFile, replaceUsersFile, type UsersFile, writeAtomically } from '../files/users-file.ts';
@@ -51,6 +53,22 @@ export function contextFiles(host: AppHost, inputs: InputSource): ContextFiles {
         write: address => ready.writeReadyFile(place, address, files),
         remove: address => ready.removeReadyFile(place, address),
       };
+    },
+    async editFiles(edits, carryOut) {
+      const all: Change[] = [];
+      for (const { path, edit } of edits) {
+        const file = await readUsersFile(resolve(host.cwd, path));
+        const text = edit(file.bytes && utf8Text(file.bytes, path));
+        all.push(change(file, text === undefined ? undefined : Buffer.from(text), text ?? ''));
+      }
+      for (const { file, next, planned } of carryOut ? all : []) {
+        if (planned.action === 'none') continue;
+        await replaceUsersFile(file, next, { random: host.noise, platform: host.platform });
+        // A folder that held nothing but ours goes with it.
+        const folder = dirname(file.path);
+        if (next === undefined && OUR_FOLDERS.includes(basename(folder))) await rmdir(folder).catch(() => undefined);
+      }
+      return all.map(({ planned }) => planned);
     },
     completionFiles: once(async () => {
       return completionFilesFor(host);
@@ -158,6 +176,9 @@ async function* bytesOf(pieces: Iterable<string>): AsyncGenerator<Uint8Array> {
 }
 
 const WRITE = 65_536;
+
+/** Folders that hold our files alone: a skill, and its pages. */
+const OUR_FOLDERS: readonly string[] = ['cardwright', 'references'];
 
 interface Change {
   readonly file: UsersFile;

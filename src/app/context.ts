@@ -2,7 +2,14 @@
 import { access, constants, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { CommandTraits, Context, ContextSandbox, SandboxServers, StartedBrowser } from '../cli/context.ts';
+import type {
+  CommandTraits,
+  Context,
+  ContextSandbox,
+  SandboxServers,
+  StartedBrowser,
+  ToolHost,
+} from '../cli/context.ts';
 import type { Globals } from '../cli/parsing/globals.ts';
 import type { DestinationSettings } from '../cli/reveal.ts';
 import type { OpenContext } from '../cli/run.ts';
@@ -21,7 +28,7 @@ import {
   strictest,
 } from '../limits/limits.ts';
 import { type ManagedLimits, readManagedLimits } from '../limits/managed-file.ts';
-import type { InputStream } from '../platform/host.ts';
+import type { InputStream, OutputStream } from '../platform/host.ts';
 import { type Connections, connections, once } from './connections.ts';
 import { contextFiles, type InputSource, openInput } from './context-files.ts';
 import { contextWrites } from './context-writes.ts';
@@ -83,7 +90,7 @@ export function openContext(opening: Opening): OpenContext {
       forPeople: host.streams.stdout.isTerminal && !opening.globals.machine && !opening.globals.quiet,
     },
     files: contextFiles(host, inputs),
-    ...contextPrograms({ host, globals: opening.globals, opened, stdin, gate: writes.gate }),
+    ...contextPrograms({ host, version, globals: opening.globals, opened, stdin, gate: writes.gate }),
     profiles: once(async () => {
       const { profilesFor } = await import('./profiles.ts');
       return profilesFor(host, notice);
@@ -232,11 +239,12 @@ function runLimits(host: AppHost, opened: Connections): RunLimits {
 
 type ContextPrograms = Pick<
   Context,
-  'reveal' | 'runWithCard' | 'checkRunWithCard' | 'takeSignals' | 'runProgram' | 'openBrowser'
+  'reveal' | 'runWithCard' | 'checkRunWithCard' | 'takeSignals' | 'runProgram' | 'openBrowser' | 'toolHost'
 >;
 
 interface ProgramFacts {
   readonly host: AppHost;
+  readonly version: string;
   readonly globals: Globals;
   readonly opened: Connections;
   readonly stdin: InputStream;
@@ -263,7 +271,47 @@ function contextPrograms({ gate, ...facts }: ProgramFacts): ContextPrograms {
       return openBrowser(host, address);
     },
     takeSignals: onSignal => host.handOver(onSignal),
+    toolHost: () => toolHost(facts),
     runProgram: (program, variables) => runForAccount(facts, program, { variables, handsKeys: true }),
+  };
+}
+
+/** Options of this run that each command of a server of tools has as well. */
+function chosenOptions({ sandbox, timeoutMs, ...globals }: Globals): readonly string[] {
+  const names = ['live', 'contract', 'journal', ...(sandbox ? [] : ['profile' as const])] as const;
+  return [
+    ...(sandbox ? ['--sandbox'] : []),
+    ...names.flatMap(name => (globals[name] === undefined ? [] : [`--${name}=${globals[name]}`])),
+    ...(timeoutMs === undefined ? [] : [`--timeout=${Math.ceil(timeoutMs / 1000)}s`]),
+  ];
+}
+
+function toolHost({ host, version, globals }: Omit<ProgramFacts, 'gate'>): ToolHost {
+  return {
+    input: host.promptInput as AsyncIterable<string | Uint8Array>,
+    write: text => host.streams.stdout.write(text),
+    async run(words, { stdin = '' } = {}) {
+      const [{ compose, replaced }, { run }] = await Promise.all([import('./compose.ts'), import('../cli/run.ts')]);
+      const written = { out: '', err: '' };
+      const stream = (to: keyof typeof written): OutputStream => ({
+        isTerminal: false,
+        columns: undefined,
+        closed: false,
+        async write(text) {
+          written[to] += typeof text === 'string' ? text : Buffer.from(text).toString();
+        },
+      });
+      const given = Buffer.from(stdin);
+      const streams = {
+        stdin: { isTerminal: false, readAll: async () => stdin, readBytes: async () => given },
+        stdout: stream('out'),
+        stderr: stream('err'),
+      };
+      // Whoever configured the server has agreed to its bounds; approvals are asked of a person all the same.
+      const argv = ['--json', '--no-input', '--yes', ...chosenOptions(globals), ...words];
+      const quiet = replaced(replaced(replaced(host, 'streams', streams), 'argv', argv), 'hidesPrograms', true);
+      return { code: await run(compose(quiet, version)), ...written };
+    },
   };
 }
 
@@ -275,7 +323,7 @@ interface Started {
 
 /** Runs a program that acts for the account of this run or for none. Resolves to its exit code. */
 export async function runForAccount(
-  { host, globals, opened, stdin }: Omit<ProgramFacts, 'gate'>,
+  { host, globals, opened, stdin }: Omit<ProgramFacts, 'gate' | 'version'>,
   program: readonly string[],
   { variables, handsKeys }: Started,
 ): Promise<number> {
@@ -289,7 +337,8 @@ export async function runForAccount(
   const contract = globals.contract === undefined ? undefined : resolve(cwd, globals.contract);
   const env = { ...programEnvironment(host.env, { identity, contract, handsKeys }), ...variables };
   const handOver = (onSignal: (signal: NodeJS.Signals) => void) => host.handOver(onSignal);
-  return runChild(program, { env, cwd, platform, handOver, sharesTerminal: stdin.isTerminal });
+  const isHidden = host.hidesPrograms === true;
+  return runChild(program, { env, cwd, platform, handOver, sharesTerminal: stdin.isTerminal, isHidden });
 }
 
 /** What opens a file with the program meant for it. */

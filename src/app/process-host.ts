@@ -38,6 +38,8 @@ export interface AppHost extends Host {
   readonly noise: Randomness;
   /** Of a passphrase, for what stands on disk: slow on purpose. */
   readonly scrypt: Scrypt;
+  /** Programs that a command starts are given no streams: ours carry messages. */
+  readonly hidesPrograms?: boolean;
   /** Name the operating system has for whoever runs this, and that of the machine; for the audit log. */
   readonly user: string;
   readonly machine: string;

@@ -18,6 +18,8 @@ export interface ChildSettings {
   readonly platform: NodeJS.Platform;
   /** The child shares our terminal, which sends it Ctrl-C by itself. */
   readonly sharesTerminal: boolean;
+  /** It gets none of our streams. */
+  readonly isHidden?: boolean;
   /** A second signal ends the child at once, whatever it makes of the first; otherwise each is passed on. */
   readonly secondKills?: boolean;
   /** Told the process id once it runs. */
@@ -71,14 +73,14 @@ export async function runChild(program: readonly string[], settings: ChildSettin
 /** Resolves when the program has ended. Throws `usage` when it cannot be started. */
 export async function runProgram(program: readonly string[], settings: ChildSettings): Promise<ChildEnd> {
   const [name, ...args] = program;
-  const { env, cwd, handOver, sharesTerminal, secondKills = false, onStarted } = settings;
+  const { env, cwd, handOver, sharesTerminal, secondKills = false, isHidden = false, onStarted } = settings;
   const path = await findProgram(name, settings);
   // No shell: the words are the program's own, whatever is in them.
   const child = spawn(path, args, {
     cwd,
     ...(name !== undefined && { argv0: name }),
     env,
-    stdio: 'inherit',
+    stdio: isHidden ? 'ignore' : 'inherit',
     shell: false,
   });
   let signals = 0;

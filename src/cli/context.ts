@@ -69,6 +69,12 @@ export interface Profiles {
   current(): Promise<string | undefined>;
 }
 
+/** What becomes of the text of a file; undefined is no file. Its path may be relative. */
+export interface FileEdit {
+  readonly path: string;
+  edit(text: string | undefined): string | undefined;
+}
+
 /** Both throw `usage` and `guarded` for files that cannot be told or must not be changed; then nothing was. */
 export interface CompletionFiles {
   plan(shell: CompletionShell, wish: 'install' | 'uninstall'): Promise<readonly PlannedFile[]>;
@@ -242,6 +248,11 @@ export interface ContextFiles {
   readyFile(path: string): Promise<ReadyFile>;
   /** The files a shell finds its completions by. */
   completionFiles(): Promise<CompletionFiles>;
+  /**
+   * What edits would make of files of this user, all looked at before any is changed; with `carryOut` it is done. Throws `guarded`
+   * for a file that must not be changed, and what an edit throws; then nothing was.
+   */
+  editFiles(edits: readonly FileEdit[], carryOut: boolean): Promise<readonly PlannedFile[]>;
 }
 
 export interface Context {
@@ -281,11 +292,30 @@ export interface Context {
   takeSignals(onSignal: (signal: NodeJS.Signals) => void): () => void;
   /** Runs one program with our streams and these variables, for the account of this run. Resolves to its exit code. */
   runProgram(program: readonly string[], variables: Readonly<Record<string, string>>): Promise<number>;
+  /** Standard input and output as those of a server of tools, and the way to run commands in it. */
+  toolHost(): ToolHost;
   /** Has the browser of this user open an address, by way of a private file. */
   openBrowser(address: string): Promise<StartedBrowser>;
   profiles(): Promise<Profiles>;
   /** Name given with `--profile`, for commands that save or remove one. */
   readonly profileName: string | undefined;
+}
+
+/**
+ * Runs one command line of this program in this process, for the service that this run has chosen, with nobody to ask. Resolves to
+ * its exit code, and to what it wrote; never rejects.
+ */
+export type CommandRunner = (
+  words: readonly string[],
+  more?: { readonly stdin?: string | undefined },
+) => Promise<{ readonly code: number; readonly out: string; readonly err: string }>;
+
+/** What a server of tools needs of the process it is. */
+export interface ToolHost {
+  /** Standard input as it comes. */
+  readonly input: AsyncIterable<string | Uint8Array>;
+  write(text: string): Promise<void>;
+  readonly run: CommandRunner;
 }
 
 /** What a command's result looks like. `data`, the JSON, is the result itself unless said otherwise. */

@@ -4,7 +4,7 @@ import { local, OURS, option } from '../cli/parsing/flag.ts';
 import { flag } from '../contract/field.ts';
 import { usage } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
-import { PROFILE_ROW, shownProfile } from './profiles/profiles.ts';
+import { askToLoosen, auditLimit, PROFILE_ROW, shownProfile } from './profiles/profiles.ts';
 
 const MAX_KEY_BYTES = 4096;
 
@@ -13,7 +13,10 @@ export const login = command({
   summary: 'Save a key in a profile and use it from now on',
   answers: { one: PROFILE_ROW },
   effect: 'reversible',
-  ends: { not_confirmed: 'The key is missing and nobody could be asked.' },
+  ends: {
+    not_confirmed: 'The key is missing and nobody could be asked.',
+    guarded: 'Another address for a profile that has limits, and this is no terminal. Nothing was changed.',
+  },
   about: [
     'Uses the profile of --profile, or the profile default. Asks for the key without showing it, or reads it with --key-stdin. The key is kept in a file that only you can read, and is sent only to the given address.',
     'With --keychain the key is kept in the keychain of this system. If that is not available, a message says so and the file is used. With --key-file or --key-command nothing is kept: the key is read from there each time.',
@@ -44,7 +47,14 @@ export const login = command({
       (await ctx.ui.prompts.text('Address of the service (https://…/v1)', { flag: '--base-url' }));
     const profiles = await ctx.profiles();
     const before = await profiles.current();
-    return { row: await profiles.login(name, address, await givenKey(ctx, ways)), before };
+    const key = await givenKey(ctx, ways);
+    // The limits of a profile are held against its address.
+    const isThere = (await profiles.list()).some(each => each.name === name && name !== 'sandbox');
+    const change = isThere ? await profiles.foresee(name, 'base_url', address) : undefined;
+    if (change?.loosens) await askToLoosen(ctx, { profile: name, setting: 'base_url', ...change });
+    const row = await profiles.login(name, address, key);
+    if (change?.loosens) await auditLimit(ctx, row, { limit: 'base_url', before: change.before, after: change.after });
+    return { row, before };
   },
   show: ({ row, before }) => ({
     ...shownProfile(row),

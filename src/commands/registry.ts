@@ -147,6 +147,18 @@ export const REGISTRY: Registry = [
     leaves: alone('api', async () => (await import('./api/api.ts')).api),
   },
   {
+    name: 'agent',
+    heading: 'For scripts',
+    summary: 'the skill and the tools for agents on this machine',
+    leaves: async () => byPath((await import('./agent/agent.ts')).AGENT_COMMANDS),
+  },
+  {
+    name: 'mcp',
+    heading: 'For scripts',
+    summary: 'tools for an agent, over standard input and output',
+    leaves: alone('mcp', async () => (await import('./mcp/mcp.ts')).serveTools),
+  },
+  {
     name: 'completion',
     heading: 'For scripts',
     summary: 'shell completion: install it, or print its script',

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { manualPages } from '../../src/cli/docs/manual-pages.ts';
-import { llmsText, referencePages, skillText } from '../../src/cli/docs/reference.ts';
+import { llmsText, referencePages } from '../../src/cli/docs/reference.ts';
+import { skillPages } from '../../src/cli/docs/skill.ts';
 import { commandsOf } from '../../src/cli/parsing/command.ts';
 import { effectOf, flagsOf } from '../../src/cli/parsing/globals.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
@@ -64,15 +65,30 @@ describe('manual pages', () => {
   });
 });
 
+/** At most so many: a token is a short word, up to three digits, or a sign with its neighbour. */
+const tokens = (text: string) => (text.match(/[A-Za-z]{1,6}|\d{1,3}|[^\sA-Za-z\d]{1,2}|\n\s*/g) ?? []).length;
+
 describe('llms.txt and the skill', () => {
-  const advice = [{ topic: 'repeating', means: 'Never blindly on 11.' }];
+  it('asks little of who reads it, and names what gives little', async () => {
+    const pages = await skillPages(REGISTRY);
+    expect(tokens(Object.values(pages).join('\n'))).toBeLessThan(6_000);
+    expect((pages['SKILL.md'] ?? '').split('\n').length).toBeLessThanOrEqual(120);
+    expect(Object.keys(pages).filter(name => name.startsWith('references/'))).toHaveLength(3);
+    const names = (await Promise.all(REGISTRY.map(commandsOf)))
+      .flat()
+      .map(
+        command => `${JSON.stringify({ path: command.path, summary: command.summary, effect: effectOf(command) })}\n`,
+      );
+    expect(tokens(names.join(''))).toBeLessThan(6_000);
+    for (const asks of ['commands --names', 'commands cards', 'schema cards create', 'explain 11'])
+      expect(pages['SKILL.md']).toContain(asks);
+  });
 
   it('name every command, and every one that changes something at the service with its effect', async () => {
-    const [text, skill] = [await llmsText(REGISTRY), await skillText(REGISTRY, advice)];
+    const [text, { 'SKILL.md': skill = '' }] = [await llmsText(REGISTRY), await skillPages(REGISTRY)];
     for (const group of REGISTRY) {
       for (const { path } of await commandsOf(group)) expect(text).toContain(`\`${path}\``);
     }
-    expect(skill).toContain('- **repeating**: Never blindly on 11.');
     const line = (says: string) => new RegExp(`^- \\*\\*${says}\\*\\*: (.*)$`, 'm').exec(skill)?.[1] ?? '';
     const says = {
       'moves-money': 'Moves money',

@@ -34,7 +34,13 @@ test('an agent without a terminal cannot lift a limit, also with --yes; a strict
       expect(err).toContain('terminal');
     }
   }
-  const { settings } = JSON.parse((await run('profiles show team --json')).out);
+  // Nor is its address another one by logging in again.
+  const login = (address: string) =>
+    run(`login --profile team --base-url ${address} --key-stdin --yes`, { stdin: KEY });
+  expect((await login('https://elsewhere.invalid/v1')).code).toBe(14);
+  expect((await login('https://service.invalid/v1')).code).toBe(0);
+  const { settings, base_url } = JSON.parse((await run('profiles show team --json')).out);
+  expect(base_url).toBe('https://service.invalid/v1');
   expect(settings).toMatchObject({ max_per_call: '40.00', read_only: true, bins: ['bin_1'], approve_above: '10.00' });
 });
 

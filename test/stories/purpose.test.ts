@@ -70,6 +70,12 @@ test('statements and exports carry it to the purchases of the card, and a reconc
   const statement = await data('books statement --period 2026-11 --card card_1');
   const purposes = statement.data[0].lines.map(({ type, purpose }: Record<string, string>) => `${type}: ${purpose}`);
   expect(purposes).toEqual([`transfer: ${PURPOSE}`, `settlement: ${PURPOSE}`, 'transfer: ', `settlement: ${PURPOSE}`]);
+  // A purchase of the next month is still for what its card was given money for.
+  await here.run('cards fund card_1 --amount 5');
+  await here.run('sandbox simulate authorize --card card_1 --amount 5 --merchant LATE');
+  await here.run('sandbox simulate settle txn_5');
+  const later = await data('books statement --period 2026-12 --card card_1 --unreconciled --max-age 0s');
+  expect(later.data[0].lines).toContainEqual(expect.objectContaining({ type: 'settlement', purpose: PURPOSE }));
   const exported = async (format: string) =>
     (await here.run(`books export --period 2026-11 --card card_1 --format ${format}`)).out;
   expect(await exported('csv')).toContain(`,"${PURPOSE.replaceAll('"', '""')}"\n`);

@@ -82,6 +82,8 @@ export interface RunOptions {
   readonly stdin?: string;
   /** What a person types at questions on a terminal, one answer each; after the last the input ends. */
   readonly typed?: readonly string[];
+  /** Standard input as it comes, of a command that answers while it reads. */
+  readonly input?: NodeJS.ReadableStream;
   readonly env?: Environment;
   readonly terminal?: number;
   /** Aborted, it is a Ctrl-C. */
@@ -209,7 +211,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       pid: process.pid,
       cwd: folder,
       signal: stopping.signal,
-      promptInput: person.input,
+      promptInput: told.input ?? person.input,
       promptOutput: person.output,
       openSandbox: () => (options.openSandbox ? options.openSandbox(host) : shared()),
       readFile: path => readNamed(path, folder),

@@ -1,9 +1,8 @@
 /** The reference, the pages for agents, and the table of methods in docs/testing.md. */
-import type { Effect } from '../../contract/operation.ts';
 import { type AdminMethod, adminMethodsByGroup } from '../../contract/sandbox/methods.ts';
 import { ERROR_KINDS } from '../../core/errors.ts';
 import { type Command, commandsOf, type Group, type Registry } from '../parsing/command.ts';
-import { effectOf, flagsOf } from '../parsing/globals.ts';
+import { flagsOf } from '../parsing/globals.ts';
 import { type Page, pageOf } from './page.ts';
 
 /** Text of each page by its file name, `cards.md`, and an index. */
@@ -125,12 +124,6 @@ const REPEATABLE: readonly number[] = Object.values(ERROR_KINDS)
 const PURPOSE =
   'Issue, fund, freeze, terminate and watch virtual cards from a terminal, a script or CI, with the whole service inside as an offline sandbox.';
 
-/** A line of `help scripting`. */
-interface Advice {
-  readonly topic: string;
-  readonly means: string;
-}
-
 /** `llms.txt`: what this is, and where each command is documented. */
 export async function llmsText(registry: Registry): Promise<string> {
   const lines = await Promise.all(
@@ -158,51 +151,6 @@ ${lines.join('\n')}
 - [Guides](docs/guide/README.md): one page a task
 - [SECURITY](SECURITY.md): what is promised about keys and card numbers, and what cannot be
 `;
-}
-
-/** The skill: rules first, then what changes anything, then the exit codes. */
-export async function skillText(registry: Registry, advice: readonly Advice[]): Promise<string> {
-  const commands = (await Promise.all(registry.map(commandsOf))).flat();
-  const exits = Object.entries(ERROR_KINDS).map(([kind, { exit, means }]) => `| ${exit} | ${kind} | ${means} |`);
-  return `---
-name: cardwright
-description: ${PURPOSE} Use it when virtual cards are to be made, funded, frozen, terminated or inspected.
----
-
-# Driving cardwright
-
-${advice.map(({ topic, means }) => `- **${topic}**: ${means}`).join('\n')}
-
-Try everything with \`--sandbox\` first, and look with \`--dry-run\` before anything in the list below runs for real.
-Never ask for a card number or CVV: \`cards exec\` and \`cards lease\` hand them to one program, and nobody reads them.
-
-## What changes something
-
-${BY_EFFECT.map(([effect, says]) => `- ${says}: ${pathsOf(commands, effect)}`).join('\n')}
-
-## How it ends
-
-| exit | kind | means |
-|---|---|---|
-| 0 | done | Done; also an empty list. |
-${exits.join('\n')}
-
-\`cardwright <command> --help\` shows options and examples that run; \`cardwright schema <command>\` the JSON.
-`;
-}
-
-/** What a program that drives this one must know of a command before it runs it. */
-const BY_EFFECT: readonly (readonly [Effect, string])[] = [
-  ['moves-money', '**Moves money**'],
-  ['reveals-secret', '**Hands out card data**'],
-  ['irreversible', '**Cannot be undone**'],
-  ['reversible', '**Changes state, and can be undone**'],
-];
-
-/** Commands of an effect; what the sandbox does to itself counts for nothing. */
-function pathsOf(commands: readonly Command[], effect: Effect): string {
-  const paths = commands.filter(command => effectOf(command) === effect && !command.path.startsWith('sandbox '));
-  return paths.map(({ path }) => `\`${path}\``).join(', ');
 }
 
 /** A row for each method, in the order of the contract's rows. */

@@ -168,7 +168,7 @@ const setProfile = command({
   show: row => shownProfile(row),
 });
 
-async function auditLimit(
+export async function auditLimit(
   ctx: Context,
   { name: profile, mode, base_url }: ProfileRow,
   change: { readonly limit: string; readonly before: string; readonly after: string },
@@ -185,7 +185,7 @@ interface Loosening {
 }
 
 /** A person at a terminal types the name of the profile; nothing else answers this. */
-async function askToLoosen(ctx: Context, { profile, setting, before, after }: Loosening): Promise<void> {
+export async function askToLoosen(ctx: Context, { profile, setting, before, after }: Loosening): Promise<void> {
   const change = `${setting} of profile ${profile} from ${before} to ${after}`;
   if (!ctx.ui.canAsk) {
     throw notSent('guarded', `this loosens ${change}, which a person does at a terminal. Nothing was changed`, {

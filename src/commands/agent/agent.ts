@@ -1,0 +1,216 @@
+import { join } from 'node:path';
+import { confirmed } from '../../cli/confirm.ts';
+import type { Context, FileEdit } from '../../cli/context.ts';
+import { skillPages } from '../../cli/docs/skill.ts';
+import { wholeListing } from '../../cli/listing.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { eachTime, OURS, option, tells } from '../../cli/parsing/flag.ts';
+import { choice, flag } from '../../contract/field.ts';
+import { CliError, usage } from '../../core/errors.ts';
+import {
+  HOST_NAMES,
+  HOSTS,
+  type HostName,
+  hasEntry,
+  SCOPES,
+  type Scope,
+  type ServerEntry,
+  withEntry,
+} from './hosts.ts';
+
+const FILES = {
+  changed: tells.yes('False if there was nothing to change, and in a dry run.'),
+  hosts: tells.texts('Programs that host agents, those of --host or those found here.'),
+  entry: tells.json('The server of tools as it is named: command and args.'),
+  files: tells.rows(
+    {
+      path: tells.text('The file.'),
+      action: tells.word('What happens to it.', ['create', 'change', 'remove', 'none']),
+    },
+    'Files it takes.',
+  ),
+} as const;
+
+const DOES = { create: 'make', change: 'change', remove: 'remove', none: 'leave' } as const;
+
+/** Writes the skill and the entry of the tools where hosts look for them. */
+export const setUpAgent = command({
+  path: 'agent setup',
+  summary: 'Give agents on this machine the skill and the tools of cardwright',
+  answers: { one: FILES },
+  effect: 'reversible',
+  effectSays: 'changes files of this user, and asks first; --remove takes it away',
+  reach: 'files',
+  ends: {
+    not_confirmed: 'Declined, or --yes was needed because nobody could be asked. Nothing was changed.',
+    guarded: 'A file must not be changed, or is not of the form that its host documents. Nothing was changed.',
+  },
+  about: [
+    'The skill goes where each host looks for skills, and an entry that starts cardwright mcp into its configuration; everything else in that file stays. --project writes into the working folder in place of the home folder. Every change is shown first.',
+    'Words after -- are options of cardwright mcp, such as -- --max-total 100 --intent-prefix agent7/. Without any the tools only read. The profile of this run is named in the entry; no key is written.',
+  ],
+  flags: {
+    host: eachTime(
+      option(choice(HOST_NAMES, { doc: 'Program that hosts an agent; those found here when left out.', basis: OURS })),
+    ),
+    project: option(flag({ doc: 'Into the working folder, for everybody who works in it.', basis: OURS })),
+    remove: option(flag({ doc: 'Take skill and entry away again.', basis: OURS })),
+  },
+  rest: 'kept',
+  examples: [
+    { does: 'Only look', run: 'agent setup --host claude --dry-run' },
+    { does: 'Purchases of at most $100 a run', run: 'agent setup --host claude --yes -- --max-total 100' },
+    { does: 'Take it away', run: 'agent setup --host claude --remove --yes' },
+  ],
+  async run(ctx, { host = [], project = false, remove = false }) {
+    const odd = ctx.rest.find((word, at) => at === 0 && !word.startsWith('-'));
+    if (odd !== undefined) throw usage(`after -- stand options of cardwright mcp, and not ${JSON.stringify(odd)}`);
+    const hosts = host.length > 0 ? [...new Set(host)] : await hostsHere(ctx);
+    if (hosts.length === 0) throw usage(`no host of agents was found here; name one: --host ${HOST_NAMES.join('|')}`);
+    const entry = remove ? undefined : await entryOf(ctx);
+    const edits = await editsFor(ctx, { hosts, scope: project ? 'project' : 'user', entry });
+    const planned = await ctx.files.editFiles(edits, false);
+    const due = planned.filter(({ action }) => action !== 'none');
+    const told = { hosts: hosts.map(String), entry: entry ?? null };
+    if (due.length === 0 || ctx.dryRun) return { changed: false, ...told, files: planned };
+    if (!ctx.ui.yes) for (const { path, action } of due) ctx.ui.notice(`${DOES[action]} ${path}`);
+    await confirmed(ctx, {
+      intent: `${remove ? 'Remove' : 'Write'} ${due.length} ${due.length === 1 ? 'file' : 'files'}`,
+      question: 'Make these changes?',
+      command: `cardwright agent setup${hosts.map(name => ` --host ${name}`).join('')}${remove ? ' --remove' : ''} --yes`,
+    });
+    return { changed: true, ...told, files: await ctx.files.editFiles(edits, true) };
+  },
+  show: ({ changed, hosts, entry, files }) => ({
+    data: { changed, hosts, entry, files: files.map(({ path, action }) => ({ path, action })) },
+    noun: 'file',
+    columns: [],
+    blocks: [
+      { kind: 'line', text: changed ? `Done for ${hosts.join(', ')}.` : 'Nothing was changed.' },
+      { kind: 'pairs', pairs: files.map(({ path, action }) => [DOES[action], path] as const) },
+    ],
+    notes: changed && entry !== null ? ['Start the host anew. What it may spend: cardwright help safety'] : [],
+  }),
+});
+
+/** Tells what of it is installed, and whether it is of this version. */
+export const agentStatus = command({
+  path: 'agent status',
+  summary: 'Show which hosts of agents have the skill and the tools, and of which version',
+  answers: {
+    list: {
+      host: tells.word('Program that hosts an agent.', HOST_NAMES),
+      scope: tells.word('Of the user, or of the working folder.', SCOPES),
+      skill: tells.word('The skill: of this version, of another one, or none.', ['current', 'other', 'none']),
+      tools: tells.yes('Its configuration starts cardwright mcp.'),
+      skill_folder: tells.text('Where the skill is or would be.'),
+      config_file: tells.text('Its configuration.'),
+    },
+  },
+  reach: 'files',
+  examples: [
+    { does: 'What is installed', run: 'agent status' },
+    { does: 'Hosts that have an old skill', run: 'agent status --jq \'.data[] | select(.skill == "other") | .host\'' },
+  ],
+  async run(ctx) {
+    const pages = await pagesOf();
+    const rows = [];
+    for (const host of HOST_NAMES) {
+      for (const scope of SCOPES) {
+        const { skill, config } = placesOf(ctx, host, scope);
+        const texts = await textsOf(ctx, [...Object.keys(pages).map(name => join(skill, name)), config]);
+        const found = Object.entries(pages).map(([name, text]) => texts.get(join(skill, name)) === text);
+        const isThere = Object.keys(pages).some(name => texts.get(join(skill, name)) !== undefined);
+        const state = !isThere ? 'none' : found.every(Boolean) ? 'current' : 'other';
+        const tools = hasEntry(texts.get(config), host);
+        rows.push({ host, scope, skill: state, tools, skill_folder: skill, config_file: config });
+      }
+    }
+    return rows;
+  },
+  show: rows => ({
+    listing: wholeListing({ data: rows, page: { total: rows.length } }, { noun: 'host' }),
+    noun: 'host',
+    idField: 'host',
+    columns: [
+      { field: 'host', title: 'HOST', kind: 'id', priority: 1 },
+      { field: 'scope', title: 'SCOPE', kind: 'word', priority: 1 },
+      { field: 'skill', title: 'SKILL', kind: 'word', priority: 1 },
+      { field: 'tools', title: 'TOOLS', kind: 'word', priority: 1 },
+      { field: 'config_file', title: 'CONFIGURATION', kind: 'text', priority: 3 },
+      { field: 'skill_folder', title: 'SKILL IN', kind: 'text', priority: 4, wideOnly: true },
+    ],
+  }),
+});
+
+export const AGENT_COMMANDS = [setUpAgent, agentStatus];
+
+async function pagesOf(): Promise<Readonly<Record<string, string>>> {
+  const { REGISTRY } = await import('../registry.ts');
+  return skillPages(REGISTRY);
+}
+
+function homeOf({ env }: Context): string {
+  const home = env['HOME'] ?? env['USERPROFILE'];
+  if (home) return home;
+  throw usage('HOME names no folder, and hosts of agents have their files there');
+}
+
+function placesOf(ctx: Context, name: HostName, scope: Scope): { readonly skill: string; readonly config: string } {
+  const { skills, config } = HOSTS[name];
+  const base = scope === 'user' ? homeOf(ctx) : '.';
+  const codex = name === 'codex' && scope === 'user' ? ctx.env['CODEX_HOME'] : undefined;
+  const file = codex === undefined ? join(base, config[scope]) : join(codex, 'config.toml');
+  return { skill: join(base, skills[scope], 'cardwright'), config: file };
+}
+
+/** Texts of files that are there. A file that could not be changed can be told all the same. */
+async function textsOf(ctx: Context, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map<string, string>();
+  for (const path of paths) {
+    const edit = (text: string | undefined) => {
+      if (text !== undefined) texts.set(path, text);
+      return text;
+    };
+    await ctx.files.editFiles([{ path, edit }], false).catch(() => undefined);
+  }
+  return texts;
+}
+
+async function hostsHere(ctx: Context): Promise<readonly HostName[]> {
+  const { readdir } = await import('node:fs/promises');
+  const names = new Set(await readdir(homeOf(ctx)).catch(() => []));
+  return HOST_NAMES.filter(name => names.has(HOSTS[name].seenBy));
+}
+
+interface Wanted {
+  readonly hosts: readonly HostName[];
+  readonly scope: Scope;
+  /** Undefined: everything goes. */
+  readonly entry: ServerEntry | undefined;
+}
+
+async function editsFor(ctx: Context, { hosts, scope, entry }: Wanted): Promise<readonly FileEdit[]> {
+  const pages = Object.entries(await pagesOf());
+  return hosts.flatMap(name => {
+    const { skill, config } = placesOf(ctx, name, scope);
+    return [
+      ...pages.map(([file, text]) => ({
+        path: join(skill, file),
+        edit: () => (entry === undefined ? undefined : text),
+      })),
+      { path: config, edit: (text: string | undefined) => withEntry(text, { name, path: config, entry }) },
+    ];
+  });
+}
+
+/** The account of this run by its name, and the options of the tools. Without a profile the host's environment says it. */
+async function entryOf(ctx: Context): Promise<ServerEntry> {
+  const identity = await ctx.api.identity().catch((thrown: unknown) => {
+    if (thrown instanceof CliError && thrown.kind === 'not_authenticated') return undefined;
+    throw thrown;
+  });
+  const { mode, profile } = identity ?? {};
+  const chosen = mode === 'sandbox' ? ['--sandbox'] : profile === undefined || profile === 'env' ? [] : ['-p', profile];
+  return { command: 'cardwright', args: [...chosen, 'mcp', ...(ctx.rest.length > 0 ? ctx.rest : ['--read-only'])] };
+}

@@ -1,0 +1,170 @@
+/** One call of a tool: its command runs in this process, and its answer or error becomes a result. */
+import type { CommandRunner } from '../../cli/context.ts';
+import { withoutCardNumbers } from '../../core/card-numbers.ts';
+import { usage } from '../../core/errors.ts';
+import { type Cents, parseAmount } from '../../core/money.ts';
+import { isObject } from '../../core/objects.ts';
+import { withoutPatterns } from '../../core/redaction.ts';
+import { RunBound } from './bounds.ts';
+import {
+  type InputSchema,
+  inputFault,
+  inputSchema,
+  type Tool,
+  type ToolInput,
+  type ToolWishes,
+  toolsFor,
+} from './tools.ts';
+
+export interface ToolServerWishes extends ToolWishes {
+  readonly maxTotal: Cents | undefined;
+}
+
+/** A result as the protocol has it. */
+export interface ToolResult {
+  readonly [member: string]: unknown;
+  readonly content: { readonly type: 'text'; readonly text: string }[];
+  readonly structuredContent: Record<string, unknown>;
+  readonly isError?: boolean;
+}
+
+/** The members of an error line that a tool tells. */
+interface TellingError {
+  readonly kind: string;
+  readonly message: string;
+  readonly outcome?: string;
+  readonly hint?: string;
+  readonly notes?: readonly string[];
+  readonly op?: string;
+  readonly retryable?: boolean;
+  readonly approval?: { readonly render: readonly (readonly [string, string])[]; readonly expires_at: string };
+}
+
+export interface ToolServer {
+  readonly tools: readonly { name: string; description: string; inputSchema: InputSchema }[];
+  /** Undefined for a name that is no tool of this server. Never rejects for what a command refuses. */
+  call(name: string, input: Readonly<Record<string, unknown>>): Promise<ToolResult | undefined>;
+}
+
+export function toolServer(run: CommandRunner, wishes: ToolServerWishes): ToolServer {
+  const tools = toolsFor(wishes);
+  const bound = new RunBound(wishes.maxTotal);
+  const { intentPrefix } = wishes;
+
+  async function carriedOut(tool: Tool, input: ToolInput): Promise<{ result: ToolResult; isNothing: boolean }> {
+    const { words, stdin } = tool.command(input);
+    const { code, out, err } = await run(words, { stdin });
+    if (tool.effect === 'uses') return { result: programResult(code, err), isNothing: false };
+    if (code === 0) return { result: told(answerOf(out)), isNothing: false };
+    const error = errorOf(err, code);
+    const isNothing =
+      error.kind !== 'pending_approval' && (error.outcome === 'not_sent' || error.outcome === 'refused');
+    return { result: errorResult(error), isNothing };
+  }
+
+  return {
+    tools: [...tools.values()].map(tool => ({
+      name: tool.name,
+      description: tool.description,
+      inputSchema: inputSchema(tool),
+    })),
+    async call(name, given) {
+      const tool = tools.get(name);
+      if (tool === undefined) return undefined;
+      const fault = inputFault(tool, given);
+      if (fault !== undefined) return refused(`${name}: ${fault}`);
+      const input = given as ToolInput;
+      if (tool.effect !== 'spends') return (await carriedOut(tool, input)).result;
+      const intent = String(input['intent']);
+      if (!intent.startsWith(intentPrefix)) return refused(`intent begins with ${intentPrefix} in this server`);
+      const amount = parseAmount(String(input['amount']));
+      if (amount === undefined) return refused('amount is USD with at most two decimals');
+      const spent = await bound.spend(intent, amount, () => carriedOut(tool, input));
+      if ('result' in spent) return spent.result;
+      return errorResult({ kind: 'guarded', message: spent.refused, outcome: 'not_sent' });
+    },
+  };
+}
+
+const refused = (message: string) => errorResult({ kind: 'usage', message, outcome: 'not_sent' });
+
+/** Exit codes that are cardwright's own have a line on standard error, and the program was not run then. */
+function programResult(code: number, err: string): ToolResult {
+  return err === '' ? told({ exit_code: code }) : errorResult(errorOf(err, code));
+}
+
+function answerOf(out: string): Record<string, unknown> {
+  const answer: unknown = JSON.parse(out);
+  return isObject(answer) ? (answer as Record<string, unknown>) : { data: answer };
+}
+
+function errorOf(err: string, code: number): TellingError {
+  try {
+    return JSON.parse(err.trim().split('\n').at(-1) ?? '').error as TellingError;
+  } catch {
+    // Not said is not known.
+    return { kind: 'internal', message: `it ended with ${code} and did not say why`, outcome: 'unknown' };
+  }
+}
+
+const NEVER_ANEW =
+  'It may have happened. Do not repeat it with another intent: call again with the same intent, which looks what came of it.';
+
+function errorResult(error: TellingError): ToolResult {
+  const { kind, message, outcome, hint, notes = [], op, approval } = error;
+  if (kind === 'pending_approval' && approval !== undefined) return pendingResult(error, approval);
+  const isUnknown = outcome === 'unknown' || kind === 'outcome_unknown';
+  const next = isUnknown ? NEVER_ANEW : hint;
+  return {
+    ...told({
+      error: {
+        kind,
+        outcome: outcome ?? 'not_sent',
+        message,
+        ...(op !== undefined && { op }),
+        ...(notes.length > 0 && { notes }),
+        ...(next !== undefined && { next }),
+      },
+    }),
+    isError: true,
+  };
+}
+
+/** What waits for a person, with a card of text for a chat. */
+function pendingResult(
+  { op = '' }: TellingError,
+  { render, expires_at }: NonNullable<TellingError['approval']>,
+): ToolResult {
+  const approve = `cardwright ops approve ${op}`;
+  const card = [
+    `Approval needed: ${op}`,
+    ...render.filter(([name]) => name !== 'Operation').map(([name, words]) => `${name}: ${words}`),
+    `A person approves it at a terminal: ${approve}`,
+  ].join('\n');
+  const next =
+    'A person runs approve at a terminal. Then call again with the same intent; nothing you answer here counts.';
+  return told({ status: 'pending', op, approve, expires_at, card, next });
+}
+
+/** A result of members. Texts lose what looks like a card number, wherever it came from. */
+function told(members: Record<string, unknown>): ToolResult {
+  const clean = cleaned(members) as Record<string, unknown>;
+  return { content: [{ type: 'text', text: JSON.stringify(clean) }], structuredContent: clean };
+}
+
+function cleaned(value: unknown): unknown {
+  if (typeof value === 'string') return withoutPatterns(withoutCardNumbers(value));
+  if (Array.isArray(value)) return value.map(cleaned);
+  if (!isObject(value)) return value;
+  // One id in ten would be taken for the number of a card. What the client has read of a service was looked at before.
+  const isId = (name: string) => name === 'op' || name === 'id' || name.endsWith('_id');
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, isId(name) ? member : cleaned(member)]),
+  );
+}
+
+/** What a server is started with, as it may be used. Throws `usage`. */
+export function checkPrefix(prefix: string): string {
+  if (prefix === '' || /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}$/.test(prefix)) return prefix;
+  throw usage('--intent-prefix is 1 to 64 letters, digits and . _ : / -, a letter or digit first');
+}

@@ -1,0 +1,237 @@
+/**
+ * The tools of `cardwright mcp`: what each takes, and the command line that it is. A tool can do nothing that its command cannot,
+ * and goes through the same journal, limits and approvals. Card details, codes, approving and settling are no tools.
+ */
+
+interface Member {
+  readonly type: 'string' | 'number' | 'integer';
+  readonly description?: string;
+  readonly enum?: readonly string[];
+  readonly maxLength?: number;
+  readonly pattern?: string;
+}
+
+/** What a client calls a tool with. Its members were checked against the tool. */
+export type ToolInput = Readonly<Record<string, string | number>>;
+
+/** A command line, and what it reads. */
+export interface ToolCommand {
+  readonly words: readonly string[];
+  readonly stdin?: string;
+}
+
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  readonly members: Readonly<Record<string, Member>>;
+  readonly needs: readonly string[];
+  /** `spends`: counted against `--max-total`, under an intent. */
+  readonly effect: 'read' | 'spends' | 'freezes' | 'sandbox' | 'uses';
+  readonly command: (input: ToolInput) => ToolCommand;
+}
+
+const text = (description?: string, more: Partial<Member> = {}): Member => ({
+  type: 'string',
+  ...(description !== undefined && { description }),
+  ...more,
+});
+/** An id, which is never taken for an option or for standard input. */
+const ID = '^[A-Za-z0-9_][A-Za-z0-9_-]*$';
+const CARD = text('Card id.', { pattern: ID });
+const USD: Member = { type: 'number', description: 'USD, such as 25 or 25.50.' };
+const PAGE: Member = { type: 'integer', description: 'From 1.' };
+const INTENT = 'Name of the purchase: one purchase, one intent, also when you repeat it.';
+const PURPOSE = text('What it is for; the approver reads it.', { maxLength: 100 });
+
+/** `--name value` of each that was given. */
+function flags(input: ToolInput, names: readonly string[]): readonly string[] {
+  return names.flatMap(name => (input[name] === undefined ? [] : [`--${name.replace('_', '-')}=${input[name]}`]));
+}
+
+const OF_CARD = 'id,bin_id,network,last4,status,balance,spending_limit,label,auto_freeze_at,created_at,expires_at';
+const OF_TRANSACTION = 'id,card_id,type,status,amount,currency,merchant,mcc,authorization_id,decline_reason,created_at';
+const OF_SIMULATED = 'outcome,transaction_id,challenge_id,deposit_id,decline_reason,card_balance,wallet_balance';
+
+const TOOLS: readonly Tool[] = [
+  {
+    name: 'wallet',
+    description: 'Balance of the wallet that cards are funded from.',
+    members: {},
+    needs: [],
+    effect: 'read',
+    command: () => ({ words: ['wallet'] }),
+  },
+  {
+    name: 'cards_list',
+    description: 'One page of cards, newest first; page.has_more says whether there are more.',
+    members: {
+      status: text(undefined, { enum: ['active', 'frozen', 'terminated'] }),
+      page: PAGE,
+      per_page: { type: 'integer', description: '1 to 100.' },
+    },
+    needs: [],
+    effect: 'read',
+    command: input => ({
+      words: ['cards', 'list', ...flags(input, ['status', 'page', 'per_page']), `--fields=${OF_CARD}`],
+    }),
+  },
+  {
+    name: 'card_get',
+    description: 'One card: status, balance, limits. Never its number.',
+    members: { card: CARD },
+    needs: ['card'],
+    effect: 'read',
+    command: ({ card }) => ({ words: ['cards', 'get', `--fields=${OF_CARD}`, '--', String(card)] }),
+  },
+  {
+    name: 'transactions_list',
+    description: 'One page of transactions, newest first; page says whether there are more.',
+    members: {
+      card: CARD,
+      type: text(undefined, { enum: ['authorization', 'settlement', 'refund', 'decline'] }),
+      since: text('A day such as 2026-11-01, or 7d.'),
+      page: PAGE,
+    },
+    needs: [],
+    effect: 'read',
+    command: input => ({
+      words: ['tx', 'list', ...flags(input, ['card', 'type', 'since', 'page']), `--fields=${OF_TRANSACTION}`],
+    }),
+  },
+  {
+    name: 'operation_status',
+    description: 'What became of an operation: pending, open, unknown, finished or rejected, and its rows.',
+    members: { op: text('op_… as a result named it.', { pattern: ID }) },
+    needs: ['op'],
+    effect: 'read',
+    command: ({ op }) => ({ words: ['ops', 'show', '--', String(op)] }),
+  },
+  {
+    name: 'card_create',
+    description:
+      'Issue a card and fund it from the wallet. A result "pending" waits for a person: tell them, and call again with the same intent.',
+    members: {
+      intent: text(INTENT, { maxLength: 128 }),
+      amount: USD,
+      purpose: PURPOSE,
+      bin: text('BIN id; the best one when left out.'),
+      label: text(undefined, { maxLength: 64 }),
+    },
+    needs: ['intent', 'amount', 'purpose'],
+    effect: 'spends',
+    command: input => ({
+      words: ['cards', 'create', ...flags({ bin: 'auto', ...input }, ['bin', 'amount', 'intent', 'purpose', 'label'])],
+    }),
+  },
+  {
+    name: 'card_fund',
+    description: 'Move money from the wallet to a card. "pending" as with card_create.',
+    members: { intent: text(INTENT, { maxLength: 128 }), card: CARD, amount: USD, purpose: PURPOSE },
+    needs: ['intent', 'card', 'amount', 'purpose'],
+    effect: 'spends',
+    command: input => ({
+      words: ['cards', 'fund', ...flags(input, ['amount', 'intent', 'purpose']), '--', String(input['card'])],
+    }),
+  },
+  {
+    name: 'card_freeze',
+    description: 'Stop all payments of a card at once. Its balance stays.',
+    members: { card: CARD },
+    needs: ['card'],
+    effect: 'freezes',
+    command: ({ card }) => ({ words: ['cards', 'freeze', '--', String(card)] }),
+  },
+];
+
+const SANDBOX_DOES = ['purchase', 'challenge', 'deposit', 'advance', 'lose_next_answer'] as const;
+
+/** The next change is made, and nobody is told. */
+const LOST_ANSWER = { match: { method: 'POST' }, phase: 'after_commit', action: { kind: 'reset' }, times: 1 };
+
+const SANDBOX: Tool = {
+  name: 'sandbox',
+  description: 'Try things: what happens to cards in the simulator.',
+  members: {
+    do: text(undefined, { enum: SANDBOX_DOES }),
+    card: text('Of purchase and challenge.', { pattern: ID }),
+    amount: { type: 'number', description: 'USD; of purchase, challenge and deposit.' },
+    merchant: text(undefined, { maxLength: 64 }),
+    by: text('Of advance, such as 2d.'),
+  },
+  needs: ['do'],
+  effect: 'sandbox',
+  command(input) {
+    const { do: what, by = '1d' } = input;
+    const fields = `--fields=${OF_SIMULATED}`;
+    if (what === 'advance') return { words: ['sandbox', 'clock', 'advance', `--by=${by}`, '--fields=now,fired'] };
+    if (what === 'lose_next_answer')
+      return { words: ['sandbox', 'faults', 'add', '--fields=id,does', '-'], stdin: JSON.stringify(LOST_ANSWER) };
+    const kind = what === 'purchase' ? 'authorize' : String(what);
+    const own = what === 'deposit' ? ['--currency=usdt'] : flags(input, ['card', 'merchant']);
+    return { words: ['sandbox', 'simulate', kind, ...own, ...flags(input, ['amount']), fields] };
+  },
+};
+
+/** `card_use` runs the program that whoever started the server has named; nobody sees what it prints. */
+function useOf(program: string): Tool {
+  return {
+    name: 'card_use',
+    description:
+      'Run the one program that a person has named, with a card. Runs at each call. Gives its exit code alone.',
+    members: { card: CARD },
+    needs: ['card'],
+    effect: 'uses',
+    command: ({ card }) => ({ words: ['cards', 'exec', String(card), '--reveal', '--', program] }),
+  };
+}
+
+export interface ToolWishes {
+  readonly readOnly: boolean;
+  /** The service is the built-in sandbox. */
+  readonly isSandbox: boolean;
+  readonly intentPrefix: string;
+  readonly program: string | undefined;
+}
+
+/** The tools of one server, by their names. */
+export function toolsFor({ readOnly, isSandbox, intentPrefix, program }: ToolWishes): ReadonlyMap<string, Tool> {
+  const all = [...TOOLS, ...(isSandbox ? [SANDBOX] : []), ...(program === undefined ? [] : [useOf(program)])];
+  const offered = all.filter(({ effect }) => !readOnly || effect === 'read');
+  const named = intentPrefix === '' ? '' : ` Begins with ${intentPrefix}`;
+  return new Map(
+    offered.map(tool => {
+      const { intent } = tool.members;
+      const members = intent === undefined ? {} : { intent: { ...intent, description: `${INTENT}${named}` } };
+      return [tool.name, { ...tool, members: { ...tool.members, ...members } }];
+    }),
+  );
+}
+
+export interface InputSchema {
+  readonly type: 'object';
+  readonly [member: string]: unknown;
+}
+
+/** Its JSON Schema, as the protocol lists it. */
+export function inputSchema({ members, needs }: Tool): InputSchema {
+  return { type: 'object', properties: members, required: [...needs], additionalProperties: false };
+}
+
+/** Why the members do not fit the tool; undefined when they do. Their values are read as those of the command line are. */
+export function inputFault({ members, needs }: Tool, input: Readonly<Record<string, unknown>>): string | undefined {
+  const missing = needs.find(name => input[name] === undefined);
+  if (missing !== undefined) return `${missing} is missing`;
+  for (const [name, value] of Object.entries(input)) {
+    const member = Object.hasOwn(members, name) ? members[name] : undefined;
+    if (member === undefined) return `it takes no ${JSON.stringify(name)}`;
+    const { type, enum: words, maxLength = 200, pattern } = member;
+    const fits = type === 'integer' ? Number.isSafeInteger(value) : typeof value === type && value !== '';
+    if (!fits)
+      return `${name} must be ${type === 'string' ? 'text' : type === 'number' ? 'a number' : 'a whole number'}`;
+    if (typeof value === 'string' && [...value].length > maxLength)
+      return `${name} has at most ${maxLength} characters`;
+    if (pattern !== undefined && !new RegExp(pattern).test(String(value))) return `${name} is no id`;
+    if (words !== undefined && !words.includes(String(value))) return `${name} is one of ${words.join(', ')}`;
+  }
+  return undefined;
+}

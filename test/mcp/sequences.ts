@@ -1,0 +1,301 @@
+/**
+ * Random calls of the tools against the lying service of the simulator (test/simulation): repeated, re-planned and beside each other,
+ * by servers that are killed and started anew. Judged by the books of the service alone. A seed plays the same way each time.
+ */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import type { AppHost } from '../../src/app/process-host.ts';
+import { foldersFor } from '../../src/platform/folders.ts';
+import { as, Chance, closeFiles, effect, type Fate, isRunning, Process, sleep, World } from '../simulation/platform.ts';
+import { buildProgram, type Exchange, openProgram, type Program } from '../simulation/program.ts';
+import { API_KEY, CARD_NUMBER, type Lie, SAYING_NAMES, Service } from '../simulation/service.ts';
+
+/** One purchase that the agent means: what it asks for at first, and what another plan makes of it. Cents are unique. */
+interface Purchase {
+  readonly intent: string;
+  readonly tool: 'card_create' | 'card_fund';
+  readonly card: string;
+  readonly cents: readonly [number, number];
+}
+
+interface Told {
+  readonly purchase: Purchase;
+  readonly cents: number;
+  /** Exactly done, nothing for certain, or neither. */
+  readonly is: 'done' | 'nothing' | 'open';
+}
+
+export interface Judged {
+  readonly broken: readonly string[];
+  readonly calls: number;
+  readonly told: Readonly<Record<string, number>>;
+}
+
+/** In memory, where the system has such a folder: every commit is synced. */
+const base = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+const MOST_CENTS = 10_000;
+const FOR_EVER = 1_800_000;
+
+/** Plays seeds, with mistakes planted in `src` where they are asked for; resolves to what was broken and how much was played. */
+export async function playSequences(first: number, count: number, planted: readonly Exchange[] = []): Promise<Judged> {
+  const program = await openProgram(await buildProgram(planted));
+  const broken: string[] = [];
+  const told: Record<string, number> = {};
+  let calls = 0;
+  for (let seed = first; seed < first + count; seed += 1) {
+    const sequence = new Sequence(program, seed);
+    try {
+      await sequence.play();
+    } finally {
+      sequence.clear();
+    }
+    for (const each of sequence.broken) broken.push(`seed ${seed}: ${each}`);
+    for (const { is } of sequence.told) told[is] = (told[is] ?? 0) + 1;
+    calls += sequence.calls;
+  }
+  return { broken, calls, told };
+}
+
+class Sequence {
+  readonly broken: string[] = [];
+  readonly told: Told[] = [];
+  calls = 0;
+  readonly #program: Program;
+  readonly #chance: Chance;
+  readonly #world: World;
+  readonly #service: Service;
+  readonly #home = mkdtempSync(join(base, 'cardwright-sequence-'));
+  readonly #servers: Process[] = [];
+
+  constructor(program: Program, seed: number) {
+    this.#program = program;
+    this.#chance = new Chance(seed);
+    this.#world = new World(this.#chance, () => undefined);
+    const lies: Lie[] = [];
+    for (let nth = 1; nth <= 24; nth += 1) {
+      if (this.#chance.below(3) === 0) continue;
+      const says = SAYING_NAMES[this.#chance.below(SAYING_NAMES.length)] ?? 'lost';
+      const definite = /^400|^401|^404/.test(says);
+      const does = definite ? 'none' : (['done', 'done', 'none', 'later'] as const)[this.#chance.below(4)];
+      lies.push({ nth, does: does ?? 'done', says, ms: this.#chance.below(5_000) });
+    }
+    const settings = {
+      wallet: 30_000,
+      keysMs: [0, 60_000, null][this.#chance.below(3)] as number | null,
+      limitsRepeats: false,
+      diesAt: 0,
+      repeated: 0 as const,
+      behind: { list: this.#chance.below(3_000), card: 0, wallet: 0, fresh: 0 },
+      ignoresFilters: false,
+      metadata: 'everywhere' as const,
+      totals: true,
+      others: [],
+    };
+    this.#service = new Service(this.#world, settings, lies, () => undefined);
+    this.#world.listener = this.#service;
+  }
+
+  clear(): void {
+    for (const who of [...this.#world.running]) who.end();
+    closeFiles(this.#home);
+    rmSync(this.#home, { recursive: true, force: true });
+  }
+
+  async play(): Promise<void> {
+    mkdirSync(this.#home, { recursive: true, mode: 0o700 });
+    this.#service.begin();
+    const purchases = [0, 1, 2, 3].map((n): Purchase => {
+      const isCreate = this.#chance.below(2) === 0;
+      const base = 1_000 + this.#chance.below(5) * 1_000;
+      const cents = [base + n, base + n + 500] as const;
+      return { intent: `order-${n}`, tool: isCreate ? 'card_create' : 'card_fund', card: `card_${1 + (n % 2)}`, cents };
+    });
+    const servers = 1 + this.#chance.below(2);
+    for (let nth = 0; nth < servers; nth += 1) await this.#serve(purchases);
+    // What comes late has come by then.
+    await this.#until(200_000, () => false);
+    this.#judge(purchases);
+  }
+
+  /** One server and the calls of its client, some of them beside each other. */
+  async #serve(purchases: readonly Purchase[]): Promise<void> {
+    const fate: Fate | undefined =
+      this.#chance.below(3) > 0
+        ? undefined
+        : {
+            how: 'dies',
+            when: 'before',
+            from: 'write',
+            nth: 1 + this.#chance.below(3),
+            effect: 1 + this.#chance.below(12),
+            ms: 0,
+          };
+    const input = new PassThrough();
+    const answers = new Map<number, (result: Readonly<Record<string, unknown>>) => void>();
+    const who = this.#start(input, fate, line => {
+      const { id, result } = JSON.parse(line);
+      answers.get(id)?.(result?.structuredContent ?? {});
+    });
+    let last = 0;
+    const send = (method: string, params: object) => {
+      last += 1;
+      const line = `${JSON.stringify({ jsonrpc: '2.0', id: last, method, params })}\n`;
+      this.#world.after(0, who, () => void input.write(line));
+      return last;
+    };
+    let isOpen = false;
+    const clientInfo = { name: 'agent', version: '1' };
+    answers.set(send('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }), () => {
+      isOpen = true;
+    });
+    await this.#until(FOR_EVER, () => isOpen || who.isDead);
+    let waiting = 0;
+    const count = 2 + this.#chance.below(6);
+    for (let nth = 0; nth < count && !who.isDead; nth += 1) {
+      const purchase = purchases[this.#chance.below(purchases.length)] as Purchase;
+      const cents = purchase.cents[this.#chance.below(5) === 0 ? 1 : 0] as number;
+      const args = {
+        intent: purchase.intent,
+        amount: cents / 100,
+        purpose: 'what it is for',
+        ...(purchase.tool === 'card_create' ? { bin: 'bin_1' } : { card: purchase.card }),
+      };
+      this.calls += 1;
+      waiting += 1;
+      const told = { purchase, cents };
+      answers.set(send('tools/call', { name: purchase.tool, arguments: args }), result => {
+        waiting -= 1;
+        this.told.push({ ...told, is: meaningOf(result) });
+      });
+      if (this.#chance.below(2) === 0) await this.#until(FOR_EVER, () => waiting === 0 || who.isDead);
+    }
+    await this.#until(FOR_EVER, () => waiting === 0 || who.isDead);
+    if (waiting > 0 && !who.wasKilled) this.broken.push('a call was not answered');
+    if (who.isDead) return;
+    this.#world.after(0, who, () => void input.end());
+    await this.#until(FOR_EVER, () => who.isDead);
+    if (!who.isDead) this.broken.push('the server does not end');
+  }
+
+  #judge(purchases: readonly Purchase[]): void {
+    const { effects } = this.#service;
+    for (const who of this.#servers) {
+      const spent = effects.filter(each => each.who === who).reduce((sum, { cents }) => sum + cents, 0);
+      if (spent > MOST_CENTS) this.broken.push(`${spent} cents spent by one server, ${MOST_CENTS} allowed`);
+    }
+    for (const { intent, cents } of purchases) {
+      const made = effects.filter(each => cents.includes(each.cents));
+      if (made.length > 1) this.broken.push(`${intent} was done ${made.length} times`);
+      const told = this.told.filter(each => each.purchase.intent === intent);
+      for (const { cents: asked } of told.filter(({ is }) => is === 'done'))
+        if (!made.some(each => each.cents === asked)) this.broken.push(`${intent} is said to be done, and is not`);
+      const isDenied =
+        told.length > 0 && told.every(({ is }) => is === 'nothing') && this.#servers.every(w => !w.wasKilled);
+      if (isDenied && made.length > 0) this.broken.push(`${intent} is said to be nothing, and was done`);
+    }
+  }
+
+  async #until(ms: number, isSo: () => boolean): Promise<void> {
+    let isOver = false;
+    this.#world.after(ms, undefined, () => {
+      isOver = true;
+    });
+    await this.#world.until(() => isOver || isSo());
+  }
+
+  #start(input: PassThrough, fate: Fate | undefined, onLine: (line: string) => void): Process {
+    const home = this.#home;
+    const env = {
+      CARDWRIGHT_CONFIG_DIR: home,
+      TZ: 'UTC',
+      HOME: home,
+      CARDWRIGHT_API_KEY: API_KEY,
+      CARDWRIGHT_BASE_URL: 'http://127.0.0.1:9/v1',
+    };
+    const machine = { name: 'desk', boot: 'boot', ahead: 0 };
+    const who = new Process(this.#world, machine, home, env, fate, new Chance(this.#chance.below(2 ** 31)));
+    const random = { bytes: (count: number) => who.chance.bytes(count), fraction: () => who.chance.fraction() };
+    const written = (isOut: boolean) => ({
+      isTerminal: false,
+      columns: undefined,
+      closed: false,
+      write: (given: string | Uint8Array) =>
+        effect(() => {
+          const text = typeof given === 'string' ? given : Buffer.from(given).toString();
+          for (const secret of [API_KEY, CARD_NUMBER]) if (text.includes(secret)) this.broken.push('a canary is told');
+          if (isOut) for (const line of text.split('\n').filter(Boolean)) onLine(line);
+        }),
+    });
+    const host: AppHost = {
+      argv: ['mcp', `--max-total=${MOST_CENTS / 100}`],
+      env,
+      streams: {
+        stdin: { isTerminal: false, readAll: async () => '', readBytes: async () => new Uint8Array() },
+        stdout: written(true),
+        stderr: written(false),
+      },
+      clock: { now: () => who.wall(), monotonic: () => this.#world.now, sleep },
+      random,
+      folders: foldersFor({ env, platform: 'linux', home, temporary: home }),
+      platform: 'linux',
+      pid: who.pid,
+      cwd: home,
+      signal: new AbortController().signal,
+      promptInput: input,
+      promptOutput: new PassThrough(),
+      openSandbox: () => Promise.reject(new Error('nobody asked for a sandbox')),
+      readFile: path => effect(() => readFileSync(path, 'utf8'), false),
+      isRunning,
+      openKeys: () => ({ next: async () => 'q', close: () => undefined }),
+      writeTerminal: () => undefined,
+      onCrash: () => () => undefined,
+      noise: random,
+      scrypt: (_words, _salt, length) => Buffer.alloc(length),
+      user: 'agent',
+      machine: 'desk',
+      execArgv: [],
+      inspected: () => false,
+      node: undefined,
+      program: ['cardwright'],
+      keepSmall: () => undefined,
+      keepSmallAtOnce: async () => undefined,
+      nodeVersion: process.versions.node,
+      codeCache: undefined,
+      programFolders: [],
+      limitsFile: { path: join(home, 'managed', 'limits.json'), administrator: 0, platform: 'linux' },
+      cut: new AbortController().signal,
+      holdCut: () => () => undefined,
+      handOver: () => () => undefined,
+      keychain: () => Promise.reject(new Error('nobody asked for a keychain')),
+    };
+    who.line = 'mcp';
+    who.onCrash = thrown => {
+      this.broken.push(`the server crashes: ${(thrown as Error).stack}`);
+      who.kill();
+    };
+    this.#servers.push(who);
+    this.#world.running.add(who);
+    this.#world.after(0, who, () => {
+      void as(who, () => this.#program.run(host)).then(
+        code => {
+          if (code !== 0 && !who.isDead) this.broken.push(`the server ends with ${code}`);
+          who.end();
+        },
+        (thrown: unknown) => {
+          if (!who.isDead) this.broken.push(`the server throws ${(thrown as Error).stack}`);
+          who.end();
+        },
+      );
+    });
+    return who;
+  }
+}
+
+/** What the agent was told. Done is a card, or a card and its balance; `pending` and unknown are neither. */
+function meaningOf(result: Readonly<Record<string, unknown>>): Told['is'] {
+  const error = result['error'] as { outcome?: string } | undefined;
+  if (error === undefined) return result['id'] !== undefined || result['card_balance'] !== undefined ? 'done' : 'open';
+  return error.outcome === 'not_sent' || error.outcome === 'refused' ? 'nothing' : 'open';
+}
