@@ -150,7 +150,7 @@ export const REGISTRY: Registry = [
     name: 'agent',
     heading: 'For scripts',
     summary: 'the skill and the tools for agents on this machine',
-    leaves: async () => byPath((await import('./agent/agent.ts')).AGENT_COMMANDS),
+    leaves: async () => byPath((await import('./agent.ts')).AGENT_COMMANDS),
   },
   {
     name: 'mcp',

@@ -10,7 +10,7 @@ import { type Ran, type World, world } from '../support/world.ts';
 
 /** Commands that give no one answer in JSON, or whose words have stories of their own elsewhere. */
 const ELSEWHERE =
-  /^(contract|journal|ops|commands|completion|explain|doctor|approvals|audit|api|help|wait|schema|books|policy|fleet)\b|^sandbox (?!status|reset|simulate)|^sandbox simulate run\b|^cards (exec|lease)\b|^webhooks (listen|verify|sign|expect|events)\b|^3ds (wait|watch)\b|^(cards|tx) search\b|^tx (tail|summary)\b/;
+  /^(agent|mcp|contract|journal|ops|commands|completion|explain|doctor|approvals|audit|api|help|wait|schema|books|policy|fleet)\b|^sandbox (?!status|reset|simulate)|^sandbox simulate run\b|^cards (exec|lease)\b|^webhooks (listen|verify|sign|expect|events)\b|^3ds (wait|watch)\b|^(cards|tx) search\b|^tx (tail|summary)\b/;
 
 const commands = async (): Promise<readonly Command[]> => {
   const loaded = await Promise.all(REGISTRY.map(commandsOf));

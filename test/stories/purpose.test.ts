@@ -74,7 +74,8 @@ test('statements and exports carry it to the purchases of the card, and a reconc
   await here.run('cards fund card_1 --amount 5');
   await here.run('sandbox simulate authorize --card card_1 --amount 5 --merchant LATE');
   await here.run('sandbox simulate settle txn_5');
-  const later = await data('books statement --period 2026-12 --card card_1 --unreconciled --max-age 0s');
+  await here.run('books sync');
+  const later = await data('books statement --period 2026-12 --card card_1 --unreconciled');
   expect(later.data[0].lines).toContainEqual(expect.objectContaining({ type: 'settlement', purpose: PURPOSE }));
   const exported = async (format: string) =>
     (await here.run(`books export --period 2026-11 --card card_1 --format ${format}`)).out;

@@ -5,7 +5,7 @@
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { compose } from '../../src/app/compose.ts';
 import type { AppHost } from '../../src/app/process-host.ts';
@@ -211,7 +211,9 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       pid: process.pid,
       cwd: folder,
       signal: stopping.signal,
-      promptInput: told.input ?? person.input,
+      // Off a terminal nobody types, and standard input has an end.
+      promptInput:
+        told.input ?? (terminal === undefined && told.typed === undefined ? Readable.from([]) : person.input),
       promptOutput: person.output,
       openSandbox: () => (options.openSandbox ? options.openSandbox(host) : shared()),
       readFile: path => readNamed(path, folder),

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { confirmed } from '../../cli/confirm.ts';
-import type { Context, FileEdit } from '../../cli/context.ts';
-import { skillPages } from '../../cli/docs/skill.ts';
-import { wholeListing } from '../../cli/listing.ts';
-import { command } from '../../cli/parsing/command.ts';
-import { eachTime, OURS, option, tells } from '../../cli/parsing/flag.ts';
-import { choice, flag } from '../../contract/field.ts';
-import { CliError, usage } from '../../core/errors.ts';
+import { confirmed } from '../cli/confirm.ts';
+import type { Context, FileEdit } from '../cli/context.ts';
+import { skillPages } from '../cli/docs/skill.ts';
+import { wholeListing } from '../cli/listing.ts';
+import { command } from '../cli/parsing/command.ts';
+import { eachTime, OURS, option, tells } from '../cli/parsing/flag.ts';
+import { choice, flag } from '../contract/field.ts';
+import { CliError, usage } from '../core/errors.ts';
 import {
   HOST_NAMES,
   HOSTS,
@@ -16,7 +16,7 @@ import {
   type Scope,
   type ServerEntry,
   withEntry,
-} from './hosts.ts';
+} from './agent/hosts.ts';
 
 const FILES = {
   changed: tells.yes('False if there was nothing to change, and in a dry run.'),
@@ -146,7 +146,7 @@ export const agentStatus = command({
 export const AGENT_COMMANDS = [setUpAgent, agentStatus];
 
 async function pagesOf(): Promise<Readonly<Record<string, string>>> {
-  const { REGISTRY } = await import('../registry.ts');
+  const { REGISTRY } = await import('./registry.ts');
   return skillPages(REGISTRY);
 }
 
