@@ -38,7 +38,7 @@ export const MISTAKES: readonly Mistake[] = [
     'await restUntilQuiet(work, change);\n  const seen = await look(work, change);',
     "await restUntilQuiet(work, change);\n  const seen: Look = { found: 'not there', text: '' };",
   ]),
-  planted('a change that was sent before is sent at once when it is resumed', 6, OUTCOME, [
+  planted('a change that was sent before is sent at once when it is resumed', 156, OUTCOME, [
     "isAmbiguous ? 'look' : 'send'",
     "'send'",
   ]),
@@ -101,7 +101,10 @@ export const MISTAKES: readonly Mistake[] = [
     ["found: wallet === undefined || wallet.change === 0 ? 'not there' : 'cannot tell'", "found: 'not there'"],
     ["found: card === 0 && (!isAlone || wallet === 0) ? 'not there'", "found: card === 0 ? 'not there'"],
   ),
-  planted('a list that is behind is believed at once', 215, LOOK, ['exact || work.lookOnly ? []', 'exact || true ? []']),
+  planted('a list that is behind is believed at once', 215, LOOK, [
+    'exact || work.lookOnly ? []',
+    'exact || true ? []',
+  ]),
   planted('the marker of the first row is looked for', 21, LOOK, [
     'const marker = change.marker;',
     'const marker = change.marker?.replace(/\\d+$/, "1");',
